@@ -1,0 +1,62 @@
+# hummer_room(<name> [USES <room>...] [LINK <target>...])
+#
+# Makes the library `hummer_<name>` of every source in src/<name>/ that is not
+# a test, benchmark or fuzz target, and beside it
+#   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest)
+#   hummer_<name>_<x>     of each <x>_bench.cpp
+#   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ)
+#
+# A room's headers are included as "<name>/file.hpp". They are reached through a
+# private include root that holds one symbolic link, so only targets that link
+# the room can see them.
+function(hummer_room name)
+  cmake_parse_arguments(ROOM "" "" "USES;LINK" ${ARGN})
+  set(dir ${CMAKE_SOURCE_DIR}/src/${name})
+  set(root ${CMAKE_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${dir} ${root}/${name} SYMBOLIC)
+
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS ${dir}/*.cpp)
+  set(sources ${all})
+  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cpp$")
+  set(tests ${all})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  set(benches ${all})
+  list(FILTER benches INCLUDE REGEX "_bench\\.cpp$")
+  set(fuzzers ${all})
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
+
+  set(scope PUBLIC)
+  if(sources)
+    add_library(hummer_${name} STATIC ${sources})
+  else()
+    add_library(hummer_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(hummer_${name} ${scope} ${root})
+  target_link_libraries(hummer_${name} ${scope} hummer_public ${ROOM_LINK})
+  foreach(used ${ROOM_USES})
+    target_link_libraries(hummer_${name} ${scope} hummer_${used})
+  endforeach()
+
+  if(HUMMER_TESTS AND tests)
+    add_executable(hummer_${name}_tests ${tests})
+    target_link_libraries(hummer_${name}_tests PRIVATE hummer_${name} GTest::gtest_main)
+    gtest_discover_tests(hummer_${name}_tests DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  endif()
+  if(HUMMER_BENCH)
+    foreach(bench ${benches})
+      get_filename_component(x ${bench} NAME_WE)
+      add_executable(hummer_${name}_${x} ${bench})
+      target_link_libraries(hummer_${name}_${x} PRIVATE hummer_${name})
+    endforeach()
+  endif()
+  if(HUMMER_FUZZ)
+    foreach(fuzzer ${fuzzers})
+      get_filename_component(x ${fuzzer} NAME_WE)
+      add_executable(fuzz_${x} ${fuzzer})
+      target_link_libraries(fuzz_${x} PRIVATE hummer_${name})
+      target_link_options(fuzz_${x} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()
