@@ -1,0 +1,34 @@
+// A job graph's fingerprint: 64 bits that agree when two builds of one job mean
+// the same job.
+//
+// A worker builds the job again from its library and arguments and compares. It
+// covers topology (chains, edges, ports, routing), uids, names, kinds, type names
+// and numbers of key groups. It covers neither parallelism (declared or
+// resolved), resource groups nor network settings: those may change between two
+// runs of one job. The library, the arguments and the codecs are hashed elsewhere.
+//
+// Pure; the value is the same on every machine and in every build (FNV-1a over
+// length-prefixed little-endian fields; a golden test holds it).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace hummer {
+
+struct JobGraph;
+
+class StableHash {
+ public:
+  StableHash& add(std::string_view text);
+  StableHash& add(std::int64_t number);
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void add_bytes(const unsigned char* bytes, std::size_t count);
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t fingerprint(const JobGraph& graph);
+
+}  // namespace hummer

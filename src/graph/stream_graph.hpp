@@ -1,0 +1,114 @@
+// StreamGraph: the job as its author wrote it, one node per operator.
+//
+// The API appends nodes and edges in the order of the calls; nothing is decided
+// here. The order matters: it is what makes every later graph, and so every
+// fingerprint, the same when a worker builds the job again.
+//
+// Lifecycle: built once by the API, then read only by `validate`, `fuse` and
+// `explain`. Thread: plain data. Ownership: a node shares its operator factory,
+// which this room never looks into.
+// Errors: `validate` returns `invalid_graph` (or `invalid_configuration` for an
+// edge's network settings) in words for the job's author.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hummer/network_settings.hpp>
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+class OperatorFactory;
+
+enum class OperatorKind { source, operator_, sink };
+
+// How an edge chooses the downstream subtask of a record.
+enum class Routing {
+  forward,    // subtask i to subtask i; both ends have the same parallelism
+  hash,       // by the record's key group
+  rebalance,  // in turn
+  broadcast,  // to every one
+};
+
+struct StreamNode {
+  int id = 0;        // unique in the graph
+  std::string name;  // for people; need not be unique
+  std::string uid;   // unique; names the operator's state across versions; empty: generated
+  OperatorKind kind = OperatorKind::operator_;
+  std::shared_ptr<const OperatorFactory> factory;
+
+  std::optional<int> parallelism;  // unset: the job's default, or a share of the free slots
+  std::optional<int> min_parallelism;
+  std::optional<int> max_parallelism;
+  std::string resource_group;  // nodes of different groups never share a slot
+  bool chain_with_upstream = true;
+  bool chain_with_downstream = true;
+
+  bool bounded = false;     // a source that ends
+  std::string output_type;  // the stable type name of the main output; empty for sinks
+  bool stateful = false;    // keeps state by key group
+  std::optional<int> key_groups;
+};
+
+struct StreamEdge {
+  int from = 0;       // node ids
+  int to = 0;
+  int from_port = 0;  // 0: the main output; 1..: side outputs
+  Routing routing = Routing::forward;
+  NetworkSettings network;
+};
+
+struct StreamGraph {
+  std::string job_name;
+  std::vector<StreamNode> nodes;
+  std::vector<StreamEdge> edges;  // the order of edges into a node is that of its inputs
+};
+
+// Key groups of a keyed operator: its `key_groups`, else its maximum
+// parallelism, else 1024. Fixed in the snapshot from the first run on.
+inline constexpr int default_key_groups = 1024;
+int key_groups_of(const StreamNode& node);
+
+// The node with this id, or null.
+const StreamNode* find_node(const StreamGraph& graph, int id);
+
+// "'count' (node 3)": how messages name a node.
+std::string describe(const StreamNode& node);
+
+constexpr std::string_view to_string(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::source: return "source";
+    case OperatorKind::operator_: return "operator";
+    case OperatorKind::sink: return "sink";
+  }
+  return "unknown";
+}
+
+constexpr std::string_view to_string(Routing routing) {
+  switch (routing) {
+    case Routing::forward: return "forward";
+    case Routing::hash: return "hash";
+    case Routing::rebalance: return "rebalance";
+    case Routing::broadcast: return "broadcast";
+  }
+  return "unknown";
+}
+
+// Refuses: an empty graph, duplicate ids and uids, edges to unknown nodes,
+// cycles, sources with input, operators and sinks without, sinks with output,
+// parallelism that is not positive or outside of its minimum and maximum or above
+// the number of key groups, forward edges between different parallelism, and
+// network settings that make no sense.
+Status validate(const StreamGraph& graph);
+
+// Node positions (indexes into `graph.nodes`), upstream before downstream; among
+// those that are ready the earliest written comes first. Shorter than
+// `graph.nodes` when there is a cycle.
+// REQUIRES: every edge names known nodes.
+std::vector<int> topological_order(const StreamGraph& graph);
+
+}  // namespace hummer
