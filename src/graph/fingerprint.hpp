@@ -11,6 +11,7 @@
 // length-prefixed little-endian fields; a golden test holds it).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
