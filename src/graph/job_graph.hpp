@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +23,7 @@ namespace hummer {
 
 // The parallelism that a node or vertex may have, both ends included.
 struct ParallelismRange {
-  static constexpr int unlimited = std::numeric_limits<int>::max();
+  static constexpr int unlimited = highest_parallelism;
   int min = 1;
   int max = unlimited;
 
@@ -94,7 +93,7 @@ struct JobVertex {
 };
 
 struct JobEdge {
-  int id = 0;  // its index in JobGraph::edges
+  int id = 0;    // its index in JobGraph::edges
   int from = 0;  // vertex ids
   int to = 0;
   int from_port = 0;

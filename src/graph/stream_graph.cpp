@@ -41,15 +41,15 @@ Status check_identities(const StreamGraph& graph) {
 }
 
 Status check_parallelism(const StreamNode& node, bool keyed) {
-  const auto positive = [&](std::string_view what, const std::optional<int>& value) -> Status {
-    if (!value || *value >= 1) return {};
-    return refuse(
-        fmt::format("{}: {} is {}; it must be at least 1", describe(node), what, *value));
+  const auto in_bounds = [&](std::string_view what, const std::optional<int>& value) -> Status {
+    if (!value || (*value >= 1 && *value <= highest_parallelism)) return {};
+    return refuse(fmt::format("{}: {} is {}; it must be from 1 to {}", describe(node), what, *value,
+                              highest_parallelism));
   };
-  HUMMER_TRY(positive("parallelism", node.parallelism));
-  HUMMER_TRY(positive("minimum parallelism", node.min_parallelism));
-  HUMMER_TRY(positive("maximum parallelism", node.max_parallelism));
-  HUMMER_TRY(positive("number of key groups", node.key_groups));
+  HUMMER_TRY(in_bounds("parallelism", node.parallelism));
+  HUMMER_TRY(in_bounds("minimum parallelism", node.min_parallelism));
+  HUMMER_TRY(in_bounds("maximum parallelism", node.max_parallelism));
+  HUMMER_TRY(in_bounds("number of key groups", node.key_groups));
   const int min = node.min_parallelism.value_or(1);
   if (node.max_parallelism && min > *node.max_parallelism) {
     return refuse(fmt::format("{}: minimum parallelism {} is above maximum parallelism {}",

@@ -68,6 +68,10 @@ struct StreamGraph {
   std::vector<StreamEdge> edges;  // the order of edges into a node is that of its inputs
 };
 
+// The most subtasks and the most key groups of a vertex: `group * parallelism`
+// stays within 32 bits.
+inline constexpr int highest_parallelism = 1 << 15;
+
 // Key groups of a keyed operator: its `key_groups`, else its maximum
 // parallelism, else 1024. Fixed in the snapshot from the first run on.
 inline constexpr int default_key_groups = 1024;
