@@ -1,0 +1,170 @@
+// Network: byte streams between processes.
+//
+// A ByteStream is ordered and reliable until it dies, and death is a value:
+// connection_lost (reset, timed out), or a read of 0 bytes (the peer closed its
+// half in good order). The Linux form is TCP on the executor's epoll reactor,
+// the simulated form is in-memory pipes with seeded latency, partial transfers
+// and death.
+//
+// Thread: a Network from any thread. A stream or listener belongs to the
+// executor on which it is first awaited (or that was given to set_wake_events);
+// from then on use it there only. try_read and try_write do not attach it, so a
+// stream accepted on one executor may be moved to another by detach().
+// At most one reader and one writer at a time.
+//
+// Cancellation: close() from the own executor ends waiting reads, writes and
+// accepts with ErrorCode::cancelled. Destroy the object only after they ended.
+//
+// Socket options are wishes: none that fails is an error, except an address to
+// bind to.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <hummer/status.hpp>
+
+#include "platform/task.hpp"
+#include "platform/time.hpp"
+#include "platform/wake_event.hpp"
+
+namespace hummer {
+
+struct SocketAddress {
+  bool is_ipv6 = false;
+  // Network order; IPv4 uses the first four.
+  std::array<std::uint8_t, 16> bytes{};
+  std::uint16_t port = 0;
+
+  // "127.0.0.1:80", "[::1]:80"
+  std::string to_string() const;
+  auto operator<=>(const SocketAddress&) const = default;
+};
+
+// "127.0.0.1:80", "[::1]:80", "localhost:80" (IPv4), "*:80" and ":80" (any IPv4 address).
+// Other names are name_not_resolved: ask Network::resolve. invalid_argument when malformed.
+Result<SocketAddress> parse_socket_address(std::string_view text);
+
+// What try_read and try_write answer when nothing can be moved now.
+inline constexpr std::size_t would_block = static_cast<std::size_t>(-1);
+
+class ByteStream {
+ public:
+  virtual ~ByteStream();
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+
+  // Awaits at least one byte; 0 when the peer closed (or `into` is empty).
+  Task<Result<std::size_t>> read_some(std::span<char> into);
+  // All bytes or a failure. `bytes` must live until the task is done.
+  Task<Status> write_all(std::span<const char> bytes);
+
+  // At once: the number of bytes moved, would_block, or a failure. try_read: 0 when the peer closed.
+  virtual Result<std::size_t> try_read(std::span<char> into) = 0;
+  virtual Result<std::size_t> try_write(std::span<const char> bytes) = 0;
+
+  // For a task that waits for this stream and other things on one WakeEvent: from now on
+  // `readable` is notified each time bytes (or the end) arrive after a try_read that answered
+  // would_block, `writable` likewise after try_write. Null: nobody. They replace the events
+  // behind read_some and write_all, which must not be used on that side meanwhile. A first
+  // notification may be spurious. REQUIRES: on `executor`.
+  void set_wake_events(Executor& executor, WakeEvent* readable, WakeEvent* writable);
+
+  // Leaves its executor, so that it can be used on another one. REQUIRES: no waiter.
+  void detach();
+
+  // No more bytes to the peer, which reads 0 at their end; reading goes on.
+  virtual Status shutdown_write() = 0;
+  // Idempotent. Ends waiters with `cancelled`, and so every later call.
+  void close();
+  bool closed() const { return closed_; }
+
+  virtual SocketAddress local_address() const = 0;
+  virtual SocketAddress peer_address() const = 0;
+
+ protected:
+  ByteStream() = default;
+  // Starts and stops the calls of readable() and writable() on the own thread of `executor`.
+  virtual void do_attach(Executor& executor) = 0;
+  virtual void do_detach() = 0;
+  virtual void do_close() = 0;
+
+  void readable() {
+    if (readable_ != nullptr) readable_->notify();
+  }
+  void writable() {
+    if (writable_ != nullptr) writable_->notify();
+  }
+  Status closed_failure() const;
+  Executor* executor() const { return executor_; }
+
+ private:
+  void attach(Executor& executor);
+
+  WakeEvent read_event_;
+  WakeEvent write_event_;
+  WakeEvent* readable_ = &read_event_;
+  WakeEvent* writable_ = &write_event_;
+  Executor* executor_ = nullptr;
+  bool closed_ = false;
+};
+
+class Listener {
+ public:
+  virtual ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  // A failure that concerns one connection only is not reported; out of descriptors is
+  // limit_exceeded (and the next accept may succeed).
+  Task<Result<std::unique_ptr<ByteStream>>> accept();
+  // Null when there is none now.
+  virtual Result<std::unique_ptr<ByteStream>> try_accept() = 0;
+
+  // With the real port when 0 was asked for.
+  virtual SocketAddress local_address() const = 0;
+  // Idempotent. Ends a waiting accept with `cancelled`.
+  void close();
+
+ protected:
+  Listener() = default;
+  virtual void do_attach(Executor& executor) = 0;
+  virtual void do_close() = 0;
+  void acceptable() { accept_event_.notify(); }
+
+ private:
+  WakeEvent accept_event_;
+  Executor* executor_ = nullptr;
+  bool closed_ = false;
+};
+
+struct ConnectOptions {
+  // Where the connection comes from: "10.0.1.2" or "10.0.1.2:0". Empty: the system chooses.
+  std::string bind_address;
+  // Network interface to send through, such as "eth1". A wish. Empty: the system chooses.
+  std::string interface;
+  Nanoseconds timeout_ns = seconds(10);
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  // Name or number with port. Linux: numbers, localhost, /etc/hosts. Simulated: node names.
+  virtual Result<SocketAddress> resolve(std::string_view text) = 0;
+
+  // connection_refused, timed_out, address_in_use (bind address), connection_lost (unreachable).
+  // The stream is attached to no executor yet.
+  virtual Task<Result<std::unique_ptr<ByteStream>>> connect(SocketAddress address,
+                                                            ConnectOptions options) = 0;
+  // Port 0: the system chooses one. address_in_use names the address.
+  virtual Result<std::unique_ptr<Listener>> listen(SocketAddress address) = 0;
+};
+
+}  // namespace hummer

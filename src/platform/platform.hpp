@@ -1,0 +1,76 @@
+// Platform: everything outside the engine, in one place.
+//
+// Nothing above this room reads a clock, opens a file or socket, starts a
+// thread or asks for randomness by itself; it is given a Platform& and uses
+// this. Two forms: Linux, and simulated (simulation.hpp: one thread, virtual
+// time, seeded faults).
+//
+// Lifecycle: made first, destroyed last. Stop all executors before any of them
+// is destroyed, and all before the platform.
+//
+// Thread: any, except run_until, which belongs to the thread that waits for
+// the engine (the main thread of an embedded job).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include <hummer/status.hpp>
+
+#include "platform/executor.hpp"
+#include "platform/files.hpp"
+#include "platform/network.hpp"
+#include "platform/random.hpp"
+#include "platform/time.hpp"
+
+namespace hummer {
+
+enum class RunEnd {
+  satisfied,
+  timed_out,
+  deadlock,  // simulated only: nothing can ever happen again
+};
+
+class Platform {
+ public:
+  virtual ~Platform() = default;
+
+  // Starts it; see executor.hpp.
+  virtual std::unique_ptr<Executor> make_executor(ExecutorOptions options) = 0;
+
+  virtual Files& files() = 0;
+  virtual Network& network() = 0;
+  virtual Random& random() = 0;
+
+  virtual Nanoseconds now() const = 0;
+  virtual std::int64_t wall_time_ms() const = 0;
+
+  // Usable by this process; at least 1.
+  virtual int processors() const = 0;
+  // Memory of this process that is resident now; 0 when unknown.
+  virtual std::size_t resident_bytes() const = 0;
+
+  // stream: 1 standard output, 2 standard error. The chunk is written whole, not mixed
+  // with others.
+  virtual Status write_standard(int stream, std::string_view text) = 0;
+
+  // Blocks until predicate() or until `deadline` (of now(); `never` allowed). The predicate is
+  // called on the calling thread, at the start and after each notify_main(). Simulated: steps
+  // the simulation meanwhile, and asks after each step.
+  virtual RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) = 0;
+  // Any thread: makes run_until look again.
+  virtual void notify_main() = 0;
+};
+
+struct LinuxPlatformOptions {
+  // The handler that turns a fault in a truncated mapping into Mapping::truncated().
+  // Without it such a fault ends the process.
+  bool guard_mappings = true;
+};
+
+std::unique_ptr<Platform> make_linux_platform(LinuxPlatformOptions options = {});
+
+}  // namespace hummer

@@ -1,0 +1,189 @@
+// Simulation: nodes that run in one thread under virtual time, with seeded
+// faults. A run is a function of its seed: a failing one is a number that
+// anyone can replay.
+//
+//   Simulation simulation({.seed = 42});
+//   SimulatedPlatform& node = simulation.add_node("node1");
+//   auto executor = node.make_executor({.name = "slot"});
+//   executor->spawn(...);
+//   RunEnd end = simulation.run_until([&] { return done; }, seconds(60));
+//
+// make_simulated_platform() is the short form for one node.
+//
+// Step: one of the executors that have something to run is chosen by the seed
+// and resumes one coroutine; the step is charged 100 ns .. 10 µs of virtual
+// time (seeded); then all timers and deliveries that are due happen. When
+// nothing is runnable, time jumps to the next timer or delivery; when there is
+// none either, the run ends as `deadlock`. Timers compare equal across machines
+// of the simulation: there is one clock.
+//
+// Disks: each node has its own, in memory. A power cut (crash) keeps synced
+// bytes, of the others a seeded, torn subset (sectors of 512 bytes, each kept or
+// zero), and of the unsynced changes of names a seeded prefix.
+//
+// Network: nodes have addresses 10.0.0.1, 10.0.0.2, ... in order of creation
+// and resolve each other by name; 127.x.x.x and localhost mean the own node.
+//
+// Killed nodes: their executors are never stepped again, their connections die
+// at the other end, their handles go inert (calls fail with `cancelled` and have
+// no effect), and destroying what is left flushes nothing.
+//
+// Trace: every step, delivery, file change and network transfer goes into
+// trace_hash(); upper rooms add their own with trace(). Two runs of one seed, also
+// in different processes, must agree: so nothing may depend on addresses, on the
+// order of a hash table or on real time.
+//
+// Thread: one, whichever it is; several simulations may live side by side.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/platform.hpp"
+#include "platform/random.hpp"
+#include "platform/timer.hpp"
+
+namespace hummer {
+
+struct SimulationOptions {
+  std::uint64_t seed = 1;
+  std::int64_t start_wall_time_ms = 1'700'000'000'000;
+  int processors = 2;
+  // What one step costs.
+  Nanoseconds step_minimum_ns = 100;
+  Nanoseconds step_maximum_ns = microseconds(10);
+
+  // Network. Latency is drawn per transfer; order within a stream is kept.
+  Nanoseconds latency_minimum_ns = microseconds(20);
+  Nanoseconds latency_maximum_ns = microseconds(500);
+  double partial_transfer_rate = 0.2;   // a read or write moves only a part
+  double connection_death_rate = 0;     // per transfer: both ends get connection_lost
+  double connect_failure_rate = 0;      // per connect: refused or timed out
+  double delay_rate = 0;                // per transfer: latency times 100
+  std::size_t stream_buffer_bytes = 64 * 1024;
+
+  // Disk.
+  std::uint64_t disk_capacity_bytes = UINT64_MAX;  // then disk_full, after a partial write
+  double read_fault_rate = 0;                      // per read_at: io_error
+  double write_fault_rate = 0;                     // per append or sync: io_error
+  Nanoseconds disk_operation_minimum_ns = microseconds(1);
+  Nanoseconds disk_operation_maximum_ns = microseconds(100);
+};
+
+class Simulation;
+class SimulatedExecutor;
+class SimulatedFiles;
+class SimulatedNetwork;
+
+class SimulatedPlatform final : public Platform {
+ public:
+  ~SimulatedPlatform() override;
+
+  std::unique_ptr<Executor> make_executor(ExecutorOptions options) override;
+  Files& files() override;
+  Network& network() override;
+  Random& random() override { return random_; }
+  Nanoseconds now() const override;
+  std::int64_t wall_time_ms() const override;
+  int processors() const override;
+  std::size_t resident_bytes() const override { return 0; }
+  Status write_standard(int stream, std::string_view text) override;
+  RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) override;
+  void notify_main() override {}
+
+  Simulation& simulation() { return *simulation_; }
+  const std::string& name() const { return name_; }
+  SocketAddress address() const;
+  bool alive() const { return alive_; }
+
+  // What was written to standard output (1) and standard error (2).
+  const std::string& standard(int stream) const { return standard_[stream == 2 ? 1 : 0]; }
+
+  // SIGKILL. The disk stays as the operating system sees it.
+  void kill();
+  // Power cut: what the disk holds afterwards. Of a running node, or after kill().
+  void crash_disk();
+  // Test access: truncates under mappings and readers, as another process would.
+  void truncate_file(const std::string& path, std::uint64_t size_bytes);
+
+ private:
+  friend class Simulation;
+  friend class SimulatedExecutor;
+  friend std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options);
+  SimulatedPlatform(Simulation& simulation, std::string name, int index);
+
+  std::unique_ptr<Simulation> owned_simulation_;  // of the short form
+  Simulation* simulation_;
+  std::string name_;
+  int index_;
+  bool alive_ = true;
+  Random random_;
+  std::string standard_[2];
+  std::unique_ptr<SimulatedFiles> files_;
+  std::unique_ptr<SimulatedNetwork> network_;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(SimulationOptions options);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  // Lives as long as the simulation. Executors made by it must be destroyed before.
+  SimulatedPlatform& add_node(std::string name);
+  // A process on the machine of a killed node: its disk and its address, nothing else.
+  SimulatedPlatform& restart_node(SimulatedPlatform& killed);
+
+  // One step. False when nothing can ever happen again.
+  bool step();
+  // Steps until predicate() or until virtual time reaches `deadline`.
+  RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline);
+
+  Nanoseconds now() const { return now_; }
+  std::uint64_t steps() const { return steps_; }
+
+  // Nothing passes between the two nodes any more (bytes wait), until healed.
+  void partition(const SimulatedPlatform& a, const SimulatedPlatform& b);
+  void heal(const SimulatedPlatform& a, const SimulatedPlatform& b);
+
+  std::uint64_t trace_hash() const { return trace_hash_; }
+  void trace(std::string_view what);
+  void trace(std::string_view what, std::uint64_t number);
+
+  // May be changed while it runs, to start or end a kind of fault.
+  SimulationOptions& options() { return options_; }
+  Random& random() { return random_; }
+
+ private:
+  friend class SimulatedExecutor;
+  friend class SimulatedPlatform;
+  friend class SimulatedFiles;
+  friend class SimulatedNetwork;
+  struct Fabric;  // listeners and pipes; see simulated_network.cpp
+
+  void charge(Nanoseconds minimum, Nanoseconds maximum) {
+    now_ += random_.between(minimum, maximum);
+  }
+  bool runnable_or_advance();
+
+  SimulationOptions options_;
+  Random random_;
+  Nanoseconds now_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t trace_hash_ = 0;
+  TimerHeap events_;
+  std::vector<SimulatedExecutor*> executors_;  // in order of creation
+  SimulatedExecutor* current_ = nullptr;
+  std::unique_ptr<Fabric> fabric_;
+  std::vector<std::unique_ptr<SimulatedPlatform>> nodes_;
+};
+
+std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options);
+
+}  // namespace hummer
