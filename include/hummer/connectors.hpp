@@ -1,0 +1,63 @@
+// The connectors that come with the engine, as the API hands them to a job.
+//
+// Each function makes a factory that the engine calls once per subtask; nothing
+// is opened before the job runs. Errors are those of the job: a missing file
+// fails `execute()` with E4000 and the path.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <hummer/operator.hpp>
+
+namespace hummer {
+
+struct FileSourceOptions {
+  enum class Compression { automatic, none, gzip, zstd };  // automatic: by the file's first bytes
+
+  // Files are cut into splits of this size (bytes), dealt to the readers in turn; a line belongs
+  // to the split in which it begins. A compressed file is one split.
+  std::uint64_t split_size_bytes = 16 << 20;
+  // Blocks of whole lines handed on are about this large (bytes).
+  std::size_t block_size_bytes = 64 << 10;
+  // A longer line fails the job (E3004) and names this option.
+  std::size_t max_line_bytes = 64 << 20;
+  Compression compression = Compression::automatic;
+};
+
+// Records: TextBlock. `path`: a file, a directory (its files, recursively, without those whose
+// name begins with '.' or '_') or a glob pattern.
+std::shared_ptr<const OperatorFactory> make_file_source(std::string path,
+                                                        FileSourceOptions options = {});
+// Records: TextBlock. Connects to host:port and reads lines until the peer closes.
+std::shared_ptr<const OperatorFactory> make_socket_source(std::string address,
+                                                          std::size_t max_line_bytes = 64 << 20);
+
+// Where formatted lines go: one per sink subtask, used by TextSinkOperator
+// (operators/text_sink.hpp). Calls come in the order open, write*, commit, close;
+// close without commit means that the job failed: leave nothing that looks complete.
+class TextWriter {
+ public:
+  virtual ~TextWriter() = default;
+  virtual Status open(OperatorContext& context) = 0;
+  // Whole lines. blocked: nothing was taken, call again with the same text.
+  virtual Answer write(std::string_view lines) = 0;
+  virtual Status commit() = 0;
+  virtual void close() = 0;
+};
+
+class TextWriterFactory {
+ public:
+  virtual ~TextWriterFactory() = default;
+  virtual std::unique_ptr<TextWriter> make() const = 0;
+};
+
+// To standard output, whole lines at a time.
+std::shared_ptr<const TextWriterFactory> make_print_writer();
+// Parallelism 1: the file `path`; else files part-00000 … in the directory `path`. Written under a
+// temporary name and renamed at the end, so that a failed job leaves nothing under the real name.
+std::shared_ptr<const TextWriterFactory> make_file_writer(std::string path);
+
+}  // namespace hummer

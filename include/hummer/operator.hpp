@@ -1,0 +1,221 @@
+// Operator: the contract between the engine and everything that handles records.
+//
+// One operator object runs on one thread at a time and never waits. Its calls
+// take from an input batch and put into output batches; when it cannot go on it
+// says so and is called again later with the same arguments. The chain driver
+// (runtime/chain_driver.hpp) is the only one who waits. (The shape is Jet's
+// Processor with DuckDB's results: see docs/architecture.md.)
+//
+// Order of calls:
+//
+//   restore*  open  ( process | watermark | idle | timer | snapshot )*  end  close
+//
+//   restore    once per piece of earlier state, before open.
+//   open       once, before any record. A failure fails the job.
+//   process    takes `in` from in.position() on, advances it, emits.
+//   watermark  no record before `time` comes any more.
+//   idle       nothing more is at hand for now: emit what would otherwise wait.
+//   timer      `now` has reached the time asked for with OperatorContext::call_at.
+//   snapshot   writes what restore needs; called between two elements, after flush.
+//   flush      an epoch ends: emit partial results, so that no state travels late.
+//   end        no input comes any more; emit the rest.
+//   close      always called if open was, also after a failure or cancel. No output.
+//
+// Answers (see Answer). A call that answers `more` or `blocked` is made again,
+// `more` with an empty output; a call that emits checks `out.full()` between two
+// records and answers `more`. Only the expansion of one record may exceed the limit.
+//   failed     after context().fail(status); the job fails with that status.
+// A user function may throw: the driver turns it into a failure with the
+// operator's name and the record's position (advance `in` up to that record).
+//
+// Ownership: `in` belongs to the driver; an operator reads it, or moves values
+// out of it while in.unique(). It keeps no view beyond the call without keeping
+// the buffers (Batch::keep_buffers_of) or copying. Values emitted may point into
+// the input's buffers: the driver keeps them alive for output types with views.
+//
+// Control: the driver forwards a watermark, barrier or end only after the call
+// for it has answered `done` and all output before it has gone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hummer/batch.hpp>
+#include <hummer/bytes.hpp>
+#include <hummer/collector.hpp>
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+class Executor;
+class Platform;
+class WakeEvent;
+
+enum class Answer : std::uint8_t {
+  done,     // the element is dealt with; for a source: the stream has ended
+  more,     // the output is full, or a source can go on: call again
+  blocked,  // cannot go on now: call again after context().wake() or a short while
+  failed,   // context().fail(status) said why
+};
+
+// The output batches of one operator, one per port: 0 is the main output, 1 and
+// up are side outputs. The driver empties them between calls.
+class Output {
+ public:
+  explicit Output(std::uint32_t soft_limit = default_batch_records) : soft_limit_(soft_limit) {}
+
+  // Declares the next port. Batches are allocated when first written to.
+  void add_port(const TypeDescriptor& type) { ports_.push_back({&type, Batch()}); }
+  std::size_t port_count() const { return ports_.size(); }
+  const TypeDescriptor& type(std::size_t port) const { return *ports_[port].type; }
+
+  Batch& batch(std::size_t port = 0) {
+    Port& p = ports_[port];
+    if (!p.batch.has_storage()) p.batch = Batch(*p.type, soft_limit_);
+    return p.batch;
+  }
+  template <typename T>
+  Collector<T> collector(std::size_t port = 0) {
+    return Collector<T>(batch(port), soft_limit_);
+  }
+
+  bool full(std::size_t port = 0) const { return ports_[port].batch.size() >= soft_limit_; }
+  bool any_full() const {
+    for (std::size_t port = 0; port < ports_.size(); ++port) {
+      if (full(port)) return true;
+    }
+    return false;
+  }
+  std::uint32_t soft_limit() const { return soft_limit_; }
+  void set_soft_limit(std::uint32_t records) { soft_limit_ = records; }
+
+  // Sources only: the control that follows this output.
+  void set_control(Control control) { control_ = control; }
+  Control take_control() { return std::exchange(control_, Control{}); }
+
+ private:
+  struct Port {
+    const TypeDescriptor* type;
+    Batch batch;
+  };
+  std::vector<Port> ports_;
+  std::uint32_t soft_limit_;
+  Control control_;
+};
+
+// What an operator may know and ask of its surroundings. Owned by the driver,
+// lives as long as the operator. Thread: that of the operator, but wake().
+class OperatorContext {
+ public:
+  virtual ~OperatorContext() = default;
+
+  const std::string& name() const { return name_; }
+  int subtask() const { return subtask_; }
+  int parallelism() const { return parallelism_; }
+  int key_groups() const { return key_groups_; }
+  // Every source of the job ends: results may be held back until then.
+  bool bounded() const { return bounded_; }
+
+  // Remembers why and answers `failed`: `return context().fail({...});`
+  Answer fail(Status status) {
+    failure_ = std::move(status);
+    return Answer::failed;
+  }
+  const Status& failure() const { return failure_; }
+
+  // Monotonic nanoseconds, read at most once per driver round.
+  virtual std::int64_t now() const = 0;
+  // Asks for a call of timer() at `when` (of now()); a new call replaces the old.
+  virtual void call_at(std::int64_t when) = 0;
+  // Any thread: a blocked operator can go on.
+  virtual void wake() = 0;
+
+  // For connectors, which may include platform headers.
+  virtual Platform& platform() = 0;
+  virtual Executor& executor() = 0;
+  virtual WakeEvent& wake_event() = 0;
+
+  // Figures for progress and results: bytes read or written, and of how many.
+  void count_bytes(std::uint64_t bytes) { bytes_ += bytes; }
+  void expect_bytes(std::uint64_t total) { bytes_expected_ += total; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes_expected() const { return bytes_expected_; }
+
+ protected:
+  std::string name_;
+  int subtask_ = 0;
+  int parallelism_ = 1;
+  int key_groups_ = default_key_groups;
+  bool bounded_ = true;
+  Status failure_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_expected_ = 0;
+};
+
+class Operator {
+ public:
+  virtual ~Operator() = default;
+
+  // Declares the output ports. Called once, before restore and open.
+  virtual void declare(Output& out) const = 0;
+
+  virtual Status restore(ByteReader&) { return {}; }
+  virtual Status open() { return {}; }
+  virtual Answer process(Batch& in, Output& out) = 0;
+  virtual Answer watermark(Timestamp, Output&) { return Answer::done; }
+  virtual Answer idle(Output&) { return Answer::done; }
+  virtual Answer timer(std::int64_t /*now*/, Output&) { return Answer::done; }
+  virtual Answer flush(Output&) { return Answer::done; }
+  virtual Status snapshot(ByteWriter&) { return {}; }
+  virtual Answer end(Output&) { return Answer::done; }
+  virtual Status close() { return {}; }
+
+  // Where the record at in.position() comes from, for failure messages; empty: unknown,
+  // and the driver names the record's number.
+  virtual std::string describe_position(const Batch&) const { return {}; }
+
+  OperatorContext& context() const { return *context_; }
+  void set_context(OperatorContext& context) { context_ = &context; }
+
+ private:
+  OperatorContext* context_ = nullptr;
+};
+
+// The head of a chain that has no input. Fills the output up to its soft limit;
+// hands on fewer records when it has nothing more at hand (then `blocked`), so
+// batching never adds waiting time. A watermark goes with out.set_control.
+class SourceOperator : public Operator {
+ public:
+  // more: call again; blocked: nothing at hand now; done: the stream has ended.
+  virtual Answer produce(Output& out) = 0;
+  Answer process(Batch&, Output&) final { return Answer::done; }
+};
+
+// Makes the operator of one subtask. Shared by all subtasks of a vertex and read
+// from several threads: make() is const and what it captures is immutable.
+class OperatorFactory {
+ public:
+  virtual ~OperatorFactory() = default;
+  virtual std::unique_ptr<Operator> make() const = 0;
+};
+
+// Splits batches among downstream subtasks on a hash edge. One per upstream
+// subtask; typed, so that the loop over the records is inlined.
+class Partitioner {
+ public:
+  virtual ~Partitioner() = default;
+  // Moves records of `in` from in.position() on to targets[owner of its key], advancing `in`,
+  // until `in` is finished (done) or a target has reached `soft_limit` (more).
+  virtual Answer scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) = 0;
+};
+
+class PartitionerFactory {
+ public:
+  virtual ~PartitionerFactory() = default;
+  virtual std::unique_ptr<Partitioner> make(std::uint32_t targets, std::uint32_t groups) const = 0;
+};
+
+}  // namespace hummer
