@@ -97,8 +97,8 @@ class Batch {
 
   // Makes room for `capacity` records in all; the values stay.
   void reserve(std::uint32_t capacity);
-  // No records, no kept buffers; the memory stays. A shared or adopted storage is let go of
-  // and replaced by a fresh one.
+  // No records, no kept buffers; the memory stays. A shared or adopted storage is let go of:
+  // then has_storage() is false.
   void clear();
   void release() { *this = Batch(); }
 

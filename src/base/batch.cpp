@@ -104,10 +104,7 @@ void Batch::clear() {
   position_ = 0;
   if (storage_ == nullptr) return;
   if (storage_->adopted || !unique()) {
-    const TypeDescriptor& type = *storage_->type;
-    const std::uint32_t capacity = storage_->capacity;
     drop();
-    *this = Batch(type, capacity);
     return;
   }
   if (!storage_->type->trivial) storage_->type->destroy_values(storage_->values, storage_->size);

@@ -1,0 +1,377 @@
+#include "runtime/chain_driver.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "platform/executor.hpp"
+#include "platform/wake_event.hpp"
+
+namespace hummer {
+
+class ChainDriver::Context final : public OperatorContext {
+ public:
+  Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
+    name_ = options.name;
+    subtask_ = options.subtask;
+    parallelism_ = options.parallelism;
+    key_groups_ = options.key_groups;
+    bounded_ = options.bounded;
+  }
+
+  std::int64_t now() const override { return driver_.now_; }
+  void call_at(std::int64_t when) override {
+    timer_at_ = when;
+    driver_.rearm_timers();
+  }
+  void wake() override { driver_.wake_event_.notify(); }
+  Platform& platform() override { return driver_.platform_; }
+  Executor& executor() override { return *driver_.executor_; }
+  WakeEvent& wake_event() override { return driver_.wake_event_; }
+
+  std::int64_t timer_at_ = never;
+
+ private:
+  ChainDriver& driver_;
+};
+
+ChainDriver::ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures)
+    : platform_(platform), wake_event_(wake_event), figures_(figures) {}
+
+ChainDriver::~ChainDriver() = default;
+
+void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& options) {
+  auto stage = std::make_unique<Stage>();
+  stage->context = std::make_unique<Context>(*this, options);
+  op->set_context(*stage->context);
+  stage->output.set_soft_limit(options.batch_records);
+  op->declare(stage->output);
+  stage->exits.resize(stage->output.port_count());
+  stage->figures = &figures_.operators.emplace_back();
+  stage->figures->name = options.name;
+  for (std::size_t port = 0; port < stage->output.port_count(); ++port) {
+    stage->output_has_views |= stage->output.type(port).holds_views;
+  }
+  if (stages_.empty()) source_ = dynamic_cast<SourceOperator*>(op.get());
+  stage->op = std::move(op);
+  stages_.push_back(std::move(stage));
+}
+
+void ChainDriver::add_emitter(std::size_t stage, std::size_t port,
+                              std::unique_ptr<Emitter> emitter) {
+  stages_[stage]->exits[port].emitters.push_back(std::move(emitter));
+}
+
+const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t port) const {
+  return stages_[stage]->output.type(port);
+}
+
+Status ChainDriver::open(Executor& executor) {
+  executor_ = &executor;
+  now_ = executor.now();
+  for (auto& stage : stages_) {
+    stage->opened = true;
+    const Answer answer = guarded(*stage, [&] {
+      Status status = stage->op->open();
+      return status.ok() ? Answer::done : stage->context->fail(std::move(status));
+    });
+    if (answer == Answer::failed) return failure_;
+  }
+  return {};
+}
+
+void ChainDriver::offer(Element& element) {
+  HUMMER_ASSERT(idle());
+  Stage& first = *stages_.front();
+  std::swap(first.input.batch, element.batch);
+  first.input.control = element.control;
+  element.control = {};
+  first.phase = first.input.batch.empty() ? Phase::control : Phase::process;
+  current_ = 0;
+}
+
+Answer ChainDriver::produce() {
+  HUMMER_ASSERT(idle());
+  Stage& first = *stages_.front();
+  Answer answer = Answer::done;
+  if (!source_ended_) {
+    answer = guarded(first, [&] { return source_->produce(first.output); });
+    if (answer == Answer::failed) return answer;
+    source_ended_ = answer == Answer::done;
+  }
+  Control control = first.output.take_control();
+  if (answer == Answer::done) {
+    // The source's own end() runs first, then the end goes down the chain.
+    first.input.control = Control::end();
+    first.phase = Phase::control;
+    current_ = 0;
+    return answer;
+  }
+  first.forwarded = control;
+  if (control || (first.output.port_count() > 0 && !first.output.batch(0).empty())) {
+    first.phase = Phase::hand_over;
+    first.resume = Phase::empty;
+    first.port = first.exits.size() - 1;
+    current_ = 0;
+  }
+  return answer;
+}
+
+void ChainDriver::end_source() { source_ended_ = true; }
+
+bool ChainDriver::fire_timer(Nanoseconds now) {
+  HUMMER_ASSERT(idle());
+  if (next_timer_ > now) return false;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    Stage& stage = *stages_[i];
+    if (stage.context->timer_at_ > now) continue;
+    stage.context->timer_at_ = never;
+    rearm_timers();
+    stage.phase = Phase::timer;
+    current_ = static_cast<int>(i);
+    return true;
+  }
+  return false;
+}
+
+void ChainDriver::rearm_timers() {
+  next_timer_ = never;
+  for (const auto& stage : stages_) next_timer_ = std::min(next_timer_, stage->context->timer_at_);
+}
+
+Answer ChainDriver::run() {
+  blocked_by_operator_ = false;
+  while (current_ >= 0) {
+    Stage& stage = *stages_[static_cast<std::size_t>(current_)];
+    if (stage.phase == Phase::empty) {
+      --current_;
+      continue;
+    }
+    if (const Answer answer = step(stage); answer != Answer::done) return answer;
+  }
+  return Answer::done;
+}
+
+Answer ChainDriver::step(Stage& stage) {
+  switch (stage.phase) {
+    case Phase::process: return step_process(stage);
+    case Phase::control:
+    case Phase::timer: return step_control(stage);
+    case Phase::hand_over: return step_hand_over(stage);
+    case Phase::empty: break;
+  }
+  return Answer::done;
+}
+
+// Runs a call of the operator, turning what its user code throws into a failure.
+template <typename Call>
+Answer ChainDriver::guarded(Stage& stage, Call&& call) {
+  figures_.current_operator.store(
+      static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
+      std::memory_order_relaxed);
+  std::string thrown;
+  try {
+    const Answer answer = call();
+    if (answer != Answer::failed) [[likely]] return answer;
+    const Status& status = stage.context->failure();
+    return fail(status.ok() ? Status(ErrorCode::operator_failed, "operator '" + stage.context->name() +
+                                                                     "' failed without a reason")
+                            : status);
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+    thrown = "an exception that is no std::exception";
+  }
+  return fail({ErrorCode::user_function_failed,
+               "function of operator '" + stage.context->name() + "' (subtask " +
+                   std::to_string(stage.context->subtask()) + ") failed at " + position_of(stage) +
+                   ": " + thrown});
+}
+
+std::string ChainDriver::position_of(Stage& stage) const {
+  if (&stage == stages_.front().get() && source_ != nullptr) {
+    return "record " + std::to_string(stage.figures->records_out.get() + stage.output.batch(0).size()) + " of its output";
+  }
+  if (stage.phase != Phase::process) return "the end of its input";
+  std::string position = stage.op->describe_position(stage.input.batch);
+  if (!position.empty()) return position;
+  return "record " +
+         std::to_string(stage.figures->records_in.get() + stage.input.batch.position()) +
+         " of its input";
+}
+
+Answer ChainDriver::fail(Status status) {
+  if (failure_.ok()) failure_ = std::move(status);
+  return Answer::failed;
+}
+
+Answer ChainDriver::step_process(Stage& stage) {
+  const Answer answer =
+      guarded(stage, [&] { return stage.op->process(stage.input.batch, stage.output); });
+  if (answer == Answer::failed) return answer;
+  if (stage.output_has_views) {
+    for (std::size_t port = 0; port < stage.output.port_count(); ++port) {
+      Batch& out = stage.output.batch(port);
+      if (!out.empty() && stage.output.type(port).holds_views) {
+        out.keep_buffers_of(stage.input.batch);
+      }
+    }
+  }
+  if (answer == Answer::done) {
+    finish_input(stage);
+    if (stage.input.control) {
+      stage.phase = Phase::control;
+      return Answer::done;
+    }
+    stage.resume = Phase::empty;
+  } else {
+    stage.resume = Phase::process;
+    blocked_by_operator_ = answer == Answer::blocked;
+  }
+  stage.phase = Phase::hand_over;
+  stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+  if (answer == Answer::blocked) {
+    const Answer handed = step_hand_over(stage);
+    if (handed != Answer::done) return handed;
+    return current_ >= 0 && stages_[static_cast<std::size_t>(current_)].get() == &stage
+               ? Answer::blocked
+               : Answer::done;
+  }
+  return Answer::done;
+}
+
+void ChainDriver::finish_input(Stage& stage) {
+  stage.figures->records_in.add(stage.input.batch.size());
+  stage.input.batch.clear();
+}
+
+Answer ChainDriver::call_control(Stage& stage) {
+  if (stage.phase == Phase::timer) return stage.op->timer(now_, stage.output);
+  switch (stage.input.control.kind) {
+    case Control::Kind::watermark:
+      return stage.op->watermark(stage.input.control.time, stage.output);
+    case Control::Kind::idle: return stage.op->idle(stage.output);
+    case Control::Kind::barrier: return stage.op->flush(stage.output);
+    case Control::Kind::end: return stage.op->end(stage.output);
+    case Control::Kind::none: break;
+  }
+  return Answer::done;
+}
+
+Answer ChainDriver::step_control(Stage& stage) {
+  const Answer answer = guarded(stage, [&] { return call_control(stage); });
+  if (answer == Answer::failed) return answer;
+  if (answer == Answer::blocked) {
+    blocked_by_operator_ = true;
+    return answer;
+  }
+  if (answer == Answer::done) {
+    if (stage.phase != Phase::timer) stage.forwarded = std::exchange(stage.input.control, {});
+    stage.resume = Phase::empty;
+  } else {
+    stage.resume = stage.phase;
+  }
+  stage.phase = Phase::hand_over;
+  stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+  return Answer::done;
+}
+
+// Side outputs first (from the last port down), then the main output: when the
+// next stage gets the control, every side channel has it too.
+Answer ChainDriver::step_hand_over(Stage& stage) {
+  const std::size_t index = static_cast<std::size_t>(current_);
+  const bool last = index + 1 == stages_.size();
+  stage.figures->bytes.set(stage.context->bytes());
+  stage.figures->bytes_expected.set(stage.context->bytes_expected());
+  while (!stage.exits.empty() && (stage.port > 0 || last)) {
+    Exit& exit = stage.exits[stage.port];
+    if (!exit.loaded) {
+      Batch& out = stage.output.batch(stage.port);
+      if (!out.empty() || stage.forwarded) {
+        stage.figures->records_out.add(out.size());
+        std::swap(exit.pending.batch, out);
+        exit.pending.control = stage.forwarded;
+        exit.next = 0;
+        exit.loaded = true;
+      }
+    }
+    if (exit.loaded) {
+      if (const Answer answer = exit.push(); answer != Answer::done) {
+        if (answer == Answer::failed) return fail(exit.emitters[exit.next]->failure());
+        return answer;
+      }
+      exit.loaded = false;
+    }
+    if (stage.port == 0) break;
+    --stage.port;
+  }
+  stage.phase = stage.resume;
+  const Control control = std::exchange(stage.forwarded, {});
+  if (last || stage.exits.empty()) return Answer::done;
+  Batch& out = stage.output.batch(0);
+  if (out.empty() && !control) return Answer::done;
+  stage.figures->records_out.add(out.size());
+  Stage& next = *stages_[index + 1];
+  std::swap(next.input.batch, out);
+  next.input.control = control;
+  next.phase = next.input.batch.empty() ? Phase::control : Phase::process;
+  ++current_;
+  return Answer::done;
+}
+
+Answer ChainDriver::Exit::push() {
+  if (emitters.empty()) pending.batch.clear();
+  while (next < emitters.size()) {
+    Answer answer;
+    if (next + 1 == emitters.size()) {
+      answer = emitters[next]->offer(pending);
+    } else {
+      if (copy.batch.empty() && !copy.control) {
+        copy.batch = pending.batch.share();
+        copy.control = pending.control;
+      }
+      answer = emitters[next]->offer(copy);
+    }
+    if (answer != Answer::done) return answer;
+    copy = {};
+    ++next;
+  }
+  pending.control = {};
+  return Answer::done;
+}
+
+std::string ChainDriver::describe_block() const {
+  if (current_ < 0) return {};
+  const Stage& stage = *stages_[static_cast<std::size_t>(current_)];
+  for (const Exit& exit : stage.exits) {
+    if (exit.loaded && exit.next < exit.emitters.size()) return exit.emitters[exit.next]->describe();
+  }
+  return "operator '" + stage.context->name() + "'";
+}
+
+Status ChainDriver::close() {
+  Status first;
+  for (auto& stage : stages_) {
+    if (!stage->opened) continue;
+    stage->opened = false;
+    Status status;
+    try {
+      status = stage->op->close();
+    } catch (const std::exception& error) {
+      status = {ErrorCode::user_function_failed,
+                "close of operator '" + stage->context->name() + "': " + error.what()};
+    }
+    if (first.ok() && !status.ok()) first = std::move(status);
+    stage->figures->bytes.set(stage->context->bytes());
+  }
+  return first;
+}
+
+void ChainDriver::abandon_emitters() {
+  for (auto& stage : stages_) {
+    for (Exit& exit : stage->exits) {
+      for (auto& emitter : exit.emitters) emitter->abandon();
+    }
+  }
+}
+
+}  // namespace hummer

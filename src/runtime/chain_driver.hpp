@@ -1,0 +1,145 @@
+// ChainDriver: runs the operators of one fused chain over one element at a time.
+//
+// The operators never wait; this object keeps, for each of them, the element it
+// is working on and how far it has come, so that the whole chain can stop at any
+// step (an emitter without credit, an operator that is blocked) and go on there.
+// One loop over the stages holds all control flow (see Jet's ProcessorTasklet).
+//
+// A stage works off its element in phases:
+//
+//   process   the batch, until the operator answers done
+//   control   the watermark, idle, barrier or end behind it, until done
+//   hand over side outputs to their emitters, the main output to the next stage
+//             (or the chain's emitters), then back to the phase it came from
+//
+// Output of the control phase joins what the batch left, so a batch with its
+// watermark stays one element all the way down. Batches swap from stage to stage.
+//
+// Lifecycle: add_stage*, set_emitters*, open, then (offer | produce | fire_timers,
+// run)*, close. Owned by the StreamTask. Thread: that of the task.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hummer/operator.hpp>
+
+#include "platform/time.hpp"
+#include "runtime/emitter.hpp"
+#include "runtime/task_figures.hpp"
+
+namespace hummer {
+
+struct StageOptions {
+  std::string name;
+  int subtask = 0;
+  int parallelism = 1;
+  int key_groups = default_key_groups;
+  bool bounded = true;
+  std::uint32_t batch_records = default_batch_records;
+};
+
+class ChainDriver {
+ public:
+  ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures);
+  ~ChainDriver();
+  ChainDriver(const ChainDriver&) = delete;
+  ChainDriver& operator=(const ChainDriver&) = delete;
+
+  void add_stage(std::unique_ptr<Operator> op, const StageOptions& options);
+  // Of output `port` of stage `stage`. Port 0 of a stage that has a successor has none.
+  void add_emitter(std::size_t stage, std::size_t port, std::unique_ptr<Emitter> emitter);
+  const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
+  std::size_t stage_count() const { return stages_.size(); }
+
+  Status open(Executor& executor);
+
+  // REQUIRES: idle(). Takes the element (its batch is swapped with a used one).
+  void offer(Element& element);
+  // A source chain: asks the source for its next element. done: the stream has ended
+  // and Control::end is on its way. Then run().
+  Answer produce();
+  bool has_source() const { return source_ != nullptr; }
+  // Makes a source end early: produce() is not asked again.
+  void end_source();
+
+  // Works until nothing is in flight (done), or blocked, or failed.
+  Answer run();
+  bool idle() const { return current_ < 0; }
+
+  // REQUIRES: idle(). Starts the call of one operator whose time has come; false: none.
+  bool fire_timer(Nanoseconds now);
+  Nanoseconds next_timer() const { return next_timer_; }
+  // `now` for the operators of this round.
+  void set_now(Nanoseconds now) { now_ = now; }
+
+  // After run() answered blocked: by an emitter (its channel will notify), or by an
+  // operator, which may or may not wake the task.
+  bool blocked_by_operator() const { return blocked_by_operator_; }
+  std::string describe_block() const;
+
+  const Status& failure() const { return failure_; }
+  // Closes every opened operator, first failure wins.
+  Status close();
+  void abandon_emitters();
+
+ private:
+  class Context;
+  enum class Phase : std::uint8_t { empty, process, control, timer, hand_over };
+
+  // The emitters of one port, all of which get every element.
+  struct Exit {
+    std::vector<std::unique_ptr<Emitter>> emitters;
+    Element pending;
+    Element copy;
+    std::size_t next = 0;
+    bool loaded = false;
+
+    Answer push();
+  };
+
+  struct Stage {
+    std::unique_ptr<Operator> op;
+    std::unique_ptr<Context> context;
+    OperatorFigures* figures = nullptr;
+    Output output;
+    std::vector<Exit> exits;  // by port; [0] unused where a stage follows
+    Element input;
+    Phase phase = Phase::empty;
+    Phase resume = Phase::empty;  // where to go on after hand_over; empty: finished
+    std::size_t port = 0;         // hand_over: next port
+    int control_step = 0;         // of a barrier: flush, then snapshot
+    Control forwarded;            // goes with the output being handed over
+    bool output_has_views = false;
+    bool opened = false;
+  };
+
+  Answer step(Stage& stage);
+  Answer step_process(Stage& stage);
+  Answer step_control(Stage& stage);
+  Answer step_hand_over(Stage& stage);
+  Answer call_control(Stage& stage);
+  template <typename Call>
+  Answer guarded(Stage& stage, Call&& call);
+  Answer fail(Status status);
+  void finish_input(Stage& stage);
+  void rearm_timers();
+  std::string position_of(Stage& stage) const;
+
+  Platform& platform_;
+  WakeEvent& wake_event_;
+  TaskFigures& figures_;
+  Executor* executor_ = nullptr;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  SourceOperator* source_ = nullptr;
+  bool source_ended_ = false;
+  int current_ = -1;
+  Nanoseconds now_ = 0;
+  Nanoseconds next_timer_ = never;
+  bool blocked_by_operator_ = false;
+  Status failure_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,122 @@
+#include "runtime/channel_emitters.hpp"
+
+namespace hummer {
+
+Status ChannelEmitter::failure() const {
+  return {ErrorCode::peer_gone, "the task behind " + describe() + " has ended"};
+}
+
+void ChannelEmitter::abandon() {
+  for (RingChannel* channel : channels_) channel->abandon_producer();
+}
+
+std::string ChannelEmitter::describe() const {
+  return "→ " + target_ + "[" + std::to_string(stuck_) + "]";
+}
+
+Answer ChannelEmitter::publish(std::size_t index, Element& element) {
+  if (channels_[index]->try_publish(element)) {
+    element.batch.clear();  // the used one that came back
+    return Answer::done;
+  }
+  stuck_ = index;
+  return channels_[index]->consumer_gone() ? Answer::failed : Answer::blocked;
+}
+
+Answer ChannelEmitter::publish_to_all(Control& control) {
+  if (control.kind == Control::Kind::idle) control = {};
+  if (!control) return Answer::done;
+  while (control_next_ < channels_.size()) {
+    Element alone;
+    alone.control = control;
+    if (const Answer answer = publish(control_next_, alone); answer != Answer::done) return answer;
+    ++control_next_;
+  }
+  control_next_ = 0;
+  control = {};
+  return Answer::done;
+}
+
+Answer ForwardEmitter::offer(Element& element) {
+  if (element.control.kind == Control::Kind::idle) element.control = {};
+  if (element.batch.empty() && !element.control) return Answer::done;
+  return publish(0, element);
+}
+
+Answer RebalanceEmitter::offer(Element& element) {
+  if (!element.batch.empty()) {
+    Element data;
+    data.batch = std::move(element.batch);
+    Answer answer = Answer::blocked;
+    for (std::size_t tried = 0; tried < channels_.size() && answer == Answer::blocked; ++tried) {
+      answer = publish(next_, data);
+      next_ = next_ + 1 == channels_.size() ? 0 : next_ + 1;
+    }
+    element.batch = std::move(data.batch);
+    if (answer != Answer::done) return answer;
+  }
+  return publish_to_all(element.control);
+}
+
+Answer BroadcastEmitter::offer(Element& element) {
+  if (!element.batch.empty()) {
+    for (; next_ < channels_.size(); ++next_) {
+      if (copy_.batch.empty()) copy_.batch = element.batch.share();
+      if (const Answer answer = publish(next_, copy_); answer != Answer::done) return answer;
+      copy_.batch.release();
+    }
+    next_ = 0;
+    element.batch.release();
+  }
+  return publish_to_all(element.control);
+}
+
+HashEmitter::HashEmitter(std::vector<RingChannel*> channels, std::string target,
+                         const TypeDescriptor& type, std::unique_ptr<Partitioner> partitioner,
+                         std::uint32_t batch_records)
+    : ChannelEmitter(std::move(channels), std::move(target)),
+      type_(type),
+      partitioner_(std::move(partitioner)),
+      batch_records_(batch_records) {
+  for (std::size_t i = 0; i < channels_.size(); ++i) targets_.emplace_back(type_, batch_records_);
+}
+
+Answer HashEmitter::publish_target(std::size_t index) {
+  Element element;
+  element.batch = std::move(targets_[index]);
+  const Answer answer = publish(index, element);
+  targets_[index] = std::move(element.batch);
+  if (!targets_[index].has_storage()) targets_[index] = Batch(type_, batch_records_);
+  return answer;
+}
+
+Answer HashEmitter::offer(Element& element) {
+  // A target that was full when its channel had no credit goes first.
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    if (targets_[i].size() < batch_records_) continue;
+    if (const Answer answer = publish_target(i); answer != Answer::done) return answer;
+  }
+  while (!element.batch.finished()) {
+    const Answer scattered = partitioner_->scatter(element.batch, targets_, batch_records_);
+    // Views may point into the input's buffers, whichever target they went to.
+    if (type_.holds_views) {
+      for (Batch& target : targets_) {
+        if (!target.empty()) target.keep_buffers_of(element.batch);
+      }
+    }
+    if (scattered == Answer::done) break;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      if (targets_[i].size() < batch_records_) continue;
+      if (const Answer answer = publish_target(i); answer != Answer::done) return answer;
+    }
+  }
+  element.batch.clear();
+  if (!element.control) return Answer::done;
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    if (targets_[i].empty()) continue;
+    if (const Answer answer = publish_target(i); answer != Answer::done) return answer;
+  }
+  return publish_to_all(element.control);
+}
+
+}  // namespace hummer

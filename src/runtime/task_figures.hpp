@@ -1,0 +1,49 @@
+// TaskFigures: what a running task lets others see.
+//
+// Written by the task's thread only (relaxed stores, no read-modify-write), at
+// most once per batch; read by progress, results, metrics and the watch for
+// stuck slots. Lifecycle: made with the task, kept until its job's result is made.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+namespace hummer {
+
+// A figure with one writer.
+class Gauge {
+ public:
+  void add(std::uint64_t amount) { set(get() + amount); }
+  void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
+  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct OperatorFigures {
+  std::string name;
+  Gauge records_in;
+  Gauge records_out;
+  Gauge bytes;           // read or written outside the engine
+  Gauge bytes_expected;  // of these, in all; 0 when unknown
+};
+
+enum class TaskState : std::uint8_t { created, running, waiting_for_input, blocked, finished };
+
+struct TaskFigures {
+  std::string name;  // "count[1]"
+  std::string slot;
+  std::deque<OperatorFigures> operators;  // the chain, head first; addresses stay
+  std::atomic<TaskState> state{TaskState::created};
+  // Which operator is being called, and how often calls have begun: a slot whose
+  // count stands still while its state is `running` is stuck inside that operator.
+  std::atomic<std::uint32_t> current_operator{0};
+  Gauge calls;
+  // Where it is blocked: index into `blocked_at` texts made at start; see StreamTask.
+  std::atomic<const std::string*> blocked_on{nullptr};
+};
+
+}  // namespace hummer
