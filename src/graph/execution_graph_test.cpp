@@ -326,7 +326,8 @@ TEST(PlaceProperties, HoldForManyJobsAndClusters) {
         for (const JobVertex& other : job.vertices) {
           if (other.resource_group != job.vertices[task.vertex].resource_group) continue;
           if (task.subtask >= graph->parallelism[other.id]) continue;
-          EXPECT_EQ(address(task), address(graph->tasks[graph->chain_task(other.id, task.subtask)]));
+          const int beside = graph->chain_task(other.id, task.subtask);
+          EXPECT_EQ(address(task), address(graph->tasks[beside]));
         }
       }
     }

@@ -88,7 +88,9 @@ class DotForm {
       line("    subgraph cluster_task_manager_{} {{", i);
       line("      label={};", quoted(manager.id));
       for (const int slot : manager.used_slots) write_slot(static_cast<int>(i), slot, "slot");
-      for (const int slot : manager.extra_slots) write_slot(static_cast<int>(i), slot, "extra slot");
+      for (const int slot : manager.extra_slots) {
+        write_slot(static_cast<int>(i), slot, "extra slot");
+      }
       line("    }}");
     }
     line("  }}");

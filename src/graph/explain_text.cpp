@@ -73,7 +73,9 @@ class TextForm {
       if (node.max_parallelism) detail += fmt::format(", at most {}", *node.max_parallelism);
       detail += group_text(node.resource_group);
       if (!node.uid.empty()) detail += fmt::format(", uid {}", one_line(node.uid));
-      if (!node.output_type.empty()) detail += fmt::format(", gives {}", one_line(node.output_type));
+      if (!node.output_type.empty()) {
+        detail += fmt::format(", gives {}", one_line(node.output_type));
+      }
       line("  {}: {}", node_name(node.id), detail);
     }
     for (std::size_t i = 0; i < stream.edges.size(); ++i) {
@@ -94,8 +96,8 @@ class TextForm {
     for (const JobEdge& edge : job().edges) {
       const std::string keys =
           edge.routing == Routing::hash ? fmt::format(" over {}", groups(edge.key_groups)) : "";
-      line("  e{} v{} → v{}: {}{}{}; {}", edge.id, edge.from, edge.to, to_string(edge.routing), keys,
-           port(edge.from_port), to_string(edge.network));
+      line("  e{} v{} → v{}: {}{}{}; {}", edge.id, edge.from, edge.to, to_string(edge.routing),
+           keys, port(edge.from_port), to_string(edge.network));
     }
   }
 

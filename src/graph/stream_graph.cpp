@@ -33,7 +33,8 @@ Status check_identities(const StreamGraph& graph) {
     if (node.uid.empty()) continue;
     if (const auto [other, fresh] = by_uid.emplace(node.uid, &node); !fresh) {
       return refuse(fmt::format(
-          "{} and {} have the same uid \"{}\"; a uid names an operator's state, so give each its own",
+          "{} and {} have the same uid \"{}\"; a uid names an operator's state, so give each its "
+          "own",
           describe(*other->second), describe(node), node.uid));
     }
   }

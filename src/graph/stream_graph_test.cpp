@@ -36,8 +36,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "'flat_map' (node 2) and 'partial_count' (node 2) have the same node id; ids must "
                 "be unique"},
         Refusal{"same_uid", [](auto& b) { b.node(2).uid = "counts"; },
-                "'flat_map' (node 2) and 'count' (node 4) have the same uid \"counts\"; a uid names "
-                "an operator's state, so give each its own"},
+                "'flat_map' (node 2) and 'count' (node 4) have the same uid \"counts\"; a uid "
+                "names an operator's state, so give each its own"},
         Refusal{"unknown_node", [](auto& b) { b.edge(2, 9); },
                 "edge 2 -> 9: there is no node 9"},
         Refusal{"negative_port", [](auto& b) { b.edge(1, 2).from_port = -1; },
