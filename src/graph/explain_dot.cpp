@@ -11,7 +11,7 @@ namespace hummer {
 namespace {
 
 // A DOT string. Control characters become blanks; "\n" made by us is written as `\n`.
-std::string quoted(std::string_view text) {
+std::string dot_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '\n') {
@@ -29,7 +29,7 @@ class DotForm {
   explicit DotForm(const ExplainedJob& explained) : explained_(explained) {}
 
   std::string write() && {
-    line("digraph {} {{", quoted(explained_.job.job_name));
+    line("digraph {} {{", dot_string(explained_.job.job_name));
     line("  rankdir=LR;");
     line("  node [shape=box];");
     write_stream_graph();
@@ -51,14 +51,14 @@ class DotForm {
     line("    label=\"stream graph\";");
     for (const StreamNode& node : explained_.stream.nodes) {
       line("    \"s{}\" [label={}];", node.id,
-           quoted(fmt::format("{}\n{}", node.name, to_string(node.kind))));
+           dot_string(fmt::format("{}\n{}", node.name, to_string(node.kind))));
     }
     line("  }}");
     for (std::size_t i = 0; i < explained_.stream.edges.size(); ++i) {
       const StreamEdge& edge = explained_.stream.edges[i];
       const FusionDecision& decision = explained_.job.decisions[i];
       line("  \"s{}\" -> \"s{}\" [label={}, style={}];", edge.from, edge.to,
-           quoted(fmt::format("{}\n{}", to_string(edge.routing), fusion_text(decision))),
+           dot_string(fmt::format("{}\n{}", to_string(edge.routing), fusion_text(decision))),
            decision.fused() ? "bold" : "solid");
     }
   }
@@ -68,13 +68,13 @@ class DotForm {
     line("    label=\"job graph\";");
     for (const JobVertex& vertex : explained_.job.vertices) {
       line("    \"v{}\" [label={}];", vertex.id,
-           quoted(fmt::format("v{}: {}\nparallelism {}", vertex.id, vertex.name,
+           dot_string(fmt::format("v{}: {}\nparallelism {}", vertex.id, vertex.name,
                               declared_parallelism_text(vertex))));
     }
     line("  }}");
     for (const JobEdge& edge : explained_.job.edges) {
       line("  \"v{}\" -> \"v{}\" [label={}];", edge.from, edge.to,
-           quoted(fmt::format("e{}: {}\n{}", edge.id, to_string(edge.routing),
+           dot_string(fmt::format("e{}: {}\n{}", edge.id, to_string(edge.routing),
                               to_string(edge.network))));
     }
   }
@@ -86,7 +86,7 @@ class DotForm {
     for (std::size_t i = 0; i < execution.task_managers.size(); ++i) {
       const PlacedTaskManager& manager = execution.task_managers[i];
       line("    subgraph cluster_task_manager_{} {{", i);
-      line("      label={};", quoted(manager.id));
+      line("      label={};", dot_string(manager.id));
       for (const int slot : manager.used_slots) write_slot(static_cast<int>(i), slot, "slot");
       for (const int slot : manager.extra_slots) {
         write_slot(static_cast<int>(i), slot, "extra slot");
@@ -112,7 +112,7 @@ class DotForm {
       const std::string what = task.kind == TaskKind::chain
                                    ? fmt::format("v{}[{}]", task.vertex, task.subtask)
                                    : fmt::format("{} e{}", to_string(task.kind), task.edge);
-      line("        \"t{}\" [label={}];", task.id, quoted(what));
+      line("        \"t{}\" [label={}];", task.id, dot_string(what));
     }
     line("      }}");
   }

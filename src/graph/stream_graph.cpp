@@ -132,7 +132,7 @@ std::string describe_cycle(const StreamGraph& graph, const std::vector<int>& sor
 
 int key_groups_of(const StreamNode& node) {
   if (node.key_groups) return *node.key_groups;
-  return node.max_parallelism.value_or(default_key_groups);
+  return node.max_parallelism.value_or(static_cast<int>(default_key_groups));
 }
 
 const StreamNode* find_node(const StreamGraph& graph, int id) {
