@@ -54,7 +54,7 @@ struct NetworkSettings {
 
   // Name ("eth1") or address ("10.0.0.7", "fe80::1") to bind; empty: the
   // TaskManager's own data address.
-  std::string interface_or_address;
+  std::string interface_or_address = {};
   Transport transport = Transport::automatic;
   // Slots (threads) of their own for the edge's sender and receiver tasks on each
   // TaskManager; 0: a sender shares the slot of the task that it sends for, a

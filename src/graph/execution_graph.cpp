@@ -281,6 +281,7 @@ class Placer {
 }  // namespace
 
 int ExecutionGraph::chain_task(int vertex, int subtask) const {
+  HUMMER_ASSERT(subtask >= 0 && subtask < parallelism.at(vertex));
   int first = 0;
   for (int v = 0; v < vertex; ++v) first += parallelism[v];
   return first + subtask;

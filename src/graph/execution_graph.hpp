@@ -19,6 +19,7 @@
 // connect its two ends; those of resolve_parallelism.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,8 @@ struct Cluster {
 
 struct PlacementOptions {
   SlotSharing sharing = SlotSharing::shared;
-  std::optional<int> default_parallelism;
-  std::optional<int> total_slots;
+  std::optional<int> default_parallelism = std::nullopt;
+  std::optional<int> total_slots = std::nullopt;
   // When slots are short, let a slot host several subtasks of one vertex instead
   // of refusing the job. Only with shared slots, and never across groups.
   bool allow_oversubscription = false;

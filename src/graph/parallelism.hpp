@@ -32,8 +32,8 @@ constexpr std::string_view to_string(SlotSharing sharing) {
 struct ParallelismOptions {
   SlotSharing sharing = SlotSharing::shared;
   int free_slots = 1;
-  std::optional<int> default_parallelism;  // of vertices that declare none
-  std::optional<int> total_slots;          // the job takes no more than this many slots
+  std::optional<int> default_parallelism = std::nullopt;  // of vertices that declare none
+  std::optional<int> total_slots = std::nullopt;          // the most that the job takes
   // Accept more subtasks than slots (shared only); see graph/execution_graph.hpp.
   bool allow_oversubscription = false;
 };

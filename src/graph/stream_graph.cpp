@@ -33,7 +33,8 @@ Status check_identities(const StreamGraph& graph) {
     if (node.uid.empty()) continue;
     if (const auto [other, fresh] = by_uid.emplace(node.uid, &node); !fresh) {
       return refuse(fmt::format(
-          "{} and {} have the same uid \"{}\"; a uid names an operator's state, so give each its own",
+          "{} and {} have the same uid \"{}\"; a uid names an operator's state, so give each its "
+          "own",
           describe(*other->second), describe(node), node.uid));
     }
   }
@@ -131,7 +132,7 @@ std::string describe_cycle(const StreamGraph& graph, const std::vector<int>& sor
 
 int key_groups_of(const StreamNode& node) {
   if (node.key_groups) return *node.key_groups;
-  return node.max_parallelism.value_or(default_key_groups);
+  return node.max_parallelism.value_or(static_cast<int>(default_key_groups));
 }
 
 const StreamNode* find_node(const StreamGraph& graph, int id) {

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hummer/key_hash.hpp>
 #include <hummer/network_settings.hpp>
 #include <hummer/status.hpp>
 
@@ -73,8 +74,7 @@ struct StreamGraph {
 inline constexpr int highest_parallelism = 1 << 15;
 
 // Key groups of a keyed operator: its `key_groups`, else its maximum
-// parallelism, else 1024. Fixed in the snapshot from the first run on.
-inline constexpr int default_key_groups = 1024;
+// parallelism, else `default_key_groups`. Fixed in the snapshot from the first run on.
 int key_groups_of(const StreamNode& node);
 
 // The node with this id, or null.

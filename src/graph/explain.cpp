@@ -1,0 +1,43 @@
+#include "graph/explain.hpp"
+
+#include <fmt/format.h>
+
+#include "graph/explain_forms.hpp"
+
+namespace hummer {
+
+std::string fusion_text(const FusionDecision& decision) {
+  return decision.fused() ? "fused" : "not fused: " + decision.reason;
+}
+
+std::string declared_parallelism_text(const JobVertex& vertex) {
+  if (vertex.parallelism) return std::to_string(*vertex.parallelism);
+  const ParallelismRange& range = vertex.range;
+  if (range.max != ParallelismRange::unlimited) {
+    return fmt::format("unset, {}..{}", range.min, range.max);
+  }
+  return range.min == 1 ? "unset" : fmt::format("unset, at least {}", range.min);
+}
+
+std::string explain(const StreamGraph& stream, const JobGraph& job,
+                    const ExecutionGraph& execution, ExplainFormat format) {
+  HUMMER_ASSERT(job.decisions.size() == stream.edges.size());
+  HUMMER_ASSERT(execution.parallelism.size() == job.vertices.size());
+  const ExplainedJob explained{stream, job, execution};
+  switch (format) {
+    case ExplainFormat::text: return explain_as_text(explained);
+    case ExplainFormat::json: return explain_as_json(explained);
+    case ExplainFormat::dot: return explain_as_dot(explained);
+  }
+  return {};
+}
+
+Result<ExplainFormat> parse_explain_format(std::string_view name) {
+  if (name == "text") return ExplainFormat::text;
+  if (name == "json") return ExplainFormat::json;
+  if (name == "dot") return ExplainFormat::dot;
+  return Status(ErrorCode::unknown_option,
+                fmt::format("--explain: \"{}\" is no format; choose text, json or dot", name));
+}
+
+}  // namespace hummer
