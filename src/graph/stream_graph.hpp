@@ -24,6 +24,7 @@
 namespace hummer {
 
 class OperatorFactory;
+class PartitionerFactory;
 
 enum class OperatorKind { source, operator_, sink };
 
@@ -61,6 +62,7 @@ struct StreamEdge {
   int from_port = 0;  // 0: the main output; 1..: side outputs
   Routing routing = Routing::forward;
   NetworkSettings network;
+  std::shared_ptr<const PartitionerFactory> partitioner;  // of a hash edge; opaque here
 };
 
 struct StreamGraph {

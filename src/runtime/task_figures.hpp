@@ -42,8 +42,8 @@ struct TaskFigures {
   // count stands still while its state is `running` is stuck inside that operator.
   std::atomic<std::uint32_t> current_operator{0};
   Gauge calls;
-  // Where it is blocked: index into `blocked_at` texts made at start; see StreamTask.
-  std::atomic<const std::string*> blocked_on{nullptr};
+  // Shared by the tasks of a slot: whose turn it is.
+  std::atomic<const TaskFigures*>* turn = nullptr;
 };
 
 }  // namespace hummer

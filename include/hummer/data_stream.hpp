@@ -1,0 +1,478 @@
+// DataStream<T>: a stream of records of type T, as the job's author writes it.
+//
+// A DataStream is a small value that names an output of an operator in the
+// environment's graph; calling `map` and so on adds an operator behind it and
+// answers the new stream. Nothing runs before execute().
+//
+// Settings (`name`, `uid`, `parallelism`, …) are about the operator that produced
+// the stream; `rebalance`, `broadcast`, `forward` and `network` are about the edge
+// to the next operator.
+//
+// User functions are copied into every subtask and called on one thread at a
+// time; they are inlined into the loop over a batch. A function that throws ends
+// the job with its operator's name and the record's position.
+//
+// Records: arithmetic types, text (std::string_view; a function may return
+// std::string), pairs, tuples, arrays, vectors, optionals, aggregates of these,
+// and types with a hummer::Codec.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <hummer/aggregate.hpp>
+#include <hummer/environment.hpp>
+#include <hummer/format.hpp>
+#include <hummer/operators/collection_source.hpp>
+#include <hummer/operators/factory.hpp>
+#include <hummer/operators/filter.hpp>
+#include <hummer/operators/flat_map.hpp>
+#include <hummer/operators/for_each_sink.hpp>
+#include <hummer/operators/generator_source.hpp>
+#include <hummer/operators/hash_partitioner.hpp>
+#include <hummer/operators/map.hpp>
+#include <hummer/operators/merge_aggregate.hpp>
+#include <hummer/operators/partial_aggregate.hpp>
+#include <hummer/operators/process.hpp>
+#include <hummer/operators/text_operators.hpp>
+#include <hummer/operators/text_sink.hpp>
+
+namespace hummer {
+
+template <typename T, typename KeyOf>
+class KeyedStream;
+
+namespace detail {
+
+// The T of `void f(X, Collector<T>&)`.
+template <typename Signature>
+struct CollectedType;
+template <typename Class, typename Return, typename In, typename T>
+struct CollectedType<Return (Class::*)(In, Collector<T>&) const> {
+  using Type = T;
+};
+template <typename Class, typename Return, typename In, typename T>
+struct CollectedType<Return (Class::*)(In, Collector<T>&)> {
+  using Type = T;
+};
+template <typename Return, typename In, typename T>
+struct CollectedType<Return (*)(In, Collector<T>&)> {
+  using Type = T;
+};
+template <typename Class, typename Return, typename In, typename T>
+struct CollectedType<Return (Class::*)(In, Collector<T>&) const noexcept> {
+  using Type = T;
+};
+
+template <typename Function>
+auto collected_type() {
+  if constexpr (requires { typename Function::Output; }) {
+    return std::type_identity<typename Function::Output>{};
+  } else if constexpr (requires { &Function::operator(); }) {
+    return std::type_identity<typename CollectedType<decltype(&Function::operator())>::Type>{};
+  } else {
+    return std::type_identity<typename CollectedType<Function>::Type>{};
+  }
+}
+template <typename Function>
+using Collected = typename decltype(collected_type<std::decay_t<Function>>())::type;
+
+template <typename T>
+constexpr bool check_record_type() {
+  static_assert(StreamType<T>,
+                "this record type has no hummer::Codec: specialise hummer::Codec<T> for it "
+                "(see hummer/codec.hpp)");
+  return true;
+}
+
+}  // namespace detail
+
+// key_by(identity): the record is its own key.
+struct Identity {
+  template <typename T>
+  const T& operator()(const T& record) const {
+    return record;
+  }
+};
+inline constexpr Identity identity{};
+
+template <typename T>
+class DataStream {
+  static_assert(detail::check_record_type<T>());
+
+ public:
+  using Record = T;
+
+  DataStream(StreamExecutionEnvironment& env, int node, int port = 0) : env_(&env), node_(node) {
+    edge_.port = port;
+  }
+
+  // ---- operators ----
+
+  // function(const T&) → U
+  template <typename Function>
+  auto map(Function function) const {
+    using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const T&>>>;
+    detail::check_record_type<Out>();
+    return add<Out>("map", make_operator_factory([function] {
+                      return std::make_unique<MapOperator<T, Out, Function>>(function);
+                    }));
+  }
+  // function(const T&) → bool: keeps those for which it is true.
+  template <typename Function>
+  DataStream filter(Function function) const {
+    return add<T>("filter", make_operator_factory([function] {
+                    return std::make_unique<FilterOperator<T, Function>>(function);
+                  }));
+  }
+  // function(const T&, Collector<U>&): any number of results. With a generic lambda name U:
+  // flat_map<U>(…).
+  template <typename U = void, typename Function>
+  auto flat_map(Function function) const {
+    using Out = typename OutputOf<U, Function>::Type;
+    detail::check_record_type<Out>();
+    return add<Out>("flat_map", make_operator_factory([function] {
+                      return std::make_unique<FlatMapOperator<T, Out, Function>>(function);
+                    }));
+  }
+  // A general operator with side outputs: see operators/process.hpp.
+  template <typename Function>
+  auto process(Function function) const {
+    using Out = typename Function::Output;
+    return add<Out>("process", make_operator_factory([function] {
+                      return std::make_unique<ProcessOperator<T, Out, Function>>(function);
+                    }));
+  }
+  // What the `process` before this wrote under `tag`.
+  template <typename U>
+  DataStream<U> side_output(const SideOutput<U>& tag) const {
+    return DataStream<U>(*env_, node_, tag.port());
+  }
+  // Records of both, in no particular order between them.
+  template <typename... Others>
+  DataStream union_with(const Others&... others) const {
+    const int node = env_->add_node(
+        {.name = "union",
+         .kind = "operator",
+         .factory = make_operator_factory([] { return std::make_unique<UnionOperator<T>>(); }),
+         .output_type = type_of<T>().name});
+    env_->add_edge(node_, node, edge_);
+    (env_->add_edge(others.node_, node, others.edge_), ...);
+    return DataStream(*env_, node);
+  }
+
+  // key_of(const T&) → the key: text, an integer, or any record type that owns its text.
+  template <typename KeyOf>
+  KeyedStream<T, KeyOf> key_by(KeyOf key_of) const {
+    return KeyedStream<T, KeyOf>(*this, std::move(key_of));
+  }
+
+  // ---- edges ----
+
+  DataStream rebalance() const { return with_routing(EdgeRouting::rebalance); }
+  DataStream broadcast() const { return with_routing(EdgeRouting::broadcast); }
+  DataStream forward() const { return with_routing(EdgeRouting::forward); }
+  // Interface, transport, slots, buffer size and credits of the edge to the next operator.
+  DataStream network(NetworkSettings settings) const {
+    DataStream copy = *this;
+    copy.edge_.network = std::move(settings);
+    return copy;
+  }
+
+  // ---- sinks ----
+
+  // One line per record to standard output.
+  void print() const { add_text_sink("print", make_print_writer()); }
+  // One line per record; "-" is standard output. See make_file_writer.
+  DataStream write_file(const std::string& path) const {
+    return add_text_sink("write_file", path == "-" ? make_print_writer() : make_file_writer(path));
+  }
+  // function(const T&) for its effect.
+  template <typename Function>
+  DataStream for_each(Function function) const {
+    return add_sink("for_each", make_operator_factory([function] {
+                      return std::make_unique<ForEachSink<T, Function>>(function);
+                    }));
+  }
+  // A sink of your own: an Operator without output per subtask.
+  DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory) const {
+    const int node = env_->add_node(
+        {.name = std::move(name), .kind = "sink", .factory = std::move(factory)});
+    env_->add_edge(node_, node, edge_);
+    return DataStream(*env_, node);
+  }
+  // Any operator on the public contract.
+  template <typename Out>
+  DataStream<Out> transform(std::string name, std::shared_ptr<const OperatorFactory> factory,
+                            bool stateful = false) const {
+    return add<Out>(std::move(name), std::move(factory), stateful);
+  }
+
+  // ---- settings of the operator behind this stream ----
+
+  DataStream name(const std::string& name) const { return set({.name = name}); }
+  // Names the operator's state across versions of the job.
+  DataStream uid(const std::string& uid) const { return set({.uid = uid}); }
+  DataStream parallelism(int parallelism) const { return set({.parallelism = parallelism}); }
+  DataStream min_parallelism(int parallelism) const { return set({.min_parallelism = parallelism}); }
+  DataStream max_parallelism(int parallelism) const { return set({.max_parallelism = parallelism}); }
+  // Operators of different groups never share a slot.
+  DataStream resource_group(const std::string& group) const { return set({.resource_group = group}); }
+  DataStream disable_chaining() const {
+    return set({.chain_with_upstream = false, .chain_with_downstream = false});
+  }
+  DataStream start_new_chain() const { return set({.chain_with_upstream = false}); }
+
+  StreamExecutionEnvironment& environment() const { return *env_; }
+  int node() const { return node_; }
+  const EdgeSpecification& edge() const { return edge_; }
+
+ private:
+  template <typename U>
+  friend class DataStream;
+
+  template <typename U, typename Function>
+  struct OutputOf {
+    using Type = U;
+  };
+  template <typename Function>
+  struct OutputOf<void, Function> {
+    using Type = detail::Collected<Function>;
+  };
+
+  template <typename Out>
+  DataStream<Out> add(std::string name, std::shared_ptr<const OperatorFactory> factory,
+                      bool stateful = false) const {
+    const int node = env_->add_node({.name = std::move(name),
+                                     .kind = "operator",
+                                     .factory = std::move(factory),
+                                     .stateful = stateful,
+                                     .output_type = type_of<Out>().name});
+    env_->add_edge(node_, node, edge_);
+    return DataStream<Out>(*env_, node);
+  }
+  DataStream add_text_sink(std::string name, std::shared_ptr<const TextWriterFactory> writers) const {
+    return add_sink(std::move(name), make_operator_factory([writers] {
+                      return std::make_unique<TextSinkOperator<T>>(writers->make());
+                    }));
+  }
+  DataStream with_routing(EdgeRouting routing) const {
+    DataStream copy = *this;
+    copy.edge_.routing = routing;
+    return copy;
+  }
+  DataStream set(const NodeSettings& settings) const {
+    apply_settings(*env_, node_, settings);
+    return *this;
+  }
+
+  StreamExecutionEnvironment* env_;
+  int node_;
+  EdgeSpecification edge_;
+};
+
+// A stream of which each record has a key: aggregates per key.
+template <typename T, typename KeyOf>
+class KeyedStream {
+ public:
+  using Key = Stored<std::remove_cvref_t<std::invoke_result_t<KeyOf&, const T&>>>;
+
+  KeyedStream(DataStream<T> stream, KeyOf key_of)
+      : stream_(std::move(stream)), key_of_(std::move(key_of)) {}
+
+  // How many records per key: KeyValue<Key, std::uint64_t>.
+  auto count(Emit emit = Emit::automatic) const { return aggregate("count", CountAggregate{}, emit); }
+  // value_of: a member pointer or function(const T&) → number.
+  template <typename ValueOf>
+  auto sum(ValueOf value_of, Emit emit = Emit::automatic) const {
+    return aggregate("sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of}, emit);
+  }
+  template <typename ValueOf>
+  auto min(ValueOf value_of, Emit emit = Emit::automatic) const {
+    using V = Value<ValueOf>;
+    return aggregate("min", BestAggregate<V, ValueOf, std::less<V>>{value_of}, emit);
+  }
+  template <typename ValueOf>
+  auto max(ValueOf value_of, Emit emit = Emit::automatic) const {
+    using V = Value<ValueOf>;
+    return aggregate("max", BestAggregate<V, ValueOf, std::greater<V>>{value_of}, emit);
+  }
+  // combine(const T&, const T&) → T, associative and commutative: KeyValue<Key, T>.
+  template <typename Combine>
+  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
+    return aggregate("reduce", ReduceAggregate<T, Combine>{combine}, emit);
+  }
+
+  // Any aggregate of the shape in hummer/aggregate.hpp.
+  template <typename Aggregate>
+  DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate(const std::string& name,
+                                                                  Aggregate aggregate,
+                                                                  Emit emit = Emit::automatic) const {
+    using Partial = KeyValue<Key, typename Aggregate::Accumulator>;
+    using Out = KeyValue<Key, typename Aggregate::Result>;
+    StreamExecutionEnvironment& env = stream_.environment();
+    const KeyOf key_of = key_of_;
+    if (emit == Emit::every_record) {
+      EdgeSpecification edge = stream_.edge();
+      edge.routing = EdgeRouting::hash;
+      edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+      return append<Out>(stream_.node(), edge, name, true, make_operator_factory([key_of, aggregate] {
+                           return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(
+                               key_of, aggregate);
+                         }));
+    }
+    const bool at_end = emit == Emit::at_end ||
+                        (emit == Emit::automatic && is_bounded(env, stream_.node()));
+    const PartialAggregateOptions options{.limit_bytes = env.options().partial_state_bytes,
+                                          .hold_until_end = at_end};
+    EdgeSpecification upstream = stream_.edge();
+    const NetworkSettings network = std::exchange(upstream.network, {});
+    const DataStream<Partial> partial = append<Partial>(
+        stream_.node(), upstream, "partial_" + name, false,
+        make_operator_factory([key_of, aggregate, options] {
+          return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
+              key_of, aggregate, options);
+        }));
+    const auto partial_key = [](const Partial& record) -> const Key& { return record.key; };
+    EdgeSpecification exchange;
+    exchange.routing = EdgeRouting::hash;
+    exchange.network = network;
+    exchange.partitioner =
+        std::make_shared<HashPartitionerFactory<Partial, decltype(partial_key)>>(partial_key);
+    return append<Out>(partial.node(), exchange, name, true, make_operator_factory([aggregate, at_end] {
+                         return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(aggregate,
+                                                                                          !at_end);
+                       }));
+  }
+
+ private:
+  template <typename ValueOf>
+  using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
+
+  template <typename Out>
+  DataStream<Out> append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
+                         std::shared_ptr<const OperatorFactory> factory) const {
+    StreamExecutionEnvironment& env = stream_.environment();
+    const int node = env.add_node({.name = std::move(name),
+                                   .kind = "operator",
+                                   .factory = std::move(factory),
+                                   .stateful = stateful,
+                                   .output_type = type_of<Out>().name});
+    env.add_edge(from, node, edge);
+    return DataStream<Out>(env, node);
+  }
+
+  DataStream<T> stream_;
+  KeyOf key_of_;
+};
+
+// Text as it comes from a file or socket: blocks of whole lines, or lines, as the
+// next operator wants them. Everything that a stream of lines can do, it can.
+class TextStream {
+ public:
+  explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}
+
+  // function(std::string_view line, Collector<U>&), or, to see many lines at once,
+  // function(TextBlock, Collector<U>&) → bytes consumed: see operators/text_operators.hpp.
+  template <typename U = void, typename Function>
+  auto flat_map(Function function) const {
+    if constexpr (std::is_void_v<U>) {
+      return flat_map<detail::Collected<Function>>(function);
+    } else {
+      if constexpr (std::is_invocable_v<Function&, TextBlock, Collector<U>&>) {
+        return blocks_.transform<U>("flat_map", make_operator_factory([function] {
+                                      return std::make_unique<BlockFlatMapOperator<U, Function>>(
+                                          function);
+                                    }));
+      } else {
+        return blocks_.transform<U>("flat_map", make_operator_factory([function] {
+                                      return std::make_unique<LineFlatMapOperator<U, Function>>(
+                                          function);
+                                    }));
+      }
+    }
+  }
+  template <typename Function>
+  auto map(Function function) const {
+    return lines().map(function);
+  }
+  template <typename Function>
+  auto filter(Function function) const {
+    return lines().filter(function);
+  }
+  template <typename KeyOf>
+  auto key_by(KeyOf key_of) const {
+    return lines().key_by(key_of);
+  }
+  void print() const { lines().print(); }
+  DataStream<std::string_view> write_file(const std::string& path) const {
+    return lines().write_file(path);
+  }
+  template <typename Function>
+  auto for_each(Function function) const {
+    return lines().for_each(function);
+  }
+
+  DataStream<std::string_view> lines() const {
+    return blocks_.transform<std::string_view>(
+        "lines", make_operator_factory([] { return std::make_unique<LinesOperator>(); }));
+  }
+  operator DataStream<std::string_view>() const { return lines(); }  // NOLINT: implicit on purpose
+  const DataStream<TextBlock>& blocks() const { return blocks_; }
+
+  TextStream rebalance() const { return TextStream(blocks_.rebalance()); }
+  TextStream name(const std::string& name) const { return TextStream(blocks_.name(name)); }
+  TextStream uid(const std::string& uid) const { return TextStream(blocks_.uid(uid)); }
+  TextStream parallelism(int parallelism) const {
+    return TextStream(blocks_.parallelism(parallelism));
+  }
+
+ private:
+  DataStream<TextBlock> blocks_;
+};
+
+// ---- sources, declared in environment.hpp ----
+
+template <typename T>
+DataStream<T> StreamExecutionEnvironment::from_source(std::string name,
+                                                      std::shared_ptr<const OperatorFactory> factory,
+                                                      bool bounded) {
+  return DataStream<T>(*this, add_node({.name = std::move(name),
+                                        .kind = "source",
+                                        .factory = std::move(factory),
+                                        .bounded = bounded,
+                                        .output_type = type_of<T>().name}));
+}
+
+template <typename T>
+DataStream<T> StreamExecutionEnvironment::from_collection(std::vector<T> values) {
+  auto shared = std::make_shared<const std::vector<T>>(std::move(values));
+  auto stream = from_source<Stored<T>>(
+      "from_collection",
+      make_operator_factory([shared] { return std::make_unique<CollectionSource<T>>(shared); }), true);
+  return stream.parallelism(1);
+}
+
+template <typename Function>
+auto StreamExecutionEnvironment::generate(std::uint64_t count, Function function) {
+  using T = std::remove_cvref_t<std::invoke_result_t<Function&, std::uint64_t>>;
+  return from_source<T>("generate", make_operator_factory([count, function] {
+                          return std::make_unique<GeneratorSource<T, Function>>(count, function);
+                        }),
+                        true);
+}
+
+inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
+                                                        FileSourceOptions options) {
+  return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true));
+}
+inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
+  return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false)
+                        .parallelism(1));
+}
+
+}  // namespace hummer

@@ -1,0 +1,163 @@
+// StreamExecutionEnvironment: where a job begins and is executed.
+//
+//   int main(int argc, char** argv) {
+//     hummer::StreamExecutionEnvironment env(argc, argv);
+//     env.from_file(env.argument("input"))
+//         .flat_map(hummer::split_words)
+//         .key_by(hummer::identity)
+//         .count()
+//         .print();
+//     return env.execute("WordCount").exit_code();
+//   }
+//
+// Jobs run embedded in this process by default: JobManager, TaskManager and
+// tasks by function call, on `--parallelism` slots. `--help` lists the options
+// that every job understands; other `--name value` pairs are the job's arguments.
+//
+// Lifecycle: build streams, then execute once. Thread: one.
+// Errors: mistakes in the graph or the options come back from execute(); nothing
+// is opened and no thread started before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hummer/connectors.hpp>
+#include <hummer/job_result.hpp>
+#include <hummer/network_settings.hpp>
+#include <hummer/operator.hpp>
+
+namespace hummer {
+
+class Platform;
+template <typename T>
+class DataStream;
+class TextStream;
+
+struct EnvironmentOptions {
+  // Slots of the embedded TaskManager and the default parallelism; 0: one per processor.
+  int parallelism = 0;
+  std::uint32_t batch_records = default_batch_records;
+  // Elements under way per channel.
+  int channel_credits = 8;
+  // How long an idle slot polls before it parks, in microseconds; -1: never parks.
+  std::int64_t spin_us = 20;
+  bool pin_slots = false;
+  bool chaining = true;
+  // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
+  std::size_t partial_state_bytes = 16 << 20;
+  // Progress on standard error; the final summary too.
+  bool quiet = true;
+  bool progress_per_vertex = false;
+  std::string explain;  // "", "text", "json", "dot"
+  // The platform to run on; null: Linux. Tests pass the simulated one.
+  Platform* platform = nullptr;
+};
+
+// A running job. Thread: any.
+class JobHandle {
+ public:
+  struct Running;
+  explicit JobHandle(std::shared_ptr<Running> running) : running_(std::move(running)) {}
+  // Sources end their streams; what is under way is finished; the job succeeds.
+  void stop();
+  // Ends it as soon as every task has noticed; the result is E3001.
+  void cancel();
+  bool finished() const;
+  // Blocks until the job has ended.
+  JobResult wait();
+  // Tasks that stand still, such as "slot 0: sink[0] inside operator 'slow' for 12 s".
+  std::vector<std::string> stuck() const;
+
+ private:
+  std::shared_ptr<Running> running_;
+};
+
+// One operator as the API writes it into the graph; see graph/stream_graph.hpp.
+struct NodeSpecification {
+  std::string name;
+  std::string kind;  // "source", "operator", "sink"
+  std::shared_ptr<const OperatorFactory> factory;
+  bool bounded = false;
+  bool stateful = false;
+  std::optional<int> parallelism;
+  std::string output_type;
+};
+
+enum class EdgeRouting { automatic, forward, hash, rebalance, broadcast };
+
+struct EdgeSpecification {
+  int port = 0;
+  EdgeRouting routing = EdgeRouting::automatic;
+  std::shared_ptr<const PartitionerFactory> partitioner;  // of hash
+  NetworkSettings network;
+};
+
+class StreamExecutionEnvironment {
+ public:
+  StreamExecutionEnvironment() : StreamExecutionEnvironment(EnvironmentOptions{}) {}
+  explicit StreamExecutionEnvironment(EnvironmentOptions options);
+  // Reads the engine's options from the command line and HUMMER_* variables. `--help` and a wrong
+  // option are answered by execute(), which then runs nothing.
+  StreamExecutionEnvironment(int argc, const char* const* argv);
+  ~StreamExecutionEnvironment();
+  StreamExecutionEnvironment(const StreamExecutionEnvironment&) = delete;
+  StreamExecutionEnvironment& operator=(const StreamExecutionEnvironment&) = delete;
+
+  // `--name value` of the command line; without a default a missing one is a usage error.
+  std::string argument(const std::string& name, const std::string& description = "");
+  std::string argument_or(const std::string& name, const std::string& otherwise,
+                          const std::string& description = "");
+  bool flag(const std::string& name, const std::string& description = "");
+
+  // ---- sources ----
+
+  // Text of a file, a directory or a glob pattern; plain, gzip or zstd.
+  TextStream from_file(const std::string& path, FileSourceOptions options = {});
+  // Lines from host:port until the peer closes.
+  TextStream from_socket(const std::string& address);
+  template <typename T>
+  DataStream<T> from_collection(std::vector<T> values);
+  // function(index) for index 0 … count−1, spread over the subtasks; pure in its argument.
+  template <typename Function>
+  auto generate(std::uint64_t count, Function function);
+  // A source of your own: make() gives a SourceOperator per subtask.
+  template <typename T>
+  DataStream<T> from_source(std::string name, std::shared_ptr<const OperatorFactory> factory,
+                            bool bounded);
+
+  // ---- running ----
+
+  // Waits for the end. Failures are in the result's status, and on standard error unless quiet.
+  JobResult execute(const std::string& job_name);
+  JobHandle execute_async(const std::string& job_name);
+
+  EnvironmentOptions& options() { return options_; }
+  const EnvironmentOptions& options() const { return options_; }
+
+  // ---- for DataStream ----
+
+  int add_node(NodeSpecification node);
+  void add_edge(int from, int to, const EdgeSpecification& edge);
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  EnvironmentOptions options_;
+  std::unique_ptr<Impl> impl_;
+};
+
+// How DataStream's setters reach the node that they are about.
+struct NodeSettings {
+  std::optional<std::string> name, uid, resource_group;
+  std::optional<int> parallelism, min_parallelism, max_parallelism;
+  std::optional<bool> chain_with_upstream, chain_with_downstream;
+};
+void apply_settings(StreamExecutionEnvironment& env, int node, const NodeSettings& settings);
+bool is_bounded(StreamExecutionEnvironment& env, int node);
+
+}  // namespace hummer

@@ -1,0 +1,6 @@
+// The whole public API of Hummer. A job needs no other header.
+#pragma once
+
+#include <hummer/data_stream.hpp>
+#include <hummer/environment.hpp>
+#include <hummer/split_words.hpp>

@@ -1,0 +1,41 @@
+// JobResult: how a job ended, and its figures per vertex.
+//
+// Plain data; complete when execute() returns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+struct OperatorResult {
+  std::string name;
+  std::uint64_t records_in = 0;
+  std::uint64_t records_out = 0;
+  std::uint64_t bytes = 0;  // read or written outside the engine
+};
+
+struct VertexResult {
+  std::string name;
+  int parallelism = 0;
+  std::vector<OperatorResult> operators;  // the chain, summed over subtasks
+};
+
+struct JobResult {
+  std::string job_name;
+  Status status;
+  double seconds = 0;
+  std::vector<VertexResult> vertices;
+  std::uint64_t bytes_read = 0;      // by all sources
+  std::uint64_t records_read = 0;    // out of all sources
+  std::uint64_t records_written = 0; // into all sinks
+
+  bool ok() const { return status.ok(); }
+  // What main() should return: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled.
+  int exit_code() const;
+};
+
+}  // namespace hummer

@@ -1,0 +1,32 @@
+// emit_table: hands the entries of a table on as KeyValue records, resumably.
+//
+// Text keys are copied into the output batch, since the table may be cleared
+// before the batch is read.
+#pragma once
+
+#include <hummer/aggregate.hpp>
+#include <hummer/collector.hpp>
+#include <hummer/operator.hpp>
+
+namespace hummer {
+
+// From `cursor` on, which moves; done when all entries that `select(key, value)` wants are out.
+template <typename K, typename V, typename Table, typename Convert>
+Answer emit_table(const Table& table, std::size_t& cursor, Output& out, Convert&& convert) {
+  auto collector = out.collector<KeyValue<K, V>>();
+  if (collector.full()) return Answer::more;
+  cursor = table.scan(cursor, [&](const K& key, const auto& value) {
+    if constexpr (std::is_same_v<K, std::string_view>) {
+      collector(KeyValue<K, V>{collector.copy(key), convert(value)});
+    } else {
+      static_assert(!holds_views<K>, "a composite key must own its text: use std::string in it");
+      collector(KeyValue<K, V>{key, convert(value)});
+    }
+    return !collector.full();
+  });
+  if (cursor != Table::scan_end) return Answer::more;
+  cursor = 0;
+  return Answer::done;
+}
+
+}  // namespace hummer

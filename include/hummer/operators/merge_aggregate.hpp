@@ -1,0 +1,150 @@
+// MergeAggregateOperator: merges the partial state of all upstream subtasks and
+// emits KeyValue<K, Result>; the owner of its keys' state.
+//
+// Emits once per key at the end, or (`emit_epochs`) the keys that changed, every
+// `epoch_ms` and as soon as input pauses while the table is small.
+// State: accumulator by key; snapshot writes every entry.
+#pragma once
+
+#include <utility>
+
+#include <hummer/operators/emit_keyed.hpp>
+#include <hummer/operators/partial_aggregate.hpp>
+#include <hummer/state/accumulator_table.hpp>
+
+namespace hummer {
+
+template <typename K, typename Aggregate>
+Status restore_accumulators(AccumulatorTable<K, typename Aggregate::Accumulator>& table,
+                            const Aggregate& aggregate, ByteReader& in) {
+  const bool valid = table.restore(in, [&](auto& accumulator, bool is_new, const auto& other) {
+    aggregate.merge(accumulator, is_new, other);
+  });
+  if (valid) return {};
+  return {ErrorCode::corrupt_record, "the state of an aggregate cannot be decoded"};
+}
+
+template <typename K, typename Aggregate>
+class MergeAggregateOperator final : public Operator {
+  using Accumulator = typename Aggregate::Accumulator;
+  using Result = typename Aggregate::Result;
+
+ public:
+  MergeAggregateOperator(Aggregate aggregate, bool emit_epochs, std::int64_t epoch_ms = 100)
+      : aggregate_(std::move(aggregate)), emit_epochs_(emit_epochs), epoch_ms_(epoch_ms) {}
+
+  void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
+
+  Answer process(Batch& in, Output&) override {
+    const auto records = in.values<KeyValue<K, Accumulator>>();
+    const std::size_t first = in.position();
+    const auto key_of = [&](std::size_t i) -> const K& { return records[first + i].key; };
+    const auto merge = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+      aggregate_.merge(accumulator, is_new, records[first + i].value);
+    };
+    total_.update(records.size() - first, key_of, merge);
+    if (emit_epochs_) {
+      changed_.update(records.size() - first, key_of, [](bool&, bool, std::size_t) {});
+      if (!timer_set_) {
+        timer_set_ = true;
+        context().call_at(context().now() + epoch_ms_ * 1'000'000);
+      }
+    }
+    in.advance_to(records.size());
+    return Answer::done;
+  }
+
+  Answer idle(Output& out) override {
+    return emit_epochs_ && !changed_.empty() ? emit_changed(out) : Answer::done;
+  }
+  Answer timer(std::int64_t, Output& out) override {
+    timer_set_ = false;
+    return emit_changed(out);
+  }
+  Answer end(Output& out) override {
+    if (emit_epochs_) return emit_changed(out);
+    return emit_table<K, Result>(total_, cursor_, out,
+                                 [&](const Accumulator& a) { return aggregate_.result(a); });
+  }
+  Answer flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : Answer::done; }
+
+  Status snapshot(ByteWriter& out) override {
+    total_.snapshot(out);
+    return {};
+  }
+  Status restore(ByteReader& in) override { return restore_accumulators(total_, aggregate_, in); }
+
+ private:
+  // The keys that changed since the last time, with their totals.
+  Answer emit_changed(Output& out) {
+    auto collector = out.collector<KeyValue<K, Result>>();
+    if (collector.full()) return Answer::more;
+    cursor_ = changed_.scan(cursor_, [&](const K& key, bool) {
+      total_.update(
+          1, [&](std::size_t) -> const K& { return key; },
+          [&](Accumulator& accumulator, bool, std::size_t) {
+            if constexpr (std::is_same_v<K, std::string_view>) {
+              collector(KeyValue<K, Result>{collector.copy(key), aggregate_.result(accumulator)});
+            } else {
+              collector(KeyValue<K, Result>{key, aggregate_.result(accumulator)});
+            }
+          });
+      return !collector.full();
+    });
+    if (cursor_ != changed_.scan_end) return Answer::more;
+    cursor_ = 0;
+    changed_.clear();
+    return Answer::done;
+  }
+
+  Aggregate aggregate_;
+  const bool emit_epochs_;
+  const std::int64_t epoch_ms_;
+  AccumulatorTable<K, Accumulator> total_;
+  KeyTable<K, bool> changed_;
+  std::size_t cursor_ = 0;
+  bool timer_set_ = false;
+};
+
+// The running total after every record, in order; behind a hash exchange.
+template <typename In, typename K, typename KeyOf, typename Aggregate>
+class RunningAggregateOperator final : public Operator {
+  using Accumulator = typename Aggregate::Accumulator;
+  using Result = typename Aggregate::Result;
+
+ public:
+  RunningAggregateOperator(KeyOf key_of, Aggregate aggregate)
+      : key_of_(std::move(key_of)), aggregate_(std::move(aggregate)) {}
+
+  void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
+
+  Answer process(Batch& in, Output& out) override {
+    const auto records = in.values<In>();
+    auto collector = out.collector<KeyValue<K, Result>>();
+    std::size_t i = in.position();
+    const std::size_t room = collector.full() ? 0 : out.soft_limit() - collector.size();
+    const std::size_t count = std::min(records.size() - i, room);
+    table_.update(
+        count, [&](std::size_t at) -> K { return K(std::invoke(key_of_, records[i + at])); },
+        [&](Accumulator& accumulator, bool is_new, std::size_t at) {
+          aggregate_.add(accumulator, is_new, records[i + at]);
+          collector(KeyValue<K, Result>{K(std::invoke(key_of_, records[i + at])),
+                                        aggregate_.result(accumulator)});
+        });
+    in.advance_to(i + count);
+    return in.finished() ? Answer::done : Answer::more;
+  }
+
+  Status snapshot(ByteWriter& out) override {
+    table_.snapshot(out);
+    return {};
+  }
+  Status restore(ByteReader& in) override { return restore_accumulators(table_, aggregate_, in); }
+
+ private:
+  KeyOf key_of_;
+  Aggregate aggregate_;
+  AccumulatorTable<K, Accumulator> table_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,96 @@
+// AccumulatorTable<K, A>: accumulators by key, whatever their type.
+//
+// Trivially copyable accumulators lie in the hash table itself; others (strings,
+// vectors) in a deque that the table points into.
+//
+// Accumulators own what they hold: one with text views is refused at compile
+// time, because the text would be gone with its batch.
+//
+// Thread: one.
+#pragma once
+
+#include <deque>
+#include <type_traits>
+
+#include <hummer/state/key_table.hpp>
+
+namespace hummer {
+
+template <typename K, typename A>
+class AccumulatorTable {
+  static_assert(!holds_views<A>,
+                "an accumulator must own its text: use std::string instead of std::string_view");
+  static constexpr bool inside = std::is_trivially_copyable_v<A> && sizeof(A) <= 64;
+  using Value = std::conditional_t<inside, A, std::uint64_t>;
+
+ public:
+  static constexpr std::size_t scan_end = KeyTable<K, Value>::scan_end;
+
+  std::size_t size() const { return table_.size(); }
+  bool empty() const { return table_.empty(); }
+  std::size_t memory_bytes() const { return table_.memory_bytes() + outside_.size() * sizeof(A); }
+  bool at_limit(std::size_t limit_bytes) const {
+    return table_.at_limit(limit_bytes) || outside_.size() * sizeof(A) > limit_bytes;
+  }
+  void clear() {
+    table_.clear();
+    outside_.clear();
+  }
+
+  template <typename KeyOf, typename Apply>
+  void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
+    table_.update(count, key_of, [&](Value& value, bool is_new, std::size_t i) {
+      if constexpr (inside) {
+        apply(value, is_new, i);
+      } else {
+        if (is_new) {
+          value = outside_.size();
+          outside_.emplace_back();
+        }
+        apply(outside_[value], is_new, i);
+      }
+    });
+  }
+
+  template <typename Visit>
+  std::size_t scan(std::size_t cursor, Visit&& visit) const {
+    return table_.scan(cursor, [&](const K& key, const Value& value) {
+      if constexpr (inside) {
+        return visit(key, value);
+      } else {
+        return visit(key, outside_[value]);
+      }
+    });
+  }
+
+  // Every entry: what `restore` needs. Keys and accumulators by their codecs.
+  void snapshot(ByteWriter& out) const {
+    out.put_value(static_cast<std::uint64_t>(size()));
+    scan(0, [&](const K& key, const A& accumulator) {
+      Codec<K>::encode(key, out);
+      Codec<A>::encode(accumulator, out);
+      return true;
+    });
+  }
+  // Merges a snapshot into the table with merge(A&, is_new, const A&); false: not valid.
+  template <typename Merge>
+  [[nodiscard]] bool restore(ByteReader& in, Merge&& merge) {
+    std::uint64_t count = 0;
+    if (!in.get_value(count)) return false;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      K key{};
+      A other{};
+      if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return false;
+      update(
+          1, [&](std::size_t) -> const K& { return key; },
+          [&](A& accumulator, bool is_new, std::size_t) { merge(accumulator, is_new, other); });
+    }
+    return true;
+  }
+
+ private:
+  KeyTable<K, Value> table_;
+  std::deque<A> outside_;
+};
+
+}  // namespace hummer

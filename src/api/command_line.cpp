@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fmt/format.h>
+
+#include "api/environment_impl.hpp"
+
+namespace hummer {
+namespace {
+
+using Impl = StreamExecutionEnvironment::Impl;
+
+// The engine's own options: one row each, read by the parser, --help and the suggestions.
+struct Option {
+  const char* name;
+  const char* value;  // what --help calls its value; empty: a switch
+  const char* description;
+  Status (*apply)(std::string_view value, EnvironmentOptions& options);
+};
+
+template <typename Number>
+Status parse_number(std::string_view text, Number least, Number most, Number& number) {
+  Number parsed{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size() || parsed < least || parsed > most) {
+    return {ErrorCode::invalid_argument,
+            fmt::format("'{}' is not a number between {} and {}", text, least, most)};
+  }
+  number = parsed;
+  return {};
+}
+
+const Option options_table[] = {
+    {"parallelism", "N", "slots, and parallelism of operators that set none [one per processor]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number(value, 1, 4096, o.parallelism);
+     }},
+    {"batch-records", "N", "records per batch [1024]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number<std::uint32_t>(value, 1, 1u << 20, o.batch_records);
+     }},
+    {"channel-credits", "N", "batches under way per channel [8]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number(value, 1, 65536, o.channel_credits);
+     }},
+    {"spin-us", "N", "how long an idle slot polls before it parks; -1: for ever [20]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number<std::int64_t>(value, -1, 1'000'000'000, o.spin_us);
+     }},
+    {"pin-slots", "", "pin each slot to a processor",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.pin_slots = true;
+       return Status();
+     }},
+    {"no-chaining", "", "do not fuse operators",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.chaining = false;
+       return Status();
+     }},
+    {"explain", "FORMAT", "print the job's graphs as text, json or dot, and run nothing",
+     [](std::string_view value, EnvironmentOptions& o) {
+       if (value != "text" && value != "json" && value != "dot") {
+         return Status(ErrorCode::invalid_argument,
+                       fmt::format("'{}' is not one of text, json, dot", value));
+       }
+       o.explain = value;
+       return Status();
+     }},
+    {"quiet", "", "no progress and no summary",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.quiet = true;
+       return Status();
+     }},
+    {"progress-per-vertex", "", "progress and summary with a line per vertex",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.progress_per_vertex = true;
+       return Status();
+     }},
+};
+
+const Option* find_option(std::string_view name) {
+  for (const Option& option : options_table) {
+    if (name == option.name) return &option;
+  }
+  return nullptr;
+}
+
+// Levenshtein distance, for "did you mean".
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substitute}));
+    }
+  }
+  return row[b.size()];
+}
+
+void set_usage(Impl& impl, Status status) {
+  if (impl.usage.ok()) impl.usage = std::move(status);
+}
+
+void apply_environment_variables(EnvironmentOptions& options, Impl& impl) {
+  for (const Option& option : options_table) {
+    std::string variable = std::string("HUMMER_") + option.name;
+    std::transform(variable.begin(), variable.end(), variable.begin(),
+                   [](char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+    const char* value = std::getenv(variable.c_str());
+    if (value == nullptr) continue;
+    if (*option.value == '\0' && std::string_view(value) == "0") continue;
+    if (Status status = option.apply(value, options); !status.ok()) {
+      set_usage(impl, status.with_context(variable));
+    }
+  }
+}
+
+}  // namespace
+
+void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options,
+                        Impl& impl) {
+  impl.program = argc > 0 ? argv[0] : "job";
+  apply_environment_variables(options, impl);
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (word == "-h") word = "--help";
+    if (!word.starts_with("--") || word.size() == 2) {
+      set_usage(impl, {ErrorCode::invalid_argument,
+                       fmt::format("'{}' is no option: options look like --name VALUE", word)});
+      continue;
+    }
+    word.remove_prefix(2);
+    if (word == "help") {
+      impl.help = true;
+      continue;
+    }
+    std::string_view value;
+    bool has_value = false;
+    if (const std::size_t equals = word.find('='); equals != word.npos) {
+      value = word.substr(equals + 1);
+      word = word.substr(0, equals);
+      has_value = true;
+    }
+    const Option* option = find_option(word);
+    const bool wants_value = option == nullptr || *option->value != '\0';
+    if (!has_value && wants_value && i + 1 < argc &&
+        (argv[i + 1][0] != '-' || argv[i + 1][1] != '-')) {
+      value = argv[++i];
+      has_value = true;
+    }
+    if (!has_value && word == "explain") {
+      value = "text";
+      has_value = true;
+    }
+    if (option == nullptr) {
+      impl.arguments[std::string(word)] = std::string(value);
+    } else if (wants_value && !has_value) {
+      set_usage(impl, {ErrorCode::invalid_argument,
+                       fmt::format("--{} needs a value: {}", word, option->value)});
+    } else if (Status status = option->apply(value, options); !status.ok()) {
+      set_usage(impl, status.with_context(fmt::format("--{}", word)));
+    }
+  }
+}
+
+std::string help_text(const Impl& impl) {
+  std::string text = fmt::format("usage: {} [--name VALUE]...\n", impl.program);
+  if (!impl.asked.empty()) {
+    text += "\nArguments of this job:\n";
+    for (const auto& [name, description] : impl.asked) {
+      text += fmt::format("  --{:<22} {}\n", name, description);
+    }
+  }
+  text += "\nOptions of the engine (also as environment variables, such as HUMMER_PARALLELISM):\n";
+  for (const Option& option : options_table) {
+    const std::string head = std::string(option.name) + " " + option.value;
+    text += fmt::format("  --{:<22} {}\n", head, option.description);
+  }
+  text += fmt::format("  --{:<22} {}\n", "help", "this text");
+  text += "\nExit code: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled.\n";
+  return text;
+}
+
+Status check_arguments(const Impl& impl) {
+  if (!impl.usage.ok()) return impl.usage;
+  for (const auto& [name, value] : impl.arguments) {
+    if (impl.asked.contains(name)) continue;
+    std::string nearest;
+    std::size_t least = 4;
+    const auto consider = [&](const std::string& candidate) {
+      if (const std::size_t d = distance(name, candidate); d < least) {
+        least = d;
+        nearest = candidate;
+      }
+    };
+    for (const auto& [known, description] : impl.asked) consider(known);
+    for (const Option& option : options_table) consider(option.name);
+    return {ErrorCode::unknown_option,
+            fmt::format("unknown option --{}{}; --help lists them", name,
+                        nearest.empty() ? "" : ", did you mean --" + nearest + "?")};
+  }
+  return {};
+}
+
+}  // namespace hummer

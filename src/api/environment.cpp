@@ -1,0 +1,127 @@
+#include <hummer/environment.hpp>
+
+#include <hummer/data_stream.hpp>
+
+#include "api/environment_impl.hpp"
+
+namespace hummer {
+
+StreamExecutionEnvironment::StreamExecutionEnvironment(EnvironmentOptions options)
+    : options_(std::move(options)), impl_(std::make_unique<Impl>()) {}
+
+StreamExecutionEnvironment::StreamExecutionEnvironment(int argc, const char* const* argv)
+    : impl_(std::make_unique<Impl>()) {
+  options_.quiet = false;
+  impl_->from_command_line = true;
+  parse_command_line(argc, argv, options_, *impl_);
+}
+
+StreamExecutionEnvironment::~StreamExecutionEnvironment() = default;
+
+std::string StreamExecutionEnvironment::argument(const std::string& name,
+                                                 const std::string& description) {
+  impl_->asked.emplace(name, description);
+  const auto found = impl_->arguments.find(name);
+  if (found != impl_->arguments.end()) return found->second;
+  if (impl_->usage.ok() && !impl_->help) {
+    impl_->usage = {ErrorCode::invalid_argument,
+                    "the job needs --" + name + " VALUE" +
+                        (description.empty() ? "" : " (" + description + ")")};
+  }
+  return {};
+}
+
+std::string StreamExecutionEnvironment::argument_or(const std::string& name,
+                                                    const std::string& otherwise,
+                                                    const std::string& description) {
+  impl_->asked.emplace(name, description + " [" + otherwise + "]");
+  const auto found = impl_->arguments.find(name);
+  return found == impl_->arguments.end() ? otherwise : found->second;
+}
+
+bool StreamExecutionEnvironment::flag(const std::string& name, const std::string& description) {
+  impl_->asked.emplace(name, description);
+  return impl_->arguments.contains(name);
+}
+
+int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
+  StreamNode node;
+  node.id = static_cast<int>(impl_->graph.nodes.size());
+  node.name = std::move(specification.name);
+  node.kind = specification.kind == "source" ? OperatorKind::source
+              : specification.kind == "sink" ? OperatorKind::sink
+                                             : OperatorKind::operator_;
+  node.factory = std::move(specification.factory);
+  node.bounded = specification.bounded;
+  node.stateful = specification.stateful;
+  node.parallelism = specification.parallelism;
+  node.output_type = std::move(specification.output_type);
+  impl_->graph.nodes.push_back(std::move(node));
+  return impl_->graph.nodes.back().id;
+}
+
+void StreamExecutionEnvironment::add_edge(int from, int to, const EdgeSpecification& specification) {
+  StreamEdge edge;
+  edge.from = from;
+  edge.to = to;
+  edge.from_port = specification.port;
+  edge.network = specification.network;
+  edge.partitioner = specification.partitioner;
+  switch (specification.routing) {
+    case EdgeRouting::automatic:
+    case EdgeRouting::forward: edge.routing = Routing::forward; break;
+    case EdgeRouting::hash: edge.routing = Routing::hash; break;
+    case EdgeRouting::rebalance: edge.routing = Routing::rebalance; break;
+    case EdgeRouting::broadcast: edge.routing = Routing::broadcast; break;
+  }
+  impl_->graph.edges.push_back(std::move(edge));
+  impl_->automatic_routing.push_back(specification.routing == EdgeRouting::automatic);
+}
+
+StreamGraph StreamExecutionEnvironment::Impl::finished_graph(const std::string& job_name) const {
+  StreamGraph finished = graph;
+  finished.job_name = job_name;
+  for (std::size_t i = 0; i < finished.edges.size(); ++i) {
+    if (!automatic_routing[i]) continue;
+    StreamEdge& edge = finished.edges[i];
+    const auto& from = finished.nodes[static_cast<std::size_t>(edge.from)];
+    const auto& to = finished.nodes[static_cast<std::size_t>(edge.to)];
+    edge.routing = from.parallelism == to.parallelism ? Routing::forward : Routing::rebalance;
+  }
+  return finished;
+}
+
+void apply_settings(StreamExecutionEnvironment& env, int id, const NodeSettings& settings) {
+  StreamNode& node = env.impl().graph.nodes[static_cast<std::size_t>(id)];
+  if (settings.name) node.name = *settings.name;
+  if (settings.uid) node.uid = *settings.uid;
+  if (settings.resource_group) node.resource_group = *settings.resource_group;
+  if (settings.parallelism) node.parallelism = settings.parallelism;
+  if (settings.min_parallelism) node.min_parallelism = settings.min_parallelism;
+  if (settings.max_parallelism) node.max_parallelism = settings.max_parallelism;
+  if (settings.chain_with_upstream) node.chain_with_upstream = *settings.chain_with_upstream;
+  if (settings.chain_with_downstream) node.chain_with_downstream = *settings.chain_with_downstream;
+}
+
+bool is_bounded(StreamExecutionEnvironment& env, int id) {
+  const StreamGraph& graph = env.impl().graph;
+  const StreamNode& node = graph.nodes[static_cast<std::size_t>(id)];
+  if (node.kind == OperatorKind::source) return node.bounded;
+  for (const StreamEdge& edge : graph.edges) {
+    if (edge.to == id && !is_bounded(env, edge.from)) return false;
+  }
+  return true;
+}
+
+int JobResult::exit_code() const {
+  switch (status.code()) {
+    case ErrorCode::ok: return 0;
+    case ErrorCode::invalid_argument:
+    case ErrorCode::invalid_configuration:
+    case ErrorCode::unknown_option: return 2;
+    case ErrorCode::cancelled: return 130;
+    default: return 1;
+  }
+}
+
+}  // namespace hummer

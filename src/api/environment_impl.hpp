@@ -1,0 +1,42 @@
+// What a StreamExecutionEnvironment holds: the graph as written, and the command
+// line. Read by control/client when the job is executed.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <hummer/environment.hpp>
+
+#include "graph/stream_graph.hpp"
+
+namespace hummer {
+
+struct StreamExecutionEnvironment::Impl {
+  StreamGraph graph;
+  // By edge: routing was left to the engine.
+  std::vector<bool> automatic_routing;
+
+  bool from_command_line = false;
+  bool help = false;
+  std::string program;
+  std::map<std::string, std::string> arguments;       // --name value, of the job
+  std::map<std::string, std::string> asked;           // name → description
+  Status usage;                                       // the first mistake
+  bool executed = false;
+
+  // The graph with every automatic edge decided: forward where both ends have the same declared
+  // parallelism, else rebalance.
+  StreamGraph finished_graph(const std::string& job_name) const;
+};
+
+// Reads the engine's options; what is left goes to impl.arguments.
+void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options,
+                        StreamExecutionEnvironment::Impl& impl);
+// What --help prints.
+std::string help_text(const StreamExecutionEnvironment::Impl& impl);
+// The first argument that nobody asked for, as a usage error with a suggestion.
+Status check_arguments(const StreamExecutionEnvironment::Impl& impl);
+
+}  // namespace hummer
