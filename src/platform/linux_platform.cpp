@@ -87,6 +87,8 @@ class LinuxPlatform final : public Platform {
     return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
   }
 
+  bool is_terminal(int stream) const override { return ::isatty(stream) == 1; }
+
   Status write_standard(int stream, std::string_view text) override {
     HUMMER_ASSERT(stream == 1 || stream == 2);
     std::lock_guard lock(standard_mutex_);

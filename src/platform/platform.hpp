@@ -56,6 +56,8 @@ class Platform {
   // stream: 1 standard output, 2 standard error. The chunk is written whole, not mixed
   // with others.
   virtual Status write_standard(int stream, std::string_view text) = 0;
+  // Whether a person looks at it.
+  virtual bool is_terminal(int stream) const = 0;
 
   // Blocks until predicate() or until `deadline` (of now(); `never` allowed). The predicate is
   // called on the calling thread, at the start and after each notify_main(). Simulated: steps
