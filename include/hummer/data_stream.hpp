@@ -38,7 +38,9 @@
 #include <hummer/operators/merge_aggregate.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
 #include <hummer/operators/process.hpp>
-#include <hummer/operators/text_operators.hpp>
+#include <hummer/operators/block_flat_map.hpp>
+#include <hummer/operators/line_flat_map.hpp>
+#include <hummer/operators/lines.hpp>
 #include <hummer/operators/text_sink.hpp>
 
 namespace hummer {
@@ -377,7 +379,7 @@ class TextStream {
   explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}
 
   // function(std::string_view line, Collector<U>&), or, to see many lines at once,
-  // function(TextBlock, Collector<U>&) → bytes consumed: see operators/text_operators.hpp.
+  // function(TextBlock, Collector<U>&) → bytes consumed: see operators/block_flat_map.hpp.
   template <typename U = void, typename Function>
   auto flat_map(Function function) const {
     if constexpr (std::is_void_v<U>) {
