@@ -1,0 +1,36 @@
+#include "runtime/watermark_merger.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hummer {
+namespace {
+
+TEST(WatermarkMerger, OneInputPassesThrough) {
+  WatermarkMerger merger(1);
+  EXPECT_EQ(merger.watermark(0, 5), 5);
+  EXPECT_EQ(merger.watermark(0, 5), std::nullopt);
+  EXPECT_EQ(merger.watermark(0, 4), std::nullopt);
+  EXPECT_EQ(merger.watermark(0, 6), 6);
+}
+
+TEST(WatermarkMerger, WaitsForTheSlowestInput) {
+  WatermarkMerger merger(3);
+  EXPECT_EQ(merger.watermark(0, 10), std::nullopt);
+  EXPECT_EQ(merger.watermark(1, 20), std::nullopt);
+  EXPECT_EQ(merger.watermark(2, 5), 5);
+  EXPECT_EQ(merger.watermark(2, 30), 10);
+  EXPECT_EQ(merger.watermark(1, 21), std::nullopt);
+  EXPECT_EQ(merger.watermark(0, 25), 21);
+}
+
+TEST(WatermarkMerger, EndedInputHoldsNothingBack) {
+  WatermarkMerger merger(2);
+  EXPECT_EQ(merger.watermark(0, 10), std::nullopt);
+  EXPECT_EQ(merger.ended(1), 10);
+  EXPECT_FALSE(merger.all_ended());
+  EXPECT_EQ(merger.ended(0), std::nullopt);
+  EXPECT_TRUE(merger.all_ended());
+}
+
+}  // namespace
+}  // namespace hummer
