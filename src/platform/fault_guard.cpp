@@ -52,7 +52,10 @@ bool cover_fault(std::uintptr_t address) {
 
 void on_bus_error(int signal, siginfo_t* information, void* context) {
   const int saved_errno = errno;
-  const bool covered = cover_fault(reinterpret_cast<std::uintptr_t>(information->si_addr));
+  // Sent by a process rather than raised by a read: then there is no address.
+  const bool sent = information->si_code <= 0;
+  const bool covered =
+      !sent && cover_fault(reinterpret_cast<std::uintptr_t>(information->si_addr));
   errno = saved_errno;
   if (covered) return;
   if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
@@ -62,6 +65,7 @@ void on_bus_error(int signal, siginfo_t* information, void* context) {
   } else {
     // The faulting read runs again after the return, and this time ends the process.
     ::signal(signal, SIG_DFL);
+    if (sent) ::raise(signal);
   }
 }
 

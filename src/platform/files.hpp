@@ -73,10 +73,7 @@ class WritableFile {
   virtual ~WritableFile() = default;
   virtual const std::string& path() const = 0;
   // All of `bytes` or a failure; after a failure the file may end with a part of them.
-  virtual Status append(std::span<const char> bytes) = 0;
-  Status append(std::string_view bytes) {
-    return append(std::span<const char>(bytes.data(), bytes.size()));
-  }
+  virtual Status append(std::string_view bytes) = 0;
   // Bytes in the file as far as this handle knows.
   virtual std::uint64_t size_bytes() const = 0;
   virtual Status sync() = 0;

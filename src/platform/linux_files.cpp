@@ -70,15 +70,14 @@ class LinuxWritableFile final : public WritableFile {
   const std::string& path() const override { return path_; }
   std::uint64_t size_bytes() const override { return size_bytes_; }
 
-  using WritableFile::append;
-  Status append(std::span<const char> bytes) override {
+  Status append(std::string_view bytes) override {
     if (!file_.valid()) return already_closed();
     while (!bytes.empty()) {
       const ssize_t put = ::write(file_.number(), bytes.data(), bytes.size());
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) return file_failure(errno, "write", path_);
       size_bytes_ += static_cast<std::uint64_t>(put);
-      bytes = bytes.subspan(static_cast<std::size_t>(put));
+      bytes.remove_prefix(static_cast<std::size_t>(put));
     }
     return {};
   }

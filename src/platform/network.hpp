@@ -160,7 +160,8 @@ class Network {
   virtual Result<SocketAddress> resolve(std::string_view text) = 0;
 
   // connection_refused, timed_out, address_in_use (bind address), connection_lost (unreachable).
-  // The stream is attached to no executor yet.
+  // The stream is attached to no executor yet. Pass options by name: GCC 12 miscompiles an
+  // aggregate written in braces inside a co_await expression (its strings are freed wrongly).
   virtual Task<Result<std::unique_ptr<ByteStream>>> connect(SocketAddress address,
                                                             ConnectOptions options) = 0;
   // Port 0: the system chooses one. address_in_use names the address.

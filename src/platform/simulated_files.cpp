@@ -117,8 +117,7 @@ class SimulatedWritableFile final : public WritableFile {
   const std::string& path() const override { return path_; }
   std::uint64_t size_bytes() const override { return file_->content.size(); }
 
-  using WritableFile::append;
-  Status append(std::span<const char> bytes) override {
+  Status append(std::string_view bytes) override {
     HUMMER_TRY(begin("append", bytes.size()));
     const std::uint64_t capacity = node_.simulation().options().disk_capacity_bytes;
     std::uint64_t room = bytes.size();

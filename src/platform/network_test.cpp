@@ -1,0 +1,339 @@
+#include "platform/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/platform.hpp"
+#include "platform/run_task.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+namespace {
+
+using Stream = std::unique_ptr<ByteStream>;
+
+const ConnectOptions defaults;
+
+SocketAddress local_port(std::uint16_t port) {
+  SocketAddress address = *parse_socket_address("127.0.0.1:0");
+  address.port = port;
+  return address;
+}
+
+// Every test runs on both forms, with client and server on executors of their own.
+class NetworkTest : public testing::TestWithParam<bool> {
+ protected:
+  NetworkTest() {
+    if (GetParam()) {
+      platform_ = make_simulated_platform({.seed = 11});
+    } else {
+      platform_ = make_linux_platform();
+    }
+    client_ = platform_->make_executor({.name = "client"});
+    server_ = platform_->make_executor({.name = "server"});
+    auto listener = network().listen(local_port(0));
+    EXPECT_TRUE(listener.ok()) << listener.status().to_string();
+    listener_ = std::move(*listener);
+    address_ = listener_->local_address();
+  }
+  ~NetworkTest() override {
+    client_->stop();
+    server_->stop();
+    listener_.reset();
+  }
+  Network& network() { return platform_->network(); }
+
+  std::unique_ptr<Platform> platform_;
+  std::unique_ptr<Executor> client_;
+  std::unique_ptr<Executor> server_;
+  std::unique_ptr<Listener> listener_;
+  SocketAddress address_;
+};
+INSTANTIATE_TEST_SUITE_P(Forms, NetworkTest, testing::Bool(), [](const auto& form) {
+  return form.param ? "Simulated" : "Linux";
+});
+
+std::string long_text() {
+  std::string text(1'000'000, ' ');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 7 + i / 251);
+  return text;
+}
+
+Task<void> serve_echo(Stream stream) {
+  std::vector<char> buffer(10'000);
+  while (true) {
+    const Result<std::size_t> got = co_await stream->read_some(buffer);
+    if (!got.ok() || *got == 0) break;
+    const Status sent = co_await stream->write_all(std::span(buffer.data(), *got));
+    if (!sent.ok()) break;
+  }
+}
+
+Task<void> accept_loop(Listener& listener) {
+  Executor& executor = co_await current_executor();
+  while (true) {
+    Result<Stream> stream = co_await listener.accept();
+    if (!stream.ok()) break;
+    executor.spawn(serve_echo(std::move(*stream)));
+  }
+}
+
+Task<void> send_all(ByteStream& stream, const std::string& text, Status& outcome) {
+  outcome = co_await stream.write_all(text);
+  if (outcome.ok()) outcome = stream.shutdown_write();
+}
+
+Task<std::string> echo(Network& network, SocketAddress address, const std::string& text) {
+  Executor& executor = co_await current_executor();
+  Result<Stream> stream = co_await network.connect(address, defaults);
+  if (!stream.ok()) co_return stream.status().to_string();
+  Status sent(ErrorCode::internal, "unset");
+  executor.spawn(send_all(**stream, text, sent));
+  std::string back;
+  std::vector<char> buffer(7'000);
+  while (true) {
+    const Result<std::size_t> got = co_await (*stream)->read_some(buffer);
+    if (!got.ok()) co_return got.status().to_string();
+    if (*got == 0) break;
+    back.append(buffer.data(), *got);
+  }
+  co_return sent.ok() ? back : sent.to_string();
+}
+
+TEST_P(NetworkTest, EchoesAMegabyteAndEndsInGoodOrder) {
+  server_->spawn(accept_loop(*listener_));
+  const std::string text = long_text();
+  const auto back = run_task(*platform_, *client_, echo(network(), address_, text));
+  EXPECT_TRUE(back == text);
+}
+
+Task<void> echo_once(Network& network, SocketAddress address, std::string text, int& right) {
+  const std::string back = co_await echo(network, address, text);
+  if (back == text) ++right;
+}
+
+Task<int> echo_many(Network& network, SocketAddress address, int count) {
+  Executor& executor = co_await current_executor();
+  int right = 0;
+  const std::size_t others = executor.live_tasks();
+  for (int i = 0; i < count; ++i) {
+    executor.spawn(echo_once(network, address, "text " + std::to_string(i), right));
+  }
+  while (executor.live_tasks() > others) co_await sleep_for(microseconds(100));
+  co_return right;
+}
+
+TEST_P(NetworkTest, ManyConnectionsAtOnce) {
+  server_->spawn(accept_loop(*listener_));
+  EXPECT_EQ(run_task(*platform_, *client_, echo_many(network(), address_, 200)), 200);
+}
+
+Task<ErrorCode> connect_code(Network& network, SocketAddress address, ConnectOptions options) {
+  const Result<Stream> stream = co_await network.connect(address, options);
+  co_return stream.status().code();
+}
+
+TEST_P(NetworkTest, NobodyListens) {
+  const SocketAddress closed = address_;
+  listener_.reset();
+  EXPECT_EQ(run_task(*platform_, *client_, connect_code(network(), closed, {})),
+            ErrorCode::connection_refused);
+}
+
+TEST_P(NetworkTest, BindAddress) {
+  EXPECT_EQ(run_task(*platform_, *client_,
+                     connect_code(network(), address_, {.bind_address = "127.0.0.1", .interface = ""})),
+            ErrorCode::ok);
+  // A wish that can't be granted is no failure.
+  EXPECT_EQ(run_task(*platform_, *client_,
+                     connect_code(network(), address_, {.bind_address = "", .interface = "lo"})),
+            ErrorCode::ok);
+}
+
+TEST_P(NetworkTest, PortInUseNamesTheAddress) {
+  const auto second = network().listen(address_);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.status().code(), ErrorCode::address_in_use);
+  EXPECT_NE(second.status().message().find(address_.to_string()), std::string::npos);
+}
+
+Task<void> close_later(ByteStream& stream) {
+  co_await sleep_for(milliseconds(1));
+  stream.close();
+}
+
+Task<ErrorCode> read_until_closed(Network& network, SocketAddress address) {
+  Executor& executor = co_await current_executor();
+  Result<Stream> stream = co_await network.connect(address, defaults);
+  if (!stream.ok()) co_return stream.status().code();
+  executor.spawn(close_later(**stream));
+  char byte[1];
+  const Result<std::size_t> got = co_await (*stream)->read_some(byte);
+  const Result<std::size_t> again = (*stream)->try_read(byte);
+  co_return got.status().code() == again.status().code() ? got.status().code()
+                                                         : ErrorCode::internal;
+}
+
+TEST_P(NetworkTest, CloseEndsAWaitingRead) {
+  EXPECT_EQ(run_task(*platform_, *client_, read_until_closed(network(), address_)),
+            ErrorCode::cancelled);
+}
+
+Task<ErrorCode> write_until_closed(Network& network, SocketAddress address) {
+  Executor& executor = co_await current_executor();
+  Result<Stream> stream = co_await network.connect(address, defaults);
+  if (!stream.ok()) co_return stream.status().code();
+  executor.spawn(close_later(**stream));
+  const std::string text(64 * 1024 * 1024, 'x');  // more than any buffer: nobody reads
+  const Status status = co_await (*stream)->write_all(text);
+  co_return status.code();
+}
+
+TEST_P(NetworkTest, CloseEndsAWaitingWrite) {
+  EXPECT_EQ(run_task(*platform_, *client_, write_until_closed(network(), address_)),
+            ErrorCode::cancelled);
+}
+
+Task<void> close_listener_later(Listener& listener) {
+  co_await sleep_for(milliseconds(1));
+  listener.close();
+}
+
+Task<ErrorCode> accept_code(Listener& listener) {
+  Executor& executor = co_await current_executor();
+  executor.spawn(close_listener_later(listener));
+  const Result<Stream> stream = co_await listener.accept();
+  co_return stream.status().code();
+}
+
+TEST_P(NetworkTest, CloseEndsAWaitingAccept) {
+  EXPECT_EQ(run_task(*platform_, *server_, accept_code(*listener_)), ErrorCode::cancelled);
+}
+
+Task<void> accept_and_drop(Listener& listener) {
+  const Result<Stream> stream = co_await listener.accept();
+}
+
+Task<ErrorCode> write_to_the_gone(Network& network, SocketAddress address) {
+  Result<Stream> stream = co_await network.connect(address, defaults);
+  if (!stream.ok()) co_return stream.status().code();
+  const std::string text(1000, 'x');
+  while (true) {
+    const Status status = co_await (*stream)->write_all(text);
+    if (!status.ok()) co_return status.code();
+    co_await yield();
+  }
+}
+
+TEST_P(NetworkTest, PeerGoneIsAValue) {
+  server_->spawn(accept_and_drop(*listener_));
+  EXPECT_EQ(run_task(*platform_, *client_, write_to_the_gone(network(), address_)),
+            ErrorCode::connection_lost);
+}
+
+// One task that waits for a stream and a flag on one event, through try_read and try_write.
+Task<std::string> echo_on_one_event(Network& network, SocketAddress address,
+                                    const std::string& text) {
+  Executor& executor = co_await current_executor();
+  Result<Stream> connected = co_await network.connect(address, defaults);
+  if (!connected.ok()) co_return connected.status().to_string();
+  ByteStream& stream = **connected;
+  WakeEvent event;
+  stream.set_wake_events(executor, &event, &event);
+  std::size_t sent = 0;
+  std::string back;
+  std::vector<char> buffer(5'000);
+  while (back.size() < text.size()) {
+    event.prepare_wait();
+    bool moved = false;
+    if (sent < text.size()) {
+      const std::string_view rest = std::string_view(text).substr(sent);
+      const Result<std::size_t> put = stream.try_write(rest);
+      if (!put.ok()) co_return put.status().to_string();
+      if (*put != would_block) sent += *put, moved = true;
+    }
+    const Result<std::size_t> got = stream.try_read(buffer);
+    if (!got.ok()) co_return got.status().to_string();
+    if (*got != would_block) back.append(buffer.data(), *got), moved = true;
+    if (moved) {
+      event.cancel_wait();
+    } else {
+      co_await event.wait();
+    }
+  }
+  stream.detach();
+  co_return back;
+}
+
+TEST_P(NetworkTest, OneEventForBothDirections) {
+  server_->spawn(accept_loop(*listener_));
+  const std::string text = long_text();
+  const auto back = run_task(*platform_, *client_, echo_on_one_event(network(), address_, text));
+  EXPECT_TRUE(back == text);
+}
+
+Task<bool> exchange_byte(ByteStream& stream) {
+  const Status sent = co_await stream.write_all(std::string_view("x"));
+  char byte[1] = {};
+  const Result<std::size_t> got = co_await stream.read_some(byte);
+  stream.detach();
+  co_return sent.ok() && got.ok() && *got == 1 && byte[0] == 'x';
+}
+
+Task<ByteStream*> connect_raw(Network& network, SocketAddress address) {
+  Result<Stream> stream = co_await network.connect(address, defaults);
+  co_return stream.ok() ? stream->release() : nullptr;
+}
+
+TEST_P(NetworkTest, DetachedStreamMovesToAnotherExecutor) {
+  server_->spawn(accept_loop(*listener_));
+  const auto raw = run_task(*platform_, *client_, connect_raw(network(), address_));
+  ASSERT_TRUE(raw.has_value() && *raw != nullptr);
+  Stream stream(*raw);
+  EXPECT_EQ(run_task(*platform_, *client_, exchange_byte(*stream)), true);
+  EXPECT_EQ(run_task(*platform_, *server_, exchange_byte(*stream)), true);
+  EXPECT_EQ(run_task(*platform_, *client_, exchange_byte(*stream)), true);
+  EXPECT_EQ(stream->peer_address(), address_);
+}
+
+Task<ErrorCode> read_for_ever(Network& network, SocketAddress address) {
+  Result<Stream> stream = co_await network.connect(address, defaults);
+  char byte[1];
+  const Result<std::size_t> got = co_await (*stream)->read_some(byte);
+  co_return got.status().code();
+}
+
+TEST_P(NetworkTest, StopWithOpenStreams) {
+  server_->spawn(accept_loop(*listener_));
+  run_task(*platform_, *client_, read_for_ever(network(), address_),
+           platform_->now() + milliseconds(20));
+  client_->stop();
+  EXPECT_EQ(client_->live_tasks(), 0u);
+}
+
+TEST(SocketAddress, ParsesAndPrints) {
+  for (const char* text : {"127.0.0.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:80",
+                           "[::]:1", "[2001:db8::1]:7000", "[1:2:3:4:5:6:7:8]:9",
+                           "[fe80::a:0:0:b]:1", "[1::]:2"}) {
+    const auto address = parse_socket_address(text);
+    ASSERT_TRUE(address.ok()) << address.status().to_string();
+    EXPECT_EQ(address->to_string(), text);
+  }
+  EXPECT_EQ(parse_socket_address("localhost:80")->to_string(), "127.0.0.1:80");
+  EXPECT_EQ(parse_socket_address("*:80")->to_string(), "0.0.0.0:80");
+  EXPECT_EQ(parse_socket_address(":80")->to_string(), "0.0.0.0:80");
+  for (const char* text :
+       {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:x", "127.0.0:80",
+        "1.2.3.4.5:80", "256.0.0.1:80", "::1:80", "[::1:80", "[]:80", "[1:2]:80", "[1::2::3]:80",
+        "[12345::]:1", "[1:2:3:4:5:6:7:8:9]:1", "1.2.3.:1", "127.0.0.1:-1"}) {
+    EXPECT_EQ(parse_socket_address(text).status().code(), ErrorCode::invalid_argument) << text;
+  }
+  EXPECT_EQ(parse_socket_address("example.org:80").status().code(), ErrorCode::name_not_resolved);
+}
+
+}  // namespace
+}  // namespace hummer

@@ -1,0 +1,312 @@
+#include "platform/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "platform/run_task.hpp"
+
+namespace hummer {
+namespace {
+
+using Stream = std::unique_ptr<ByteStream>;
+
+Task<void> answer(Stream stream) {
+  char buffer[256];
+  while (true) {
+    const Result<std::size_t> got = co_await stream->read_some(buffer);
+    if (!got.ok() || *got == 0) break;
+    const Status sent = co_await stream->write_all(std::span<const char>(buffer, *got));
+    if (!sent.ok()) break;
+  }
+}
+
+Task<void> serve(SimulatedPlatform& node) {
+  Executor& executor = co_await current_executor();
+  Result<std::unique_ptr<Listener>> listener =
+      node.network().listen(*parse_socket_address("*:7000"));
+  while (listener.ok()) {
+    Result<Stream> stream = co_await (*listener)->accept();
+    if (!stream.ok()) break;
+    executor.spawn(answer(std::move(*stream)));
+  }
+}
+
+struct Tally {
+  int answers = 0;
+  int losses = 0;
+  int refusals = 0;
+  int time_outs = 0;
+};
+
+Task<void> ask(SimulatedPlatform& node, std::string server, int count, Tally& tally) {
+  Stream stream;
+  const std::string question(300, 'q');
+  char buffer[300];
+  for (int i = 0; i < count; ++i) {
+    if (stream == nullptr) {
+      const Result<SocketAddress> address = node.network().resolve(server + ":7000");
+      ConnectOptions options;
+      options.timeout_ns = milliseconds(50);
+      Result<Stream> connected = co_await node.network().connect(*address, options);
+      if (!connected.ok()) {
+        const bool timed_out = connected.status().code() == ErrorCode::timed_out;
+        ++(timed_out ? tally.time_outs : tally.refusals);
+        continue;
+      }
+      stream = std::move(*connected);
+    }
+    const Status sent = co_await stream->write_all(question);
+    std::size_t back = 0;
+    while (sent.ok() && back < question.size()) {
+      const Result<std::size_t> got =
+          co_await stream->read_some(std::span(buffer, question.size() - back));
+      if (!got.ok() || *got == 0) break;
+      back += *got;
+    }
+    if (back == question.size()) {
+      ++tally.answers;
+    } else {
+      ++tally.losses;
+      stream.reset();
+    }
+    if (i % 10 == 0) {
+      (void)node.write_standard(1, std::to_string(tally.answers) + "\n");
+    }
+  }
+}
+
+struct Outcome {
+  std::uint64_t hash = 0;
+  Tally tally;
+  Nanoseconds end = 0;
+};
+
+Outcome run_cluster(std::uint64_t seed) {
+  Simulation simulation({.seed = seed,
+                         .connection_death_rate = 0.01,
+                         .connect_failure_rate = 0.2,
+                         .delay_rate = 0.02});
+  SimulatedPlatform& server = simulation.add_node("server");
+  SimulatedPlatform& client = simulation.add_node("client");
+  std::vector<std::unique_ptr<Executor>> executors;
+  executors.push_back(server.make_executor({.name = "server"}));
+  executors.back()->spawn(serve(server));
+  Outcome outcome;
+  for (int i = 0; i < 3; ++i) {
+    executors.push_back(client.make_executor({.name = "client"}));
+    executors.back()->spawn(ask(client, "server", 200, outcome.tally));
+  }
+  const auto asked = [&] {
+    for (std::size_t i = 1; i < executors.size(); ++i) {
+      if (executors[i]->live_tasks() > 0) return false;
+    }
+    return true;
+  };
+  EXPECT_EQ(simulation.run_until(asked, seconds(1000)), RunEnd::satisfied);
+  outcome.hash = simulation.trace_hash();
+  outcome.end = simulation.now();
+  for (auto& executor : executors) executor->stop();
+  return outcome;
+}
+
+TEST(Simulation, FaultsHappenAndAreValues) {
+  const Outcome outcome = run_cluster(5);
+  EXPECT_GT(outcome.tally.answers, 300);
+  EXPECT_GT(outcome.tally.losses, 0);
+  EXPECT_GT(outcome.tally.refusals, 0);
+  EXPECT_GT(outcome.tally.time_outs, 0);
+}
+
+TEST(Simulation, EqualSeedsGiveEqualTraces) {
+  EXPECT_EQ(run_cluster(1).hash, run_cluster(1).hash);
+  EXPECT_EQ(run_cluster(1).end, run_cluster(1).end);
+  EXPECT_NE(run_cluster(1).hash, run_cluster(2).hash);
+}
+
+// Not a test of its own: what the next one runs in other processes.
+TEST(Simulation, PrintHash) {
+  if (const char* seed = std::getenv("HUMMER_TEST_PRINT_HASH_OF_SEED")) {
+    std::printf("hash=%llu\n",
+                static_cast<unsigned long long>(run_cluster(std::strtoull(seed, nullptr, 10)).hash));
+  }
+}
+
+std::string hash_in_another_process(const char* seed) {
+  const std::string command = std::string("HUMMER_TEST_PRINT_HASH_OF_SEED=") + seed +
+                              " \"$HUMMER_TEST_SELF\" --gtest_filter=Simulation.PrintHash";
+  std::array<char, 4096> path{};
+  if (::readlink("/proc/self/exe", path.data(), path.size() - 1) <= 0) return "no /proc";
+  ::setenv("HUMMER_TEST_SELF", path.data(), 1);
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text.push_back(static_cast<char>(c));
+  ::pclose(pipe);
+  const std::size_t begin = text.find("hash=");
+  return begin == std::string::npos ? "no hash: " + text
+                                    : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST(Simulation, EqualSeedsGiveEqualTracesInTwoProcesses) {
+  const std::string first = hash_in_another_process("9");
+  EXPECT_EQ(first.find("hash="), 0u) << first;
+  EXPECT_EQ(first, hash_in_another_process("9"));
+  EXPECT_EQ(first, "hash=" + std::to_string(run_cluster(9).hash));
+}
+
+Task<void> wait_on(WakeEvent& event) {
+  event.prepare_wait();
+  co_await event.wait();
+}
+
+TEST(Simulation, DeadlockAndTimeOutAreValues) {
+  auto platform = make_simulated_platform({.seed = 1});
+  auto executor = platform->make_executor({});
+  WakeEvent event;
+  executor->spawn(wait_on(event));
+  EXPECT_EQ(platform->run_until([] { return false; }, seconds(1)), RunEnd::deadlock);
+  event.notify();
+  EXPECT_EQ(platform->run_until([&] { return executor->live_tasks() == 0; }, seconds(1)),
+            RunEnd::satisfied);
+  executor->spawn(wait_on(event));
+  Timer far(+[](void*) {}, nullptr);
+  executor->call_at(far, seconds(50));
+  EXPECT_EQ(platform->run_until([] { return false; }, seconds(2)), RunEnd::timed_out);
+  EXPECT_EQ(platform->now(), seconds(2));
+  far.disarm();
+  executor->stop();
+}
+
+Task<long> loop_steps(int count) {
+  Executor& executor = co_await current_executor();
+  const Nanoseconds start = executor.now();
+  for (int i = 0; i < count; ++i) co_await yield();
+  co_return executor.now() - start;
+}
+
+TEST(Simulation, EveryStepCostsVirtualTime) {
+  auto platform = make_simulated_platform({.seed = 1});
+  auto executor = platform->make_executor({});
+  const auto took = run_task(*platform, *executor, loop_steps(1000));
+  EXPECT_GE(*took, 1000 * 100);
+  EXPECT_LE(*took, 1001 * microseconds(10));
+}
+
+Status write_file(SimulatedPlatform& node, const std::string& path, const std::string& text,
+                  bool sync) {
+  auto file = node.files().open_for_writing(path, WriteMode::append);
+  if (!file.ok()) return file.status();
+  HUMMER_TRY((*file)->append(text));
+  if (sync) HUMMER_TRY((*file)->sync());
+  return (*file)->close();
+}
+
+std::string read_file(SimulatedPlatform& node, const std::string& path) {
+  auto file = node.files().open_for_reading(path);
+  if (!file.ok()) return file.status().to_string();
+  std::string text((*file)->size_bytes(), ' ');
+  const auto got = (*file)->read_at(0, text);
+  return got.ok() ? text : got.status().to_string();
+}
+
+TEST(SimulatedDisk, PowerCutKeepsWhatWasSyncedAndTearsTheRest) {
+  const std::string synced(1000, 's');
+  const std::string loose(3000, 'l');
+  int shorter = 0, torn = 0, lost_names = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    auto node = make_simulated_platform({.seed = seed});
+    ASSERT_TRUE(write_file(*node, "/kept", synced, true).ok());
+    ASSERT_TRUE(node->files().sync_directory("/").ok());
+    ASSERT_TRUE(write_file(*node, "/kept", loose, false).ok());
+    ASSERT_TRUE(write_file(*node, "/unsynced_name", synced, true).ok());
+    node->crash_disk();
+    const std::string after = read_file(*node, "/kept");
+    ASSERT_GE(after.size(), synced.size());
+    EXPECT_EQ(after.substr(0, synced.size()), synced);
+    shorter += after.size() < synced.size() + loose.size() ? 1 : 0;
+    torn += after.find('\0') != std::string::npos ? 1 : 0;
+    lost_names += node->files().stat("/unsynced_name").ok() ? 0 : 1;
+  }
+  EXPECT_GT(shorter, 10);
+  EXPECT_GT(torn, 10);
+  EXPECT_GT(lost_names, 5);
+  EXPECT_LT(lost_names, 45);
+}
+
+TEST(SimulatedDisk, FullAndFaultyDisksAreValues) {
+  auto node = make_simulated_platform({.seed = 1, .disk_capacity_bytes = 100});
+  const Status full = write_file(*node, "/file", std::string(150, 'x'), false);
+  EXPECT_EQ(full.code(), ErrorCode::disk_full);
+  EXPECT_NE(full.message().find("/file"), std::string::npos);
+  EXPECT_EQ(read_file(*node, "/file").size(), 100u);
+  node->simulation().options().read_fault_rate = 1;
+  EXPECT_NE(read_file(*node, "/file").find("simulated fault"), std::string::npos);
+  node->simulation().options().write_fault_rate = 1;
+  EXPECT_EQ(write_file(*node, "/other", "x", false).code(), ErrorCode::io_error);
+}
+
+TEST(SimulatedNode, KillMakesHandlesInertAndPeersNotice) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& server = simulation.add_node("server");
+  SimulatedPlatform& client = simulation.add_node("client");
+  auto server_executor = server.make_executor({});
+  auto client_executor = client.make_executor({});
+  server_executor->spawn(serve(server));
+  Tally tally;
+  client_executor->spawn(ask(client, "server", 1'000'000, tally));
+  simulation.run_until([&] { return tally.answers > 5; }, seconds(10));
+  ASSERT_GT(tally.answers, 5);
+  auto file = server.files().open_for_writing("/log", WriteMode::append);
+  ASSERT_TRUE((*file)->append("before").ok());
+
+  server.kill();
+  EXPECT_EQ((*file)->append("after").code(), ErrorCode::cancelled);
+  EXPECT_EQ(server.write_standard(1, "ghost").code(), ErrorCode::cancelled);
+  simulation.run_until([&] { return tally.losses > 0 && tally.refusals > 0; }, seconds(10));
+  EXPECT_EQ(tally.losses, 1);
+  EXPECT_GT(tally.refusals, 0);
+  server_executor->stop();
+  file->reset();
+
+  SimulatedPlatform& again = simulation.restart_node(server);
+  EXPECT_EQ(read_file(again, "/log"), "before");
+  EXPECT_EQ(again.address(), server.address());
+  auto again_executor = again.make_executor({});
+  again_executor->spawn(serve(again));
+  const int before = tally.answers;
+  simulation.run_until([&] { return tally.answers > before; }, seconds(20));
+  EXPECT_GT(tally.answers, before);
+  client_executor->stop();
+  again_executor->stop();
+}
+
+TEST(SimulatedNode, PartitionHoldsBytesUntilHealed) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& server = simulation.add_node("server");
+  SimulatedPlatform& client = simulation.add_node("client");
+  auto server_executor = server.make_executor({});
+  auto client_executor = client.make_executor({});
+  server_executor->spawn(serve(server));
+  Tally tally;
+  client_executor->spawn(ask(client, "server", 1'000'000, tally));
+  simulation.run_until([&] { return tally.answers > 5; }, seconds(10));
+  simulation.partition(server, client);
+  const int before = tally.answers;
+  EXPECT_EQ(simulation.run_until([] { return false; }, seconds(60)), RunEnd::deadlock);
+  EXPECT_EQ(tally.answers, before);
+  simulation.heal(server, client);
+  simulation.run_until([&] { return tally.answers > before + 5; }, seconds(100));
+  EXPECT_GT(tally.answers, before + 5);
+  EXPECT_EQ(tally.losses, 0);
+  client_executor->stop();
+  server_executor->stop();
+}
+
+}  // namespace
+}  // namespace hummer
