@@ -1,0 +1,89 @@
+// BatchRun: the records that one call may take, one output record for each.
+//
+// Operators that give at most one record per record (map, filter) need no check
+// per record: the run is bounded once by what is left of the input and by the
+// room below the output's soft limit. The loop then is plain enough to be
+// vectorised.
+//
+// LocalFunction: the user's function as a local of the loop. A captured value
+// that lies in the operator might be changed by the loop's own stores, as far as
+// the compiler knows, so it would be loaded again for every record; a local copy
+// stays in registers. Small trivially copyable functions only; what a mutable
+// one has changed is written back.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+#include <hummer/operator.hpp>
+
+namespace hummer {
+
+struct BatchRun {
+  std::size_t first;  // of the input
+  std::size_t used;   // of the output
+  std::size_t count;  // records to take
+};
+
+// Makes room in the output batch for the run.
+inline BatchRun next_run(const Batch& in, Batch& target, std::uint32_t soft_limit) {
+  const std::size_t first = in.position();
+  const std::size_t used = target.size();
+  const std::size_t room = used < soft_limit ? soft_limit - used : 0;
+  const std::size_t count = std::min<std::size_t>(in.size() - first, room);
+  target.reserve(static_cast<std::uint32_t>(used + count));
+  return {first, used, count};
+}
+
+// The timestamps of a batch are one per record or none at all.
+inline void pad_timestamps(Batch& target, std::size_t records) {
+  target.timestamps().resize(records, no_timestamp);
+}
+
+// The records that end at `records` have `time`, those before them keep theirs.
+inline void stamp(Batch& target, std::size_t first, std::size_t records, Timestamp time) {
+  if (records == first) return;
+  if (time == no_timestamp && !target.has_timestamps()) return;
+  pad_timestamps(target, first);
+  target.timestamps().resize(records, time);
+}
+
+// Output records used .. used + count have the timestamps of the run's input.
+inline void carry_timestamps(const Batch& in, const BatchRun& run, std::size_t count,
+                             Batch& target) {
+  if (count == 0) return;
+  if (in.has_timestamps()) {
+    pad_timestamps(target, run.used);
+    const Timestamp* from = in.timestamps().data() + run.first;
+    target.timestamps().insert(target.timestamps().end(), from, from + count);
+  } else if (target.has_timestamps()) {
+    pad_timestamps(target, run.used + count);
+  }
+}
+
+template <typename Function>
+class LocalFunction {
+ public:
+  static constexpr bool copied = std::is_trivially_copyable_v<Function> &&
+                                 std::is_copy_constructible_v<Function> && sizeof(Function) <= 64;
+
+  explicit LocalFunction(Function& home) : home_(home), local_(home) {}
+  ~LocalFunction() {
+    if constexpr (copied && !std::is_empty_v<Function>) std::construct_at(&home_, local_);
+  }
+  LocalFunction(const LocalFunction&) = delete;
+  LocalFunction& operator=(const LocalFunction&) = delete;
+
+  template <typename... Argument>
+  decltype(auto) operator()(Argument&&... arguments) {
+    return local_(std::forward<Argument>(arguments)...);
+  }
+
+ private:
+  Function& home_;
+  std::conditional_t<copied, Function, Function&> local_;
+};
+
+}  // namespace hummer

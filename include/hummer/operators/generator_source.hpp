@@ -1,0 +1,177 @@
+// GeneratorSource: records made from their index.
+//
+//   GeneratorSource<long, F>(function, {.count = 1'000'000})    T function(std::uint64_t index)
+//
+// The function must be pure: the record of an index is the same whenever it is
+// made, so a restored job goes on where it was. Subtask s of p makes the
+// indexes s, s + p, s + 2p, …: event time goes on at the same pace everywhere.
+//
+// With `timestamp` each record has an event time, and every `watermark_interval`
+// records of this subtask a watermark follows: the time of its next record less
+// `out_of_order_ms`. REQUIRES: times fall back by no more than that.
+//
+// With `records_per_second` (of all subtasks together) the source hands on what
+// is due and waits; after a pause it catches up. Without `count` it never ends.
+//
+// Snapshot: the index. Cost: without a rate limit one clean loop per batch.
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include <hummer/operators/batch_run.hpp>
+#include <hummer/operators/index_ranges.hpp>
+#include <hummer/operators/view_check.hpp>
+
+namespace hummer {
+
+// Timestamp function(std::uint64_t index); this one says: no event time.
+struct NoTimestamps {
+  Timestamp operator()(std::uint64_t) const { return no_timestamp; }
+};
+
+struct GeneratorOptions {
+  std::optional<std::uint64_t> count;
+  std::optional<double> records_per_second;
+  std::uint32_t watermark_interval = 1024;  // records
+  Timestamp out_of_order_ms = 0;
+};
+
+template <StreamType T, typename Function, typename TimestampFunction = NoTimestamps>
+class GeneratorSource final : public SourceOperator {
+  static constexpr bool timed = !std::is_same_v<TimestampFunction, NoTimestamps>;
+
+ public:
+  explicit GeneratorSource(Function function, GeneratorOptions options = {},
+                           TimestampFunction timestamp = {})
+      : function_(std::move(function)), timestamp_(std::move(timestamp)), options_(options) {}
+
+  void declare(Output& out) const override { out.add_port(type_of<T>()); }
+  Status restore(ByteReader& in) override {
+    std::uint32_t until = 0;
+    if (!in.get_value(until) || until > options_.watermark_interval) {
+      return {ErrorCode::corrupt_record, "the state of a generator makes no sense"};
+    }
+    until_watermark_ = until;
+    return ranges_.restore(in);
+  }
+  Status snapshot(ByteWriter& out) override {
+    out.put_value(until_watermark_);
+    ranges_.snapshot(out);
+    return {};
+  }
+  Status open() override {
+    if (options_.watermark_interval == 0) {
+      return {ErrorCode::invalid_argument, "generate: watermark_interval must not be 0"};
+    }
+    if (options_.records_per_second && !(*options_.records_per_second > 0)) {
+      return {ErrorCode::invalid_argument, "generate: records_per_second must be above 0"};
+    }
+    if (until_watermark_ == 0) until_watermark_ = options_.watermark_interval;
+    if (ranges_.restored()) return {};
+    const std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+    ranges_.add({static_cast<std::uint64_t>(context().subtask()), options_.count.value_or(none),
+                 static_cast<std::uint64_t>(context().parallelism())});
+    return {};
+  }
+
+  Answer produce(Output& out) override {
+    ranges_.drop_empty();
+    if (ranges_.empty()) return Answer::done;
+    if (out.full()) return Answer::more;
+    Batch& target = out.batch();
+    IndexRange& range = ranges_.current();
+    std::uint64_t count = std::min<std::uint64_t>(range.left(), out.soft_limit() - target.size());
+    if (timed) count = std::min<std::uint64_t>(count, until_watermark_);
+    bool waits = false;
+    if (options_.records_per_second) {
+      const std::uint64_t due = records_due();
+      waits = due <= count;
+      count = std::min(count, due);
+    }
+    const std::size_t used = target.size();
+    fill(range, target, count);
+    if (const Status views = check_new_views<T>(Batch(), target, used); !views.ok()) {
+      return context().fail(views);
+    }
+    if (timed) follow_with_watermark(out, count);
+    ranges_.drop_empty();
+    if (ranges_.empty()) return Answer::done;
+    if (!waits) return Answer::more;
+    context().call_at(time_of_next_record());
+    return Answer::blocked;
+  }
+
+ private:
+  void fill(IndexRange& range, Batch& target, std::uint64_t count) {
+    const std::size_t used = target.size();
+    target.reserve(static_cast<std::uint32_t>(used + count));
+    T* to = target.mutable_values<T>() + used;
+    const std::uint64_t first = range.next;
+    const std::uint64_t step = range.step;
+    std::uint64_t made = 0;
+    try {
+      LocalFunction<Function> function(function_);
+      for (; made < count; ++made) put(to + made, function(first + made * step), target);
+    } catch (...) {
+      target.set_size(used + made);
+      throw;
+    }
+    if constexpr (timed) {
+      pad_timestamps(target, used);
+      target.timestamps().resize(used + count);
+      Timestamp* times = target.timestamps().data() + used;
+      LocalFunction<TimestampFunction> timestamp(timestamp_);
+      for (std::uint64_t i = 0; i < count; ++i) times[i] = timestamp(first + i * step);
+    }
+    target.set_size(used + count);
+    range.advance(count);
+    made_ += count;
+  }
+  template <typename Result>
+  static void put(T* to, Result&& result, Batch& target) {
+    if constexpr (std::is_same_v<T, std::string_view> &&
+                  std::is_same_v<std::remove_cvref_t<Result>, std::string>) {
+      new (to) T(target.copy_text(result));
+    } else {
+      new (to) T(std::forward<Result>(result));
+    }
+  }
+
+  void follow_with_watermark(Output& out, std::uint64_t count) {
+    until_watermark_ -= static_cast<std::uint32_t>(count);
+    if (until_watermark_ != 0) return;
+    until_watermark_ = options_.watermark_interval;
+    std::optional<Timestamp> time;
+    for (const IndexRange& range : ranges_.all()) {
+      if (range.empty()) continue;
+      const Timestamp next = timestamp_(range.next) - options_.out_of_order_ms;
+      time = time ? std::min(*time, next) : next;
+    }
+    if (time) out.set_control(Control::watermark(*time));
+  }
+
+  double records_per_nanosecond() const {
+    return *options_.records_per_second / context().parallelism() / 1e9;
+  }
+  std::uint64_t records_due() {
+    if (!started_at_) started_at_ = context().now();
+    const auto passed = static_cast<double>(context().now() - *started_at_);
+    const auto allowed = static_cast<std::uint64_t>(passed * records_per_nanosecond()) + 1;
+    return allowed > made_ ? allowed - made_ : 0;
+  }
+  std::int64_t time_of_next_record() const {
+    const double wait = static_cast<double>(made_) / records_per_nanosecond();
+    return *started_at_ + static_cast<std::int64_t>(wait) + 1;
+  }
+
+  Function function_;
+  TimestampFunction timestamp_;
+  GeneratorOptions options_;
+  IndexRanges ranges_;
+  std::uint32_t until_watermark_ = 0;      // records
+  std::uint64_t made_ = 0;                 // since started_at_
+  std::optional<std::int64_t> started_at_;  // nanoseconds of context().now()
+};
+
+}  // namespace hummer

@@ -1,0 +1,74 @@
+// IndexRanges: which indexes a source has yet to hand out.
+//
+// A source whose records are a function of an index is replayed by remembering
+// indexes. One range per subtask at the start; after a restore at another
+// parallelism a subtask may have several, and takes the one that is furthest
+// behind, so that event time goes on evenly.
+//
+// Thread: that of the source. Errors: `restore` refuses bytes that make no sense.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <hummer/bytes.hpp>
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+struct IndexRange {
+  std::uint64_t next = 0;
+  std::uint64_t end = 0;  // UINT64_MAX: none
+  std::uint64_t step = 1;
+
+  bool empty() const { return next >= end; }
+  std::uint64_t left() const { return empty() ? 0 : (end - next - 1) / step + 1; }
+  void advance(std::uint64_t count) { next += count * step; }
+};
+
+class IndexRanges {
+ public:
+  bool restored() const { return restored_; }
+  void add(const IndexRange& range) {
+    if (!range.empty()) ranges_.push_back(range);
+  }
+  bool empty() const { return ranges_.empty(); }
+  // The range with the lowest next index. REQUIRES: !empty().
+  IndexRange& current() {
+    return *std::min_element(ranges_.begin(), ranges_.end(),
+                             [](const auto& a, const auto& b) { return a.next < b.next; });
+  }
+  void drop_empty() {
+    std::erase_if(ranges_, [](const IndexRange& range) { return range.empty(); });
+  }
+  const std::vector<IndexRange>& all() const { return ranges_; }
+
+  void snapshot(ByteWriter& out) const {
+    out.put_value(static_cast<std::uint32_t>(ranges_.size()));
+    for (const IndexRange& range : ranges_) {
+      out.put_value(range.next);
+      out.put_value(range.end);
+      out.put_value(range.step);
+    }
+  }
+  Status restore(ByteReader& in) {
+    restored_ = true;
+    std::uint32_t count = 0;
+    bool valid = in.get_value(count);
+    for (std::uint32_t i = 0; valid && i < count; ++i) {
+      IndexRange range;
+      valid = in.get_value(range.next) && in.get_value(range.end) && in.get_value(range.step) &&
+              range.step != 0;
+      if (valid) add(range);
+    }
+    if (valid) return {};
+    return {ErrorCode::corrupt_record, "the state of a source by index makes no sense"};
+  }
+
+ private:
+  std::vector<IndexRange> ranges_;
+  bool restored_ = false;
+};
+
+}  // namespace hummer

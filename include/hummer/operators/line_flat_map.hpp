@@ -1,0 +1,104 @@
+// LineFlatMapOperator: a function per line over blocks of text.
+//
+//   LineFlatMapOperator<Out, F>(function)    void function(std::string_view line, Collector<Out>&)
+//
+// The search for line ends and the function are one loop; no list of lines is
+// made. The line comes without its '\n'; all other bytes are data. When the output is full
+// the operator answers `more` and goes on inside the block at the next call.
+//
+// State between elements: none (a block is finished before the next element).
+// Errors: what the function throws; the position is file and byte of the line.
+#pragma once
+
+#include <cstring>
+
+#include <hummer/operators/batch_run.hpp>
+#include <hummer/operators/text_position.hpp>
+#include <hummer/operators/view_check.hpp>
+
+namespace hummer {
+
+template <StreamType Out, typename Function>
+class LineFlatMapOperator final : public Operator {
+ public:
+  explicit LineFlatMapOperator(Function function) : function_(std::move(function)) {}
+
+  void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+
+  Answer process(Batch& in, Output& out) override {
+    Batch& target = out.batch();
+    const std::size_t used = target.size();
+    const auto blocks = in.values<TextBlock>();
+    std::size_t block = in.position();
+    while (block < blocks.size()) {
+      const std::size_t before = target.size();
+      const Timestamp time = in.has_timestamps() ? in.timestamps()[block] : no_timestamp;
+      in.advance_to(block);  // where an exception leaves it
+      bool finished = false;
+      try {
+        finished = run(blocks[block], target, out.soft_limit());
+      } catch (...) {
+        stamp(target, before, target.size(), time);
+        throw;
+      }
+      stamp(target, before, target.size(), time);
+      if (!finished) break;
+      offset_ = 0;
+      ++block;
+    }
+    in.advance_to(block);
+    if (const Status views = check_new_views<Out>(in, target, used); !views.ok()) {
+      return context().fail(views);
+    }
+    return in.finished() ? Answer::done : Answer::more;
+  }
+
+  std::string describe_position(const Batch& in) const override {
+    return describe_text_position(in, offset_);
+  }
+
+ private:
+  // Lines of `block` from offset_ on; false: the output is full before its end.
+  bool run(const TextBlock& block, Batch& target, std::uint32_t soft_limit) {
+    Collector<Out> collector(target, soft_limit);
+    const char* const end = block.data + block.size;
+    const char* at = block.data + offset_;
+    try {
+      LocalFunction<Function> function(function_);
+      while (at < end && !collector.full()) {
+        const auto* newline =
+            static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+        const char* line_end = newline != nullptr ? newline : end;
+        function(std::string_view(at, static_cast<std::size_t>(line_end - at)), collector);
+        at = newline != nullptr ? newline + 1 : end;
+      }
+    } catch (...) {
+      offset_ = static_cast<std::size_t>(at - block.data);
+      throw;
+    }
+    offset_ = static_cast<std::size_t>(at - block.data);
+    return at == end;
+  }
+
+  Function function_;
+  std::size_t offset_ = 0;  // of the next line, in the block at in.position()
+};
+
+struct EmitLine {
+  void operator()(std::string_view line, Collector<std::string_view>& out) const { out(line); }
+};
+
+// TextBlock in, one std::string_view per line out.
+class LinesOperator final : public Operator {
+ public:
+  void declare(Output& out) const override { lines_.declare(out); }
+  Answer process(Batch& in, Output& out) override { return lines_.process(in, out); }
+  std::string describe_position(const Batch& in) const override {
+    return lines_.describe_position(in);
+  }
+
+ private:
+  LineFlatMapOperator<std::string_view, EmitLine> lines_{EmitLine{}};
+};
+
+}  // namespace hummer

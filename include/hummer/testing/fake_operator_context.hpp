@@ -1,0 +1,62 @@
+// FakeOperatorContext: the surroundings of an operator under test.
+//
+// Its clock stands still until somebody moves it; wake() is only counted. There
+// is no platform below it: an operator that asks for one aborts the test.
+//
+// Thread: one.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include <hummer/operator.hpp>
+
+namespace hummer {
+
+class FakeOperatorContext final : public OperatorContext {
+ public:
+  struct Place {
+    std::string name = "operator under test";
+    int subtask = 0;
+    int parallelism = 1;
+    bool bounded = true;
+  };
+
+  FakeOperatorContext() : FakeOperatorContext(Place()) {}
+  explicit FakeOperatorContext(const Place& place) {
+    name_ = place.name;
+    subtask_ = place.subtask;
+    parallelism_ = place.parallelism;
+    bounded_ = place.bounded;
+  }
+
+  std::int64_t now() const override { return now_; }
+  void call_at(std::int64_t when) override { timer_ = when; }
+  void wake() override { ++wakes_; }
+  Platform& platform() override { return *static_cast<Platform*>(missing("platform")); }
+  Executor& executor() override { return *static_cast<Executor*>(missing("executor")); }
+  WakeEvent& wake_event() override { return *static_cast<WakeEvent*>(missing("wake event")); }
+
+  void set_now(std::int64_t nanoseconds) { now_ = nanoseconds; }
+  void advance(std::int64_t nanoseconds) { now_ += nanoseconds; }
+  const std::optional<std::int64_t>& timer() const { return timer_; }
+  // The timer asked for has come; it is forgotten.
+  bool take_due_timer() {
+    if (!timer_ || *timer_ > now_) return false;
+    timer_.reset();
+    return true;
+  }
+  int wakes() const { return wakes_; }
+
+ private:
+  [[noreturn]] static void* missing(const char* what) {
+    std::fprintf(stderr, "hummer: FakeOperatorContext has no %s\n", what);
+    std::abort();
+  }
+
+  std::int64_t now_ = 1'000'000'000;
+  std::optional<std::int64_t> timer_;
+  int wakes_ = 0;
+};
+
+}  // namespace hummer

@@ -1,0 +1,137 @@
+// The schedules of the operator harness.
+#include <hummer/testing/operator_harness.hpp>
+
+#include <algorithm>
+
+#include "operators/harness_run.hpp"
+
+namespace hummer {
+
+std::string HarnessSchedule::describe() const {
+  std::string text = "output limit " + std::to_string(soft_limit);
+  text += one_record_per_batch ? ", one record per batch" : ", all records in one batch";
+  if (split_at != 0) text += " but split before element " + std::to_string(split_at);
+  if (shared_input) text += ", shared input";
+  if (output_after_more) text += ", output taken only after more";
+  if (pauses) text += ", pauses";
+  if (between == Between::nothing) return text;
+  static constexpr const char* names[] = {"", "idle", "flush", "snapshot and restore",
+                                          "flush, snapshot and restore"};
+  text += std::string(", ") + names[static_cast<int>(between)];
+  return text + (between_at == everywhere ? " everywhere"
+                                          : " before element " + std::to_string(between_at));
+}
+
+namespace {
+
+constexpr std::uint32_t soft_limits[] = {1, 2, 3, default_batch_records};
+
+// Up to `most` of the positions 1 .. count - 1.
+std::vector<std::size_t> positions(std::size_t count, std::size_t most) {
+  std::vector<std::size_t> result;
+  const std::size_t step = std::max<std::size_t>(1, (count + most - 1) / std::max<std::size_t>(most, 1));
+  for (std::size_t at = 1; at < count; at += step) result.push_back(at);
+  return result;
+}
+
+std::vector<HarnessSchedule::Between> interruptions(const HarnessOptions& options) {
+  using Between = HarnessSchedule::Between;
+  std::vector<Between> result{Between::idle, Between::flush};
+  if (options.with_snapshots) result.push_back(Between::flush_and_snapshot);
+  if (options.with_snapshots && !options.state_only_by_flush) result.push_back(Between::snapshot);
+  return result;
+}
+
+std::vector<HarnessSchedule> operator_schedules(const HarnessCase& test) {
+  std::vector<HarnessSchedule> schedules;
+  const std::size_t count = test.elements.size();
+  const auto splits = positions(count, test.options.positions_max);
+  for (const std::uint32_t limit : soft_limits) {
+    for (int bits = 0; bits < 8; ++bits) {
+      HarnessSchedule schedule;
+      schedule.soft_limit = limit;
+      schedule.output_after_more = (bits & 1) != 0;
+      schedule.shared_input = (bits & 2) != 0;
+      schedule.pauses = (bits & 4) != 0;
+      schedules.push_back(schedule);
+      schedule.one_record_per_batch = true;
+      schedules.push_back(schedule);
+      schedule.one_record_per_batch = false;
+      for (const std::size_t at : splits) {
+        schedule.split_at = at;
+        schedules.push_back(schedule);
+      }
+    }
+  }
+  std::vector<std::size_t> places = splits;
+  places.insert(places.end(), {0, count, HarnessSchedule::everywhere});
+  for (const auto between : interruptions(test.options)) {
+    for (const std::uint32_t limit : {1u, default_batch_records}) {
+      for (const std::size_t at : places) {
+        for (const bool after_more : {false, true}) {
+          HarnessSchedule schedule;
+          schedule.soft_limit = limit;
+          schedule.between = between;
+          schedule.between_at = at;
+          schedule.output_after_more = after_more;
+          schedules.push_back(schedule);
+        }
+      }
+    }
+  }
+  return schedules;
+}
+
+std::string explain(const HarnessSchedule& schedule, const std::string& violation) {
+  return "under the schedule \"" + schedule.describe() + "\": " + violation;
+}
+
+}  // namespace
+
+HarnessReport run_operator_harness(const HarnessCase& test) {
+  // The first run is the mildest one and measures how much one record gives.
+  HarnessSchedule mild;
+  mild.one_record_per_batch = true;
+  std::size_t expansion = test.options.expansion_max;
+  HarnessRun first(test, mild, expansion == 0 ? SIZE_MAX / 2 : expansion);
+  std::string violation = first.run_operator();
+  if (!violation.empty()) return {1, explain(mild, violation)};
+  if (expansion == 0) expansion = first.largest_expansion();
+
+  std::size_t runs = 1;
+  for (const HarnessSchedule& schedule : operator_schedules(test)) {
+    ++runs;
+    violation = HarnessRun(test, schedule, expansion).run_operator();
+    if (!violation.empty()) return {runs, explain(schedule, violation)};
+  }
+  return {runs, {}};
+}
+
+HarnessReport run_source_harness(const HarnessCase& test) {
+  using Between = HarnessSchedule::Between;
+  std::vector<HarnessSchedule> schedules;
+  for (const std::uint32_t limit : soft_limits) {
+    for (const bool pauses : {false, true}) {
+      HarnessSchedule schedule;
+      schedule.soft_limit = limit;
+      schedule.pauses = pauses;
+      schedules.push_back(schedule);
+      if (!test.options.with_snapshots) continue;
+      schedule.between = Between::flush_and_snapshot;
+      schedules.push_back(schedule);
+      for (std::size_t call = 1; call <= test.options.positions_max; ++call) {
+        schedule.between_at = call;
+        schedules.push_back(schedule);
+      }
+    }
+  }
+  std::size_t runs = 0;
+  for (const HarnessSchedule& schedule : schedules) {
+    ++runs;
+    const std::string violation = HarnessRun(test, schedule, 1).run_source();
+    if (!violation.empty()) return {runs, explain(schedule, violation)};
+  }
+  return {runs, {}};
+}
+
+}  // namespace hummer
