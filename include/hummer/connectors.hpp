@@ -25,6 +25,8 @@ struct FileSourceOptions {
   // A longer line fails the job (E3004) and names this option.
   std::size_t max_line_bytes = 64 << 20;
   Compression compression = Compression::automatic;
+  // Plain files are mapped into memory instead of read into buffers; read where that is impossible.
+  bool map_files = false;
 };
 
 // Records: TextBlock. `path`: a file, a directory (its files, recursively, without those whose

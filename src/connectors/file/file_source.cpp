@@ -1,0 +1,280 @@
+#include "connectors/file/file_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "connectors/file/mapped_reader.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer {
+namespace {
+
+// Encoded lengths of text have 32 bits.
+constexpr std::size_t largest_block_bytes = std::size_t{1} << 31;
+
+class FileSourceFactory final : public OperatorFactory {
+ public:
+  FileSourceFactory(std::string path, FileSourceOptions options)
+      : path_(std::move(path)), options_(options) {}
+  std::unique_ptr<Operator> make() const override {
+    return std::make_unique<FileSource>(path_, options_);
+  }
+
+ private:
+  std::string path_;
+  FileSourceOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const OperatorFactory> make_file_source(std::string path,
+                                                        FileSourceOptions options) {
+  return std::make_shared<FileSourceFactory>(std::move(path), options);
+}
+
+FileSource::FileSource(std::string path, FileSourceOptions options)
+    : path_(std::move(path)),
+      options_(options),
+      limits_{options.block_size_bytes, options.max_line_bytes},
+      pool_(limits_.step_bytes()) {}
+
+void FileSource::declare(Output& out) const { out.add_port(type_of<TextBlock>()); }
+
+Status FileSource::restore(ByteReader& in) {
+  restored_ = true;
+  if (in.left() == 0) return {};
+  std::uint32_t count = 0;
+  bool valid = in.get_value(restored_fingerprint_) && in.get_value(count);
+  for (std::uint32_t i = 0; valid && i < count; ++i) {
+    Lane lane;
+    valid = in.get_value(lane.lane) && in.get_value(lane.lanes) && in.get_value(lane.done) &&
+            in.get_value(lane.offset) && in.get_value(lane.entered) && lane.lane < lane.lanes;
+    lanes_.push_back(lane);
+  }
+  if (!valid) return {ErrorCode::corrupt_record, "the snapshot of file source '" + path_ + "'"};
+  return {};
+}
+
+Status FileSource::snapshot(ByteWriter& out) {
+  if (reader_) {
+    lanes_.front().entered = 1;
+    lanes_.front().offset = reader_->position();
+  }
+  out.put_value(fingerprint_);
+  out.put_value(static_cast<std::uint32_t>(lanes_.size()));
+  for (const Lane& lane : lanes_) {
+    out.put_value(lane.lane);
+    out.put_value(lane.lanes);
+    out.put_value(lane.done);
+    out.put_value(lane.offset);
+    out.put_value(lane.entered);
+  }
+  return {};
+}
+
+Status FileSource::check_options() const {
+  const auto check = [](const char* name, std::uint64_t value, std::uint64_t most) -> Status {
+    if (value > 0 && value <= most) return {};
+    return {ErrorCode::invalid_configuration, std::string("file source: ") + name + " must be 1 to " +
+                                                  std::to_string(most) + ", not " +
+                                                  std::to_string(value)};
+  };
+  HUMMER_TRY(check("split_size_bytes", options_.split_size_bytes, UINT64_MAX));
+  HUMMER_TRY(check("block_size_bytes", options_.block_size_bytes, largest_block_bytes));
+  return check("max_line_bytes", options_.max_line_bytes, largest_block_bytes);
+}
+
+Status FileSource::open() {
+  HUMMER_TRY(check_options());
+  HUMMER_TRY(list_files());
+  if (!restored_) {
+    Lane lane;
+    lane.lane = static_cast<std::uint32_t>(context().subtask());
+    lane.lanes = static_cast<std::uint32_t>(context().parallelism());
+    lanes_.push_back(lane);
+  } else if (!lanes_.empty() && restored_fingerprint_ != fingerprint_) {
+    return {ErrorCode::file_changed, "the files of '" + path_ +
+                                         "' or the split size are not those of the snapshot: "
+                                         "restore the files, or start without the snapshot"};
+  }
+  for (const Lane& lane : lanes_) {
+    const auto splits =
+        splits_of_lane(files_, options_.split_size_bytes, lane.lane, lane.lanes);
+    for (std::uint64_t i = lane.done; i < splits.size(); ++i) {
+      context().expect_bytes(splits[i].end - splits[i].begin);
+    }
+  }
+  if (!lanes_.empty()) {
+    const Lane& first = lanes_.front();
+    splits_ = splits_of_lane(files_, options_.split_size_bytes, first.lane, first.lanes);
+  }
+  return {};
+}
+
+Status FileSource::list_files() {
+  Files& files = context().platform().files();
+  auto listed = list_input_files(files, path_);
+  if (!listed.ok()) return listed.status();
+  files_ = std::move(*listed);
+  using Compression = FileSourceOptions::Compression;
+  for (InputFile& file : files_) {
+    if (options_.compression != Compression::automatic) {
+      file.one_split = options_.compression != Compression::none;
+    } else if (file.size_bytes > options_.split_size_bytes) {  // else it is one split anyway
+      auto opened = files.open_for_reading(file.path);
+      if (!opened.ok()) return opened.status();
+      const Result<CompressionFormat> format = format_of(**opened);
+      if (!format.ok()) return format.status();
+      file.one_split = *format != CompressionFormat::none;
+    }
+  }
+  fingerprint_ = splits_fingerprint(files_, options_.split_size_bytes);
+  return {};
+}
+
+Answer FileSource::produce(Output& out) {
+  if (out.full()) return Answer::more;
+  while (true) {
+    if (!reader_) {
+      if (Status status = open_next_split(); !status.ok()) return context().fail(status);
+      if (!reader_) return Answer::done;
+    }
+    Result<SplitReader::Run> run = reader_->next();
+    if (!run.ok()) return context().fail(run.status());
+    const bool finished = run->block.size == 0;
+    count_progress(finished);
+    if (!finished) {
+      out.collector<TextBlock>()(run->block);
+      out.batch().keep(run->buffer);
+      return Answer::more;
+    }
+    reader_.reset();
+    Lane& lane = lanes_.front();
+    ++lane.done;
+    lane.entered = 0;
+    lane.offset = 0;
+  }
+}
+
+Status FileSource::open_next_split() {
+  while (!lanes_.empty() && lanes_.front().done >= splits_.size()) {
+    // A finished lane stays in the snapshot only as long as it is the last one.
+    if (lanes_.size() == 1) return {};
+    lanes_.erase(lanes_.begin());
+    const Lane& next = lanes_.front();
+    splits_ = splits_of_lane(files_, options_.split_size_bytes, next.lane, next.lanes);
+  }
+  if (lanes_.empty()) return {};
+  const Lane& lane = lanes_.front();
+  split_ = splits_[lane.done];
+  HUMMER_TRY(open_file(split_.file));
+  const bool whole = split_.begin == 0 && split_.end == files_[split_.file].size_bytes;
+  if (format_ != CompressionFormat::none && !whole) {
+    return {ErrorCode::file_changed, "'" + *origin_ + "' was replaced while it was read"};
+  }
+  LineRange range{origin_, split_.begin, split_.end, false};
+  if (format_ != CompressionFormat::none) range.end = UINT64_MAX;
+  if (lane.entered != 0) {
+    range.begin = lane.offset;
+    range.at_line_start = true;
+  }
+  counted_bytes_ = 0;
+  if (format_ == CompressionFormat::none) {
+    reader_ = make_reader(range);
+    return {};
+  }
+  auto input = make_decompressed_input(file_, format_, files_[split_.file].size_bytes);
+  // Text before the place to go on at was handed out before the snapshot.
+  std::uint64_t skipped = 0;
+  const LineBufferPool::Lease space = pool_.take(pool_.usual_bytes(), origin_);
+  while (skipped < range.begin) {
+    const std::size_t want = static_cast<std::size_t>(
+        std::min<std::uint64_t>(range.begin - skipped, space.buffer->size()));
+    const Result<std::size_t> got = input->read({space.buffer->data(), want});
+    if (!got.ok()) return got.status();
+    if (*got < want) {
+      return {ErrorCode::file_changed, "'" + *origin_ + "' ends before the place of the snapshot"};
+    }
+    skipped += *got;
+  }
+  reader_ = make_buffered_reader(std::move(input), range, limits_, pool_);
+  return {};
+}
+
+Status FileSource::open_file(std::uint32_t index) {
+  if (index == open_index_) return {};
+  if (mapped_) HUMMER_TRY(static_cast<MappedText&>(*mapped_).check());
+  mapped_ = {};
+  open_index_ = UINT32_MAX;
+  const InputFile& listed = files_[index];
+  auto opened = context().platform().files().open_for_reading(listed.path);
+  if (!opened.ok()) return opened.status();
+  file_ = std::move(*opened);
+  origin_ = std::make_shared<const std::string>(listed.path);
+  if (file_->size_bytes() < listed.size_bytes) {
+    return {ErrorCode::file_changed, "'" + listed.path + "' was truncated before it was read"};
+  }
+  const Result<CompressionFormat> format = format_of(*file_);
+  if (!format.ok()) return format.status();
+  format_ = *format;
+  file_->advise_sequential();
+  if (options_.map_files && format_ == CompressionFormat::none) {
+    auto mapping = file_->map(0, static_cast<std::size_t>(file_->size_bytes()));
+    if (mapping.ok()) {
+      mapped_ = BufferRef::adopt(MappedText::make(std::move(*mapping), origin_));
+    } else if (mapping.status().code() == ErrorCode::file_changed) {
+      return mapping.status();
+    }  // else: it can't be mapped here, so it is read
+  }
+  open_index_ = index;
+  return {};
+}
+
+Result<CompressionFormat> FileSource::format_of(ReadableFile& file) const {
+  using Compression = FileSourceOptions::Compression;
+  switch (options_.compression) {
+    case Compression::none:
+      return CompressionFormat::none;
+    case Compression::gzip:
+      return CompressionFormat::gzip;
+    case Compression::zstd:
+      return CompressionFormat::zstd;
+    case Compression::automatic:
+      break;
+  }
+  char first[compression_magic_bytes];
+  const Result<std::size_t> got = file.read_at(0, first);
+  if (!got.ok()) return got.status();
+  return detect_compression({first, *got});
+}
+
+std::unique_ptr<SplitReader> FileSource::make_reader(const LineRange& range) {
+  if (mapped_) return make_mapped_reader(mapped_, range, limits_);
+  auto input =
+      make_plain_input(file_, first_byte_needed(range), files_[split_.file].size_bytes);
+  return make_buffered_reader(std::move(input), range, limits_, pool_);
+}
+
+void FileSource::count_progress(bool finished) {
+  const std::uint64_t all = split_.end - split_.begin;
+  std::uint64_t read = all;
+  if (!finished) {
+    read = format_ == CompressionFormat::none ? reader_->position() - split_.begin
+                                              : reader_->file_bytes();
+    read = std::min(read, all);
+  }
+  if (read > counted_bytes_) context().count_bytes(read - counted_bytes_);
+  counted_bytes_ = std::max(counted_bytes_, read);
+}
+
+Status FileSource::close() {
+  reader_.reset();
+  file_.reset();
+  Status status;
+  if (mapped_) status = static_cast<MappedText&>(*mapped_).check();
+  mapped_ = {};
+  open_index_ = UINT32_MAX;
+  return status;
+}
+
+}  // namespace hummer

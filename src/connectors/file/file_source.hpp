@@ -1,0 +1,97 @@
+// FileSource: a source of text blocks out of files. make_file_source
+// (hummer/connectors.hpp) makes it.
+//
+// Each subtask lists the files by itself and reads the splits of its lane (see
+// file_splits.hpp), one after the other. One call of produce() emits one block:
+// tens of kilobytes that are still in cache when the next operator sees them.
+//
+// Files must not change while the job runs. One that shrinks fails the job
+// (file_changed); what is appended after the listing is left out, but for the
+// rest of a last line that began before.
+//
+// Snapshot: which lanes, how many splits of each are done, and the offset within
+// the current one. A restored source goes on at exactly the next line. The pieces
+// of a snapshot may be dealt to any number of subtasks: each does the rest of
+// every lane that it is given. One that is given none must be told so by an
+// empty piece, for without a piece it begins anew. Restoring fails with
+// file_changed when the list of files is not the same any more. (Compressed
+// files are decompressed again from their begin.)
+//
+// Errors, each naming the file: not_found, permission_denied, not_a_file,
+// corrupt_file, file_changed, limit_exceeded, io_error; invalid_configuration for
+// options.
+//
+// Thread: that of the operator. Blocks live as long as the buffers that their
+// batch keeps, which also hold the name behind TextBlock::origin; they may outlive
+// the source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hummer/connectors.hpp>
+#include <hummer/operator.hpp>
+
+#include "batch/decompress.hpp"
+#include "connectors/file/file_splits.hpp"
+#include "connectors/file/split_reader.hpp"
+
+namespace hummer {
+
+class FileSource final : public SourceOperator {
+ public:
+  FileSource(std::string path, FileSourceOptions options);
+
+  void declare(Output& out) const override;
+  Status restore(ByteReader& in) override;
+  Status open() override;
+  Answer produce(Output& out) override;
+  Status snapshot(ByteWriter& out) override;
+  Status close() override;
+
+ private:
+  // A share of the splits, and how far it has been read.
+  struct Lane {
+    std::uint32_t lane = 0;
+    std::uint32_t lanes = 1;
+    std::uint64_t done = 0;    // splits of it that are finished
+    std::uint64_t offset = 0;  // in the split at `done`: next line
+    std::uint8_t entered = 0;  // whether `offset` counts
+  };
+
+  Status check_options() const;
+  Status list_files();
+  // Opens the next split that is left; reader_ stays null when there is none.
+  Status open_next_split();
+  Status open_file(std::uint32_t index);
+  Result<CompressionFormat> format_of(ReadableFile& file) const;
+  std::unique_ptr<SplitReader> make_reader(const LineRange& range);
+  void count_progress(bool finished);
+
+  std::string path_;
+  FileSourceOptions options_;
+  LineLimits limits_;
+  LineBufferPool pool_;
+
+  std::vector<InputFile> files_;
+  std::uint64_t fingerprint_ = 0;
+  bool restored_ = false;
+  std::uint64_t restored_fingerprint_ = 0;
+
+  std::vector<Lane> lanes_;  // the first is being read
+  std::vector<FileSplit> splits_;  // of the first lane
+  FileSplit split_;                // the one that reader_ reads
+  std::unique_ptr<SplitReader> reader_;
+  std::uint64_t counted_bytes_ = 0;  // of split_
+
+  // The file that was opened last, kept for its next split.
+  std::uint32_t open_index_ = UINT32_MAX;
+  std::shared_ptr<ReadableFile> file_;
+  CompressionFormat format_ = CompressionFormat::none;
+  std::shared_ptr<const std::string> origin_;
+  BufferRef mapped_;  // a MappedText, when the file is mapped
+};
+
+}  // namespace hummer

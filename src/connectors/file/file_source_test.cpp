@@ -1,0 +1,458 @@
+#include "connectors/file/file_source.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#define ZLIB_CONST
+#include <zlib.h>
+#include <zstd.h>
+
+#include "connectors/connector_test_context.hpp"
+
+namespace hummer {
+namespace {
+
+std::string gzip(const std::string& text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<const Bytef*>(text.data());
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+std::string zstd(const std::string& text) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
+  return out;
+}
+
+struct Block {
+  std::string origin;
+  std::uint64_t offset;
+  std::string text;
+};
+
+// One subtask that is run by hand.
+class Reader {
+ public:
+  Reader(Platform& platform, const std::string& path, const FileSourceOptions& options,
+         int subtask = 0, int parallelism = 1)
+      : context_(platform, subtask, parallelism), source_(path, options) {
+    source_.set_context(context_);
+    source_.declare(out_);
+  }
+
+  Status open() { return source_.open(); }
+  Status restore(const std::string& state) {
+    ByteReader in(state);
+    return source_.restore(in);
+  }
+  std::string snapshot() {
+    std::string space;
+    ByteWriter out(space);
+    EXPECT_TRUE(source_.snapshot(out).ok());
+    return std::string(out.view());
+  }
+  // One call; appends what it emits.
+  Answer step(std::vector<Block>& blocks) {
+    const Answer answer = source_.produce(out_);
+    for (const TextBlock& block : out_.batch().values<TextBlock>()) {
+      const auto kept = out_.batch().kept_buffers();
+      EXPECT_TRUE(std::any_of(kept.begin(), kept.end(), [&](const BufferRef& buffer) {
+        return buffer->contains(block.data, block.size);
+      }));
+      blocks.push_back({*block.origin, block.offset, std::string(block.view())});
+    }
+    out_.batch().clear();
+    return answer;
+  }
+  Status run(std::vector<Block>& blocks) {
+    HUMMER_TRY(open());
+    Answer answer = Answer::more;
+    while (answer == Answer::more) answer = step(blocks);
+    if (answer == Answer::failed) return context_.failure();
+    EXPECT_EQ(answer, Answer::done);
+    return source_.close();
+  }
+  Output& out() { return out_; }
+  FileSource& source() { return source_; }
+  ConnectorTestContext& context() { return context_; }
+
+ private:
+  ConnectorTestContext context_;
+  Output out_{1};
+  FileSource source_;
+};
+
+// All blocks of a file in order of their offset: together they must be the file.
+std::string joined(std::vector<Block> blocks, const std::string& origin) {
+  std::erase_if(blocks, [&](const Block& block) { return block.origin != origin; });
+  std::sort(blocks.begin(), blocks.end(),
+            [](const Block& a, const Block& b) { return a.offset < b.offset; });
+  std::string text;
+  for (const Block& block : blocks) {
+    EXPECT_EQ(block.offset, text.size());
+    text += block.text;
+  }
+  return text;
+}
+
+class FileSourceTest : public testing::Test {
+ protected:
+  ErrorCode failure_of(const std::string& path, const FileSourceOptions& options = {},
+                       std::string* message = nullptr) {
+    std::vector<Block> blocks;
+    const Status status = Reader(*platform_, path, options).run(blocks);
+    if (message) *message = status.message();
+    return status.code();
+  }
+  std::string read(const std::string& path, const FileSourceOptions& options = {}) {
+    std::vector<Block> blocks;
+    const Status status = Reader(*platform_, path, options).run(blocks);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    std::string text;
+    for (const Block& block : blocks) text += block.text;
+    return text;
+  }
+
+  std::unique_ptr<SimulatedPlatform> platform_ = make_simulated_platform({});
+};
+
+const std::string awkward_texts[] = {
+    "one\ntwo\nthree\nfour and more\nfive\n",
+    "no newline at the end\nlast",
+    "\n\n\nx\n\n\n",
+    "carriage\r\nreturn\r\n",
+    std::string("nul\0in line\n\xff\xfe invalid\n\0\0", 27),
+    "single line without end",
+    "\n",
+    "a",
+};
+
+TEST_F(FileSourceTest, EveryLineIsInExactlyTheSplitInWhichItBegins) {
+  for (const std::string& text : awkward_texts) {
+    put_file(*platform_, "/in", text);
+    for (std::size_t split = 1; split <= text.size() + 1; ++split) {
+      for (int parallelism = 1; parallelism <= 4; ++parallelism) {
+        for (const bool mapped : {false, true}) {
+          FileSourceOptions options;
+          options.split_size_bytes = split;
+          options.map_files = mapped;
+          std::vector<Block> all;
+          std::uint64_t bytes = 0;
+          for (int subtask = 0; subtask < parallelism; ++subtask) {
+            std::vector<Block> blocks;
+            Reader reader(*platform_, "/in", options, subtask, parallelism);
+            ASSERT_TRUE(reader.run(blocks).ok());
+            EXPECT_EQ(reader.context().bytes(), reader.context().bytes_expected());
+            bytes += reader.context().bytes();
+            for (const Block& block : blocks) {
+              // Each line of the block, by its first byte.
+              for (std::size_t at = 0; at < block.text.size();) {
+                EXPECT_EQ((block.offset + at) / split % parallelism, subtask);
+                const std::size_t newline = block.text.find('\n', at);
+                at = newline == std::string::npos ? block.text.size() : newline + 1;
+              }
+              all.push_back(block);
+            }
+          }
+          EXPECT_EQ(joined(all, "/in"), text) << "split " << split << " of " << parallelism;
+          EXPECT_EQ(bytes, text.size());
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FileSourceTest, BlocksAreWholeLinesAndNotLargerThanAsked) {
+  for (const std::string& text : awkward_texts) {
+    put_file(*platform_, "/in", text);
+    for (std::size_t size = 1; size <= text.size() + 1; ++size) {
+      for (const std::size_t split : {std::size_t{3}, std::size_t{10}, std::size_t{1000}}) {
+        for (const bool mapped : {false, true}) {
+          FileSourceOptions options;
+          options.block_size_bytes = size;
+          options.split_size_bytes = split;
+          options.map_files = mapped;
+          std::vector<Block> blocks;
+          ASSERT_TRUE(Reader(*platform_, "/in", options).run(blocks).ok());
+          EXPECT_EQ(joined(blocks, "/in"), text) << "block " << size << " split " << split;
+          for (const Block& block : blocks) {
+            const bool last = block.offset + block.text.size() == text.size();
+            EXPECT_TRUE(last || block.text.back() == '\n');
+            const std::size_t newline = block.text.find('\n');
+            const bool one_line =
+                newline == std::string::npos || newline + 1 == block.text.size();
+            EXPECT_TRUE(block.text.size() <= size || one_line)
+                << block.text.size() << " bytes, asked for " << size;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FileSourceTest, CompressedFilesGiveTheirText) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "line " + std::to_string(i) + "\n";
+  text += "without end";
+  put_file(*platform_, "/in/gzip", gzip(text));
+  put_file(*platform_, "/in/zstd", zstd(text));
+  put_file(*platform_, "/in/members",
+           gzip(text.substr(0, 1234)) + gzip("") + gzip(text.substr(1234)));
+  put_file(*platform_, "/in/frames", zstd(text.substr(0, 1234)) + zstd(text.substr(1234)));
+  for (const std::string name : {"gzip", "zstd", "members", "frames"}) {
+    for (const std::size_t block : {1, 100, 65536}) {
+      FileSourceOptions options;
+      options.split_size_bytes = 100;  // does not cut compressed files
+      options.block_size_bytes = block;
+      std::vector<Block> blocks;
+      int readers = 0;
+      for (int subtask = 0; subtask < 2; ++subtask) {
+        const std::size_t before = blocks.size();
+        Reader reader(*platform_, "/in/" + name, options, subtask, 2);
+        const Status status = reader.run(blocks);
+        ASSERT_TRUE(status.ok()) << status.to_string();
+        EXPECT_EQ(reader.context().bytes(), reader.context().bytes_expected());
+        readers += blocks.size() > before;
+      }
+      EXPECT_EQ(readers, 1);
+      EXPECT_EQ(joined(blocks, "/in/" + name), text);
+    }
+  }
+  // Asked not to look inside, they are data.
+  FileSourceOptions raw;
+  raw.compression = FileSourceOptions::Compression::none;
+  EXPECT_EQ(read("/in/gzip", raw), get_file(*platform_, "/in/gzip"));
+}
+
+TEST_F(FileSourceTest, TruncatedGzipIsCorruptAndNamesTheFile) {
+  const std::string packed = gzip("some text\nmore text\n");
+  for (std::size_t length = 2; length < packed.size(); ++length) {
+    put_file(*platform_, "/short.gz", packed.substr(0, length));
+    std::string message;
+    EXPECT_EQ(failure_of("/short.gz", {}, &message), ErrorCode::corrupt_file) << length;
+    EXPECT_NE(message.find("/short.gz"), std::string::npos);
+  }
+}
+
+TEST_F(FileSourceTest, FilesOfADirectoryOrPatternInOrder) {
+  put_file(*platform_, "/data/b", "b\n");
+  put_file(*platform_, "/data/a", "a\n");
+  put_file(*platform_, "/data/sub/c", "c\n");
+  put_file(*platform_, "/data/_SUCCESS", "no\n");
+  put_file(*platform_, "/data/.hidden", "no\n");
+  put_file(*platform_, "/data/empty", "");
+  EXPECT_EQ(read("/data"), "a\nb\nc\n");
+  EXPECT_EQ(read("/data/"), "a\nb\nc\n");
+  EXPECT_EQ(read("/data/[ab]"), "a\nb\n");
+  EXPECT_EQ(read("/da*"), "a\nb\nc\n");
+  EXPECT_EQ(read("/data/empty"), "");
+  ASSERT_TRUE(platform_->files().create_directories("/nothing").ok());
+  EXPECT_EQ(read("/nothing"), "");
+  put_file(*platform_, "/odd[1]", "literal\n");
+  EXPECT_EQ(read("/odd[1]"), "literal\n");
+}
+
+TEST_F(FileSourceTest, ManySmallFilesAreSharedAmongReaders) {
+  for (int i = 0; i < 10; ++i) put_file(*platform_, "/many/" + std::to_string(i), "x\n");
+  for (int subtask = 0; subtask < 2; ++subtask) {
+    std::vector<Block> blocks;
+    ASSERT_TRUE(Reader(*platform_, "/many", {}, subtask, 2).run(blocks).ok());
+    EXPECT_EQ(blocks.size(), 5u);
+  }
+}
+
+TEST_F(FileSourceTest, MissingInput) {
+  std::string message;
+  EXPECT_EQ(failure_of("/missing", {}, &message), ErrorCode::not_found);
+  EXPECT_NE(message.find("/missing"), std::string::npos);
+  EXPECT_EQ(failure_of("/missing/*.txt", {}, &message), ErrorCode::not_found);
+  EXPECT_NE(message.find("/missing/*.txt"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, ALineAboveTheLimitFailsAndOneAtTheLimitPasses) {
+  const std::string ends[] = {"", "\n", "\nmore\n"};
+  for (const std::string& end : ends) {
+    for (const bool mapped : {false, true}) {
+      for (const std::size_t block : {1, 7, 20, 21, 1000}) {
+        FileSourceOptions options;
+        options.block_size_bytes = block;
+        options.max_line_bytes = 20;
+        options.map_files = mapped;
+        const std::string good = "short\n" + std::string(20, 'x') + end;
+        put_file(*platform_, "/lines", good);
+        EXPECT_EQ(read("/lines", options), good);
+        put_file(*platform_, "/lines", "short\n" + std::string(21, 'x') + end);
+        std::string message;
+        EXPECT_EQ(failure_of("/lines", options, &message), ErrorCode::limit_exceeded)
+            << "block " << block << " end '" << end << "'";
+        for (const char* part : {"/lines", "byte 6", "max_line_bytes", "20"}) {
+          EXPECT_NE(message.find(part), std::string::npos) << message;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FileSourceTest, AFileThatShrinksIsNamed) {
+  const std::string text(1000, '\n');
+  for (const bool mapped : {false, true}) {
+    put_file(*platform_, "/shrinks", text);
+    FileSourceOptions options;
+    options.block_size_bytes = 100;
+    options.map_files = mapped;
+    Reader reader(*platform_, "/shrinks", options);
+    ASSERT_TRUE(reader.open().ok());
+    std::vector<Block> blocks;
+    ASSERT_EQ(reader.step(blocks), Answer::more);
+    platform_->truncate_file("/shrinks", 350);
+    Answer answer = Answer::more;
+    while (answer == Answer::more) answer = reader.step(blocks);
+    EXPECT_EQ(answer, Answer::failed);
+    EXPECT_EQ(reader.context().failure().code(), ErrorCode::file_changed);
+    EXPECT_NE(reader.context().failure().message().find("/shrinks"), std::string::npos);
+  }
+}
+
+TEST_F(FileSourceTest, AMappedFileThatShrinksAfterItsLastBlockFailsAtClose) {
+  put_file(*platform_, "/shrinks", "only line\n");
+  FileSourceOptions options;
+  options.map_files = true;
+  Reader reader(*platform_, "/shrinks", options);
+  ASSERT_TRUE(reader.open().ok());
+  std::vector<Block> blocks;
+  ASSERT_EQ(reader.step(blocks), Answer::more);
+  ASSERT_EQ(reader.step(blocks), Answer::done);
+  platform_->truncate_file("/shrinks", 3);
+  EXPECT_EQ(reader.source().close().code(), ErrorCode::file_changed);
+}
+
+TEST_F(FileSourceTest, GoesOnAfterASnapshotBetweenAnyTwoCalls) {
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += std::string(i * 7 % 11, 'a' + i % 26) + "\n";
+  text += "end";
+  put_file(*platform_, "/in/1", text);
+  put_file(*platform_, "/in/2.gz", gzip(text));
+  put_file(*platform_, "/in/3", "tail\n");
+  for (const bool mapped : {false, true}) {
+    FileSourceOptions options;
+    options.split_size_bytes = 40;
+    options.block_size_bytes = 16;
+    options.map_files = mapped;
+    for (int calls = 0;; ++calls) {
+      std::vector<Block> all;
+      bool ended = true;
+      std::vector<std::string> states;
+      for (int subtask = 0; subtask < 2; ++subtask) {
+        Reader first(*platform_, "/in", options, subtask, 2);
+        ASSERT_TRUE(first.open().ok());
+        Answer answer = Answer::more;
+        for (int i = 0; i < calls && answer == Answer::more; ++i) answer = first.step(all);
+        ended = ended && answer == Answer::done;
+        states.push_back(first.snapshot());
+      }
+      // Restored with the same parallelism, and as one reader that is given both pieces.
+      for (const bool together : {false, true}) {
+        std::vector<Block> blocks = all;
+        if (together) {
+          Reader one(*platform_, "/in", options, 0, 1);
+          for (const std::string& state : states) ASSERT_TRUE(one.restore(state).ok());
+          ASSERT_TRUE(one.run(blocks).ok());
+        } else {
+          for (int subtask = 0; subtask < 2; ++subtask) {
+            Reader second(*platform_, "/in", options, subtask, 2);
+            ASSERT_TRUE(second.restore(states[subtask]).ok());
+            ASSERT_TRUE(second.run(blocks).ok());
+          }
+        }
+        EXPECT_EQ(joined(blocks, "/in/1"), text);
+        EXPECT_EQ(joined(blocks, "/in/2.gz"), text);
+        EXPECT_EQ(joined(blocks, "/in/3"), "tail\n");
+      }
+      if (ended) break;
+    }
+  }
+}
+
+TEST_F(FileSourceTest, RestoringOverOtherFilesFails) {
+  put_file(*platform_, "/in", "one\ntwo\n");
+  Reader first(*platform_, "/in", {});
+  ASSERT_TRUE(first.open().ok());
+  const std::string state = first.snapshot();
+  put_file(*platform_, "/in", "something else\n");
+  Reader second(*platform_, "/in", {});
+  ASSERT_TRUE(second.restore(state).ok());
+  EXPECT_EQ(second.open().code(), ErrorCode::file_changed);
+  Reader third(*platform_, "/in", {});
+  EXPECT_EQ(third.restore(state.substr(0, state.size() - 1)).code(), ErrorCode::corrupt_record);
+  Reader nothing_left(*platform_, "/in", {});
+  ASSERT_TRUE(nothing_left.restore("").ok());
+  std::vector<Block> blocks;
+  ASSERT_TRUE(nothing_left.run(blocks).ok());
+  EXPECT_TRUE(blocks.empty());
+}
+
+TEST_F(FileSourceTest, BlocksOutliveTheSourceAndAreNotOverwritten) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += std::to_string(i) + "\n";
+  put_file(*platform_, "/in", text);
+  std::vector<Batch> kept;
+  {
+    FileSourceOptions options;
+    options.block_size_bytes = 64;
+    Reader reader(*platform_, "/in", options);
+    ASSERT_TRUE(reader.open().ok());
+    while (reader.source().produce(reader.out()) == Answer::more) {
+      kept.push_back(std::move(reader.out().batch()));
+    }
+    ASSERT_TRUE(reader.source().close().ok());
+  }
+  std::string seen;
+  for (const Batch& batch : kept) {
+    for (const TextBlock& block : batch.values<TextBlock>()) {
+      EXPECT_EQ(*block.origin, "/in");
+      seen += block.view();
+    }
+  }
+  EXPECT_EQ(seen, text);
+}
+
+TEST_F(FileSourceTest, OneBufferGoesRoundWhenBlocksAreDroppedAtOnce) {
+  put_file(*platform_, "/in", std::string(100000, '\n'));
+  FileSourceOptions options;
+  options.block_size_bytes = 100;
+  Reader reader(*platform_, "/in", options);
+  ASSERT_TRUE(reader.open().ok());
+  std::map<const char*, int> addresses;
+  while (reader.source().produce(reader.out()) == Answer::more) {
+    ++addresses[reader.out().batch().values<TextBlock>()[0].data];
+    reader.out().batch().clear();
+  }
+  EXPECT_EQ(addresses.size(), 1u);
+}
+
+TEST_F(FileSourceTest, OptionsAreChecked) {
+  put_file(*platform_, "/in", "x");
+  FileSourceOptions options;
+  options.split_size_bytes = 0;
+  EXPECT_EQ(failure_of("/in", options), ErrorCode::invalid_configuration);
+  options = {};
+  options.block_size_bytes = 0;
+  EXPECT_EQ(failure_of("/in", options), ErrorCode::invalid_configuration);
+  options = {};
+  options.max_line_bytes = SIZE_MAX;
+  EXPECT_EQ(failure_of("/in", options), ErrorCode::invalid_configuration);
+}
+
+}  // namespace
+}  // namespace hummer
