@@ -9,7 +9,7 @@
 // buffer itself (Batch::adopt), text of a large batch points into it and the batch
 // keeps it. Small ones are copied, so that a few bytes do not hold a whole buffer.
 //
-// Ownership: holds the received buffer from start() to the next one, and a record
+// Ownership: holds the received buffer from start() until finished(), and a record
 // that has arrived in part. Thread: one. Errors: protocol_error, corrupt_record
 // (bytes that are no record), limit_exceeded (a record beyond `max_record_bytes`);
 // after one the channel is of no use any more.

@@ -5,7 +5,8 @@
 // lock per buffer guards the ring; the ends may live on two executors.
 #pragma once
 
-#include "hummer/network_settings.hpp"
+#include <hummer/network_settings.hpp>
+
 #include "net/transport.hpp"
 
 namespace hummer {
