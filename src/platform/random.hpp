@@ -31,7 +31,8 @@ class Random {
   }
   // Uniform in [0, bound). REQUIRES: bound > 0.
   std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+    __extension__ using Wide = unsigned __int128;  // multiply and shift instead of a division
+    return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }
   // Uniform in [minimum, maximum].
   std::int64_t between(std::int64_t minimum, std::int64_t maximum) {

@@ -38,7 +38,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -76,7 +75,9 @@ struct SimulationOptions {
 };
 
 class Simulation;
+class SimulatedDisk;
 class SimulatedExecutor;
+class SimulatedFabric;
 class SimulatedFiles;
 class SimulatedNetwork;
 
@@ -113,9 +114,10 @@ class SimulatedPlatform final : public Platform {
 
  private:
   friend class Simulation;
-  friend class SimulatedExecutor;
+  friend class SimulatedNetwork;
   friend std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options);
-  SimulatedPlatform(Simulation& simulation, std::string name, int index);
+  SimulatedPlatform(Simulation& simulation, std::string name, int index,
+                    std::shared_ptr<SimulatedDisk> disk);
 
   std::unique_ptr<Simulation> owned_simulation_;  // of the short form
   Simulation* simulation_;
@@ -156,6 +158,11 @@ class Simulation {
   void trace(std::string_view what);
   void trace(std::string_view what, std::uint64_t number);
 
+  // Lets virtual time pass, a drawn amount: what an operation costs.
+  void charge(Nanoseconds minimum, Nanoseconds maximum) {
+    now_ += random_.between(minimum, maximum);
+  }
+
   // May be changed while it runs, to start or end a kind of fault.
   SimulationOptions& options() { return options_; }
   Random& random() { return random_; }
@@ -163,14 +170,19 @@ class Simulation {
  private:
   friend class SimulatedExecutor;
   friend class SimulatedPlatform;
-  friend class SimulatedFiles;
+  friend class SimulatedDisk;
+  friend class SimulatedFabric;
   friend class SimulatedNetwork;
-  struct Fabric;  // listeners and pipes; see simulated_network.cpp
+  friend class SimulatedConnection;
+  friend std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options);
+  enum class Step { done, too_late, nothing };
 
-  void charge(Nanoseconds minimum, Nanoseconds maximum) {
-    now_ += random_.between(minimum, maximum);
-  }
-  bool runnable_or_advance();
+  // At most to `deadline` when time must jump.
+  Step step_before(Nanoseconds deadline);
+  Step advance(Nanoseconds deadline);
+  void fire_due();
+  // Null when there is none.
+  SimulatedPlatform* node_named(std::string_view name) const;
 
   SimulationOptions options_;
   Random random_;
@@ -180,7 +192,10 @@ class Simulation {
   TimerHeap events_;
   std::vector<SimulatedExecutor*> executors_;  // in order of creation
   SimulatedExecutor* current_ = nullptr;
-  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<SimulatedFabric> fabric_;  // listeners and connections
+  int nodes_made_ = 0;
+  std::uint64_t executors_made_ = 0;
+  std::vector<SimulatedPlatform*> everyone_;  // also a node that owns this simulation
   std::vector<std::unique_ptr<SimulatedPlatform>> nodes_;
 };
 

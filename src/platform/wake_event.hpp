@@ -94,7 +94,7 @@ class WakeEvent {
   class Node final : public InboxNode {
    public:
     explicit Node(WakeEvent& event) : event_(event) {}
-    void deliver(Executor& executor) override { executor.post(event_.handle_); }
+    void deliver(Executor& executor) override;
     void discard() override {}
 
    private:
@@ -102,18 +102,17 @@ class WakeEvent {
   };
 
   // False: notified meanwhile, don't suspend.
-  bool suspend(std::coroutine_handle<> handle, Executor& executor);
+  bool suspend(Awaiter& awaiter);
   void notify_waiter();
 
   std::atomic<std::uint32_t> state_{State::idle};
-  std::coroutine_handle<> handle_;
-  Executor* executor_ = nullptr;
+  Awaiter* awaiter_ = nullptr;
   Node node_;
 };
 
 class WakeEvent::Awaiter {
  public:
-  Awaiter(WakeEvent& event, Nanoseconds deadline) : event_(event), deadline_(deadline) {}
+  Awaiter(WakeEvent& event, Nanoseconds deadline) : event_(&event), deadline_(deadline) {}
   ~Awaiter();
   Awaiter(const Awaiter&) = delete;
   Awaiter& operator=(const Awaiter&) = delete;
@@ -121,18 +120,21 @@ class WakeEvent::Awaiter {
   bool await_ready() const noexcept { return false; }
   template <typename Promise>
   bool await_suspend(std::coroutine_handle<Promise> handle) {
-    Executor& executor = *handle.promise().executor();
-    if (!event_.suspend(handle, executor)) return false;
-    suspended_ = true;
-    if (deadline_ != never) executor.call_at(timer_, deadline_);
-    return true;
+    executor_ = handle.promise().executor();
+    handle_ = handle;
+    suspended_ = event_->suspend(*this);
+    if (suspended_ && deadline_ != never) executor_->call_at(timer_, deadline_);
+    return suspended_;
   }
   bool await_resume();
 
  private:
+  friend class WakeEvent;
   static void time_out(void* self);
 
-  WakeEvent& event_;
+  WakeEvent* event_;  // null: destroyed while its waiter's executor stopped
+  Executor* executor_ = nullptr;
+  std::coroutine_handle<> handle_;
   Nanoseconds deadline_;
   bool suspended_ = false;
   bool timed_out_ = false;

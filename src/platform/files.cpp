@@ -1,0 +1,137 @@
+#include "platform/files.hpp"
+
+#include <algorithm>
+
+namespace hummer {
+namespace {
+
+// Matches one `[...]` at pattern[at] == '['. Sets `at` behind it. A bracket without end is
+// an ordinary character.
+bool match_bracket(std::string_view pattern, std::size_t& at, char c) {
+  std::size_t i = at + 1;
+  const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
+  if (negated) ++i;
+  const std::size_t first = i;
+  bool found = false;
+  const auto byte = [](char character) { return static_cast<unsigned char>(character); };
+  while (i < pattern.size() && (pattern[i] != ']' || i == first)) {
+    if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
+      found |= byte(pattern[i]) <= byte(c) && byte(c) <= byte(pattern[i + 2]);
+      i += 3;
+    } else {
+      found |= pattern[i] == c;
+      ++i;
+    }
+  }
+  if (i >= pattern.size()) {
+    ++at;
+    return c == '[';
+  }
+  at = i + 1;
+  return found != negated;
+}
+
+std::string without_quotes(std::string_view pattern) {
+  std::string plain;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\' && i + 1 < pattern.size()) ++i;
+    plain.push_back(pattern[i]);
+  }
+  return plain;
+}
+
+std::string joined(const std::string& directory, std::string_view name) {
+  if (directory.empty()) return std::string(name);
+  if (directory.back() == '/') return directory + std::string(name);
+  return directory + "/" + std::string(name);
+}
+
+}  // namespace
+
+bool has_wildcard(std::string_view pattern) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\') {
+      ++i;
+    } else if (pattern[i] == '*' || pattern[i] == '?' || pattern[i] == '[') {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool matches_wildcard(std::string_view pattern, std::string_view name) {
+  if (!name.empty() && name.front() == '.' && (pattern.empty() || pattern.front() != '.')) {
+    return false;
+  }
+  // One star to come back to is enough: a later star takes over what an earlier one could do.
+  std::size_t p = 0, n = 0;
+  std::size_t star = std::string_view::npos, star_name = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_name = n;
+      continue;
+    }
+    bool matched = false;
+    std::size_t next = p;
+    if (p < pattern.size()) {
+      if (pattern[p] == '?') {
+        matched = true;
+        next = p + 1;
+      } else if (pattern[p] == '[') {
+        matched = match_bracket(pattern, next, name[n]);
+      } else {
+        const std::size_t literal = pattern[p] == '\\' && p + 1 < pattern.size() ? p + 1 : p;
+        matched = pattern[literal] == name[n];
+        next = literal + 1;
+      }
+    }
+    if (matched) {
+      p = next;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++star_name;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+Result<std::vector<std::string>> Files::glob(const std::string& pattern) {
+  if (pattern.empty()) return Status(ErrorCode::invalid_argument, "empty file pattern");
+  std::vector<std::string> found{pattern.front() == '/' ? "/" : ""};
+  std::size_t at = 0;
+  while (at < pattern.size()) {
+    std::size_t end = pattern.find('/', at);
+    if (end == std::string::npos) end = pattern.size();
+    const std::string_view component = std::string_view(pattern).substr(at, end - at);
+    at = end + 1;
+    if (component.empty()) continue;
+    std::vector<std::string> next;
+    for (const std::string& directory : found) {
+      if (!has_wildcard(component)) {
+        const std::string path = joined(directory, without_quotes(component));
+        if (stat(path).ok()) next.push_back(path);
+        continue;
+      }
+      const Result<std::vector<std::string>> names =
+          list_directory(directory.empty() ? "." : directory);
+      if (!names.ok()) {
+        // What is no directory has nothing that matches; an unreadable one is a failure.
+        if (names.status().code() == ErrorCode::not_found) continue;
+        return names.status();
+      }
+      for (const std::string& name : *names) {
+        if (matches_wildcard(component, name)) next.push_back(joined(directory, name));
+      }
+    }
+    found = std::move(next);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace hummer

@@ -1,0 +1,206 @@
+#include "platform/linux_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "platform/descriptor.hpp"
+#include "platform/fault_guard.hpp"
+#include "platform/linux_mapping.hpp"
+#include "platform/system_error.hpp"
+
+namespace hummer {
+namespace {
+
+std::int64_t modified_ms(const struct stat& information) {
+  return static_cast<std::int64_t>(information.st_mtim.tv_sec) * 1000 +
+         information.st_mtim.tv_nsec / 1'000'000;
+}
+
+class LinuxReadableFile final : public ReadableFile {
+ public:
+  LinuxReadableFile(std::string path, Descriptor file, std::uint64_t size_bytes, bool guarded)
+      : path_(std::move(path)),
+        file_(std::make_shared<const Descriptor>(std::move(file))),
+        size_bytes_(size_bytes),
+        guarded_(guarded) {}
+
+  const std::string& path() const override { return path_; }
+  std::uint64_t size_bytes() const override { return size_bytes_; }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const ssize_t got = ::pread(file_->number(), into.data() + done, into.size() - done,
+                                  static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return file_failure(errno, "read", path_);
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  Result<std::unique_ptr<Mapping>> map(std::uint64_t offset, std::size_t length) override {
+    return LinuxMapping::make(file_, path_, offset, length, guarded_);
+  }
+
+  void advise_sequential() override {
+    ::posix_fadvise(file_->number(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+
+ private:
+  std::string path_;
+  std::shared_ptr<const Descriptor> file_;
+  std::uint64_t size_bytes_;
+  bool guarded_;
+};
+
+class LinuxWritableFile final : public WritableFile {
+ public:
+  LinuxWritableFile(std::string path, Descriptor file, std::uint64_t size_bytes)
+      : path_(std::move(path)), file_(std::move(file)), size_bytes_(size_bytes) {}
+
+  const std::string& path() const override { return path_; }
+  std::uint64_t size_bytes() const override { return size_bytes_; }
+
+  using WritableFile::append;
+  Status append(std::span<const char> bytes) override {
+    if (!file_.valid()) return already_closed();
+    while (!bytes.empty()) {
+      const ssize_t put = ::write(file_.number(), bytes.data(), bytes.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return file_failure(errno, "write", path_);
+      size_bytes_ += static_cast<std::uint64_t>(put);
+      bytes = bytes.subspan(static_cast<std::size_t>(put));
+    }
+    return {};
+  }
+
+  Status sync() override {
+    if (!file_.valid()) return already_closed();
+    if (::fdatasync(file_.number()) == 0) return {};
+    // Not every kernel and not every kind of file can: there is nothing to make durable then.
+    if (errno == EINVAL || errno == ENOSYS || errno == EROFS) return {};
+    return file_failure(errno, "sync", path_);
+  }
+
+  Status close() override {
+    const int error = file_.reset();
+    // After EINTR the descriptor is gone on Linux and nothing is lost.
+    if (error == 0 || error == EINTR) return {};
+    return file_failure(error, "close", path_);
+  }
+
+ private:
+  Status already_closed() const {
+    return {ErrorCode::invalid_argument, "cannot write '" + path_ + "': it was closed"};
+  }
+
+  std::string path_;
+  Descriptor file_;
+  std::uint64_t size_bytes_;
+};
+
+}  // namespace
+
+LinuxFiles::LinuxFiles(bool guard_mappings) : guard_mappings_(guard_mappings) {
+  if (guard_mappings_) install_fault_guard();
+}
+
+Result<std::unique_ptr<ReadableFile>> LinuxFiles::open_for_reading(const std::string& path) {
+  // Not blocking, or opening a named pipe would wait for its writer.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return file_failure(errno, "open", path);
+  struct stat information {};
+  if (::fstat(file.number(), &information) != 0) return file_failure(errno, "open", path);
+  if (!S_ISREG(information.st_mode)) {
+    return Status(ErrorCode::not_a_file,
+                  "cannot read '" + path + "': it is " +
+                      (S_ISDIR(information.st_mode) ? "a directory" : "not a regular file"));
+  }
+  return std::unique_ptr<ReadableFile>(std::make_unique<LinuxReadableFile>(
+      path, std::move(file), static_cast<std::uint64_t>(information.st_size), guard_mappings_));
+}
+
+Result<std::unique_ptr<WritableFile>> LinuxFiles::open_for_writing(const std::string& path,
+                                                                   WriteMode mode) {
+  int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+  if (mode == WriteMode::truncate) flags |= O_TRUNC;
+  if (mode == WriteMode::append) flags |= O_APPEND;
+  if (mode == WriteMode::create_new) flags |= O_EXCL;
+  Descriptor file(::open(path.c_str(), flags, 0666));
+  if (!file.valid()) return file_failure(errno, "open for writing", path);
+  struct stat information {};
+  std::uint64_t size_bytes = 0;
+  if (mode == WriteMode::append && ::fstat(file.number(), &information) == 0) {
+    size_bytes = static_cast<std::uint64_t>(information.st_size);
+  }
+  return std::unique_ptr<WritableFile>(
+      std::make_unique<LinuxWritableFile>(path, std::move(file), size_bytes));
+}
+
+Result<FileInformation> LinuxFiles::stat(const std::string& path) {
+  struct stat information {};
+  if (::stat(path.c_str(), &information) != 0) return file_failure(errno, "look at", path);
+  return FileInformation{S_ISDIR(information.st_mode), S_ISREG(information.st_mode),
+                         static_cast<std::uint64_t>(information.st_size),
+                         modified_ms(information)};
+}
+
+Result<std::vector<std::string>> LinuxFiles::list_directory(const std::string& path) {
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) return file_failure(errno, "list", path);
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(directory);
+    if (entry == nullptr) break;
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  const int error = errno;
+  ::closedir(directory);
+  if (error != 0) return file_failure(error, "list", path);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status LinuxFiles::rename(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return {};
+  return file_failure(errno, "rename", from + "' to '" + to);
+}
+
+Status LinuxFiles::remove(const std::string& path) {
+  if (::remove(path.c_str()) == 0) return {};
+  return file_failure(errno, "remove", path);
+}
+
+Status LinuxFiles::create_directories(const std::string& path) {
+  for (std::size_t end = 1; end <= path.size(); ++end) {
+    if (end != path.size() && path[end] != '/') continue;
+    const std::string part = path.substr(0, end);
+    if (::mkdir(part.c_str(), 0777) == 0) continue;
+    const int error = errno;
+    struct stat information {};
+    if (::stat(part.c_str(), &information) == 0 && S_ISDIR(information.st_mode)) continue;
+    return file_failure(error, "create directory", part);
+  }
+  return {};
+}
+
+Status LinuxFiles::sync_directory(const std::string& path) {
+  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return file_failure(errno, "sync", path);
+  if (::fsync(directory.number()) == 0) return {};
+  if (errno == EINVAL || errno == ENOSYS || errno == EROFS) return {};
+  return file_failure(errno, "sync", path);
+}
+
+}  // namespace hummer

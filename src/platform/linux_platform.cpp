@@ -1,0 +1,155 @@
+// The Linux form of the platform; see platform.hpp.
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <poll.h>
+#include <sched.h>
+#include <string>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utility>
+
+#include "platform/linux_executor.hpp"
+#include "platform/linux_files.hpp"
+#include "platform/linux_network.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer {
+namespace {
+
+bool fill_from_kernel(std::span<char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::getrandom(bytes.data(), bytes.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+std::uint64_t random_seed() {
+  char bytes[sizeof(std::uint64_t)];
+  std::uint64_t seed = static_cast<std::uint64_t>(linux_now());
+  if (fill_from_kernel(bytes)) std::memcpy(&seed, bytes, sizeof(seed));
+  return seed;
+}
+
+class LinuxRandom final : public Random {
+ public:
+  LinuxRandom() : Random(random_seed()) {}
+  void fill(std::span<char> bytes) override {
+    if (!fill_from_kernel(bytes)) Random::fill(bytes);
+  }
+};
+
+int usable_processors() {
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) {
+    const int count = CPU_COUNT(&cores);
+    if (count > 0) return count;
+  }
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? static_cast<int>(online) : 1;
+}
+
+class LinuxPlatform final : public Platform {
+ public:
+  explicit LinuxPlatform(LinuxPlatformOptions options)
+      : running_(std::make_shared<RunningCount>()), files_(options.guard_mappings) {
+    running_->processors = usable_processors();
+  }
+
+  std::unique_ptr<Executor> make_executor(ExecutorOptions options) override {
+    return std::make_unique<LinuxExecutor>(std::move(options), running_);
+  }
+
+  Files& files() override { return files_; }
+  Network& network() override { return network_; }
+  Random& random() override { return random_; }
+  Nanoseconds now() const override { return linux_now(); }
+  std::int64_t wall_time_ms() const override { return linux_wall_time_ms(); }
+  int processors() const override { return running_->processors; }
+
+  std::size_t resident_bytes() const override {
+    // /proc is missing on some kernels; the peak is then the best there is.
+    if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
+      long total = 0, resident = 0;
+      const int fields = std::fscanf(file, "%ld %ld", &total, &resident);
+      std::fclose(file);
+      if (fields == 2) return static_cast<std::size_t>(resident * ::sysconf(_SC_PAGESIZE));
+    }
+    rusage usage{};
+    if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+  }
+
+  Status write_standard(int stream, std::string_view text) override {
+    HUMMER_ASSERT(stream == 1 || stream == 2);
+    std::lock_guard lock(standard_mutex_);
+    while (!text.empty()) {
+      const ssize_t put = ::write(stream, text.data(), text.size());
+      if (put >= 0) {
+        text.remove_prefix(static_cast<std::size_t>(put));
+      } else if (errno == EAGAIN) {  // someone made the terminal or pipe non-blocking
+        pollfd wait{stream, POLLOUT, 0};
+        ::poll(&wait, 1, -1);
+      } else if (errno != EINTR) {
+        const ErrorCode code = errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io_error;
+        return {code, std::string("cannot write to standard ") +
+                          (stream == 1 ? "output: " : "error: ") + std::strerror(errno)};
+      }
+    }
+    return {};
+  }
+
+  RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) override {
+    while (true) {
+      // Taken before the predicate looks, so that a change after its look is not slept over.
+      std::uint64_t seen = 0;
+      {
+        std::lock_guard lock(main_mutex_);
+        seen = main_changes_;
+      }
+      if (predicate()) return RunEnd::satisfied;
+      std::unique_lock lock(main_mutex_);
+      const auto changed = [&] { return main_changes_ != seen; };
+      if (deadline == never) {
+        main_wake_up_.wait(lock, changed);
+        continue;
+      }
+      const Nanoseconds left = deadline - linux_now();
+      if (left <= 0) return RunEnd::timed_out;
+      main_wake_up_.wait_for(lock, std::chrono::nanoseconds(left), changed);
+    }
+  }
+
+  void notify_main() override {
+    {
+      std::lock_guard lock(main_mutex_);
+      ++main_changes_;
+    }
+    main_wake_up_.notify_all();
+  }
+
+ private:
+  std::shared_ptr<RunningCount> running_;
+  LinuxFiles files_;
+  LinuxNetwork network_;
+  LinuxRandom random_;
+  std::mutex standard_mutex_;
+  std::mutex main_mutex_;
+  std::condition_variable main_wake_up_;
+  std::uint64_t main_changes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Platform> make_linux_platform(LinuxPlatformOptions options) {
+  return std::make_unique<LinuxPlatform>(options);
+}
+
+}  // namespace hummer

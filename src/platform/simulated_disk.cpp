@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "platform/simulated_files.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t sector_bytes = 512;
+
+bool is_below(std::string_view path, std::string_view directory) {
+  return path.size() > directory.size() && path.substr(0, directory.size()) == directory &&
+         path[directory.size()] == '/';
+}
+
+}  // namespace
+
+SimulatedDisk::SimulatedDisk(Simulation& simulation) : simulation_(simulation) {
+  names_["/"] = {};
+  durable_names_["/"] = {};
+}
+
+const SimulatedEntry* SimulatedDisk::find(const std::string& path) const {
+  const auto found = names_.find(path);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+void SimulatedDisk::apply(Names& names, const Change& change) {
+  switch (change.kind) {
+    case Change::Kind::put:
+      names[change.path] = change.entry;
+      break;
+    case Change::Kind::remove:
+      names.erase(change.path);
+      break;
+    case Change::Kind::rename: {
+      Names moved;
+      for (auto at = names.begin(); at != names.end();) {
+        if (at->first == change.path || is_below(at->first, change.path)) {
+          moved[change.to + at->first.substr(change.path.size())] = at->second;
+          at = names.erase(at);
+        } else {
+          ++at;
+        }
+      }
+      for (auto& [path, entry] : moved) names[path] = std::move(entry);
+      break;
+    }
+  }
+}
+
+void SimulatedDisk::put(const std::string& path, SimulatedEntry entry) {
+  changes_.push_back({Change::Kind::put, path, {}, std::move(entry)});
+  apply(names_, changes_.back());
+}
+
+void SimulatedDisk::remove(const std::string& path) {
+  changes_.push_back({Change::Kind::remove, path, {}, {}});
+  apply(names_, changes_.back());
+}
+
+void SimulatedDisk::rename(const std::string& from, const std::string& to) {
+  changes_.push_back({Change::Kind::rename, from, to, {}});
+  apply(names_, changes_.back());
+}
+
+void SimulatedDisk::sync_names() {
+  durable_names_ = names_;
+  changes_.clear();
+}
+
+std::uint64_t SimulatedDisk::used_bytes() const {
+  std::uint64_t used = 0;
+  for (const auto& [path, entry] : names_) {
+    if (entry.file != nullptr) used += entry.file->content.size();
+  }
+  return used;
+}
+
+void SimulatedDisk::crash() {
+  simulation_.trace("disk crash");
+  const std::uint64_t kept = simulation_.random().below(changes_.size() + 1);
+  for (std::uint64_t i = 0; i < kept; ++i) apply(durable_names_, changes_[i]);
+  changes_.clear();
+  for (const auto& [path, entry] : durable_names_) {
+    if (entry.file != nullptr) tear(*entry.file);
+  }
+  names_ = durable_names_;
+}
+
+void SimulatedDisk::tear(SimulatedFileData& file) {
+  Random& random = simulation_.random();
+  std::size_t safe = file.durable.size();
+  if (file.emptied_since_sync) {
+    if (random.chance(0.5)) {
+      file.content = file.durable;
+      file.emptied_since_sync = false;
+      return;
+    }
+    safe = 0;
+  }
+  const std::size_t length = safe + random.below(file.content.size() - safe + 1);
+  file.content.resize(length);
+  for (std::size_t at = safe; at < length;) {
+    const std::size_t end = std::min(length, (at / sector_bytes + 1) * sector_bytes);
+    if (random.chance(0.5)) std::fill(file.content.begin() + at, file.content.begin() + end, '\0');
+    at = end;
+  }
+  file.durable = file.content;
+  file.emptied_since_sync = false;
+}
+
+}  // namespace hummer

@@ -1,0 +1,41 @@
+// SimulatedExecutor: an executor that the simulation steps. (Simulated form only.)
+//
+// is_current() is true while the simulation resumes one of its coroutines or
+// fires one of its timers. Spinning and pinning mean nothing here; pollers are
+// called when nothing is runnable.
+#pragma once
+
+#include "platform/executor.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+
+class SimulatedExecutor final : public Executor {
+ public:
+  SimulatedExecutor(ExecutorOptions options, Simulation& simulation, SimulatedPlatform& node,
+                    std::uint64_t number);
+  ~SimulatedExecutor() override;
+
+  Nanoseconds now() const override { return simulation_.now(); }
+  std::int64_t wall_time_ms() const override { return node_.wall_time_ms(); }
+  bool is_current() const override { return simulation_.current_ == this; }
+  void stop() override;
+
+  // Killed nodes have no runnable executors.
+  bool runnable() const { return node_.alive() && (!ready_.empty() || !inbox_.empty()); }
+  void run_one();
+  Nanoseconds next_timer() const { return node_.alive() ? timers_.next() : never; }
+  void fire_timers(Nanoseconds now);
+  bool poll();
+  std::uint64_t number() const { return number_; }
+
+ private:
+  void wake() override {}
+
+  Simulation& simulation_;
+  SimulatedPlatform& node_;
+  std::uint64_t number_;
+  bool stopped_ = false;
+};
+
+}  // namespace hummer

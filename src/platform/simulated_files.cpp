@@ -1,0 +1,300 @@
+#include "platform/simulated_files.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hummer {
+namespace {
+
+// Absolute, without ".", ".." and doubled slashes; a relative path is relative to the root.
+std::string normal(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+    } else if (!parts.empty()) {
+      parts.pop_back();
+    }
+  }
+  std::string result;
+  for (const std::string_view part : parts) result.append("/").append(part);
+  return result.empty() ? "/" : result;
+}
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status failure(ErrorCode code, const std::string& doing, const std::string& path,
+               const std::string& why) {
+  return {code, "cannot " + doing + " '" + path + "': " + why};
+}
+
+Status killed() { return {ErrorCode::cancelled, "the process was killed"}; }
+
+void charge_disk(Simulation& simulation, const char* what, std::uint64_t number) {
+  simulation.trace(what, number);
+  simulation.charge(simulation.options().disk_operation_minimum_ns,
+                    simulation.options().disk_operation_maximum_ns);
+}
+
+class SimulatedMapping final : public Mapping {
+ public:
+  SimulatedMapping(std::shared_ptr<SimulatedFileData> file, std::size_t offset, std::size_t length)
+      : file_(std::move(file)), end_(offset + length), size_(length) {
+    copy_.reserve(length + readable_past_end);
+    copy_.assign(file_->content, offset, length);
+    copy_.append(readable_past_end, '\0');
+  }
+  const char* data() const override { return copy_.data(); }
+  std::size_t size() const override { return size_; }
+  bool truncated() const override { return file_->content.size() < end_; }
+  void prefault(std::size_t, std::size_t) override {}
+  void release_before(std::size_t) override {}
+
+ private:
+  std::shared_ptr<SimulatedFileData> file_;
+  std::size_t end_;
+  std::size_t size_;
+  std::string copy_;
+};
+
+class SimulatedReadableFile final : public ReadableFile {
+ public:
+  SimulatedReadableFile(SimulatedPlatform& node, std::shared_ptr<SimulatedFileData> file,
+                        std::string path)
+      : node_(node),
+        file_(std::move(file)),
+        path_(std::move(path)),
+        size_bytes_(file_->content.size()) {}
+
+  const std::string& path() const override { return path_; }
+  std::uint64_t size_bytes() const override { return size_bytes_; }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
+    if (!node_.alive()) return killed();
+    Simulation& simulation = node_.simulation();
+    charge_disk(simulation, "read", offset);
+    if (simulation.random().chance(simulation.options().read_fault_rate)) {
+      return failure(ErrorCode::io_error, "read", path_, "simulated fault");
+    }
+    if (offset >= file_->content.size()) return std::size_t{0};
+    const std::size_t count = std::min<std::size_t>(into.size(), file_->content.size() - offset);
+    std::copy_n(file_->content.data() + offset, count, into.data());
+    return count;
+  }
+
+  Result<std::unique_ptr<Mapping>> map(std::uint64_t offset, std::size_t length) override {
+    if (!node_.alive()) return killed();
+    const std::uint64_t size = file_->content.size();
+    if (offset > size || length > size - offset) {
+      return failure(ErrorCode::file_changed, "map", path_,
+                     "it has " + std::to_string(size) + " bytes");
+    }
+    return std::unique_ptr<Mapping>(std::make_unique<SimulatedMapping>(file_, offset, length));
+  }
+
+  void advise_sequential() override {}
+
+ private:
+  SimulatedPlatform& node_;
+  std::shared_ptr<SimulatedFileData> file_;
+  std::string path_;
+  std::uint64_t size_bytes_;
+};
+
+class SimulatedWritableFile final : public WritableFile {
+ public:
+  SimulatedWritableFile(SimulatedPlatform& node, std::shared_ptr<SimulatedDisk> disk,
+                        std::shared_ptr<SimulatedFileData> file, std::string path)
+      : node_(node), disk_(std::move(disk)), file_(std::move(file)), path_(std::move(path)) {}
+
+  const std::string& path() const override { return path_; }
+  std::uint64_t size_bytes() const override { return file_->content.size(); }
+
+  using WritableFile::append;
+  Status append(std::span<const char> bytes) override {
+    HUMMER_TRY(begin("append", bytes.size()));
+    const std::uint64_t capacity = node_.simulation().options().disk_capacity_bytes;
+    std::uint64_t room = bytes.size();
+    if (capacity != UINT64_MAX) {
+      const std::uint64_t used = disk_->used_bytes();
+      room = std::min<std::uint64_t>(room, used < capacity ? capacity - used : 0);
+    }
+    file_->content.append(bytes.data(), room);
+    file_->modified_ms = node_.wall_time_ms();
+    if (room == bytes.size()) return {};
+    return failure(ErrorCode::disk_full, "write", path_, "no space left on device");
+  }
+
+  Status sync() override {
+    HUMMER_TRY(begin("sync", file_->content.size()));
+    if (file_->emptied_since_sync) file_->durable.clear();
+    file_->emptied_since_sync = false;
+    file_->durable.append(file_->content, file_->durable.size());
+    return {};
+  }
+
+  Status close() override {
+    if (!node_.alive()) return killed();
+    closed_ = true;
+    return {};
+  }
+
+ private:
+  Status begin(const char* what, std::uint64_t number) {
+    if (!node_.alive()) return killed();
+    if (closed_) return failure(ErrorCode::invalid_argument, "write", path_, "it was closed");
+    Simulation& simulation = node_.simulation();
+    charge_disk(simulation, what, number);
+    if (!simulation.random().chance(simulation.options().write_fault_rate)) return {};
+    return failure(ErrorCode::io_error, "write", path_, "simulated fault");
+  }
+
+  SimulatedPlatform& node_;
+  std::shared_ptr<SimulatedDisk> disk_;
+  std::shared_ptr<SimulatedFileData> file_;
+  std::string path_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+Status SimulatedFiles::begin(const char* what) {
+  if (!node_.alive()) return killed();
+  charge_disk(node_.simulation(), what, 0);
+  return {};
+}
+
+Status SimulatedFiles::check_parent(const std::string& path, const std::string& doing) const {
+  const SimulatedEntry* parent = disk_->find(parent_of(normal(path)));
+  if (parent != nullptr && parent->file == nullptr) return {};
+  return failure(ErrorCode::not_found, doing, path, "no such directory");
+}
+
+Result<std::unique_ptr<ReadableFile>> SimulatedFiles::open_for_reading(const std::string& path) {
+  HUMMER_TRY(begin("open"));
+  const SimulatedEntry* entry = disk_->find(normal(path));
+  if (entry == nullptr) return failure(ErrorCode::not_found, "open", path, "no such file");
+  if (entry->file == nullptr) {
+    return failure(ErrorCode::not_a_file, "read", path, "it is a directory");
+  }
+  return std::unique_ptr<ReadableFile>(
+      std::make_unique<SimulatedReadableFile>(node_, entry->file, path));
+}
+
+Result<std::unique_ptr<WritableFile>> SimulatedFiles::open_for_writing(const std::string& path,
+                                                                       WriteMode mode) {
+  HUMMER_TRY(begin("open for writing"));
+  HUMMER_TRY(check_parent(path, "open for writing"));
+  const std::string name = normal(path);
+  const SimulatedEntry* entry = disk_->find(name);
+  if (entry != nullptr && entry->file == nullptr) {
+    return failure(ErrorCode::not_a_file, "open for writing", path, "it is a directory");
+  }
+  if (entry != nullptr && mode == WriteMode::create_new) {
+    return failure(ErrorCode::invalid_argument, "open for writing", path, "it exists");
+  }
+  std::shared_ptr<SimulatedFileData> file = entry != nullptr ? entry->file : nullptr;
+  if (file == nullptr) {
+    file = std::make_shared<SimulatedFileData>();
+    disk_->put(name, {file});
+  } else if (mode == WriteMode::truncate) {
+    file->content.clear();
+    file->emptied_since_sync = true;
+  }
+  file->modified_ms = node_.wall_time_ms();
+  return std::unique_ptr<WritableFile>(
+      std::make_unique<SimulatedWritableFile>(node_, disk_, std::move(file), path));
+}
+
+Result<FileInformation> SimulatedFiles::stat(const std::string& path) {
+  HUMMER_TRY(begin("stat"));
+  const SimulatedEntry* entry = disk_->find(normal(path));
+  if (entry == nullptr) return failure(ErrorCode::not_found, "look at", path, "no such file");
+  if (entry->file == nullptr) return FileInformation{true, false, 0, 0};
+  return FileInformation{false, true, entry->file->content.size(), entry->file->modified_ms};
+}
+
+Result<std::vector<std::string>> SimulatedFiles::list_directory(const std::string& path) {
+  HUMMER_TRY(begin("list"));
+  const std::string directory = normal(path);
+  const SimulatedEntry* entry = disk_->find(directory);
+  if (entry == nullptr || entry->file != nullptr) {
+    return failure(ErrorCode::not_found, "list", path, "no such directory");
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : disk_->names()) {
+    if (name != "/" && parent_of(name) == directory) names.push_back(name.substr(name.rfind('/') + 1));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status SimulatedFiles::rename(const std::string& from, const std::string& to) {
+  HUMMER_TRY(begin("rename"));
+  HUMMER_TRY(check_parent(to, "rename"));
+  const SimulatedEntry* source = disk_->find(normal(from));
+  const SimulatedEntry* target = disk_->find(normal(to));
+  if (source == nullptr) return failure(ErrorCode::not_found, "rename", from, "no such file");
+  if (target != nullptr && (target->file == nullptr) != (source->file == nullptr)) {
+    return failure(ErrorCode::not_a_file, "rename", to, "one of the two is a directory");
+  }
+  disk_->rename(normal(from), normal(to));
+  return {};
+}
+
+Status SimulatedFiles::remove(const std::string& path) {
+  HUMMER_TRY(begin("remove"));
+  const std::string name = normal(path);
+  const SimulatedEntry* entry = disk_->find(name);
+  if (entry == nullptr) return failure(ErrorCode::not_found, "remove", path, "no such file");
+  if (entry->file == nullptr) {
+    const auto next = disk_->names().upper_bound(name + "/");
+    if (name == "/" || (next != disk_->names().end() && parent_of(next->first) == name)) {
+      return failure(ErrorCode::invalid_argument, "remove", path, "the directory is not empty");
+    }
+  }
+  disk_->remove(name);
+  return {};
+}
+
+Status SimulatedFiles::create_directories(const std::string& path) {
+  HUMMER_TRY(begin("create directory"));
+  const std::string name = normal(path);
+  for (std::size_t end = 1; end <= name.size(); ++end) {
+    if (end != name.size() && name[end] != '/') continue;
+    const std::string part = name.substr(0, end);
+    const SimulatedEntry* entry = disk_->find(part);
+    if (entry == nullptr) {
+      disk_->put(part, {});
+    } else if (entry->file != nullptr) {
+      return failure(ErrorCode::invalid_argument, "create directory", part, "a file is there");
+    }
+  }
+  return {};
+}
+
+Status SimulatedFiles::sync_directory(const std::string& path) {
+  HUMMER_TRY(begin("sync directory"));
+  const SimulatedEntry* entry = disk_->find(normal(path));
+  if (entry == nullptr || entry->file != nullptr) {
+    return failure(ErrorCode::not_found, "sync", path, "no such directory");
+  }
+  disk_->sync_names();
+  return {};
+}
+
+void SimulatedFiles::truncate(const std::string& path, std::uint64_t size_bytes) {
+  const SimulatedEntry* entry = disk_->find(normal(path));
+  HUMMER_ASSERT(entry != nullptr && entry->file != nullptr);
+  if (size_bytes < entry->file->content.size()) entry->file->content.resize(size_bytes);
+  if (size_bytes < entry->file->durable.size()) entry->file->durable.resize(size_bytes);
+}
+
+}  // namespace hummer

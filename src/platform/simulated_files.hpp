@@ -1,0 +1,98 @@
+// SimulatedFiles: a disk in memory that can fill up, fail, and lose what was
+// not synced; see simulation.hpp. (Simulated form only.)
+//
+// SimulatedDisk is the machine's; SimulatedFiles is one process's view of it and
+// goes inert when its node is killed.
+//
+// What a power cut leaves: names change in the order of a journal, so a prefix
+// of the unsynced changes survives; a file keeps what was synced, and of what was
+// appended after that every sector of 512 bytes either made it or reads as zero, up
+// to a drawn length. A file that was emptied and written anew without sync is
+// either still the old one or the torn new one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/files.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+
+struct SimulatedFileData {
+  std::string content;
+  std::string durable;
+  bool emptied_since_sync = false;  // then `durable` is not a prefix of `content`
+  std::int64_t modified_ms = 0;
+};
+
+struct SimulatedEntry {
+  std::shared_ptr<SimulatedFileData> file;  // null: a directory
+};
+
+class SimulatedDisk {
+ public:
+  using Names = std::map<std::string, SimulatedEntry>;
+
+  explicit SimulatedDisk(Simulation& simulation);
+
+  const SimulatedEntry* find(const std::string& path) const;
+  // Does it and remembers it as not yet durable.
+  void put(const std::string& path, SimulatedEntry entry);
+  void remove(const std::string& path);
+  void rename(const std::string& from, const std::string& to);
+  void sync_names();
+  void crash();
+
+  std::uint64_t used_bytes() const;
+  const Names& names() const { return names_; }
+  Simulation& simulation() { return simulation_; }
+
+ private:
+  struct Change {
+    enum class Kind { put, remove, rename } kind;
+    std::string path;
+    std::string to;
+    SimulatedEntry entry;
+  };
+  static void apply(Names& names, const Change& change);
+  void tear(SimulatedFileData& file);
+
+  Simulation& simulation_;
+  Names names_;
+  Names durable_names_;
+  std::vector<Change> changes_;
+};
+
+class SimulatedFiles final : public Files {
+ public:
+  SimulatedFiles(SimulatedPlatform& node, std::shared_ptr<SimulatedDisk> disk)
+      : node_(node), disk_(std::move(disk)) {}
+
+  Result<std::unique_ptr<ReadableFile>> open_for_reading(const std::string& path) override;
+  Result<std::unique_ptr<WritableFile>> open_for_writing(const std::string& path,
+                                                         WriteMode mode) override;
+  Result<FileInformation> stat(const std::string& path) override;
+  Result<std::vector<std::string>> list_directory(const std::string& path) override;
+  Status rename(const std::string& from, const std::string& to) override;
+  Status remove(const std::string& path) override;
+  Status create_directories(const std::string& path) override;
+  Status sync_directory(const std::string& path) override;
+
+  std::shared_ptr<SimulatedDisk> disk() { return disk_; }
+  void crash() { disk_->crash(); }
+  void truncate(const std::string& path, std::uint64_t size_bytes);
+
+ private:
+  Status begin(const char* what);
+  // not_found unless the directory above `path` is there.
+  Status check_parent(const std::string& path, const std::string& doing) const;
+
+  SimulatedPlatform& node_;
+  std::shared_ptr<SimulatedDisk> disk_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,131 @@
+// SimulatedNetwork: connections in memory, with latency, partial transfers and
+// death by seed; see simulation.hpp. (Simulated form only.)
+//
+// SimulatedFabric knows the listeners and connections of one simulation;
+// a SimulatedConnection is shared by its two streams and lives until both are gone.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "platform/network.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+
+class SimulatedByteStream;
+class SimulatedListener;
+
+SocketAddress simulated_address(int node_index);
+
+class SimulatedConnection {
+ public:
+  struct Place {
+    int node = 0;
+    SocketAddress address;
+  };
+  // End 0 connected, end 1 accepted.
+  SimulatedConnection(Simulation& simulation, SimulatedFabric& fabric, Place connected,
+                      Place accepted);
+
+  Result<std::size_t> read(int end, std::span<char> into);
+  Result<std::size_t> write(int end, std::span<const char> bytes);
+  void shutdown_write(int end);
+  void close(int end);
+  // The process at `end` was killed: nobody is told but the other end, by the network.
+  void kill(int end);
+
+  void attach(int end, SimulatedByteStream* stream) { ends_[end].stream = stream; }
+  const Place& place(int end) const { return ends_[end].place; }
+  // After a partition was healed.
+  void resume();
+
+ private:
+  struct Chunk {
+    Nanoseconds when = 0;
+    std::string bytes;
+    bool last = false;  // the writer ended
+  };
+  struct TimerContext {
+    SimulatedConnection* connection;
+    int end;
+  };
+  struct End {
+    End(Place where, TimerContext* context)
+        : place(where), delivery(&deliver_due, context), death(&die_now, context) {}
+    Place place;
+    SimulatedByteStream* stream = nullptr;
+    bool closed = false;
+    bool ended = false;     // no more writes from here
+    bool dead = false;      // has learnt of the connection's death
+    bool doomed = false;    // will learn of it
+    // What comes in at this end.
+    std::deque<Chunk> in_flight;
+    std::size_t in_flight_bytes = 0;
+    std::string arrived;
+    std::size_t arrived_read = 0;
+    bool end_arrived = false;
+    Timer delivery;
+    Timer death;
+  };
+  static void deliver_due(void* context);
+  static void die_now(void* context);
+  Nanoseconds latency();
+  bool separated() const;
+  void send(int to, std::string bytes, bool last);
+  void learn_of_death(int end);
+  void doom(int end);
+  Status lost(int end) const;
+
+  Simulation& simulation_;
+  SimulatedFabric& fabric_;
+  TimerContext contexts_[2];
+  End ends_[2];
+};
+
+class SimulatedFabric {
+ public:
+  void separate(Simulation& simulation, int a, int b);
+  void join(Simulation& simulation, int a, int b);
+  bool separated(int a, int b) const { return separated_.count(std::minmax(a, b)) > 0; }
+  void node_died(int node);
+
+  // Zero: none is free.
+  std::uint16_t free_port(int node);
+  std::map<std::pair<int, std::uint16_t>, SimulatedListener*> listeners;
+  std::vector<std::weak_ptr<SimulatedConnection>> connections;  // in order of creation
+
+ private:
+  std::set<std::pair<int, int>> separated_;
+  std::map<int, std::uint16_t> next_port_;
+};
+
+class SimulatedNetwork final : public Network {
+ public:
+  explicit SimulatedNetwork(SimulatedPlatform& node) : node_(node) {}
+
+  Result<SocketAddress> resolve(std::string_view text) override;
+  Task<Result<std::unique_ptr<ByteStream>>> connect(SocketAddress address,
+                                                    ConnectOptions options) override;
+  Result<std::unique_ptr<Listener>> listen(SocketAddress address) override;
+  void node_died();
+
+ private:
+  // The node that an address means here; negative: none.
+  int node_of(const SocketAddress& address) const;
+  Simulation& simulation() const { return node_.simulation(); }
+  SimulatedFabric& fabric() const { return *node_.simulation().fabric_; }
+  Nanoseconds latency();
+
+  SimulatedPlatform& node_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,196 @@
+#include "platform/simulation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/simulated_executor.hpp"
+#include "platform/simulated_files.hpp"
+#include "platform/simulated_network.hpp"
+
+namespace hummer {
+
+SimulatedPlatform::SimulatedPlatform(Simulation& simulation, std::string name, int index,
+                                     std::shared_ptr<SimulatedDisk> disk)
+    : simulation_(&simulation),
+      name_(std::move(name)),
+      index_(index),
+      random_(simulation.random().next()),
+      files_(std::make_unique<SimulatedFiles>(*this, std::move(disk))),
+      network_(std::make_unique<SimulatedNetwork>(*this)) {
+  simulation.everyone_.push_back(this);
+}
+
+SimulatedPlatform::~SimulatedPlatform() { std::erase(simulation_->everyone_, this); }
+
+std::unique_ptr<Executor> SimulatedPlatform::make_executor(ExecutorOptions options) {
+  const std::uint64_t number = simulation_->executors_made_++;
+  return std::make_unique<SimulatedExecutor>(std::move(options), *simulation_, *this, number);
+}
+
+Files& SimulatedPlatform::files() { return *files_; }
+Network& SimulatedPlatform::network() { return *network_; }
+Nanoseconds SimulatedPlatform::now() const { return simulation_->now(); }
+
+std::int64_t SimulatedPlatform::wall_time_ms() const {
+  return simulation_->options().start_wall_time_ms + simulation_->now() / 1'000'000;
+}
+
+int SimulatedPlatform::processors() const { return simulation_->options().processors; }
+
+Status SimulatedPlatform::write_standard(int stream, std::string_view text) {
+  HUMMER_ASSERT(stream == 1 || stream == 2);
+  if (!alive_) return {ErrorCode::cancelled, "the process was killed"};
+  simulation_->trace("standard", static_cast<std::uint64_t>(stream));
+  simulation_->trace(text);
+  standard_[stream - 1] += text;
+  return {};
+}
+
+RunEnd SimulatedPlatform::run_until(const std::function<bool()>& predicate,
+                                    Nanoseconds deadline) {
+  return simulation_->run_until(predicate, deadline);
+}
+
+SocketAddress SimulatedPlatform::address() const { return simulated_address(index_); }
+
+void SimulatedPlatform::kill() {
+  if (!alive_) return;
+  alive_ = false;
+  simulation_->trace("kill", static_cast<std::uint64_t>(index_));
+  network_->node_died();
+}
+
+void SimulatedPlatform::crash_disk() { files_->crash(); }
+
+void SimulatedPlatform::truncate_file(const std::string& path, std::uint64_t size_bytes) {
+  files_->truncate(path, size_bytes);
+}
+
+Simulation::Simulation(SimulationOptions options)
+    : options_(options),
+      random_(mix_bits(options.seed)),
+      trace_hash_(mix_bits(options.seed)),
+      fabric_(std::make_unique<SimulatedFabric>()) {}
+
+// Nodes first: what they leave in the fabric must find it.
+Simulation::~Simulation() {
+  HUMMER_ASSERT(executors_.empty());
+  nodes_.clear();
+}
+
+SimulatedPlatform& Simulation::add_node(std::string name) {
+  const int index = nodes_made_++;
+  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
+      *this, std::move(name), index, std::make_shared<SimulatedDisk>(*this))));
+  return *nodes_.back();
+}
+
+SimulatedPlatform& Simulation::restart_node(SimulatedPlatform& killed) {
+  HUMMER_ASSERT(!killed.alive());
+  trace("restart", static_cast<std::uint64_t>(killed.index_));
+  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
+      new SimulatedPlatform(*this, killed.name_, killed.index_, killed.files_->disk())));
+  return *nodes_.back();
+}
+
+SimulatedPlatform* Simulation::node_named(std::string_view name) const {
+  SimulatedPlatform* found = nullptr;
+  for (SimulatedPlatform* node : everyone_) {
+    if (node->name_ == name) found = node;  // the last one: after restarts, the living one
+  }
+  return found;
+}
+
+bool Simulation::step() { return step_before(never) != Step::nothing; }
+
+Simulation::Step Simulation::step_before(Nanoseconds deadline) {
+  std::size_t runnable = 0;
+  for (const SimulatedExecutor* executor : executors_) runnable += executor->runnable() ? 1 : 0;
+  if (runnable == 0) {
+    bool polled = false;
+    for (std::size_t i = 0; i < executors_.size(); ++i) polled |= executors_[i]->poll();
+    if (polled) {
+      charge(options_.step_minimum_ns, options_.step_maximum_ns);
+      ++steps_;
+      return Step::done;
+    }
+    return advance(deadline);
+  }
+  std::uint64_t chosen = random_.below(runnable);
+  for (SimulatedExecutor* executor : executors_) {
+    if (!executor->runnable() || chosen-- != 0) continue;
+    trace("step", executor->number());
+    executor->run_one();
+    break;
+  }
+  charge(options_.step_minimum_ns, options_.step_maximum_ns);
+  ++steps_;
+  fire_due();
+  return Step::done;
+}
+
+Simulation::Step Simulation::advance(Nanoseconds deadline) {
+  Nanoseconds next = events_.next();
+  for (const SimulatedExecutor* executor : executors_) {
+    next = std::min(next, executor->next_timer());
+  }
+  if (next == never) return Step::nothing;
+  if (next > deadline) return Step::too_late;
+  now_ = std::max(now_, next);
+  trace("advance", static_cast<std::uint64_t>(now_));
+  ++steps_;
+  fire_due();
+  return Step::done;
+}
+
+void Simulation::fire_due() {
+  events_.fire(now_);
+  // By index: a timer's function may make or stop an executor.
+  for (std::size_t i = 0; i < executors_.size(); ++i) executors_[i]->fire_timers(now_);
+}
+
+RunEnd Simulation::run_until(const std::function<bool()>& predicate, Nanoseconds deadline) {
+  HUMMER_ASSERT(current_ == nullptr);  // not from inside the simulation
+  while (true) {
+    if (predicate()) return RunEnd::satisfied;
+    if (now_ >= deadline) return RunEnd::timed_out;
+    switch (step_before(deadline)) {
+      case Step::done:
+        break;
+      case Step::too_late:
+        now_ = deadline;
+        break;
+      case Step::nothing:
+        return RunEnd::deadlock;
+    }
+  }
+}
+
+void Simulation::partition(const SimulatedPlatform& a, const SimulatedPlatform& b) {
+  fabric_->separate(*this, a.index_, b.index_);
+}
+
+void Simulation::heal(const SimulatedPlatform& a, const SimulatedPlatform& b) {
+  fabric_->join(*this, a.index_, b.index_);
+}
+
+void Simulation::trace(std::string_view what) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : what) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  trace_hash_ = mix_bits(trace_hash_ ^ hash) + static_cast<std::uint64_t>(now_);
+}
+
+void Simulation::trace(std::string_view what, std::uint64_t number) {
+  trace(what);
+  trace_hash_ = mix_bits(trace_hash_ + number);
+}
+
+std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options) {
+  auto simulation = std::make_unique<Simulation>(options);
+  auto node = std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
+      *simulation, "node1", simulation->nodes_made_++, std::make_shared<SimulatedDisk>(*simulation)));
+  node->owned_simulation_ = std::move(simulation);
+  return node;
+}
+
+}  // namespace hummer

@@ -1,0 +1,176 @@
+#include "platform/wake_event.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "platform/run_task.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int rounds = 20'000;
+#else
+constexpr int rounds = 100'000;
+#endif
+
+struct Side {
+  WakeEvent event;
+  std::atomic<int> value{0};
+};
+
+// Waits until `own` reached i, then sets `other` to i: a lost wake-up hangs the game.
+Task<int> play(Side& own, Side& other, bool first) {
+  for (int i = 1; i <= rounds; ++i) {
+    if (first) {
+      other.value.store(i, std::memory_order_release);
+      other.event.notify();
+    }
+    while (own.value.load(std::memory_order_acquire) < i) {
+      own.event.prepare_wait();
+      if (own.value.load(std::memory_order_acquire) >= i) {
+        own.event.cancel_wait();
+        break;
+      }
+      co_await own.event.wait();
+    }
+    if (!first) {
+      other.value.store(i, std::memory_order_release);
+      other.event.notify();
+    }
+  }
+  co_return rounds;
+}
+
+Task<void> play_second(Side& own, Side& other) {
+  const int unused = co_await play(own, other, false);
+  (void)unused;
+}
+
+void play_game(Nanoseconds spin_ns) {
+  auto platform = make_linux_platform();
+  auto left = platform->make_executor({.name = "left", .spin_ns = spin_ns});
+  auto right = platform->make_executor({.name = "right", .spin_ns = spin_ns});
+  Side a, b;
+  right->spawn(play_second(b, a));
+  EXPECT_EQ(run_task(*platform, *left, play(a, b, true)), rounds);
+  left->stop();
+  right->stop();
+}
+
+TEST(WakeEvent, NoLostWakeUpParked) { play_game(0); }
+TEST(WakeEvent, NoLostWakeUpSpinning) { play_game(microseconds(20)); }
+TEST(WakeEvent, NoLostWakeUpBusyPoll) { play_game(busy_poll); }
+
+// The notifier is a plain thread that never waits, so that notify() meets every state; and
+// the deadlines are so short that timing out races with it.
+Task<int> chase(std::atomic<int>& produced, WakeEvent& event, Executor& executor, int& time_outs) {
+  int seen = 0;
+  while (seen < rounds) {
+    event.prepare_wait();
+    const int now = produced.load(std::memory_order_acquire);
+    if (now > seen) {
+      event.cancel_wait();
+      seen = now;
+      if (seen % 3 == 0) co_await yield();
+      continue;
+    }
+    const bool notified = co_await event.wait_until(executor.now() + microseconds(seen % 5));
+    if (!notified) ++time_outs;
+  }
+  co_return seen;
+}
+
+TEST(WakeEvent, NotifyRacesWithTimeOutAndCancel) {
+  auto platform = make_linux_platform();
+  auto executor = platform->make_executor({.name = "chaser"});
+  std::atomic<int> produced{0};
+  WakeEvent event;
+  int time_outs = 0;
+  std::thread producer([&] {
+    for (int i = 1; i <= rounds; ++i) {
+      produced.store(i, std::memory_order_release);
+      event.notify();
+      if (i % 64 == 0) std::this_thread::yield();
+    }
+  });
+  EXPECT_EQ(run_task(*platform, *executor, chase(produced, event, *executor, time_outs)), rounds);
+  producer.join();
+  executor->stop();
+}
+
+Task<int> early_notice(WakeEvent& event) {
+  int score = 0;
+  event.prepare_wait();
+  event.notify();
+  co_await event.wait();  // does not suspend
+  ++score;
+  event.prepare_wait();
+  event.notify();
+  event.cancel_wait();
+  Executor& executor = co_await current_executor();
+  // A notify that was cancelled, or came while idle, is not remembered.
+  event.notify();
+  event.prepare_wait();
+  const bool notified = co_await event.wait_until(executor.now() + microseconds(50));
+  score += notified ? 0 : 10;
+  co_return score;
+}
+
+TEST(WakeEvent, NotifyBeforeWaitIsSeenAndCancelForgetsIt) {
+  auto platform = make_simulated_platform({.seed = 1});
+  auto executor = platform->make_executor({});
+  WakeEvent event;
+  EXPECT_EQ(run_task(*platform, *executor, early_notice(event)), 11);
+}
+
+Task<void> notify_later(WakeEvent& event, Nanoseconds delay) {
+  co_await sleep_for(delay);
+  event.notify();
+}
+
+Task<bool> wait_with_deadline(WakeEvent& event, Executor& other, Nanoseconds notify_after,
+                              Nanoseconds deadline_after) {
+  Executor& executor = co_await current_executor();
+  other.spawn(notify_later(event, notify_after));
+  event.prepare_wait();
+  const bool notified = co_await event.wait_until(executor.now() + deadline_after);
+  co_return notified;
+}
+
+TEST(WakeEvent, DeadlineUnderVirtualTime) {
+  auto platform = make_simulated_platform({.seed = 1});
+  auto left = platform->make_executor({});
+  auto right = platform->make_executor({});
+  WakeEvent event;
+  EXPECT_EQ(run_task(*platform, *left,
+                     wait_with_deadline(event, *right, milliseconds(1), milliseconds(50))),
+            true);
+  EXPECT_EQ(run_task(*platform, *left,
+                     wait_with_deadline(event, *right, milliseconds(50), milliseconds(1))),
+            false);
+}
+
+Task<void> wait_for_ever(WakeEvent& event) {
+  event.prepare_wait();
+  co_await event.wait();
+}
+
+TEST(WakeEvent, MayOutliveOrPrecedeAStoppedWaiter) {
+  auto platform = make_simulated_platform({.seed = 1});
+  auto executor = platform->make_executor({});
+  WakeEvent event;
+  executor->spawn(wait_for_ever(event));
+  platform->run_until([] { return false; }, seconds(1));
+  EXPECT_TRUE(event.has_waiter());
+  executor->stop();
+  EXPECT_FALSE(event.has_waiter());
+  event.notify();  // nobody is there
+}
+
+}  // namespace
+}  // namespace hummer
