@@ -124,7 +124,10 @@ void TcpSender::abandon(const Status& why) {
 class ReadyConnector final : public Connector {
  public:
   explicit ReadyConnector(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
-  Task<Result<std::unique_ptr<ByteStream>>> connect() override { co_return std::move(stream_); }
+  Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent&,
+                                                    const std::atomic<bool>&) override {
+    co_return std::move(stream_);
+  }
 
  private:
   std::unique_ptr<ByteStream> stream_;
@@ -276,7 +279,8 @@ void TcpSenderState::fail(Status why) {
 }
 
 Task<void> TcpSenderState::pump(std::shared_ptr<TcpSenderState> state) {
-  Result<std::unique_ptr<ByteStream>> connected = co_await state->connector->connect();
+  Result<std::unique_ptr<ByteStream>> connected =
+      co_await state->connector->connect(state->event, state->dropped);
   if (!connected.ok()) {
     state->fail(connected.status());
     co_return;

@@ -16,6 +16,7 @@
 // See transport.hpp for thread, ownership and errors.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -43,8 +44,10 @@ TcpOptions tcp_options(const NetworkSettings& settings, std::string peer);
 class Connector {
  public:
   virtual ~Connector() = default;
-  // Called once, on the task's executor.
-  virtual Task<Result<std::unique_ptr<ByteStream>>> connect() = 0;
+  // Called once, on the task's executor. `event` is for its waits; it is also notified when
+  // `given_up` becomes true, and then it ends soon.
+  virtual Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent& event,
+                                                            const std::atomic<bool>& given_up) = 0;
 };
 
 // Where a receiver's connection arrives, or the reason why none will. Thread: any.

@@ -46,7 +46,7 @@ namespace hummer {
 class Executor;
 class WakeEvent;
 
-// Every span from acquire and every run of bytes from poll starts at such a border.
+// Every span from acquire, and every run of data from poll, starts at such a border.
 inline constexpr std::size_t transport_alignment = 64;
 // Upper limit of one control.
 inline constexpr std::size_t max_control_bytes = 64;
