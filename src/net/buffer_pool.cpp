@@ -1,0 +1,78 @@
+#include "net/buffer_pool.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "net/transport.hpp"
+
+namespace hummer {
+
+class BufferPool::Shelf {
+ public:
+  explicit Shelf(std::size_t max_free) : max_free_(max_free) { free_.reserve(max_free); }
+  ~Shelf();
+
+  PooledBuffer* take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return nullptr;
+    PooledBuffer* buffer = free_.back();
+    free_.pop_back();
+    return buffer;
+  }
+  bool put(PooledBuffer* buffer) {
+    const std::lock_guard lock(mutex_);
+    if (free_.size() == max_free_) return false;
+    free_.push_back(buffer);
+    return true;
+  }
+
+ private:
+  const std::size_t max_free_;
+  std::mutex mutex_;
+  std::vector<PooledBuffer*> free_;
+};
+
+class BufferPool::PooledBuffer final : public Buffer {
+ public:
+  explicit PooledBuffer(std::size_t size_bytes)
+      : Buffer(static_cast<char*>(::operator new(size_bytes + read_slack_bytes,
+                                                 std::align_val_t(transport_alignment))),
+               size_bytes) {
+    std::memset(data_ + size_bytes, 0, read_slack_bytes);
+  }
+  ~PooledBuffer() override { ::operator delete(data_, std::align_val_t(transport_alignment)); }
+
+  // While it is out it keeps its shelf alive, while it is on the shelf it does not.
+  void leave(std::shared_ptr<Shelf> shelf) { shelf_ = std::move(shelf); }
+
+ protected:
+  void destroy() override {
+    const std::shared_ptr<Shelf> shelf = std::move(shelf_);
+    if (!shelf->put(this)) delete this;
+  }
+
+ private:
+  std::shared_ptr<Shelf> shelf_;
+};
+
+BufferPool::Shelf::~Shelf() {
+  for (PooledBuffer* buffer : free_) delete buffer;
+}
+
+BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t max_free)
+    : buffer_bytes_(buffer_bytes), shelf_(std::make_shared<Shelf>(max_free)) {}
+
+BufferRef BufferPool::take() {
+  PooledBuffer* buffer = shelf_->take();
+  if (buffer != nullptr) {
+    buffer->add_reference();  // from none to one
+  } else {
+    buffer = new PooledBuffer(buffer_bytes_);
+  }
+  buffer->leave(shelf_);
+  return BufferRef::adopt(buffer);
+}
+
+}  // namespace hummer

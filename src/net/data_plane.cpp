@@ -1,0 +1,352 @@
+#include "net/data_plane.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "net/greeting.hpp"
+#include "platform/task.hpp"
+#include "platform/wake_event.hpp"
+
+namespace hummer {
+
+class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
+ public:
+  State(Platform& platform, Executor& executor, DataPlaneOptions options)
+      : platform_(platform), executor_(executor), options_(std::move(options)) {}
+
+  Status start();
+  void stop();
+  SocketAddress address() const { return address_; }
+  DataPlaneCounts counts() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+  }
+  void expect(const ChannelKey& key, const TypeDescriptor& type, std::size_t buffer_size_bytes,
+              std::shared_ptr<StreamMailbox> mailbox);
+
+  Platform& platform() { return platform_; }
+  const DataPlaneOptions& options() const { return options_; }
+
+ private:
+  struct Registration {
+    std::shared_ptr<StreamMailbox> mailbox;
+    std::uint64_t type_id = 0;
+    std::string type_name;
+    std::size_t buffer_size_bytes = 0;
+    Nanoseconds deadline = never;
+  };
+
+  // A connection that is being greeted; in the list while it is.
+  class Greeting {
+   public:
+    Greeting(std::shared_ptr<State> state, std::unique_ptr<ByteStream> stream);
+    ~Greeting();
+
+    const std::shared_ptr<State> state;
+    WakeEvent event;
+    std::unique_ptr<ByteStream> stream;
+  };
+
+  static Task<void> accept(std::shared_ptr<State> self);
+  static Task<void> sweep(std::shared_ptr<State> self);
+  static Task<void> greet(std::shared_ptr<State> self, std::unique_ptr<ByteStream> stream);
+  Task<void> serve(Greeting& greeting);
+  Task<void> refuse(Greeting& greeting, Status why);
+  Task<Result<Registration>> find_receiver(Greeting& greeting, Hello hello);
+
+  Status check(const Hello& hello) const;
+  Status check(const Hello& hello, const Registration& registration) const;
+  // Fails registrations that are too old; the earliest deadline of the others.
+  Nanoseconds drop_overdue(Nanoseconds now);
+  GreetingWaits waits(Greeting& greeting, Nanoseconds timeout_ns) const {
+    return {&greeting.event, &stopping_, executor_.now() + timeout_ns};
+  }
+  void count(std::uint64_t DataPlaneCounts::*counter) {
+    const std::lock_guard lock(mutex_);
+    ++(counts_.*counter);
+  }
+
+  Platform& platform_;
+  Executor& executor_;
+  const DataPlaneOptions options_;
+  std::unique_ptr<Listener> listener_;
+  SocketAddress address_;
+  std::atomic<bool> stopping_{false};
+  WakeEvent sweep_event_;
+
+  mutable std::mutex mutex_;
+  std::map<ChannelKey, Registration> receivers_;
+  std::vector<Greeting*> greetings_;
+  DataPlaneCounts counts_;
+};
+
+DataPlane::State::Greeting::Greeting(std::shared_ptr<State> state_,
+                                     std::unique_ptr<ByteStream> stream_)
+    : state(std::move(state_)), stream(std::move(stream_)) {
+  const std::lock_guard lock(state->mutex_);
+  state->greetings_.push_back(this);
+  ++state->counts_.in_progress;
+}
+
+DataPlane::State::Greeting::~Greeting() {
+  const std::lock_guard lock(state->mutex_);
+  std::erase(state->greetings_, this);
+  --state->counts_.in_progress;
+}
+
+Status DataPlane::State::start() {
+  const Result<SocketAddress> wanted = parse_socket_address(options_.listen_address);
+  if (!wanted.ok()) return wanted.status().with_context("data plane");
+  Result<std::unique_ptr<Listener>> listener = platform_.network().listen(*wanted);
+  if (!listener.ok()) return listener.status().with_context("data plane");
+  listener_ = std::move(*listener);
+  address_ = listener_->local_address();
+  executor_.spawn(accept(shared_from_this()));
+  executor_.spawn(sweep(shared_from_this()));
+  return {};
+}
+
+void DataPlane::State::stop() {
+  stopping_.store(true, std::memory_order_release);
+  sweep_event_.notify();
+  const std::lock_guard lock(mutex_);
+  for (Greeting* greeting : greetings_) greeting->event.notify();
+  for (auto& [key, registration] : receivers_) {
+    registration.mailbox->fail({ErrorCode::cancelled, "the data plane has stopped"});
+  }
+  receivers_.clear();
+}
+
+void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
+                              std::size_t buffer_size_bytes,
+                              std::shared_ptr<StreamMailbox> mailbox) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_.load(std::memory_order_acquire)) {
+    mailbox->fail({ErrorCode::cancelled, "the data plane has stopped"});
+    return;
+  }
+  Registration& registration = receivers_[key];
+  if (registration.mailbox != nullptr) {
+    registration.mailbox->fail({ErrorCode::cancelled, to_string(key) + " was opened again"});
+  }
+  registration = {std::move(mailbox), type.id, type.name, buffer_size_bytes,
+                  platform_.now() + options_.receiver_timeout_ns};
+  for (Greeting* greeting : greetings_) greeting->event.notify();
+  sweep_event_.notify();
+}
+
+Nanoseconds DataPlane::State::drop_overdue(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  Nanoseconds earliest = never;
+  for (auto at = receivers_.begin(); at != receivers_.end();) {
+    Registration& registration = at->second;
+    const bool overdue = registration.deadline <= now;
+    if (overdue) {
+      registration.mailbox->fail(
+          {ErrorCode::timed_out, "no sender connected for " + to_string(at->first)});
+    }
+    if (overdue || registration.mailbox->abandoned()) {
+      at = receivers_.erase(at);
+      continue;
+    }
+    earliest = std::min(earliest, registration.deadline);
+    ++at;
+  }
+  return earliest;
+}
+
+Task<void> DataPlane::State::sweep(std::shared_ptr<State> self) {
+  while (!self->stopping_.load(std::memory_order_acquire)) {
+    self->sweep_event_.prepare_wait();
+    const Nanoseconds earliest = self->drop_overdue(self->executor_.now());
+    if (self->stopping_.load(std::memory_order_acquire)) {
+      self->sweep_event_.cancel_wait();
+      break;
+    }
+    co_await self->sweep_event_.wait_until(earliest);
+  }
+  self->listener_->close();
+}
+
+Task<void> DataPlane::State::accept(std::shared_ptr<State> self) {
+  while (true) {
+    Result<std::unique_ptr<ByteStream>> stream = co_await self->listener_->accept();
+    if (self->stopping_.load(std::memory_order_acquire)) co_return;
+    if (!stream.ok()) {
+      if (stream.status().code() == ErrorCode::cancelled) co_return;
+      // Out of descriptors: others must close theirs first.
+      co_await sleep_for(milliseconds(100));
+      continue;
+    }
+    const DataPlaneCounts counts = self->counts();
+    self->count(&DataPlaneCounts::accepted);
+    if (counts.in_progress >= self->options_.max_handshakes) {
+      self->count(&DataPlaneCounts::turned_away);
+      continue;
+    }
+    self->executor_.spawn(greet(self, std::move(*stream)));
+  }
+}
+
+Task<void> DataPlane::State::greet(std::shared_ptr<State> self,
+                                   std::unique_ptr<ByteStream> stream) {
+  Greeting greeting(self, std::move(stream));
+  greeting.stream->set_wake_events(self->executor_, &greeting.event, &greeting.event);
+  co_await self->serve(greeting);
+  if (greeting.stream != nullptr) greeting.stream->close();
+}
+
+Task<void> DataPlane::State::serve(Greeting& greeting) {
+  const Result<GreetingFrame> frame = co_await read_greeting_frame(
+      *greeting.stream, waits(greeting, options_.handshake_timeout_ns));
+  if (!frame.ok()) {
+    const bool late = frame.status().code() == ErrorCode::timed_out;
+    count(late ? &DataPlaneCounts::timed_out : &DataPlaneCounts::garbage);
+    co_return;
+  }
+  const Result<Hello> hello = decode_hello(frame->payload);
+  if (frame->header.kind != FrameKind::hello || !hello.ok()) {
+    count(&DataPlaneCounts::garbage);
+    co_return;
+  }
+  const Status valid = check(*hello);
+  if (!valid.ok()) {
+    co_await refuse(greeting, valid);
+    co_return;
+  }
+  const Result<Registration> receiver = co_await find_receiver(greeting, *hello);
+  if (!receiver.ok()) {
+    co_await refuse(greeting, receiver.status());
+    co_return;
+  }
+  const Status fits = check(*hello, *receiver);
+  if (!fits.ok()) {
+    receiver->mailbox->fail(fits);
+    co_await refuse(greeting, fits);
+    co_return;
+  }
+  const Status accepted = co_await write_exactly(*greeting.stream, encode_accept(),
+                                                 waits(greeting, options_.handshake_timeout_ns));
+  if (!accepted.ok()) {
+    receiver->mailbox->fail(
+        accepted.with_context("the connection of " + hello->sender_name + " was lost"));
+    co_return;
+  }
+  greeting.stream->set_wake_events(executor_, nullptr, nullptr);
+  greeting.stream->detach();
+  if (receiver->mailbox->deliver(std::move(greeting.stream))) {
+    count(&DataPlaneCounts::handed_over);
+  }
+}
+
+Task<void> DataPlane::State::refuse(Greeting& greeting, Status why) {
+  count(&DataPlaneCounts::refused);
+  const Status told = co_await write_exactly(
+      *greeting.stream, encode_failure(why.with_context("refused by " + options_.name)),
+      waits(greeting, options_.handshake_timeout_ns));
+  (void)told;
+}
+
+// The first connection for a key takes its registration.
+Task<Result<DataPlane::State::Registration>> DataPlane::State::find_receiver(Greeting& greeting,
+                                                                             Hello hello) {
+  const Nanoseconds deadline = executor_.now() + options_.unknown_channel_timeout_ns;
+  bool in_time = true;
+  while (true) {
+    greeting.event.prepare_wait();
+    bool found = false;
+    Registration registration;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto at = receivers_.find(hello.key);
+      if (at != receivers_.end()) {
+        found = true;
+        registration = std::move(at->second);
+        receivers_.erase(at);
+      }
+    }
+    const bool stopping = stopping_.load(std::memory_order_acquire);
+    if (found || !in_time || stopping) {
+      greeting.event.cancel_wait();
+      if (found) co_return registration;
+      co_return Status(stopping ? ErrorCode::cancelled : ErrorCode::not_found,
+                       "nobody here receives " + to_string(hello.key));
+    }
+    in_time = co_await greeting.event.wait_until(deadline);
+  }
+}
+
+Status DataPlane::State::check(const Hello& hello) const {
+  if (hello.version != protocol_version) {
+    return {ErrorCode::protocol_error, "protocol version " + std::to_string(hello.version) +
+                                           " differs from " + std::to_string(protocol_version)};
+  }
+  // Compared in a time that does not depend on where they differ.
+  unsigned difference = hello.token.size() == options_.token.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(hello.token.size(), options_.token.size()); ++i) {
+    difference |= static_cast<unsigned char>(hello.token[i] ^ options_.token[i]);
+  }
+  if (difference != 0) return {ErrorCode::permission_denied, "the token is not valid"};
+  return {};
+}
+
+Status DataPlane::State::check(const Hello& hello, const Registration& registration) const {
+  if (hello.type_id != registration.type_id) {
+    return {ErrorCode::protocol_error,
+            to_string(hello.key) + ": " + hello.sender_name + " sends records of type " +
+                hello.type_name + ", the receiver takes " + registration.type_name};
+  }
+  if (hello.buffer_size_bytes != registration.buffer_size_bytes) {
+    return {ErrorCode::protocol_error,
+            to_string(hello.key) + ": buffers of " + std::to_string(hello.buffer_size_bytes) +
+                " bytes do not fit the receiver's " +
+                std::to_string(registration.buffer_size_bytes)};
+  }
+  return {};
+}
+
+DataPlane::DataPlane(Platform& platform, Executor& executor, DataPlaneOptions options)
+    : state_(std::make_shared<State>(platform, executor, std::move(options))) {}
+
+DataPlane::~DataPlane() { stop(); }
+
+Status DataPlane::start() { return state_->start(); }
+SocketAddress DataPlane::address() const { return state_->address(); }
+void DataPlane::stop() { state_->stop(); }
+DataPlaneCounts DataPlane::counts() const { return state_->counts(); }
+
+std::unique_ptr<TransportReceiver> DataPlane::open_receiver(const ChannelKey& key,
+                                                            const TypeDescriptor& type,
+                                                            const NetworkSettings& settings,
+                                                            std::string peer) {
+  const TcpOptions options = tcp_options(settings, std::move(peer));
+  auto mailbox = std::make_shared<StreamMailbox>();
+  state_->expect(key, type, options.buffer_size_bytes, mailbox);
+  return make_tcp_receiver(std::move(mailbox), options);
+}
+
+std::unique_ptr<TransportSender> DataPlane::open_sender(std::string address, const ChannelKey& key,
+                                                        const TypeDescriptor& type,
+                                                        const NetworkSettings& settings,
+                                                        std::string peer) {
+  const TcpOptions options = tcp_options(settings, std::move(peer));
+  GreetingTarget target;
+  target.address = std::move(address);
+  target.options = connect_options(settings.interface_or_address);
+  target.timeout_ns = state_->options().connect_timeout_ns;
+  target.hello.key = key;
+  target.hello.type_id = type.id;
+  target.hello.buffer_size_bytes = options.buffer_size_bytes;
+  target.hello.credits = static_cast<std::uint32_t>(options.credits);
+  target.hello.control_credits = options.control_credits;
+  target.hello.token = state_->options().token;
+  target.hello.type_name = type.name;
+  target.hello.sender_name = state_->options().name;
+  return make_tcp_sender(make_greeting_connector(state_->platform(), std::move(target)), options);
+}
+
+}  // namespace hummer

@@ -1,0 +1,92 @@
+// DataPlane: where the data connections of a process arrive, and where they are
+// made. One per TaskManager.
+//
+//   DataPlane plane(platform, executor, options);
+//   plane.start()                                       // listens
+//   receiver = plane.open_receiver(key, type, settings, "map[0]");   // either order,
+//   sender   = plane.open_sender(address, key, type, settings, "count[1]");  // any process
+//
+// Both calls return at once with an end that is not connected yet: it behaves like
+// one without credit or without bytes, and fails if no connection comes about.
+//
+// Greeting: the sender connects (bound to settings.interface_or_address), says
+// hello, and waits. The data plane checks version, token, type and buffer size,
+// looks for the receiver of the key and, when there is none yet, waits for it; then
+// it accepts, takes the connection off its own executor and hands it over to the
+// receiver's. From then on it has no part in it.
+//
+// Strangers: garbage, half-open connections, slow or unknown senders are dropped
+// after a time or at once, and counted; at most `max_handshakes` are in progress.
+//
+// Lifecycle: stop() (or the destructor) ends listening and greetings; ends that are
+// handed out live on. Thread: any; its coroutines run on the executor given, which
+// must outlive it or have stopped. Errors: start() address_in_use and the like.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <hummer/network_settings.hpp>
+#include <hummer/type_descriptor.hpp>
+
+#include "net/frame.hpp"
+#include "net/tcp_transport.hpp"
+#include "net/transport.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer {
+
+struct DataPlaneOptions {
+  // All addresses of the host, so that edges may choose an interface each; port 0: any free one.
+  std::string listen_address = "*:0";
+  std::string name = "taskmanager";  // for messages at the other end
+  std::string token;                 // must be equal on both sides
+  std::size_t max_handshakes = 1024;
+  Nanoseconds handshake_timeout_ns = seconds(5);
+  // How long a greeted connection waits for its receiver, and a receiver for its connection.
+  Nanoseconds unknown_channel_timeout_ns = seconds(10);
+  Nanoseconds receiver_timeout_ns = seconds(60);
+  // How long a sender tries to connect and waits to be accepted.
+  Nanoseconds connect_timeout_ns = seconds(20);
+};
+
+struct DataPlaneCounts {
+  std::uint64_t accepted = 0;       // connections that arrived
+  std::uint64_t handed_over = 0;
+  std::uint64_t garbage = 0;        // no valid hello
+  std::uint64_t timed_out = 0;      // hello not there in time
+  std::uint64_t refused = 0;        // token, version, type or size differ; key unknown
+  std::uint64_t turned_away = 0;    // too many handshakes
+  std::uint64_t in_progress = 0;
+};
+
+class DataPlane {
+ public:
+  DataPlane(Platform& platform, Executor& executor, DataPlaneOptions options);
+  ~DataPlane();
+  DataPlane(const DataPlane&) = delete;
+  DataPlane& operator=(const DataPlane&) = delete;
+
+  Status start();
+  // With the real port. REQUIRES: started.
+  SocketAddress address() const;
+  void stop();
+  DataPlaneCounts counts() const;
+
+  // `peer` names the other end in messages. A second receiver for a key replaces the first.
+  std::unique_ptr<TransportReceiver> open_receiver(const ChannelKey& key,
+                                                   const TypeDescriptor& type,
+                                                   const NetworkSettings& settings,
+                                                   std::string peer);
+  // `address` as Network::resolve takes it.
+  std::unique_ptr<TransportSender> open_sender(std::string address, const ChannelKey& key,
+                                               const TypeDescriptor& type,
+                                               const NetworkSettings& settings, std::string peer);
+
+ private:
+  class State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,159 @@
+#include "net/frame.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <hummer/key_hash.hpp>
+
+#include "net/transport.hpp"
+
+namespace hummer {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "frames are written as they lie");
+
+constexpr std::size_t max_token_bytes = 1024;
+constexpr std::size_t max_type_name_bytes = 1024;
+constexpr std::size_t max_sender_name_bytes = 256;
+
+std::uint32_t check_of(FrameHeader header) {
+  header.check = 0;
+  return static_cast<std::uint32_t>(hash_bytes(&header, sizeof header));
+}
+
+Status broken(const std::string& what) { return {ErrorCode::protocol_error, what}; }
+
+std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
+  switch (kind) {
+    case FrameKind::hello: return max_hello_bytes;
+    case FrameKind::data: return max_data_bytes;
+    case FrameKind::control: return max_control_bytes;
+    case FrameKind::failure: return max_failure_bytes;
+    case FrameKind::accept:
+    case FrameKind::credit: break;
+  }
+  return 0;
+}
+
+std::string whole_frame(FrameHeader header, std::string_view payload) {
+  header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+  std::string frame(header.frame_bytes(), '\0');
+  write_frame_header(header, frame.data());
+  std::copy(payload.begin(), payload.end(), frame.begin() + frame_header_bytes);
+  return frame;
+}
+
+FrameHeader header_of(FrameKind kind) {
+  FrameHeader header;
+  header.kind = kind;
+  return header;
+}
+
+}  // namespace
+
+std::size_t FrameHeader::frame_bytes() const {
+  return frame_header_bytes + align_up(payload_bytes);
+}
+
+void write_frame_header(FrameHeader header, char* to) {
+  header.check = check_of(header);
+  std::memcpy(to, &header, sizeof header);
+}
+
+Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_bytes) {
+  FrameHeader header;
+  std::memcpy(&header, from, sizeof header);
+  if (header.magic != frame_magic) return broken("not a Hummer data connection (bad magic)");
+  if (header.check != check_of(header)) return broken("frame header is damaged (bad check)");
+  if (header.kind < FrameKind::hello || header.kind > FrameKind::failure) {
+    return broken("unknown frame kind " + std::to_string(static_cast<int>(header.kind)));
+  }
+  const bool reserved = header.reserved != 0 || header.reserved_words[0] != 0 ||
+                        header.reserved_words[1] != 0 || header.reserved_words[2] != 0;
+  if (reserved || (header.flags & ~FrameHeader::last) != 0) {
+    return broken("frame header sets reserved bits");
+  }
+  const std::size_t limit = payload_limit(header.kind, max_data_bytes);
+  if (header.payload_bytes > limit) {
+    return broken("frame of " + std::to_string(header.payload_bytes) +
+                  " bytes exceeds the agreed " + std::to_string(limit));
+  }
+  return header;
+}
+
+std::string to_string(const ChannelKey& key) {
+  char job[17];
+  std::snprintf(job, sizeof job, "%016llx", static_cast<unsigned long long>(key.job));
+  return "channel " + std::to_string(key.channel) + " of job " + job + " (attempt " +
+         std::to_string(key.attempt) + ")";
+}
+
+std::string encode_hello(const Hello& hello) {
+  HUMMER_ASSERT(hello.token.size() <= max_token_bytes);
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put_value(hello.version);
+  out.put_value(hello.key.job);
+  out.put_value(hello.key.channel);
+  out.put_value(hello.key.attempt);
+  out.put_value(hello.type_id);
+  out.put_value(hello.buffer_size_bytes);
+  out.put_value(hello.credits);
+  out.put_value(hello.control_credits);
+  out.put_text(hello.token);
+  out.put_text(std::string_view(hello.type_name).substr(0, max_type_name_bytes));
+  out.put_text(std::string_view(hello.sender_name).substr(0, max_sender_name_bytes));
+  return whole_frame(header_of(FrameKind::hello), out.view());
+}
+
+Result<Hello> decode_hello(std::string_view payload) {
+  Hello hello;
+  ByteReader in(payload);
+  if (!in.get_value(hello.version)) return broken("hello is too short");
+  // What follows may differ in other versions; the answer to them is a refusal, not "garbage".
+  if (hello.version != protocol_version) return hello;
+  std::string_view token, type_name, sender_name;
+  const bool whole = in.get_value(hello.key.job) && in.get_value(hello.key.channel) &&
+                     in.get_value(hello.key.attempt) && in.get_value(hello.type_id) &&
+                     in.get_value(hello.buffer_size_bytes) && in.get_value(hello.credits) &&
+                     in.get_value(hello.control_credits) && in.get_text(token) &&
+                     in.get_text(type_name) && in.get_text(sender_name) && in.left() == 0;
+  if (!whole || token.size() > max_token_bytes || type_name.size() > max_type_name_bytes ||
+      sender_name.size() > max_sender_name_bytes) {
+    return broken("hello is malformed");
+  }
+  hello.token = token;
+  hello.type_name = type_name;
+  hello.sender_name = sender_name;
+  return hello;
+}
+
+std::string encode_accept() { return whole_frame(header_of(FrameKind::accept), {}); }
+
+std::string encode_credit(std::uint64_t data_credits, std::uint64_t control_credits) {
+  FrameHeader header = header_of(FrameKind::credit);
+  header.data_credits = data_credits;
+  header.control_credits = control_credits;
+  return whole_frame(header, {});
+}
+
+std::string encode_failure(const Status& status) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put_value(static_cast<std::uint16_t>(status.code()));
+  out.put_text(std::string_view(status.message()).substr(0, max_failure_bytes - 16));
+  return whole_frame(header_of(FrameKind::failure), out.view());
+}
+
+Status decode_failure(std::string_view payload) {
+  ByteReader in(payload);
+  std::uint16_t code = 0;
+  std::string_view message;
+  if (!in.get_value(code) || !in.get_text(message) || in.left() != 0 || code == 0) {
+    return broken("failure frame is malformed");
+  }
+  return {static_cast<ErrorCode>(code), std::string(message)};
+}
+
+}  // namespace hummer

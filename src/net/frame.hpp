@@ -1,0 +1,106 @@
+// Frame: what travels on a connection between two data planes.
+//
+//   frame    := header (64 bytes) payload (payload_bytes, then zeros up to 64)
+//
+//   header   offset  0  magic             u32   "HUM1"
+//                    4  kind              u8    see FrameKind
+//                    5  flags             u8    1: last frame of the channel
+//                    6  reserved          u16   0
+//                    8  payload_bytes     u32
+//                   12  check             u32   low half of XXH3-64 of the header with check = 0
+//                   16  sequence          u64   data, control: 0, 1, 2, ... in one count
+//                   24  data_credits      u64   credit: data frames released so far
+//                   32  control_credits   u64   credit: control frames released so far
+//                   40  reserved          3 × u64, 0
+//
+//   sender → receiver   hello, then data | control ..., the last one flagged; or failure
+//   receiver → sender   accept or failure, then credit ...; or failure
+//
+// A data frame's payload is a run of blocks (block.hpp), 64-aligned in memory when
+// the frame is. A control frame's payload is one block of control. All numbers are
+// little-endian. Credits are totals, so a repeated or merged one does no harm.
+//
+// Bytes from outside: every length is checked against a limit before anything is
+// made of it; a frame that is not valid is a protocol_error and its connection is
+// closed. Thread: values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <hummer/bytes.hpp>
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t frame_magic = 0x314D5548;  // "HUM1"
+inline constexpr std::size_t frame_header_bytes = 64;
+inline constexpr std::size_t max_hello_bytes = 4096;
+inline constexpr std::size_t max_failure_bytes = 2048;
+
+enum class FrameKind : std::uint8_t { hello = 1, accept, data, control, credit, failure };
+
+struct FrameHeader {
+  static constexpr std::uint8_t last = 1;
+
+  std::uint32_t magic = frame_magic;
+  FrameKind kind = FrameKind::data;
+  std::uint8_t flags = 0;
+  std::uint16_t reserved = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t check = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t data_credits = 0;
+  std::uint64_t control_credits = 0;
+  std::uint64_t reserved_words[3] = {};
+
+  // Header, payload and padding.
+  std::size_t frame_bytes() const;
+};
+static_assert(sizeof(FrameHeader) == frame_header_bytes);
+
+// Writes 64 bytes, with the check.
+void write_frame_header(FrameHeader header, char* to);
+// REQUIRES: 64 bytes at `from`. protocol_error when they are no header, or when the payload of a
+// data frame exceeds `max_data_bytes` or any other its own limit.
+Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_bytes);
+
+// Which channel of which job: the same on both sides of a connection.
+struct ChannelKey {
+  std::uint64_t job = 0;
+  std::uint32_t channel = 0;  // ExecutionChannel::id
+  std::uint32_t attempt = 0;
+
+  friend auto operator<=>(const ChannelKey&, const ChannelKey&) = default;
+};
+// "channel 7 of job 00000000000000ff (attempt 2)"
+std::string to_string(const ChannelKey& key);
+
+struct Hello {
+  std::uint32_t version = protocol_version;
+  ChannelKey key;
+  std::uint64_t type_id = 0;
+  std::uint64_t buffer_size_bytes = 0;
+  std::uint32_t credits = 0;
+  std::uint32_t control_credits = 0;
+  std::string token;
+  std::string type_name;    // for messages; cut to 1024 bytes
+  std::string sender_name;  // for messages; cut to 256 bytes
+};
+
+// A whole frame. REQUIRES: the token has at most 1024 bytes.
+std::string encode_hello(const Hello& hello);
+// Of the payload.
+Result<Hello> decode_hello(std::string_view payload);
+
+std::string encode_accept();
+std::string encode_credit(std::uint64_t data_credits, std::uint64_t control_credits);
+// A whole frame; the message is cut to fit.
+std::string encode_failure(const Status& status);
+// What the peer said; a payload that cannot be read is a protocol_error.
+Status decode_failure(std::string_view payload);
+
+}  // namespace hummer

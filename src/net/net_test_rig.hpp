@@ -1,0 +1,131 @@
+// The surroundings of a transport test: a platform, an executor, and a channel of
+// one of the forms. Both ends live on the one executor; the script is a coroutine.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <hummer/operator.hpp>
+
+#include "net/data_plane.hpp"
+#include "net/memory_transport.hpp"
+#include "platform/simulation.hpp"
+#include "platform/task.hpp"
+
+namespace hummer {
+
+enum class Form { memory, tcp, simulated_tcp };
+
+struct RigOptions {
+  Form form = Form::memory;
+  std::uint64_t seed = 1;
+};
+
+inline std::string rig_name(const testing::TestParamInfo<RigOptions>& info) {
+  switch (info.param.form) {
+    case Form::memory: return "memory";
+    case Form::tcp: return "tcp";
+    case Form::simulated_tcp: break;
+  }
+  return "simulated_" + std::to_string(info.param.seed);
+}
+
+class Rig {
+ public:
+  explicit Rig(RigOptions options, SimulationOptions simulation = {}) : options_(options) {
+    if (options.form == Form::simulated_tcp) {
+      simulation.seed = options.seed;
+      platform_ = make_simulated_platform(simulation);
+    } else {
+      platform_ = make_linux_platform();
+    }
+    executor_ = platform_->make_executor({.name = "test"});
+    DataPlaneOptions plane;
+    plane.name = "rig";
+    plane.token = "secret";
+    plane.connect_timeout_ns = seconds(10);
+    plane.receiver_timeout_ns = seconds(20);
+    plane_ = std::make_unique<DataPlane>(*platform_, *executor_, plane);
+    if (options.form != Form::memory) {
+      const Status started = plane_->start();
+      EXPECT_TRUE(started.ok()) << started.to_string();
+    }
+  }
+  ~Rig() {
+    executor_->stop();
+    plane_.reset();
+  }
+
+  Platform& platform() { return *platform_; }
+  Executor& executor() { return *executor_; }
+  DataPlane& plane() { return *plane_; }
+  const RigOptions& options() const { return options_; }
+  std::string address() const {
+    return "127.0.0.1:" + std::to_string(plane_->address().port);
+  }
+
+  TransportPair open(const TypeDescriptor& type, const NetworkSettings& settings) {
+    if (options_.form == Form::memory) return make_memory_transport(settings);
+    const ChannelKey key{1, next_channel_++, 0};
+    TransportPair pair;
+    pair.receiver = plane_->open_receiver(key, type, settings, "the sender");
+    pair.sender = plane_->open_sender(address(), key, type, settings, "the receiver");
+    return pair;
+  }
+
+  // Runs the script to its end; a minute is never needed.
+  void run(Task<void> script) {
+    done_ = false;
+    executor_->spawn(watch(std::move(script), &done_, platform_.get()));
+    const RunEnd end =
+        platform_->run_until([this] { return done_.load(); }, platform_->now() + seconds(60));
+    EXPECT_EQ(end, RunEnd::satisfied) << "the script hangs";
+  }
+
+ private:
+  static Task<void> watch(Task<void> script, std::atomic<bool>* done, Platform* platform) {
+    co_await std::move(script);
+    done->store(true);
+    platform->notify_main();
+  }
+
+  RigOptions options_;
+  std::unique_ptr<Platform> platform_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<DataPlane> plane_;
+  std::uint32_t next_channel_ = 0;
+  std::atomic<bool> done_{false};
+};
+
+// Asks again and again for a while.
+template <typename Predicate>
+Task<bool> eventually(Predicate predicate) {
+  for (int i = 0; i < 3000; ++i) {
+    if (predicate()) co_return true;
+    co_await sleep_for(milliseconds(1));
+  }
+  co_return false;
+}
+// Lets things that must not happen happen.
+inline Task<void> let_pass() { co_await sleep_for(milliseconds(20)); }
+
+// What an operator of a test asks of its surroundings.
+class RigContext final : public OperatorContext {
+ public:
+  RigContext(Rig& rig, WakeEvent& event) : rig_(rig), event_(event) { name_ = "receiver"; }
+  std::int64_t now() const override { return rig_.executor().now(); }
+  void call_at(std::int64_t) override {}
+  void wake() override { event_.notify(); }
+  Platform& platform() override { return rig_.platform(); }
+  Executor& executor() override { return rig_.executor(); }
+  WakeEvent& wake_event() override { return event_; }
+
+ private:
+  Rig& rig_;
+  WakeEvent& event_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,199 @@
+#include "net/network_emitter.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace hummer {
+namespace {
+
+// Less room than this is not worth a block of its own.
+constexpr std::size_t minimum_room = 1024;
+
+}  // namespace
+
+NetworkEmitter::NetworkEmitter(std::unique_ptr<TransportSender> transport,
+                               const TypeDescriptor& type, std::string peer,
+                               std::size_t max_record_bytes)
+    : transport_(std::move(transport)),
+      type_(type),
+      peer_(std::move(peer)),
+      max_record_bytes_(max_record_bytes) {}
+
+void NetworkEmitter::attach(Executor& executor, WakeEvent& wake_event) {
+  transport_->attach(executor, wake_event);
+}
+
+Status NetworkEmitter::failure() const {
+  return failure_.ok() ? transport_->failure() : failure_;
+}
+
+void NetworkEmitter::abandon() {
+  transport_->abandon({ErrorCode::peer_gone, "the sending task ended before its stream"});
+}
+
+Answer NetworkEmitter::offer(Element& element) {
+  if (!failure_.ok() || !transport_->failure().ok()) return Answer::failed;
+  while (!element.batch.finished()) {
+    const Answer answer = send_batch(element.batch);
+    if (answer != Answer::done) return answer;
+  }
+  if (element.batch.has_storage()) element.batch.clear();
+  if (!element.control) return Answer::done;
+  const Answer answer = send_control(element.control);
+  if (answer == Answer::done) element.control = {};
+  return answer;
+}
+
+Answer NetworkEmitter::send_batch(Batch& batch) {
+  idle_sent_ = false;
+  if (record_bytes_ != 0) return send_fragments(batch);
+  return type_.bitwise ? send_bitwise(batch) : send_encoded(batch);
+}
+
+void NetworkEmitter::publish(BlockHeader& header, char* at) {
+  header.sequence = next_sequence_++;
+  seal_block(header, at);
+  bytes_sent_ += header.block_bytes();
+  transport_->publish(header.block_bytes());
+}
+
+Answer NetworkEmitter::send_bitwise(Batch& batch) {
+  const bool timed = batch.has_timestamps();
+  const std::size_t first = batch.position();
+  const std::size_t record_bytes = type_.size_bytes + (timed ? sizeof(Timestamp) : 0);
+  // Up to 7 bytes may stand between values and timestamps.
+  const std::size_t overhead = block_header_bytes + (timed ? sizeof(Timestamp) - 1 : 0);
+  if (overhead + record_bytes > transport_->capacity()) return start_record(batch);
+  const std::size_t left = batch.size() - first;
+  const std::size_t wanted = align_up(overhead + left * record_bytes);
+  const std::size_t enough = align_up(std::max(overhead + record_bytes, minimum_room));
+  const std::span<char> room =
+      transport_->acquire(std::min({wanted, enough, transport_->capacity()}));
+  if (room.empty()) return no_room();
+
+  const std::size_t fits = (room.size() - overhead) / record_bytes;
+  const std::size_t count = std::min({fits, left, std::size_t{max_block_records}});
+  BlockHeader header;
+  header.flags = BlockHeader::bitwise | (timed ? BlockHeader::timestamps : 0);
+  header.records = static_cast<std::uint32_t>(count);
+  header.values_bytes = static_cast<std::uint32_t>(count * type_.size_bytes);
+  char* values = room.data() + block_header_bytes;
+  std::memcpy(values, static_cast<const char*>(batch.raw_values()) + first * type_.size_bytes,
+              header.values_bytes);
+  if (timed) {
+    const std::size_t offset = align_up(header.values_bytes, sizeof(Timestamp));
+    std::memset(values + header.values_bytes, 0, offset - header.values_bytes);
+    std::memcpy(values + offset, batch.timestamps().data() + first, count * sizeof(Timestamp));
+  }
+  publish(header, room.data());
+  records_sent_ += count;
+  batch.advance_to(first + count);
+  return Answer::done;
+}
+
+Answer NetworkEmitter::send_encoded(Batch& batch) {
+  const bool timed = batch.has_timestamps();
+  const std::size_t first = batch.position();
+  const std::size_t typical_bytes = typical_record_bytes_ + (timed ? sizeof(Timestamp) : 0);
+  // First into what is left of a buffer, then into a whole one, then in pieces.
+  std::size_t minimum = std::min(
+      align_up(std::max(block_header_bytes + 2 * typical_bytes, minimum_room)),
+      transport_->capacity());
+  while (true) {
+    const std::span<char> room = transport_->acquire(minimum);
+    if (room.empty()) return no_room();
+    const std::size_t payload = room.size() - block_header_bytes;
+    std::size_t count = std::min<std::size_t>(batch.size() - first, max_block_records);
+    std::size_t reserved = 0;
+    if (timed) {
+      count = std::min(count, std::max<std::size_t>(payload / typical_bytes, 1));
+      reserved = (count + 1) * sizeof(Timestamp);
+    }
+    char* values = room.data() + block_header_bytes;
+    ByteWriter out(std::span(values, payload - std::min(payload, reserved)));
+    const std::size_t encoded = type_.encode_values(batch.raw_values(), first, first + count, out) - first;
+    if (encoded == 0) {
+      if (room.size() >= transport_->capacity()) return start_record(batch);
+      minimum = transport_->capacity();
+      continue;
+    }
+    BlockHeader header;
+    header.flags = timed ? BlockHeader::timestamps : 0;
+    header.records = static_cast<std::uint32_t>(encoded);
+    header.values_bytes = static_cast<std::uint32_t>(out.size());
+    typical_record_bytes_ = (typical_record_bytes_ + out.size() / encoded) / 2 + 1;
+    if (timed) {
+      const std::size_t offset = align_up(out.size(), sizeof(Timestamp));
+      std::memset(values + out.size(), 0, offset - out.size());
+      std::memcpy(values + offset, batch.timestamps().data() + first, encoded * sizeof(Timestamp));
+    }
+    publish(header, room.data());
+    records_sent_ += encoded;
+    batch.advance_to(first + encoded);
+    return Answer::done;
+  }
+}
+
+Answer NetworkEmitter::start_record(Batch& batch) {
+  record_.clear();
+  ByteWriter out(record_);
+  const std::size_t first = batch.position();
+  type_.encode_values(batch.raw_values(), first, first + 1, out);
+  record_bytes_ = out.size();
+  record_sent_ = 0;
+  if (record_bytes_ > max_record_bytes_) {
+    failure_ = {ErrorCode::limit_exceeded,
+                "a record of " + std::to_string(record_bytes_) + " bytes for " + peer_ +
+                    " exceeds the limit of " + std::to_string(max_record_bytes_)};
+    return Answer::failed;
+  }
+  return send_fragments(batch);
+}
+
+Answer NetworkEmitter::send_fragments(Batch& batch) {
+  while (record_sent_ < record_bytes_) {
+    const std::size_t left = record_bytes_ - record_sent_;
+    const std::span<char> room = transport_->acquire(
+        std::min({align_up(block_header_bytes + left), minimum_room, transport_->capacity()}));
+    if (room.empty()) return no_room();
+    const std::size_t length = std::min(left, room.size() - block_header_bytes);
+    BlockHeader header;
+    header.kind = BlockKind::fragment;
+    header.values_bytes = static_cast<std::uint32_t>(length);
+    header.total_bytes = record_bytes_;
+    if (record_sent_ == 0) header.flags |= BlockHeader::first;
+    if (length == left) header.flags |= BlockHeader::last;
+    if (batch.has_timestamps()) {
+      header.flags |= BlockHeader::timestamps;
+      header.time = batch.timestamps()[batch.position()];
+    }
+    std::memcpy(room.data() + block_header_bytes, record_.data() + record_sent_, length);
+    publish(header, room.data());
+    record_sent_ += length;
+  }
+  record_bytes_ = 0;
+  record_ = std::string();
+  ++records_sent_;
+  batch.advance_to(batch.position() + 1);
+  return Answer::done;
+}
+
+Answer NetworkEmitter::send_control(const Control& control) {
+  if (control.kind == Control::Kind::idle && idle_sent_) return Answer::done;
+  const bool is_end = control.kind == Control::Kind::end;
+  if (!end_sent_) {
+    const BlockHeader header = control_block(control, next_sequence_);
+    char bytes[block_header_bytes];
+    seal_block(header, bytes);
+    if (!transport_->publish_control(bytes, is_end)) return no_room();
+    ++next_sequence_;
+    bytes_sent_ += block_header_bytes;
+    end_sent_ = is_end;
+  }
+  idle_sent_ = control.kind == Control::Kind::idle;
+  if (is_end && !transport_->finished()) return no_room();
+  return Answer::done;
+}
+
+}  // namespace hummer

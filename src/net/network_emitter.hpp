@@ -1,0 +1,69 @@
+// NetworkEmitter: the end of a sender task. Encodes elements into the buffers of
+// a transport: one copy, from the batch to the memory that is sent.
+//
+// Each batch leaves with the offer that brought it when the way is free, so
+// batching adds no waiting time; while it is busy, batches and controls share a
+// buffer (see TransportSender::publish). A control follows its batch, if need be
+// with the controls' own credit. Repeated `idle`s without a record between them
+// are sent once. `end` is done when the receiver has taken everything.
+//
+// Lifecycle: made for one channel; attach before the first offer. Thread: that of
+// the task. Ownership: owns its transport end. Errors: failure() names the peer;
+// limit_exceeded when one record exceeds `max_record_bytes`.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/block_reader.hpp"
+#include "net/transport.hpp"
+#include "runtime/emitter.hpp"
+
+namespace hummer {
+
+class NetworkEmitter final : public Emitter {
+ public:
+  // `peer` is for people: "count[1] at 10.0.0.2:7001".
+  NetworkEmitter(std::unique_ptr<TransportSender> transport, const TypeDescriptor& type,
+                 std::string peer, std::size_t max_record_bytes = default_max_record_bytes);
+
+  // The task's executor and event. From any thread, once.
+  void attach(Executor& executor, WakeEvent& wake_event);
+
+  Answer offer(Element& element) override;
+  Status failure() const override;
+  void abandon() override;
+  std::string describe() const override { return "→ " + peer_; }
+
+  // Encoded, with headers and padding.
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  std::uint64_t records_sent() const { return records_sent_; }
+
+ private:
+  Answer send_batch(Batch& batch);
+  Answer send_bitwise(Batch& batch);
+  Answer send_encoded(Batch& batch);
+  Answer start_record(Batch& batch);
+  Answer send_fragments(Batch& batch);
+  Answer send_control(const Control& control);
+  Answer no_room() const { return transport_->failure().ok() ? Answer::blocked : Answer::failed; }
+  void publish(BlockHeader& header, char* at);
+
+  std::unique_ptr<TransportSender> transport_;
+  const TypeDescriptor& type_;
+  const std::string peer_;
+  const std::size_t max_record_bytes_;
+  Status failure_;
+  std::uint64_t next_sequence_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+  std::uint64_t records_sent_ = 0;
+  std::size_t typical_record_bytes_ = 16;
+  bool idle_sent_ = false;
+  bool end_sent_ = false;
+  // A record larger than a buffer, encoded, and how much of it has gone.
+  std::string record_;
+  std::size_t record_bytes_ = 0;
+  std::size_t record_sent_ = 0;
+};
+
+}  // namespace hummer

@@ -1,0 +1,332 @@
+#include "net/tcp_sender.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "platform/task.hpp"
+
+namespace hummer {
+namespace {
+
+// An open buffer with less room than this is closed.
+constexpr std::size_t minimum_room = 4 * transport_alignment;
+
+class TcpSender final : public TransportSender {
+ public:
+  explicit TcpSender(std::shared_ptr<TcpSenderState> state) : state_(std::move(state)) {}
+  ~TcpSender() override;
+
+  void attach(Executor& executor, WakeEvent& wake_event) override;
+  std::size_t capacity() const override {
+    return state_->options.buffer_size_bytes - frame_header_bytes;
+  }
+  std::span<char> acquire(std::size_t minimum) override;
+  void publish(std::size_t used) override;
+  bool publish_control(std::span<const char> bytes, bool last) override;
+  bool finished() override;
+  const Status& failure() const override { return state_->failure; }
+  void abandon(const Status& why) override;
+
+ private:
+  std::span<char> open_room() const {
+    const TcpSenderState::Slot& slot = state_->slots[static_cast<std::size_t>(state_->open)];
+    return {slot.bytes + slot.used, state_->options.buffer_size_bytes - slot.used};
+  }
+
+  std::shared_ptr<TcpSenderState> state_;
+};
+
+TcpSender::~TcpSender() {
+  if (state_->failure.ok() && !state_->everything_released()) {
+    abandon({ErrorCode::peer_gone, "the sending task ended before its stream"});
+  }
+  state_->task_event = nullptr;
+  state_->dropped.store(true, std::memory_order_release);
+  state_->event.notify();
+}
+
+void TcpSender::attach(Executor& executor, WakeEvent& wake_event) {
+  HUMMER_ASSERT(state_->executor == nullptr);
+  state_->executor = &executor;
+  state_->task_event = &wake_event;
+  executor.spawn(TcpSenderState::pump(state_));
+}
+
+std::span<char> TcpSender::acquire(std::size_t minimum) {
+  HUMMER_ASSERT(minimum <= capacity());
+  TcpSenderState& state = *state_;
+  if (!state.connected()) return {};
+  if (state.open >= 0 && open_room().size() < minimum) {
+    state.close_open(false);
+    state.write_out();
+  }
+  if (state.open < 0 && !state.open_slot()) {
+    // Credits may have arrived, or the connection may take more, since the pump last looked.
+    state.read_in();
+    if (state.connected()) state.write_out();
+    if (!state.connected() || !state.open_slot()) return {};
+  }
+  return open_room();
+}
+
+void TcpSender::publish(std::size_t used) {
+  TcpSenderState& state = *state_;
+  if (!state.failure.ok()) return;
+  HUMMER_ASSERT(state.open >= 0 && used % transport_alignment == 0 && used <= open_room().size());
+  state.slots[static_cast<std::size_t>(state.open)].used += used;
+  if (open_room().size() < minimum_room) state.close_open(false);
+  state.write_out();
+}
+
+bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
+  HUMMER_ASSERT(bytes.size() == max_control_bytes);
+  TcpSenderState& state = *state_;
+  if (!state.connected()) return false;
+  HUMMER_ASSERT(!state.last_sent);
+  if (state.open >= 0 && open_room().size() >= bytes.size()) {
+    std::memcpy(open_room().data(), bytes.data(), bytes.size());
+    state.slots[static_cast<std::size_t>(state.open)].used += bytes.size();
+    if (last) state.close_open(true);
+  } else {
+    if (state.controls_sent - state.controls_released >= state.options.control_credits) {
+      state.read_in();
+      if (!state.connected()) return false;
+      if (state.controls_sent - state.controls_released >= state.options.control_credits) {
+        return false;
+      }
+    }
+    if (state.open >= 0) state.close_open(false);
+    state.enqueue_control(bytes, last);
+  }
+  state.last_sent = last;
+  state.write_out();
+  return true;
+}
+
+bool TcpSender::finished() {
+  if (state_->connected() && !state_->everything_released()) state_->read_in();
+  return state_->everything_released();
+}
+
+void TcpSender::abandon(const Status& why) {
+  TcpSenderState& state = *state_;
+  if (!state.failure.ok()) return;
+  state.enqueue_failure(why);
+  if (state.stream != nullptr) state.write_out();
+  if (state.failure.ok()) {
+    state.failure = {ErrorCode::cancelled, "the channel was abandoned on this side"};
+  }
+  state.event.notify();
+}
+
+// A connection that is there already.
+class ReadyConnector final : public Connector {
+ public:
+  explicit ReadyConnector(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+  Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent&,
+                                                    const std::atomic<bool>&) override {
+    co_return std::move(stream_);
+  }
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+};
+
+}  // namespace
+
+TcpSenderState::TcpSenderState(std::unique_ptr<Connector> connector_, TcpOptions options_)
+    : options(std::move(options_)), connector(std::move(connector_)) {}
+
+TcpSenderState::~TcpSenderState() {
+  for (Slot& slot : slots) {
+    ::operator delete(slot.bytes, std::align_val_t(transport_alignment));
+  }
+}
+
+std::size_t TcpSenderState::data_credit() const {
+  return static_cast<std::size_t>(options.credits) -
+         static_cast<std::size_t>(data_taken - data_released);
+}
+
+bool TcpSenderState::open_slot() {
+  if (data_credit() == 0 || queued_slots >= options.max_unsent_buffers) return false;
+  if (free_slots.empty()) {
+    free_slots.push_back(static_cast<int>(slots.size()));
+    void* bytes = ::operator new(options.buffer_size_bytes, std::align_val_t(transport_alignment));
+    slots.push_back({static_cast<char*>(bytes), 0});
+  }
+  open = free_slots.back();
+  free_slots.pop_back();
+  slots[static_cast<std::size_t>(open)].used = frame_header_bytes;
+  ++data_taken;
+  return true;
+}
+
+void TcpSenderState::close_open(bool last) {
+  Slot& slot = slots[static_cast<std::size_t>(open)];
+  if (slot.used == frame_header_bytes) return;  // nothing in it: it stays open
+  FrameHeader header;
+  header.kind = FrameKind::data;
+  header.flags = last ? FrameHeader::last : 0;
+  header.payload_bytes = static_cast<std::uint32_t>(slot.used - frame_header_bytes);
+  header.sequence = sequence++;
+  write_frame_header(header, slot.bytes);
+  queue.push_back({slot.bytes, slot.used, 0, open, {}});
+  ++queued_slots;
+  open = -1;
+}
+
+void TcpSenderState::enqueue_control(std::span<const char> bytes, bool last) {
+  FrameHeader header;
+  header.kind = FrameKind::control;
+  header.flags = last ? FrameHeader::last : 0;
+  header.payload_bytes = static_cast<std::uint32_t>(bytes.size());
+  header.sequence = sequence++;
+  std::string frame(header.frame_bytes(), '\0');
+  write_frame_header(header, frame.data());
+  std::memcpy(frame.data() + frame_header_bytes, bytes.data(), bytes.size());
+  const std::size_t size = frame.size();
+  queue.push_back({nullptr, size, 0, -1, std::move(frame)});
+  ++controls_sent;
+}
+
+// Overtakes everything but a frame that has left in part.
+void TcpSenderState::enqueue_failure(const Status& why) {
+  while (!queue.empty() && queue.back().sent == 0) queue.pop_back();
+  std::string frame = encode_failure(why);
+  const std::size_t size = frame.size();
+  queue.push_back({nullptr, size, 0, -1, std::move(frame)});
+  open = -1;
+}
+
+bool TcpSenderState::everything_released() const {
+  return last_sent && data_released + (open >= 0 ? 1 : 0) == data_taken &&
+         controls_released == controls_sent;
+}
+
+void TcpSenderState::write_out() {
+  while (true) {
+    if (queue.empty()) {
+      const bool has_content =
+          open >= 0 && slots[static_cast<std::size_t>(open)].used > frame_header_bytes;
+      if (!has_content) return;
+      close_open(false);
+    }
+    Leaving& first = queue.front();
+    const char* bytes = first.slot >= 0 ? first.bytes : first.text.data();
+    const Result<std::size_t> written =
+        stream->try_write({bytes + first.sent, first.size - first.sent});
+    if (!written.ok()) {
+      // The receiver may have said why before it closed.
+      read_in();
+      fail(written.status());
+      queue.clear();
+      return;
+    }
+    if (*written == would_block) return;
+    first.sent += *written;
+    if (first.sent < first.size) continue;
+    if (first.slot >= 0) {
+      free_slots.push_back(first.slot);
+      --queued_slots;
+    }
+    queue.pop_front();
+  }
+}
+
+void TcpSenderState::read_in() {
+  if (stream == nullptr) return;
+  while (failure.ok()) {
+    std::size_t needed = frame_header_bytes;
+    FrameHeader header;
+    if (incoming_bytes >= frame_header_bytes) {
+      const Result<FrameHeader> read = read_frame_header(incoming.data(), 0);
+      if (!read.ok()) return fail(read.status());
+      header = *read;
+      needed = header.frame_bytes();
+    }
+    if (incoming_bytes >= frame_header_bytes && incoming_bytes >= needed) {
+      incoming_bytes = 0;
+      if (header.kind == FrameKind::failure) {
+        const Status why =
+            decode_failure({incoming.data() + frame_header_bytes, header.payload_bytes});
+        return fail({ErrorCode::peer_gone, "the receiver gave up: " + why.to_string()});
+      }
+      const bool valid = header.kind == FrameKind::credit && header.data_credits <= data_taken &&
+                         header.control_credits <= controls_sent;
+      if (!valid) return fail({ErrorCode::protocol_error, "a frame that no receiver sends"});
+      data_released = std::max(data_released, header.data_credits);
+      controls_released = std::max(controls_released, header.control_credits);
+      continue;
+    }
+    const Result<std::size_t> got =
+        stream->try_read({incoming.data() + incoming_bytes, needed - incoming_bytes});
+    if (!got.ok()) return fail(got.status());
+    if (*got == would_block) return;
+    if (*got == 0) {
+      if (everything_released()) return;
+      return fail({ErrorCode::peer_gone, "the receiver closed the connection"});
+    }
+    incoming_bytes += *got;
+  }
+}
+
+void TcpSenderState::fail(Status why) {
+  if (!failure.ok()) return;
+  failure = why.with_context("sending to " + options.peer);
+  if (task_event != nullptr) task_event->notify();
+}
+
+Task<void> TcpSenderState::pump(std::shared_ptr<TcpSenderState> state) {
+  Result<std::unique_ptr<ByteStream>> connected =
+      co_await state->connector->connect(state->event, state->dropped);
+  if (!connected.ok()) {
+    state->fail(connected.status());
+    co_return;
+  }
+  state->stream = std::move(*connected);
+  state->stream->set_wake_events(*state->executor, &state->event, &state->event);
+  if (state->failure.ok() && state->task_event != nullptr) state->task_event->notify();
+  bool lingering = false;
+  Nanoseconds deadline = never;
+  while (true) {
+    const std::uint64_t released = state->data_released + state->controls_released;
+    const std::size_t queued = state->queue.size();
+    state->read_in();
+    // What is left after a failure of our own is the word about it to the peer.
+    const bool may_write = state->failure.ok() || state->failure.code() == ErrorCode::cancelled;
+    if (may_write) state->write_out();
+    const bool helps = released != state->data_released + state->controls_released ||
+                       queued != state->queue.size();
+    if (helps && state->task_event != nullptr) state->task_event->notify();
+    const bool dropped = state->dropped.load(std::memory_order_acquire);
+    if (dropped && (state->queue.empty() || !may_write)) break;
+    if (dropped && !lingering) {
+      lingering = true;
+      deadline = state->executor->now() + state->options.linger_ns;
+    }
+    state->event.prepare_wait();
+    if (!lingering && state->dropped.load(std::memory_order_acquire)) {
+      state->event.cancel_wait();
+      continue;
+    }
+    const bool notified = co_await state->event.wait_until(deadline);
+    if (!notified) break;
+  }
+  state->stream->close();
+  state->stream.reset();
+}
+
+std::unique_ptr<TransportSender> make_tcp_sender(std::unique_ptr<Connector> connector,
+                                                 TcpOptions options) {
+  return std::make_unique<TcpSender>(
+      std::make_shared<TcpSenderState>(std::move(connector), std::move(options)));
+}
+
+std::unique_ptr<TransportSender> make_tcp_sender(std::unique_ptr<ByteStream> stream,
+                                                 TcpOptions options) {
+  return make_tcp_sender(std::make_unique<ReadyConnector>(std::move(stream)), std::move(options));
+}
+
+}  // namespace hummer

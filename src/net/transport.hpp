@@ -1,0 +1,122 @@
+// Transport: one direction of one channel between two processes (or two slots
+// that are told to behave as if), as two ends over bytes. It is the ring channel
+// contract again: a fixed number of buffers, which are the credits; acquire,
+// publish, poll, release. (Credits and ring: Slash, SIGMOD 2022, section 4.)
+//
+// Forms: memory_transport (one process; keeps the contract honest), tcp_transport.
+// Shared memory and one-sided RDMA fit because `acquire` hands out the memory that
+// is sent, and a received BufferRef may be the slot itself.
+//
+//   sender                                  receiver
+//   attach(executor, wake_event)            attach(executor, wake_event)
+//   std::span<char> room = acquire(n)       while (poll(received) == Poll::bytes) {
+//   write into it                             use received.bytes
+//   publish(used)                             release()
+//   publish_control(bytes, last)            }
+//
+// Credit: a data buffer is taken out of `credits` by acquire and comes back when
+// the receiver releases it, so at most `credits` buffers are under way. Controls
+// have a small credit of their own: data never stops a watermark, barrier or end.
+// What arrives keeps the order of publishing, controls included.
+//
+// Waiting: an end that got nothing (empty span, false, Poll::nothing) is notified
+// through its task's WakeEvent when asking again may help.
+//
+// Death: a peer that closes early, a lost connection and a broken protocol are
+// results: failure() at the sender, Poll::failed at the receiver, for good. An end
+// that is destroyed before the channel has finished tells its peer (abandon).
+// A peer that is alive but silent is not noticed here; heartbeats are for that.
+//
+// Thread: both calls of an end on its executor, except attach, from any thread
+// before the first other call. Destroy an end on its executor or after that has
+// stopped; its WakeEvent must live as long.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <hummer/buffer.hpp>
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+class Executor;
+class WakeEvent;
+
+// Every span from acquire, and every run of data from poll, starts at such a border.
+inline constexpr std::size_t transport_alignment = 64;
+// Upper limit of one control.
+inline constexpr std::size_t max_control_bytes = 64;
+
+constexpr std::size_t align_up(std::size_t size, std::size_t alignment = transport_alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+class TransportSender {
+ public:
+  virtual ~TransportSender() = default;
+
+  virtual void attach(Executor& executor, WakeEvent& wake_event) = 0;
+
+  // What a fresh buffer holds.
+  virtual std::size_t capacity() const = 0;
+  // Memory to write, at least `minimum` bytes of it: the rest of a buffer that has not left
+  // yet, or a fresh one. Empty: no credit now, or failed. Asking again without publishing gives
+  // the same. REQUIRES: minimum <= capacity().
+  virtual std::span<char> acquire(std::size_t minimum) = 0;
+  // Hands over the first `used` bytes of what acquire gave. It leaves at once when the way is
+  // free; while it is busy further ones share the buffer. REQUIRES: used % transport_alignment == 0.
+  virtual void publish(std::size_t used) = 0;
+  // False: no control credit now, or failed. Nothing may follow the `last` one.
+  // REQUIRES: bytes.size() == max_control_bytes.
+  virtual bool publish_control(std::span<const char> bytes, bool last) = 0;
+  // After the last control: true once the receiver has released everything.
+  virtual bool finished() = 0;
+
+  // ok() while the channel lives.
+  virtual const Status& failure() const = 0;
+  // Ends the channel before its time; the receiver fails with `why`.
+  virtual void abandon(const Status& why) = 0;
+};
+
+enum class Poll {
+  nothing,  // now
+  bytes,
+  closed,  // the last control has been released
+  failed,  // failure() says why
+};
+
+struct Received {
+  // Keeps `bytes` alive beyond release(); empty for controls, whose bytes live until then.
+  BufferRef buffer;
+  std::string_view bytes;
+};
+
+class TransportReceiver {
+ public:
+  virtual ~TransportReceiver() = default;
+
+  virtual void attach(Executor& executor, WakeEvent& wake_event) = 0;
+
+  // REQUIRES: what came before has been released.
+  virtual Poll poll(Received& received) = 0;
+  // The bytes of the last poll have been taken: their credit goes back. A form whose buffers
+  // are the ring itself gives it back when the last BufferRef is dropped.
+  virtual void release() = 0;
+  // True when nothing is left to tell the peer; an end that is destroyed earlier may leave a
+  // sender waiting for its last credit.
+  virtual bool flush() = 0;
+
+  virtual const Status& failure() const = 0;
+  virtual void abandon(const Status& why) = 0;
+};
+
+struct TransportPair {
+  std::unique_ptr<TransportSender> sender;
+  std::unique_ptr<TransportReceiver> receiver;
+};
+
+}  // namespace hummer
