@@ -4,11 +4,16 @@
 # a test, benchmark or fuzz target, and beside it
 #   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest)
 #   hummer_<name>_<x>     of each <x>_bench.cpp
-#   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ)
+#   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ; the target `fuzzers` is all of them)
 #
 # A room's headers are included as "<name>/file.hpp". They are reached through a
 # private include root that holds one symbolic link, so only targets that link
-# the room can see them.
+# the room can see them. What the compiler can't see (headers that nobody compiles yet, system
+# headers above the platform room, sizes, names) is read by scripts/check-layering.
+if(HUMMER_FUZZ)
+  add_custom_target(fuzzers)
+endif()
+
 function(hummer_room name)
   cmake_parse_arguments(ROOM "" "" "USES;LINK" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
@@ -57,6 +62,7 @@ function(hummer_room name)
       add_executable(fuzz_${x} ${fuzzer})
       target_link_libraries(fuzz_${x} PRIVATE hummer_${name})
       target_link_options(fuzz_${x} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzzers fuzz_${x})
     endforeach()
   endif()
 endfunction()
