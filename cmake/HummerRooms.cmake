@@ -3,7 +3,8 @@
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
 # a test, benchmark or fuzz target, and beside it
 #   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest)
-#   hummer_<name>_<x>     of each <x>_bench.cpp
+#   hummer_<name>_<x>_bench  of each <x>_bench.cpp; also a test, with HUMMER_SHORT=1 in the
+#                         environment, which asks it for a run of a second at most
 #   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ; the target `fuzzers` is all of them)
 #
 # A room's headers are included as "<name>/file.hpp". They are reached through a
@@ -54,11 +55,16 @@ function(hummer_room name)
       get_filename_component(x ${bench} NAME_WE)
       add_executable(hummer_${name}_${x} ${bench})
       target_link_libraries(hummer_${name}_${x} PRIVATE hummer_${name})
+      if(HUMMER_TESTS)
+        add_test(NAME hummer_${name}_${x} COMMAND hummer_${name}_${x})
+        set_tests_properties(hummer_${name}_${x} PROPERTIES ENVIRONMENT HUMMER_SHORT=1 TIMEOUT 300)
+      endif()
     endforeach()
   endif()
   if(HUMMER_FUZZ)
     foreach(fuzzer ${fuzzers})
       get_filename_component(x ${fuzzer} NAME_WE)
+      string(REGEX REPLACE "_fuzz$" "" x ${x})
       add_executable(fuzz_${x} ${fuzzer})
       target_link_libraries(fuzz_${x} PRIVATE hummer_${name})
       target_link_options(fuzz_${x} PRIVATE -fsanitize=fuzzer)
