@@ -3,12 +3,18 @@
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
 # a test, benchmark or fuzz target, and beside it
 #   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest)
-#   hummer_<name>_<x>     of each <x>_bench.cpp
-#   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ)
+#   hummer_<name>_<x>_bench  of each <x>_bench.cpp; also a test, with HUMMER_SHORT=1 in the
+#                         environment, which asks it for a run of a second at most
+#   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ; the target `fuzzers` is all of them)
 #
 # A room's headers are included as "<name>/file.hpp". They are reached through a
 # private include root that holds one symbolic link, so only targets that link
-# the room can see them.
+# the room can see them. What the compiler can't see (headers that nobody compiles yet, system
+# headers above the platform room, sizes, names) is read by scripts/check-layering.
+if(HUMMER_FUZZ)
+  add_custom_target(fuzzers)
+endif()
+
 function(hummer_room name)
   cmake_parse_arguments(ROOM "" "" "USES;LINK" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
@@ -49,14 +55,20 @@ function(hummer_room name)
       get_filename_component(x ${bench} NAME_WE)
       add_executable(hummer_${name}_${x} ${bench})
       target_link_libraries(hummer_${name}_${x} PRIVATE hummer_${name})
+      if(HUMMER_TESTS)
+        add_test(NAME hummer_${name}_${x} COMMAND hummer_${name}_${x})
+        set_tests_properties(hummer_${name}_${x} PROPERTIES ENVIRONMENT HUMMER_SHORT=1 TIMEOUT 300)
+      endif()
     endforeach()
   endif()
   if(HUMMER_FUZZ)
     foreach(fuzzer ${fuzzers})
       get_filename_component(x ${fuzzer} NAME_WE)
+      string(REGEX REPLACE "_fuzz$" "" x ${x})
       add_executable(fuzz_${x} ${fuzzer})
       target_link_libraries(fuzz_${x} PRIVATE hummer_${name})
       target_link_options(fuzz_${x} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzzers fuzz_${x})
     endforeach()
   endif()
 endfunction()

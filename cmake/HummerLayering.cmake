@@ -1,0 +1,21 @@
+# The target `layering`: reads every source and fails the build when one breaks the order of the
+# rooms or another rule of scripts/check-layering. Part of `all`; runs again when a source changed.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+set(layering_sources "")
+foreach(folder include src examples bench tests)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS
+       ${CMAKE_SOURCE_DIR}/${folder}/*.hpp ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  list(APPEND layering_sources ${found})
+endforeach()
+
+set(layering_stamp ${CMAKE_BINARY_DIR}/layering.stamp)
+add_custom_command(
+  OUTPUT ${layering_stamp}
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/scripts/check-layering --quiet
+  COMMAND ${CMAKE_COMMAND} -E touch ${layering_stamp}
+  DEPENDS ${layering_sources} ${CMAKE_SOURCE_DIR}/scripts/check-layering
+          ${CMAKE_SOURCE_DIR}/CMakeLists.txt
+  COMMENT "Checking the order of the rooms"
+  VERBATIM)
+add_custom_target(layering ALL DEPENDS ${layering_stamp})

@@ -1,0 +1,115 @@
+"""Plants each kind of mistake in a small tree and expects scripts/check-layering to name it."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "check-layering"
+
+ROOMS = """
+hummer_room(base LINK fmt::fmt)
+hummer_room(platform USES base LINK Threads::Threads)
+# hummer_room(ghost)
+hummer_room(runtime USES platform)
+hummer_room(net
+  USES runtime)
+hummer_room(graph USES base)
+"""
+
+
+class Layering(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+        self.write("CMakeLists.txt", ROOMS)
+        self.write("src/base/ids.hpp", "#include <cstdint>\n#include <hummer/status.hpp>\n")
+        self.write("src/platform/linux.cpp", '#include <sys/mman.h>\n#include "base/ids.hpp"\n')
+        self.write("src/net/tcp.cpp", '#include "runtime/ring.hpp"\n#include "base/ids.hpp"\n')
+        self.write("src/runtime/ring_test.cpp", "#include <thread>\n")
+        self.write("include/hummer/batch.hpp", "#include <boost/pfr.hpp>\n#include <span>\n")
+        self.write("examples/wordcount.cpp", "#include <hummer/batch.hpp>\n")
+
+    def write(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def run_check(self):
+        done = subprocess.run([sys.executable, SCRIPT, self.root], capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    def expect(self, path, text, message):
+        self.write(path, text)
+        code, errors = self.run_check()
+        self.assertEqual(code, 1, errors)
+        self.assertIn(message, errors)
+        self.assertEqual(errors.count("\n"), 2, errors)  # this one violation, and the sum
+
+    def test_a_tree_in_order_passes(self):
+        self.assertEqual(self.run_check(), (0, ""))
+
+    def test_a_room_above(self):
+        self.expect("src/base/a.cpp", '#include "net/transport.hpp"\n',
+                    "src/base/a.cpp:1: \"net/transport.hpp\": base may not use net")
+
+    def test_a_room_beside(self):
+        self.expect("src/graph/a.cpp", '\n#include "platform/executor.hpp"\n', "a.cpp:2: ")
+
+    def test_tests_obey_the_order_too(self):
+        self.expect("src/base/a_test.cpp", '#include "net/transport.hpp"\n', "may not use net")
+
+    def test_climbing(self):
+        self.expect("src/net/a.cpp", '#include "../base/ids.hpp"\n', "climbs")
+
+    def test_without_a_room(self):
+        self.expect("src/base/a.cpp", '#include "ids.hpp"\n', "does not begin with a room")
+
+    def test_public_header_in_quotes(self):
+        self.expect("src/base/a.cpp", '#include "hummer/status.hpp"\n', "write <hummer/status.hpp>")
+
+    def test_clock_above_the_platform(self):
+        self.expect("src/graph/a.cpp", "#  include  <chrono>\n", "<chrono> above src/platform")
+
+    def test_system_header_above_the_platform(self):
+        self.expect("src/net/a.cpp", "#include <sys/socket.h>\n", "above src/platform")
+
+    def test_system_header_below_the_platform(self):
+        self.expect("src/base/a.cpp", "#include <unistd.h>\n", "above src/platform")
+
+    def test_asio_above_the_platform(self):
+        self.expect("src/net/a.hpp", "#include <boost/asio/io_context.hpp>\n", "above src/platform")
+
+    def test_public_api_includes_a_room(self):
+        self.expect("include/hummer/a.hpp", '#include "base/ids.hpp"\n', "in the public API")
+
+    def test_public_api_includes_a_library(self):
+        self.expect("include/hummer/a.hpp", "#include <fmt/format.h>\n", "in the public API")
+
+    def test_public_api_reads_a_clock(self):
+        self.expect("include/hummer/a.hpp", "#include <chrono>\n", "above src/platform")
+
+    def test_example_includes_a_room(self):
+        self.expect("examples/a.cpp", '#include "api/stream.hpp"\n', "in an example")
+
+    def test_a_long_file(self):
+        self.expect("src/base/a.cpp", "// x\n" * 601, "601 lines")
+
+    def test_a_drawer(self):
+        self.expect("src/base/string_utils.hpp", "", "no file is called utils")
+
+    def test_the_word_helper_is_no_drawer(self):
+        self.write("src/net/helper.hpp", "")
+        self.assertEqual(self.run_check(), (0, ""))
+
+    def test_a_folder_without_a_room(self):
+        self.expect("src/ghost/a.cpp", "", "without a hummer_room line")
+
+    def test_another_suffix(self):
+        self.expect("src/base/a.h", "", "not .h")
+
+
+if __name__ == "__main__":
+    unittest.main()
