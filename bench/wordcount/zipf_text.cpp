@@ -185,11 +185,10 @@ void generate(const Options& options) {
     sentence_starts = false;
 
     const std::uint64_t dice = random.next();
-    const auto mark = static_cast<std::uint32_t>(dice & 1023);
-    if (mark < 104) {  // 5.5 % end a sentence, 4.3 % a clause
-      static constexpr char clause_marks[] = ",,,,,,;:";
-      const bool ends = mark < 58;
-      *out++ = !ends ? clause_marks[(dice >> 10) & 7] : mark < 52 ? '.' : mark < 55 ? '?' : '!';
+    const auto mark = static_cast<std::uint32_t>(dice & 4095);
+    if (mark < 344) {  // 4.4 % end a sentence, 4.0 % a clause
+      const bool ends = mark < 180;
+      *out++ = mark < 174 ? '.' : mark < 178 ? '?' : mark < 180 ? '!' : mark < 340 ? ',' : ';';
       sentence_starts = ends;
     }
     if (out < line_end) {
