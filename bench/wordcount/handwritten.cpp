@@ -257,13 +257,13 @@ class Merge {
       const std::uint64_t begin = border(from.capacity, thread);
       const std::uint64_t end = border(from.capacity, thread + 1);
       for (std::uint64_t i = begin;; ++i) {
-        const Entry& entry = from.entries[i & (from.capacity - 1)];
+        const Entry& entry = from.entries[i];
         if (is_empty(entry)) {
           if (i >= end) break;  // nor did any entry of this range move on further
           continue;
         }
         const std::uint64_t home = hash_of(entry) >> from.shift;
-        if (home >= begin && home < end && !add(entry, border(target().capacity, thread + 1))) {
+        if (home >= begin && home < end && !add(entry, range_end(thread))) {
           deferred_[thread].push_back(entry);
         }
       }
@@ -280,8 +280,9 @@ class Merge {
   void print_range(std::size_t thread, Lines& lines) const {
     const Table<Entry>& table = all_[0].*table_;
     const std::uint64_t end = border(table.capacity, thread + 1);
-    for (std::uint64_t i = border(table.capacity, thread); i < end; ++i) {
+    for (std::uint64_t i = border(table.capacity, thread);; ++i) {
       const Entry& entry = table.entries[i];
+      if (i >= end && (end != table.capacity || is_empty(entry))) break;
       if (is_empty(entry)) continue;
       lines.add(word_of(entry), entry.count);
     }
@@ -294,11 +295,16 @@ class Merge {
     return capacity / all_.size() * thread + capacity % all_.size() * thread / all_.size();
   }
 
-  bool add(const Entry& entry, std::uint64_t range_end) {
+  // Where a thread's part of the target ends: the last one's has no end.
+  std::uint64_t range_end(std::size_t thread) {
+    return thread + 1 == all_.size() ? UINT64_MAX : border(target().capacity, thread + 1);
+  }
+
+  bool add(const Entry& entry, std::uint64_t end) {
     Table<Entry>& table = target();
     for (std::uint64_t slot = hash_of(entry) >> table.shift;; ++slot) {
-      if (slot == range_end) return false;
-      Entry& found = table.entries[slot & (table.capacity - 1)];
+      if (slot == end) return false;
+      Entry& found = table.entries[slot];
       if (is_empty(found)) {
         found = entry;
         return true;

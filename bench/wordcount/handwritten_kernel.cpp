@@ -28,6 +28,9 @@ namespace {
 #else
 #define PASS inline
 #endif
+#ifndef LOAD
+#define LOAD 2
+#endif
 constexpr std::uint32_t batch_blocks = BATCH_BLOCKS;
 constexpr std::uint32_t batch_size = batch_blocks * 64;  // also the most words of a batch
 
@@ -197,7 +200,6 @@ PASS void split(Scratch& scratch, const char* text, const std::uint32_t* positio
 
 PASS void count_shorts(Scratch& scratch, Table<ShortEntry>& table) {
   ShortEntry* const entries = table.entries;
-  const std::uint64_t last = table.capacity - 1;
   const std::uint32_t count = scratch.short_count;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t key = scratch.keys[i];
@@ -208,7 +210,7 @@ PASS void count_shorts(Scratch& scratch, Table<ShortEntry>& table) {
         ++table.size;
         break;
       }
-      entry = entries + ((static_cast<std::uint64_t>(entry - entries) + 1) & last);
+      ++entry;
     }
     ++entry->count;
   }
@@ -244,8 +246,7 @@ PASS void count_mediums(Scratch& scratch, Table<MediumEntry>& table, std::uint32
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t low = scratch.medium_keys[i][0];
     const std::uint64_t high = scratch.medium_keys[i][1];
-    std::uint64_t slot = scratch.medium_homes[i];
-    MediumEntry* entry = table.entries + slot;
+    MediumEntry* entry = table.entries + scratch.medium_homes[i];
     while (__builtin_expect(((entry->low ^ low) | (entry->high ^ high)) != 0, 0)) {
       if (entry->high == 0) {
         entry->low = low;
@@ -253,8 +254,7 @@ PASS void count_mediums(Scratch& scratch, Table<MediumEntry>& table, std::uint32
         ++table.size;
         break;
       }
-      slot = (slot + 1) & (table.capacity - 1);
-      entry = table.entries + slot;
+      ++entry;
     }
     ++entry->count;
   }
@@ -272,6 +272,9 @@ void count_text(WordTables& tables, const char* text, std::size_t size, const Va
     std::uint32_t* out = positions;
     const std::uint32_t full = (end - from) / 64 < batch_blocks ? (end - from) / 64 : batch_blocks;
     for (std::uint32_t block = 0; block < full; ++block) {
+#ifdef AHEAD
+      __builtin_prefetch(text + from + AHEAD);
+#endif
       out = write_positions(out, delimiter_mask(text + from), from);
       from += 64;
     }
@@ -284,9 +287,10 @@ void count_text(WordTables& tables, const char* text, std::size_t size, const Va
     const auto count = static_cast<std::uint32_t>(out - positions);
     if (count == 0) continue;  // inside a word longer than a batch
 
-    if (tables.shorts.size + count > tables.shorts.capacity / 2) grow(tables.shorts);
-    if (tables.mediums.size + count > tables.mediums.capacity / 2) grow(tables.mediums);
+    if (tables.shorts.size + count > tables.shorts.capacity / LOAD) grow(tables.shorts);
+    if (tables.mediums.size + count > tables.mediums.capacity / LOAD) grow(tables.mediums);
     split<lower_case>(scratch, text, positions, count, tables.shorts.shift, variant.longer_than);
+    tables.words += scratch.short_count + scratch.other_count;
 #ifndef NO_PREFETCH
     for (std::uint32_t i = 0; i < scratch.short_count; ++i) {
       __builtin_prefetch(tables.shorts.entries + scratch.homes[i], 1);
@@ -295,7 +299,6 @@ void count_text(WordTables& tables, const char* text, std::size_t size, const Va
     const std::uint32_t mediums = load_mediums(scratch, tables, text, variant);
     count_shorts(scratch, tables.shorts);
     count_mediums(scratch, tables.mediums, mediums);
-    tables.words += scratch.short_count + scratch.other_count;
     positions[-1] = positions[count - 1];
   }
 }

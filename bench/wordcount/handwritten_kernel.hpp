@@ -43,7 +43,8 @@ struct LongEntry {
 };
 
 // Open addressing, linear probing, at most half full; the home slot is the hash's top bits, so
-// that entries lie in hash order and two tables merge in one sequential pass.
+// that entries lie in hash order: a table doubles in place, and two merge in one sequential pass.
+// Slots go on past `capacity`, so that probing needs no wrap.
 template <typename Entry>
 struct Table {
   Entry* entries;

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "handwritten_kernel.hpp"
 
@@ -12,27 +13,43 @@ namespace {
 constexpr std::uint32_t first_capacity_bits = 16;
 constexpr std::size_t arena_block_size = 1 << 20;
 
+// Addresses are reserved once for the largest table; memory comes as slots are touched.
+constexpr std::size_t reserved_size = std::size_t{1} << 36;
+
 template <typename Entry>
-void create(Table<Entry>& table, std::uint32_t capacity_bits) {
-  table.capacity = std::uint64_t{1} << capacity_bits;
-  table.shift = 64 - capacity_bits;
+void create(Table<Entry>& table) {
+  table.capacity = std::uint64_t{1} << first_capacity_bits;
+  table.shift = 64 - first_capacity_bits;
   table.size = 0;
-  table.entries = static_cast<Entry*>(allocate_zeroed(table.capacity * sizeof(Entry)));
+  table.entries = static_cast<Entry*>(allocate_zeroed(reserved_size));
 }
 
+// Doubles in place, from the last cluster (run of used slots) to the first: a cluster at [a, b)
+// moves to slots from 2a on, so it never meets one that has not moved yet. Fresh memory is slow
+// (page faults, zeroing; in a virtual machine also the host's), so the table touches no more of
+// it than its final size.
 template <typename Entry, typename IsEmpty, typename HashOf>
-void grow_table(Table<Entry>& table, IsEmpty is_empty, HashOf hash_of) {
-  const Table<Entry> old = table;
-  create(table, 64 - old.shift + 2);
-  table.size = old.size;
-  for (std::uint64_t i = 0; i < old.capacity; ++i) {
-    const Entry& entry = old.entries[i];
-    if (is_empty(entry)) continue;
-    std::uint64_t slot = hash_of(entry) >> table.shift;
-    while (!is_empty(table.entries[slot])) slot = (slot + 1) & (table.capacity - 1);
-    table.entries[slot] = entry;
+void grow_in_place(Table<Entry>& table, IsEmpty is_empty, HashOf hash_of) {
+  std::uint64_t end = table.capacity;
+  while (!is_empty(table.entries[end])) ++end;
+  table.capacity *= 2;
+  --table.shift;
+  std::vector<Entry> cluster;
+  while (end > 0) {
+    if (is_empty(table.entries[--end])) continue;
+    cluster.clear();
+    ++end;
+    while (end > 0 && !is_empty(table.entries[end - 1])) {
+      cluster.push_back(table.entries[--end]);
+      table.entries[end] = Entry{};
+    }
+    for (std::size_t i = cluster.size(); i-- > 0;) {  // who stood at home, stands there again
+      const Entry& entry = cluster[i];
+      std::uint64_t slot = hash_of(entry) >> table.shift;
+      while (!is_empty(table.entries[slot])) ++slot;
+      table.entries[slot] = entry;
+    }
   }
-  release(old.entries, old.capacity * sizeof(Entry));
 }
 
 std::uint64_t hash_long(const char* bytes, std::size_t length) {
@@ -76,25 +93,25 @@ void release(void* memory, std::size_t size_bytes) {
 }
 
 void prepare(WordTables& tables) {
-  create(tables.shorts, first_capacity_bits);
-  create(tables.mediums, first_capacity_bits);
-  create(tables.longs, first_capacity_bits);
+  create(tables.shorts);
+  create(tables.mediums);
+  create(tables.longs);
 }
 
 void grow(Table<ShortEntry>& table) {
-  grow_table(
+  grow_in_place(
       table, [](const ShortEntry& entry) { return entry.key == 0; },
       [](const ShortEntry& entry) { return hash_short(entry.key); });
 }
 
 void grow(Table<MediumEntry>& table) {
-  grow_table(
+  grow_in_place(
       table, [](const MediumEntry& entry) { return entry.high == 0; },
       [](const MediumEntry& entry) { return hash_medium(entry.low, entry.high); });
 }
 
 void grow(Table<LongEntry>& table) {
-  grow_table(
+  grow_in_place(
       table, [](const LongEntry& entry) { return entry.bytes == nullptr; },
       [](const LongEntry& entry) { return entry.hash; });
 }
@@ -102,13 +119,13 @@ void grow(Table<LongEntry>& table) {
 void add_long(WordTables& tables, const char* bytes, std::size_t length, std::uint64_t count,
               const Variant& variant) {
   char* lowered = nullptr;
-  char small[256];
+  char small[256] = {};
   if (variant.lower_case) {
     lowered = length <= sizeof(small) ? small : static_cast<char*>(std::malloc(length));
     if (lowered == nullptr) std::abort();
     for (std::size_t i = 0; i < length; ++i) {
       const auto c = static_cast<unsigned char>(bytes[i]);
-      lowered[i] = static_cast<char>(c - 'A' < 26u ? c + 32 : c);
+      lowered[i] = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
     }
     bytes = lowered;
   }
@@ -124,7 +141,7 @@ void add_long(WordTables& tables, const char* bytes, std::size_t length, std::ui
       if (lowered != nullptr && lowered != small) std::free(lowered);
       return;
     }
-    slot = (slot + 1) & (table.capacity - 1);
+    ++slot;
   }
   if (tables.arena_left < length) {
     const std::size_t size = length > arena_block_size ? length : arena_block_size;
