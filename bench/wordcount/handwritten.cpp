@@ -1,7 +1,7 @@
 // wordcount_handwritten: the word count that Hummer is judged against.
 //
 //   wordcount_handwritten [--threads N] [--out FILE] [--lower] [--longer-than N]
-//                         [--input map|populate|read] [--isa 2|3|4] FILE
+//                         [--input populate|map|read] [--isa 2|3|4|5] FILE
 //
 // Threads claim pieces of the file, cut at delimiters, and count into tables of their own; then
 // each thread merges and prints one range of hashes. `word<tab>count` lines go to --out, in no
@@ -46,7 +46,7 @@ struct Options {
   std::string out;
   unsigned threads = 2;
   unsigned isa = 0;
-  Input input = Input::map;
+  Input input = Input::populate;
   std::size_t read_size = 256 << 10;
   Variant variant;
 };
@@ -62,8 +62,15 @@ CountFunction choose_kernel(unsigned& isa) {
   unsigned best = 2;
   if (__builtin_cpu_supports("x86-64-v3")) best = 3;
   if (best == 3 && __builtin_cpu_supports("x86-64-v4")) best = 4;
+  if (best == 4 && __builtin_cpu_supports("avx512vbmi2")) best = 5;
   if (isa == 0 || isa > best) isa = best;
-  return isa == 4 ? v4::count : isa == 3 ? v3::count : v2::count;
+  return isa == 5 ? v5::count : isa == 4 ? v4::count : isa == 3 ? v3::count : v2::count;
+}
+
+const char* name_of_isa(unsigned isa) {
+  static constexpr const char* names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4",
+                                          "x86-64-v4+vbmi2"};
+  return names[isa - 2];
 }
 
 inline bool is_delimiter(char c) { return static_cast<unsigned char>(c) <= 0x20; }
@@ -111,15 +118,11 @@ void count_mapped_piece(const TextFile& file, std::size_t begin, std::size_t end
     if (begin == end) return;
   }
   while (end < file.size() && !is_delimiter(text[end])) ++end;
-  while (begin < end) {  // a second turn only for a word of gigabytes
-    std::size_t size = end - begin;
-    if (size > INT32_MAX - 64) {
-      std::fprintf(stderr, "wordcount_handwritten: a word of more than 2 GB\n");
-      std::exit(1);
-    }
-    count(tables, text + begin, size, variant);
-    begin += size;
+  if (end - begin > INT32_MAX - readable_past_end) {
+    std::fprintf(stderr, "wordcount_handwritten: a word of more than 2 GB\n");
+    std::exit(1);
   }
+  count(tables, text + begin, end - begin, variant);
 }
 
 class Reader {
@@ -168,10 +171,6 @@ class Reader {
       if (border > from) count(tables, from, static_cast<std::size_t>(border - from), variant);
       kept = static_cast<std::size_t>(to - border);
       std::memmove(buffer_, border, kept);
-      if (kept == 0 && at >= end && (at == file_.size() || border == to)) {
-        // The piece ended with a delimiter; the next piece skips up to one at or after `end`.
-        skip = false;
-      }
     }
   }
 
@@ -214,15 +213,12 @@ class Lines {
   std::uint64_t count_ = 0;
 };
 
-// What differs between the three tables when they are merged and printed.
-bool is_empty(const ShortEntry& entry) { return entry.key == 0; }
-bool is_empty(const MediumEntry& entry) { return entry.high == 0; }
-bool is_empty(const LongEntry& entry) { return entry.bytes == nullptr; }
-std::uint64_t hash_of(const ShortEntry& entry) { return hash_short(entry.key); }
-std::uint64_t hash_of(const MediumEntry& entry) { return hash_medium(entry.low, entry.high); }
-std::uint64_t hash_of(const LongEntry& entry) { return entry.hash; }
+// What differs between the four tables when they are merged and printed.
 bool same(const ShortEntry& a, const ShortEntry& b) { return a.key == b.key; }
 bool same(const MediumEntry& a, const MediumEntry& b) { return a.low == b.low && a.high == b.high; }
+bool same(const WideEntry& a, const WideEntry& b) {
+  return std::memcmp(a.key, b.key, sizeof(a.key)) == 0;
+}
 bool same(const LongEntry& a, const LongEntry& b) {
   return a.hash == b.hash && a.length == b.length && std::memcmp(a.bytes, b.bytes, a.length) == 0;
 }
@@ -233,6 +229,12 @@ std::string_view word_of(const ShortEntry& entry) {
 std::string_view word_of(const MediumEntry& entry) {
   return {reinterpret_cast<const char*>(&entry.low),
           16 - static_cast<std::size_t>(__builtin_clzll(entry.high)) / 8};
+}
+std::string_view word_of(const WideEntry& entry) {
+  const std::uint64_t last = entry.key[3] != 0 ? entry.key[3] : entry.key[2];
+  const std::size_t before = entry.key[3] != 0 ? 24 : 16;
+  return {reinterpret_cast<const char*>(entry.key),
+          before + 8 - static_cast<std::size_t>(__builtin_clzll(last)) / 8};
 }
 std::string_view word_of(const LongEntry& entry) { return {entry.bytes, entry.length}; }
 
@@ -357,6 +359,7 @@ Result run(const Options& options, CountFunction count) {
   std::vector<WordTables> tables(options.threads);
   Merge<ShortEntry> shorts(tables, &WordTables::shorts);
   Merge<MediumEntry> mediums(tables, &WordTables::mediums);
+  Merge<WideEntry> wides(tables, &WordTables::wides);
   Merge<LongEntry> longs(tables, &WordTables::longs);
   Result result;
   result.lines.resize(options.threads);
@@ -365,11 +368,13 @@ Result run(const Options& options, CountFunction count) {
     result.count_seconds = now_seconds() - begin_seconds;
     shorts.make_room([](auto& table) { grow(table); });
     mediums.make_room([](auto& table) { grow(table); });
+    wides.make_room([](auto& table) { grow(table); });
     longs.make_room([](auto& table) { grow(table); });
   });
   std::barrier merged(options.threads, [&]() noexcept {
     shorts.add_deferred();
     mediums.add_deferred();
+    wides.add_deferred();
     longs.add_deferred();
   });
   std::barrier printed(options.threads);
@@ -394,12 +399,14 @@ Result run(const Options& options, CountFunction count) {
     counted.arrive_and_wait();
     shorts.merge_range(thread);
     mediums.merge_range(thread);
+    wides.merge_range(thread);
     longs.merge_range(thread);
     merged.arrive_and_wait();
     Lines& lines = result.lines[thread];
     lines.reserve(file.size() * 23 + 4096);  // one letter, a blank: "x\t" and 20 digits at most
     shorts.print_range(thread, lines);
     mediums.print_range(thread, lines);
+    wides.print_range(thread, lines);
     longs.print_range(thread, lines);
     printed.arrive_and_wait();
     if (out >= 0) {
@@ -422,10 +429,10 @@ Result run(const Options& options, CountFunction count) {
     hash += result_hash(lines.text()).hash;
   }
   std::fprintf(stderr,
-               "{\"engine\": \"handwritten\", \"version\": \"x86-64-v%u\", \"seconds\": %.6f, "
+               "{\"engine\": \"handwritten\", \"version\": \"%s\", \"seconds\": %.6f, "
                "\"count_seconds\": %.6f, \"gb_per_second\": %.3f, \"words\": %llu, "
                "\"distinct\": %llu, \"hash\": \"%016llx\"}\n",
-               options.isa, seconds, result.count_seconds,
+               name_of_isa(options.isa), seconds, result.count_seconds,
                static_cast<double>(file.size()) / seconds / 1e9,
                static_cast<unsigned long long>(result.words),
                static_cast<unsigned long long>(result.distinct),
@@ -436,7 +443,7 @@ Result run(const Options& options, CountFunction count) {
 [[noreturn]] void usage() {
   std::fprintf(stderr,
                "usage: wordcount_handwritten [--threads N] [--out FILE] [--lower] "
-               "[--longer-than N] [--input map|populate|read] [--isa 2|3|4] FILE\n");
+               "[--longer-than N] [--input map|populate|read] [--isa 2|3|4|5] FILE\n");
   std::exit(2);
 }
 

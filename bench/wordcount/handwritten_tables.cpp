@@ -28,8 +28,8 @@ void create(Table<Entry>& table) {
 // moves to slots from 2a on, so it never meets one that has not moved yet. Fresh memory is slow
 // (page faults, zeroing; in a virtual machine also the host's), so the table touches no more of
 // it than its final size.
-template <typename Entry, typename IsEmpty, typename HashOf>
-void grow_in_place(Table<Entry>& table, IsEmpty is_empty, HashOf hash_of) {
+template <typename Entry>
+void grow_in_place(Table<Entry>& table) {
   std::uint64_t end = table.capacity;
   while (!is_empty(table.entries[end])) ++end;
   table.capacity *= 2;
@@ -59,7 +59,7 @@ std::uint64_t hash_long(const char* bytes, std::size_t length) {
     std::memcpy(&low, bytes, 8);
     std::memcpy(&high, bytes + 8, 8);
     hash = hash_medium(low ^ hash, high);
-    if (length <= 32) {  // the last 16 bytes may overlap; there are more than 16
+    if (length <= 32) {  // the last 16 bytes may overlap; there are more than 32
       std::memcpy(&low, bytes + length - 16, 8);
       std::memcpy(&high, bytes + length - 8, 8);
       return hash_medium(low ^ hash, high);
@@ -95,26 +95,14 @@ void release(void* memory, std::size_t size_bytes) {
 void prepare(WordTables& tables) {
   create(tables.shorts);
   create(tables.mediums);
+  create(tables.wides);
   create(tables.longs);
 }
 
-void grow(Table<ShortEntry>& table) {
-  grow_in_place(
-      table, [](const ShortEntry& entry) { return entry.key == 0; },
-      [](const ShortEntry& entry) { return hash_short(entry.key); });
-}
-
-void grow(Table<MediumEntry>& table) {
-  grow_in_place(
-      table, [](const MediumEntry& entry) { return entry.high == 0; },
-      [](const MediumEntry& entry) { return hash_medium(entry.low, entry.high); });
-}
-
-void grow(Table<LongEntry>& table) {
-  grow_in_place(
-      table, [](const LongEntry& entry) { return entry.bytes == nullptr; },
-      [](const LongEntry& entry) { return entry.hash; });
-}
+void grow(Table<ShortEntry>& table) { grow_in_place(table); }
+void grow(Table<MediumEntry>& table) { grow_in_place(table); }
+void grow(Table<WideEntry>& table) { grow_in_place(table); }
+void grow(Table<LongEntry>& table) { grow_in_place(table); }
 
 void add_long(WordTables& tables, const char* bytes, std::size_t length, std::uint64_t count,
               const Variant& variant) {
