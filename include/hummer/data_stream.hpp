@@ -27,6 +27,7 @@
 #include <hummer/aggregate.hpp>
 #include <hummer/environment.hpp>
 #include <hummer/format.hpp>
+#include <hummer/identity.hpp>
 #include <hummer/operators/collection_source.hpp>
 #include <hummer/operators/factory.hpp>
 #include <hummer/operators/filter.hpp>
@@ -40,8 +41,10 @@
 #include <hummer/operators/process.hpp>
 #include <hummer/operators/block_flat_map.hpp>
 #include <hummer/operators/line_flat_map.hpp>
-#include <hummer/operators/lines.hpp>
+#include <hummer/operators/sink_function.hpp>
+#include <hummer/operators/source_function.hpp>
 #include <hummer/operators/text_sink.hpp>
+#include <hummer/operators/union.hpp>
 
 namespace hummer {
 
@@ -93,15 +96,6 @@ constexpr bool check_record_type() {
 
 }  // namespace detail
 
-// key_by(identity): the record is its own key.
-struct Identity {
-  template <typename T>
-  const T& operator()(const T& record) const {
-    return record;
-  }
-};
-inline constexpr Identity identity{};
-
 template <typename T>
 class DataStream {
   static_assert(detail::check_record_type<T>());
@@ -141,18 +135,27 @@ class DataStream {
                       return std::make_unique<FlatMapOperator<T, Out, Function>>(function);
                     }));
   }
-  // A general operator with side outputs: see operators/process.hpp.
-  template <typename Function>
-  auto process(Function function) const {
-    using Out = typename Function::Output;
-    return add<Out>("process", make_operator_factory([function] {
-                      return std::make_unique<ProcessOperator<T, Out, Function>>(function);
-                    }));
+  // The general operator of the author's own, with state, timers and side outputs:
+  // see operators/process.hpp. Out: named here, or User::Output.
+  template <typename Out = void, typename User>
+  auto process(User user, SideOutputPorts sides = {}) const {
+    if constexpr (std::is_void_v<Out>) {
+      return process<typename User::Output>(std::move(user), std::move(sides));
+    } else {
+      if (sides.empty()) sides = side_outputs_of(user);
+      auto stream = add<Out>("process", make_operator_factory([user, sides] {
+                               return std::make_unique<ProcessOperator<T, Out, User>>(user, sides);
+                             }));
+      stream.sides_ = std::move(sides);
+      return stream;
+    }
   }
-  // What the `process` before this wrote under `tag`.
+  // What the `process` that gave this stream puts out under `tag`.
   template <typename U>
   DataStream<U> side_output(const SideOutput<U>& tag) const {
-    return DataStream<U>(*env_, node_, tag.port());
+    const std::size_t port = side_output_port(sides_, tag.name, type_of<U>());
+    HUMMER_ASSERT(port != 0 && "the tag is not among the side outputs of this process()");
+    return DataStream<U>(*env_, node_, static_cast<int>(port));
   }
   // Records of both, in no particular order between them.
   template <typename... Others>
@@ -189,15 +192,17 @@ class DataStream {
 
   // One line per record to standard output.
   void print() const { add_text_sink("print", make_print_writer()); }
-  // One line per record; "-" is standard output. See make_file_writer.
+  // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
+  // `path` is a directory of n files.
   DataStream write_file(const std::string& path) const {
-    return add_text_sink("write_file", path == "-" ? make_print_writer() : make_file_writer(path));
+    return add_text_sink("write_file", path == "-" ? make_print_writer() : make_file_writer(path))
+        .parallelism(1);
   }
   // function(const T&) for its effect.
   template <typename Function>
   DataStream for_each(Function function) const {
     return add_sink("for_each", make_operator_factory([function] {
-                      return std::make_unique<ForEachSink<T, Function>>(function);
+                      return std::make_unique<ForEachSinkOperator<T, Function>>(function);
                     }));
   }
   // A sink of your own: an Operator without output per subtask.
@@ -275,6 +280,7 @@ class DataStream {
   StreamExecutionEnvironment* env_;
   int node_;
   EdgeSpecification edge_;
+  SideOutputPorts sides_;
 };
 
 // A stream of which each record has a key: aggregates per key.
@@ -451,21 +457,24 @@ DataStream<T> StreamExecutionEnvironment::from_source(std::string name,
 }
 
 template <typename T>
-DataStream<T> StreamExecutionEnvironment::from_collection(std::vector<T> values) {
-  auto shared = std::make_shared<const std::vector<T>>(std::move(values));
-  auto stream = from_source<Stored<T>>(
-      "from_collection",
-      make_operator_factory([shared] { return std::make_unique<CollectionSource<T>>(shared); }), true);
-  return stream.parallelism(1);
+DataStream<Stored<T>> StreamExecutionEnvironment::from_collection(std::vector<T> values) {
+  auto collection = make_collection<T>(std::move(values));
+  return from_source<Stored<T>>("from_collection", make_operator_factory([collection] {
+                                  return std::make_unique<CollectionSource<Stored<T>>>(collection);
+                                }),
+                                true)
+      .parallelism(1);
 }
 
-template <typename Function>
-auto StreamExecutionEnvironment::generate(std::uint64_t count, Function function) {
-  using T = std::remove_cvref_t<std::invoke_result_t<Function&, std::uint64_t>>;
-  return from_source<T>("generate", make_operator_factory([count, function] {
-                          return std::make_unique<GeneratorSource<T, Function>>(count, function);
+template <typename Function, typename TimestampFunction>
+auto StreamExecutionEnvironment::generate(Function function, GeneratorOptions options,
+                                          TimestampFunction timestamp) {
+  using T = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, std::uint64_t>>>;
+  return from_source<T>("generate", make_operator_factory([=] {
+                          return std::make_unique<GeneratorSource<T, Function, TimestampFunction>>(
+                              function, options, timestamp);
                         }),
-                        true);
+                        options.count.has_value());
 }
 
 inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,

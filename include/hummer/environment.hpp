@@ -30,6 +30,7 @@
 #include <hummer/job_result.hpp>
 #include <hummer/network_settings.hpp>
 #include <hummer/operator.hpp>
+#include <hummer/operators/generator_source.hpp>
 
 namespace hummer {
 
@@ -120,11 +121,13 @@ class StreamExecutionEnvironment {
   TextStream from_file(const std::string& path, FileSourceOptions options = {});
   // Lines from host:port until the peer closes.
   TextStream from_socket(const std::string& address);
+  // In order, from one subtask. Strings become text views.
   template <typename T>
-  DataStream<T> from_collection(std::vector<T> values);
-  // function(index) for index 0 … count−1, spread over the subtasks; pure in its argument.
-  template <typename Function>
-  auto generate(std::uint64_t count, Function function);
+  DataStream<Stored<T>> from_collection(std::vector<T> values);
+  // Records made from their index by a pure function(std::uint64_t) → T, spread over the subtasks;
+  // how many, how fast and with which event time: operators/generator_source.hpp.
+  template <typename Function, typename TimestampFunction = NoTimestamps>
+  auto generate(Function function, GeneratorOptions options, TimestampFunction timestamp = {});
   // A source of your own: make() gives a SourceOperator per subtask.
   template <typename T>
   DataStream<T> from_source(std::string name, std::shared_ptr<const OperatorFactory> factory,

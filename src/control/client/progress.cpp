@@ -19,7 +19,7 @@ std::string format_bytes(double bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return fmt::format(unit == 0 ? "{:.0f} {}" : "{:.2f} {}", bytes, units[unit]);
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 2, units[unit]);
 }
 
 std::string format_count(double count) {
@@ -29,7 +29,7 @@ std::string format_count(double count) {
     count /= 1000;
     ++unit;
   }
-  return fmt::format(unit == 0 ? "{:.0f}{}" : "{:.1f}{}", count, units[unit]);
+  return fmt::format("{:.{}f}{}", count, unit == 0 ? 0 : 1, units[unit]);
 }
 
 Progress::Progress(Platform& platform, const Deployment& deployment, bool quiet, bool per_vertex)
