@@ -214,9 +214,9 @@ inline void split(Scratch& scratch, const char* text, const std::uint32_t* posit
 }
 
 // The first compare is a branch on purpose. Searching a cache line's four keys at once without a
-// branch takes fewer instructions and almost twice the time: the counter's address then depends
-// on the loaded keys, and no later load may pass a store whose address is unknown, so that cache
-// misses no longer overlap.
+// branch was measured at 1.6 s of processor time for 1 GiB instead of 0.9. The likely reason: the
+// counter's address then depends on the loaded keys, and loads do not pass stores whose address is
+// unknown, so that cache misses no longer overlap.
 inline void count_shorts(Scratch& scratch, Table<ShortEntry>& table) {
   ShortEntry* const entries = table.entries;
   const std::uint32_t count = scratch.short_count;
