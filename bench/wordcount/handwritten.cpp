@@ -68,8 +68,7 @@ CountFunction choose_kernel(unsigned& isa) {
 }
 
 const char* name_of_isa(unsigned isa) {
-  static constexpr const char* names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4",
-                                          "x86-64-v4+vbmi2"};
+  static constexpr const char* names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4+vbmi2"};
   return names[isa - 2];
 }
 
@@ -140,8 +139,8 @@ class Reader {
     while (true) {
       if (capacity_ - kept < read_size_) enlarge(kept);
       const std::size_t wanted = at < end ? std::min(read_size_, end - at) : std::size_t{4096};
-      const ssize_t got = ::pread(file_.descriptor(), buffer_ + kept, wanted,
-                                  static_cast<off_t>(at));
+      const ssize_t got =
+          ::pread(file_.descriptor(), buffer_ + kept, wanted, static_cast<off_t>(at));
       if (got < 0) fail("cannot read", "input");
       char* from = buffer_;
       char* to = buffer_ + kept + got;
@@ -382,8 +381,7 @@ Result run(const Options& options, CountFunction count) {
   const auto work = [&](std::size_t thread) {
     WordTables& own = tables[thread];
     prepare(own);
-    Reader* reader =
-        options.input == Input::read ? new Reader(file, options.read_size) : nullptr;
+    Reader* reader = options.input == Input::read ? new Reader(file, options.read_size) : nullptr;
     while (true) {
       const std::size_t begin = next_piece.fetch_add(1, std::memory_order_relaxed) * piece_size;
       if (begin >= file.size()) break;
@@ -455,7 +453,9 @@ Options parse(int argc, char** argv) {
       if (++i == argc) usage();
       return argv[i];
     };
-    const auto number = [&] { return static_cast<std::uint32_t>(std::strtoul(value(), nullptr, 10)); };
+    const auto number = [&] {
+      return static_cast<std::uint32_t>(std::strtoul(value(), nullptr, 10));
+    };
     if (name == "--threads") {
       options.threads = number();
     } else if (name == "--out") {
@@ -470,10 +470,10 @@ Options parse(int argc, char** argv) {
       options.read_size = number();
     } else if (name == "--input") {
       const std::string_view input = value();
-      options.input = input == "map" ? Input::map
+      options.input = input == "map"        ? Input::map
                       : input == "populate" ? Input::populate
-                      : input == "read" ? Input::read
-                                        : (usage(), Input::map);
+                      : input == "read"     ? Input::read
+                                            : (usage(), Input::map);
     } else if (name.starts_with("--") || !options.file.empty()) {
       usage();
     } else {

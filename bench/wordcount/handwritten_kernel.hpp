@@ -71,8 +71,8 @@ struct WordTables {
 };
 
 struct Variant {
-  bool lower_case = false;         // ASCII letters only
-  std::uint32_t longer_than = 0;   // bytes
+  bool lower_case = false;        // ASCII letters only
+  std::uint32_t longer_than = 0;  // bytes
 };
 
 // Counts the words of text[0, size), where both ends are word borders; size < 2^31.

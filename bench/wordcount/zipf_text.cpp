@@ -197,7 +197,8 @@ void generate(const Options& options) {
       *out++ = '\n';
       if (sentence_starts && ((dice >> 13) & 3) == 0) *out++ = '\n';
       if (out >= buffer.data() + buffer_size - 512) {
-        const auto size = std::min<std::uint64_t>(left, static_cast<std::size_t>(out - buffer.data()));
+        const auto size =
+            std::min<std::uint64_t>(left, static_cast<std::size_t>(out - buffer.data()));
         if (size == left) buffer[size - 1] = '\n';
         write_all(file, buffer.data(), size, options.out);
         left -= size;
@@ -215,8 +216,8 @@ void generate(const Options& options) {
 }
 
 [[noreturn]] void usage() {
-  std::fprintf(stderr,
-               "usage: zipf_text --bytes N [--seed S] [--vocabulary V] [--exponent Z] --out FILE\n");
+  std::fprintf(
+      stderr, "usage: zipf_text --bytes N [--seed S] [--vocabulary V] [--exponent Z] --out FILE\n");
   std::exit(2);
 }
 
