@@ -222,9 +222,9 @@ TEST(LinuxFiles, UnreadableFileIsPermissionDenied) {
   std::filesystem::permissions(name, std::filesystem::perms::none);
   auto platform = make_linux_platform();
   const bool is_root = ::geteuid() == 0;  // who may read everything
-  if (is_root) ASSERT_EQ(::seteuid(65534), 0);
+  ASSERT_EQ(is_root ? ::seteuid(65534) : 0, 0);
   const ErrorCode code = platform->files().open_for_reading(name).status().code();
-  if (is_root) ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_EQ(is_root ? ::seteuid(0) : 0, 0);
   EXPECT_EQ(code, ErrorCode::permission_denied);
   std::filesystem::remove(name);
 }

@@ -69,8 +69,11 @@ bool parse_ipv6(std::string_view text, std::array<std::uint8_t, 16>& bytes) {
 std::string SocketAddress::to_string() const {
   std::string text;
   if (!is_ipv6) {
-    for (int i = 0; i < 4; ++i) text += (i > 0 ? "." : "") + std::to_string(bytes[i]);
-    return text + ":" + std::to_string(port);
+    for (int i = 0; i < 4; ++i) {
+      text += std::to_string(bytes[i]);
+      text += i < 3 ? '.' : ':';
+    }
+    return text += std::to_string(port);
   }
   // The longest run of zero groups (the first of equals) becomes "::" (RFC 5952).
   std::array<unsigned, 8> groups{};
@@ -93,7 +96,9 @@ std::string SocketAddress::to_string() const {
     text.append(digits, end);
     ++i;
   }
-  return "[" + text + "]:" + std::to_string(port);
+  text.insert(text.begin(), '[');
+  text += "]:";
+  return text += std::to_string(port);
 }
 
 Result<SocketAddress> parse_socket_address(std::string_view text) {

@@ -65,7 +65,8 @@ class ByteStream {
   // All bytes or a failure. `bytes` must live until the task is done.
   Task<Status> write_all(std::span<const char> bytes);
 
-  // At once: the number of bytes moved, would_block, or a failure. try_read: 0 when the peer closed.
+  // At once: the number of bytes moved, would_block, or a failure. try_read: 0 when the peer
+  // closed.
   virtual Result<std::size_t> try_read(std::span<char> into) = 0;
   virtual Result<std::size_t> try_write(std::span<const char> bytes) = 0;
 

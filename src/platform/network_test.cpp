@@ -145,12 +145,14 @@ TEST_P(NetworkTest, NobodyListens) {
 }
 
 TEST_P(NetworkTest, BindAddress) {
-  EXPECT_EQ(run_task(*platform_, *client_,
-                     connect_code(network(), address_, {.bind_address = "127.0.0.1", .interface = ""})),
+  ConnectOptions options;
+  options.bind_address = "127.0.0.1";
+  EXPECT_EQ(run_task(*platform_, *client_, connect_code(network(), address_, options)),
             ErrorCode::ok);
   // A wish that can't be granted is no failure.
-  EXPECT_EQ(run_task(*platform_, *client_,
-                     connect_code(network(), address_, {.bind_address = "", .interface = "lo"})),
+  options.bind_address.clear();
+  options.interface = "lo";
+  EXPECT_EQ(run_task(*platform_, *client_, connect_code(network(), address_, options)),
             ErrorCode::ok);
 }
 

@@ -151,7 +151,8 @@ void SimulatedConnection::learn_of_death(int end) {
 void SimulatedConnection::resume() {
   for (End& end : ends_) {
     if (!end.in_flight.empty() && !end.delivery.armed()) {
-      simulation_.events_.arm(end.delivery, std::max(simulation_.now(), end.in_flight.front().when));
+      simulation_.events_.arm(end.delivery,
+                              std::max(simulation_.now(), end.in_flight.front().when));
     }
     if (end.doomed && !end.dead && !end.death.armed()) {
       simulation_.events_.arm(end.death, simulation_.now());

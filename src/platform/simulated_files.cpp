@@ -229,7 +229,8 @@ Result<std::vector<std::string>> SimulatedFiles::list_directory(const std::strin
   }
   std::vector<std::string> names;
   for (const auto& [name, unused] : disk_->names()) {
-    if (name != "/" && parent_of(name) == directory) names.push_back(name.substr(name.rfind('/') + 1));
+    if (name == "/" || parent_of(name) != directory) continue;
+    names.push_back(name.substr(name.rfind('/') + 1));
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -11,8 +11,8 @@ namespace hummer {
 
 class SimulatedByteStream final : public ByteStream {
  public:
-  SimulatedByteStream(const SimulatedPlatform& node, std::shared_ptr<SimulatedConnection> connection,
-                      int end)
+  SimulatedByteStream(const SimulatedPlatform& node,
+                      std::shared_ptr<SimulatedConnection> connection, int end)
       : node_(node), connection_(std::move(connection)), end_(end) {
     connection_->attach(end_, this);
   }

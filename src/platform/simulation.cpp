@@ -187,8 +187,9 @@ void Simulation::trace(std::string_view what, std::uint64_t number) {
 
 std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options) {
   auto simulation = std::make_unique<Simulation>(options);
+  auto disk = std::make_shared<SimulatedDisk>(*simulation);
   auto node = std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
-      *simulation, "node1", simulation->nodes_made_++, std::make_shared<SimulatedDisk>(*simulation)));
+      *simulation, "node1", simulation->nodes_made_++, std::move(disk)));
   node->owned_simulation_ = std::move(simulation);
   return node;
 }

@@ -133,8 +133,8 @@ TEST(Simulation, EqualSeedsGiveEqualTraces) {
 // Not a test of its own: what the next one runs in other processes.
 TEST(Simulation, PrintHash) {
   if (const char* seed = std::getenv("HUMMER_TEST_PRINT_HASH_OF_SEED")) {
-    std::printf("hash=%llu\n",
-                static_cast<unsigned long long>(run_cluster(std::strtoull(seed, nullptr, 10)).hash));
+    const Outcome outcome = run_cluster(std::strtoull(seed, nullptr, 10));
+    std::printf("hash=%llu\n", static_cast<unsigned long long>(outcome.hash));
   }
 }
 
@@ -146,7 +146,9 @@ std::string hash_in_another_process(const char* seed) {
   ::setenv("HUMMER_TEST_SELF", path.data(), 1);
   std::FILE* pipe = ::popen(command.c_str(), "r");
   std::string text;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text.push_back(static_cast<char>(c));
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+    text.push_back(static_cast<char>(c));
+  }
   ::pclose(pipe);
   const std::size_t begin = text.find("hash=");
   return begin == std::string::npos ? "no hash: " + text

@@ -13,9 +13,9 @@ namespace hummer {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 20'000;
+constexpr int rounds = 10'000;
 #else
-constexpr int rounds = 100'000;
+constexpr int rounds = 50'000;
 #endif
 
 struct Side {
