@@ -31,8 +31,8 @@ struct NoTimestamps {
 };
 
 struct GeneratorOptions {
-  std::optional<std::uint64_t> count;
-  std::optional<double> records_per_second;
+  std::optional<std::uint64_t> count = {};
+  std::optional<double> records_per_second = {};
   std::uint32_t watermark_interval = 1024;  // records
   Timestamp out_of_order_ms = 0;
 };
