@@ -9,6 +9,8 @@ namespace {
 
 constexpr int spoiled_byte = 0xDD;
 constexpr int calls_without_progress_max = 2000;
+// Far more output than expected: it will not end by itself.
+constexpr std::size_t records_beyond_expected_max = 20'000;
 constexpr std::int64_t pause_nanoseconds = 1'000'000;
 
 }  // namespace
@@ -19,7 +21,10 @@ HarnessRun::HarnessRun(const HarnessCase& test, const HarnessSchedule& schedule,
       schedule_(schedule),
       expansion_max_(expansion_max),
       context_(test.options.place),
-      output_(schedule.soft_limit) {}
+      output_(schedule.soft_limit),
+      records_max_(records_beyond_expected_max) {
+  for (const HarnessPort& port : test.ports) records_max_ += 100 * port.expected.size();
+}
 
 void HarnessRun::violate(std::string what) {
   if (violation_.empty()) violation_ = std::move(what);
@@ -279,6 +284,9 @@ void HarnessRun::take_output() {
     taken_.push_back({port, Batch()});
     taken_.back().batch = std::move(batch);
   }
+  if (records_seen_ > records_max_) {
+    violate("stopped after " + std::to_string(records_seen_) + " records of output");
+  }
 }
 
 // Reads the output taken, after the input behind it has gone.
@@ -392,6 +400,11 @@ void HarnessRun::finish() {
   }
   operator_.reset();
   settle_output();
+  if (records_seen_ > records_max_) {  // the first difference says more
+    const std::string ended = std::exchange(violation_, {});
+    for (std::size_t port = 0; port < seen_.size(); ++port) compare_port(port);
+    violation_ = ended + "; " + violation_;
+  }
   if (!violation_.empty()) return;
   if (failed_ && test_.expected_failure.empty()) return violate("failed: " + failure_);
   if (!test_.expected_failure.empty()) {

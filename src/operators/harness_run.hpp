@@ -87,6 +87,7 @@ class HarnessRun {
   std::size_t records_before_batch_ = 0;
   std::size_t largest_expansion_ = 0;
   std::size_t records_seen_ = 0;
+  std::size_t records_max_;
   bool failed_ = false;
   std::string failure_;
   std::string violation_;

@@ -8,7 +8,7 @@
 // LocalFunction: the user's function as a local of the loop. A captured value
 // that lies in the operator might be changed by the loop's own stores, as far as
 // the compiler knows, so it would be loaded again for every record; a local copy
-// stays in registers. Small trivially copyable functions only; what a mutable
+// stays in registers. Small functions of trivial captures only; what a mutable
 // one has changed is written back.
 #pragma once
 
@@ -66,8 +66,8 @@ inline void carry_timestamps(const Batch& in, const BatchRun& run, std::size_t c
 template <typename Function>
 class LocalFunction {
  public:
-  static constexpr bool copied = std::is_trivially_copyable_v<Function> &&
-                                 std::is_copy_constructible_v<Function> && sizeof(Function) <= 64;
+  static constexpr bool copied = std::is_trivially_copy_constructible_v<Function> &&
+                                 std::is_trivially_destructible_v<Function> && sizeof(Function) <= 64;
 
   explicit LocalFunction(Function& home) : home_(home), local_(home) {}
   ~LocalFunction() {

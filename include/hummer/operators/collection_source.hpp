@@ -36,7 +36,10 @@ std::shared_ptr<const Collection<Stored<Value>>> make_collection(std::vector<Val
   } else {
     std::string bytes;
     ByteWriter out(bytes);
-    for (const T value : values) Codec<T>::encode(value, out);
+    for (const auto& value : values) {
+      const T& stored = value;
+      Codec<T>::encode(stored, out);
+    }
     collection->text = BufferRef::allocate(out.size());
     std::memcpy(collection->text->data(), out.view().data(), out.size());
     ByteReader in(std::string_view(collection->text->data(), out.size()));

@@ -38,7 +38,7 @@ class FilterOperator final : public Operator {
 
  private:
   static constexpr bool trivial =
-      std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
+      std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>;
 
   template <bool timed>
   void compact(Batch& in, const BatchRun& run, Batch& target) {

@@ -31,8 +31,8 @@ struct NoTimestamps {
 };
 
 struct GeneratorOptions {
-  std::optional<std::uint64_t> count;
-  std::optional<double> records_per_second;
+  std::optional<std::uint64_t> count = {};
+  std::optional<double> records_per_second = {};
   std::uint32_t watermark_interval = 1024;  // records
   Timestamp out_of_order_ms = 0;
 };
@@ -112,7 +112,9 @@ class GeneratorSource final : public SourceOperator {
     std::uint64_t made = 0;
     try {
       LocalFunction<Function> function(function_);
-      for (; made < count; ++made) put(to + made, function(first + made * step), target);
+      // Added up: the vector units have no 64-bit multiplication.
+      std::uint64_t index = first;
+      for (; made < count; ++made, index += step) put(to + made, function(index), target);
     } catch (...) {
       target.set_size(used + made);
       throw;
@@ -122,7 +124,8 @@ class GeneratorSource final : public SourceOperator {
       target.timestamps().resize(used + count);
       Timestamp* times = target.timestamps().data() + used;
       LocalFunction<TimestampFunction> timestamp(timestamp_);
-      for (std::uint64_t i = 0; i < count; ++i) times[i] = timestamp(first + i * step);
+      std::uint64_t index = first;
+      for (std::uint64_t i = 0; i < count; ++i, index += step) times[i] = timestamp(index);
     }
     target.set_size(used + count);
     range.advance(count);

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include <hummer/operators/blackhole_sink.hpp>
+#include <hummer/operators/factory.hpp>
+#include <hummer/operators/for_each_sink.hpp>
+#include <hummer/operators/sink_function.hpp>
+#include <hummer/testing/operator_harness.hpp>
+
+namespace hummer {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(ForEachSinkOperator, EveryRecordInOrder) {
+  Lines seen;
+  const auto function = [&seen](std::string_view text) { seen.emplace_back(text); };
+  OperatorHarness<std::string_view> harness(make_operator_factory([function] {
+    return std::make_unique<ForEachSinkOperator<std::string_view, decltype(function)>>(function);
+  }));
+  harness.records({"a", "b"}).watermark(1).records({"c", "d"}).idle().record("e");
+  harness.effects([&] { seen.clear(); }, [&] { return seen; }, {"a", "b", "c", "d", "e"});
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+TEST(ForEachSinkOperator, AThrownExceptionNamesTheRecord) {
+  Lines seen;
+  const auto function = [&seen](int value) {
+    if (value == 13) throw std::runtime_error("unlucky");
+    seen.push_back(std::to_string(value));
+  };
+  OperatorHarness<int> harness(make_operator_factory([function] {
+    return std::make_unique<ForEachSinkOperator<int, decltype(function)>>(function);
+  }));
+  harness.records({1, 2, 13, 4});
+  harness.effects([&] { seen.clear(); }, [&] { return seen; }, {"1", "2"});
+  harness.expect_failure("record 2: unlucky");
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+TEST(BlackholeSinkOperator, TakesAnyType) {
+  OperatorHarness<std::vector<int>> harness(
+      make_operator_factory([] { return std::make_unique<BlackholeSinkOperator>(); }));
+  harness.records({{1, 2}, {}, {3}}).watermark(3).record({4});
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+// Answers `blocked` two times out of three, at the end too.
+class StubbornSink final : public SinkFunction<int> {
+ public:
+  explicit StubbornSink(Lines& seen) : seen_(seen) {}
+  Answer write(std::span<const int> records) override {
+    if (++calls_ % 3 != 0) return Answer::blocked;
+    for (const int record : records) seen_.push_back(std::to_string(record));
+    return Answer::done;
+  }
+  Answer end() override {
+    if (++calls_ % 3 != 0) return Answer::blocked;
+    seen_.push_back("end");
+    return Answer::done;
+  }
+
+ private:
+  Lines& seen_;
+  int calls_ = 0;
+};
+
+TEST(SinkFunctionOperator, ABlockedSinkSeesTheSameRecordsAgain) {
+  Lines seen;
+  OperatorHarness<int> harness(make_operator_factory([&seen] {
+    return std::make_unique<SinkFunctionOperator<int>>(std::make_unique<StubbornSink>(seen));
+  }));
+  harness.records({1, 2, 3}).idle().records({4, 5});
+  harness.effects([&] { seen.clear(); }, [&] { return seen; }, {"1", "2", "3", "4", "5", "end"});
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+class FullDisk final : public SinkFunction<int> {
+ public:
+  Status open(OperatorContext& context) override {
+    context_ = &context;
+    return {};
+  }
+  Answer write(std::span<const int>) override {
+    return context_->fail({ErrorCode::disk_full, "the disk is full"});
+  }
+
+ private:
+  OperatorContext* context_ = nullptr;
+};
+
+TEST(SinkFunctionOperator, AFailureFailsTheJob) {
+  OperatorHarness<int> harness(make_operator_factory([] {
+    return std::make_unique<SinkFunctionOperator<int>>(std::make_unique<FullDisk>());
+  }));
+  harness.record(1).expect_failure("the disk is full");
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+}  // namespace
+}  // namespace hummer
