@@ -59,7 +59,10 @@ Status SocketSource::open() {
 
 Task<void> SocketSource::connect(std::shared_ptr<Connecting> connecting, Network& network,
                                  SocketAddress address) {
-  Result<std::unique_ptr<ByteStream>> stream = co_await network.connect(address, {});
+  // Named: GCC 12 destroys a braced temporary in a co_await expression at a wrong address.
+  ConnectOptions options;
+  Task<Result<std::unique_ptr<ByteStream>>> attempt = network.connect(address, std::move(options));
+  Result<std::unique_ptr<ByteStream>> stream = co_await std::move(attempt);
   connecting->finished = true;
   if (connecting->abandoned) co_return;
   if (stream.ok()) {
