@@ -132,7 +132,7 @@ const std::string awkward_texts[] = {
     "no newline at the end\nlast",
     "\n\n\nx\n\n\n",
     "carriage\r\nreturn\r\n",
-    std::string("nul\0in line\n\xff\xfe invalid\n\0\0", 27),
+    std::string("nul\0in line\n\xff\xfe invalid\n\0\0", 25),
     "single line without end",
     "\n",
     "a",

@@ -1,0 +1,96 @@
+// TextSinkOperator<T>: the end of a stream as lines of text.
+//
+// Formats records (format.hpp), one per line, into a buffer that is reused, and
+// hands it to a TextWriter at 64 KiB, when the input pauses (idle), when an
+// epoch ends (flush), and at the end, before commit. A TextBlock is written as it
+// is, with a line end after it where it lacks one.
+//
+// Memory: 64 KiB and one record. When the writer answers `blocked`, the operator
+// does, and goes on with the record at in.position().
+//
+// Errors: those of the writer. A format_record that throws leaves out the whole
+// record and `in` at its position. Thread: that of the operator.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <hummer/connectors.hpp>
+#include <hummer/format.hpp>
+#include <hummer/operator.hpp>
+
+namespace hummer {
+
+template <typename T>
+class TextSinkOperator final : public Operator {
+ public:
+  static constexpr std::size_t buffer_bytes = 64 << 10;
+
+  explicit TextSinkOperator(std::unique_ptr<TextWriter> writer) : writer_(std::move(writer)) {}
+
+  void declare(Output&) const override {}
+
+  Status open() override { return writer_->open(context()); }
+
+  Answer process(Batch& in, Output&) override {
+    const auto records = in.values<T>();
+    std::size_t i = in.position();
+    std::size_t complete = text_.size();
+    try {
+      for (; i < records.size(); ++i) {
+        if (text_.size() >= buffer_bytes) {
+          in.advance_to(i);
+          if (const Answer answer = hand_over(); answer != Answer::done) return answer;
+          complete = 0;
+        }
+        add(records[i]);
+        complete = text_.size();
+      }
+    } catch (...) {
+      text_.resize(complete);
+      in.advance_to(i);
+      throw;
+    }
+    in.advance_to(i);
+    return Answer::done;
+  }
+
+  Answer idle(Output&) override { return hand_over(); }
+  Answer flush(Output&) override { return hand_over(); }
+
+  Answer end(Output&) override {
+    if (const Answer answer = hand_over(); answer != Answer::done) return answer;
+    if (Status status = writer_->commit(); !status.ok()) return context().fail(std::move(status));
+    return Answer::done;
+  }
+
+  Status close() override {
+    writer_->close();
+    return {};
+  }
+
+ private:
+  void add(const T& record) {
+    format_record(record, text_);
+    if constexpr (std::is_same_v<T, TextBlock>) {
+      if (record.size == 0 || record.data[record.size - 1] == '\n') return;
+    }
+    text_.push_back('\n');
+  }
+
+  Answer hand_over() {
+    if (text_.empty()) return Answer::done;
+    const Answer answer = writer_->write(text_);
+    if (answer != Answer::done) return answer;
+    text_.clear();
+    // A huge record must not hold its memory for good.
+    if (text_.capacity() > 16 * buffer_bytes) std::string().swap(text_);
+    return Answer::done;
+  }
+
+  std::unique_ptr<TextWriter> writer_;
+  std::string text_;
+};
+
+}  // namespace hummer
