@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -91,7 +92,7 @@ struct Blocks {
 
   char* bytes() { return reinterpret_cast<char*>(memory.data()); }
   void add(BlockHeader header, std::string_view payload) {
-    std::memcpy(bytes() + used + block_header_bytes, payload.data(), payload.size());
+    std::copy(payload.begin(), payload.end(), bytes() + used + block_header_bytes);
     seal_block(header, bytes() + used);
     used += header.block_bytes();
   }
