@@ -201,8 +201,8 @@ Task<void> DataPlane::State::greet(std::shared_ptr<State> self,
 }
 
 Task<void> DataPlane::State::serve(Greeting& greeting) {
-  const Result<GreetingFrame> frame = co_await read_greeting_frame(
-      *greeting.stream, waits(greeting, options_.handshake_timeout_ns));
+  const GreetingWaits in_time = waits(greeting, options_.handshake_timeout_ns);
+  const Result<GreetingFrame> frame = co_await read_greeting_frame(*greeting.stream, in_time);
   if (!frame.ok()) {
     const bool late = frame.status().code() == ErrorCode::timed_out;
     count(late ? &DataPlaneCounts::timed_out : &DataPlaneCounts::garbage);
@@ -229,8 +229,10 @@ Task<void> DataPlane::State::serve(Greeting& greeting) {
     co_await refuse(greeting, fits);
     co_return;
   }
-  const Status accepted = co_await write_exactly(*greeting.stream, encode_accept(),
-                                                 waits(greeting, options_.handshake_timeout_ns));
+  std::string accept_frame = encode_accept();
+  const GreetingWaits soon = waits(greeting, options_.handshake_timeout_ns);
+  const Status accepted =
+      co_await write_exactly(*greeting.stream, std::move(accept_frame), soon);
   if (!accepted.ok()) {
     receiver->mailbox->fail(
         accepted.with_context("the connection of " + hello->sender_name + " was lost"));
@@ -245,9 +247,9 @@ Task<void> DataPlane::State::serve(Greeting& greeting) {
 
 Task<void> DataPlane::State::refuse(Greeting& greeting, Status why) {
   count(&DataPlaneCounts::refused);
-  const Status told = co_await write_exactly(
-      *greeting.stream, encode_failure(why.with_context("refused by " + options_.name)),
-      waits(greeting, options_.handshake_timeout_ns));
+  std::string frame = encode_failure(why.with_context("refused by " + options_.name));
+  const GreetingWaits soon = waits(greeting, options_.handshake_timeout_ns);
+  const Status told = co_await write_exactly(*greeting.stream, std::move(frame), soon);
   (void)told;
 }
 

@@ -76,7 +76,8 @@ class GreetingConnector final : public Connector {
   }
 
   Task<Status> greet(ByteStream& stream, GreetingWaits waits) {
-    const Status written = co_await write_exactly(stream, encode_hello(target_.hello), waits);
+    std::string hello = encode_hello(target_.hello);
+    const Status written = co_await write_exactly(stream, std::move(hello), waits);
     if (!written.ok()) co_return written;
     const Result<GreetingFrame> answer = co_await read_greeting_frame(stream, waits);
     if (!answer.ok()) co_return answer.status();

@@ -144,7 +144,7 @@ std::string_view text_of(std::deque<std::string>& arena, std::uint64_t number, s
 template <typename T>
 T make_record(Random& random, std::deque<std::string>& arena, bool large) {
   const std::uint64_t number = random.next();
-  const auto length = [&] { return static_cast<std::size_t>(random.below(large ? 20'000 : 60)); };
+  const auto length = [&] { return static_cast<std::size_t>(random.below(large ? 9'000 : 60)); };
   if constexpr (std::is_same_v<T, std::uint64_t>) {
     return number;
   } else if constexpr (std::is_same_v<T, Reading>) {
@@ -177,7 +177,9 @@ std::deque<Element> make_elements(Random& random, std::deque<std::string>& arena
   std::deque<Element> elements;
   for (int i = 0; i < 40; ++i) {
     Element element;
-    const auto records = static_cast<std::uint32_t>(random.below(i % 5 == 0 ? 400 : 20));
+    // A large batch now and then; fewer of large records.
+    const std::uint64_t most = i % 5 != 0 ? 20 : sizeof(T) > 1000 ? 40 : 400;
+    const auto records = static_cast<std::uint32_t>(random.below(most));
     if (records != 0) {
       element.batch = Batch(type_of<T>(), records);
       T* values = static_cast<T*>(element.batch.raw_mutable_values());

@@ -1,0 +1,399 @@
+// net_bench: 100-byte records over TCP loopback, sender task to receiver task,
+// beside a plain blocking socket program with the same buffer size.
+//
+//   hummer_net_net_bench [megabytes] [rounds] [buffer KiB]...
+//
+// Both fill every record anew and take an order-sensitive checksum of every word
+// on both sides; the checksums must agree. Forms: two threads of one process, and
+// two processes (forked before any thread exists). Rounds alternate between the
+// two programs; the figures are medians.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "net/data_plane.hpp"
+#include "net/network_emitter.hpp"
+#include "net/network_receiver.hpp"
+#include "platform/task.hpp"
+
+namespace hummer {
+namespace {
+
+struct Record {
+  std::uint32_t number;
+  std::uint32_t key;
+  std::array<std::uint32_t, 23> words;
+};
+static_assert(sizeof(Record) == 100 && is_bitwise<Record>);
+constexpr std::size_t words_per_record = sizeof(Record) / 4;
+
+// One lane per word of a record, so that compilers use vectors; in each the order counts.
+struct Checksum {
+  std::array<std::uint32_t, words_per_record> lanes{};
+
+  void add(const Record* records, std::size_t count) {
+    std::array<std::uint32_t, words_per_record> local = lanes;
+    for (std::size_t r = 0; r < count; ++r) {
+      std::array<std::uint32_t, words_per_record> words;
+      std::memcpy(words.data(), records + r, sizeof words);
+      for (std::size_t i = 0; i < words_per_record; ++i) local[i] = local[i] * 31 + words[i];
+    }
+    lanes = local;
+  }
+  std::uint64_t value() const {
+    std::uint64_t all = 0;
+    for (const std::uint32_t lane : lanes) all = all * 0x9e3779b97f4a7c15u + lane;
+    return all;
+  }
+};
+
+void fill(Record* records, std::size_t count, std::uint32_t first) {
+  for (std::size_t r = 0; r < count; ++r) {
+    const std::uint32_t number = first + static_cast<std::uint32_t>(r);
+    std::array<std::uint32_t, words_per_record> words;
+    for (std::size_t i = 0; i < words_per_record; ++i) {
+      words[i] = number * 2654435761u + static_cast<std::uint32_t>(i);
+    }
+    std::memcpy(static_cast<void*>(records + r), words.data(), sizeof words);
+  }
+}
+
+struct Outcome {
+  std::uint64_t records = 0;
+  std::uint64_t checksum = 0;
+  double seconds = 0;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// --- the plain program
+
+int plain_listen(std::uint16_t& port) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  HUMMER_ASSERT(::bind(listener, reinterpret_cast<sockaddr*>(&address), length) == 0);
+  HUMMER_ASSERT(::listen(listener, 1) == 0);
+  HUMMER_ASSERT(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+  port = ntohs(address.sin_port);
+  return listener;
+}
+
+std::uint64_t plain_send(std::uint16_t port, std::uint64_t total, std::size_t buffer_bytes) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  HUMMER_ASSERT(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  const int on = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  std::vector<Record> buffer(buffer_bytes / sizeof(Record));
+  Checksum checksum;
+  for (std::uint64_t sent = 0; sent < total;) {
+    const std::size_t count = std::min<std::uint64_t>(buffer.size(), total - sent);
+    fill(buffer.data(), count, static_cast<std::uint32_t>(sent));
+    checksum.add(buffer.data(), count);
+    const char* at = reinterpret_cast<const char*>(buffer.data());
+    for (std::size_t left = count * sizeof(Record); left > 0;) {
+      const ssize_t put = ::send(socket, at, left, MSG_NOSIGNAL);
+      HUMMER_ASSERT(put > 0);
+      at += put;
+      left -= static_cast<std::size_t>(put);
+    }
+    sent += count;
+  }
+  ::close(socket);
+  return checksum.value();
+}
+
+Outcome plain_receive(int listener, std::uint64_t total, std::size_t buffer_bytes) {
+  const int socket = ::accept(listener, nullptr, nullptr);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<Record> buffer(buffer_bytes / sizeof(Record));
+  Checksum checksum;
+  Outcome outcome;
+  while (outcome.records < total) {
+    const std::size_t count = std::min<std::uint64_t>(buffer.size(), total - outcome.records);
+    char* at = reinterpret_cast<char*>(buffer.data());
+    for (std::size_t left = count * sizeof(Record); left > 0;) {
+      const ssize_t got = ::recv(socket, at, left, 0);
+      HUMMER_ASSERT(got > 0);
+      at += got;
+      left -= static_cast<std::size_t>(got);
+    }
+    checksum.add(buffer.data(), count);
+    outcome.records += count;
+  }
+  outcome.seconds = seconds_since(start);
+  outcome.checksum = checksum.value();
+  ::close(socket);
+  ::close(listener);
+  return outcome;
+}
+
+// --- Hummer
+
+struct Side {
+  Side() : platform(make_linux_platform()) {
+    slot = platform->make_executor({.name = "slot"});
+    network = platform->make_executor({.name = "net"});
+    plane = std::make_unique<DataPlane>(*platform, *network, DataPlaneOptions{});
+  }
+  ~Side() {
+    slot->stop();
+    network->stop();
+    plane.reset();
+  }
+  void wait() {
+    const RunEnd end = platform->run_until([this] { return done.load(); }, never);
+    HUMMER_ASSERT(end == RunEnd::satisfied);
+  }
+  void finish() {
+    done.store(true);
+    platform->notify_main();
+  }
+  std::unique_ptr<Platform> platform;
+  std::unique_ptr<Executor> slot;
+  std::unique_ptr<Executor> network;
+  std::unique_ptr<DataPlane> plane;
+  std::atomic<bool> done{false};
+};
+
+class BenchContext final : public OperatorContext {
+ public:
+  BenchContext(Side& side, WakeEvent& event) : side_(side), event_(event) {}
+  std::int64_t now() const override { return 0; }
+  void call_at(std::int64_t) override {}
+  void wake() override { event_.notify(); }
+  Platform& platform() override { return *side_.platform; }
+  Executor& executor() override { return *side_.slot; }
+  WakeEvent& wake_event() override { return event_; }
+
+ private:
+  Side& side_;
+  WakeEvent& event_;
+};
+
+Task<void> receive(Side& side, std::unique_ptr<TransportReceiver> transport, Outcome& outcome) {
+  WakeEvent event;
+  BenchContext context(side, event);
+  NetworkReceiver receiver(std::move(transport), type_of<Record>(), "sender");
+  receiver.set_context(context);
+  Output out;
+  receiver.declare(out);
+  HUMMER_ASSERT(receiver.open().ok());
+  Checksum checksum;
+  std::chrono::steady_clock::time_point start;
+  while (true) {
+    event.prepare_wait();
+    const Answer answer = receiver.produce(out);
+    if (answer == Answer::blocked) {
+      co_await event.wait();
+      continue;
+    }
+    event.cancel_wait();
+    if (answer == Answer::failed) {
+      std::fprintf(stderr, "%s\n", context.failure().to_string().c_str());
+      std::abort();
+    }
+    if (outcome.records == 0) start = std::chrono::steady_clock::now();
+    Batch& batch = out.batch(0);
+    checksum.add(batch.values<Record>().data(), batch.size());
+    outcome.records += batch.size();
+    batch.clear();
+    (void)out.take_control();
+    if (answer == Answer::done) break;
+    // As the chain driver does: others of the slot have their turn.
+    co_await yield();
+  }
+  outcome.seconds = seconds_since(start);
+  outcome.checksum = checksum.value();
+  HUMMER_ASSERT(receiver.close().ok());
+  side.finish();
+}
+
+Task<void> send(Side& side, std::unique_ptr<TransportSender> transport, std::uint64_t total,
+                std::uint64_t& result) {
+  WakeEvent event;
+  NetworkEmitter emitter(std::move(transport), type_of<Record>(), "receiver");
+  emitter.attach(*side.slot, event);
+  Checksum checksum;
+  Element element{Batch(type_of<Record>(), default_batch_records), {}};
+  for (std::uint64_t sent = 0; sent <= total;) {
+    const std::uint64_t count = std::min<std::uint64_t>(default_batch_records, total - sent);
+    Record* records = element.batch.mutable_values<Record>();
+    fill(records, count, static_cast<std::uint32_t>(sent));
+    checksum.add(records, count);
+    element.batch.set_size(count);
+    element.control = count == 0 ? Control::end() : Control::watermark(static_cast<Timestamp>(sent));
+    while (true) {
+      event.prepare_wait();
+      const Answer answer = emitter.offer(element);
+      if (answer == Answer::blocked) {
+        co_await event.wait();
+        continue;
+      }
+      event.cancel_wait();
+      if (answer == Answer::done) break;
+      std::fprintf(stderr, "%s\n", emitter.failure().to_string().c_str());
+      std::abort();
+    }
+    if (count == 0) break;
+    sent += count;
+    co_await yield();
+  }
+  result = checksum.value();
+  side.finish();
+}
+
+NetworkSettings settings_of(std::size_t buffer_bytes) {
+  NetworkSettings settings;
+  settings.buffer_size_bytes = buffer_bytes;
+  return settings;
+}
+
+constexpr ChannelKey bench_channel{1, 1, 1};
+
+std::uint64_t hummer_send(std::uint16_t port, std::uint64_t total, std::size_t buffer_bytes) {
+  Side side;
+  std::uint64_t checksum = 0;
+  side.slot->spawn(send(side,
+                        side.plane->open_sender("127.0.0.1:" + std::to_string(port), bench_channel,
+                                                type_of<Record>(), settings_of(buffer_bytes), "r"),
+                        total, checksum));
+  side.wait();
+  return checksum;
+}
+
+// Says through `tell_port` where it listens.
+template <typename TellPort>
+Outcome hummer_receive(std::size_t buffer_bytes, TellPort tell_port) {
+  Side side;
+  HUMMER_ASSERT(side.plane->start().ok());
+  Outcome outcome;
+  side.slot->spawn(receive(side,
+                           side.plane->open_receiver(bench_channel, type_of<Record>(),
+                                                     settings_of(buffer_bytes), "s"),
+                           outcome));
+  tell_port(side.plane->address().port);
+  side.wait();
+  return outcome;
+}
+
+// --- the two, as threads and as processes
+
+enum class Program { plain, hummer };
+
+Outcome run_side(Program program, std::uint64_t total, std::size_t buffer_bytes,
+                 const auto& tell_port) {
+  if (program == Program::hummer) return hummer_receive(buffer_bytes, tell_port);
+  std::uint16_t port = 0;
+  const int listener = plain_listen(port);
+  tell_port(port);
+  return plain_receive(listener, total, buffer_bytes);
+}
+
+std::uint64_t send_side(Program program, std::uint16_t port, std::uint64_t total,
+                        std::size_t buffer_bytes) {
+  return program == Program::hummer ? hummer_send(port, total, buffer_bytes)
+                                    : plain_send(port, total, buffer_bytes);
+}
+
+// A process of its own for each round, so that no thread is left from another.
+double measure(Program program, bool processes, std::uint64_t total, std::size_t buffer_bytes) {
+  int ports[2], results[2];
+  HUMMER_ASSERT(::pipe(ports) == 0 && ::pipe(results) == 0);
+  const pid_t receiver = ::fork();
+  if (receiver == 0) {
+    std::thread sender;
+    std::uint64_t checksum = 0;
+    const auto tell_port = [&](std::uint16_t port) {
+      if (processes) {
+        HUMMER_ASSERT(::write(ports[1], &port, sizeof port) == sizeof port);
+      } else {
+        sender = std::thread([&checksum, program, port, total, buffer_bytes] {
+          checksum = send_side(program, port, total, buffer_bytes);
+        });
+      }
+    };
+    Outcome outcome = run_side(program, total, buffer_bytes, tell_port);
+    if (processes) {
+      HUMMER_ASSERT(::read(results[0], &checksum, sizeof checksum) == sizeof checksum);
+    } else {
+      sender.join();
+    }
+    HUMMER_ASSERT(outcome.records == total && outcome.checksum == checksum);
+    HUMMER_ASSERT(::write(ports[1], &outcome.seconds, sizeof(double)) == sizeof(double));
+    ::_exit(0);
+  }
+  pid_t sender = -1;
+  if (processes) {
+    std::uint16_t port = 0;
+    HUMMER_ASSERT(::read(ports[0], &port, sizeof port) == sizeof port);
+    sender = ::fork();
+    if (sender == 0) {
+      const std::uint64_t checksum = send_side(program, port, total, buffer_bytes);
+      HUMMER_ASSERT(::write(results[1], &checksum, sizeof checksum) == sizeof checksum);
+      ::_exit(0);
+    }
+  }
+  double elapsed = 0;
+  HUMMER_ASSERT(::read(ports[0], &elapsed, sizeof elapsed) == sizeof elapsed);
+  int status = 0;
+  ::waitpid(receiver, &status, 0);
+  if (sender > 0) ::waitpid(sender, &status, 0);
+  for (const int end : {ports[0], ports[1], results[0], results[1]}) ::close(end);
+  return static_cast<double>(total) / elapsed;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+int run(int argument_count, char** arguments) {
+  const std::uint64_t megabytes = argument_count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 2000;
+  const int rounds = argument_count > 2 ? std::atoi(arguments[2]) : 3;
+  std::vector<std::size_t> sizes;
+  for (int i = 3; i < argument_count; ++i) sizes.push_back(std::strtoull(arguments[i], nullptr, 10));
+  if (sizes.empty()) sizes.push_back(NetworkSettings{}.buffer_size_bytes / 1024);
+  const std::uint64_t total = megabytes * 1'000'000 / sizeof(Record);
+  std::printf("%-10s %8s %16s %16s %10s %8s\n", "form", "buffer", "plain rec/s", "hummer rec/s",
+              "GB/s", "ratio");
+  for (const std::size_t size : sizes) {
+    for (const bool processes : {false, true}) {
+      std::vector<double> plain, hummer, ratio;
+      for (int round = 0; round < rounds; ++round) {
+        plain.push_back(measure(Program::plain, processes, total, size * 1024));
+        hummer.push_back(measure(Program::hummer, processes, total, size * 1024));
+        ratio.push_back(hummer.back() / plain.back());
+      }
+      std::printf("%-10s %4zu KiB %16.0f %16.0f %10.2f %7.0f%%\n",
+                  processes ? "processes" : "threads", size, median(plain), median(hummer),
+                  median(hummer) * sizeof(Record) / 1e9, 100 * median(ratio));
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace hummer
+
+int main(int argument_count, char** arguments) { return hummer::run(argument_count, arguments); }
