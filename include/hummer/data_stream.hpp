@@ -27,6 +27,7 @@
 #include <hummer/aggregate.hpp>
 #include <hummer/environment.hpp>
 #include <hummer/format.hpp>
+#include <hummer/identity.hpp>
 #include <hummer/operators/collection_source.hpp>
 #include <hummer/operators/factory.hpp>
 #include <hummer/operators/filter.hpp>
@@ -92,15 +93,6 @@ constexpr bool check_record_type() {
 }
 
 }  // namespace detail
-
-// key_by(identity): the record is its own key.
-struct Identity {
-  template <typename T>
-  const T& operator()(const T& record) const {
-    return record;
-  }
-};
-inline constexpr Identity identity{};
 
 template <typename T>
 class DataStream {
