@@ -7,6 +7,11 @@
 #                         environment, which asks it for a run of a second at most
 #   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ; the target `fuzzers` is all of them)
 #
+# <x>_v3.cpp and <x>_v4.cpp are compiled for x86-64-v3, and v4 with VBMI2: they run
+# only where best_instruction_set() says so. Such a file keeps all but its entry
+# points in an anonymous namespace and uses no inline function of other headers,
+# lest the linker pick its copy for everyone.
+#
 # A room's headers are included as "<name>/file.hpp". They are reached through a
 # private include root that holds one symbolic link, so only targets that link
 # the room can see them. What the compiler can't see (headers that nobody compiles yet, system
@@ -31,6 +36,16 @@ function(hummer_room name)
   list(FILTER benches INCLUDE REGEX "_bench\\.cpp$")
   set(fuzzers ${all})
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
+
+  foreach(source ${sources})
+    # GCC 12 warns about the undefined lanes inside its own AVX-512 headers (bug 105593).
+    if(source MATCHES "_v3\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -march=x86-64-v3)
+    elseif(source MATCHES "_v4\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+        "-march=x86-64-v4;-mavx512vbmi2;-Wno-uninitialized;-Wno-maybe-uninitialized")
+    endif()
+  endforeach()
 
   set(scope PUBLIC)
   if(sources)

@@ -13,6 +13,7 @@
 #include <functional>
 #include <utility>
 
+#include <hummer/identity.hpp>
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/state/accumulator_table.hpp>
 
@@ -40,12 +41,17 @@ class PartialAggregateOperator final : public Operator {
     }
     const auto records = in.values<In>();
     const std::size_t first = in.position();
-    table_.update(
-        records.size() - first,
-        [&](std::size_t i) -> K { return K(std::invoke(key_of_, records[first + i])); },
-        [&](Accumulator& accumulator, bool is_new, std::size_t i) {
-          aggregate_.add(accumulator, is_new, records[first + i]);
-        });
+    const auto add = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+      aggregate_.add(accumulator, is_new, records[first + i]);
+    };
+    if constexpr (std::is_same_v<In, std::string_view> && std::is_same_v<K, In> &&
+                  std::is_same_v<KeyOf, Identity>) {
+      table_.update_views(records.subspan(first), add);  // the keys are the column as it lies
+    } else {
+      table_.update(
+          records.size() - first,
+          [&](std::size_t i) -> K { return K(std::invoke(key_of_, records[first + i])); }, add);
+    }
     in.advance_to(records.size());
     if (!options_.hold_until_end && !timer_set_) {
       timer_set_ = true;

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <deque>
+#include <span>
+#include <string_view>
 #include <type_traits>
 
 #include <hummer/state/key_table.hpp>
@@ -39,17 +41,13 @@ class AccumulatorTable {
 
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
-    table_.update(count, key_of, [&](Value& value, bool is_new, std::size_t i) {
-      if constexpr (inside) {
-        apply(value, is_new, i);
-      } else {
-        if (is_new) {
-          value = outside_.size();
-          outside_.emplace_back();
-        }
-        apply(outside_[value], is_new, i);
-      }
-    });
+    table_.update(count, key_of, reaching(apply));
+  }
+  // The same where the keys lie in memory as views.
+  template <typename Apply>
+    requires KeyTable<K, Value>::by_text
+  void update_views(std::span<const std::string_view> keys, Apply&& apply) {
+    table_.update_views(keys, reaching(apply));
   }
 
   template <typename Visit>
@@ -89,6 +87,22 @@ class AccumulatorTable {
   }
 
  private:
+  // `apply`, as called by the table with its value.
+  template <typename Apply>
+  auto reaching(Apply& apply) {
+    return [this, &apply](Value& value, bool is_new, std::size_t i) {
+      if constexpr (inside) {
+        apply(value, is_new, i);
+      } else {
+        if (is_new) {
+          value = outside_.size();
+          outside_.emplace_back();
+        }
+        apply(outside_[value], is_new, i);
+      }
+    };
+  }
+
   KeyTable<K, Value> table_;
   std::deque<A> outside_;
 };

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <concepts>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,21 +42,14 @@ class KeyTable {
     if constexpr (by_text || by_integer) {
       table_.update(count, key_of, apply);
     } else {
-      for (std::size_t i = 0; i < count; ++i) {
-        char space[128];
-        ByteWriter bytes(std::span<char>(space, sizeof space), true);
-        const K& key = key_of(i);
-        Codec<K>::encode(key, bytes);
-        if (!bytes.overflowed()) {
-          update_one(bytes.view(), i, apply);
-        } else {
-          std::string grown;
-          ByteWriter more(grown, true);
-          Codec<K>::encode(key, more);
-          update_one(more.view(), i, apply);
-        }
-      }
+      update_encoded(count, key_of, apply);
     }
+  }
+  // The same where the keys lie in memory as views.
+  template <typename Apply>
+    requires by_text
+  void update_views(std::span<const std::string_view> keys, Apply&& apply) {
+    table_.update_views(keys, apply);
   }
 
   template <typename Visit>
@@ -68,7 +63,7 @@ class KeyTable {
     } else {
       return table_.scan(cursor, [&](std::string_view bytes, const V& value) {
         K key{};
-        ByteReader reader(bytes);
+        ByteReader reader(bytes.substr(0, bytes.size() - sizeof end_mark));
         HUMMER_ASSERT(Codec<K>::decode(reader, key));
         return visit(key, value);
       });
@@ -76,11 +71,53 @@ class KeyTable {
   }
 
  private:
-  template <typename Apply>
-  void update_one(std::string_view bytes, std::size_t i, Apply& apply) {
-    table_.update(
-        1, [&](std::size_t) { return bytes; },
-        [&](V& value, bool is_new, std::size_t) { apply(value, is_new, i); });
+  static constexpr char end_mark = 1;
+
+  // Key bytes are collected, so that the table gets groups; a key that has no room goes alone.
+  // A byte is put behind each, since integers mostly end in zero bytes and a TextTable treats
+  // text that does so as long.
+  template <typename KeyOf, typename Apply>
+  void update_encoded(std::size_t count, KeyOf& key_of, Apply& apply) {
+    char space[4096];
+    std::string_view views[64];
+    std::size_t first = 0;  // the keys [first, first + collected) wait, with `used` bytes
+    std::size_t collected = 0;
+    std::size_t used = 0;
+    const auto hand_on = [&] {
+      table_.update_views(std::span<const std::string_view>(views, collected),
+                          [&](V& value, bool is_new, std::size_t i) {
+                            apply(value, is_new, first + i);
+                          });
+      first += collected;
+      collected = 0;
+      used = 0;
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      decltype(auto) key = key_of(i);
+      for (;;) {
+        ByteWriter bytes(std::span<char>(space + used, sizeof space - used), true);
+        Codec<K>::encode(key, bytes);
+        bytes.put_value(end_mark);
+        if (!bytes.overflowed()) {
+          views[collected++] = std::string_view(space + used, bytes.size());
+          used += bytes.size();
+          break;
+        }
+        if (collected > 0) {
+          hand_on();
+          continue;
+        }
+        std::string grown;
+        ByteWriter more(grown, true);
+        Codec<K>::encode(key, more);
+        more.put_value(end_mark);
+        views[collected++] = more.view();
+        hand_on();
+        break;
+      }
+      if (collected == std::size(views)) hand_on();
+    }
+    if (collected > 0) hand_on();
   }
 
   std::conditional_t<by_integer, IntegerTable<V>, TextTable<V>> table_;

@@ -1,31 +1,34 @@
 // TextTable<V>: a hash table from text to a small fixed-size value, made for
 // counting words at memory speed.
 //
-// Open addressing over flat entries. A key of up to 16 bytes lives in its entry
-// as two zero-padded words and is compared as such; a longer one is copied into
-// the table's arena, and its entry holds the address and the hash. Updates come
-// in batches: first all hashes of a group and a prefetch of their entries, then
-// the probes, so that cache misses overlap.
+// Three flat tables by the length of the key: up to 8 bytes are one integer (an entry
+// of 8 bytes + V, four counters to a cache line), up to 16 two, and longer ones lie in the
+// table's arena, with address, length and hash in the entry. Keys may hold any bytes:
+// see text_keys.hpp for the few short ones that count as long.
 //
-// The index hash is a cheap multiply-fold of the key's words; it is local to the
-// table. What is routed or stored uses key_hash.hpp.
+// Updates come in batches and go in passes: keys and hashes of a group, all its
+// prefetches, then the compares, so that cache misses overlap. The first compare is a branch
+// on purpose: to pick among a line's entries without one makes the value's address wait for
+// the keys, and no later load may pass a store to an address that is not known yet.
 //
-// Views given to `update` may be read up to 15 bytes past their end within the
-// same 4 KiB page only; no slack is required of the caller.
+// Views given to it need no slack behind them. A key is shorter than 4 GiB.
 //
-// Thread: one. Cost: O(1) per update; growth doubles at half load. Memory:
-// entries of 24 bytes + V, at a load between a quarter and a half, and long keys.
+// Thread: one. Cost: O(1) per update; growth doubles at half load. Memory: entries of
+// 8, 16 or 24 bytes + V, at a load between a quarter and a half, and long keys.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <emmintrin.h>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include <hummer/key_hash.hpp>
+#include <hummer/state/hash_slots.hpp>
+#include <hummer/state/text_keys.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -35,203 +38,204 @@ class TextTable {
   static_assert(std::is_trivially_copyable_v<V>, "values are moved as bytes when the table grows");
 
  public:
-  static constexpr std::size_t inline_bytes = 16;
+  // `level`: which code finds the keys; the answers are the same.
+  explicit TextTable(std::size_t expected_keys = 0,
+                     InstructionSet level = best_instruction_set())
+      : find_keys_(text_keys_function(level)), shorts_(expected_keys), mediums_(expected_keys / 8),
+        longs_(expected_keys / 8) {}
 
-  explicit TextTable(std::size_t expected_keys = 1024) { allocate(expected_keys * 2); }
+  std::size_t size() const { return shorts_.size() + mediums_.size() + longs_.size(); }
+  bool empty() const { return size() == 0; }
+  std::size_t memory_bytes() const {
+    return shorts_.memory_bytes() + mediums_.memory_bytes() + longs_.memory_bytes() + arena_bytes_;
+  }
 
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  std::size_t memory_bytes() const { return (mask_ + 1) * sizeof(Entry) + arena_bytes_; }
-
-  // Whether a batch more might take it beyond `limit_bytes`: time to empty it.
+  // Whether a batch more might take it beyond `limit_bytes`: time to empty it. Counts what its
+  // entries need, not what memory it has kept from before a clear().
   bool at_limit(std::size_t limit_bytes) const {
-    const bool grows_soon = (size_ + growth_margin) * 2 > mask_ + 1;
-    return (grows_soon && (mask_ + 1) * sizeof(Entry) * 2 > limit_bytes) || arena_bytes_ > limit_bytes;
+    return shorts_.needed_bytes(growth_margin) + mediums_.needed_bytes(growth_margin) +
+               longs_.needed_bytes(growth_margin) + arena_bytes_ >
+           limit_bytes;
   }
 
   // For i in [0, count): finds or makes the entry of key_of(i) (a std::string_view) and calls
-  // apply(V&, bool is_new, i); the value of a new entry is zero bytes. In order of i.
+  // apply(V&, bool is_new, i); the value of a new entry is zero bytes. Equal keys come in order
+  // of i; different ones in any order.
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
-    for (std::size_t from = 0; from < count; from += group_size) {
-      const std::size_t length = count - from < group_size ? count - from : group_size;
-      reserve_for(length);
-      update_group(from, length, key_of, apply);
+    std::string_view views[TextKeys::capacity];
+    for (std::size_t from = 0; from < count; from += TextKeys::capacity) {
+      const std::size_t length = std::min(count - from, TextKeys::capacity);
+      for (std::size_t i = 0; i < length; ++i) views[i] = key_of(from + i);
+      update_group(views, length, from, apply);
+    }
+  }
+  // The same where the keys lie in memory as views.
+  template <typename Apply>
+  void update_views(std::span<const std::string_view> keys, Apply&& apply) {
+    for (std::size_t from = 0; from < keys.size(); from += TextKeys::capacity) {
+      update_group(keys.data() + from, std::min(keys.size() - from, TextKeys::capacity), from,
+                   apply);
     }
   }
 
   // Visits entries from `cursor` (0 at first) on: visit(std::string_view key, const V&) answers
   // whether to go on. Returns the next cursor, or `scan_end`. The table must not change meanwhile;
-  // views are valid until clear().
+  // views are valid until then.
   static constexpr std::size_t scan_end = static_cast<std::size_t>(-1);
   template <typename Visit>
   std::size_t scan(std::size_t cursor, Visit&& visit) const {
-    for (; cursor <= mask_; ++cursor) {
-      const Entry& entry = entries_[cursor];
-      if (entry.occupied == 0) continue;
-      if (!visit(key(entry), entry.value)) return cursor + 1;
-    }
-    return scan_end;
+    std::size_t before = 0;
+    const auto scan_slots = [&](const auto& slots) {
+      if (cursor < before + slots.capacity()) {
+        std::size_t place = cursor - before;
+        const bool finished =
+            slots.scan(place, [&](const auto& entry) { return visit(entry.view(), entry.value); });
+        cursor = before + place;
+        if (!finished) return false;
+      }
+      before += slots.capacity();
+      return true;
+    };
+    return scan_slots(shorts_) && scan_slots(mediums_) && scan_slots(longs_) ? scan_end : cursor;
   }
 
   // Empties it and keeps the memory of the entries.
   void clear() {
-    if (size_ == 0) return;
-    std::memset(static_cast<void*>(entries_.get()), 0, (mask_ + 1) * sizeof(Entry));
-    size_ = 0;
+    shorts_.clear();
+    mediums_.clear();
+    longs_.clear();
     arena_.clear();
-    arena_bytes_ = 0;
+    arena_next_ = nullptr;
     arena_left_ = 0;
+    arena_bytes_ = 0;
+  }
+
+  // See HashSlots.
+  std::size_t longest_probe() const {
+    return std::max({shorts_.longest_probe(), mediums_.longest_probe(), longs_.longest_probe()});
   }
 
  private:
-  static constexpr std::size_t group_size = 32;
   static constexpr std::size_t growth_margin = 4096;
   static constexpr std::size_t arena_chunk_bytes = 64 * 1024;
 
-  struct Entry {
-    std::uint64_t low;   // the first 8 bytes, or the address of a long key
-    std::uint64_t high;  // the next 8 bytes, or its hash
-    std::uint32_t length;
-    std::uint32_t occupied;
+  struct ShortEntry {
+    std::uint64_t key;
     V value;
+    bool is_free() const { return key == 0; }
+    std::uint32_t hash() const { return static_cast<std::uint32_t>(hash_short_key(key) >> 32); }
+    std::string_view view() const {
+      return {reinterpret_cast<const char*>(&key),
+              8 - static_cast<std::size_t>(__builtin_clzll(key)) / 8};
+    }
   };
-  struct FreeEntries {
-    void operator()(Entry* entries) const { std::free(entries); }
-  };
-  struct Words {
+  // Not across two cache lines, where that costs little.
+  static constexpr std::size_t medium_alignment = sizeof(V) <= 16 ? 32 : alignof(std::uint64_t);
+  struct alignas(std::max(medium_alignment, alignof(V))) MediumEntry {
     std::uint64_t low;
     std::uint64_t high;
+    V value;
+    bool is_free() const { return high == 0; }
+    std::uint32_t hash() const {
+      return static_cast<std::uint32_t>(hash_medium_key(low, high) >> 32);
+    }
+    std::string_view view() const {
+      return {reinterpret_cast<const char*>(&low),
+              16 - static_cast<std::size_t>(__builtin_clzll(high)) / 8};
+    }
+  };
+  struct LongEntry {
+    const char* text;
+    std::uint32_t length;
+    std::uint32_t hash_bits;
+    V value;
+    bool is_free() const { return text == nullptr; }
+    std::uint32_t hash() const { return hash_bits; }
+    std::string_view view() const { return {text, length}; }
   };
 
-  static Words load_short(std::string_view key) {
-    alignas(16) static constexpr unsigned char masks[32] = {
-        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-    const __m128i mask = _mm_loadu_si128(
-        reinterpret_cast<const __m128i*>(masks + inline_bytes - key.size()));
-    __m128i bytes;
-    const auto address = reinterpret_cast<std::uintptr_t>(key.data());
-    if ((address & 4095) <= 4096 - inline_bytes) [[likely]] {
-      bytes = load_over_read(key.data());
-    } else {
-      alignas(16) char copy[inline_bytes] = {};
-      std::memcpy(copy, key.data(), key.size());
-      bytes = _mm_load_si128(reinterpret_cast<const __m128i*>(copy));
+  template <typename Apply>
+  void update_group(const std::string_view* views, std::size_t count, std::size_t from,
+                    Apply& apply) {
+    TextKeys keys;  // filled by what comes next; 10 KiB
+    find_keys_(views, count, keys);
+    shorts_.reserve_for(keys.short_count);
+    mediums_.reserve_for(keys.medium_count);
+    for (std::size_t i = 0; i < keys.short_count; ++i) shorts_.prefetch(keys.short_hashes[i]);
+    for (std::size_t i = 0; i < keys.medium_count; ++i) mediums_.prefetch(keys.medium_hashes[i]);
+    for (std::size_t i = 0; i < keys.short_count; ++i) {
+      const std::uint64_t key = keys.short_keys[i];
+      const auto [entry, is_new] = shorts_.find_or_add(
+          keys.short_hashes[i], [&](const ShortEntry& other) { return other.key == key; },
+          [&](ShortEntry& added) { added.key = key; });
+      apply(entry->value, is_new, from + keys.short_indexes[i]);
     }
-    bytes = _mm_and_si128(bytes, mask);
-    return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(bytes)),
-            static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(bytes, bytes)))};
-  }
-  // Reads within the page but maybe past the key: deliberate, hidden from the checkers.
-  __attribute__((no_sanitize("address", "thread"))) static __m128i load_over_read(const char* at) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    for (std::size_t i = 0; i < keys.medium_count; ++i) {
+      const std::uint64_t low = keys.medium_keys[i][0];
+      const std::uint64_t high = keys.medium_keys[i][1];
+      const auto [entry, is_new] = mediums_.find_or_add(
+          keys.medium_hashes[i],
+          [&](const MediumEntry& other) { return ((other.low ^ low) | (other.high ^ high)) == 0; },
+          [&](MediumEntry& added) {
+            added.low = low;
+            added.high = high;
+          });
+      apply(entry->value, is_new, from + keys.medium_indexes[i]);
+    }
+    if (keys.long_count > 0) update_long(views, keys, from, apply);
   }
 
-  static std::uint64_t mix(std::uint64_t low, std::uint64_t high) {
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = static_cast<Wide>(low ^ 0x9E3779B97F4A7C15u) * (high ^ 0xD6E8FEB86659FD93u);
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  }
-  static std::string_view key(const Entry& entry) {
-    return entry.length <= inline_bytes
-               ? std::string_view(reinterpret_cast<const char*>(&entry.low), entry.length)
-               : std::string_view(reinterpret_cast<const char*>(entry.low), entry.length);
-  }
-
-  template <typename KeyOf, typename Apply>
-  void update_group(std::size_t from, std::size_t length, KeyOf& key_of, Apply& apply) {
-    Words words[group_size];
-    std::uint32_t lengths[group_size];
-    std::size_t places[group_size];
-    for (std::size_t i = 0; i < length; ++i) {
-      const std::string_view text = key_of(from + i);
-      HUMMER_ASSERT(text.size() < UINT32_MAX);
-      lengths[i] = static_cast<std::uint32_t>(text.size());
-      if (text.size() <= inline_bytes) [[likely]] {
-        words[i] = load_short(text);
-        places[i] = mix(words[i].low, words[i].high) & mask_;
-      } else {
-        words[i] = {reinterpret_cast<std::uintptr_t>(text.data()), hash_bytes(text.data(), text.size())};
-        places[i] = words[i].high & mask_;
-      }
-      __builtin_prefetch(&entries_[places[i]]);
+  template <typename Apply>
+  __attribute__((noinline)) void update_long(const std::string_view* views, const TextKeys& keys,
+                                             std::size_t from, Apply& apply) {
+    std::uint32_t hashes[TextKeys::capacity];
+    longs_.reserve_for(keys.long_count);
+    for (std::size_t i = 0; i < keys.long_count; ++i) {
+      const std::string_view view = views[keys.long_indexes[i]];
+      HUMMER_ASSERT(view.size() < UINT32_MAX);
+      // The lower half: records were routed by the upper one.
+      hashes[i] = static_cast<std::uint32_t>(hash_bytes(view.data(), view.size()));
+      longs_.prefetch(hashes[i]);
     }
-    for (std::size_t i = 0; i < length; ++i) {
-      const Words word = words[i];
-      std::size_t place = places[i];
-      for (;;) {
-        Entry& entry = entries_[place];
-        if (entry.low == word.low && entry.high == word.high && entry.length == lengths[i] &&
-            entry.occupied != 0) [[likely]] {
-          apply(entry.value, false, from + i);
-          break;
-        }
-        if (entry.occupied == 0) {
-          make_entry(entry, word, lengths[i]);
-          apply(entry.value, true, from + i);
-          break;
-        }
-        if (lengths[i] > inline_bytes && entry.length == lengths[i] && entry.high == word.high &&
-            std::memcmp(reinterpret_cast<const char*>(entry.low),
-                        reinterpret_cast<const char*>(word.low), lengths[i]) == 0) {
-          apply(entry.value, false, from + i);
-          break;
-        }
-        place = (place + 1) & mask_;
-      }
+    for (std::size_t i = 0; i < keys.long_count; ++i) {
+      __builtin_prefetch(longs_.home(hashes[i])->text);
+    }
+    for (std::size_t i = 0; i < keys.long_count; ++i) {
+      const std::string_view view = views[keys.long_indexes[i]];
+      const auto [entry, is_new] = longs_.find_or_add(
+          hashes[i],
+          [&](const LongEntry& other) {
+            return other.hash_bits == hashes[i] && other.length == view.size() &&
+                   !other.is_free() && std::memcmp(other.text, view.data(), view.size()) == 0;
+          },
+          [&](LongEntry& added) {
+            added.text = keep_text(view);
+            added.length = static_cast<std::uint32_t>(view.size());
+            added.hash_bits = hashes[i];
+          });
+      apply(entry->value, is_new, from + keys.long_indexes[i]);
     }
   }
 
-  void make_entry(Entry& entry, Words word, std::uint32_t length) {
-    entry.low = length <= inline_bytes
-                    ? word.low
-                    : reinterpret_cast<std::uintptr_t>(
-                          keep_text(reinterpret_cast<const char*>(word.low), length));
-    entry.high = word.high;
-    entry.length = length;
-    entry.occupied = 1;
-    ++size_;
-  }
-
-  const char* keep_text(const char* text, std::size_t length) {
-    if (length > arena_left_) {
-      arena_left_ = length > arena_chunk_bytes ? length : arena_chunk_bytes;
-      arena_.push_back(std::make_unique<char[]>(arena_left_));
+  const char* keep_text(std::string_view text) {
+    if (text.size() > arena_left_ || arena_next_ == nullptr) {
+      arena_left_ = std::max(text.size(), arena_chunk_bytes);
+      arena_.push_back(std::make_unique_for_overwrite<char[]>(arena_left_));
       arena_bytes_ += arena_left_;
       arena_next_ = arena_.back().get();
     }
-    char* at = arena_next_;
-    std::memcpy(at, text, length);
-    arena_next_ += length;
-    arena_left_ -= length;
+    char* const at = arena_next_;
+    std::copy_n(text.data(), text.size(), at);
+    arena_next_ += text.size();
+    arena_left_ -= text.size();
     return at;
   }
 
-  void allocate(std::size_t entries) {
-    std::size_t capacity = 64;
-    while (capacity < entries) capacity *= 2;
-    entries_.reset(static_cast<Entry*>(std::calloc(capacity, sizeof(Entry))));
-    HUMMER_ASSERT(entries_ != nullptr);
-    mask_ = capacity - 1;
-  }
-
-  void reserve_for(std::size_t more) {
-    if ((size_ + more) * 2 <= mask_ + 1) [[likely]] return;
-    const std::unique_ptr<Entry[], FreeEntries> old = std::move(entries_);
-    const std::size_t old_mask = mask_;
-    allocate((old_mask + 1) * 2);
-    for (std::size_t i = 0; i <= old_mask; ++i) {
-      const Entry& entry = old[i];
-      if (entry.occupied == 0) continue;
-      std::size_t place = entry.length <= inline_bytes ? mix(entry.low, entry.high) & mask_ : entry.high & mask_;
-      while (entries_[place].occupied != 0) place = (place + 1) & mask_;
-      entries_[place] = entry;
-    }
-  }
-
-  std::unique_ptr<Entry[], FreeEntries> entries_;
-  std::size_t mask_ = 0;
-  std::size_t size_ = 0;
+  FindTextKeys find_keys_;
+  HashSlots<ShortEntry> shorts_;
+  HashSlots<MediumEntry> mediums_;
+  HashSlots<LongEntry> longs_;
   std::vector<std::unique_ptr<char[]>> arena_;
   char* arena_next_ = nullptr;
   std::size_t arena_left_ = 0;

@@ -1,0 +1,58 @@
+// Keys of a text table: views taken apart into fixed-size keys and hashes.
+//
+// A key of 1 to 8 bytes is one zero-padded integer, one of 9 to 16 bytes two; that
+// tells them apart only when the last byte is not zero, so keys that end in a zero
+// byte count as long, as do the empty one and all beyond 16 bytes. Nine words in
+// ten of a text are short.
+//
+// find_text_keys sorts a group of views into these three classes, one list each,
+// in the views' order. It is a loop without branches on what the keys are, made for each
+// instruction set and chosen at run time (8 keys at once by gathers on v4).
+//
+// It reads no page of memory that the keys themselves are not in: 8 bytes from a
+// key's start, or the 8 bytes before its end where the former would cross a page of 4 KiB.
+//
+// Hashes are good in their upper bits, local to this process and independent of
+// key_hash.hpp, by which records are routed: all keys of a subtask share bits of that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <hummer/instruction_set.hpp>
+
+namespace hummer {
+
+struct TextKeys {
+  static constexpr std::size_t capacity = 256;  // views at once
+  static constexpr std::size_t slack = 16;      // vectors write past a list's end
+
+  std::uint32_t short_count;
+  std::uint32_t medium_count;
+  std::uint32_t long_count;
+  // The index says which view it was; the hash is the upper half of 64 bits.
+  alignas(64) std::uint64_t short_keys[capacity + slack];
+  std::uint32_t short_hashes[capacity + slack];
+  std::uint32_t short_indexes[capacity + slack];
+  std::uint64_t medium_keys[capacity + slack][2];
+  std::uint32_t medium_hashes[capacity + slack];
+  std::uint32_t medium_indexes[capacity + slack];
+  std::uint32_t long_indexes[capacity + slack];
+};
+
+// REQUIRES: count <= TextKeys::capacity. Thread: any. `keys` need not be initialised.
+using FindTextKeys = void (*)(const std::string_view* views, std::size_t count, TextKeys& keys);
+FindTextKeys text_keys_function(InstructionSet level = best_instruction_set());
+
+// The hashes that find_text_keys gives; for growing tables.
+constexpr std::uint64_t hash_short_key(std::uint64_t key) {
+  return (key ^ (key >> 29)) * 0x9E3779B97F4A7C15u;
+}
+inline std::uint64_t hash_medium_key(std::uint64_t low, std::uint64_t high) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(low ^ 0xA0761D6478BD642Fu) * (high ^ 0xE7037ED1A0B428DBu);
+  return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
+}
+
+}  // namespace hummer

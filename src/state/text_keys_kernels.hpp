@@ -1,0 +1,34 @@
+// The loops behind text_keys_function, one per instruction set.
+// Free of the standard library: see cmake/HummerRooms.cmake on *_v4.cpp.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace hummer {
+
+// A std::string_view, as the library lays it out (text_keys.cpp checks that).
+struct __attribute__((may_alias)) KeyView {
+  size_t length;
+  const char* data;
+};
+
+// The lists of TextKeys.
+struct KeyLists {
+  uint64_t* short_keys;
+  uint32_t* short_hashes;
+  uint32_t* short_indexes;
+  uint64_t (*medium_keys)[2];
+  uint32_t* medium_hashes;
+  uint32_t* medium_indexes;
+  uint32_t* long_indexes;
+  uint32_t short_count;
+  uint32_t medium_count;
+  uint32_t long_count;
+};
+
+void find_text_keys_v2(const KeyView* views, size_t count, KeyLists& lists);
+void find_text_keys_v3(const KeyView* views, size_t count, KeyLists& lists);
+void find_text_keys_v4(const KeyView* views, size_t count, KeyLists& lists);
+
+}  // namespace hummer

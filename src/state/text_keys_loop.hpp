@@ -1,0 +1,158 @@
+// The source of find_text_keys_v2, _v3 and _v4: define HUMMER_LEVEL and
+// HUMMER_FIND_TEXT_KEYS, then include it. What goes to which list is decided by how
+// far a list's end moves, not by a branch.
+
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "state/text_keys_kernels.hpp"
+
+namespace hummer {
+namespace {
+
+// As in text_keys.hpp; a test compares them.
+inline uint64_t hash_short(uint64_t key) { return (key ^ (key >> 29)) * 0x9E3779B97F4A7C15u; }
+inline uint64_t hash_medium(uint64_t low, uint64_t high) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(low ^ 0xA0761D6478BD642Fu) * (high ^ 0xE7037ED1A0B428DBu);
+  return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
+}
+
+// May read past a key: deliberate, hidden from the checkers.
+__attribute__((no_sanitize("address", "thread"))) inline uint64_t load_8(uintptr_t at) {
+  struct __attribute__((packed, may_alias)) Bytes {
+    uint64_t value;
+  };
+  return reinterpret_cast<const Bytes*>(at)->value;
+}
+
+constexpr uint64_t last_safe_offset = 4096 - 8;  // in a page, of 8 bytes
+
+#if HUMMER_LEVEL < 4
+// The short key at `at`, of 1 to 8 bytes; for other lengths some bytes that are safe to read.
+inline uint64_t load_short(uintptr_t at, uint64_t length) {
+  const uint64_t kept = length < 8 ? length : 8;
+  const uint64_t cut = 8 - kept;
+  // Where 8 bytes would cross the page: those before the key's end, shifted down.
+  const uint64_t back = (at & 4095) > last_safe_offset ? cut : 0;
+  const uint64_t raw = load_8(at - back) >> (back * 8);
+#if HUMMER_LEVEL >= 3
+  return _bzhi_u64(raw, static_cast<uint32_t>(kept * 8));
+#else
+  return raw & (~uint64_t{0} >> (cut * 8 & 63));
+#endif
+}
+#endif
+
+// The keys at `indexes`, which are not short: medium or long.
+inline void take_rest(const KeyView* views, const uint32_t* indexes, uint32_t count,
+                      KeyLists& lists) {
+  uint32_t mediums = 0;
+  uint32_t longs = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t index = indexes[i];
+    const KeyView view = views[index];
+    const auto at = reinterpret_cast<uintptr_t>(view.data);
+    const uint64_t length = view.length;
+    if (__builtin_expect(length - 9 < 8, 1)) {
+      const uint64_t low = load_8(at);
+      const uint64_t tail = load_8(at + length - 8);
+      const uint64_t high = tail >> (8 * (16 - length));
+      lists.medium_keys[mediums][0] = low;
+      lists.medium_keys[mediums][1] = high;
+      lists.medium_hashes[mediums] = static_cast<uint32_t>(hash_medium(low, high) >> 32);
+      lists.medium_indexes[mediums] = index;
+      lists.long_indexes[longs] = index;
+      const uint32_t fits = (tail >> 56) != 0;
+      mediums += fits;
+      longs += 1 - fits;
+    } else {
+      lists.long_indexes[longs++] = index;
+    }
+  }
+  lists.medium_count = mediums;
+  lists.long_count = longs;
+}
+
+constexpr size_t most_views = 256;  // TextKeys::capacity
+
+}  // namespace
+
+void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) {
+  uint32_t rest_indexes[most_views + 16];
+  uint32_t shorts = 0;
+  uint32_t rest = 0;
+#if HUMMER_LEVEL >= 4
+  const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+  const __m512i one = _mm512_set1_epi64(1);
+  const __m512i eight = _mm512_set1_epi64(8);
+  const __m512i in_page = _mm512_set1_epi64(4095);
+  const __m512i last_safe = _mm512_set1_epi64(last_safe_offset);
+  const __m512i all_ones = _mm512_set1_epi64(-1);
+  const __m512i multiplier = _mm512_set1_epi64(static_cast<long long>(0x9E3779B97F4A7C15u));
+  __m256i indexes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  for (size_t i = 0; i < count; i += 8) {
+    const size_t left = count - i;
+    const auto valid = static_cast<__mmask8>(left >= 8 ? 0xff : (1u << left) - 1);
+    const uint32_t halves = left >= 8 ? 0xffff : (1u << (2 * left)) - 1;
+    const __m512i a = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves), views + i);
+    const __m512i b = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves >> 8), views + i + 4);
+    const __m512i lengths = _mm512_permutex2var_epi64(a, even, b);
+    const __m512i addresses = _mm512_permutex2var_epi64(a, odd, b);
+
+    __mmask8 is_short = _mm512_mask_cmplt_epu64_mask(valid, _mm512_sub_epi64(lengths, one), eight);
+    const __mmask8 crosses = _mm512_mask_cmpgt_epu64_mask(
+        is_short, _mm512_and_si512(addresses, in_page), last_safe);
+    const __m512i bits = _mm512_slli_epi64(lengths, 3);
+    __m512i raw;
+    if (__builtin_expect(crosses == 0, 1)) {
+      raw = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), is_short, addresses, nullptr, 1);
+    } else {
+      const __m512i back = _mm512_maskz_sub_epi64(crosses, eight, lengths);
+      raw = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), is_short,
+                                        _mm512_sub_epi64(addresses, back), nullptr, 1);
+      raw = _mm512_srlv_epi64(raw, _mm512_slli_epi64(back, 3));
+    }
+    // A shift by 64 or more leaves 0, so that 8 bytes keep all.
+    const __m512i key = _mm512_andnot_si512(_mm512_sllv_epi64(all_ones, bits), raw);
+    const __m512i last = _mm512_srlv_epi64(key, _mm512_sub_epi64(bits, eight));
+    is_short = _mm512_mask_test_epi64_mask(is_short, last, last);
+    const __m512i hash =
+        _mm512_mullo_epi64(_mm512_xor_si512(key, _mm512_srli_epi64(key, 29)), multiplier);
+    const __m256i upper = _mm512_cvtepi64_epi32(_mm512_srli_epi64(hash, 32));
+    _mm512_storeu_si512(lists.short_keys + shorts, _mm512_maskz_compress_epi64(is_short, key));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(lists.short_hashes + shorts),
+                        _mm256_maskz_compress_epi32(is_short, upper));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(lists.short_indexes + shorts),
+                        _mm256_maskz_compress_epi32(is_short, indexes));
+    const auto others = static_cast<__mmask8>(valid & ~is_short);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(rest_indexes + rest),
+                        _mm256_maskz_compress_epi32(others, indexes));
+    shorts += static_cast<uint32_t>(__builtin_popcount(is_short));
+    rest += static_cast<uint32_t>(__builtin_popcount(others));
+    indexes = _mm256_add_epi32(indexes, _mm256_set1_epi32(8));
+  }
+#else
+  alignas(8) static constexpr char nothing[8] = {};
+  for (uint32_t i = 0; i < count; ++i) {
+    const KeyView view = views[i];
+    const bool fits = view.length - 1 < 8;
+    const char* const at = fits ? view.data : nothing;  // an empty view may point anywhere
+    const uint64_t length = fits ? view.length : 8;
+    const uint64_t key = load_short(reinterpret_cast<uintptr_t>(at), length);
+    lists.short_keys[shorts] = key;
+    lists.short_hashes[shorts] = static_cast<uint32_t>(hash_short(key) >> 32);
+    lists.short_indexes[shorts] = i;
+    rest_indexes[rest] = i;
+    const uint32_t is_short = (key >> (8 * length - 8)) != 0;  // `nothing` gives 0
+    shorts += is_short;
+    rest += 1 - is_short;
+  }
+#endif
+  lists.short_count = shorts;
+  take_rest(views, rest_indexes, rest, lists);
+}
+
+}  // namespace hummer
