@@ -180,7 +180,7 @@ void Deployment::task_ended(StreamTask& task) {
       first = failure_.ok();
       if (first || (is_consequence(failure_) && !is_consequence(task.result()))) failure_ = task.result();
     }
-    if (first) cancel();
+    if (first) cancel_tasks();
   }
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) platform_.notify_main();
 }
@@ -190,6 +190,11 @@ void Deployment::stop() {
 }
 
 void Deployment::cancel() {
+  cancel_requested_.store(true, std::memory_order_relaxed);
+  cancel_tasks();
+}
+
+void Deployment::cancel_tasks() {
   for (auto& task : tasks_) task->cancel();
 }
 
@@ -198,6 +203,10 @@ Status Deployment::finish() {
   if (finish_called_) return failure_;
   finish_called_ = true;
   for (auto& slot : slots_) slot->executor->stop();
+  // Tasks see each other's end and the cancellation in any order.
+  if (is_consequence(failure_) && cancel_requested_.load(std::memory_order_relaxed)) {
+    failure_ = {ErrorCode::cancelled, "the job was cancelled"};
+  }
   for (auto& task : tasks_) {
     Status status = task->close();
     if (failure_.ok() && !status.ok()) failure_ = std::move(status);

@@ -67,6 +67,7 @@ class Deployment {
   Status make_chain(const ExecutionTask& execution, StreamTask& task);
   Status make_emitters(const ExecutionTask& execution, StreamTask& task);
   void task_ended(StreamTask& task);
+  void cancel_tasks();
 
   Platform& platform_;
   const StreamGraph stream_graph_;
@@ -80,6 +81,7 @@ class Deployment {
   std::atomic<std::size_t> running_{0};
   std::mutex failure_mutex_;
   Status failure_;
+  std::atomic<bool> cancel_requested_{false};
   bool finish_called_ = false;
 };
 
