@@ -163,7 +163,7 @@ class DataStream {
     const int node = env_->add_node(
         {.name = "union",
          .kind = "operator",
-         .factory = make_operator_factory([] { return std::make_unique<UnionOperator<T>>(); }),
+         .factory = make_operator_factory([] { return std::make_unique<UnionOperator>(type_of<T>()); }),
          .output_type = type_of<T>().name});
     env_->add_edge(node_, node, edge_);
     (env_->add_edge(others.node_, node, others.edge_), ...);

@@ -55,6 +55,11 @@ struct EnvironmentOptions {
   bool quiet = true;
   bool progress_per_vertex = false;
   std::string explain;  // "", "text", "json", "dot"
+  // A fixed cluster without a JobManager: every process runs this program with the same arguments
+  // and its own `process`; `peers` are the addresses (host:port) where the processes' data planes
+  // listen, in order. Each has `parallelism` slots. Empty: one process.
+  int process = 0;
+  std::vector<std::string> peers;
   // The platform to run on; null: Linux. Tests pass the simulated one.
   Platform* platform = nullptr;
 };

@@ -57,6 +57,20 @@ const Option options_table[] = {
        o.chaining = false;
        return Status();
      }},
+    {"process", "K", "which of --peers this process is, from 0 [0]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number(value, 0, 65535, o.process);
+     }},
+    {"peers", "ADDRESSES", "host:port of every process of a fixed cluster, separated by commas",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.peers.clear();
+       while (!value.empty()) {
+         const std::size_t comma = value.find(',');
+         o.peers.emplace_back(value.substr(0, comma));
+         value = comma == value.npos ? "" : value.substr(comma + 1);
+       }
+       return Status();
+     }},
     {"explain", "FORMAT", "print the job's graphs as text, json or dot, and run nothing",
      [](std::string_view value, EnvironmentOptions& o) {
        if (value != "text" && value != "json" && value != "dot") {

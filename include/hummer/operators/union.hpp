@@ -1,25 +1,30 @@
-// UnionOperator: hands every batch on as it is; where several streams become one.
+// UnionOperator: hands every batch on as it is: where several streams become one,
+// and the chain of sender and receiver tasks.
 //
 // Cost: a swap per batch.
 #pragma once
+
+#include <utility>
 
 #include <hummer/operator.hpp>
 
 namespace hummer {
 
-template <StreamType T>
 class UnionOperator final : public Operator {
  public:
-  void declare(Output& out) const override { out.add_port(type_of<T>()); }
+  explicit UnionOperator(const TypeDescriptor& type) : type_(type) {}
+
+  void declare(Output& out) const override { out.add_port(type_); }
   Answer process(Batch& in, Output& out) override {
     if (!out.batch().empty()) return Answer::more;
-    const std::uint32_t left = in.position();
+    HUMMER_ASSERT(in.position() == 0);
     std::swap(in, out.batch());
-    out.batch().advance_to(0);
-    HUMMER_ASSERT(left == 0);
     in.clear();
     return Answer::done;
   }
+
+ private:
+  const TypeDescriptor& type_;
 };
 
 }  // namespace hummer

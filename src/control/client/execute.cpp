@@ -34,6 +34,22 @@ Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl, const Envi
   for (const JobVertex& vertex : job.job_graph.vertices) most = std::max(most, vertex.parallelism.value_or(1));
   PlacementOptions placement;
   placement.default_parallelism = slots;
+  if (!options.peers.empty()) {
+    if (static_cast<std::size_t>(options.process) >= options.peers.size()) {
+      return Status(ErrorCode::invalid_argument,
+                    fmt::format("--process {} of {} peers: they count from 0", options.process,
+                                options.peers.size()));
+    }
+    placement.default_parallelism = slots * static_cast<int>(options.peers.size());
+    Cluster cluster;
+    for (const std::string& peer : options.peers) {
+      cluster.task_managers.push_back({.id = peer, .host = {}, .slots = slots, .occupied = {}});
+    }
+    Result<ExecutionGraph> spread = place(job.job_graph, cluster, placement);
+    if (!spread.ok()) return spread.status();
+    job.execution_graph = std::move(*spread);
+    return job;
+  }
   Result<ExecutionGraph> placed = place(job.job_graph, embedded_cluster(most), placement);
   // Groups that share no slot may need more slots than the widest vertex.
   for (int extra = 2; !placed.ok() && placed.status().code() == ErrorCode::not_enough_slots && extra <= 16; ++extra) {
@@ -176,6 +192,8 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   deployment.channel_credits = static_cast<std::uint32_t>(options_.channel_credits);
   deployment.spin_ns = options_.spin_us < 0 ? busy_poll : options_.spin_us * 1000;
   deployment.pin_slots = options_.pin_slots;
+  deployment.task_manager = options_.process;
+  deployment.addresses = options_.peers;
   running->began = platform.now();
   running->watch = std::make_unique<StuckWatch>(stuck_patience_ns);
   running->deployment = std::make_unique<Deployment>(platform, std::move(job->stream_graph),

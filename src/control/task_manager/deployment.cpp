@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include <hummer/operators/union.hpp>
+
+#include "net/data_plane.hpp"
+#include "net/network_emitter.hpp"
+#include "net/network_receiver.hpp"
 #include "runtime/channel_emitters.hpp"
 
 namespace hummer {
@@ -12,7 +17,10 @@ struct Deployment::Slot {
   std::atomic<const TaskFigures*> turn{nullptr};
 };
 
-struct Deployment::Network {};
+struct Deployment::DataPlaneHost {
+  std::unique_ptr<Executor> executor;
+  std::unique_ptr<DataPlane> plane;
+};
 
 namespace {
 
@@ -27,6 +35,22 @@ std::vector<const ExecutionChannel*> channels_out(const ExecutionGraph& graph, i
     return a->downstream_subtask < b->downstream_subtask;
   });
   return found;
+}
+
+const ExecutionChannel& network_channel(const ExecutionGraph& graph, const ExecutionTask& end) {
+  for (const ExecutionChannel& channel : graph.channels) {
+    if (channel.form != ChannelForm::network) continue;
+    if (channel.from_task == end.id || channel.to_task == end.id) return channel;
+  }
+  HUMMER_ASSERT(false && "a sender or receiver without a network channel");
+  return graph.channels.front();
+}
+
+ChannelKey key_of(const JobGraph& job, const ExecutionChannel& channel) {
+  ChannelKey key;
+  key.job = job.fingerprint;
+  key.channel = static_cast<std::uint32_t>(channel.id);
+  return key;
 }
 
 // A failure that only follows from another task's.
@@ -46,7 +70,7 @@ Deployment::Deployment(Platform& platform, StreamGraph stream_graph, JobGraph jo
 
 Deployment::~Deployment() {
   cancel();
-  for (auto& slot : slots_) slot->executor->stop();
+  stop_executors();
   if (!finish_called_) {
     for (auto& task : tasks_) (void)task->close();
   }
@@ -68,84 +92,160 @@ Deployment::Slot& Deployment::slot_of(const ExecutionTask& task) {
   return *slots_.back();
 }
 
+bool Deployment::is_here(const ExecutionTask& task) const {
+  return options_.addresses.empty() || task.task_manager == options_.task_manager;
+}
+
 Status Deployment::start() {
+  HUMMER_TRY(start_data_plane());
   HUMMER_TRY(make_tasks());
   make_channels();
   for (const ExecutionTask& execution : execution_graph_.tasks) {
-    HUMMER_TRY(make_emitters(execution, *tasks_[static_cast<std::size_t>(execution.id)]));
+    if (StreamTask* task = task_here(execution.id)) make_emitters(execution, *task);
   }
   running_.store(tasks_.size(), std::memory_order_release);
   for (const ExecutionTask& execution : execution_graph_.tasks) {
-    StreamTask& task = *tasks_[static_cast<std::size_t>(execution.id)];
+    StreamTask* task = task_here(execution.id);
+    if (task == nullptr) continue;
     Slot& slot = slot_of(execution);
-    task.figures().turn = &slot.turn;
-    task.set_on_finished([this](StreamTask& ended) { task_ended(ended); });
-    slot.executor->spawn(task.invoke());
+    task->figures().turn = &slot.turn;
+    task->set_on_finished([this](StreamTask& ended) { task_ended(ended); });
+    slot.executor->spawn(task->invoke());
   }
   return {};
+}
+
+// Only where a channel crosses a network: most embedded jobs open no socket.
+Status Deployment::start_data_plane() {
+  const bool needed = std::any_of(
+      execution_graph_.channels.begin(), execution_graph_.channels.end(),
+      [](const ExecutionChannel& channel) { return channel.form == ChannelForm::network; });
+  if (!needed) return {};
+  data_plane_ = std::make_unique<DataPlaneHost>();
+  data_plane_->executor = platform_.make_executor({.name = "data-plane"});
+  DataPlaneOptions options;
+  options.listen_address = options_.addresses.empty()
+                               ? "127.0.0.1:0"
+                               : options_.addresses[static_cast<std::size_t>(options_.task_manager)];
+  data_plane_->plane = std::make_unique<DataPlane>(platform_, *data_plane_->executor, options);
+  return data_plane_->plane->start();
 }
 
 Status Deployment::make_tasks() {
+  tasks_by_id_.resize(execution_graph_.tasks.size());
   for (const ExecutionTask& execution : execution_graph_.tasks) {
+    if (!is_here(execution)) continue;
     const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
     Slot& slot = slot_of(execution);
     std::string name = vertex.name + "[" + std::to_string(execution.subtask) + "]";
-    if (execution.kind != TaskKind::chain) name = std::string(to_string(execution.kind)) + " " + name;
+    if (execution.kind != TaskKind::chain) {
+      name = std::string(to_string(execution.kind)) + " of " + name;
+    }
     tasks_.push_back(std::make_unique<StreamTask>(platform_, std::move(name),
                                                   "slot " + std::to_string(slot.number)));
-    HUMMER_TRY(make_chain(execution, *tasks_.back()));
+    tasks_by_id_[static_cast<std::size_t>(execution.id)] = tasks_.back().get();
+    make_chain(execution, *tasks_.back());
   }
   return {};
 }
 
-Status Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
-  if (execution.kind != TaskKind::chain) {
-    return {ErrorCode::invalid_graph, "network edges are not wired yet"};
-  }
+void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
-  for (const ChainedOperator& chained : vertex.chain) {
-    const StreamNode* node = nullptr;
-    for (const StreamNode& candidate : stream_graph_.nodes) {
-      if (candidate.id == chained.node) node = &candidate;
-    }
-    StageOptions stage;
-    stage.name = chained.name;
-    stage.subtask = execution.subtask;
-    stage.parallelism = execution.parallelism;
-    stage.key_groups = chained.key_groups > 0 ? chained.key_groups : static_cast<int>(default_key_groups);
-    stage.bounded = vertex.bounded;
-    stage.batch_records = options_.batch_records;
-    task.chain().add_stage(node->factory->make(), stage);
+  StageOptions stage;
+  stage.subtask = execution.subtask;
+  stage.parallelism = execution.parallelism;
+  stage.bounded = vertex.bounded;
+  stage.batch_records = options_.batch_records;
+  if (execution.kind == TaskKind::sender) {
+    stage.name = "send";
+    task.chain().add_stage(std::make_unique<UnionOperator>(edge_type(execution.edge)), stage);
+    return;
   }
-  return {};
+  if (execution.kind == TaskKind::receiver) {
+    stage.name = "receive";
+    task.chain().add_stage(make_network_receiver(execution), stage);
+    return;
+  }
+  for (const ChainedOperator& chained : vertex.chain) {
+    stage.name = chained.name;
+    stage.key_groups =
+        chained.key_groups > 0 ? chained.key_groups : static_cast<int>(default_key_groups);
+    const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(chained.node)];
+    task.chain().add_stage(node.factory->make(), stage);
+  }
+}
+
+const TypeDescriptor& Deployment::edge_type(int edge_id) const {
+  const JobEdge& edge = job_graph_.edges[static_cast<std::size_t>(edge_id)];
+  const int node = job_graph_.vertices[static_cast<std::size_t>(edge.from)].chain.back().node;
+  Output declared;
+  stream_graph_.nodes[static_cast<std::size_t>(node)].factory->make()->declare(declared);
+  return declared.type(static_cast<std::size_t>(edge.from_port));
+}
+
+std::unique_ptr<Operator> Deployment::make_network_receiver(const ExecutionTask& execution) {
+  const ExecutionChannel& channel = network_channel(execution_graph_, execution);
+  const TypeDescriptor& type = edge_type(channel.edge);
+  const std::string peer = "subtask " + std::to_string(channel.upstream_subtask) + " upstream";
+  return std::make_unique<NetworkReceiver>(
+      data_plane_->plane->open_receiver(key_of(job_graph_, channel), type, channel.network, peer),
+      type, peer);
+}
+
+std::unique_ptr<Emitter> Deployment::make_network_emitter(const ExecutionTask& execution,
+                                                          StreamTask& task) {
+  const ExecutionChannel& channel = network_channel(execution_graph_, execution);
+  const ExecutionTask& receiver = execution_graph_.tasks[static_cast<std::size_t>(channel.to_task)];
+  const TypeDescriptor& type = edge_type(channel.edge);
+  const std::string address =
+      options_.addresses.empty()
+          ? data_plane_->plane->address().to_string()
+          : options_.addresses[static_cast<std::size_t>(receiver.task_manager)];
+  const JobEdge& edge = job_graph_.edges[static_cast<std::size_t>(channel.edge)];
+  const std::string peer = job_graph_.vertices[static_cast<std::size_t>(edge.to)].name + "[" +
+                           std::to_string(channel.downstream_subtask) + "] at " + address;
+  auto emitter = std::make_unique<NetworkEmitter>(
+      data_plane_->plane->open_sender(address, key_of(job_graph_, channel), type, channel.network,
+                                      peer),
+      type, peer);
+  emitter->attach(*slot_of(execution).executor, task.wake_event());
+  return emitter;
 }
 
 void Deployment::make_channels() {
   channels_.resize(execution_graph_.channels.size());
   for (const ExecutionChannel& channel : execution_graph_.channels) {
     if (channel.form != ChannelForm::memory) continue;
-    StreamTask& from = *tasks_[static_cast<std::size_t>(channel.from_task)];
-    StreamTask& to = *tasks_[static_cast<std::size_t>(channel.to_task)];
-    auto ring = std::make_unique<RingChannel>(options_.channel_credits, from.wake_event(), to.wake_event());
-    to.add_input(ring.get());
+    StreamTask* from = task_here(channel.from_task);
+    StreamTask* to = task_here(channel.to_task);
+    if (from == nullptr || to == nullptr) continue;
+    auto ring = std::make_unique<RingChannel>(options_.channel_credits, from->wake_event(),
+                                              to->wake_event());
+    to->add_input(ring.get());
     channels_[static_cast<std::size_t>(channel.id)] = std::move(ring);
   }
 }
 
-Status Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task) {
+void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task) {
   ChainDriver& chain = task.chain();
+  if (execution.kind == TaskKind::sender) {
+    chain.add_emitter(0, 0, make_network_emitter(execution, task));
+    return;
+  }
   const std::size_t last = chain.stage_count() - 1;
   for (const JobEdge& edge : job_graph_.edges) {
-    if (edge.from != execution.vertex) continue;
+    // A receiver hands on to the one task that it receives for.
+    const bool receiver = execution.kind == TaskKind::receiver;
+    if (receiver ? edge.id != execution.edge : edge.from != execution.vertex) continue;
     const auto out = channels_out(execution_graph_, execution.id, edge.id);
     std::vector<RingChannel*> rings;
     for (const ExecutionChannel* channel : out) {
       rings.push_back(channels_[static_cast<std::size_t>(channel->id)].get());
     }
-    const auto port = static_cast<std::size_t>(edge.from_port);
+    const auto port = receiver ? 0 : static_cast<std::size_t>(edge.from_port);
     const std::string target = job_graph_.vertices[static_cast<std::size_t>(edge.to)].name;
     std::unique_ptr<Emitter> emitter;
-    switch (edge.routing) {
+    switch (receiver ? Routing::forward : edge.routing) {
       case Routing::forward: emitter = std::make_unique<ForwardEmitter>(rings, target); break;
       case Routing::rebalance: emitter = std::make_unique<RebalanceEmitter>(rings, target); break;
       case Routing::broadcast: emitter = std::make_unique<BroadcastEmitter>(rings, target); break;
@@ -169,7 +269,6 @@ Status Deployment::make_emitters(const ExecutionTask& execution, StreamTask& tas
     }
     chain.add_emitter(last, port, std::move(emitter));
   }
-  return {};
 }
 
 void Deployment::task_ended(StreamTask& task) {
@@ -198,11 +297,19 @@ void Deployment::cancel_tasks() {
   for (auto& task : tasks_) task->cancel();
 }
 
+void Deployment::stop_executors() {
+  for (auto& slot : slots_) slot->executor->stop();
+  if (data_plane_) {
+    if (data_plane_->plane) data_plane_->plane->stop();
+    data_plane_->executor->stop();
+  }
+}
+
 Status Deployment::finish() {
   HUMMER_ASSERT(finished());
   if (finish_called_) return failure_;
   finish_called_ = true;
-  for (auto& slot : slots_) slot->executor->stop();
+  stop_executors();
   // Tasks see each other's end and the cancellation in any order.
   if (is_consequence(failure_) && cancel_requested_.load(std::memory_order_relaxed)) {
     failure_ = {ErrorCode::cancelled, "the job was cancelled"};
@@ -224,7 +331,9 @@ JobResult Deployment::figures() const {
     for (const ExecutionTask& execution : execution_graph_.tasks) {
       if (execution.vertex != vertex.id || execution.kind != TaskKind::chain) continue;
       row.parallelism = execution.parallelism;
-      const TaskFigures& figures = tasks_[static_cast<std::size_t>(execution.id)]->figures();
+      const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
+      if (task == nullptr) continue;
+      const TaskFigures& figures = task->figures();
       for (std::size_t i = 0; i < row.operators.size(); ++i) {
         row.operators[i].records_in += figures.operators[i].records_in.get();
         row.operators[i].records_out += figures.operators[i].records_out.get();

@@ -28,6 +28,10 @@
 namespace hummer {
 
 struct DeploymentOptions {
+  // Which TaskManager of the execution graph this process is, and where the data planes of all
+  // listen (host:port, in the graph's order). Without addresses every task runs here.
+  int task_manager = 0;
+  std::vector<std::string> addresses;
   std::uint32_t batch_records = default_batch_records;
   std::uint32_t channel_credits = 8;
   Nanoseconds spin_ns = 0;
@@ -59,15 +63,23 @@ class Deployment {
 
  private:
   struct Slot;
-  struct Network;
+  struct DataPlaneHost;
 
   Slot& slot_of(const ExecutionTask& task);
+  bool is_here(const ExecutionTask& task) const;
+  StreamTask* task_here(int id) { return tasks_by_id_[static_cast<std::size_t>(id)]; }
+  Status start_data_plane();
   Status make_tasks();
   void make_channels();
-  Status make_chain(const ExecutionTask& execution, StreamTask& task);
-  Status make_emitters(const ExecutionTask& execution, StreamTask& task);
+  void make_chain(const ExecutionTask& execution, StreamTask& task);
+  void make_emitters(const ExecutionTask& execution, StreamTask& task);
+  std::unique_ptr<Emitter> make_network_emitter(const ExecutionTask& execution, StreamTask& task);
+  std::unique_ptr<Operator> make_network_receiver(const ExecutionTask& execution);
+  // Of the records that cross a JobEdge.
+  const TypeDescriptor& edge_type(int edge) const;
   void task_ended(StreamTask& task);
   void cancel_tasks();
+  void stop_executors();
 
   Platform& platform_;
   const StreamGraph stream_graph_;
@@ -75,8 +87,9 @@ class Deployment {
   const ExecutionGraph execution_graph_;
   const DeploymentOptions options_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::unique_ptr<Network> network_;
-  std::vector<std::unique_ptr<StreamTask>> tasks_;      // by execution task id
+  std::unique_ptr<DataPlaneHost> data_plane_;
+  std::vector<std::unique_ptr<StreamTask>> tasks_;      // those that run here
+  std::vector<StreamTask*> tasks_by_id_;                // null: another process runs it
   std::vector<std::unique_ptr<RingChannel>> channels_;  // by execution channel id; null: network
   std::atomic<std::size_t> running_{0};
   std::mutex failure_mutex_;
