@@ -88,6 +88,7 @@ class HarnessRun {
   std::size_t largest_expansion_ = 0;
   std::size_t records_seen_ = 0;
   std::size_t records_max_;
+  bool has_stray_views_ = false;  // the output must not even be read
   bool failed_ = false;
   std::string failure_;
   std::string violation_;

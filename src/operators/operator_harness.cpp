@@ -29,7 +29,8 @@ constexpr std::uint32_t soft_limits[] = {1, 2, 3, default_batch_records};
 // Up to `most` of the positions 1 .. count - 1.
 std::vector<std::size_t> positions(std::size_t count, std::size_t most) {
   std::vector<std::size_t> result;
-  const std::size_t step = std::max<std::size_t>(1, (count + most - 1) / std::max<std::size_t>(most, 1));
+  most = std::max<std::size_t>(most, 1);
+  const std::size_t step = std::max<std::size_t>(1, (count + most - 1) / most);
   for (std::size_t at = 1; at < count; at += step) result.push_back(at);
   return result;
 }

@@ -206,7 +206,7 @@ TEST(OperatorHarness, CatchesAViewIntoReleasedInput) {
 }
 TEST(OperatorHarness, CatchesAViewIntoALocalString) {
   expect_caught(run_text(Text::local_string, {"first", "second", "third"}),
-                "text in the stack");
+                "view into a temporary");
 }
 TEST(OperatorHarness, CatchesAViewIntoOutputThatHasGone) {
   expect_caught(run_text(Text::own_old_output, {"first", "first", "first"}),

@@ -67,7 +67,8 @@ template <typename Function>
 class LocalFunction {
  public:
   static constexpr bool copied = std::is_trivially_copy_constructible_v<Function> &&
-                                 std::is_trivially_destructible_v<Function> && sizeof(Function) <= 64;
+                                 std::is_trivially_destructible_v<Function> &&
+                                 sizeof(Function) <= 64;
 
   explicit LocalFunction(Function& home) : home_(home), local_(home) {}
   ~LocalFunction() {

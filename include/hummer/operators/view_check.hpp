@@ -71,10 +71,11 @@ Status check_views(const Batch& batch, std::size_t first) {
   return found;
 }
 
-// What an operator's call ends with: nothing in release builds.
-template <typename T>
+// What an operator's call ends with: nothing in release builds. (`checked` is part of the
+// function's name, so that the two forms can't be mistaken for each other by the linker.)
+template <typename T, bool checked = views_are_checked>
 Status check_new_views(const Batch& in, Batch& out, std::size_t first) {
-  if constexpr (views_are_checked && holds_views<T>) {
+  if constexpr (checked && holds_views<T>) {
     if (in.has_storage()) out.keep_buffers_of(in);
     return check_views<T>(out, first);
   }
