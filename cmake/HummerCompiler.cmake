@@ -26,6 +26,10 @@ endif()
 if(HUMMER_SANITIZE)
   add_compile_options(-fsanitize=${HUMMER_SANITIZE} -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${HUMMER_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Clang 14 can't compile coroutines with it ("Cannot represent a difference across sections").
+    add_compile_options(-fno-sanitize=function)
+  endif()
 endif()
 
 # ccache, when present. Paths below the source tree are made relative first, so that every clone,

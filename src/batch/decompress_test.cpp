@@ -69,7 +69,8 @@ class DecompressTest : public testing::TestWithParam<CompressionFormat> {};
 TEST_P(DecompressTest, GivesBackTheBytesInStepsOfAnySize) {
   const std::string text = sample_text();
   const std::string packed = compress(GetParam(), text);
-  for (const auto& [in, out] : {std::pair{1, 1}, {1, 100000}, {100000, 1}, {7, 13}, {100000, 100000}}) {
+  for (const auto& [in, out] :
+       {std::pair{1, 1}, {1, 100000}, {100000, 1}, {7, 13}, {100000, 100000}}) {
     const auto result = decompress(GetParam(), packed, in, out);
     ASSERT_TRUE(result.ok()) << result.status().to_string();
     EXPECT_EQ(*result, text) << in << " in, " << out << " out";

@@ -12,8 +12,8 @@ constexpr std::align_val_t line_alignment{64};
 }  // namespace
 
 LineBuffer* LineBuffer::make(std::size_t capacity_bytes) {
-  auto* bytes = static_cast<char*>(
-      ::operator new(capacity_bytes + read_slack_bytes, line_alignment));
+  auto* bytes =
+      static_cast<char*>(::operator new(capacity_bytes + read_slack_bytes, line_alignment));
   // The slack is read, never used: defined bytes keep the checkers quiet.
   std::memset(bytes + capacity_bytes, 0, read_slack_bytes);
   return new LineBuffer(bytes, capacity_bytes);

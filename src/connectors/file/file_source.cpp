@@ -75,9 +75,9 @@ Status FileSource::snapshot(ByteWriter& out) {
 Status FileSource::check_options() const {
   const auto check = [](const char* name, std::uint64_t value, std::uint64_t most) -> Status {
     if (value > 0 && value <= most) return {};
-    return {ErrorCode::invalid_configuration, std::string("file source: ") + name + " must be 1 to " +
-                                                  std::to_string(most) + ", not " +
-                                                  std::to_string(value)};
+    return {ErrorCode::invalid_configuration, std::string("file source: ") + name +
+                                                  " must be 1 to " + std::to_string(most) +
+                                                  ", not " + std::to_string(value)};
   };
   HUMMER_TRY(check("split_size_bytes", options_.split_size_bytes, UINT64_MAX));
   HUMMER_TRY(check("block_size_bytes", options_.block_size_bytes, largest_block_bytes));
@@ -98,8 +98,7 @@ Status FileSource::open() {
                                          "restore the files, or start without the snapshot"};
   }
   for (const Lane& lane : lanes_) {
-    const auto splits =
-        splits_of_lane(files_, options_.split_size_bytes, lane.lane, lane.lanes);
+    const auto splits = splits_of_lane(files_, options_.split_size_bytes, lane.lane, lane.lanes);
     for (std::uint64_t i = lane.done; i < splits.size(); ++i) {
       context().expect_bytes(splits[i].end - splits[i].begin);
     }
@@ -233,14 +232,10 @@ Status FileSource::open_file(std::uint32_t index) {
 Result<CompressionFormat> FileSource::format_of(ReadableFile& file) const {
   using Compression = FileSourceOptions::Compression;
   switch (options_.compression) {
-    case Compression::none:
-      return CompressionFormat::none;
-    case Compression::gzip:
-      return CompressionFormat::gzip;
-    case Compression::zstd:
-      return CompressionFormat::zstd;
-    case Compression::automatic:
-      break;
+    case Compression::none: return CompressionFormat::none;
+    case Compression::gzip: return CompressionFormat::gzip;
+    case Compression::zstd: return CompressionFormat::zstd;
+    case Compression::automatic: break;
   }
   char first[compression_magic_bytes];
   const Result<std::size_t> got = file.read_at(0, first);
@@ -250,8 +245,7 @@ Result<CompressionFormat> FileSource::format_of(ReadableFile& file) const {
 
 std::unique_ptr<SplitReader> FileSource::make_reader(const LineRange& range) {
   if (mapped_) return make_mapped_reader(mapped_, range, limits_);
-  auto input =
-      make_plain_input(file_, first_byte_needed(range), files_[split_.file].size_bytes);
+  auto input = make_plain_input(file_, first_byte_needed(range), files_[split_.file].size_bytes);
   return make_buffered_reader(std::move(input), range, limits_, pool_);
 }
 

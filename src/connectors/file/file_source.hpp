@@ -80,7 +80,7 @@ class FileSource final : public SourceOperator {
   bool restored_ = false;
   std::uint64_t restored_fingerprint_ = 0;
 
-  std::vector<Lane> lanes_;  // the first is being read
+  std::vector<Lane> lanes_;        // the first is being read
   std::vector<FileSplit> splits_;  // of the first lane
   FileSplit split_;                // the one that reader_ reads
   std::unique_ptr<SplitReader> reader_;

@@ -190,8 +190,7 @@ TEST_F(FileSourceTest, BlocksAreWholeLinesAndNotLargerThanAsked) {
             const bool last = block.offset + block.text.size() == text.size();
             EXPECT_TRUE(last || block.text.back() == '\n');
             const std::size_t newline = block.text.find('\n');
-            const bool one_line =
-                newline == std::string::npos || newline + 1 == block.text.size();
+            const bool one_line = newline == std::string::npos || newline + 1 == block.text.size();
             EXPECT_TRUE(block.text.size() <= size || one_line)
                 << block.text.size() << " bytes, asked for " << size;
           }

@@ -16,16 +16,16 @@ Status add_path(Files& files, const std::string& path, int depth, std::vector<In
 Status add_directory(Files& files, const std::string& path, int depth,
                      std::vector<InputFile>& found) {
   if (depth == maximum_depth) {
-    return {ErrorCode::limit_exceeded, "directories more than " + std::to_string(maximum_depth) +
-                                           " deep at '" + path +
-                                           "': does a symbolic link point to a directory above it?"};
+    return {ErrorCode::limit_exceeded,
+            "directories more than " + std::to_string(maximum_depth) + " deep at '" + path +
+                "': does a symbolic link point to a directory above it?"};
   }
   const Result<std::vector<std::string>> names = files.list_directory(path);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (name.starts_with('.') || name.starts_with('_')) continue;
-    HUMMER_TRY(add_path(files, path.ends_with('/') ? path + name : path + "/" + name, depth + 1,
-                        found));
+    HUMMER_TRY(
+        add_path(files, path.ends_with('/') ? path + name : path + "/" + name, depth + 1, found));
   }
   return {};
 }

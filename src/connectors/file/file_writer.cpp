@@ -72,7 +72,9 @@ class FileWriter final : public TextWriter {
 
  private:
   Files& files() { return context_->platform().files(); }
-  Status named(const Status& status) const { return status.with_context("writing '" + path_ + "'"); }
+  Status named(const Status& status) const {
+    return status.with_context("writing '" + path_ + "'");
+  }
 
   Status prepare_file() {
     const auto there = files().stat(path_);
@@ -106,9 +108,8 @@ class FileWriter final : public TextWriter {
     if (!names.ok()) return named(names.status());
     for (const std::string& name : *names) {
       if (name.starts_with('.') || (name != name_ && is_part_of_this_job(name))) continue;
-      return {ErrorCode::invalid_argument,
-              "the directory '" + path_ + "' is not empty (it has '" + name +
-                  "'): remove it or write to another one"};
+      return {ErrorCode::invalid_argument, "the directory '" + path_ + "' is not empty (it has '" +
+                                               name + "'): remove it or write to another one"};
     }
     return {};
   }

@@ -29,7 +29,7 @@ class MemoryMapping final : public Mapping {
   std::size_t size() const override { return size_; }
   bool truncated() const override { return false; }
   void release_before(std::size_t) override {}
-  void prefault(std::size_t, std::size_t) {}
+  void prefault(std::size_t, std::size_t) override {}
 
  private:
   std::string text_;
@@ -114,9 +114,8 @@ void check_plain(const std::string& text, std::uint64_t split, std::uint32_t lan
   const InputFile listed{"fuzz", text.size(), false};
   LineBufferPool pool(limits.step_bytes());
   const auto file = std::make_shared<MemoryFile>(text);
-  const BufferRef mapped =
-      BufferRef::adopt(MappedText::make(std::move(file->map(0, text.size())).value(),
-                                        std::make_shared<const std::string>("fuzz")));
+  const BufferRef mapped = BufferRef::adopt(MappedText::make(
+      std::move(file->map(0, text.size())).value(), std::make_shared<const std::string>("fuzz")));
   std::uint64_t covered = 0;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     for (const FileSplit& part : splits_of_lane({&listed, 1}, split, lane, lanes)) {
@@ -137,15 +136,15 @@ void check_plain(const std::string& text, std::uint64_t split, std::uint32_t lan
 void check_compressed(const std::string& packed, CompressionFormat format,
                       const LineLimits& limits) {
   const auto file = std::make_shared<MemoryFile>(packed);
-  constexpr std::size_t most_bytes = 1 << 20;
+  constexpr std::size_t most_bytes = 1 << 16;
   std::string text(most_bytes, '\0');
   const auto got = make_decompressed_input(file, format, packed.size())->read(text);
   if (got.ok() && *got == most_bytes) return;
   LineBufferPool pool(limits.step_bytes());
   const LineRange range{std::make_shared<const std::string>("fuzz"), 0, UINT64_MAX, false};
   if (!got.ok()) {
-    const auto reader = make_buffered_reader(
-        make_decompressed_input(file, format, packed.size()), range, limits, pool);
+    const auto reader = make_buffered_reader(make_decompressed_input(file, format, packed.size()),
+                                             range, limits, pool);
     std::size_t bytes = 0;
     while (true) {
       const auto run = reader->next();
@@ -157,8 +156,8 @@ void check_compressed(const std::string& packed, CompressionFormat format,
   }
   text.resize(*got);
   check_range(text, 0, UINT64_MAX, limits, 0, [&](const LineRange& whole) {
-    return make_buffered_reader(make_decompressed_input(file, format, packed.size()), whole,
-                                limits, pool);
+    return make_buffered_reader(make_decompressed_input(file, format, packed.size()), whole, limits,
+                                pool);
   });
 }
 

@@ -11,6 +11,9 @@ namespace {
 
 static_assert(Mapping::readable_past_end >= read_slack_bytes);
 
+// One call for many blocks is cheaper than a page fault every few.
+constexpr std::size_t prefault_bytes = 4 << 20;
+
 class MappedReader final : public SplitReader {
  public:
   MappedReader(BufferRef text, LineRange range, LineLimits limits)
@@ -25,6 +28,10 @@ class MappedReader final : public SplitReader {
 
   Result<Run> next() override {
     if (offset_ >= end_) return Run{};
+    if (offset_ >= prefaulted_) {
+      mapped_.prefault(offset_, std::min(prefault_bytes, end_ - offset_));
+      prefaulted_ = offset_ + prefault_bytes;
+    }
     const char* data = text_->data() + offset_;
     const std::size_t left = text_->size() - offset_;
     std::size_t size = std::min(left, limits_.step_bytes());
@@ -67,6 +74,7 @@ class MappedReader final : public SplitReader {
   std::size_t begin_;
   std::size_t end_;
   std::size_t offset_;  // of the next line
+  std::size_t prefaulted_ = 0;
 };
 
 }  // namespace

@@ -22,6 +22,10 @@ class MappedText final : public Buffer {
   const std::string* origin() const { return origin_.get(); }
   // file_changed when the file has become shorter.
   Status check() const;
+  // [offset, offset + length) will be read next.
+  void prefault(std::size_t offset, std::size_t length) const {
+    mapping_->prefault(offset, length);
+  }
 
  private:
   MappedText(std::unique_ptr<Mapping> mapping, std::shared_ptr<const std::string> origin);

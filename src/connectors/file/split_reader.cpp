@@ -126,10 +126,9 @@ std::unique_ptr<SplitReader> make_buffered_reader(std::unique_ptr<ByteInput> inp
 }
 
 Status line_too_long(const std::string& origin, std::uint64_t offset, std::size_t max_line_bytes) {
-  return {ErrorCode::limit_exceeded, "'" + origin + "': the line at byte " +
-                                         std::to_string(offset) + " is longer than " +
-                                         std::to_string(max_line_bytes) +
-                                         " bytes: raise the option max_line_bytes"};
+  return {ErrorCode::limit_exceeded,
+          "'" + origin + "': the line at byte " + std::to_string(offset) + " is longer than " +
+              std::to_string(max_line_bytes) + " bytes: raise the option max_line_bytes"};
 }
 
 }  // namespace hummer

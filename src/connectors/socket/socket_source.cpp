@@ -10,9 +10,35 @@
 #include "platform/platform.hpp"
 
 namespace hummer {
+
+// The coroutine may outlive the source, so it owns this too.
+struct SocketSource::Connecting {
+  bool finished = false;
+  bool abandoned = false;
+  Status failure;
+  std::unique_ptr<ByteStream> stream;
+  WakeEvent* wake = nullptr;
+};
+
 namespace {
 
 constexpr std::size_t read_bytes = 64 << 10;
+
+Task<void> connect(std::shared_ptr<SocketSource::Connecting> connecting, Network& network,
+                   SocketAddress address) {
+  // Named: GCC 12 destroys a braced temporary in a co_await expression at a wrong address.
+  ConnectOptions options;
+  Task<Result<std::unique_ptr<ByteStream>>> attempt = network.connect(address, std::move(options));
+  Result<std::unique_ptr<ByteStream>> stream = co_await std::move(attempt);
+  connecting->finished = true;
+  if (connecting->abandoned) co_return;
+  if (stream.ok()) {
+    connecting->stream = std::move(*stream);
+  } else {
+    connecting->failure = stream.status();
+  }
+  connecting->wake->notify();
+}
 
 class SocketSourceFactory final : public OperatorFactory {
  public:
@@ -55,22 +81,6 @@ Status SocketSource::open() {
   connecting_->wake = &context().wake_event();
   context().executor().spawn(connect(connecting_, network, *address));
   return {};
-}
-
-Task<void> SocketSource::connect(std::shared_ptr<Connecting> connecting, Network& network,
-                                 SocketAddress address) {
-  // Named: GCC 12 destroys a braced temporary in a co_await expression at a wrong address.
-  ConnectOptions options;
-  Task<Result<std::unique_ptr<ByteStream>>> attempt = network.connect(address, std::move(options));
-  Result<std::unique_ptr<ByteStream>> stream = co_await std::move(attempt);
-  connecting->finished = true;
-  if (connecting->abandoned) co_return;
-  if (stream.ok()) {
-    connecting->stream = std::move(*stream);
-  } else {
-    connecting->failure = stream.status();
-  }
-  connecting->wake->notify();
 }
 
 Answer SocketSource::finish_connecting() {

@@ -29,6 +29,8 @@ namespace hummer {
 
 class SocketSource final : public SourceOperator {
  public:
+  struct Connecting;  // what it shares with the coroutine that connects
+
   SocketSource(std::string address, std::size_t max_line_bytes);
 
   void declare(Output& out) const override;
@@ -37,17 +39,6 @@ class SocketSource final : public SourceOperator {
   Status close() override;
 
  private:
-  // Shared with the coroutine that connects, which may outlive the source.
-  struct Connecting {
-    bool finished = false;
-    bool abandoned = false;
-    Status failure;
-    std::unique_ptr<ByteStream> stream;
-    WakeEvent* wake = nullptr;
-  };
-  static Task<void> connect(std::shared_ptr<Connecting> connecting, Network& network,
-                            SocketAddress address);
-
   Answer fail(const Status& status) { return context().fail(status.with_context(*origin_)); }
   // Takes over the connection. blocked: not yet.
   Answer finish_connecting();

@@ -84,8 +84,7 @@ Outcome run(std::vector<std::string> pieces, std::size_t max_line_bytes = 1000,
 
 TEST(SocketSource, HandsOnWholeLinesWhenTheyArrive) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Outcome outcome =
-        run({"one\ntw", "o\n\nthr", "ee", "\nlast without end"}, 1000, seed);
+    const Outcome outcome = run({"one\ntw", "o\n\nthr", "ee", "\nlast without end"}, 1000, seed);
     EXPECT_TRUE(outcome.ended) << outcome.failure.to_string();
     EXPECT_EQ(outcome.text, "one\ntwo\n\nthree\nlast without end");
     for (std::size_t i = 0; i + 1 < outcome.blocks.size(); ++i) {
@@ -140,8 +139,7 @@ TEST(SocketSource, AConnectionThatDiesNamesTheAddress) {
   Outcome outcome;
   executor->spawn(serve(**listener, {"one\n", "two\n", "three\n"}, true));
   executor->spawn(drive(source, context, outcome, -1));
-  static_cast<void>(
-      platform->run_until([&] { return !outcome.blocks.empty(); }, seconds(60)));
+  static_cast<void>(platform->run_until([&] { return !outcome.blocks.empty(); }, seconds(60)));
   platform->simulation().options().connection_death_rate = 1;
   EXPECT_EQ(platform->run_until([&] { return outcome.finished; }, seconds(60)), RunEnd::satisfied);
   EXPECT_EQ(outcome.failure.code(), ErrorCode::connection_lost);
@@ -166,8 +164,7 @@ TEST(SocketSource, ClosedWhileItConnects) {
     ASSERT_TRUE(source.open().ok());
     ASSERT_TRUE(source.close().ok());
   }
-  static_cast<void>(
-      platform->run_until([&] { return executor->live_tasks() == 0; }, seconds(60)));
+  static_cast<void>(platform->run_until([&] { return executor->live_tasks() == 0; }, seconds(60)));
   EXPECT_EQ(executor->live_tasks(), 0u);
   executor->stop();
 }
