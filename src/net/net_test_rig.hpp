@@ -1,9 +1,11 @@
 // The surroundings of a transport test: a platform, an executor, and a channel of
-// one of the forms. Both ends live on the one executor; the script is a coroutine.
+// one of the forms. The script is a coroutine on the one executor; so are both ends,
+// or the sending end has a slot (thread) of its own.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,12 +24,14 @@ enum class Form { memory, tcp, simulated_tcp };
 struct RigOptions {
   Form form = Form::memory;
   std::uint64_t seed = 1;
+  bool two_slots = false;
 };
 
 inline std::string rig_name(const testing::TestParamInfo<RigOptions>& info) {
+  const std::string slots = info.param.two_slots ? "_two_slots" : "";
   switch (info.param.form) {
-    case Form::memory: return "memory";
-    case Form::tcp: return "tcp";
+    case Form::memory: return "memory" + slots;
+    case Form::tcp: return "tcp" + slots;
     case Form::simulated_tcp: break;
   }
   return "simulated_" + std::to_string(info.param.seed);
@@ -43,6 +47,7 @@ class Rig {
       platform_ = make_linux_platform();
     }
     executor_ = platform_->make_executor({.name = "test"});
+    if (options.two_slots) sending_executor_ = platform_->make_executor({.name = "sending"});
     DataPlaneOptions plane;
     plane.name = "rig";
     plane.token = "secret";
@@ -55,12 +60,14 @@ class Rig {
     }
   }
   ~Rig() {
+    if (sending_executor_) sending_executor_->stop();
     executor_->stop();
     plane_.reset();
   }
 
   Platform& platform() { return *platform_; }
   Executor& executor() { return *executor_; }
+  Executor& sending_executor() { return sending_executor_ ? *sending_executor_ : *executor_; }
   DataPlane& plane() { return *plane_; }
   const RigOptions& options() const { return options_; }
   std::string address() const {
@@ -95,6 +102,7 @@ class Rig {
   RigOptions options_;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Executor> sending_executor_;
   std::unique_ptr<DataPlane> plane_;
   std::uint32_t next_channel_ = 0;
   std::atomic<bool> done_{false};

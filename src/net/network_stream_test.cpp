@@ -1,5 +1,6 @@
 // NetworkEmitter to NetworkReceiver: what goes in comes out, over every form.
 #include <array>
+#include <atomic>
 #include <deque>
 #include <optional>
 #include <string>
@@ -34,24 +35,40 @@ struct Journal {
   }
 };
 
-Task<void> send(NetworkEmitter& emitter, std::deque<Element>& elements, WakeEvent& event,
-                bool& done) {
-  while (!elements.empty()) {
-    event.prepare_wait();
-    const Answer answer = emitter.offer(elements.front());
-    if (answer == Answer::blocked) {
-      co_await event.wait();
-      continue;
+// Written by the sending task, read by the test when `done`.
+struct Sending {
+  std::deque<Element> elements;
+  Status failure;
+  std::atomic<bool> done{false};
+};
+
+// The whole life of a sender task on its slot.
+Task<void> send(std::unique_ptr<TransportSender> transport, const TypeDescriptor& type,
+                Sending& sending) {
+  Executor& executor = co_await current_executor();
+  {
+    WakeEvent event;
+    NetworkEmitter emitter(std::move(transport), type, "sink");
+    emitter.attach(executor, event);
+    std::deque<Element>& elements = sending.elements;
+    while (!elements.empty()) {
+      event.prepare_wait();
+      const Answer answer = emitter.offer(elements.front());
+      if (answer == Answer::blocked) {
+        co_await event.wait();
+        continue;
+      }
+      event.cancel_wait();
+      if (answer == Answer::failed) break;
+      EXPECT_EQ(answer, Answer::done);
+      EXPECT_TRUE(elements.front().batch.empty());
+      elements.pop_front();
+      // Other tasks of the slot have their turn.
+      co_await yield();
     }
-    event.cancel_wait();
-    if (answer == Answer::failed) break;
-    EXPECT_EQ(answer, Answer::done);
-    EXPECT_TRUE(elements.front().batch.empty());
-    elements.pop_front();
-    // Other tasks of the slot have their turn.
-    co_await yield();
+    sending.failure = emitter.failure();
   }
-  done = true;
+  sending.done.store(true);
 }
 
 template <typename T>
@@ -95,21 +112,16 @@ Task<void> receive(NetworkReceiver& receiver, RigContext& context, WakeEvent& ev
 }
 
 template <typename T>
-Task<void> transfer(Rig& rig, NetworkSettings settings, std::deque<Element>& elements,
-                    Journal<T>& received, const Journal<T>* expected, Status& sender_failure) {
-  WakeEvent sender_event;
-  WakeEvent receiver_event;
-  RigContext context(rig, receiver_event);
+Task<void> transfer(Rig& rig, NetworkSettings settings, Sending& sending, Journal<T>& received,
+                    const Journal<T>* expected) {
+  WakeEvent event;
+  RigContext context(rig, event);
   TransportPair pair = rig.open(type_of<T>(), settings);
-  auto emitter = std::make_unique<NetworkEmitter>(std::move(pair.sender), type_of<T>(), "sink");
-  emitter->attach(rig.executor(), sender_event);
   NetworkReceiver receiver(std::move(pair.receiver), type_of<T>(), "source");
-  bool sent = false;
-  rig.executor().spawn(send(*emitter, elements, sender_event, sent));
-  co_await receive(receiver, context, receiver_event, received, expected);
-  const bool finished = co_await eventually([&] { return sent; });
+  rig.sending_executor().spawn(send(std::move(pair.sender), type_of<T>(), sending));
+  co_await receive(receiver, context, event, received, expected);
+  const bool finished = co_await eventually([&] { return sending.done.load(); });
   EXPECT_TRUE(finished) << "the sender hangs";
-  sender_failure = emitter->failure();
 }
 
 struct Reading {
@@ -211,17 +223,17 @@ class StreamTest : public testing::TestWithParam<RigOptions> {
     Random random(GetParam().seed + buffer_size_bytes);
     std::deque<std::string> arena;
     Journal<T> sent;
-    std::deque<Element> elements = make_elements<T>(random, arena, timed, large, sent);
+    Sending sending;
+    sending.elements = make_elements<T>(random, arena, timed, large, sent);
     NetworkSettings settings;
     settings.buffer_size_bytes = buffer_size_bytes;
     settings.credits = credits;
     Journal<T> received;
-    Status sender_failure;
-    rig.run(transfer<T>(rig, settings, elements, received, &sent, sender_failure));
+    rig.run(transfer<T>(rig, settings, sending, received, &sent));
     EXPECT_TRUE(received.failure.ok()) << received.failure.to_string();
-    EXPECT_TRUE(sender_failure.ok()) << sender_failure.to_string();
+    EXPECT_TRUE(sending.failure.ok()) << sending.failure.to_string();
     EXPECT_TRUE(received.ended);
-    EXPECT_TRUE(elements.empty());
+    EXPECT_TRUE(sending.elements.empty());
     EXPECT_EQ(received.records.size(), sent.records.size());
     EXPECT_EQ(received.timestamps, sent.timestamps);
     EXPECT_EQ(received.controls, sent.controls);
@@ -281,7 +293,7 @@ TEST_P(StreamTest, RecordBeyondTheLimitFailsByName) {
   EXPECT_NE(emitter.failure().message().find("sink"), std::string::npos);
 }
 
-std::deque<Element> numbers_without_end(Journal<std::uint64_t>& sent) {
+std::deque<Element> numbered_batches(Journal<std::uint64_t>& sent) {
   std::deque<Element> elements;
   for (std::uint64_t i = 0; i < 200; ++i) {
     Element element{Batch(type_of<std::uint64_t>(), 100), Control::watermark(1)};
@@ -298,6 +310,8 @@ std::deque<Element> numbers_without_end(Journal<std::uint64_t>& sent) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, StreamTest,
                          testing::Values(RigOptions{Form::memory}, RigOptions{Form::tcp},
+                                         RigOptions{Form::memory, 1, true},
+                                         RigOptions{Form::tcp, 1, true},
                                          RigOptions{Form::simulated_tcp, 1},
                                          RigOptions{Form::simulated_tcp, 2},
                                          RigOptions{Form::simulated_tcp, 3}),
@@ -316,17 +330,17 @@ TEST(SimulatedStreamTest, FaultsLoseNothingSilently) {
     simulation.stream_buffer_bytes = 3000;
     Rig rig({Form::simulated_tcp, seed}, simulation);
     Journal<std::uint64_t> sent;
-    std::deque<Element> elements = numbers_without_end(sent);
+    Sending sending;
+    sending.elements = numbered_batches(sent);
     NetworkSettings settings;
     settings.buffer_size_bytes = 2048;
     settings.credits = 3;
     Journal<std::uint64_t> received;
-    Status sender_failure;
-    rig.run(transfer<std::uint64_t>(rig, settings, elements, received, &sent, sender_failure));
+    rig.run(transfer<std::uint64_t>(rig, settings, sending, received, &sent));
     EXPECT_NE(received.ended, !received.failure.ok());
     EXPECT_TRUE(!received.ended || received.records.size() == sent.records.size());
     // The last credit may be lost: a sender fails then, never the other way round.
-    EXPECT_TRUE(!sender_failure.ok() || received.ended);
+    EXPECT_TRUE(!sending.failure.ok() || received.ended);
     (received.ended ? finished : failed) += 1;
   }
   EXPECT_GT(failed, 0);
