@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <thread>
 
+#include "platform/random.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
@@ -65,6 +68,61 @@ void play_game(Nanoseconds spin_ns) {
 TEST(WakeEvent, NoLostWakeUpParked) { play_game(0); }
 TEST(WakeEvent, NoLostWakeUpSpinning) { play_game(microseconds(20)); }
 TEST(WakeEvent, NoLostWakeUpBusyPoll) { play_game(busy_poll); }
+
+void pause_for(std::uint64_t turns) {
+  for (std::uint64_t i = 0; i < turns; ++i) asm volatile("" ::: "memory");
+}
+
+constexpr int meetings = rounds / 5;
+
+// The waiter's announcement and the notifier's write fall into the same few nanoseconds: the
+// one window in which a missing fence loses a wake-up (and this task hangs). Writing to lines
+// that the other side owns fills the notifier's store buffer, which widens the window.
+struct alignas(64) Line {
+  std::atomic<int> value{0};
+};
+using Lines = std::array<Line, 8>;
+
+Task<int> meet(Lines& lines, std::atomic<int>& ready, std::atomic<int>& value, WakeEvent& event) {
+  Random random(1);
+  for (int i = 1; i <= meetings; ++i) {
+    for (Line& line : lines) line.value.store(i, std::memory_order_relaxed);
+    ready.store(i, std::memory_order_release);
+    pause_for(random.below(64));
+    event.prepare_wait();
+    if (value.load(std::memory_order_acquire) >= i) {
+      event.cancel_wait();
+      continue;
+    }
+    co_await event.wait();
+    HUMMER_ASSERT(value.load(std::memory_order_acquire) == i);
+  }
+  co_return meetings;
+}
+
+TEST(WakeEvent, NoLostWakeUpWhenBothMeet) {
+  auto platform = make_linux_platform();
+  auto executor = platform->make_executor({.name = "waiter", .spin_ns = busy_poll});
+  Lines lines;
+  alignas(64) std::atomic<int> ready{0};
+  alignas(64) std::atomic<int> value{0};
+  alignas(64) WakeEvent event;
+  std::thread notifier([&] {
+    Random random(2);
+    for (int i = 1; i <= meetings; ++i) {
+      for (int spins = 0; ready.load(std::memory_order_acquire) < i; ++spins) {
+        if (spins > 10'000) std::this_thread::yield();
+      }
+      pause_for(random.below(64));
+      for (Line& line : lines) line.value.store(-i, std::memory_order_relaxed);
+      value.store(i, std::memory_order_release);
+      event.notify();
+    }
+  });
+  EXPECT_EQ(run_task(*platform, *executor, meet(lines, ready, value, event)), meetings);
+  notifier.join();
+  executor->stop();
+}
 
 // The notifier is a plain thread that never waits, so that notify() meets every state; and
 // the deadlines are so short that timing out races with it.
