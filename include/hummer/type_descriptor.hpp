@@ -53,7 +53,8 @@ TypeDescriptor describe_type() {
   type.size_bytes = sizeof(T);
   type.id = hash_bytes(type.name.data(), type.name.size()) * 31 + sizeof(T);
   type.alignment = alignof(T);
-  type.trivial = std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
+  // Copy construction is what memcpy replaces; assignment (not trivial for std::pair) is not used.
+  type.trivial = std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>;
   type.bitwise = is_bitwise<T> && type.trivial;
   type.holds_views = holds_views<T>;
   type.move_values = [](void* to, void* from, std::size_t count) {

@@ -260,6 +260,30 @@ TEST_P(Pipeline, ResourceGroupsGetSlotsOfTheirOwn) {
   EXPECT_EQ(out.sorted().size(), 100u);
 }
 
+TEST_P(Pipeline, EdgesOverTcpGiveTheSameResult) {
+  StreamExecutionEnvironment env(options());
+  Collected<std::pair<std::string, Index>> out;
+  NetworkSettings network;
+  network.transport = Transport::tcp;
+  network.buffer_size_bytes = 4096;
+  network.credits = 2;
+  NetworkSettings own_slots = network;
+  own_slots.sender_slots = 1;
+  own_slots.receiver_slots = 1;
+  env.generate([](Index i) { return "key" + std::to_string(i % 50); }, {.count = 2000})
+      .network(network)
+      .map([](std::string_view text) { return std::string(text) + "!"; })
+      .network(own_slots)
+      .key_by(identity)
+      .count()
+      .map([](const auto& kv) { return std::pair<std::string, Index>(kv.key, kv.value); })
+      .for_each(out.sink());
+  const JobResult result = env.execute("tcp");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  ASSERT_EQ(out.sorted().size(), 50u);
+  for (const auto& [key, total] : out.sorted()) EXPECT_EQ(total, 40u) << key;
+}
+
 TEST_P(Pipeline, ThrowingFunctionFailsTheJobByName) {
   StreamExecutionEnvironment env(options());
   env.generate(same, {.count = 10'000'000})
