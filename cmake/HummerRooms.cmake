@@ -3,8 +3,8 @@
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
 # a test, benchmark or fuzz target, and beside it
 #   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest)
-#   hummer_<name>_<x>_bench  of each <x>_bench.cpp; also a test, with HUMMER_SHORT=1 in the
-#                         environment, which asks it for a run of a second at most
+#   hummer_<name>_<x>_bench  of each <x>_bench.cpp; one that reads the variable HUMMER_SHORT is
+#                         also a test: with HUMMER_SHORT=1, it runs a second at most
 #   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ; the target `fuzzers` is all of them)
 #
 # <x>_v3.cpp and <x>_v4.cpp are compiled for x86-64-v3, and v4 with VBMI2: they run
@@ -70,7 +70,8 @@ function(hummer_room name)
       get_filename_component(x ${bench} NAME_WE)
       add_executable(hummer_${name}_${x} ${bench})
       target_link_libraries(hummer_${name}_${x} PRIVATE hummer_${name})
-      if(HUMMER_TESTS)
+      file(STRINGS ${bench} short_form REGEX HUMMER_SHORT LIMIT_COUNT 1)
+      if(HUMMER_TESTS AND short_form)
         add_test(NAME hummer_${name}_${x} COMMAND hummer_${name}_${x})
         set_tests_properties(hummer_${name}_${x} PROPERTIES ENVIRONMENT HUMMER_SHORT=1 TIMEOUT 300)
       endif()
