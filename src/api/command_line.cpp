@@ -43,6 +43,10 @@ const Option options_table[] = {
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number(value, 1, 65536, o.channel_credits);
      }},
+    {"partial-state-bytes", "N", "partial aggregates empty themselves before they outgrow this [16 MiB]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number<std::size_t>(value, 1, std::size_t{1} << 40, o.partial_state_bytes);
+     }},
     {"spin-us", "N", "how long an idle slot polls before it parks; -1: for ever [20]",
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number<std::int64_t>(value, -1, 1'000'000'000, o.spin_us);
