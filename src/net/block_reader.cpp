@@ -96,9 +96,7 @@ Result<BlockReader::Item> BlockReader::read_batch(const BlockHeader& header, con
     }
   } else {
     // Only a type that encodes to nothing has more records than bytes.
-    if (header.records > std::max<std::size_t>(header.values_bytes, 1) && header.values_bytes != 0) {
-      return corrupt(type_);
-    }
+    if (header.values_bytes != 0 && header.records > header.values_bytes) return corrupt(type_);
     prepare(batch, header.records);
     std::string_view bytes(values, header.values_bytes);
     if (type_.holds_views) {

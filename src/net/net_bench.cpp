@@ -243,7 +243,8 @@ Task<void> send(Side& side, std::unique_ptr<TransportSender> transport, std::uin
     fill(records, count, static_cast<std::uint32_t>(sent));
     checksum.add(records, count);
     element.batch.set_size(count);
-    element.control = count == 0 ? Control::end() : Control::watermark(static_cast<Timestamp>(sent));
+    element.control =
+        count == 0 ? Control::end() : Control::watermark(static_cast<Timestamp>(sent));
     while (true) {
       event.prepare_wait();
       const Answer answer = emitter.offer(element);
@@ -387,10 +388,13 @@ double median(std::vector<double> values) {
 }
 
 int run(int argument_count, char** arguments) {
-  const std::uint64_t megabytes = argument_count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 2000;
+  const std::uint64_t megabytes =
+      argument_count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 2000;
   const int rounds = argument_count > 2 ? std::atoi(arguments[2]) : 3;
   std::vector<std::size_t> sizes;
-  for (int i = 3; i < argument_count; ++i) sizes.push_back(std::strtoull(arguments[i], nullptr, 10));
+  for (int i = 3; i < argument_count; ++i) {
+    sizes.push_back(std::strtoull(arguments[i], nullptr, 10));
+  }
   if (sizes.empty()) sizes.push_back(NetworkSettings{}.buffer_size_bytes / 1024);
   const std::uint64_t total = megabytes * 1'000'000 / sizeof(Record);
   std::printf("%-10s %8s %14s %14s %7s %7s %11s %12s\n", "form", "buffer", "plain rec/s",

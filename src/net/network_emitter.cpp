@@ -112,7 +112,8 @@ Answer NetworkEmitter::send_encoded(Batch& batch) {
     }
     char* values = room.data() + block_header_bytes;
     ByteWriter out(std::span(values, payload - std::min(payload, reserved)));
-    const std::size_t encoded = type_.encode_values(batch.raw_values(), first, first + count, out) - first;
+    const std::size_t encoded =
+        type_.encode_values(batch.raw_values(), first, first + count, out) - first;
     if (encoded == 0) {
       if (room.size() >= transport_->capacity()) return start_record(batch);
       minimum = transport_->capacity();

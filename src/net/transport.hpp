@@ -24,12 +24,14 @@
 //
 // Death: a peer that closes early, a lost connection and a broken protocol are
 // results: failure() at the sender, Poll::failed at the receiver, for good. An end
-// that is destroyed before the channel has finished tells its peer (abandon).
+// that is destroyed before the channel has finished tells its peer (abandon). Its
+// words may get lost, the death not: a closed socket resets a connection with bytes
+// unread, and then the peer's failure is connection_lost.
 // A peer that is alive but silent is not noticed here; heartbeats are for that.
 //
 // Thread: both calls of an end on its executor, except attach, from any thread
-// before the first other call. Destroy an end on its executor or after that has
-// stopped; its WakeEvent must live as long.
+// before the first other call. Destroy an end on its executor, or after that has
+// stopped and before it is destroyed; its WakeEvent must live as long.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +70,8 @@ class TransportSender {
   // the same. REQUIRES: minimum <= capacity().
   virtual std::span<char> acquire(std::size_t minimum) = 0;
   // Hands over the first `used` bytes of what acquire gave. It leaves at once when the way is
-  // free; while it is busy further ones share the buffer. REQUIRES: used % transport_alignment == 0.
+  // free; while it is busy further ones share the buffer.
+  // REQUIRES: used % transport_alignment == 0.
   virtual void publish(std::size_t used) = 0;
   // False: no control credit now, or failed. Nothing may follow the `last` one.
   // REQUIRES: bytes.size() == max_control_bytes.
