@@ -1,9 +1,9 @@
-// hummer_operators_words_bench FILE [limit_mb]: words per block, into batches, into the table.
+// hummer_operators_words_bench FILE [limit_mb [level]]: words per block, into batches, into the table.
 //
 // One thread does what the tasks of WordCount do per batch, without channels: blocks of 64 KiB,
 // find_words into a batch of 1,024 records, the table's update. For each instruction set it
 // prints processor time (the machine may be shared) of the splitter alone and of both, the best of
-// several runs, in GB/s. `limit_mb` empties the table as a partial aggregate would.
+// several runs, in GB/s. `limit_mb` empties the table as a partial aggregate would; 0: never.
 // Compare with `wordcount_handwritten --threads 1 FILE`.
 #include <ctime>
 
@@ -72,10 +72,12 @@ void split(const std::vector<std::string_view>& blocks, hummer::FindWords find, 
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: words_bench FILE [limit_mb]\n");
+    std::fprintf(stderr, "usage: words_bench FILE [limit_mb [2|3|4]]\n");
     return 2;
   }
-  const std::size_t limit = argc > 2 ? std::strtoull(argv[2], nullptr, 10) << 20 : SIZE_MAX;
+  const std::size_t limit_mb = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  const std::size_t limit = limit_mb == 0 ? SIZE_MAX : limit_mb << 20;
+  const char* const only_level = argc > 3 ? argv[3] : nullptr;
   std::ifstream file(argv[1], std::ios::binary | std::ios::ate);
   std::string text(static_cast<std::size_t>(file.tellg()), '\0');
   file.seekg(0).read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -94,6 +96,7 @@ int main(int argc, char** argv) {
   for (const auto& [name, level, find] : levels) {
     if (level > hummer::best_instruction_set()) continue;
     for (const std::uint32_t records : {1024u, 2048u, 4096u}) {
+      if (only_level != nullptr && (name[8] != *only_level || records != 1024)) continue;
       if (records != 1024 && level != InstructionSet::v4) continue;
       hummer::Batch batch(hummer::type_of<std::string_view>(), records);
       double split_seconds = 1e9;

@@ -21,9 +21,13 @@ struct KeyLists {
   uint64_t (*medium_keys)[2];
   uint32_t* medium_hashes;
   uint32_t* medium_indexes;
+  uint64_t (*wide_keys)[4];
+  uint32_t* wide_hashes;
+  uint32_t* wide_indexes;
   uint32_t* long_indexes;
   uint32_t short_count;
   uint32_t medium_count;
+  uint32_t wide_count;
   uint32_t long_count;
 };
 

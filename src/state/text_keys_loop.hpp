@@ -18,6 +18,9 @@ inline uint64_t hash_medium(uint64_t low, uint64_t high) {
   const Wide product = static_cast<Wide>(low ^ 0xA0761D6478BD642Fu) * (high ^ 0xE7037ED1A0B428DBu);
   return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
 }
+inline uint64_t hash_wide(const uint64_t* key) {
+  return hash_medium(key[0] ^ hash_medium(key[1], key[2]), key[3] + 1);
+}
 
 // May read past a key: deliberate, hidden from the checkers.
 __attribute__((no_sanitize("address", "thread"))) inline uint64_t load_8(uintptr_t at) {
@@ -45,10 +48,11 @@ inline uint64_t load_short(uintptr_t at, uint64_t length) {
 }
 #endif
 
-// The keys at `indexes`, which are not short: medium or long.
+// The keys at `indexes`, which are not short: medium, wide or long.
 inline void take_rest(const KeyView* views, const uint32_t* indexes, uint32_t count,
                       KeyLists& lists) {
   uint32_t mediums = 0;
+  uint32_t wides = 0;
   uint32_t longs = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t index = indexes[i];
@@ -67,10 +71,24 @@ inline void take_rest(const KeyView* views, const uint32_t* indexes, uint32_t co
       const uint32_t fits = (tail >> 56) != 0;
       mediums += fits;
       longs += 1 - fits;
+    } else if (length - 17 < 16) {
+      uint64_t* const key = lists.wide_keys[wides];
+      const uint64_t tail = load_8(at + length - 8);
+      key[0] = load_8(at);
+      key[1] = load_8(at + 8);
+      key[2] = length <= 24 ? tail >> (8 * (24 - length)) : load_8(at + 16);
+      key[3] = length <= 24 ? 0 : tail >> (8 * (32 - length));
+      lists.wide_hashes[wides] = static_cast<uint32_t>(hash_wide(key) >> 32);
+      lists.wide_indexes[wides] = index;
+      lists.long_indexes[longs] = index;
+      const uint32_t fits = (tail >> 56) != 0;
+      wides += fits;
+      longs += 1 - fits;
     } else {
       lists.long_indexes[longs++] = index;
     }
   }
+  lists.wide_count = wides;
   lists.medium_count = mediums;
   lists.long_count = longs;
 }

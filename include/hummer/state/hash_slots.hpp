@@ -1,8 +1,9 @@
 // HashSlots<Entry>: the flat memory of a hash table with open addressing.
 //
 // An entry's home is given by the upper bits of its hash; collisions go to the next
-// free slot. At most half of the slots are used, and the table doubles: entries lie in
-// the order of their hashes, so that growth reads and writes memory in order.
+// free slot. At most half of the slots are used, and the table doubles (fourfold while
+// it is small): entries lie in the order of their hashes, so that growth reads and writes
+// memory in order.
 //
 // Entry: trivially copyable, free when its bytes are zero; has is_free() and
 // hash() → the upper 32 bits of a hash.
@@ -120,10 +121,13 @@ class HashSlots {
   static_assert(std::is_trivially_copyable_v<Entry>, "entries are moved as bytes");
   static constexpr std::size_t page_slots = 16;
   static constexpr std::size_t least_capacity = 64;
+  static constexpr std::size_t small_bytes = 1 << 20;
 
   std::size_t capacity_for(std::size_t entries) const {
     const std::size_t capacity = std::bit_ceil(entries * 2);
-    return capacity < first_capacity_ ? first_capacity_ : capacity;
+    if (capacity < first_capacity_) return first_capacity_;
+    // Small tables take bigger steps: most of those that grow at all go on to grow.
+    return capacity_ != 0 && capacity * sizeof(Entry) <= small_bytes ? capacity * 2 : capacity;
   }
 
   std::size_t page_start(std::size_t cursor) const {

@@ -1,11 +1,11 @@
 // Keys of a text table: views taken apart into fixed-size keys and hashes.
 //
-// A key of 1 to 8 bytes is one zero-padded integer, one of 9 to 16 bytes two; that
-// tells them apart only when the last byte is not zero, so keys that end in a zero
-// byte count as long, as do the empty one and all beyond 16 bytes. Nine words in
-// ten of a text are short.
+// A short key of 1 to 8 bytes is one zero-padded integer, a medium one of 9 to 16
+// bytes two, a wide one of 17 to 32 bytes four; that tells keys apart only when the
+// last byte is not zero, so those that end in a zero byte count as long, as do the
+// empty one and all beyond 32 bytes. Nine words in ten of a text are short.
 //
-// find_text_keys sorts a group of views into these three classes, one list each,
+// find_text_keys sorts a group of views into these four classes, one list each,
 // in the views' order. It is a loop without branches on what the keys are, made for each
 // instruction set and chosen at run time (8 keys at once by gathers on v4).
 //
@@ -30,6 +30,7 @@ struct TextKeys {
 
   std::uint32_t short_count;
   std::uint32_t medium_count;
+  std::uint32_t wide_count;
   std::uint32_t long_count;
   // The index says which view it was; the hash is the upper half of 64 bits.
   alignas(64) std::uint64_t short_keys[capacity + slack];
@@ -38,6 +39,9 @@ struct TextKeys {
   std::uint64_t medium_keys[capacity + slack][2];
   std::uint32_t medium_hashes[capacity + slack];
   std::uint32_t medium_indexes[capacity + slack];
+  std::uint64_t wide_keys[capacity + slack][4];
+  std::uint32_t wide_hashes[capacity + slack];
+  std::uint32_t wide_indexes[capacity + slack];
   std::uint32_t long_indexes[capacity + slack];
 };
 
@@ -53,6 +57,9 @@ inline std::uint64_t hash_medium_key(std::uint64_t low, std::uint64_t high) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(low ^ 0xA0761D6478BD642Fu) * (high ^ 0xE7037ED1A0B428DBu);
   return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
+}
+inline std::uint64_t hash_wide_key(const std::uint64_t* key) {
+  return hash_medium_key(key[0] ^ hash_medium_key(key[1], key[2]), key[3] + 1);
 }
 
 }  // namespace hummer

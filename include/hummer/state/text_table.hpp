@@ -1,10 +1,10 @@
 // TextTable<V>: a hash table from text to a small fixed-size value, made for
 // counting words at memory speed.
 //
-// Three flat tables by the length of the key: up to 8 bytes are one integer (an entry
-// of 8 bytes + V, four counters to a cache line), up to 16 two, and longer ones lie in the
-// table's arena, with address, length and hash in the entry. Keys may hold any bytes:
-// see text_keys.hpp for the few short ones that count as long.
+// Four flat tables by the length of the key: up to 8 bytes are one integer (an entry
+// of 8 bytes + V, four counters to a cache line), up to 16 two, up to 32 four, and longer
+// ones lie in the table's arena, with address, length and hash in the entry. Keys may hold
+// any bytes: see text_keys.hpp for the few short ones that count as long.
 //
 // Updates come in batches and go in passes: keys and hashes of a group, all its
 // prefetches, then the compares, so that cache misses overlap. The first compare is a branch
@@ -14,7 +14,7 @@
 // Views given to it need no slack behind them. A key is shorter than 4 GiB.
 //
 // Thread: one. Cost: O(1) per update; growth doubles at half load. Memory: entries of
-// 8, 16 or 24 bytes + V, at a load between a quarter and a half, and long keys.
+// 8, 16, 32 or 16 bytes + V, at a load between a quarter and a half, and long keys.
 #pragma once
 
 #include <algorithm>
@@ -42,19 +42,21 @@ class TextTable {
   explicit TextTable(std::size_t expected_keys = 0,
                      InstructionSet level = best_instruction_set())
       : find_keys_(text_keys_function(level)), shorts_(expected_keys), mediums_(expected_keys / 8),
-        longs_(expected_keys / 8) {}
+        wides_(expected_keys / 64), longs_(expected_keys / 64) {}
 
-  std::size_t size() const { return shorts_.size() + mediums_.size() + longs_.size(); }
+  std::size_t size() const { return shorts_.size() + mediums_.size() + wides_.size() + longs_.size(); }
   bool empty() const { return size() == 0; }
   std::size_t memory_bytes() const {
-    return shorts_.memory_bytes() + mediums_.memory_bytes() + longs_.memory_bytes() + arena_bytes_;
+    return shorts_.memory_bytes() + mediums_.memory_bytes() + wides_.memory_bytes() +
+           longs_.memory_bytes() + arena_bytes_;
   }
 
   // Whether a batch more might take it beyond `limit_bytes`: time to empty it. Counts what its
   // entries need, not what memory it has kept from before a clear().
   bool at_limit(std::size_t limit_bytes) const {
     return shorts_.needed_bytes(growth_margin) + mediums_.needed_bytes(growth_margin) +
-               longs_.needed_bytes(growth_margin) + arena_bytes_ >
+               wides_.needed_bytes(growth_margin) + longs_.needed_bytes(growth_margin) +
+               arena_bytes_ >
            limit_bytes;
   }
 
@@ -97,13 +99,16 @@ class TextTable {
       before += slots.capacity();
       return true;
     };
-    return scan_slots(shorts_) && scan_slots(mediums_) && scan_slots(longs_) ? scan_end : cursor;
+    return scan_slots(shorts_) && scan_slots(mediums_) && scan_slots(wides_) && scan_slots(longs_)
+               ? scan_end
+               : cursor;
   }
 
   // Empties it and keeps the memory of the entries.
   void clear() {
     shorts_.clear();
     mediums_.clear();
+    wides_.clear();
     longs_.clear();
     arena_.clear();
     arena_next_ = nullptr;
@@ -113,7 +118,8 @@ class TextTable {
 
   // See HashSlots.
   std::size_t longest_probe() const {
-    return std::max({shorts_.longest_probe(), mediums_.longest_probe(), longs_.longest_probe()});
+    return std::max({shorts_.longest_probe(), mediums_.longest_probe(), wides_.longest_probe(),
+                     longs_.longest_probe()});
   }
 
  private:
@@ -145,6 +151,19 @@ class TextTable {
               16 - static_cast<std::size_t>(__builtin_clzll(high)) / 8};
     }
   };
+  // One to a cache line, where it fits.
+  static constexpr std::size_t wide_alignment = sizeof(V) <= 32 ? 64 : alignof(std::uint64_t);
+  struct alignas(std::max(wide_alignment, alignof(V))) WideEntry {
+    std::uint64_t key[4];
+    V value;
+    bool is_free() const { return (key[2] | key[3]) == 0; }  // the last byte is in one of them
+    std::uint32_t hash() const { return static_cast<std::uint32_t>(hash_wide_key(key) >> 32); }
+    std::string_view view() const {
+      const std::size_t last = key[3] != 0 ? 3 : 2;
+      return {reinterpret_cast<const char*>(key),
+              8 * last + 8 - static_cast<std::size_t>(__builtin_clzll(key[last])) / 8};
+    }
+  };
   struct LongEntry {
     const char* text;
     std::uint32_t length;
@@ -158,7 +177,7 @@ class TextTable {
   template <typename Apply>
   void update_group(const std::string_view* views, std::size_t count, std::size_t from,
                     Apply& apply) {
-    TextKeys keys;  // filled by what comes next; 10 KiB
+    TextKeys keys;  // filled by what comes next; 22 KiB
     find_keys_(views, count, keys);
     shorts_.reserve_for(keys.short_count);
     mediums_.reserve_for(keys.medium_count);
@@ -183,7 +202,26 @@ class TextTable {
           });
       apply(entry->value, is_new, from + keys.medium_indexes[i]);
     }
+    if (keys.wide_count > 0) update_wide(keys, from, apply);
     if (keys.long_count > 0) update_long(views, keys, from, apply);
+  }
+
+  template <typename Apply>
+  __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from,
+                                             Apply& apply) {
+    wides_.reserve_for(keys.wide_count);
+    for (std::size_t i = 0; i < keys.wide_count; ++i) wides_.prefetch(keys.wide_hashes[i]);
+    for (std::size_t i = 0; i < keys.wide_count; ++i) {
+      const std::uint64_t* const key = keys.wide_keys[i];
+      const auto [entry, is_new] = wides_.find_or_add(
+          keys.wide_hashes[i],
+          [&](const WideEntry& other) {
+            return ((other.key[0] ^ key[0]) | (other.key[1] ^ key[1]) | (other.key[2] ^ key[2]) |
+                    (other.key[3] ^ key[3])) == 0;
+          },
+          [&](WideEntry& added) { std::copy_n(key, 4, added.key); });
+      apply(entry->value, is_new, from + keys.wide_indexes[i]);
+    }
   }
 
   template <typename Apply>
@@ -235,6 +273,7 @@ class TextTable {
   FindTextKeys find_keys_;
   HashSlots<ShortEntry> shorts_;
   HashSlots<MediumEntry> mediums_;
+  HashSlots<WideEntry> wides_;
   HashSlots<LongEntry> longs_;
   std::vector<std::unique_ptr<char[]>> arena_;
   char* arena_next_ = nullptr;
