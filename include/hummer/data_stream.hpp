@@ -335,8 +335,11 @@ class KeyedStream {
     }
     const bool at_end = emit == Emit::at_end ||
                         (emit == Emit::automatic && is_bounded(env, stream_.node()));
+    // Only where results are held back may the halves share a table.
+    const std::string pair_name = at_end ? env.unique_name(name) : "";
     const PartialAggregateOptions options{.limit_bytes = env.options().partial_state_bytes,
-                                          .hold_until_end = at_end};
+                                          .hold_until_end = at_end,
+                                          .pair_name = pair_name};
     EdgeSpecification upstream = stream_.edge();
     const NetworkSettings network = std::exchange(upstream.network, {});
     const DataStream<Partial> partial = append<Partial>(
@@ -351,9 +354,9 @@ class KeyedStream {
     exchange.network = network;
     exchange.partitioner =
         std::make_shared<HashPartitionerFactory<Partial, decltype(partial_key)>>(partial_key);
-    return append<Out>(partial.node(), exchange, name, true, make_operator_factory([aggregate, at_end] {
-                         return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(aggregate,
-                                                                                          !at_end);
+    return append<Out>(partial.node(), exchange, name, true, make_operator_factory([aggregate, at_end, pair_name] {
+                         return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(
+                             aggregate, !at_end, pair_name);
                        }));
   }
 

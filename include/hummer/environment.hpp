@@ -50,7 +50,7 @@ struct EnvironmentOptions {
   bool pin_slots = false;
   bool chaining = true;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
-  std::size_t partial_state_bytes = 16 << 20;
+  std::size_t partial_state_bytes = 32 << 20;
   // Progress on standard error; the final summary too.
   bool quiet = true;
   bool progress_per_vertex = false;
@@ -151,11 +151,16 @@ class StreamExecutionEnvironment {
 
   int add_node(NodeSpecification node);
   void add_edge(int from, int to, const EdgeSpecification& edge);
+  // `name` and a number that is used once.
+  std::string unique_name(const std::string& name) {
+    return name + " " + std::to_string(++unique_names_);
+  }
   struct Impl;
   Impl& impl() { return *impl_; }
 
  private:
   EnvironmentOptions options_;
+  int unique_names_ = 0;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -38,6 +38,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -132,6 +133,13 @@ class OperatorContext {
   virtual void call_at(std::int64_t when) = 0;
   // Any thread: a blocked operator can go on.
   virtual void wake() = 0;
+
+  // The object that all operators of this job in this slot find under `name`; made by the
+  // first that asks. For halves of one operator that run in the same slot.
+  virtual std::shared_ptr<void> slot_local(const std::string& /*name*/,
+                                           const std::function<std::shared_ptr<void>()>& make) {
+    return make();
+  }
 
   // For connectors, which may include platform headers.
   virtual Platform& platform() = 0;

@@ -16,6 +16,7 @@ class ChainDriver::Context final : public OperatorContext {
     parallelism_ = options.parallelism;
     key_groups_ = options.key_groups;
     bounded_ = options.bounded;
+    slot_objects_ = options.slot_objects;
   }
 
   std::int64_t now() const override { return driver_.now_; }
@@ -24,6 +25,13 @@ class ChainDriver::Context final : public OperatorContext {
     driver_.rearm_timers();
   }
   void wake() override { driver_.wake_event_.notify(); }
+  std::shared_ptr<void> slot_local(const std::string& name,
+                                   const std::function<std::shared_ptr<void>()>& make) override {
+    if (slot_objects_ == nullptr) return make();
+    std::shared_ptr<void>& object = (*slot_objects_)[name];
+    if (!object) object = make();
+    return object;
+  }
   Platform& platform() override { return driver_.platform_; }
   Executor& executor() override { return *driver_.executor_; }
   WakeEvent& wake_event() override { return driver_.wake_event_; }
@@ -32,6 +40,7 @@ class ChainDriver::Context final : public OperatorContext {
 
  private:
   ChainDriver& driver_;
+  SlotObjects* slot_objects_ = nullptr;
 };
 
 ChainDriver::ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures)

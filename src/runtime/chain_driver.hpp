@@ -20,6 +20,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@
 
 namespace hummer {
 
+// See OperatorContext::slot_local. Thread: that of the slot.
+using SlotObjects = std::map<std::string, std::shared_ptr<void>>;
+
 struct StageOptions {
   std::string name;
   int subtask = 0;
@@ -39,6 +43,7 @@ struct StageOptions {
   int key_groups = default_key_groups;
   bool bounded = true;
   std::uint32_t batch_records = default_batch_records;
+  SlotObjects* slot_objects = nullptr;  // outlives the chain
 };
 
 class ChainDriver {

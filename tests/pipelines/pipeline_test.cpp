@@ -128,6 +128,17 @@ TEST_P(Pipeline, KeyedAggregatesEqualTheDirectComputation) {
   EXPECT_EQ(maxima.sorted(), expected[3]);
 }
 
+TEST_P(Pipeline, TwoSumsOfOneKeyedStreamStayApart) {
+  StreamExecutionEnvironment env(options());
+  auto keyed = env.generate(same, {.count = 100}).key_by([](Index i) { return i % 3; });
+  Collected<Index> once, twice;
+  keyed.sum([](Index i) { return i; }).map([](const auto& kv) { return kv.value; }).for_each(once.sink());
+  keyed.sum([](Index i) { return 2 * i; }).map([](const auto& kv) { return kv.value; }).for_each(twice.sink());
+  ASSERT_TRUE(env.execute("sums").ok());
+  EXPECT_EQ(once.sorted(), (std::vector<Index>{1617, 1650, 1683}));
+  EXPECT_EQ(twice.sorted(), (std::vector<Index>{3234, 3300, 3366}));
+}
+
 TEST_P(Pipeline, ReduceWithOwnedText) {
   struct Longest {
     std::string word;

@@ -10,12 +10,14 @@
 
 namespace hummer {
 
-// From `cursor` on, which moves; done when all entries that `select(key, value)` wants are out.
-template <typename K, typename V, typename Table, typename Convert>
-Answer emit_table(const Table& table, std::size_t& cursor, Output& out, Convert&& convert) {
+// From `cursor` on, which moves; done when all entries whose keys `select` wants are out.
+template <typename K, typename V, typename Table, typename Select, typename Convert>
+Answer emit_table(const Table& table, std::size_t& cursor, Output& out, Select&& select,
+                  Convert&& convert) {
   auto collector = out.collector<KeyValue<K, V>>();
   if (collector.full()) return Answer::more;
   cursor = table.scan(cursor, [&](const K& key, const auto& value) {
+    if (!select(key)) return true;
     if constexpr (std::is_same_v<K, std::string_view>) {
       collector(KeyValue<K, V>{collector.copy(key), convert(value)});
     } else {

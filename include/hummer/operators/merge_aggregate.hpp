@@ -3,7 +3,8 @@
 //
 // Emits once per key at the end, or (`emit_epochs`) the keys that changed, every
 // `epoch_ms` and as soon as input pauses while the table is small.
-// State: accumulator by key; snapshot writes every entry.
+// State: accumulator by key; snapshot writes every entry. Where the partial half runs
+// in the same slot both use one table: see co_located_state.hpp.
 #pragma once
 
 #include <utility>
@@ -28,12 +29,27 @@ template <typename K, typename Aggregate>
 class MergeAggregateOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
   using Result = typename Aggregate::Result;
+  using State = CoLocatedState<K, Accumulator>;
 
  public:
-  MergeAggregateOperator(Aggregate aggregate, bool emit_epochs, std::int64_t epoch_ms = 100)
-      : aggregate_(std::move(aggregate)), emit_epochs_(emit_epochs), epoch_ms_(epoch_ms) {}
+  MergeAggregateOperator(Aggregate aggregate, bool emit_epochs, std::string pair_name = {},
+                         std::int64_t epoch_ms = 100)
+      : aggregate_(std::move(aggregate)),
+        emit_epochs_(emit_epochs),
+        pair_name_(std::move(pair_name)),
+        epoch_ms_(epoch_ms) {}
 
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
+
+  Status open() override {
+    if (pair_name_.empty() || !own_.empty()) return {};
+    auto state = State::find(context(), pair_name_);
+    if (state->partial_alone) return {};
+    state->merge_joined = true;
+    state->key_groups = static_cast<std::uint32_t>(context().key_groups());
+    pair_ = std::move(state);
+    return {};
+  }
 
   Answer process(Batch& in, Output&) override {
     const auto records = in.values<KeyValue<K, Accumulator>>();
@@ -42,7 +58,9 @@ class MergeAggregateOperator final : public Operator {
     const auto merge = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
       aggregate_.merge(accumulator, is_new, records[first + i].value);
     };
-    total_.update(records.size() - first, key_of, merge);
+    if (pair_ && !pair_->handing_on) fold_own();
+    AccumulatorTable<K, Accumulator>& table = pair_ && !pair_->handing_on ? pair_->table : own_;
+    table.update(records.size() - first, key_of, merge);
     if (emit_epochs_) {
       changed_.update(records.size() - first, key_of, [](bool&, bool, std::size_t) {});
       if (!timer_set_) {
@@ -63,16 +81,24 @@ class MergeAggregateOperator final : public Operator {
   }
   Answer end(Output& out) override {
     if (emit_epochs_) return emit_changed(out);
-    return emit_table<K, Result>(total_, cursor_, out,
-                                 [&](const Accumulator& a) { return aggregate_.result(a); });
+    const auto result = [&](const Accumulator& a) { return aggregate_.result(a); };
+    if (!pair_) {
+      return emit_table<K, Result>(own_, cursor_, out, [](const K&) { return true; }, result);
+    }
+    HUMMER_ASSERT(!pair_->handing_on);  // the partial half's end came first
+    fold_own();
+    return emit_table<K, Result>(
+        pair_->table, cursor_, out, [&](const K& key) { return pair_->owns(key, context()); },
+        result);
   }
   Answer flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : Answer::done; }
 
   Status snapshot(ByteWriter& out) override {
-    total_.snapshot(out);
+    HUMMER_ASSERT(!pair_);
+    own_.snapshot(out);
     return {};
   }
-  Status restore(ByteReader& in) override { return restore_accumulators(total_, aggregate_, in); }
+  Status restore(ByteReader& in) override { return restore_accumulators(own_, aggregate_, in); }
 
  private:
   // The keys that changed since the last time, with their totals.
@@ -80,7 +106,7 @@ class MergeAggregateOperator final : public Operator {
     auto collector = out.collector<KeyValue<K, Result>>();
     if (collector.full()) return Answer::more;
     cursor_ = changed_.scan(cursor_, [&](const K& key, bool) {
-      total_.update(
+      own_.update(
           1, [&](std::size_t) -> const K& { return key; },
           [&](Accumulator& accumulator, bool, std::size_t) {
             if constexpr (std::is_same_v<K, std::string_view>) {
@@ -97,10 +123,26 @@ class MergeAggregateOperator final : public Operator {
     return Answer::done;
   }
 
+  // What arrived while the partial half was handing on.
+  void fold_own() {
+    if (own_.empty()) return;
+    own_.scan(0, [&](const K& key, const Accumulator& other) {
+      pair_->table.update(
+          1, [&](std::size_t) -> const K& { return key; },
+          [&](Accumulator& accumulator, bool is_new, std::size_t) {
+            aggregate_.merge(accumulator, is_new, other);
+          });
+      return true;
+    });
+    own_ = {};
+  }
+
   Aggregate aggregate_;
   const bool emit_epochs_;
+  const std::string pair_name_;
   const std::int64_t epoch_ms_;
-  AccumulatorTable<K, Accumulator> total_;
+  std::shared_ptr<State> pair_;  // null: alone
+  AccumulatorTable<K, Accumulator> own_;
   KeyTable<K, bool> changed_;
   std::size_t cursor_ = 0;
   bool timer_set_ = false;

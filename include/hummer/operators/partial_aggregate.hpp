@@ -7,27 +7,32 @@
 //   - at flush (a barrier) and at the end,
 //   - where the stream does not end: `epoch_ms` after its first record, or as soon
 //     as input pauses while the table is small.
-// It keeps nothing beyond an epoch's end, so it has nothing to save.
+// It keeps nothing beyond an epoch's end, so it has nothing to save. Where the merge
+// half runs in the same slot both use one table: see co_located_state.hpp.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include <hummer/identity.hpp>
 #include <hummer/operators/emit_keyed.hpp>
-#include <hummer/state/accumulator_table.hpp>
+#include <hummer/state/co_located_state.hpp>
 
 namespace hummer {
 
 struct PartialAggregateOptions {
-  std::size_t limit_bytes = 16 << 20;
+  std::size_t limit_bytes = 32 << 20;
   std::int64_t epoch_ms = 100;
   bool hold_until_end = true;  // no epochs by time or pause
+  std::string pair_name;       // equal in both halves of an aggregate; empty: no common table
 };
 
 template <typename In, typename K, typename KeyOf, typename Aggregate>
 class PartialAggregateOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
+  using State = CoLocatedState<K, Accumulator>;
 
  public:
   PartialAggregateOperator(KeyOf key_of, Aggregate aggregate, PartialAggregateOptions options)
@@ -35,20 +40,26 @@ class PartialAggregateOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Accumulator>>()); }
 
+  Status open() override {
+    state_ = State::find(context(), options_.pair_name);
+    return {};
+  }
+
   Answer process(Batch& in, Output& out) override {
     if (emitting_) {
       if (const Answer answer = emit(out); answer != Answer::done) return answer;
     }
     const auto records = in.values<In>();
     const std::size_t first = in.position();
+    AccumulatorTable<K, Accumulator>& table = state_->table;
     const auto add = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
       aggregate_.add(accumulator, is_new, records[first + i]);
     };
     if constexpr (std::is_same_v<In, std::string_view> && std::is_same_v<K, In> &&
                   std::is_same_v<KeyOf, Identity>) {
-      table_.update_views(records.subspan(first), add);  // the keys are the column as it lies
+      table.update_views(records.subspan(first), add);  // the keys are the column as it lies
     } else {
-      table_.update(
+      table.update(
           records.size() - first,
           [&](std::size_t i) -> K { return K(std::invoke(key_of_, records[first + i])); }, add);
     }
@@ -58,12 +69,13 @@ class PartialAggregateOperator final : public Operator {
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);
     }
     // The batch is taken: what is emitted now belongs to it, and the next call starts empty.
-    if (table_.at_limit(options_.limit_bytes)) return emit(out);
+    if (table.at_limit(options_.limit_bytes)) return emit(out);
     return Answer::done;
   }
 
   Answer idle(Output& out) override {
-    if (options_.hold_until_end || table_.empty() || table_.memory_bytes() > small_bytes) {
+    if (options_.hold_until_end || state_->table.empty() ||
+        state_->table.memory_bytes() > small_bytes) {
       return Answer::done;
     }
     return emit(out);
@@ -76,27 +88,45 @@ class PartialAggregateOperator final : public Operator {
     return emitting_ ? emit(out) : Answer::done;
   }
   Answer flush(Output& out) override { return emit(out); }
-  Answer end(Output& out) override { return emit(out); }
+  Answer end(Output& out) override {
+    ending_ = true;
+    return emit(out);
+  }
 
  private:
   static constexpr std::size_t small_bytes = 256 << 10;
 
   Answer emit(Output& out) {
-    emitting_ = true;
-    const Answer answer = emit_table<K, Accumulator>(table_, cursor_, out,
-                                                     [](const Accumulator& a) { return a; });
+    if (!emitting_) {
+      emitting_ = true;
+      paired_ = state_->merge_joined;
+      state_->partial_alone = !paired_;
+      state_->handing_on = true;
+    }
+    const Answer answer = emit_table<K, Accumulator>(
+        state_->table, cursor_, out,
+        [&](const K& key) { return !paired_ || !state_->owns(key, context()); },
+        [](const Accumulator& accumulator) { return accumulator; });
     if (answer != Answer::done) return answer;
     emitting_ = false;
-    table_.clear();
+    state_->handing_on = false;
+    if (!paired_) {
+      state_->table.clear();
+    } else if (!ending_) {
+      state_->table.retain(
+          [&](const K& key, const Accumulator&) { return state_->owns(key, context()); });
+    }  // at the end the merge half passes over what it does not own
     return Answer::done;
   }
 
   KeyOf key_of_;
   Aggregate aggregate_;
   PartialAggregateOptions options_;
-  AccumulatorTable<K, Accumulator> table_;
+  std::shared_ptr<State> state_;
   std::size_t cursor_ = 0;
   bool emitting_ = false;
+  bool paired_ = false;  // of the emission in hand
+  bool ending_ = false;
   bool timer_set_ = false;
 };
 

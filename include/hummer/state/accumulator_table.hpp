@@ -61,6 +61,21 @@ class AccumulatorTable {
     });
   }
 
+  // Drops the entries for which keep(key, accumulator) is false. Linear; holds both tables meanwhile.
+  template <typename Keep>
+  void retain(Keep&& keep) {
+    AccumulatorTable kept;
+    scan(0, [&](const K& key, const A& accumulator) {
+      if (keep(key, accumulator)) {
+        kept.update(
+            1, [&](std::size_t) -> const K& { return key; },
+            [&](A& copy, bool, std::size_t) { copy = accumulator; });
+      }
+      return true;
+    });
+    *this = std::move(kept);
+  }
+
   // Every entry: what `restore` needs. Keys and accumulators by their codecs.
   void snapshot(ByteWriter& out) const {
     out.put_value(static_cast<std::uint64_t>(size()));

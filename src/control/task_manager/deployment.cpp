@@ -15,6 +15,7 @@ struct Deployment::Slot {
   int number;
   std::unique_ptr<Executor> executor;
   std::atomic<const TaskFigures*> turn{nullptr};
+  SlotObjects objects;
 };
 
 struct Deployment::DataPlaneHost {
@@ -156,6 +157,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.parallelism = execution.parallelism;
   stage.bounded = vertex.bounded;
   stage.batch_records = options_.batch_records;
+  stage.slot_objects = &slot_of(execution).objects;
   if (execution.kind == TaskKind::sender) {
     stage.name = "send";
     task.chain().add_stage(std::make_unique<UnionOperator>(edge_type(execution.edge)), stage);
