@@ -11,10 +11,8 @@ namespace {
 
 template <void (*find)(const KeyView*, std::size_t, KeyLists&)>
 void find_text_keys(const std::string_view* views, std::size_t count, TextKeys& keys) {
-  KeyLists lists{keys.short_keys,    keys.short_hashes,   keys.short_indexes,
-                 keys.medium_keys,   keys.medium_hashes,  keys.medium_indexes,
-                 keys.wide_keys,     keys.wide_hashes,    keys.wide_indexes,
-                 keys.long_indexes,  0, 0, 0, 0};
+  KeyLists lists{keys.short_keys, keys.short_places, keys.medium_keys, keys.medium_places,
+                 keys.wide_keys,  keys.wide_places,  keys.long_indexes, 0, 0, 0, 0};
   find(reinterpret_cast<const KeyView*>(views), count, lists);
   keys.short_count = lists.short_count;
   keys.medium_count = lists.medium_count;

@@ -16,14 +16,11 @@ struct __attribute__((may_alias)) KeyView {
 // The lists of TextKeys.
 struct KeyLists {
   uint64_t* short_keys;
-  uint32_t* short_hashes;
-  uint32_t* short_indexes;
+  uint64_t* short_places;
   uint64_t (*medium_keys)[2];
-  uint32_t* medium_hashes;
-  uint32_t* medium_indexes;
+  uint64_t* medium_places;
   uint64_t (*wide_keys)[4];
-  uint32_t* wide_hashes;
-  uint32_t* wide_indexes;
+  uint64_t* wide_places;
   uint32_t* long_indexes;
   uint32_t short_count;
   uint32_t medium_count;

@@ -30,6 +30,10 @@ __attribute__((no_sanitize("address", "thread"))) inline uint64_t load_8(uintptr
   return reinterpret_cast<const Bytes*>(at)->value;
 }
 
+inline uint64_t place_of(uint64_t hash, uint32_t index) {
+  return (hash & 0xFFFFFFFF00000000u) | index;
+}
+
 constexpr uint64_t last_safe_offset = 4096 - 8;  // in a page, of 8 bytes
 
 #if HUMMER_LEVEL < 4
@@ -49,13 +53,18 @@ inline uint64_t load_short(uintptr_t at, uint64_t length) {
 #endif
 
 // The keys at `indexes`, which are not short: medium, wide or long.
-inline void take_rest(const KeyView* views, const uint32_t* indexes, uint32_t count,
+inline void take_rest(const KeyView* views, const uint64_t* indexes, uint32_t count,
                       KeyLists& lists) {
+  uint64_t(*const medium_keys)[2] = lists.medium_keys;  // in registers: no store can change them
+  uint64_t* const medium_places = lists.medium_places;
+  uint64_t(*const wide_keys)[4] = lists.wide_keys;
+  uint64_t* const wide_places = lists.wide_places;
+  uint32_t* const long_indexes = lists.long_indexes;
   uint32_t mediums = 0;
   uint32_t wides = 0;
   uint32_t longs = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t index = indexes[i];
+    const auto index = static_cast<uint32_t>(indexes[i]);
     const KeyView view = views[index];
     const auto at = reinterpret_cast<uintptr_t>(view.data);
     const uint64_t length = view.length;
@@ -63,29 +72,27 @@ inline void take_rest(const KeyView* views, const uint32_t* indexes, uint32_t co
       const uint64_t low = load_8(at);
       const uint64_t tail = load_8(at + length - 8);
       const uint64_t high = tail >> (8 * (16 - length));
-      lists.medium_keys[mediums][0] = low;
-      lists.medium_keys[mediums][1] = high;
-      lists.medium_hashes[mediums] = static_cast<uint32_t>(hash_medium(low, high) >> 32);
-      lists.medium_indexes[mediums] = index;
-      lists.long_indexes[longs] = index;
+      medium_keys[mediums][0] = low;
+      medium_keys[mediums][1] = high;
+      medium_places[mediums] = place_of(hash_medium(low, high), index);
+      long_indexes[longs] = index;
       const uint32_t fits = (tail >> 56) != 0;
       mediums += fits;
       longs += 1 - fits;
     } else if (length - 17 < 16) {
-      uint64_t* const key = lists.wide_keys[wides];
+      uint64_t* const key = wide_keys[wides];
       const uint64_t tail = load_8(at + length - 8);
       key[0] = load_8(at);
       key[1] = load_8(at + 8);
       key[2] = length <= 24 ? tail >> (8 * (24 - length)) : load_8(at + 16);
       key[3] = length <= 24 ? 0 : tail >> (8 * (32 - length));
-      lists.wide_hashes[wides] = static_cast<uint32_t>(hash_wide(key) >> 32);
-      lists.wide_indexes[wides] = index;
-      lists.long_indexes[longs] = index;
+      wide_places[wides] = place_of(hash_wide(key), index);
+      long_indexes[longs] = index;
       const uint32_t fits = (tail >> 56) != 0;
       wides += fits;
       longs += 1 - fits;
     } else {
-      lists.long_indexes[longs++] = index;
+      long_indexes[longs++] = index;
     }
   }
   lists.wide_count = wides;
@@ -98,7 +105,9 @@ constexpr size_t most_views = 256;  // TextKeys::capacity
 }  // namespace
 
 void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) {
-  uint32_t rest_indexes[most_views + 16];
+  uint64_t rest_indexes[most_views + 16];
+  uint64_t* const short_keys = lists.short_keys;
+  uint64_t* const short_places = lists.short_places;
   uint32_t shorts = 0;
   uint32_t rest = 0;
 #if HUMMER_LEVEL >= 4
@@ -110,7 +119,7 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) 
   const __m512i last_safe = _mm512_set1_epi64(last_safe_offset);
   const __m512i all_ones = _mm512_set1_epi64(-1);
   const __m512i multiplier = _mm512_set1_epi64(static_cast<long long>(0x9E3779B97F4A7C15u));
-  __m256i indexes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  __m512i indexes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
   for (size_t i = 0; i < count; i += 8) {
     const size_t left = count - i;
     const auto valid = static_cast<__mmask8>(left >= 8 ? 0xff : (1u << left) - 1);
@@ -139,18 +148,14 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) 
     is_short = _mm512_mask_test_epi64_mask(is_short, last, last);
     const __m512i hash =
         _mm512_mullo_epi64(_mm512_xor_si512(key, _mm512_srli_epi64(key, 29)), multiplier);
-    const __m256i upper = _mm512_cvtepi64_epi32(_mm512_srli_epi64(hash, 32));
-    _mm512_storeu_si512(lists.short_keys + shorts, _mm512_maskz_compress_epi64(is_short, key));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(lists.short_hashes + shorts),
-                        _mm256_maskz_compress_epi32(is_short, upper));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(lists.short_indexes + shorts),
-                        _mm256_maskz_compress_epi32(is_short, indexes));
+    const __m512i places = _mm512_mask_mov_epi32(indexes, 0xaaaa, hash);
+    _mm512_storeu_si512(short_keys + shorts, _mm512_maskz_compress_epi64(is_short, key));
+    _mm512_storeu_si512(short_places + shorts, _mm512_maskz_compress_epi64(is_short, places));
     const auto others = static_cast<__mmask8>(valid & ~is_short);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(rest_indexes + rest),
-                        _mm256_maskz_compress_epi32(others, indexes));
+    _mm512_storeu_si512(rest_indexes + rest, _mm512_maskz_compress_epi64(others, indexes));
     shorts += static_cast<uint32_t>(__builtin_popcount(is_short));
     rest += static_cast<uint32_t>(__builtin_popcount(others));
-    indexes = _mm256_add_epi32(indexes, _mm256_set1_epi32(8));
+    indexes = _mm512_add_epi64(indexes, eight);
   }
 #else
   alignas(8) static constexpr char nothing[8] = {};
@@ -160,9 +165,8 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) 
     const char* const at = fits ? view.data : nothing;  // an empty view may point anywhere
     const uint64_t length = fits ? view.length : 8;
     const uint64_t key = load_short(reinterpret_cast<uintptr_t>(at), length);
-    lists.short_keys[shorts] = key;
-    lists.short_hashes[shorts] = static_cast<uint32_t>(hash_short(key) >> 32);
-    lists.short_indexes[shorts] = i;
+    short_keys[shorts] = key;
+    short_places[shorts] = place_of(hash_short(key), i);
     rest_indexes[rest] = i;
     const uint32_t is_short = (key >> (8 * length - 8)) != 0;  // `nothing` gives 0
     shorts += is_short;

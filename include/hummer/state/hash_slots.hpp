@@ -6,7 +6,7 @@
 // memory in order.
 //
 // Entry: trivially copyable, free when its bytes are zero; has is_free() and
-// hash() → the upper 32 bits of a hash.
+// hash(), of which the upper 32 bits count.
 //
 // Lifecycle: no memory before the first reserve_for. Growth moves entries; clear()
 // keeps the memory. Thread: one.
@@ -59,17 +59,17 @@ class HashSlots {
     if ((size_ + more) * 2 > capacity_) [[unlikely]] grow(capacity_for(size_ + more));
   }
 
-  Entry* home(std::uint32_t hash) { return entries_ + (std::uint64_t{hash} >> shift_); }
-  void prefetch(std::uint32_t hash) const {
-    __builtin_prefetch(entries_ + (std::uint64_t{hash} >> shift_));
+  Entry* home(std::uint64_t hash) { return entries_ + (hash >> shift_); }
+  void prefetch(std::uint64_t hash) const {
+    __builtin_prefetch(entries_ + (hash >> shift_));
   }
 
   // The entry for which same(entry) holds, or a free one, after fill(entry) has given it a key;
   // and whether it is new. Entries are compared before asking whether they are free: most are
   // found at once, so same() must not hold for a free one.
   template <typename Same, typename Fill>
-  std::pair<Entry*, bool> find_or_add(std::uint32_t hash, Same&& same, Fill&& fill) {
-    std::size_t place = std::uint64_t{hash} >> shift_;
+  std::pair<Entry*, bool> find_or_add(std::uint64_t hash, Same&& same, Fill&& fill) {
+    std::size_t place = hash >> shift_;
     for (;;) {
       Entry& entry = entries_[place];
       if (same(entry)) [[likely]] return {&entry, false};
@@ -110,7 +110,7 @@ class HashSlots {
     std::size_t longest = 0;
     for (std::size_t i = 0; i < capacity_; ++i) {
       if (entries_[i].is_free()) continue;
-      const std::size_t start = std::uint64_t{entries_[i].hash()} >> shift_;
+      const std::size_t start = entries_[i].hash() >> shift_;
       const std::size_t length = ((i - start) & (capacity_ - 1)) + 1;
       if (length > longest) longest = length;
     }
@@ -152,10 +152,10 @@ class HashSlots {
     const std::size_t old_capacity = capacity_;
     entries_ = static_cast<Entry*>(allocate_zeroed_pages(capacity * sizeof(Entry)));
     capacity_ = capacity;
-    shift_ = 32 - std::countr_zero(capacity);
+    shift_ = 64 - std::countr_zero(capacity);
     for (std::size_t i = 0; i < old_capacity; ++i) {
       if (old[i].is_free()) continue;
-      std::size_t place = std::uint64_t{old[i].hash()} >> shift_;
+      std::size_t place = old[i].hash() >> shift_;
       while (!entries_[place].is_free()) place = (place + 1) & (capacity_ - 1);
       std::memcpy(static_cast<void*>(entries_ + place), old + i, sizeof(Entry));
     }
@@ -165,7 +165,7 @@ class HashSlots {
   Entry* entries_ = nullptr;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
-  int shift_ = 32;
+  int shift_ = 0;
   std::size_t first_capacity_ = least_capacity;
 };
 

@@ -32,7 +32,7 @@ class IntegerTable {
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
     std::uint64_t keys[group_size];
-    std::uint32_t hashes[group_size];
+    std::uint64_t hashes[group_size];
     for (std::size_t from = 0; from < count; from += group_size) {
       const std::size_t length = std::min(count - from, group_size);
       slots_.reserve_for(length);
@@ -70,14 +70,12 @@ class IntegerTable {
   static constexpr std::size_t group_size = 64;
   static constexpr std::size_t growth_margin = 4096;
 
-  static std::uint32_t hash_of(std::uint64_t key) {
-    return static_cast<std::uint32_t>((key * 0x9E3779B97F4A7C15u) >> 32);
-  }
+  static std::uint64_t hash_of(std::uint64_t key) { return key * 0x9E3779B97F4A7C15u; }
   struct Entry {
     std::uint64_t key;  // 0: free; the key 0 lives in zero_
     V value;
     bool is_free() const { return key == 0; }
-    std::uint32_t hash() const { return hash_of(key); }
+    std::uint64_t hash() const { return hash_of(key); }
   };
   struct ZeroEntry {
     bool occupied = false;
@@ -85,7 +83,7 @@ class IntegerTable {
   };
 
   template <typename Apply>
-  void update_one(std::uint64_t key, std::uint32_t hash, std::size_t i, Apply& apply) {
+  void update_one(std::uint64_t key, std::uint64_t hash, std::size_t i, Apply& apply) {
     if (key == 0) [[unlikely]] {
       const bool is_new = !zero_.occupied;
       zero_.occupied = true;

@@ -32,17 +32,16 @@ struct TextKeys {
   std::uint32_t medium_count;
   std::uint32_t wide_count;
   std::uint32_t long_count;
-  // The index says which view it was; the hash is the upper half of 64 bits.
+  // A place: the upper half of the key's hash, above the index of its view.
   alignas(64) std::uint64_t short_keys[capacity + slack];
-  std::uint32_t short_hashes[capacity + slack];
-  std::uint32_t short_indexes[capacity + slack];
+  std::uint64_t short_places[capacity + slack];
   std::uint64_t medium_keys[capacity + slack][2];
-  std::uint32_t medium_hashes[capacity + slack];
-  std::uint32_t medium_indexes[capacity + slack];
+  std::uint64_t medium_places[capacity + slack];
   std::uint64_t wide_keys[capacity + slack][4];
-  std::uint32_t wide_hashes[capacity + slack];
-  std::uint32_t wide_indexes[capacity + slack];
+  std::uint64_t wide_places[capacity + slack];
   std::uint32_t long_indexes[capacity + slack];
+
+  static std::size_t index_of(std::uint64_t place) { return static_cast<std::uint32_t>(place); }
 };
 
 // REQUIRES: count <= TextKeys::capacity. Thread: any. `keys` need not be initialised.

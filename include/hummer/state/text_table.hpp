@@ -130,7 +130,7 @@ class TextTable {
     std::uint64_t key;
     V value;
     bool is_free() const { return key == 0; }
-    std::uint32_t hash() const { return static_cast<std::uint32_t>(hash_short_key(key) >> 32); }
+    std::uint64_t hash() const { return hash_short_key(key); }
     std::string_view view() const {
       return {reinterpret_cast<const char*>(&key),
               8 - static_cast<std::size_t>(__builtin_clzll(key)) / 8};
@@ -143,9 +143,7 @@ class TextTable {
     std::uint64_t high;
     V value;
     bool is_free() const { return high == 0; }
-    std::uint32_t hash() const {
-      return static_cast<std::uint32_t>(hash_medium_key(low, high) >> 32);
-    }
+    std::uint64_t hash() const { return hash_medium_key(low, high); }
     std::string_view view() const {
       return {reinterpret_cast<const char*>(&low),
               16 - static_cast<std::size_t>(__builtin_clzll(high)) / 8};
@@ -157,7 +155,7 @@ class TextTable {
     std::uint64_t key[4];
     V value;
     bool is_free() const { return (key[2] | key[3]) == 0; }  // the last byte is in one of them
-    std::uint32_t hash() const { return static_cast<std::uint32_t>(hash_wide_key(key) >> 32); }
+    std::uint64_t hash() const { return hash_wide_key(key); }
     std::string_view view() const {
       const std::size_t last = key[3] != 0 ? 3 : 2;
       return {reinterpret_cast<const char*>(key),
@@ -170,37 +168,37 @@ class TextTable {
     std::uint32_t hash_bits;
     V value;
     bool is_free() const { return text == nullptr; }
-    std::uint32_t hash() const { return hash_bits; }
+    std::uint64_t hash() const { return std::uint64_t{hash_bits} << 32; }
     std::string_view view() const { return {text, length}; }
   };
 
   template <typename Apply>
   void update_group(const std::string_view* views, std::size_t count, std::size_t from,
                     Apply& apply) {
-    TextKeys keys;  // filled by what comes next; 22 KiB
+    TextKeys keys;  // filled by what comes next; 20 KiB
     find_keys_(views, count, keys);
     shorts_.reserve_for(keys.short_count);
     mediums_.reserve_for(keys.medium_count);
-    for (std::size_t i = 0; i < keys.short_count; ++i) shorts_.prefetch(keys.short_hashes[i]);
-    for (std::size_t i = 0; i < keys.medium_count; ++i) mediums_.prefetch(keys.medium_hashes[i]);
+    for (std::size_t i = 0; i < keys.short_count; ++i) shorts_.prefetch(keys.short_places[i]);
+    for (std::size_t i = 0; i < keys.medium_count; ++i) mediums_.prefetch(keys.medium_places[i]);
     for (std::size_t i = 0; i < keys.short_count; ++i) {
       const std::uint64_t key = keys.short_keys[i];
       const auto [entry, is_new] = shorts_.find_or_add(
-          keys.short_hashes[i], [&](const ShortEntry& other) { return other.key == key; },
+          keys.short_places[i], [&](const ShortEntry& other) { return other.key == key; },
           [&](ShortEntry& added) { added.key = key; });
-      apply(entry->value, is_new, from + keys.short_indexes[i]);
+      apply(entry->value, is_new, from + TextKeys::index_of(keys.short_places[i]));
     }
     for (std::size_t i = 0; i < keys.medium_count; ++i) {
       const std::uint64_t low = keys.medium_keys[i][0];
       const std::uint64_t high = keys.medium_keys[i][1];
       const auto [entry, is_new] = mediums_.find_or_add(
-          keys.medium_hashes[i],
+          keys.medium_places[i],
           [&](const MediumEntry& other) { return ((other.low ^ low) | (other.high ^ high)) == 0; },
           [&](MediumEntry& added) {
             added.low = low;
             added.high = high;
           });
-      apply(entry->value, is_new, from + keys.medium_indexes[i]);
+      apply(entry->value, is_new, from + TextKeys::index_of(keys.medium_places[i]));
     }
     if (keys.wide_count > 0) update_wide(keys, from, apply);
     if (keys.long_count > 0) update_long(views, keys, from, apply);
@@ -210,30 +208,30 @@ class TextTable {
   __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from,
                                              Apply& apply) {
     wides_.reserve_for(keys.wide_count);
-    for (std::size_t i = 0; i < keys.wide_count; ++i) wides_.prefetch(keys.wide_hashes[i]);
+    for (std::size_t i = 0; i < keys.wide_count; ++i) wides_.prefetch(keys.wide_places[i]);
     for (std::size_t i = 0; i < keys.wide_count; ++i) {
       const std::uint64_t* const key = keys.wide_keys[i];
       const auto [entry, is_new] = wides_.find_or_add(
-          keys.wide_hashes[i],
+          keys.wide_places[i],
           [&](const WideEntry& other) {
             return ((other.key[0] ^ key[0]) | (other.key[1] ^ key[1]) | (other.key[2] ^ key[2]) |
                     (other.key[3] ^ key[3])) == 0;
           },
           [&](WideEntry& added) { std::copy_n(key, 4, added.key); });
-      apply(entry->value, is_new, from + keys.wide_indexes[i]);
+      apply(entry->value, is_new, from + TextKeys::index_of(keys.wide_places[i]));
     }
   }
 
   template <typename Apply>
   __attribute__((noinline)) void update_long(const std::string_view* views, const TextKeys& keys,
                                              std::size_t from, Apply& apply) {
-    std::uint32_t hashes[TextKeys::capacity];
+    std::uint64_t hashes[TextKeys::capacity];
     longs_.reserve_for(keys.long_count);
     for (std::size_t i = 0; i < keys.long_count; ++i) {
       const std::string_view view = views[keys.long_indexes[i]];
       HUMMER_ASSERT(view.size() < UINT32_MAX);
       // The lower half: records were routed by the upper one.
-      hashes[i] = static_cast<std::uint32_t>(hash_bytes(view.data(), view.size()));
+      hashes[i] = hash_bytes(view.data(), view.size()) << 32;
       longs_.prefetch(hashes[i]);
     }
     for (std::size_t i = 0; i < keys.long_count; ++i) {
@@ -244,13 +242,13 @@ class TextTable {
       const auto [entry, is_new] = longs_.find_or_add(
           hashes[i],
           [&](const LongEntry& other) {
-            return other.hash_bits == hashes[i] && other.length == view.size() &&
+            return other.hash() == hashes[i] && other.length == view.size() &&
                    !other.is_free() && std::memcmp(other.text, view.data(), view.size()) == 0;
           },
           [&](LongEntry& added) {
             added.text = keep_text(view);
             added.length = static_cast<std::uint32_t>(view.size());
-            added.hash_bits = hashes[i];
+            added.hash_bits = static_cast<std::uint32_t>(hashes[i] >> 32);
           });
       apply(entry->value, is_new, from + keys.long_indexes[i]);
     }
