@@ -13,6 +13,18 @@ struct __attribute__((may_alias)) KeyView {
   const char* data;
 };
 
+// As in text_keys.hpp, three of them.
+struct KeySlots {
+  struct Table {
+    const void* entries;
+    uint64_t shift;
+    uint64_t entry_bytes;
+  };
+  Table shorts;
+  Table mediums;
+  Table wides;
+};
+
 // The lists of TextKeys.
 struct KeyLists {
   uint64_t* short_keys;
@@ -28,8 +40,11 @@ struct KeyLists {
   uint32_t long_count;
 };
 
-void find_text_keys_v2(const KeyView* views, size_t count, KeyLists& lists);
-void find_text_keys_v3(const KeyView* views, size_t count, KeyLists& lists);
-void find_text_keys_v4(const KeyView* views, size_t count, KeyLists& lists);
+void find_text_keys_v2(const KeyView* views, size_t count, const KeySlots& slots,
+                       KeyLists& lists);
+void find_text_keys_v3(const KeyView* views, size_t count, const KeySlots& slots,
+                       KeyLists& lists);
+void find_text_keys_v4(const KeyView* views, size_t count, const KeySlots& slots,
+                       KeyLists& lists);
 
 }  // namespace hummer

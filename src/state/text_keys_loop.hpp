@@ -30,8 +30,12 @@ __attribute__((no_sanitize("address", "thread"))) inline uint64_t load_8(uintptr
   return reinterpret_cast<const Bytes*>(at)->value;
 }
 
-inline uint64_t place_of(uint64_t hash, uint32_t index) {
-  return (hash & 0xFFFFFFFF00000000u) | index;
+// Where a probe begins: the entry's address and, in the lowest 8 bits, the view's index.
+inline uint64_t place_of(const KeySlots::Table& table, uint64_t hash, uint32_t index) {
+  const auto address = reinterpret_cast<uintptr_t>(table.entries) +
+                       (hash >> table.shift) * table.entry_bytes;
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
+  return address << 8 | index;
 }
 
 constexpr uint64_t last_safe_offset = 4096 - 8;  // in a page, of 8 bytes
@@ -54,7 +58,9 @@ inline uint64_t load_short(uintptr_t at, uint64_t length) {
 
 // The keys at `indexes`, which are not short: medium, wide or long.
 inline void take_rest(const KeyView* views, const uint64_t* indexes, uint32_t count,
-                      KeyLists& lists) {
+                      const KeySlots& slots, KeyLists& lists) {
+  const KeySlots::Table medium_slots = slots.mediums;
+  const KeySlots::Table wide_slots = slots.wides;
   uint64_t(*const medium_keys)[2] = lists.medium_keys;  // in registers: no store can change them
   uint64_t* const medium_places = lists.medium_places;
   uint64_t(*const wide_keys)[4] = lists.wide_keys;
@@ -74,7 +80,7 @@ inline void take_rest(const KeyView* views, const uint64_t* indexes, uint32_t co
       const uint64_t high = tail >> (8 * (16 - length));
       medium_keys[mediums][0] = low;
       medium_keys[mediums][1] = high;
-      medium_places[mediums] = place_of(hash_medium(low, high), index);
+      medium_places[mediums] = place_of(medium_slots, hash_medium(low, high), index);
       long_indexes[longs] = index;
       const uint32_t fits = (tail >> 56) != 0;
       mediums += fits;
@@ -86,7 +92,7 @@ inline void take_rest(const KeyView* views, const uint64_t* indexes, uint32_t co
       key[1] = load_8(at + 8);
       key[2] = length <= 24 ? tail >> (8 * (24 - length)) : load_8(at + 16);
       key[3] = length <= 24 ? 0 : tail >> (8 * (32 - length));
-      wide_places[wides] = place_of(hash_wide(key), index);
+      wide_places[wides] = place_of(wide_slots, hash_wide(key), index);
       long_indexes[longs] = index;
       const uint32_t fits = (tail >> 56) != 0;
       wides += fits;
@@ -104,7 +110,9 @@ constexpr size_t most_views = 256;  // TextKeys::capacity
 
 }  // namespace
 
-void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) {
+void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, const KeySlots& slots,
+                           KeyLists& lists) {
+  const KeySlots::Table short_slots = slots.shorts;
   uint64_t rest_indexes[most_views + 16];
   uint64_t* const short_keys = lists.short_keys;
   uint64_t* const short_places = lists.short_places;
@@ -119,6 +127,11 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) 
   const __m512i last_safe = _mm512_set1_epi64(last_safe_offset);
   const __m512i all_ones = _mm512_set1_epi64(-1);
   const __m512i multiplier = _mm512_set1_epi64(static_cast<long long>(0x9E3779B97F4A7C15u));
+  const auto first_entry = static_cast<long long>(reinterpret_cast<uintptr_t>(short_slots.entries));
+  const __m512i entries = _mm512_set1_epi64(first_entry);
+  const __m512i elsewhere = _mm512_slli_epi64(entries, 8);  // for lanes without a key
+  const __m512i entry_bytes = _mm512_set1_epi64(static_cast<long long>(short_slots.entry_bytes));
+  const __m128i shift = _mm_cvtsi64_si128(static_cast<long long>(short_slots.shift));
   __m512i indexes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
   for (size_t i = 0; i < count; i += 8) {
     const size_t left = count - i;
@@ -148,9 +161,15 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) 
     is_short = _mm512_mask_test_epi64_mask(is_short, last, last);
     const __m512i hash =
         _mm512_mullo_epi64(_mm512_xor_si512(key, _mm512_srli_epi64(key, 29)), multiplier);
-    const __m512i places = _mm512_mask_mov_epi32(indexes, 0xaaaa, hash);
+    const __m512i address =
+        _mm512_add_epi64(_mm512_mul_epu32(_mm512_srl_epi64(hash, shift), entry_bytes), entries);
+    const __m512i places = _mm512_or_si512(_mm512_slli_epi64(address, 8), indexes);
+    uint64_t* const out = short_places + shorts;
     _mm512_storeu_si512(short_keys + shorts, _mm512_maskz_compress_epi64(is_short, key));
-    _mm512_storeu_si512(short_places + shorts, _mm512_maskz_compress_epi64(is_short, places));
+    _mm512_storeu_si512(out, _mm512_mask_compress_epi64(elsewhere, is_short, places));
+    for (int lane = 0; lane < 8; ++lane) {
+      __builtin_prefetch(reinterpret_cast<const void*>(out[lane] >> 8));
+    }
     const auto others = static_cast<__mmask8>(valid & ~is_short);
     _mm512_storeu_si512(rest_indexes + rest, _mm512_maskz_compress_epi64(others, indexes));
     shorts += static_cast<uint32_t>(__builtin_popcount(is_short));
@@ -166,7 +185,7 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) 
     const uint64_t length = fits ? view.length : 8;
     const uint64_t key = load_short(reinterpret_cast<uintptr_t>(at), length);
     short_keys[shorts] = key;
-    short_places[shorts] = place_of(hash_short(key), i);
+    short_places[shorts] = place_of(short_slots, hash_short(key), i);
     rest_indexes[rest] = i;
     const uint32_t is_short = (key >> (8 * length - 8)) != 0;  // `nothing` gives 0
     shorts += is_short;
@@ -174,7 +193,7 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, KeyLists& lists) 
   }
 #endif
   lists.short_count = shorts;
-  take_rest(views, rest_indexes, rest, lists);
+  take_rest(views, rest_indexes, rest, slots, lists);
 }
 
 }  // namespace hummer

@@ -54,31 +54,30 @@ class HashSlots {
     return size_ == 0 ? 0 : std::bit_ceil((size_ + more) * 2) * sizeof(Entry);
   }
 
-  // Room for `more` entries. Before find_or_add, which does not grow.
+  // Room for `more` entries: before find_or_add, which does not grow. Growth moves entries.
+  bool has_room_for(std::size_t more) const { return (size_ + more) * 2 <= capacity_; }
   void reserve_for(std::size_t more) {
-    if ((size_ + more) * 2 > capacity_) [[unlikely]] grow(capacity_for(size_ + more));
+    if (!has_room_for(more)) [[unlikely]] grow(capacity_for(size_ + more));
   }
 
-  Entry* home(std::uint64_t hash) { return entries_ + (hash >> shift_); }
-  void prefetch(std::uint64_t hash) const {
-    __builtin_prefetch(entries_ + (hash >> shift_));
-  }
+  // Where the probe for a hash begins.
+  Entry* home(std::uint64_t hash) const { return entries_ + (hash >> shift_); }
+  std::uint64_t shift() const { return shift_; }
+  const Entry* entries() const { return entries_; }
 
-  // The entry for which same(entry) holds, or a free one, after fill(entry) has given it a key;
-  // and whether it is new. Entries are compared before asking whether they are free: most are
-  // found at once, so same() must not hold for a free one.
+  // From a home on: the entry for which same(entry) holds, or a free one, after fill(entry) has
+  // given it a key; and whether it is new. Entries are compared before asking whether they are
+  // free: most are found at once, so same() must not hold for a free one.
   template <typename Same, typename Fill>
-  std::pair<Entry*, bool> find_or_add(std::uint64_t hash, Same&& same, Fill&& fill) {
-    std::size_t place = hash >> shift_;
+  std::pair<Entry*, bool> find_or_add(Entry* entry, Same&& same, Fill&& fill) {
     for (;;) {
-      Entry& entry = entries_[place];
-      if (same(entry)) [[likely]] return {&entry, false};
-      if (entry.is_free()) {
-        fill(entry);
+      if (same(*entry)) [[likely]] return {entry, false};
+      if (entry->is_free()) {
+        fill(*entry);
         ++size_;
-        return {&entry, true};
+        return {entry, true};
       }
-      place = (place + 1) & (capacity_ - 1);
+      if (++entry == entries_ + capacity_) entry = entries_;
     }
   }
 
@@ -152,7 +151,7 @@ class HashSlots {
     const std::size_t old_capacity = capacity_;
     entries_ = static_cast<Entry*>(allocate_zeroed_pages(capacity * sizeof(Entry)));
     capacity_ = capacity;
-    shift_ = 64 - std::countr_zero(capacity);
+    shift_ = 64 - static_cast<std::uint64_t>(std::countr_zero(capacity));
     for (std::size_t i = 0; i < old_capacity; ++i) {
       if (old[i].is_free()) continue;
       std::size_t place = old[i].hash() >> shift_;
@@ -165,7 +164,7 @@ class HashSlots {
   Entry* entries_ = nullptr;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
-  int shift_ = 0;
+  std::uint64_t shift_ = 63;
   std::size_t first_capacity_ = least_capacity;
 };
 

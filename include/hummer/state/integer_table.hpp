@@ -32,16 +32,16 @@ class IntegerTable {
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
     std::uint64_t keys[group_size];
-    std::uint64_t hashes[group_size];
+    Entry* homes[group_size];
     for (std::size_t from = 0; from < count; from += group_size) {
       const std::size_t length = std::min(count - from, group_size);
       slots_.reserve_for(length);
       for (std::size_t i = 0; i < length; ++i) {
         keys[i] = static_cast<std::uint64_t>(key_of(from + i));
-        hashes[i] = hash_of(keys[i]);
-        slots_.prefetch(hashes[i]);
+        homes[i] = slots_.home(hash_of(keys[i]));
+        __builtin_prefetch(homes[i]);
       }
-      for (std::size_t i = 0; i < length; ++i) update_one(keys[i], hashes[i], from + i, apply);
+      for (std::size_t i = 0; i < length; ++i) update_one(keys[i], homes[i], from + i, apply);
     }
   }
 
@@ -83,7 +83,7 @@ class IntegerTable {
   };
 
   template <typename Apply>
-  void update_one(std::uint64_t key, std::uint64_t hash, std::size_t i, Apply& apply) {
+  void update_one(std::uint64_t key, Entry* home, std::size_t i, Apply& apply) {
     if (key == 0) [[unlikely]] {
       const bool is_new = !zero_.occupied;
       zero_.occupied = true;
@@ -91,7 +91,7 @@ class IntegerTable {
       return;
     }
     const auto [entry, is_new] =
-        slots_.find_or_add(hash, [&](const Entry& other) { return other.key == key; },
+        slots_.find_or_add(home, [&](const Entry& other) { return other.key == key; },
                            [&](Entry& added) { added.key = key; });
     apply(entry->value, is_new, i);
   }

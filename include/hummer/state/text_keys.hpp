@@ -5,9 +5,12 @@
 // last byte is not zero, so those that end in a zero byte count as long, as do the
 // empty one and all beyond 32 bytes. Nine words in ten of a text are short.
 //
-// find_text_keys sorts a group of views into these four classes, one list each,
-// in the views' order. It is a loop without branches on what the keys are, made for each
-// instruction set and chosen at run time (8 keys at once by gathers on v4).
+// A function of FindTextKeys' type sorts a group of views into these four classes, one list
+// each, in the views' order, finds where each key's probe begins in its table, and prefetches
+// that. Prefetches stall when too many misses are under way: spread among the other work, they
+// cost far less than in a loop of their own.
+// It is a loop without branches on what the keys are, made for each instruction set
+// and chosen at run time (8 keys at once by gathers on v4).
 //
 // It reads no page of memory that the keys themselves are not in: 8 bytes from a
 // key's start, or the 8 bytes before its end where the former would cross a page of 4 KiB.
@@ -32,7 +35,7 @@ struct TextKeys {
   std::uint32_t medium_count;
   std::uint32_t wide_count;
   std::uint32_t long_count;
-  // A place: the upper half of the key's hash, above the index of its view.
+  // A place: the address of the entry where the probe begins, above the index of its view.
   alignas(64) std::uint64_t short_keys[capacity + slack];
   std::uint64_t short_places[capacity + slack];
   std::uint64_t medium_keys[capacity + slack][2];
@@ -41,14 +44,31 @@ struct TextKeys {
   std::uint64_t wide_places[capacity + slack];
   std::uint32_t long_indexes[capacity + slack];
 
-  static std::size_t index_of(std::uint64_t place) { return static_cast<std::uint32_t>(place); }
+  static std::size_t index_of(std::uint64_t place) { return place & 0xff; }
+  template <typename Entry>
+  static Entry* entry_of(std::uint64_t place) {
+    return reinterpret_cast<Entry*>(place >> 8);  // no address of a process has more than 56 bits
+  }
+};
+
+// Of a table: the entry of a hash is that number (hash >> shift) from the first.
+struct SlotsPlan {
+  const void* entries;
+  std::uint64_t shift;
+  std::uint64_t entry_bytes;  // < 4 GiB
+};
+struct TextSlotsPlan {
+  SlotsPlan shorts;
+  SlotsPlan mediums;
+  SlotsPlan wides;
 };
 
 // REQUIRES: count <= TextKeys::capacity. Thread: any. `keys` need not be initialised.
-using FindTextKeys = void (*)(const std::string_view* views, std::size_t count, TextKeys& keys);
+using FindTextKeys = void (*)(const std::string_view* views, std::size_t count,
+                              const TextSlotsPlan& slots, TextKeys& keys);
 FindTextKeys text_keys_function(InstructionSet level = best_instruction_set());
 
-// The hashes that find_text_keys gives; for growing tables.
+// The hashes by which entries are found; for growing tables.
 constexpr std::uint64_t hash_short_key(std::uint64_t key) {
   return (key ^ (key >> 29)) * 0x9E3779B97F4A7C15u;
 }

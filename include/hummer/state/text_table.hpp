@@ -172,19 +172,28 @@ class TextTable {
     std::string_view view() const { return {text, length}; }
   };
 
+  template <typename Entry>
+  static SlotsPlan plan_of(const HashSlots<Entry>& slots) {
+    return {slots.entries(), slots.shift(), sizeof(Entry)};
+  }
+  TextSlotsPlan plan() const { return {plan_of(shorts_), plan_of(mediums_), plan_of(wides_)}; }
+
   template <typename Apply>
   void update_group(const std::string_view* views, std::size_t count, std::size_t from,
                     Apply& apply) {
     TextKeys keys;  // filled by what comes next; 20 KiB
-    find_keys_(views, count, keys);
-    shorts_.reserve_for(keys.short_count);
-    mediums_.reserve_for(keys.medium_count);
-    for (std::size_t i = 0; i < keys.short_count; ++i) shorts_.prefetch(keys.short_places[i]);
-    for (std::size_t i = 0; i < keys.medium_count; ++i) mediums_.prefetch(keys.medium_places[i]);
+    find_keys_(views, count, plan(), keys);
+    if (!shorts_.has_room_for(keys.short_count) || !mediums_.has_room_for(keys.medium_count) ||
+        !wides_.has_room_for(keys.wide_count)) [[unlikely]] {
+      shorts_.reserve_for(keys.short_count);
+      mediums_.reserve_for(keys.medium_count);
+      wides_.reserve_for(keys.wide_count);
+      find_keys_(views, count, plan(), keys);  // entries have moved
+    }
     for (std::size_t i = 0; i < keys.short_count; ++i) {
       const std::uint64_t key = keys.short_keys[i];
       const auto [entry, is_new] = shorts_.find_or_add(
-          keys.short_places[i], [&](const ShortEntry& other) { return other.key == key; },
+          TextKeys::entry_of<ShortEntry>(keys.short_places[i]), [&](const ShortEntry& other) { return other.key == key; },
           [&](ShortEntry& added) { added.key = key; });
       apply(entry->value, is_new, from + TextKeys::index_of(keys.short_places[i]));
     }
@@ -192,7 +201,7 @@ class TextTable {
       const std::uint64_t low = keys.medium_keys[i][0];
       const std::uint64_t high = keys.medium_keys[i][1];
       const auto [entry, is_new] = mediums_.find_or_add(
-          keys.medium_places[i],
+          TextKeys::entry_of<MediumEntry>(keys.medium_places[i]),
           [&](const MediumEntry& other) { return ((other.low ^ low) | (other.high ^ high)) == 0; },
           [&](MediumEntry& added) {
             added.low = low;
@@ -207,12 +216,10 @@ class TextTable {
   template <typename Apply>
   __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from,
                                              Apply& apply) {
-    wides_.reserve_for(keys.wide_count);
-    for (std::size_t i = 0; i < keys.wide_count; ++i) wides_.prefetch(keys.wide_places[i]);
     for (std::size_t i = 0; i < keys.wide_count; ++i) {
       const std::uint64_t* const key = keys.wide_keys[i];
       const auto [entry, is_new] = wides_.find_or_add(
-          keys.wide_places[i],
+          TextKeys::entry_of<WideEntry>(keys.wide_places[i]),
           [&](const WideEntry& other) {
             return ((other.key[0] ^ key[0]) | (other.key[1] ^ key[1]) | (other.key[2] ^ key[2]) |
                     (other.key[3] ^ key[3])) == 0;
@@ -232,7 +239,7 @@ class TextTable {
       HUMMER_ASSERT(view.size() < UINT32_MAX);
       // The lower half: records were routed by the upper one.
       hashes[i] = hash_bytes(view.data(), view.size()) << 32;
-      longs_.prefetch(hashes[i]);
+      __builtin_prefetch(longs_.home(hashes[i]));
     }
     for (std::size_t i = 0; i < keys.long_count; ++i) {
       __builtin_prefetch(longs_.home(hashes[i])->text);
@@ -240,7 +247,7 @@ class TextTable {
     for (std::size_t i = 0; i < keys.long_count; ++i) {
       const std::string_view view = views[keys.long_indexes[i]];
       const auto [entry, is_new] = longs_.find_or_add(
-          hashes[i],
+          longs_.home(hashes[i]),
           [&](const LongEntry& other) {
             return other.hash() == hashes[i] && other.length == view.size() &&
                    !other.is_free() && std::memcmp(other.text, view.data(), view.size()) == 0;
