@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -249,8 +248,7 @@ class TextTable {
       const auto [entry, is_new] = longs_.find_or_add(
           longs_.home(hashes[i]),
           [&](const LongEntry& other) {
-            return other.hash() == hashes[i] && other.length == view.size() &&
-                   !other.is_free() && std::memcmp(other.text, view.data(), view.size()) == 0;
+            return other.hash() == hashes[i] && !other.is_free() && other.view() == view;
           },
           [&](LongEntry& added) {
             added.text = keep_text(view);
