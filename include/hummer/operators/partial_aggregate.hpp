@@ -11,6 +11,7 @@
 // half runs in the same slot both use one table: see co_located_state.hpp.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -69,7 +70,7 @@ class PartialAggregateOperator final : public Operator {
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);
     }
     // The batch is taken: what is emitted now belongs to it, and the next call starts empty.
-    if (table.at_limit(options_.limit_bytes)) return emit(out);
+    if (table.at_limit(limit_bytes_)) return emit(out);
     return Answer::done;
   }
 
@@ -115,6 +116,8 @@ class PartialAggregateOperator final : public Operator {
     } else if (!ending_) {
       state_->table.retain(
           [&](const K& key, const Accumulator&) { return state_->owns(key, context()); });
+      // Its own keys stay: only what comes on top of them can be handed on.
+      limit_bytes_ = std::max(limit_bytes_, 2 * state_->table.memory_bytes());
     }  // at the end the merge half passes over what it does not own
     return Answer::done;
   }
@@ -127,6 +130,7 @@ class PartialAggregateOperator final : public Operator {
   bool emitting_ = false;
   bool paired_ = false;  // of the emission in hand
   bool ending_ = false;
+  std::size_t limit_bytes_ = options_.limit_bytes;
   bool timer_set_ = false;
 };
 
