@@ -41,10 +41,10 @@ struct CountAggregate {
   using Accumulator = std::uint64_t;
   using Result = std::uint64_t;
   template <typename In>
-  void add(Accumulator& count, bool, const In&) const {
+  void add(Accumulator& count, bool, const In&) const noexcept {
     ++count;
   }
-  void merge(Accumulator& count, bool, Accumulator other) const { count += other; }
+  void merge(Accumulator& count, bool, Accumulator other) const noexcept { count += other; }
   Result result(Accumulator count) const { return count; }
 };
 
@@ -62,7 +62,7 @@ struct SumAggregate {
   void add(Accumulator& sum, bool is_new, const In& record) const {
     merge(sum, is_new, static_cast<Accumulator>(std::invoke(value_of, record)));
   }
-  void merge(Accumulator& sum, bool, Accumulator other) const {
+  void merge(Accumulator& sum, bool, Accumulator other) const noexcept {
     if constexpr (std::is_integral_v<Accumulator>) {
       sum = static_cast<Accumulator>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(other));
     } else {

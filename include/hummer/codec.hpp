@@ -18,12 +18,14 @@
 // Thread: functions without state. Cost: linear in the value.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <boost/pfr.hpp>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -64,7 +66,7 @@ template <Arithmetic T>
 struct Bitwise<T> : std::bool_constant<!std::same_as<T, bool> && !std::same_as<T, long double>> {};
 template <typename T>
   requires std::is_enum_v<T>
-struct Bitwise<T> : std::true_type {};
+struct Bitwise<T> : Bitwise<std::underlying_type_t<T>> {};
 template <typename T, std::size_t N>
 struct Bitwise<std::array<T, N>> : Bitwise<T> {};
 
@@ -141,7 +143,14 @@ struct Codec<T> {
         if (value == T(0)) value = T(0);  // −0.0 too
       }
     }
-    out.put_value(value);
+    if constexpr (std::same_as<T, long double>) {
+      // Its padding may hold anything.
+      char bytes[sizeof value] = {};
+      std::memcpy(bytes, &value, std::min(sizeof value, long_double_bytes));
+      out.put(bytes, sizeof bytes);
+    } else {
+      out.put_value(value);
+    }
   }
   static bool decode(ByteReader& in, T& value) {
     if constexpr (std::same_as<T, bool>) {
@@ -153,6 +162,10 @@ struct Codec<T> {
       return in.get_value(value);
     }
   }
+
+ private:
+  static constexpr std::size_t long_double_bytes =
+      std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
 };
 
 template <typename T>
@@ -160,7 +173,12 @@ template <typename T>
 struct Codec<T> {
   static std::string name() { return std::string(detail::raw_type_name<T>()); }
   static void encode(T value, ByteWriter& out) { out.put_value(value); }
-  static bool decode(ByteReader& in, T& value) { return in.get_value(value); }
+  static bool decode(ByteReader& in, T& value) {
+    std::underlying_type_t<T> number{};
+    if (!Codec<std::underlying_type_t<T>>::decode(in, number)) return false;
+    value = static_cast<T>(number);
+    return true;
+  }
 };
 
 template <>
@@ -248,8 +266,9 @@ template <typename T, std::size_t N>
 struct Codec<std::array<T, N>> {
   static std::string name() { return "array<" + Codec<T>::name() + "," + std::to_string(N) + ">"; }
   static void encode(const std::array<T, N>& value, ByteWriter& out) {
-    if constexpr (is_bitwise<T> && !std::is_floating_point_v<T>) {
-      out.put(value.data(), sizeof value);
+    // As key bytes, floats inside of the elements have one form.
+    if (is_bitwise<T> && !out.canonical()) {
+      out.put(value.data(), N * sizeof(T));
     } else {
       for (const T& element : value) Codec<T>::encode(element, out);
     }
@@ -265,6 +284,7 @@ struct Codec<std::array<T, N>> {
 template <typename T>
   requires detail::HasCodec<T>
 struct Codec<std::vector<T>> {
+  static_assert(!std::is_empty_v<T>, "a vector of a type without fields: keep their number instead");
   static std::string name() { return "vector<" + Codec<T>::name() + ">"; }
   static void encode(const std::vector<T>& value, ByteWriter& out) {
     out.put_value(static_cast<std::uint32_t>(value.size()));

@@ -63,6 +63,27 @@ inline void carry_timestamps(const Batch& in, const BatchRun& run, std::size_t c
   }
 }
 
+// For operators that hand a whole batch to a table, which calls the user's functions: when one
+// throws, `in` is left at its record; else at the end of the batch.
+class RecordInHand {
+ public:
+  explicit RecordInHand(Batch& in) : in_(in), at_(in.position()) {}
+  ~RecordInHand() { in_.advance_to(at_); }
+  RecordInHand(const RecordInHand&) = delete;
+  RecordInHand& operator=(const RecordInHand&) = delete;
+
+  void set(std::size_t record) { at_ = record; }
+  // Costs nothing where the call that follows cannot throw.
+  template <bool cannot_throw>
+  void set_unless(std::size_t record) {
+    if constexpr (!cannot_throw) at_ = record;
+  }
+
+ private:
+  Batch& in_;
+  std::size_t at_;
+};
+
 template <typename Function>
 class LocalFunction {
  public:

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/operator.hpp>
+#include <hummer/operators/batch_run.hpp>
 
 namespace hummer {
 
@@ -25,6 +25,7 @@ class HashPartitioner final : public Partitioner {
   Answer scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
     const auto records = in.values<T>();
     const bool move = in.unique();
+    const bool timed = in.has_timestamps();
     for (std::size_t i = in.position(); i < records.size(); ++i) {
       const auto& key = std::invoke(key_of_, records[i]);
       Batch& target = targets[owners_[key_group(key_hash(key), groups_)]];
@@ -36,7 +37,7 @@ class HashPartitioner final : public Partitioner {
       } else if constexpr (std::is_copy_constructible_v<T>) {
         new (place) T(records[i]);
       }
-      if (in.has_timestamps()) target.timestamps().push_back(in.timestamps()[i]);
+      stamp(target, target.size(), target.size() + 1, timed ? in.timestamps()[i] : no_timestamp);
       target.set_size(target.size() + 1);
       if (target.size() >= soft_limit) {
         in.advance_to(i + 1);

@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
 #include <hummer/state/accumulator_table.hpp>
@@ -55,7 +56,11 @@ class MergeAggregateOperator final : public Operator {
     const auto records = in.values<KeyValue<K, Accumulator>>();
     const std::size_t first = in.position();
     const auto key_of = [&](std::size_t i) -> const K& { return records[first + i].key; };
+    RecordInHand in_hand(in);
     const auto merge = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+      constexpr bool safe =
+          noexcept(aggregate_.merge(accumulator, is_new, records[first + i].value));
+      in_hand.set_unless<safe>(first + i);
       aggregate_.merge(accumulator, is_new, records[first + i].value);
     };
     if (pair_ && !pair_->handing_on) fold_own();
@@ -68,7 +73,7 @@ class MergeAggregateOperator final : public Operator {
         context().call_at(context().now() + epoch_ms_ * 1'000'000);
       }
     }
-    in.advance_to(records.size());
+    in_hand.set(records.size());
     return Answer::done;
   }
 
@@ -148,7 +153,9 @@ class MergeAggregateOperator final : public Operator {
   bool timer_set_ = false;
 };
 
-// The running total after every record, in order; behind a hash exchange.
+// The running total after every record, with its time; behind a hash exchange. Totals of one key
+// come in order; those of different keys may change places within a batch, as the table takes
+// them.
 template <typename In, typename K, typename KeyOf, typename Aggregate>
 class RunningAggregateOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
@@ -162,18 +169,26 @@ class RunningAggregateOperator final : public Operator {
 
   Answer process(Batch& in, Output& out) override {
     const auto records = in.values<In>();
-    auto collector = out.collector<KeyValue<K, Result>>();
-    std::size_t i = in.position();
-    const std::size_t room = collector.full() ? 0 : out.soft_limit() - collector.size();
-    const std::size_t count = std::min(records.size() - i, room);
-    table_.update(
-        count, [&](std::size_t at) -> K { return K(std::invoke(key_of_, records[i + at])); },
-        [&](Accumulator& accumulator, bool is_new, std::size_t at) {
-          aggregate_.add(accumulator, is_new, records[i + at]);
-          collector(KeyValue<K, Result>{K(std::invoke(key_of_, records[i + at])),
-                                        aggregate_.result(accumulator)});
-        });
-    in.advance_to(i + count);
+    Batch& target = out.batch();
+    const BatchRun run = next_run(in, target, out.soft_limit());
+    {
+      RecordInHand in_hand(in);
+      const bool timed = in.has_timestamps();
+      if (timed) pad_timestamps(target, run.used);
+      auto collector = out.collector<KeyValue<K, Result>>();
+      const auto key_at = [&](std::size_t i) -> K {
+        in_hand.set(run.first + i);
+        return K(std::invoke(key_of_, records[run.first + i]));
+      };
+      table_.update(run.count, key_at, [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+        K key = key_at(i);
+        aggregate_.add(accumulator, is_new, records[run.first + i]);
+        collector(KeyValue<K, Result>{std::move(key), aggregate_.result(accumulator)});
+        if (timed) target.timestamps().push_back(in.timestamps()[run.first + i]);
+      });
+      in_hand.set(run.first + run.count);
+    }
+    if (!in.has_timestamps() && target.has_timestamps()) pad_timestamps(target, target.size());
     return in.finished() ? Answer::done : Answer::more;
   }
 

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <hummer/identity.hpp>
+#include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/state/co_located_state.hpp>
 
@@ -53,7 +54,10 @@ class PartialAggregateOperator final : public Operator {
     const auto records = in.values<In>();
     const std::size_t first = in.position();
     AccumulatorTable<K, Accumulator>& table = state_->table;
+    RecordInHand in_hand(in);
     const auto add = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+      constexpr bool safe = noexcept(aggregate_.add(accumulator, is_new, records[first + i]));
+      in_hand.set_unless<safe>(first + i);
       aggregate_.add(accumulator, is_new, records[first + i]);
     };
     if constexpr (std::is_same_v<In, std::string_view> && std::is_same_v<K, In> &&
@@ -62,9 +66,13 @@ class PartialAggregateOperator final : public Operator {
     } else {
       table.update(
           records.size() - first,
-          [&](std::size_t i) -> K { return K(std::invoke(key_of_, records[first + i])); }, add);
+          [&](std::size_t i) -> K {
+            in_hand.set_unless<std::is_same_v<KeyOf, Identity>>(first + i);
+            return K(std::invoke(key_of_, records[first + i]));
+          },
+          add);
     }
-    in.advance_to(records.size());
+    in_hand.set(records.size());
     if (!options_.hold_until_end && !timer_set_) {
       timer_set_ = true;
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);

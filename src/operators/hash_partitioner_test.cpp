@@ -1,0 +1,89 @@
+#include <hummer/operators/hash_partitioner.hpp>
+
+#include <gtest/gtest.h>
+
+#include <hummer/identity.hpp>
+
+namespace hummer {
+namespace {
+
+Batch numbers(const std::vector<int>& values, const std::vector<Timestamp>& times) {
+  Batch batch(type_of<int>(), static_cast<std::uint32_t>(values.size()));
+  std::copy(values.begin(), values.end(), batch.mutable_values<int>());
+  batch.set_size(values.size());
+  batch.timestamps() = times;
+  return batch;
+}
+
+TEST(HashPartitioner, EachKeyGoesToTheOwnerOfItsGroup) {
+  HashPartitioner<int, Identity> partitioner(identity, 3, default_key_groups);
+  std::vector<Batch> targets;
+  for (int i = 0; i < 3; ++i) targets.emplace_back(type_of<int>(), 1000);
+  std::vector<int> values(1000);
+  for (int i = 0; i < 1000; ++i) values[static_cast<std::size_t>(i)] = i;
+  Batch in = numbers(values, {});
+  EXPECT_EQ(partitioner.scatter(in, targets, 1000), Answer::done);
+  std::size_t all = 0;
+  for (std::uint32_t target = 0; target < 3; ++target) {
+    all += targets[target].size();
+    EXPECT_GT(targets[target].size(), 200u);
+    for (const int value : targets[target].values<int>()) {
+      EXPECT_EQ(group_owner(key_group(key_hash(value), default_key_groups), 3, default_key_groups),
+                target);
+    }
+  }
+  EXPECT_EQ(all, 1000u);
+}
+
+TEST(HashPartitioner, GoesOnWhereATargetWasFull) {
+  HashPartitioner<int, Identity> partitioner(identity, 1, default_key_groups);
+  std::vector<Batch> targets;
+  targets.emplace_back(type_of<int>(), 2);
+  Batch in = numbers({1, 2, 3}, {10, 20, 30});
+  EXPECT_EQ(partitioner.scatter(in, targets, 2), Answer::more);
+  EXPECT_EQ(in.position(), 2u);
+  EXPECT_EQ(targets[0].size(), 2u);
+  targets[0].clear();
+  EXPECT_EQ(partitioner.scatter(in, targets, 2), Answer::done);
+  ASSERT_EQ(targets[0].size(), 1u);
+  EXPECT_EQ(targets[0].values<int>()[0], 3);
+  EXPECT_EQ(targets[0].timestamps(), std::vector<Timestamp>{30});
+}
+
+// A target gathers several inputs, of which some may have no time.
+TEST(HashPartitioner, EveryRecordOfATimedTargetHasATimestamp) {
+  HashPartitioner<int, Identity> partitioner(identity, 1, default_key_groups);
+  std::vector<Batch> targets;
+  targets.emplace_back(type_of<int>(), 10);
+  Batch untimed = numbers({1, 2}, {});
+  Batch timed = numbers({3}, {30});
+  Batch untimed_again = numbers({4}, {});
+  for (Batch* in : {&untimed, &timed, &untimed_again}) {
+    EXPECT_EQ(partitioner.scatter(*in, targets, 10), Answer::done);
+  }
+  EXPECT_EQ(targets[0].size(), 4u);
+  EXPECT_EQ(targets[0].timestamps(),
+            (std::vector<Timestamp>{no_timestamp, no_timestamp, 30, no_timestamp}));
+}
+
+TEST(HashPartitioner, OwningValuesMoveOrAreCopied) {
+  using Texts = HashPartitioner<std::string, Identity>;
+  Texts partitioner(identity, 1, default_key_groups);
+  const std::string text = "a text longer than a short string";
+  for (const bool shared : {false, true}) {
+    Batch in(type_of<std::string>(), 1);
+    new (in.mutable_values<std::string>()) std::string(text);
+    in.set_size(1);
+    const Batch other = shared ? in.share() : Batch();
+    std::vector<Batch> targets;
+    targets.emplace_back(type_of<std::string>(), 1);
+    EXPECT_EQ(partitioner.scatter(in, targets, 1), Answer::done);
+    EXPECT_EQ(targets[0].values<std::string>()[0], text);
+    if (shared) {
+      EXPECT_EQ(other.values<std::string>()[0], text);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hummer
