@@ -117,7 +117,12 @@ class GeneratorSource final : public SourceOperator {
       LocalFunction<Function> function(function_);
       // Added up: the vector units have no 64-bit multiplication.
       std::uint64_t index = first;
-      for (; made < count; ++made, index += step) put(to + made, function(index), target);
+      if constexpr (small_records<T>) {
+        HUMMER_UNROLL
+        for (; made < count; ++made, index += step) put(to + made, function(index), target);
+      } else {
+        for (; made < count; ++made, index += step) put(to + made, function(index), target);
+      }
     } catch (...) {
       target.set_size(used + made);
       throw;
