@@ -10,6 +10,11 @@
 // the compiler knows, so it would be loaded again for every record; a local copy
 // stays in registers. Small functions of trivial captures only; what a mutable
 // one has changed is written back.
+//
+// HUMMER_UNROLL stands before a loop over small_records: its vectorised body is so
+// short that a processor which reads instructions by aligned lines of 64 bytes
+// takes twice as long wherever the body happens to cross one (measured: 162 to
+// 250 ns per 1,024 numbers by position, 114 ns unrolled at any).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +24,18 @@
 
 #include <hummer/operator.hpp>
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define HUMMER_UNROLL _Pragma("GCC unroll 4")
+#else
+#define HUMMER_UNROLL
+#endif
+
 namespace hummer {
+
+// Records whose loops the compiler can be expected to vectorise. Others have bodies of their own
+// size, of which four copies would only be in the way.
+template <typename... Records>
+inline constexpr bool small_records = (std::is_arithmetic_v<Records> && ...);
 
 struct BatchRun {
   std::size_t first;  // of the input

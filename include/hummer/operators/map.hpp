@@ -31,7 +31,12 @@ class MapOperator final : public Operator {
     std::size_t taken = 0;
     try {
       LocalFunction<Function> function(function_);
-      for (; taken < run.count; ++taken) put(to + taken, function(from[taken]), target);
+      if constexpr (small_records<In, Out>) {
+        HUMMER_UNROLL
+        for (; taken < run.count; ++taken) put(to + taken, function(from[taken]), target);
+      } else {
+        for (; taken < run.count; ++taken) put(to + taken, function(from[taken]), target);
+      }
     } catch (...) {
       settle(in, run, taken, target);
       throw;
