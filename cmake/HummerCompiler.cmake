@@ -27,6 +27,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 # Assertions are for our own mistakes and stay on in release, so NDEBUG is never set.
 
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  # Text views into temporaries are found (operators/view_check.hpp); the whole program alike.
+  add_compile_definitions(HUMMER_CHECK_VIEWS=)
+endif()
+
 if(HUMMER_SANITIZE)
   add_compile_options(-fsanitize=${HUMMER_SANITIZE} -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${HUMMER_SANITIZE})

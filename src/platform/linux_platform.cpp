@@ -11,6 +11,8 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <csignal>
 #include <utility>
 
 #include "platform/linux_executor.hpp"
@@ -151,6 +153,13 @@ class LinuxPlatform final : public Platform {
 }  // namespace
 
 std::unique_ptr<Platform> make_linux_platform(LinuxPlatformOptions options) {
+  // A reader that went away is a result of the write (EPIPE), not the end of the process. A
+  // handler that the program has set itself stays.
+  struct sigaction current {};
+  if (options.ignore_broken_pipes && ::sigaction(SIGPIPE, nullptr, &current) == 0 &&
+      current.sa_handler == SIG_DFL) {
+    ::signal(SIGPIPE, SIG_IGN);
+  }
   return std::make_unique<LinuxPlatform>(options);
 }
 

@@ -71,6 +71,8 @@ struct LinuxPlatformOptions {
   // The handler that turns a fault in a truncated mapping into Mapping::truncated().
   // Without it such a fault ends the process.
   bool guard_mappings = true;
+  // Without it, writing to a pipe that nobody reads ends the process.
+  bool ignore_broken_pipes = true;
 };
 
 std::unique_ptr<Platform> make_linux_platform(LinuxPlatformOptions options = {});
