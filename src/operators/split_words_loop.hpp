@@ -82,20 +82,23 @@ inline void write_words(WordView* words, const char* block, uint64_t starts, uin
     write_16(words + 16, _mm512_extracti32x4_epi32(lengths, 1), _mm512_extracti32x4_epi32(from, 1));
   }
 #else
-  // A fixed number at once: an exit per block would be mispredicted nearly every time.
-  constexpr size_t step = 16;
+  // A fixed number at first: an exit per word would be mispredicted in nearly every block. Few
+  // blocks of a text have more than 12 words.
   constexpr uint64_t stop = uint64_t{1} << 63;  // counting the zeroes of 0 is undefined
-  for (size_t done = 0;; done += step) {
-    for (size_t i = 0; i < step; ++i) {
+  const auto write_4 = [&](WordView* at) __attribute__((always_inline)) {
+    for (size_t i = 0; i < 4; ++i) {
       const auto from = static_cast<size_t>(__builtin_ctzll(starts | stop));
       const auto to = static_cast<size_t>(__builtin_ctzll(ends | stop));
-      words[done + i].length = to - from;
-      words[done + i].data = block + from;
+      at[i].length = to - from;
+      at[i].data = block + from;
       starts &= starts - 1;
       ends &= ends - 1;
     }
-    if (__builtin_expect(done + step >= count, 1)) break;
-  }
+  };
+  write_4(words);
+  write_4(words + 4);
+  write_4(words + 8);
+  for (size_t done = 12; __builtin_expect(done < count, 0); done += 4) write_4(words + done);
 #endif
 }
 

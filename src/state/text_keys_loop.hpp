@@ -40,22 +40,6 @@ inline uint64_t place_of(const KeySlots::Table& table, uint64_t hash, uint32_t i
 
 constexpr uint64_t last_safe_offset = 4096 - 8;  // in a page, of 8 bytes
 
-#if HUMMER_LEVEL < 4
-// The short key at `at`, of 1 to 8 bytes; for other lengths some bytes that are safe to read.
-inline uint64_t load_short(uintptr_t at, uint64_t length) {
-  const uint64_t kept = length < 8 ? length : 8;
-  const uint64_t cut = 8 - kept;
-  // Where 8 bytes would cross the page: those before the key's end, shifted down.
-  const uint64_t back = (at & 4095) > last_safe_offset ? cut : 0;
-  const uint64_t raw = load_8(at - back) >> (back * 8);
-#if HUMMER_LEVEL >= 3
-  return _bzhi_u64(raw, static_cast<uint32_t>(kept * 8));
-#else
-  return raw & (~uint64_t{0} >> (cut * 8 & 63));
-#endif
-}
-#endif
-
 // The keys at `indexes`, which are not short: medium, wide or long.
 inline void take_rest(const KeyView* views, const uint64_t* indexes, uint32_t count,
                       const KeySlots& slots, KeyLists& lists) {
@@ -177,17 +161,29 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, const KeySlots& s
     indexes = _mm512_add_epi64(indexes, eight);
   }
 #else
-  alignas(8) static constexpr char nothing[8] = {};
   for (uint32_t i = 0; i < count; ++i) {
     const KeyView view = views[i];
-    const bool fits = view.length - 1 < 8;
-    const char* const at = fits ? view.data : nothing;  // an empty view may point anywhere
-    const uint64_t length = fits ? view.length : 8;
-    const uint64_t key = load_short(reinterpret_cast<uintptr_t>(at), length);
+    const auto at = reinterpret_cast<uintptr_t>(view.data);
+    const uint64_t unused_bits = 64 - view.length * 8;  // of short keys; others are not counted
+    uint64_t raw;
+    if (__builtin_expect((at & 4095) > last_safe_offset || view.length == 0, 0)) {
+      // 8 bytes would cross the page: those before the key's end, shifted down. An empty view may
+      // point anywhere. Longer keys are not counted here.
+      if (view.length - 1 < 8) {
+        raw = load_8(at + view.length - 8) >> (unused_bits & 63);
+      } else {
+        raw = 0;
+      }
+    } else {
+      raw = load_8(at);
+    }
+    const uint64_t shifted = raw << (unused_bits & 63);
+    const uint64_t key = shifted >> (unused_bits & 63);
     short_keys[shorts] = key;
     short_places[shorts] = place_of(short_slots, hash_short(key), i);
     rest_indexes[rest] = i;
-    const uint32_t is_short = (key >> (8 * length - 8)) != 0;  // `nothing` gives 0
+    const uint32_t is_short =
+        static_cast<uint32_t>(view.length <= 8) & static_cast<uint32_t>(shifted >> 56 != 0);
     shorts += is_short;
     rest += 1 - is_short;
   }
