@@ -50,7 +50,7 @@ struct EnvironmentOptions {
   bool pin_slots = false;
   bool chaining = true;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
-  std::size_t partial_state_bytes = 32 << 20;
+  std::size_t partial_state_bytes = 64 << 20;
   // Progress on standard error; the final summary too.
   bool quiet = true;
   bool progress_per_vertex = false;

@@ -63,8 +63,9 @@ class MergeAggregateOperator final : public Operator {
       in_hand.set_unless<safe>(first + i);
       aggregate_.merge(accumulator, is_new, records[first + i].value);
     };
-    if (pair_ && !pair_->handing_on) fold_own();
-    AccumulatorTable<K, Accumulator>& table = pair_ && !pair_->handing_on ? pair_->table : own_;
+    const bool joins = pair_ && (!pair_->handing_on || pair_->table.has_room_for(records.size()));
+    if (joins && !pair_->handing_on) fold_own();
+    AccumulatorTable<K, Accumulator>& table = joins ? pair_->table : own_;
     table.update(records.size() - first, key_of, merge);
     if (emit_epochs_) {
       changed_.update(records.size() - first, key_of, [](bool&, bool, std::size_t) {});

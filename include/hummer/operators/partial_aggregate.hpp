@@ -25,7 +25,7 @@
 namespace hummer {
 
 struct PartialAggregateOptions {
-  std::size_t limit_bytes = 32 << 20;
+  std::size_t limit_bytes = 64 << 20;
   std::int64_t epoch_ms = 100;
   bool hold_until_end = true;  // no epochs by time or pause
   std::string pair_name;       // equal in both halves of an aggregate; empty: no common table

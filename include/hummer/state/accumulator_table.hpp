@@ -34,6 +34,7 @@ class AccumulatorTable {
   bool at_limit(std::size_t limit_bytes) const {
     return table_.at_limit(limit_bytes) || outside_.size() * sizeof(A) > limit_bytes;
   }
+  bool has_room_for(std::size_t more) const { return table_.has_room_for(more); }
   void clear() {
     table_.clear();
     outside_.clear();

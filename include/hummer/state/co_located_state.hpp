@@ -11,8 +11,10 @@
 // pair when they have the same subtask and parallelism; a half that is alone
 // works as if there were no other.
 //
-// While the partial half hands on (over several calls), nobody may insert: the
-// merge half puts what arrives meanwhile into a table of its own.
+// While the partial half hands on (over several calls), the table must not grow,
+// which would move entries under its scan: what arrives meanwhile and finds no room
+// goes into a table of the merge half's own. Keys that arrive are the slot's own, so
+// it does not matter whether the scan sees them.
 //
 // Not for jobs with barriers: a snapshot of the merge half would hold records
 // from behind the barrier. Thread: that of the slot.
@@ -31,7 +33,7 @@ namespace hummer {
 template <typename K, typename A>
 struct CoLocatedState {
   AccumulatorTable<K, A> table;
-  bool handing_on = false;     // the partial half is; the table must not change
+  bool handing_on = false;     // the partial half is; the table must not grow
   bool partial_alone = false;  // it has handed on keys of every owner: too late to join
   bool merge_joined = false;
   std::uint32_t key_groups = default_key_groups;  // the merge half's

@@ -1,7 +1,7 @@
 // HashSlots<Entry>: the flat memory of a hash table with open addressing.
 //
 // An entry's home is given by the upper bits of its hash; collisions go to the next
-// free slot. At most half of the slots are used, and the table doubles (fourfold while
+// free slot. At most three quarters of them are used, and the table doubles (fourfold while
 // it is small): entries lie in the order of their hashes, so that growth reads and writes
 // memory in order.
 //
@@ -28,7 +28,7 @@ template <typename Entry>
 class HashSlots {
  public:
   explicit HashSlots(std::size_t expected_entries) {
-    while (first_capacity_ < expected_entries * 2) first_capacity_ *= 2;
+    while (first_capacity_ * 3 < expected_entries * 4) first_capacity_ *= 2;
   }
   HashSlots(HashSlots&& other) noexcept
       : entries_(std::exchange(other.entries_, nullptr)),
@@ -51,11 +51,11 @@ class HashSlots {
   std::size_t memory_bytes() const { return capacity_ * sizeof(Entry); }
   // The least memory for its entries and `more`; 0 while it has none.
   std::size_t needed_bytes(std::size_t more) const {
-    return size_ == 0 ? 0 : std::bit_ceil((size_ + more) * 2) * sizeof(Entry);
+    return size_ == 0 ? 0 : least_slots(size_ + more) * sizeof(Entry);
   }
 
   // Room for `more` entries: before find_or_add, which does not grow. Growth moves entries.
-  bool has_room_for(std::size_t more) const { return (size_ + more) * 2 <= capacity_; }
+  bool has_room_for(std::size_t more) const { return (size_ + more) * 4 <= capacity_ * 3; }
   void reserve_for(std::size_t more) {
     if (!has_room_for(more)) [[unlikely]] grow(capacity_for(size_ + more));
   }
@@ -122,8 +122,10 @@ class HashSlots {
   static constexpr std::size_t least_capacity = 64;
   static constexpr std::size_t small_bytes = 1 << 20;
 
+  static std::size_t least_slots(std::size_t entries) { return std::bit_ceil(entries * 4 / 3 + 1); }
+
   std::size_t capacity_for(std::size_t entries) const {
-    const std::size_t capacity = std::bit_ceil(entries * 2);
+    const std::size_t capacity = least_slots(entries);
     if (capacity < first_capacity_) return first_capacity_;
     // Small tables take bigger steps: most of those that grow at all go on to grow.
     return capacity_ != 0 && capacity * sizeof(Entry) <= small_bytes ? capacity * 2 : capacity;

@@ -29,6 +29,9 @@ class IntegerTable {
     return slots_.needed_bytes(growth_margin) > limit_bytes;
   }
 
+  // Whether `more` new keys fit without growth: then a scan may go on meanwhile.
+  bool has_room_for(std::size_t more) const { return slots_.has_room_for(more); }
+
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
     std::uint64_t keys[group_size];

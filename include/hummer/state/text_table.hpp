@@ -59,6 +59,12 @@ class TextTable {
            limit_bytes;
   }
 
+  // Whether `more` new keys fit without growth: then a scan may go on meanwhile.
+  bool has_room_for(std::size_t more) const {
+    return shorts_.has_room_for(more) && mediums_.has_room_for(more) &&
+           wides_.has_room_for(more) && longs_.has_room_for(more);
+  }
+
   // For i in [0, count): finds or makes the entry of key_of(i) (a std::string_view) and calls
   // apply(V&, bool is_new, i); the value of a new entry is zero bytes. Equal keys come in order
   // of i; different ones in any order.
@@ -135,8 +141,8 @@ class TextTable {
               8 - static_cast<std::size_t>(__builtin_clzll(key)) / 8};
     }
   };
-  // Not across two cache lines, where that costs little.
-  static constexpr std::size_t medium_alignment = sizeof(V) <= 16 ? 32 : alignof(std::uint64_t);
+  // Packed: a third less memory weighs more than an entry across two cache lines now and then.
+  static constexpr std::size_t medium_alignment = alignof(std::uint64_t);
   struct alignas(std::max(medium_alignment, alignof(V))) MediumEntry {
     std::uint64_t low;
     std::uint64_t high;
