@@ -117,12 +117,10 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, const KeySlots& s
   const __m512i entry_bytes = _mm512_set1_epi64(static_cast<long long>(short_slots.entry_bytes));
   const __m128i shift = _mm_cvtsi64_si128(static_cast<long long>(short_slots.shift));
   __m512i indexes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-  for (size_t i = 0; i < count; i += 8) {
-    const size_t left = count - i;
-    const auto valid = static_cast<__mmask8>(left >= 8 ? 0xff : (1u << left) - 1);
-    const uint32_t halves = left >= 8 ? 0xffff : (1u << (2 * left)) - 1;
-    const __m512i a = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves), views + i);
-    const __m512i b = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves >> 8), views + i + 4);
+  const auto take_8 = [&](const KeyView* at, __mmask8 valid, uint32_t halves)
+                          __attribute__((always_inline)) {
+    const __m512i a = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves), at);
+    const __m512i b = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves >> 8), at + 4);
     const __m512i lengths = _mm512_permutex2var_epi64(a, even, b);
     const __m512i addresses = _mm512_permutex2var_epi64(a, odd, b);
 
@@ -159,6 +157,11 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, const KeySlots& s
     shorts += static_cast<uint32_t>(__builtin_popcount(is_short));
     rest += static_cast<uint32_t>(__builtin_popcount(others));
     indexes = _mm512_add_epi64(indexes, eight);
+  };
+  const size_t full = count & ~size_t{7};
+  for (size_t i = 0; i < full; i += 8) take_8(views + i, 0xff, 0xffff);
+  if (const size_t left = count - full; left > 0) {
+    take_8(views + full, static_cast<__mmask8>((1u << left) - 1), (1u << (2 * left)) - 1);
   }
 #else
   for (uint32_t i = 0; i < count; ++i) {
