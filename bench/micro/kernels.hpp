@@ -137,7 +137,9 @@ class RecordChecksum {
 
 // As the engine's defaults.
 inline constexpr std::size_t batch_records = 1024;
-inline constexpr std::size_t ring_batches = 8;
 inline constexpr std::size_t socket_buffer_bytes = 64 * 1024;
+// Of the hand-written ring: the best of 8, 16, 32 and 64 (a batch that comes back later is no
+// longer in the other processor's first cache). The engine's default is 8 under way.
+inline constexpr std::size_t ring_batches = 32;
 
 }  // namespace micro
