@@ -188,6 +188,8 @@ int run_socket_source(std::uint64_t total, std::uint16_t port, const Parameters&
   return 0;
 }
 
+constexpr int looks_before_sleep = 100;
+
 int run_socket_sink(std::uint64_t total, std::uint16_t port) {
   const int on = 1;
   const sockaddr_in address = loopback(port);
@@ -206,7 +208,13 @@ int run_socket_sink(std::uint64_t total, std::uint16_t port) {
   std::size_t have = 0;
   char* bytes = reinterpret_cast<char*>(buffer.data());
   for (std::uint64_t done = 0; done < total;) {
-    const ssize_t got = ::recv(socket, bytes + have, buffer.size() * sizeof(Record) - have, 0);
+    const std::size_t room = buffer.size() * sizeof(Record) - have;
+    ssize_t got = -1;
+    // Going to sleep and being woken costs more than a few looks.
+    for (int looks = 0; got < 0 && looks < looks_before_sleep; ++looks) {
+      got = ::recv(socket, bytes + have, room, MSG_DONTWAIT);
+    }
+    if (got < 0) got = ::recv(socket, bytes + have, room, 0);
     if (got <= 0) fail("recv");
     if (done == 0 && have == 0) watch = Stopwatch();
     have += static_cast<std::size_t>(got);
@@ -214,7 +222,7 @@ int run_socket_sink(std::uint64_t total, std::uint16_t port) {
     sum.add(buffer.data(), count);
     done += count;
     have -= count * sizeof(Record);
-    std::memcpy(bytes, bytes + count * sizeof(Record), have);
+    std::memmove(bytes, bytes + count * sizeof(Record), have);
   }
   report("tcp", total, watch.seconds(), sum.value());
   return 0;

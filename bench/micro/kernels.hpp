@@ -98,7 +98,11 @@ struct MakeRecord {
     Record record;
     record.number = static_cast<std::uint32_t>(index);
     const std::uint32_t first = (record.number ^ seed) * 2654435761u;
-    for (std::uint32_t i = 0; i < record.words.size(); ++i) record.words[i] = first + i;
+    const Words32 four = {first, first + 1, first + 2, first + 3};
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      const Words32 words = four + 4 * i;
+      std::memcpy(record.words.data() + 4 * i, &words, sizeof words);
+    }
     return record;
   }
 };
