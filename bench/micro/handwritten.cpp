@@ -14,6 +14,7 @@
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
@@ -23,8 +24,8 @@ namespace micro {
 namespace {
 
 struct alignas(64) Values {
-  std::uint64_t values[batch_records];
   std::size_t size = 0;
+  alignas(64) std::uint64_t values[batch_records];
 };
 
 [[gnu::noinline]] void make_values(Values& batch, std::uint64_t first, std::size_t count,
@@ -63,65 +64,81 @@ int run_chain(std::uint64_t total, const Parameters& parameters) {
   return 0;
 }
 
-inline void relax_processor() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-// Single producer, single consumer; each side keeps the other's index until it runs out.
-class PointerRing {
+// Waits between two looks at the ring: a moment, or for the other thread's turn when the machine
+// has other work.
+class Patience {
  public:
-  void push(Values* batch) {
-    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-    while (tail - seen_head_ >= slots) {
-      seen_head_ = head_.load(std::memory_order_acquire);
-      if (tail - seen_head_ >= slots) relax_processor();
+  void wait() {
+    if (++waits_ % 1024 == 0) {
+      std::this_thread::yield();
+    } else {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
     }
-    slots_[tail % slots] = batch;
-    tail_.store(tail + 1, std::memory_order_release);
-  }
-  Values* pop() {
-    const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    while (head == seen_tail_) {
-      seen_tail_ = tail_.load(std::memory_order_acquire);
-      if (head == seen_tail_) relax_processor();
-    }
-    Values* batch = slots_[head % slots];
-    head_.store(head + 1, std::memory_order_release);
-    return batch;
   }
 
  private:
-  static constexpr std::size_t slots = 2 * ring_batches;
+  int waits_ = 0;
+};
+
+// Single producer, single consumer; each side keeps the other's index until it runs out. A slot
+// holds a batch always: the producer swaps a full one for the used one that the consumer left.
+class PointerRing {
+ public:
+  explicit PointerRing(Values* batches) {
+    for (Slot& slot : slots_) slot.batch = batches++;
+  }
+  Values* push(Values* full) {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    for (Patience patience; tail - seen_head_ >= ring_batches;) {
+      seen_head_ = head_.load(std::memory_order_acquire);
+      if (tail - seen_head_ >= ring_batches) patience.wait();
+    }
+    Values* used = std::exchange(slots_[tail % ring_batches].batch, full);
+    tail_.store(tail + 1, std::memory_order_release);
+    return used;
+  }
+  Values* pop(Values* used) {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    for (Patience patience; head == seen_tail_;) {
+      seen_tail_ = tail_.load(std::memory_order_acquire);
+      if (head == seen_tail_) patience.wait();
+    }
+    Values* full = std::exchange(slots_[head % ring_batches].batch, used);
+    head_.store(head + 1, std::memory_order_release);
+    return full;
+  }
+
+ private:
+  struct alignas(64) Slot {
+    Values* batch;
+  };
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   std::uint64_t seen_head_ = 0;
   alignas(64) std::atomic<std::uint64_t> head_{0};
   std::uint64_t seen_tail_ = 0;
-  alignas(64) Values* slots_[slots];
+  Slot slots_[ring_batches];
 };
 
 int run_channel(std::uint64_t total, const Parameters& parameters) {
   const Stopwatch watch;
   static Values made;
-  static Values batches[ring_batches];
-  static PointerRing full, empty;
-  for (Values& batch : batches) empty.push(&batch);
+  static Values batches[ring_batches + 2];
+  static PointerRing ring(batches + 2);
   Checksum sum;
   std::thread consumer([&] {
-    for (std::uint64_t done = 0; done < total;) {
-      Values* batch = full.pop();
+    Values* batch = &batches[0];
+    for (std::uint64_t done = 0; done < total; done += batch->size) {
+      batch = ring.pop(batch);
       add_values(*batch, sum);
-      done += batch->size;
-      empty.push(batch);
     }
   });
-  for (std::uint64_t done = 0; done < total;) {
+  Values* batch = &batches[1];
+  for (std::uint64_t done = 0; done < total; done += made.size) {
     make_values(made, done, next_count(done, total), {parameters.seed});
-    Values* batch = empty.pop();
     change_values(made, *batch, {parameters.addend, parameters.mask});
-    done += made.size;
-    full.push(batch);
+    batch = ring.push(batch);
   }
   consumer.join();
   report("channel", total, watch.seconds(), sum.value());
@@ -171,6 +188,8 @@ int run_socket_source(std::uint64_t total, std::uint16_t port, const Parameters&
   return 0;
 }
 
+constexpr int looks_before_sleep = 100;
+
 int run_socket_sink(std::uint64_t total, std::uint16_t port) {
   const int on = 1;
   const sockaddr_in address = loopback(port);
@@ -189,7 +208,13 @@ int run_socket_sink(std::uint64_t total, std::uint16_t port) {
   std::size_t have = 0;
   char* bytes = reinterpret_cast<char*>(buffer.data());
   for (std::uint64_t done = 0; done < total;) {
-    const ssize_t got = ::recv(socket, bytes + have, buffer.size() * sizeof(Record) - have, 0);
+    const std::size_t room = buffer.size() * sizeof(Record) - have;
+    ssize_t got = -1;
+    // Going to sleep and being woken costs more than a few looks.
+    for (int looks = 0; got < 0 && looks < looks_before_sleep; ++looks) {
+      got = ::recv(socket, bytes + have, room, MSG_DONTWAIT);
+    }
+    if (got < 0) got = ::recv(socket, bytes + have, room, 0);
     if (got <= 0) fail("recv");
     if (done == 0 && have == 0) watch = Stopwatch();
     have += static_cast<std::size_t>(got);
@@ -197,7 +222,7 @@ int run_socket_sink(std::uint64_t total, std::uint16_t port) {
     sum.add(buffer.data(), count);
     done += count;
     have -= count * sizeof(Record);
-    std::memcpy(bytes, bytes + count * sizeof(Record), have);
+    std::memmove(bytes, bytes + count * sizeof(Record), have);
   }
   report("tcp", total, watch.seconds(), sum.value());
   return 0;
