@@ -174,6 +174,9 @@ void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& o
     }
     if (option == nullptr) {
       impl.arguments[std::string(word)] = std::string(value);
+    } else if (!wants_value && has_value) {
+      set_usage(impl, {ErrorCode::invalid_argument,
+                       fmt::format("--{} takes no value: leave out '={}'", word, value)});
     } else if (wants_value && !has_value) {
       set_usage(impl, {ErrorCode::invalid_argument,
                        fmt::format("--{} needs a value: {}", word, option->value)});

@@ -66,7 +66,9 @@ auto partial_factory(KeyOf key_of, Aggregate aggregate, PartialAggregateOptions 
 
 // When partial state goes out: at the end, when the input pauses or time passes, and always.
 const PartialAggregateOptions partial_options[] = {
-    {}, {.epoch_ms = 1, .hold_until_end = false}, {.limit_bytes = 0}};
+    {},
+    {.epoch_ms = 1, .hold_until_end = false, .pair_name = {}},
+    {.limit_bytes = 0, .pair_name = {}}};
 
 TEST(PartialAggregateOperator, AddsUpToTheSumsWhereverEpochsEnd) {
   for (const PartialAggregateOptions& options : partial_options) {
@@ -178,7 +180,7 @@ TEST(PartialAggregateOperator, AThrownExceptionNamesTheRecord) {
 template <typename K, typename Aggregate>
 auto merge_factory(Aggregate aggregate, bool emit_epochs) {
   return make_operator_factory([=] {
-    return std::make_unique<MergeAggregateOperator<K, Aggregate>>(aggregate, emit_epochs, 1);
+    return std::make_unique<MergeAggregateOperator<K, Aggregate>>(aggregate, emit_epochs, std::string(), 1);
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include <hummer/identity.hpp>
 
 namespace hummer {
@@ -64,6 +66,20 @@ TEST(HashPartitioner, EveryRecordOfATimedTargetHasATimestamp) {
   EXPECT_EQ(targets[0].size(), 4u);
   EXPECT_EQ(targets[0].timestamps(),
             (std::vector<Timestamp>{no_timestamp, no_timestamp, 30, no_timestamp}));
+}
+
+TEST(HashPartitioner, AThrowingKeyFunctionLeavesTheInputAtItsRecord) {
+  const auto key_of = [](int value) {
+    if (value == 13) throw std::runtime_error("unlucky");
+    return value;
+  };
+  HashPartitioner<int, decltype(key_of)> partitioner(key_of, 1, default_key_groups);
+  std::vector<Batch> targets;
+  targets.emplace_back(type_of<int>(), 10);
+  Batch in = numbers({1, 2, 13, 4}, {});
+  EXPECT_THROW((void)partitioner.scatter(in, targets, 10), std::runtime_error);
+  EXPECT_EQ(in.position(), 2u);
+  EXPECT_EQ(targets[0].size(), 2u);
 }
 
 TEST(HashPartitioner, OwningValuesMoveOrAreCopied) {

@@ -304,10 +304,7 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
       }
     }
     if (exit.loaded) {
-      if (const Answer answer = exit.push(); answer != Answer::done) {
-        if (answer == Answer::failed) return fail(exit.emitters[exit.next]->failure());
-        return answer;
-      }
+      if (const Answer answer = push(stage, exit); answer != Answer::done) return answer;
       exit.loaded = false;
     }
     if (stage.port == 0) break;
@@ -325,6 +322,26 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
   next.phase = next.input.batch.empty() ? Phase::control : Phase::process;
   ++current_;
   return Answer::done;
+}
+
+// Emitters call functions of the author's too: the key of a hash edge.
+Answer ChainDriver::push(const Stage& stage, Exit& exit) {
+  std::string thrown;
+  try {
+    const Answer answer = exit.push();
+    if (answer != Answer::failed) [[likely]] return answer;
+    return fail(exit.emitters[exit.next]->failure());
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+    thrown = "an exception that is no std::exception";
+  }
+  const std::uint64_t before = stage.figures->records_out.get() - exit.pending.batch.size();
+  return fail({ErrorCode::user_function_failed,
+               "key function behind operator '" + stage.context->name() + "' (subtask " +
+                   std::to_string(stage.context->subtask()) + ") failed at record " +
+                   std::to_string(before + exit.pending.batch.position()) + " of its output: " +
+                   thrown});
 }
 
 Answer ChainDriver::Exit::push() {

@@ -125,6 +125,7 @@ class ChainDriver {
   Answer step_process(Stage& stage);
   Answer step_control(Stage& stage);
   Answer step_hand_over(Stage& stage);
+  Answer push(const Stage& stage, Exit& exit);
   Answer call_control(Stage& stage);
   template <typename Call>
   Answer guarded(Stage& stage, Call&& call);

@@ -26,7 +26,9 @@ class HashPartitioner final : public Partitioner {
     const auto records = in.values<T>();
     const bool move = in.unique();
     const bool timed = in.has_timestamps();
+    RecordInHand in_hand(in);
     for (std::size_t i = in.position(); i < records.size(); ++i) {
+      in_hand.set(i);
       const auto& key = std::invoke(key_of_, records[i]);
       Batch& target = targets[owners_[key_group(key_hash(key), groups_)]];
       T* place = target.mutable_values<T>() + target.size();
@@ -40,11 +42,11 @@ class HashPartitioner final : public Partitioner {
       stamp(target, target.size(), target.size() + 1, timed ? in.timestamps()[i] : no_timestamp);
       target.set_size(target.size() + 1);
       if (target.size() >= soft_limit) {
-        in.advance_to(i + 1);
-        return in.finished() ? Answer::done : Answer::more;
+        in_hand.set(i + 1);
+        return i + 1 == records.size() ? Answer::done : Answer::more;
       }
     }
-    in.advance_to(records.size());
+    in_hand.set(records.size());
     return Answer::done;
   }
 
