@@ -30,7 +30,10 @@ TEST(CheckView, KeptBuffersAndTheImageAreSafe) {
 TEST(CheckView, StackAndHeapAreNot) {
   const Batch batch(type_of<std::string_view>(), 4);
   const char local[] = "on the stack";
+  EXPECT_FALSE(check_view(local, batch).ok());
+#ifndef __SANITIZE_ADDRESS__  // which may keep locals elsewhere
   EXPECT_NE(check_view(local, batch).message().find("in the stack"), std::string::npos);
+#endif
   const std::string heap(100, 'x');
   EXPECT_NE(check_view(heap, batch).message().find("no kept buffer holds"), std::string::npos);
 }
