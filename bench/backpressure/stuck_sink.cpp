@@ -4,13 +4,14 @@
 //              [--alone-seconds 15] [--speed-percent 95]
 //
 // A source at full speed feeds a sink in a slot of its own that answers `blocked` for --seconds, or
-// that sleeps in its call for as long. Beside it a second job runs in the same process, on a slot of
-// another environment: alone, beside the stuck job, and alone again.
+// that sleeps in its call for as long. Beside it a second job runs in the same process, on a slot
+// of another environment: alone, beside the stuck job, and alone again.
 //
 // Asserted, with exit code 1 when it does not hold:
 //   memory   the resident memory of the process, sampled every 100 ms: by the line through the
 //            samples it grows by at most 1 MB from --settle-seconds to the end
-//   speed    the median speed of the second job, in windows of a second, is at least --speed-percent
+//   speed    the median speed of the second job, in windows of a second, is at least
+//   --speed-percent
 //            of its median alone, before and after taken together (0: not asserted)
 //   name     JobHandle::stuck() names slot and operator of the stuck sink, and only it
 //   held     the source was held back: the stuck sink took what was done before, and nothing else
@@ -150,8 +151,8 @@ Job start_stuck(Shared& shared, bool sleeping) {
              return index;
            },
            {})
-        .add_sink(stuck_name, sleeping ? sink_factory<SleepingSink>(shared)
-                                       : sink_factory<BlockedSink>(shared))
+        .add_sink(stuck_name,
+                  sleeping ? sink_factory<SleepingSink>(shared) : sink_factory<BlockedSink>(shared))
         .resource_group("a slot of its own");
   });
 }

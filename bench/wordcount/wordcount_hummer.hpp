@@ -1,5 +1,5 @@
-// What the two Hummer programs of this workload share: their arguments, the job around the splitter,
-// and the figures of a run. The splitter is all in which they differ.
+// What the two Hummer programs of this workload share: their arguments, the job around the
+// splitter, and the figures of a run. The splitter is all in which they differ.
 //
 //   --input PATH --output FILE [--parallelism N] [--quiet]
 //   --lower            words in lower case (ASCII)
@@ -8,8 +8,8 @@
 //                      how files are read: see hummer::FileSourceOptions
 //
 // The variant is written as any user would, with filter and map: no operator knows WordCount.
-// After a successful run standard error gets one JSON line; `seconds` is that of the JobResult, from
-// the first plan of the job until the result stands under its name. Thread: main's.
+// After a successful run standard error gets one JSON line; `seconds` is that of the JobResult,
+// from the first plan of the job until the result stands under its name. Thread: main's.
 #pragma once
 
 #include <charconv>
@@ -40,8 +40,8 @@ inline hummer::FileSourceOptions file_options(hummer::StreamExecutionEnvironment
   options.map_files = env.flag("map-files", "map plain files into memory");
   options.split_size_bytes = number_argument(env, "split-size-bytes", options.split_size_bytes,
                                              "where files are cut for the readers");
-  options.block_size_bytes =
-      number_argument(env, "block-size-bytes", options.block_size_bytes, "size of a block of lines");
+  options.block_size_bytes = number_argument(env, "block-size-bytes", options.block_size_bytes,
+                                             "size of a block of lines");
   options.max_line_bytes =
       number_argument(env, "max-line-bytes", options.max_line_bytes, "a longer line is an error");
   return options;
@@ -71,10 +71,11 @@ int run_wordcount(int argc, char** argv, Splitter split) {
   const std::size_t longer_than =
       number_argument(env, "longer-than", 0, "count words of more than N bytes");
 
-  hummer::DataStream<std::string_view> words = env.from_file(input, file_options(env)).flat_map(split);
+  hummer::DataStream<std::string_view> words =
+      env.from_file(input, file_options(env)).flat_map(split);
   if (longer_than > 0) {
-    words = words.filter(
-        [longer_than](std::string_view word) { return word.size() > longer_than; });
+    words =
+        words.filter([longer_than](std::string_view word) { return word.size() > longer_than; });
   }
   if (lower) {
     words = words.map([](std::string_view word) {

@@ -1,5 +1,5 @@
-// wordcount_hummer_lambda: the word count with a user's own splitter, a lambda per line, written the
-// straightforward way. Arguments and output: wordcount_hummer.hpp.
+// wordcount_hummer_lambda: the word count with a user's own splitter, a lambda per line, written
+// the straightforward way. Arguments and output: wordcount_hummer.hpp.
 #include "wordcount_hummer.hpp"
 
 int main(int argc, char** argv) {
