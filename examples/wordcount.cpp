@@ -1,4 +1,5 @@
-// Counts the words of a text: --input a file, directory or pattern; --output a file, or - (default).
+// Counts the words of a text: --input a file, directory or pattern; --output a file, or -
+// (default).
 #include <hummer/hummer.hpp>
 
 int main(int argc, char** argv) {

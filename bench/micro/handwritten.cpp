@@ -242,8 +242,9 @@ int run(int argument_count, char** arguments) {
   if (program == "channel") return run_channel(total, parameters);
   if (program == "socket_source") return run_socket_source(total, port, parameters);
   if (program == "socket_sink") return run_socket_sink(total, port);
-  std::fprintf(stderr, "usage: micro_handwritten chain|channel|socket_source|socket_sink "
-                       "[RECORDS [PORT [SEED ADDEND MASK]]]\n");
+  std::fprintf(stderr,
+               "usage: micro_handwritten chain|channel|socket_source|socket_sink "
+               "[RECORDS [PORT [SEED ADDEND MASK]]]\n");
   return 2;
 }
 

@@ -28,8 +28,7 @@ double microseconds_at(const std::vector<std::int64_t>& sorted_ns, double share)
 
 int run_latency(hummer::StreamExecutionEnvironment& env) {
   const std::uint64_t count = number_argument(env, "records", 5000, "how many");
-  const double rate =
-      static_cast<double>(number_argument(env, "rate", 1000, "records per second"));
+  const double rate = static_cast<double>(number_argument(env, "rate", 1000, "records per second"));
   std::vector<std::int64_t> waits_ns;
   std::vector<std::int64_t>* waits = &waits_ns;
   waits_ns.reserve(count);
@@ -44,12 +43,13 @@ int run_latency(hummer::StreamExecutionEnvironment& env) {
   const hummer::JobResult job = env.execute("latency");
   if (!job.ok()) return job.exit_code();
   std::sort(waits_ns.begin(), waits_ns.end());
-  std::printf("{\"name\": \"latency\", \"records\": %zu, \"seconds\": %.6f, \"p50_us\": %.1f, "
-              "\"p90_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f, "
-              "\"processor_seconds\": %.6f}\n",
-              waits_ns.size(), watch.seconds(), microseconds_at(waits_ns, 0.5),
-              microseconds_at(waits_ns, 0.9), microseconds_at(waits_ns, 0.99),
-              microseconds_at(waits_ns, 1), processor_seconds());
+  std::printf(
+      "{\"name\": \"latency\", \"records\": %zu, \"seconds\": %.6f, \"p50_us\": %.1f, "
+      "\"p90_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f, "
+      "\"processor_seconds\": %.6f}\n",
+      waits_ns.size(), watch.seconds(), microseconds_at(waits_ns, 0.5),
+      microseconds_at(waits_ns, 0.9), microseconds_at(waits_ns, 0.99), microseconds_at(waits_ns, 1),
+      processor_seconds());
   return 0;
 }
 

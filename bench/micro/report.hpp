@@ -4,11 +4,11 @@
 // every machine and are left to the profiler.
 #pragma once
 
+#include <sys/resource.h>
 #include <chrono>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
-#include <sys/resource.h>
 
 namespace micro {
 
@@ -33,7 +33,8 @@ inline double processor_seconds() {
 }
 
 inline void report(const char* name, std::uint64_t records, double seconds, std::uint64_t hash) {
-  std::printf("{\"name\": \"%s\", \"records\": %" PRIu64 ", \"seconds\": %.6f, "
+  std::printf("{\"name\": \"%s\", \"records\": %" PRIu64
+              ", \"seconds\": %.6f, "
               "\"processor_seconds\": %.6f, \"hash\": \"%016" PRIx64 "\"}\n",
               name, records, seconds, processor_seconds(), hash);
   std::fflush(stdout);

@@ -241,7 +241,7 @@ std::string_view word_of(const LongEntry& entry) { return {entry.bytes, entry.le
 template <typename Entry>
 class Merge {
  public:
-  Merge(std::vector<WordTables>& all, Table<Entry> WordTables::*table)
+  Merge(std::vector<WordTables>& all, Table<Entry> WordTables::* table)
       : all_(all), table_(table), deferred_(all.size()) {}
 
   // Before the threads: makes room. `grow` leaves a quarter of the slots free at the worst.
@@ -318,7 +318,7 @@ class Merge {
   }
 
   std::vector<WordTables>& all_;
-  Table<Entry> WordTables::*table_;
+  Table<Entry> WordTables::* table_;
   std::vector<std::vector<Entry>> deferred_;
 };
 

@@ -163,8 +163,8 @@ inline void split(Scratch& scratch, const char* text, const std::uint32_t* posit
     const __mmask16 is_other = kept & static_cast<__mmask16>(~is_short);
     const __m512i bits = _mm512_slli_epi32(lengths, 3);
 
-    const auto half = [&](__mmask8 mask, __m256i half_starts, __m256i half_bits)
-        __attribute__((always_inline)) {
+    const auto half = [&](__mmask8 mask, __m256i half_starts,
+                          __m256i half_bits) __attribute__((always_inline)) {
       const __m512i raw =
           _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), mask, half_starts, text, 1);
       // A shift by 64 or more leaves 0, so 8-byte words keep all.

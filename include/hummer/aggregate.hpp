@@ -50,8 +50,9 @@ struct CountAggregate {
 
 // Integers widen to 64 bits (sums wrap as unsigned arithmetic does), floats to double.
 template <typename V>
-using SumOf = std::conditional_t<std::is_floating_point_v<V>, double,
-                                 std::conditional_t<std::is_signed_v<V>, std::int64_t, std::uint64_t>>;
+using SumOf =
+    std::conditional_t<std::is_floating_point_v<V>, double,
+                       std::conditional_t<std::is_signed_v<V>, std::int64_t, std::uint64_t>>;
 
 template <typename V, typename ValueOf>
 struct SumAggregate {
@@ -64,7 +65,8 @@ struct SumAggregate {
   }
   void merge(Accumulator& sum, bool, Accumulator other) const noexcept {
     if constexpr (std::is_integral_v<Accumulator>) {
-      sum = static_cast<Accumulator>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(other));
+      sum = static_cast<Accumulator>(static_cast<std::uint64_t>(sum) +
+                                     static_cast<std::uint64_t>(other));
     } else {
       sum += other;
     }

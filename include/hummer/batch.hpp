@@ -44,7 +44,8 @@ class Batch {
   static Batch adopt(const TypeDescriptor& type, BufferRef buffer, void* values,
                      std::uint32_t count);
   Batch(Batch&& other) noexcept
-      : storage_(std::exchange(other.storage_, nullptr)), position_(std::exchange(other.position_, 0)) {}
+      : storage_(std::exchange(other.storage_, nullptr)),
+        position_(std::exchange(other.position_, 0)) {}
   Batch& operator=(Batch&& other) noexcept {
     std::swap(storage_, other.storage_);
     std::swap(position_, other.position_);
@@ -88,7 +89,9 @@ class Batch {
   const std::vector<Timestamp>& timestamps() const { return storage_->timestamps; }
   bool has_timestamps() const { return storage_ != nullptr && !storage_->timestamps.empty(); }
 
-  bool unique() const { return storage_ != nullptr && storage_->references.load(std::memory_order_acquire) == 1; }
+  bool unique() const {
+    return storage_ != nullptr && storage_->references.load(std::memory_order_acquire) == 1;
+  }
   // A second handle to the same records, read-only for both, at their start.
   Batch share() const;
   // Makes this handle the only one, copying the values if it must. Fails (false)

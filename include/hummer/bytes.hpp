@@ -23,7 +23,10 @@ namespace hummer {
 class ByteWriter {
  public:
   explicit ByteWriter(std::span<char> space, bool canonical = false)
-      : begin_(space.data()), cursor_(space.data()), end_(space.data() + space.size()), canonical_(canonical) {}
+      : begin_(space.data()),
+        cursor_(space.data()),
+        end_(space.data() + space.size()),
+        canonical_(canonical) {}
   explicit ByteWriter(std::string& growing, bool canonical = false)
       : growing_(&growing), canonical_(canonical) {
     growing.resize(growing.size() < 64 ? 64 : growing.size());

@@ -78,7 +78,8 @@ struct HoldsViews<std::string_view> : std::true_type {};
 template <>
 struct HoldsViews<TextBlock> : std::true_type {};
 template <typename A, typename B>
-struct HoldsViews<std::pair<A, B>> : std::bool_constant<HoldsViews<A>::value || HoldsViews<B>::value> {};
+struct HoldsViews<std::pair<A, B>>
+    : std::bool_constant<HoldsViews<A>::value || HoldsViews<B>::value> {};
 template <typename... T>
 struct HoldsViews<std::tuple<T...>> : std::bool_constant<(HoldsViews<T>::value || ...)> {};
 template <typename T, std::size_t N>
@@ -109,14 +110,12 @@ consteval bool any_field_holds_views(std::index_sequence<I...>) {
 
 template <Reflected T>
   requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
-struct Bitwise<T>
-    : std::bool_constant<all_fields_bitwise<T>(
-          std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
+struct Bitwise<T> : std::bool_constant<all_fields_bitwise<T>(
+                        std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 template <Reflected T>
   requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
-struct HoldsViews<T>
-    : std::bool_constant<any_field_holds_views<T>(
-          std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
+struct HoldsViews<T> : std::bool_constant<any_field_holds_views<T>(
+                           std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 
 }  // namespace detail
 
@@ -284,7 +283,8 @@ struct Codec<std::array<T, N>> {
 template <typename T>
   requires detail::HasCodec<T>
 struct Codec<std::vector<T>> {
-  static_assert(!std::is_empty_v<T>, "a vector of a type without fields: keep their number instead");
+  static_assert(!std::is_empty_v<T>,
+                "a vector of a type without fields: keep their number instead");
   static std::string name() { return "vector<" + Codec<T>::name() + ">"; }
   static void encode(const std::vector<T>& value, ByteWriter& out) {
     out.put_value(static_cast<std::uint32_t>(value.size()));
@@ -326,7 +326,8 @@ template <detail::Reflected T>
 struct Codec<T> {
   static std::string name() {
     std::string fields;
-    for_each_type([&]<typename Field>() { fields += (fields.empty() ? "" : ",") + Codec<Field>::name(); });
+    for_each_type(
+        [&]<typename Field>() { fields += (fields.empty() ? "" : ",") + Codec<Field>::name(); });
     return std::string(detail::raw_type_name<T>()) + "{" + fields + "}";
   }
   static void encode(const T& value, ByteWriter& out) {

@@ -28,8 +28,9 @@ namespace hummer {
 
 // How a value that a function returns is kept in a batch: text as a view.
 template <typename T>
-using Stored = std::conditional_t<std::is_same_v<T, std::string> || std::is_convertible_v<T, const char*>,
-                                  std::string_view, T>;
+using Stored =
+    std::conditional_t<std::is_same_v<T, std::string> || std::is_convertible_v<T, const char*>,
+                       std::string_view, T>;
 
 template <typename T>
 class Collector {
@@ -52,8 +53,10 @@ class Collector {
 
   template <typename U>
   void emit(U&& value) {
-    if (next_ == end_) [[unlikely]] grow(1);
-    if constexpr (std::is_same_v<T, std::string_view> && std::is_same_v<std::remove_cvref_t<U>, std::string>) {
+    if (next_ == end_) [[unlikely]]
+      grow(1);
+    if constexpr (std::is_same_v<T, std::string_view> &&
+                  std::is_same_v<std::remove_cvref_t<U>, std::string>) {
       new (next_) T(batch_.copy_text(value));
     } else {
       new (next_) T(std::forward<U>(value));

@@ -28,6 +28,7 @@
 #include <hummer/environment.hpp>
 #include <hummer/format.hpp>
 #include <hummer/identity.hpp>
+#include <hummer/operators/block_flat_map.hpp>
 #include <hummer/operators/collection_source.hpp>
 #include <hummer/operators/factory.hpp>
 #include <hummer/operators/filter.hpp>
@@ -35,12 +36,11 @@
 #include <hummer/operators/for_each_sink.hpp>
 #include <hummer/operators/generator_source.hpp>
 #include <hummer/operators/hash_partitioner.hpp>
+#include <hummer/operators/line_flat_map.hpp>
 #include <hummer/operators/map.hpp>
 #include <hummer/operators/merge_aggregate.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
 #include <hummer/operators/process.hpp>
-#include <hummer/operators/block_flat_map.hpp>
-#include <hummer/operators/line_flat_map.hpp>
 #include <hummer/operators/sink_function.hpp>
 #include <hummer/operators/source_function.hpp>
 #include <hummer/operators/text_sink.hpp>
@@ -163,11 +163,12 @@ class DataStream {
   // Records of both, in no particular order between them.
   template <typename... Others>
   DataStream union_with(const Others&... others) const {
-    const int node = env_->add_node(
-        {.name = "union",
-         .kind = "operator",
-         .factory = make_operator_factory([] { return std::make_unique<UnionOperator>(type_of<T>()); }),
-         .output_type = type_of<T>().name});
+    const int node = env_->add_node({.name = "union",
+                                     .kind = "operator",
+                                     .factory = make_operator_factory([] {
+                                       return std::make_unique<UnionOperator>(type_of<T>());
+                                     }),
+                                     .output_type = type_of<T>().name});
     env_->add_edge(node_, node, edge_);
     (env_->add_edge(others.node_, node, others.edge_), ...);
     return DataStream(*env_, node);
@@ -210,8 +211,8 @@ class DataStream {
   }
   // A sink of your own: an Operator without output per subtask.
   DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory) const {
-    const int node = env_->add_node(
-        {.name = std::move(name), .kind = "sink", .factory = std::move(factory)});
+    const int node =
+        env_->add_node({.name = std::move(name), .kind = "sink", .factory = std::move(factory)});
     env_->add_edge(node_, node, edge_);
     return DataStream(*env_, node);
   }
@@ -228,10 +229,16 @@ class DataStream {
   // Names the operator's state across versions of the job.
   DataStream uid(const std::string& uid) const { return set({.uid = uid}); }
   DataStream parallelism(int parallelism) const { return set({.parallelism = parallelism}); }
-  DataStream min_parallelism(int parallelism) const { return set({.min_parallelism = parallelism}); }
-  DataStream max_parallelism(int parallelism) const { return set({.max_parallelism = parallelism}); }
+  DataStream min_parallelism(int parallelism) const {
+    return set({.min_parallelism = parallelism});
+  }
+  DataStream max_parallelism(int parallelism) const {
+    return set({.max_parallelism = parallelism});
+  }
   // Operators of different groups never share a slot.
-  DataStream resource_group(const std::string& group) const { return set({.resource_group = group}); }
+  DataStream resource_group(const std::string& group) const {
+    return set({.resource_group = group});
+  }
   DataStream disable_chaining() const {
     return set({.chain_with_upstream = false, .chain_with_downstream = false});
   }
@@ -265,7 +272,8 @@ class DataStream {
     env_->add_edge(node_, node, edge_);
     return DataStream<Out>(*env_, node);
   }
-  DataStream add_text_sink(std::string name, std::shared_ptr<const TextWriterFactory> writers) const {
+  DataStream add_text_sink(std::string name,
+                           std::shared_ptr<const TextWriterFactory> writers) const {
     return add_sink(std::move(name), make_operator_factory([writers] {
                       return std::make_unique<TextSinkOperator<T>>(writers->make());
                     }));
@@ -296,7 +304,9 @@ class KeyedStream {
       : stream_(std::move(stream)), key_of_(std::move(key_of)) {}
 
   // How many records per key: KeyValue<Key, std::uint64_t>.
-  auto count(Emit emit = Emit::automatic) const { return aggregate("count", CountAggregate{}, emit); }
+  auto count(Emit emit = Emit::automatic) const {
+    return aggregate("count", CountAggregate{}, emit);
+  }
   // value_of: a member pointer or function(const T&) → number.
   template <typename ValueOf>
   auto sum(ValueOf value_of, Emit emit = Emit::automatic) const {
@@ -320,9 +330,8 @@ class KeyedStream {
 
   // Any aggregate of the shape in hummer/aggregate.hpp.
   template <typename Aggregate>
-  DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate(const std::string& name,
-                                                                  Aggregate aggregate,
-                                                                  Emit emit = Emit::automatic) const {
+  DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate(
+      const std::string& name, Aggregate aggregate, Emit emit = Emit::automatic) const {
     using Partial = KeyValue<Key, typename Aggregate::Accumulator>;
     using Out = KeyValue<Key, typename Aggregate::Result>;
     StreamExecutionEnvironment& env = stream_.environment();
@@ -331,13 +340,14 @@ class KeyedStream {
       EdgeSpecification edge = stream_.edge();
       edge.routing = EdgeRouting::hash;
       edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
-      return append<Out>(stream_.node(), edge, name, true, make_operator_factory([key_of, aggregate] {
-                           return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(
-                               key_of, aggregate);
-                         }));
+      return append<Out>(
+          stream_.node(), edge, name, true, make_operator_factory([key_of, aggregate] {
+            return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(key_of,
+                                                                                        aggregate);
+          }));
     }
-    const bool at_end = emit == Emit::at_end ||
-                        (emit == Emit::automatic && is_bounded(env, stream_.node()));
+    const bool at_end =
+        emit == Emit::at_end || (emit == Emit::automatic && is_bounded(env, stream_.node()));
     // Only where results are held back may the halves share a table.
     const std::string pair_name = at_end ? env.unique_name(name) : "";
     const PartialAggregateOptions options{.limit_bytes = env.options().partial_state_bytes,
@@ -357,7 +367,8 @@ class KeyedStream {
     exchange.network = network;
     exchange.partitioner =
         std::make_shared<HashPartitionerFactory<Partial, decltype(partial_key)>>(partial_key);
-    return append<Out>(partial.node(), exchange, name, true, make_operator_factory([aggregate, at_end, pair_name] {
+    return append<Out>(partial.node(), exchange, name, true,
+                       make_operator_factory([aggregate, at_end, pair_name] {
                          return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(
                              aggregate, !at_end, pair_name);
                        }));
@@ -398,15 +409,15 @@ class TextStream {
       return flat_map<detail::Collected<Function>>(function);
     } else {
       if constexpr (std::is_invocable_v<Function&, TextBlock, Collector<U>&>) {
-        return blocks_.transform<U>("flat_map", make_operator_factory([function] {
-                                      return std::make_unique<BlockFlatMapOperator<U, Function>>(
-                                          function);
-                                    }));
+        return blocks_.transform<U>(
+            "flat_map", make_operator_factory([function] {
+              return std::make_unique<BlockFlatMapOperator<U, Function>>(function);
+            }));
       } else {
-        return blocks_.transform<U>("flat_map", make_operator_factory([function] {
-                                      return std::make_unique<LineFlatMapOperator<U, Function>>(
-                                          function);
-                                    }));
+        return blocks_.transform<U>(
+            "flat_map", make_operator_factory([function] {
+              return std::make_unique<LineFlatMapOperator<U, Function>>(function);
+            }));
       }
     }
   }
@@ -452,9 +463,8 @@ class TextStream {
 // ---- sources, declared in environment.hpp ----
 
 template <typename T>
-DataStream<T> StreamExecutionEnvironment::from_source(std::string name,
-                                                      std::shared_ptr<const OperatorFactory> factory,
-                                                      bool bounded) {
+DataStream<T> StreamExecutionEnvironment::from_source(
+    std::string name, std::shared_ptr<const OperatorFactory> factory, bool bounded) {
   return DataStream<T>(*this, add_node({.name = std::move(name),
                                         .kind = "source",
                                         .factory = std::move(factory),
@@ -488,8 +498,8 @@ inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
   return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true));
 }
 inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
-  return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false)
-                        .parallelism(1));
+  return TextStream(
+      from_source<TextBlock>("from_socket", make_socket_source(address), false).parallelism(1));
 }
 
 }  // namespace hummer

@@ -29,9 +29,9 @@ struct JobResult {
   Status status;
   double seconds = 0;
   std::vector<VertexResult> vertices;
-  std::uint64_t bytes_read = 0;      // by all sources
-  std::uint64_t records_read = 0;    // out of all sources
-  std::uint64_t records_written = 0; // into all sinks
+  std::uint64_t bytes_read = 0;       // by all sources
+  std::uint64_t records_read = 0;     // out of all sources
+  std::uint64_t records_written = 0;  // into all sinks
 
   bool ok() const { return status.ok(); }
   // What main() should return: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled.

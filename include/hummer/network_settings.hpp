@@ -97,8 +97,9 @@ inline Status validate(const NetworkSettings& settings) {
   }
   for (const char c : settings.interface_or_address) {
     if (!std::isgraph(static_cast<unsigned char>(c))) {
-      return refuse("interface_or_address holds a blank or control character; write one interface "
-                    "name or address, such as \"eth1\" or \"10.0.0.7\"");
+      return refuse(
+          "interface_or_address holds a blank or control character; write one interface "
+          "name or address, such as \"eth1\" or \"10.0.0.7\"");
     }
   }
   if (settings.transport == Transport::memory && !settings.interface_or_address.empty()) {

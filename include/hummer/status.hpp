@@ -129,7 +129,7 @@ class [[nodiscard]] Result {
   ((condition) ? void(0) : ::hummer::assertion_failed(#condition, __FILE__, __LINE__))
 
 // Returns from the enclosing function when `expression` (a Status) is a failure.
-#define HUMMER_TRY(expression)                               \
-  do {                                                       \
+#define HUMMER_TRY(expression)                                   \
+  do {                                                           \
     if (::hummer::Status s_ = (expression); !s_.ok()) return s_; \
   } while (false)

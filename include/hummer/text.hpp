@@ -21,7 +21,7 @@ namespace hummer {
 struct TextBlock {
   const char* data = nullptr;
   std::size_t size = 0;
-  std::uint64_t offset = 0;           // of `data` in the (decompressed) input, in bytes
+  std::uint64_t offset = 0;             // of `data` in the (decompressed) input, in bytes
   const std::string* origin = nullptr;  // name of the file; null when there is none
 
   std::string_view view() const { return {data, size}; }

@@ -1,7 +1,7 @@
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fmt/format.h>
 
 #include "api/environment_impl.hpp"
 
@@ -43,7 +43,8 @@ const Option options_table[] = {
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number(value, 1, 65536, o.channel_credits);
      }},
-    {"partial-state-bytes", "N", "partial aggregates empty themselves before they outgrow this [64 MiB]",
+    {"partial-state-bytes", "N",
+     "partial aggregates empty themselves before they outgrow this [64 MiB]",
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number<std::size_t>(value, 1, std::size_t{1} << 40, o.partial_state_bytes);
      }},

@@ -60,7 +60,8 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   return impl_->graph.nodes.back().id;
 }
 
-void StreamExecutionEnvironment::add_edge(int from, int to, const EdgeSpecification& specification) {
+void StreamExecutionEnvironment::add_edge(int from, int to,
+                                          const EdgeSpecification& specification) {
   StreamEdge edge;
   edge.from = from;
   edge.to = to;

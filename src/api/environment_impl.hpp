@@ -21,9 +21,9 @@ struct StreamExecutionEnvironment::Impl {
   bool from_command_line = false;
   bool help = false;
   std::string program;
-  std::map<std::string, std::string> arguments;       // --name value, of the job
-  std::map<std::string, std::string> asked;           // name → description
-  Status usage;                                       // the first mistake
+  std::map<std::string, std::string> arguments;  // --name value, of the job
+  std::map<std::string, std::string> asked;      // name → description
+  Status usage;                                  // the first mistake
   bool executed = false;
 
   // The graph with every automatic edge decided: forward where both ends have the same declared

@@ -10,7 +10,8 @@ namespace {
 // Says when it goes.
 class Watched final : public Buffer {
  public:
-  Watched(char* data, std::size_t size, int& destroyed) : Buffer(data, size), destroyed_(destroyed) {}
+  Watched(char* data, std::size_t size, int& destroyed)
+      : Buffer(data, size), destroyed_(destroyed) {}
 
  protected:
   ~Watched() override { ++destroyed_; }

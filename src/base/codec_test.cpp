@@ -111,7 +111,8 @@ TEST(Codec, NumbersComeBack) {
 
 TEST(Codec, TextComesBack) {
   using namespace std::string_view_literals;
-  for (const std::string_view text : {""sv, "a"sv, "with \0 and \xff"sv, "longer than a short one"sv}) {
+  for (const std::string_view text :
+       {""sv, "a"sv, "with \0 and \xff"sv, "longer than a short one"sv}) {
     expect_round_trip(text);
     expect_round_trip(std::string(text));
   }
@@ -193,7 +194,8 @@ TEST(Codec, EqualKeysHaveEqualBytes) {
   EXPECT_EQ(encode(std::optional<double>(-0.0), true), encode(std::optional<double>(0.0), true));
   EXPECT_EQ(encode(Pixel{1, -0.0f}, true), encode(Pixel{1, 0}, true));
   using Pixels = std::array<Pixel, 2>;
-  EXPECT_EQ(encode(Pixels{Pixel{1, -0.0f}, Pixel{}}, true), encode(Pixels{Pixel{1, 0}, Pixel{}}, true));
+  EXPECT_EQ(encode(Pixels{Pixel{1, -0.0f}, Pixel{}}, true),
+            encode(Pixels{Pixel{1, 0}, Pixel{}}, true));
   using Rows = std::array<std::array<double, 1>, 2>;
   EXPECT_EQ(encode(Rows{{{-0.0}, {1}}}, true), encode(Rows{{{0.0}, {1}}}, true));
 }

@@ -228,8 +228,8 @@ class Placer {
     ExecutionTask task = served;
     task.kind = kind;
     task.edge = edge.id;
-    const int own = kind == TaskKind::sender ? edge.network.sender_slots
-                                             : edge.network.receiver_slots;
+    const int own =
+        kind == TaskKind::sender ? edge.network.sender_slots : edge.network.receiver_slots;
     if (own > 0) task.slot = extra_slots_.next(served.task_manager, edge.id, kind, own);
     return add(task);
   }
@@ -241,9 +241,8 @@ class Placer {
         resolve_transport(edge.network, cluster_.task_managers[from.task_manager],
                           cluster_.task_managers[to.task_manager]);
     if (!transport.ok()) {
-      return transport.status().with_context(fmt::format("'{}' -> '{}'",
-                                                         graph_.vertices[edge.from].name,
-                                                         graph_.vertices[edge.to].name));
+      return transport.status().with_context(fmt::format(
+          "'{}' -> '{}'", graph_.vertices[edge.from].name, graph_.vertices[edge.to].name));
     }
     ExecutionChannel channel;
     channel.edge = edge.id;

@@ -284,8 +284,8 @@ void check_spread(const JobGraph& job, const ExecutionGraph& graph) {
     for (const ExecutionTask& task : graph.tasks) {
       if (task.kind == TaskKind::chain && task.vertex == vertex.id) ++count[task.task_manager];
     }
-    const bool doubled = std::any_of(count.begin(), count.end(),
-                                     [](const auto& entry) { return entry.second > 1; });
+    const bool doubled =
+        std::any_of(count.begin(), count.end(), [](const auto& entry) { return entry.second > 1; });
     for (std::size_t i = 0; doubled && i < graph.task_managers.size(); ++i) {
       if (count.contains(static_cast<int>(i))) continue;
       EXPECT_GE(graph.task_managers[i].used_slots.size(),

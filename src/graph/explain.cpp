@@ -19,8 +19,8 @@ std::string declared_parallelism_text(const JobVertex& vertex) {
   return range.min == 1 ? "unset" : fmt::format("unset, at least {}", range.min);
 }
 
-std::string explain(const StreamGraph& stream, const JobGraph& job,
-                    const ExecutionGraph& execution, ExplainFormat format) {
+std::string explain(const StreamGraph& stream, const JobGraph& job, const ExecutionGraph& execution,
+                    ExplainFormat format) {
   HUMMER_ASSERT(job.decisions.size() == stream.edges.size());
   HUMMER_ASSERT(execution.parallelism.size() == job.vertices.size());
   const ExplainedJob explained{stream, job, execution};

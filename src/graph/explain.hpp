@@ -14,8 +14,8 @@ namespace hummer {
 enum class ExplainFormat { text, json, dot };
 
 // REQUIRES: `job` is fused from `stream`, and `execution` placed from `job`.
-std::string explain(const StreamGraph& stream, const JobGraph& job,
-                    const ExecutionGraph& execution, ExplainFormat format);
+std::string explain(const StreamGraph& stream, const JobGraph& job, const ExecutionGraph& execution,
+                    ExplainFormat format);
 
 // "text", "json" or "dot"; else `unknown_option`.
 Result<ExplainFormat> parse_explain_format(std::string_view name);

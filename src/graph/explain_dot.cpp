@@ -69,13 +69,13 @@ class DotForm {
     for (const JobVertex& vertex : explained_.job.vertices) {
       line("    \"v{}\" [label={}];", vertex.id,
            dot_string(fmt::format("v{}: {}\nparallelism {}", vertex.id, vertex.name,
-                              declared_parallelism_text(vertex))));
+                                  declared_parallelism_text(vertex))));
     }
     line("  }}");
     for (const JobEdge& edge : explained_.job.edges) {
       line("  \"v{}\" -> \"v{}\" [label={}];", edge.from, edge.to,
            dot_string(fmt::format("e{}: {}\n{}", edge.id, to_string(edge.routing),
-                              to_string(edge.network))));
+                                  to_string(edge.network))));
     }
   }
 

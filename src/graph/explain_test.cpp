@@ -28,7 +28,8 @@ std::string explained(const GraphBuilder& b, ExplainFormat format) {
 }
 
 TEST(Explain, TextIsForPeople) {
-  EXPECT_EQ(explained(networked_word_count(), ExplainFormat::text), R"(Job 'wordcount', fingerprint 20dbfbb4f8acde32
+  EXPECT_EQ(explained(networked_word_count(), ExplainFormat::text),
+            R"(Job 'wordcount', fingerprint 20dbfbb4f8acde32
 
 Stream graph, as written: 5 operators, 4 edges
   1 from_file: source, bounded, gives text
@@ -63,9 +64,7 @@ Execution graph, placed: 12 tasks, 12 channels, slots shared
 class JsonChecker {
  public:
   explicit JsonChecker(std::string_view text) : text_(text) {}
-  bool valid() {
-    return value() && (blanks(), at_ == text_.size());
-  }
+  bool valid() { return value() && (blanks(), at_ == text_.size()); }
 
  private:
   void blanks() {

@@ -144,9 +144,9 @@ FusionDecision can_fuse(const StreamGraph& graph, const StreamEdge& edge,
             fmt::format("the edge asks for the {} transport", to_string(edge.network.transport))};
   }
   if (from->resource_group != to->resource_group) {
-    return {FusionVerdict::resource_group_differs,
-            fmt::format("resource groups \"{}\" and \"{}\"", from->resource_group,
-                        to->resource_group)};
+    return {
+        FusionVerdict::resource_group_differs,
+        fmt::format("resource groups \"{}\" and \"{}\"", from->resource_group, to->resource_group)};
   }
   if (from->parallelism != to->parallelism) {
     return {FusionVerdict::parallelism_differs,

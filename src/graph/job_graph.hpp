@@ -89,7 +89,7 @@ struct JobVertex {
   std::optional<int> parallelism;      // as declared
   ParallelismRange range;              // of all its operators
   std::string resource_group;
-  bool bounded = false;                // every source above it is bounded
+  bool bounded = false;  // every source above it is bounded
 };
 
 struct JobEdge {

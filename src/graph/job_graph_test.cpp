@@ -24,9 +24,7 @@ TEST(Fuse, WordCountBecomesTwoChains) {
   EXPECT_EQ(job->edges[0].decision.reason, "hash exchange");
 }
 
-TEST(Fuse, InvalidGraphIsRefused) {
-  EXPECT_EQ(fuse({}).status().code(), ErrorCode::invalid_graph);
-}
+TEST(Fuse, InvalidGraphIsRefused) { EXPECT_EQ(fuse({}).status().code(), ErrorCode::invalid_graph); }
 
 // source(1) → map(2), spoiled in one way each.
 struct FusionCase {
@@ -45,8 +43,8 @@ TEST_P(FusionTable, Decides) {
   b.edge(1, 2);
   GetParam().change(b);
   ASSERT_EQ(validate(b.graph).to_string(), "ok");
-  const FusionDecision decision = can_fuse(
-      b.graph, b.graph.edges[0], parallelism_range(b.graph, b.node(1)), FusionOptions{});
+  const FusionDecision decision =
+      can_fuse(b.graph, b.graph.edges[0], parallelism_range(b.graph, b.node(1)), FusionOptions{});
   EXPECT_EQ(to_string(decision.verdict), to_string(GetParam().verdict));
   EXPECT_EQ(decision.reason, GetParam().reason);
 

@@ -121,8 +121,8 @@ Result<std::vector<int>> resolve_parallelism(const JobGraph& graph,
     return {ErrorCode::invalid_configuration,
             fmt::format("{} is {}; it must be at least 1", what, value)};
   };
-  HUMMER_TRY(at_least_one("the job's default parallelism",
-                          options.default_parallelism.value_or(1)));
+  HUMMER_TRY(
+      at_least_one("the job's default parallelism", options.default_parallelism.value_or(1)));
   HUMMER_TRY(at_least_one("the job's total of slots", options.total_slots.value_or(1)));
   Result<std::vector<ForwardGroup>> groups = forward_groups(graph);
   if (!groups.ok()) return groups.status();
@@ -143,8 +143,7 @@ Result<std::vector<int>> resolve_parallelism(const JobGraph& graph,
 
   const int budget = std::min(options.free_slots, options.total_slots.value_or(options.free_slots));
   const int needed = slots_needed(graph, parallelism, options.sharing);
-  const bool may_exceed =
-      options.allow_oversubscription && options.sharing == SlotSharing::shared;
+  const bool may_exceed = options.allow_oversubscription && options.sharing == SlotSharing::shared;
   if (needed > budget && !may_exceed) {
     if (budget < options.free_slots) {
       return Status(ErrorCode::not_enough_slots,

@@ -57,7 +57,7 @@ struct StreamNode {
 };
 
 struct StreamEdge {
-  int from = 0;       // node ids
+  int from = 0;  // node ids
   int to = 0;
   int from_port = 0;  // 0: the main output; 1..: side outputs
   Routing routing = Routing::forward;

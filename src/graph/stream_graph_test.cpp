@@ -38,8 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"same_uid", [](auto& b) { b.node(2).uid = "counts"; },
                 "'flat_map' (node 2) and 'count' (node 4) have the same uid \"counts\"; a uid "
                 "names an operator's state, so give each its own"},
-        Refusal{"unknown_node", [](auto& b) { b.edge(2, 9); },
-                "edge 2 -> 9: there is no node 9"},
+        Refusal{"unknown_node", [](auto& b) { b.edge(2, 9); }, "edge 2 -> 9: there is no node 9"},
         Refusal{"negative_port", [](auto& b) { b.edge(1, 2).from_port = -1; },
                 "edge 'from_file' (node 1) -> 'flat_map' (node 2): output port -1 is negative"},
         Refusal{"cycle", [](auto& b) { b.edge(4, 2); },

@@ -37,9 +37,9 @@ Result<BlockReader::Item> BlockReader::next(Batch& batch, Control& control) {
   if (!read.ok()) return read.status();
   const BlockHeader& header = *read;
   if (header.sequence != next_sequence_) {
-    return Status(ErrorCode::protocol_error,
-                  "block " + std::to_string(header.sequence) + " came where " +
-                      std::to_string(next_sequence_) + " was expected");
+    return Status(ErrorCode::protocol_error, "block " + std::to_string(header.sequence) +
+                                                 " came where " + std::to_string(next_sequence_) +
+                                                 " was expected");
   }
   ++next_sequence_;
   const char* values = rest_.data() + block_header_bytes;
@@ -80,8 +80,8 @@ Result<BlockReader::Item> BlockReader::read_batch(const BlockHeader& header, con
                                                   Batch& batch) {
   const bool is_bitwise = header.has(BlockHeader::bitwise);
   if (is_bitwise != type_.bitwise) return corrupt(type_);
-  const bool is_small = !received_.buffer ||
-                        header.payload_bytes() < received_.buffer->size() / small_share;
+  const bool is_small =
+      !received_.buffer || header.payload_bytes() < received_.buffer->size() / small_share;
   if (is_bitwise) {
     if (header.values_bytes != std::size_t{header.records} * type_.size_bytes) {
       return corrupt(type_);
@@ -120,9 +120,9 @@ Result<BlockReader::Item> BlockReader::read_fragment(const BlockHeader& header, 
                                                      Batch& batch) {
   if (header.has(BlockHeader::first)) {
     if (header.total_bytes > max_record_bytes_) {
-      return Status(ErrorCode::limit_exceeded,
-                    "a record of " + std::to_string(header.total_bytes) +
-                        " bytes exceeds the limit of " + std::to_string(max_record_bytes_));
+      return Status(ErrorCode::limit_exceeded, "a record of " + std::to_string(header.total_bytes) +
+                                                   " bytes exceeds the limit of " +
+                                                   std::to_string(max_record_bytes_));
     }
     // Pages that no fragment reaches are never touched.
     record_ = BufferRef::allocate(header.total_bytes);

@@ -65,7 +65,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   GreetingWaits waits(Greeting& greeting, Nanoseconds timeout_ns) const {
     return {&greeting.event, &stopping_, executor_.now() + timeout_ns};
   }
-  void count(std::uint64_t DataPlaneCounts::*counter) {
+  void count(std::uint64_t DataPlaneCounts::* counter) {
     const std::lock_guard lock(mutex_);
     ++(counts_.*counter);
   }
@@ -231,8 +231,7 @@ Task<void> DataPlane::State::serve(Greeting& greeting) {
   }
   std::string accept_frame = encode_accept();
   const GreetingWaits soon = waits(greeting, options_.handshake_timeout_ns);
-  const Status accepted =
-      co_await write_exactly(*greeting.stream, std::move(accept_frame), soon);
+  const Status accepted = co_await write_exactly(*greeting.stream, std::move(accept_frame), soon);
   if (!accepted.ok()) {
     receiver->mailbox->fail(
         accepted.with_context("the connection of " + hello->sender_name + " was lost"));
@@ -298,15 +297,15 @@ Status DataPlane::State::check(const Hello& hello) const {
 
 Status DataPlane::State::check(const Hello& hello, const Registration& registration) const {
   if (hello.type_id != registration.type_id) {
-    return {ErrorCode::protocol_error,
-            to_string(hello.key) + ": " + hello.sender_name + " sends records of type " +
-                hello.type_name + ", the receiver takes " + registration.type_name};
+    return {ErrorCode::protocol_error, to_string(hello.key) + ": " + hello.sender_name +
+                                           " sends records of type " + hello.type_name +
+                                           ", the receiver takes " + registration.type_name};
   }
   if (hello.buffer_size_bytes != registration.buffer_size_bytes) {
-    return {ErrorCode::protocol_error,
-            to_string(hello.key) + ": buffers of " + std::to_string(hello.buffer_size_bytes) +
-                " bytes do not fit the receiver's " +
-                std::to_string(registration.buffer_size_bytes)};
+    return {ErrorCode::protocol_error, to_string(hello.key) + ": buffers of " +
+                                           std::to_string(hello.buffer_size_bytes) +
+                                           " bytes do not fit the receiver's " +
+                                           std::to_string(registration.buffer_size_bytes)};
   }
   return {};
 }

@@ -52,12 +52,12 @@ struct DataPlaneOptions {
 };
 
 struct DataPlaneCounts {
-  std::uint64_t accepted = 0;       // connections that arrived
+  std::uint64_t accepted = 0;  // connections that arrived
   std::uint64_t handed_over = 0;
-  std::uint64_t garbage = 0;        // no valid hello
-  std::uint64_t timed_out = 0;      // hello not there in time
-  std::uint64_t refused = 0;        // token, version, type or size differ; key unknown
-  std::uint64_t turned_away = 0;    // too many handshakes
+  std::uint64_t garbage = 0;      // no valid hello
+  std::uint64_t timed_out = 0;    // hello not there in time
+  std::uint64_t refused = 0;      // token, version, type or size differ; key unknown
+  std::uint64_t turned_away = 0;  // too many handshakes
   std::uint64_t in_progress = 0;
 };
 

@@ -290,10 +290,10 @@ Outcome hummer_receive(std::size_t buffer_bytes, TellPort tell_port) {
   Side side;
   HUMMER_ASSERT(side.plane->start().ok());
   Outcome outcome;
-  side.slot->spawn(receive(side,
-                           side.plane->open_receiver(bench_channel, type_of<Record>(),
-                                                     settings_of(buffer_bytes), "s"),
-                           outcome));
+  side.slot->spawn(receive(
+      side,
+      side.plane->open_receiver(bench_channel, type_of<Record>(), settings_of(buffer_bytes), "s"),
+      outcome));
   tell_port(side.plane->address().port);
   side.wait();
   return outcome;

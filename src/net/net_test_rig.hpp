@@ -70,9 +70,7 @@ class Rig {
   Executor& sending_executor() { return sending_executor_ ? *sending_executor_ : *executor_; }
   DataPlane& plane() { return *plane_; }
   const RigOptions& options() const { return options_; }
-  std::string address() const {
-    return "127.0.0.1:" + std::to_string(plane_->address().port);
-  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(plane_->address().port); }
 
   TransportPair open(const TypeDescriptor& type, const NetworkSettings& settings) {
     if (options_.form == Form::memory) return make_memory_transport(settings);

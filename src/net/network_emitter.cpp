@@ -24,9 +24,7 @@ void NetworkEmitter::attach(Executor& executor, WakeEvent& wake_event) {
   transport_->attach(executor, wake_event);
 }
 
-Status NetworkEmitter::failure() const {
-  return failure_.ok() ? transport_->failure() : failure_;
-}
+Status NetworkEmitter::failure() const { return failure_.ok() ? transport_->failure() : failure_; }
 
 void NetworkEmitter::abandon() {
   transport_->abandon({ErrorCode::peer_gone, "the sending task ended before its stream"});
@@ -97,9 +95,9 @@ Answer NetworkEmitter::send_encoded(Batch& batch) {
   const std::size_t first = batch.position();
   const std::size_t typical_bytes = typical_record_bytes_ + (timed ? sizeof(Timestamp) : 0);
   // First into what is left of a buffer, then into a whole one, then in pieces.
-  std::size_t minimum = std::min(
-      align_up(std::max(block_header_bytes + 2 * typical_bytes, minimum_room)),
-      transport_->capacity());
+  std::size_t minimum =
+      std::min(align_up(std::max(block_header_bytes + 2 * typical_bytes, minimum_room)),
+               transport_->capacity());
   while (true) {
     const std::span<char> room = transport_->acquire(minimum);
     if (room.empty()) return no_room();
@@ -144,9 +142,9 @@ Answer NetworkEmitter::start_record(Batch& batch) {
   record_bytes_ = out.size();
   record_sent_ = 0;
   if (record_bytes_ > max_record_bytes_) {
-    failure_ = {ErrorCode::limit_exceeded,
-                "a record of " + std::to_string(record_bytes_) + " bytes for " + peer_ +
-                    " exceeds the limit of " + std::to_string(max_record_bytes_)};
+    failure_ = {ErrorCode::limit_exceeded, "a record of " + std::to_string(record_bytes_) +
+                                               " bytes for " + peer_ + " exceeds the limit of " +
+                                               std::to_string(max_record_bytes_)};
     return Answer::failed;
   }
   return send_fragments(batch);

@@ -73,7 +73,7 @@ Task<void> send(std::unique_ptr<TransportSender> transport, const TypeDescriptor
 
 template <typename T>
 Task<void> receive(NetworkReceiver& receiver, RigContext& context, WakeEvent& event,
-                           Journal<T>& journal, const Journal<T>* expected) {
+                   Journal<T>& journal, const Journal<T>* expected) {
   Output out;
   receiver.set_context(context);
   receiver.declare(out);
@@ -102,8 +102,8 @@ Task<void> receive(NetworkReceiver& receiver, RigContext& context, WakeEvent& ev
   std::size_t at = 0;
   for (const Batch& batch : kept) {
     for (const T& record : batch.values<T>()) {
-      const bool equal = expected == nullptr ||
-                         (at < expected->records.size() && record == expected->records[at]);
+      const bool equal =
+          expected == nullptr || (at < expected->records.size() && record == expected->records[at]);
       EXPECT_TRUE(equal) << "record " << at;
       ++at;
       if (!equal) co_return;

@@ -116,9 +116,9 @@ Poll TcpReceiver::take_frame(const FrameHeader& header, Received& received) {
     return fail({ErrorCode::protocol_error, "a frame that no sender sends"});
   }
   if (header.sequence != next_sequence_ || payload.empty()) {
-    return fail({ErrorCode::protocol_error,
-                 "frame " + std::to_string(header.sequence) + " came where " +
-                     std::to_string(next_sequence_) + " was expected"});
+    return fail({ErrorCode::protocol_error, "frame " + std::to_string(header.sequence) +
+                                                " came where " + std::to_string(next_sequence_) +
+                                                " was expected"});
   }
   ++next_sequence_;
   begin_ += header.frame_bytes();
@@ -144,16 +144,16 @@ void TcpReceiver::write_credits(bool all) {
       const auto control_step = std::max<std::uint64_t>(options_.control_credits / 4, 1);
       const std::uint64_t data = data_released_ - data_granted_;
       const std::uint64_t controls = controls_released_ - controls_granted_;
-      const bool due = data >= data_step || controls >= control_step ||
-                       (all && data + controls != 0);
+      const bool due =
+          data >= data_step || controls >= control_step || (all && data + controls != 0);
       if (!due) return;
       outgoing_ = encode_credit(data_released_, controls_released_);
       outgoing_sent_ = 0;
       data_granted_ = data_released_;
       controls_granted_ = controls_released_;
     }
-    const Result<std::size_t> written = stream_->try_write(
-        {outgoing_.data() + outgoing_sent_, outgoing_.size() - outgoing_sent_});
+    const Result<std::size_t> written =
+        stream_->try_write({outgoing_.data() + outgoing_sent_, outgoing_.size() - outgoing_sent_});
     if (!written.ok()) {
       mute_ = true;
       return;

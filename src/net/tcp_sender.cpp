@@ -124,8 +124,7 @@ void TcpSender::abandon(const Status& why) {
 class ReadyConnector final : public Connector {
  public:
   explicit ReadyConnector(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
-  Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent&,
-                                                    const std::atomic<bool>&) override {
+  Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent&, const std::atomic<bool>&) override {
     co_return std::move(stream_);
   }
 

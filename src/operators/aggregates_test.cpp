@@ -60,7 +60,7 @@ template <typename In, typename K, typename KeyOf, typename Aggregate>
 auto partial_factory(KeyOf key_of, Aggregate aggregate, PartialAggregateOptions options) {
   return make_operator_factory([=] {
     return std::make_unique<PartialAggregateOperator<In, K, KeyOf, Aggregate>>(key_of, aggregate,
-                                                                              options);
+                                                                               options);
   });
 }
 
@@ -136,7 +136,7 @@ TEST(PartialAggregateOperator, AccumulatorsThatOwnMemory) {
         first_byte, ReduceAggregate<std::string, decltype(longer)>{longer}, options));
     harness.options().state_only_by_flush = true;
     const std::vector<std::string> texts{"apple", "bee", "a text longer than a short string", "b",
-                                         "cat", "aa", "bees and other animals that fly"};
+                                         "cat",   "aa",  "bees and other animals that fly"};
     harness.records(texts);
     std::vector<KeyValue<int, std::string>> all;
     for (const std::string& text : texts) all.push_back({text[0], text});
@@ -164,8 +164,8 @@ std::vector<KeyValue<int, V>> nothing(const std::vector<KeyValue<int, V>>&) {
 TEST(PartialAggregateOperator, AThrownExceptionNamesTheRecord) {
   const std::shared_ptr<const OperatorFactory> in_key = partial_factory<int, int>(
       unlucky_key, SumAggregate<int, Identity>{identity}, PartialAggregateOptions{});
-  const std::shared_ptr<const OperatorFactory> in_value = partial_factory<int, int>(
-      always_zero, UnluckyValues{unlucky_key}, PartialAggregateOptions{});
+  const std::shared_ptr<const OperatorFactory> in_value =
+      partial_factory<int, int>(always_zero, UnluckyValues{unlucky_key}, PartialAggregateOptions{});
   for (const auto& factory : {in_key, in_value}) {
     OperatorHarness<int> harness(factory);
     harness.options().state_only_by_flush = true;
@@ -180,7 +180,8 @@ TEST(PartialAggregateOperator, AThrownExceptionNamesTheRecord) {
 template <typename K, typename Aggregate>
 auto merge_factory(Aggregate aggregate, bool emit_epochs) {
   return make_operator_factory([=] {
-    return std::make_unique<MergeAggregateOperator<K, Aggregate>>(aggregate, emit_epochs, std::string(), 1);
+    return std::make_unique<MergeAggregateOperator<K, Aggregate>>(aggregate, emit_epochs,
+                                                                  std::string(), 1);
   });
 }
 
@@ -191,8 +192,9 @@ TEST(MergeAggregateOperator, OneResultPerKeyAtTheEnd) {
   for (const Word& word : words) all.push_back({word.first, word.second});
   harness.records(all).watermark(3).idle();
   const auto once = [](auto, auto) -> std::int64_t { return -1; };  // a second one is a mistake
-  harness.output<Part>().normalise(by_key<std::string_view, std::int64_t>(once)).records(
-      by_key<std::string_view, std::int64_t>(added)(all));
+  harness.output<Part>()
+      .normalise(by_key<std::string_view, std::int64_t>(once))
+      .records(by_key<std::string_view, std::int64_t>(added)(all));
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
 }
@@ -205,8 +207,9 @@ TEST(MergeAggregateOperator, TheLastOfManyResultsIsTheTotal) {
   for (const Word& word : words) all.push_back({word.first, word.second});
   harness.records(all).watermark(3).record({"to", 100}).idle().record({"or", 7});
   all.insert(all.end(), {{"to", 100}, {"or", 7}});
-  harness.output<Part>().normalise(by_key<std::string_view, std::int64_t>(later)).records(
-      by_key<std::string_view, std::int64_t>(added)(all));
+  harness.output<Part>()
+      .normalise(by_key<std::string_view, std::int64_t>(later))
+      .records(by_key<std::string_view, std::int64_t>(added)(all));
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
 }
@@ -223,8 +226,9 @@ TEST(MergeAggregateOperator, KeysAndValuesThatOwnMemory) {
     const std::vector<Part> all{{{text, 1}, "a"},  {{text, 2}, text}, {{"x", 1}, text + "b"},
                                 {{text, 1}, text}, {{"x", 1}, "z"},   {{"", 0}, ""}};
     harness.records(all);
-    harness.output<Part>().normalise(by_key<Key, std::string>(later)).records(
-        by_key<Key, std::string>(best)(all));
+    harness.output<Part>()
+        .normalise(by_key<Key, std::string>(later))
+        .records(by_key<Key, std::string>(best)(all));
     const HarnessReport report = harness.run();
     EXPECT_TRUE(report.ok()) << report.text();
   }
@@ -280,8 +284,8 @@ TEST(RunningAggregateOperator, EveryTotalInOrderPerKey) {
 
 TEST(RunningAggregateOperator, TotalsHaveTheTimeOfTheirRecords) {
   using Total = KeyValue<int, std::int64_t>;
-  OperatorHarness<int> harness(
-      running_factory<int, int>([](int v) { return v % 2; }, SumAggregate<int, Identity>{identity}));
+  OperatorHarness<int> harness(running_factory<int, int>([](int v) { return v % 2; },
+                                                         SumAggregate<int, Identity>{identity}));
   harness.record(1, 10).record(2, 20).record(3, 15).watermark(15).record(5).record(4, 30);
   auto expected = harness.output<Total>();
   expected.record({1, 1}, 10).record({0, 2}, 20).record({1, 4}, 15).watermark(15);

@@ -136,9 +136,9 @@ void HarnessRun::check_call(const char* name, const Batch* in, std::uint32_t pos
     }
     if (in->position() > in->size()) violate(std::string(name) + " went past the input's end");
   }
-  const std::size_t expansion =
-      in != nullptr ? std::max<std::size_t>(expansion_max_, 1)
-                    : std::max<std::size_t>(test_.options.control_expansion_max, 1);
+  const std::size_t expansion = in != nullptr
+                                    ? std::max<std::size_t>(expansion_max_, 1)
+                                    : std::max<std::size_t>(test_.options.control_expansion_max, 1);
   const std::size_t limit = schedule_.soft_limit - 1 + expansion;
   for (std::size_t port = 0; port < output_.port_count(); ++port) {
     Batch& batch = output_.batch(port);
@@ -149,8 +149,8 @@ void HarnessRun::check_call(const char* name, const Batch* in, std::uint32_t pos
     if (batch.size() > allowed) {
       violate(std::string(name) + " put out " + std::to_string(batch.size() - before) +
               " records on port " + std::to_string(port) + " behind " + std::to_string(before) +
-              ", with a limit of " + std::to_string(schedule_.soft_limit) +
-              " and at most " + std::to_string(expansion) + " from one record");
+              ", with a limit of " + std::to_string(schedule_.soft_limit) + " and at most " +
+              std::to_string(expansion) + " from one record");
     }
     if (batch.has_timestamps() && batch.timestamps().size() != batch.size()) {
       violate(std::string(name) + " left " + std::to_string(batch.size()) + " records with " +

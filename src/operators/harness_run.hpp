@@ -34,8 +34,7 @@ struct HarnessSchedule {
 
 class HarnessRun {
  public:
-  HarnessRun(const HarnessCase& test, const HarnessSchedule& schedule,
-             std::size_t expansion_max);
+  HarnessRun(const HarnessCase& test, const HarnessSchedule& schedule, std::size_t expansion_max);
 
   // Empty, or what went wrong first.
   std::string run_operator();

@@ -82,9 +82,7 @@ TEST(ProcessOperator, ALambdaWithListedTags) {
 struct HoldBack {
   using Held = std::pair<Timestamp, int>;
   void open(OperatorContext& place) { parallelism = place.parallelism(); }
-  void process(const int& value, ProcessOutput<int>& out) {
-    held.push_back({out.time(), value});
-  }
+  void process(const int& value, ProcessOutput<int>& out) { held.push_back({out.time(), value}); }
   Answer watermark(Timestamp time, ProcessOutput<int>& out) {
     while (!held.empty() && held.front().first <= time) {
       if (out.full()) return Answer::more;
@@ -145,11 +143,10 @@ TEST(ProcessOperator, ResultsAtTheEnd) {
 }
 
 TEST(ProcessOperator, AThrownExceptionNamesTheRecord) {
-  OperatorHarness<int> harness(
-      process_factory<int, int>([](int value, ProcessOutput<int>& out) {
-        if (value == 13) throw std::runtime_error("unlucky");
-        out(value);
-      }));
+  OperatorHarness<int> harness(process_factory<int, int>([](int value, ProcessOutput<int>& out) {
+    if (value == 13) throw std::runtime_error("unlucky");
+    out(value);
+  }));
   harness.records({1, 2, 13, 4});
   harness.output<int>().records({1, 2});
   harness.expect_failure("record 2: unlucky");

@@ -95,9 +95,8 @@ class FullDisk final : public SinkFunction<int> {
 };
 
 TEST(SinkFunctionOperator, AFailureFailsTheJob) {
-  OperatorHarness<int> harness(make_operator_factory([] {
-    return std::make_unique<SinkFunctionOperator<int>>(std::make_unique<FullDisk>());
-  }));
+  OperatorHarness<int> harness(make_operator_factory(
+      [] { return std::make_unique<SinkFunctionOperator<int>>(std::make_unique<FullDisk>()); }));
   harness.record(1).expect_failure("the disk is full");
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();

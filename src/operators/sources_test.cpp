@@ -172,8 +172,7 @@ TEST(GeneratorSource, RateLimitHandsOnWhatIsDue) {
 }
 
 TEST(GeneratorSource, RateLimitLosesNothing) {
-  SourceHarness harness(
-      generator_factory<long>(square, {.count = 5, .records_per_second = 100}));
+  SourceHarness harness(generator_factory<long>(square, {.count = 5, .records_per_second = 100}));
   harness.output<long>().records({0, 1, 4, 9, 16});
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
@@ -225,9 +224,8 @@ class CountDown final : public SourceFunction<int> {
 };
 
 TEST(SourceFunctionOperator, TheUsersOwnSource) {
-  SourceHarness harness(make_operator_factory([] {
-    return std::make_unique<SourceFunctionOperator<int>>(std::make_unique<CountDown>());
-  }));
+  SourceHarness harness(make_operator_factory(
+      [] { return std::make_unique<SourceFunctionOperator<int>>(std::make_unique<CountDown>()); }));
   harness.output<int>().record(3, 97).record(2, 98).watermark(99).record(1, 99);
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();

@@ -42,8 +42,8 @@ __attribute__((no_sanitize("address", "thread"))) inline uint64_t word_bits(cons
   uint64_t blanks = 0;
   for (int i = 0; i < 4; ++i) {
     const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * i));
-    const auto bits = static_cast<uint32_t>(
-        _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(part, blank), blank)));
+    const auto bits =
+        static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(part, blank), blank)));
     blanks |= static_cast<uint64_t>(bits) << (16 * i);
   }
   return ~blanks;
@@ -65,8 +65,8 @@ inline void write_words(WordView* words, const char* block, uint64_t starts, uin
   const __m512i lengths = _mm512_sub_epi8(to, from);
   const auto address = static_cast<long long>(reinterpret_cast<uintptr_t>(block));
   const __m512i base = _mm512_maskz_set1_epi64(0xaa, address);
-  const auto write_16 = [&](WordView* at, __m128i length, __m128i start)
-                            __attribute__((always_inline)) {
+  const auto write_16 = [&](WordView* at, __m128i length,
+                            __m128i start) __attribute__((always_inline)) {
     const __m128i first = _mm_unpacklo_epi8(length, start);
     const __m128i second = _mm_unpackhi_epi8(length, start);
     const auto write_4 = [&](WordView* to_4, __m128i pairs) __attribute__((always_inline)) {

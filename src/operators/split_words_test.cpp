@@ -19,9 +19,9 @@ struct Level {
 };
 std::vector<Level> levels() {
   std::vector<Level> all;
-  for (const Level& level : {Level{InstructionSet::v2, find_words_v2},
-                             Level{InstructionSet::v3, find_words_v3},
-                             Level{InstructionSet::v4, find_words_v4}}) {
+  for (const Level& level :
+       {Level{InstructionSet::v2, find_words_v2}, Level{InstructionSet::v3, find_words_v3},
+        Level{InstructionSet::v4, find_words_v4}}) {
     if (level.set <= best_instruction_set()) all.push_back(level);
   }
   return all;

@@ -27,8 +27,7 @@ TEST(UnionOperator, TextKeepsItsBuffers) {
   OperatorHarness<std::string_view> harness(union_factory<std::string_view>());
   harness.options().expansion_max = 4;
   harness.records({"a", "", "a text longer than a short string", "b"});
-  harness.output<std::string_view>().records(
-      {"a", "", "a text longer than a short string", "b"});
+  harness.output<std::string_view>().records({"a", "", "a text longer than a short string", "b"});
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
 }

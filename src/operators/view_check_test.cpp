@@ -84,13 +84,13 @@ TEST(CheckViews, AMapThatReturnsAViewOfALocalFails) {
 
 TEST(CheckViews, SoundFunctionsPass) {
   const auto tail = [](std::string_view text) { return text.substr(1); };
-  EXPECT_EQ(run(MapOperator<std::string_view, std::string_view, decltype(tail)>(tail), {"ab"})
-                .answer,
-            Answer::done);
+  EXPECT_EQ(
+      run(MapOperator<std::string_view, std::string_view, decltype(tail)>(tail), {"ab"}).answer,
+      Answer::done);
   const auto copy = [](std::string_view text) { return std::string(text); };
-  EXPECT_EQ(run(MapOperator<std::string_view, std::string_view, decltype(copy)>(copy), {"ab"})
-                .answer,
-            Answer::done);
+  EXPECT_EQ(
+      run(MapOperator<std::string_view, std::string_view, decltype(copy)>(copy), {"ab"}).answer,
+      Answer::done);
 }
 
 TEST(CheckViews, FlatMapAndProcessAreCheckedToo) {

@@ -1,4 +1,5 @@
-// hummer_operators_words_bench FILE [limit_mb [level]]: words per block, into batches, into the table.
+// hummer_operators_words_bench FILE [limit_mb [level]]: words per block, into batches, into the
+// table.
 //
 // One thread does what the tasks of WordCount do per batch, without channels: blocks of 64 KiB,
 // find_words into a batch of 1,024 records, the table's update. For each instruction set it
@@ -47,8 +48,8 @@ std::vector<std::string_view> cut_blocks(std::string_view text) {
 }
 
 template <typename Take>
-void split(const std::vector<std::string_view>& blocks, hummer::FindWords find, hummer::Batch& batch,
-           std::uint32_t records, Take&& take) {
+void split(const std::vector<std::string_view>& blocks, hummer::FindWords find,
+           hummer::Batch& batch, std::uint32_t records, Take&& take) {
   auto* words = batch.mutable_values<std::string_view>();
   std::size_t used = 0;  // of the batch, which several blocks may fill
   for (std::string_view block : blocks) {
@@ -130,8 +131,9 @@ int main(int argc, char** argv) {
         });
       }
       if (limit == SIZE_MAX && sum != words) std::abort();
-      std::printf("%s %u records: split %.2f GB/s, split and count %.3f GB/s (%zu words, %zu keys)\n",
-                  name, records, gigabytes / split_seconds, gigabytes / both_seconds, words, distinct);
+      std::printf(
+          "%s %u records: split %.2f GB/s, split and count %.3f GB/s (%zu words, %zu keys)\n", name,
+          records, gigabytes / split_seconds, gigabytes / both_seconds, words, distinct);
     }
   }
 }

@@ -1,8 +1,8 @@
 // Descriptor: owns one file descriptor. (Linux form only.)
 #pragma once
 
-#include <cerrno>
 #include <unistd.h>
+#include <cerrno>
 #include <utility>
 
 namespace hummer {

@@ -73,7 +73,8 @@ class Executor {
 
   // Own thread. To the back of the ready queue.
   void post(std::coroutine_handle<> handle) {
-    if (!stopping_) [[likely]] ready_.push(handle);
+    if (!stopping_) [[likely]]
+      ready_.push(handle);
   }
   // Any thread. Wakes the executor when it is parked. The first form allocates a node.
   void post_from_anywhere(std::coroutine_handle<> handle);

@@ -1,13 +1,13 @@
 #include "platform/fault_guard.hpp"
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace hummer {
 namespace {
@@ -54,8 +54,7 @@ void on_bus_error(int signal, siginfo_t* information, void* context) {
   const int saved_errno = errno;
   // Sent by a process rather than raised by a read: then there is no address.
   const bool sent = information->si_code <= 0;
-  const bool covered =
-      !sent && cover_fault(reinterpret_cast<std::uintptr_t>(information->si_addr));
+  const bool covered = !sent && cover_fault(reinterpret_cast<std::uintptr_t>(information->si_addr));
   errno = saved_errno;
   if (covered) return;
   if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
@@ -75,7 +74,7 @@ void install_fault_guard() {
   static std::once_flag once;
   std::call_once(once, [] {
     page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = &on_bus_error;
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     sigemptyset(&action.sa_mask);

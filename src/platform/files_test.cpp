@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <unistd.h>
 
 #include "platform/platform.hpp"
 #include "platform/simulation.hpp"
@@ -67,9 +67,8 @@ class FilesTest : public testing::TestWithParam<bool> {
   std::unique_ptr<Platform> platform_;
   std::string root_;
 };
-INSTANTIATE_TEST_SUITE_P(Forms, FilesTest, testing::Bool(), [](const auto& form) {
-  return form.param ? "Simulated" : "Linux";
-});
+INSTANTIATE_TEST_SUITE_P(Forms, FilesTest, testing::Bool(),
+                         [](const auto& form) { return form.param ? "Simulated" : "Linux"; });
 
 TEST_P(FilesTest, WriteAppendRead) {
   write("a", "one");
@@ -94,16 +93,15 @@ TEST_P(FilesTest, FailuresHaveTheRightCodeAndNameThePath) {
             ErrorCode::not_found);
   EXPECT_EQ(code_naming(files().open_for_reading(path("directory")), "directory"),
             ErrorCode::not_a_file);
-  EXPECT_EQ(code_naming(files().open_for_writing(path("directory"), WriteMode::truncate),
-                        "directory"),
-            ErrorCode::not_a_file);
+  EXPECT_EQ(
+      code_naming(files().open_for_writing(path("directory"), WriteMode::truncate), "directory"),
+      ErrorCode::not_a_file);
   EXPECT_EQ(code_naming(files().open_for_writing(path("no/file"), WriteMode::truncate), "no/file"),
             ErrorCode::not_found);
   EXPECT_EQ(code_naming(files().open_for_writing(path("file"), WriteMode::create_new), "file"),
             ErrorCode::invalid_argument);
   EXPECT_EQ(code_naming(files().stat(path("missing")), "missing"), ErrorCode::not_found);
-  EXPECT_EQ(code_naming(files().list_directory(path("missing")), "missing"),
-            ErrorCode::not_found);
+  EXPECT_EQ(code_naming(files().list_directory(path("missing")), "missing"), ErrorCode::not_found);
   EXPECT_EQ(code_naming(files().remove(path("missing")), "missing"), ErrorCode::not_found);
   EXPECT_EQ(code_naming(files().remove(path("directory")), "directory"),
             ErrorCode::invalid_argument);

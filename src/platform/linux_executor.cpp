@@ -1,9 +1,9 @@
 #include "platform/linux_executor.hpp"
 
-#include <future>
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
+#include <future>
 #include <utility>
 
 #include <hummer/status.hpp>

@@ -1,13 +1,13 @@
 #include "platform/linux_files.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "platform/descriptor.hpp"
@@ -117,7 +117,7 @@ Result<std::unique_ptr<ReadableFile>> LinuxFiles::open_for_reading(const std::st
   // Not blocking, or opening a named pipe would wait for its writer.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) return file_failure(errno, "open", path);
-  struct stat information {};
+  struct stat information{};
   if (::fstat(file.number(), &information) != 0) return file_failure(errno, "open", path);
   if (!S_ISREG(information.st_mode)) {
     return Status(ErrorCode::not_a_file,
@@ -136,7 +136,7 @@ Result<std::unique_ptr<WritableFile>> LinuxFiles::open_for_writing(const std::st
   if (mode == WriteMode::create_new) flags |= O_EXCL;
   Descriptor file(::open(path.c_str(), flags, 0666));
   if (!file.valid()) return file_failure(errno, "open for writing", path);
-  struct stat information {};
+  struct stat information{};
   std::uint64_t size_bytes = 0;
   if (mode == WriteMode::append && ::fstat(file.number(), &information) == 0) {
     size_bytes = static_cast<std::uint64_t>(information.st_size);
@@ -146,11 +146,10 @@ Result<std::unique_ptr<WritableFile>> LinuxFiles::open_for_writing(const std::st
 }
 
 Result<FileInformation> LinuxFiles::stat(const std::string& path) {
-  struct stat information {};
+  struct stat information{};
   if (::stat(path.c_str(), &information) != 0) return file_failure(errno, "look at", path);
   return FileInformation{S_ISDIR(information.st_mode), S_ISREG(information.st_mode),
-                         static_cast<std::uint64_t>(information.st_size),
-                         modified_ms(information)};
+                         static_cast<std::uint64_t>(information.st_size), modified_ms(information)};
 }
 
 Result<std::vector<std::string>> LinuxFiles::list_directory(const std::string& path) {
@@ -187,7 +186,7 @@ Status LinuxFiles::create_directories(const std::string& path) {
     const std::string part = path.substr(0, end);
     if (::mkdir(part.c_str(), 0777) == 0) continue;
     const int error = errno;
-    struct stat information {};
+    struct stat information{};
     if (::stat(part.c_str(), &information) == 0 && S_ISDIR(information.st_mode)) continue;
     return file_failure(error, "create directory", part);
   }

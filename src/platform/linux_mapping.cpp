@@ -1,10 +1,10 @@
 #include "platform/linux_mapping.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "platform/fault_guard.hpp"
@@ -15,13 +15,13 @@ namespace hummer {
 Result<std::unique_ptr<Mapping>> LinuxMapping::make(std::shared_ptr<const Descriptor> file,
                                                     const std::string& path, std::uint64_t offset,
                                                     std::size_t length, bool guarded) {
-  struct stat information {};
+  struct stat information{};
   if (::fstat(file->number(), &information) != 0) return file_failure(errno, "map", path);
   const auto file_size = static_cast<std::uint64_t>(information.st_size);
   if (offset > file_size || length > file_size - offset) {
-    return Status(ErrorCode::file_changed,
-                  "cannot map '" + path + "' up to byte " + std::to_string(offset + length) +
-                      ": it has " + std::to_string(file_size) + " bytes");
+    return Status(ErrorCode::file_changed, "cannot map '" + path + "' up to byte " +
+                                               std::to_string(offset + length) + ": it has " +
+                                               std::to_string(file_size) + " bytes");
   }
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t lead = offset % page;
@@ -64,7 +64,7 @@ LinuxMapping::~LinuxMapping() {
 bool LinuxMapping::truncated() const {
   if (guard_slot_ >= 0 && range_faulted(guard_slot_)) return true;
   // A cut within the last page raises no fault: the rest of that page just reads as zero.
-  struct stat information {};
+  struct stat information{};
   return ::fstat(file_->number(), &information) == 0 &&
          static_cast<std::uint64_t>(information.st_size) < end_offset_;
 }

@@ -1,13 +1,13 @@
 #include "platform/linux_network.hpp"
 
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <sstream>
 #include <string>
-#include <sys/socket.h>
 #include <utility>
 
 #include "platform/linux_stream.hpp"
@@ -57,8 +57,7 @@ Result<SocketAddress> LinuxNetwork::resolve(std::string_view text) {
     while (words >> alias) {
       if (alias != name) continue;
       if (number.find(':') != std::string::npos) number = "[" + number + "]";
-      Result<SocketAddress> found =
-          parse_socket_address(number + std::string(text.substr(colon)));
+      Result<SocketAddress> found = parse_socket_address(number + std::string(text.substr(colon)));
       if (found.ok()) return found;
     }
   }
@@ -86,18 +85,17 @@ Task<Result<std::unique_ptr<ByteStream>>> LinuxNetwork::connect(SocketAddress ad
   NativeAddress native(address);
   int error = ::connect(number, native.get(), native.length) == 0 ? 0 : errno;
   if (error == EINPROGRESS || error == EINTR) {
-    const Nanoseconds deadline = options.timeout_ns >= never - executor.now()
-                                     ? never
-                                     : executor.now() + options.timeout_ns;
+    const Nanoseconds deadline =
+        options.timeout_ns >= never - executor.now() ? never : executor.now() + options.timeout_ns;
     WakeEvent progress;
     stream->set_wake_events(executor, nullptr, &progress);
     while (still_connecting(number, error)) {
       progress.prepare_wait();
       const bool notified = co_await progress.wait_until(deadline);
       if (notified) continue;
-      co_return Status(ErrorCode::timed_out, doing + ": no answer within " +
-                                                 std::to_string(options.timeout_ns / 1'000'000) +
-                                                 " ms");
+      co_return Status(
+          ErrorCode::timed_out,
+          doing + ": no answer within " + std::to_string(options.timeout_ns / 1'000'000) + " ms");
     }
     stream->detach();
   }

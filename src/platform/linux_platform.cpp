@@ -1,16 +1,16 @@
 // The Linux form of the platform; see platform.hpp.
+#include <poll.h>
+#include <sched.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <poll.h>
-#include <sched.h>
 #include <string>
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <utility>
@@ -155,7 +155,7 @@ class LinuxPlatform final : public Platform {
 std::unique_ptr<Platform> make_linux_platform(LinuxPlatformOptions options) {
   // A reader that went away is a result of the write (EPIPE), not the end of the process. A
   // handler that the program has set itself stays.
-  struct sigaction current {};
+  struct sigaction current{};
   if (options.ignore_broken_pipes && ::sigaction(SIGPIPE, nullptr, &current) == 0 &&
       current.sa_handler == SIG_DFL) {
     ::signal(SIGPIPE, SIG_IGN);

@@ -1,9 +1,9 @@
 #include "platform/linux_stream.hpp"
 
-#include <cerrno>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <cerrno>
 #include <utility>
 
 #include "platform/socket_address.hpp"
@@ -86,9 +86,7 @@ Status LinuxByteStream::shutdown_write() {
   return lost(errno);
 }
 
-SocketAddress LinuxByteStream::local_address() const {
-  return local_address_of(socket_.number());
-}
+SocketAddress LinuxByteStream::local_address() const { return local_address_of(socket_.number()); }
 
 void LinuxByteStream::do_attach(Executor& executor) {
   reactor_of(executor).add(socket_.number(), *this);
@@ -118,8 +116,8 @@ Result<std::unique_ptr<ByteStream>> LinuxListener::try_accept() {
     }
     if (means_would_block(errno)) return std::unique_ptr<ByteStream>();
     const bool one_connection_only = errno == EINTR || errno == ECONNABORTED || errno == EPROTO ||
-                                     errno == EPERM || errno == ENETDOWN ||
-                                     errno == EHOSTUNREACH || errno == ENETUNREACH;
+                                     errno == EPERM || errno == ENETDOWN || errno == EHOSTUNREACH ||
+                                     errno == ENETUNREACH;
     if (one_connection_only) continue;
     return socket_failure(errno, "cannot accept on " + local_.to_string());
   }

@@ -14,8 +14,7 @@ Status malformed(std::string_view text, const char* why) {
 }
 
 bool parse_number(std::string_view text, unsigned maximum, int base, unsigned& value) {
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, base);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return error == std::errc() && end == text.data() + text.size() && value <= maximum;
 }
 

@@ -53,9 +53,8 @@ class NetworkTest : public testing::TestWithParam<bool> {
   std::unique_ptr<Listener> listener_;
   SocketAddress address_;
 };
-INSTANTIATE_TEST_SUITE_P(Forms, NetworkTest, testing::Bool(), [](const auto& form) {
-  return form.param ? "Simulated" : "Linux";
-});
+INSTANTIATE_TEST_SUITE_P(Forms, NetworkTest, testing::Bool(),
+                         [](const auto& form) { return form.param ? "Simulated" : "Linux"; });
 
 std::string long_text() {
   std::string text(1'000'000, ' ');
@@ -318,9 +317,9 @@ TEST_P(NetworkTest, StopWithOpenStreams) {
 }
 
 TEST(SocketAddress, ParsesAndPrints) {
-  for (const char* text : {"127.0.0.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:80",
-                           "[::]:1", "[2001:db8::1]:7000", "[1:2:3:4:5:6:7:8]:9",
-                           "[fe80::a:0:0:b]:1", "[1::]:2"}) {
+  for (const char* text :
+       {"127.0.0.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:80", "[::]:1",
+        "[2001:db8::1]:7000", "[1:2:3:4:5:6:7:8]:9", "[fe80::a:0:0:b]:1", "[1::]:2"}) {
     const auto address = parse_socket_address(text);
     ASSERT_TRUE(address.ok()) << address.status().to_string();
     EXPECT_EQ(address->to_string(), text);

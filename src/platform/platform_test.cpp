@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
-#include <string>
 #include <unistd.h>
+#include <string>
 
 #include "platform/run_task.hpp"
 #include "platform/task.hpp"

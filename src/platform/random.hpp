@@ -36,8 +36,8 @@ class Random {
   }
   // Uniform in [minimum, maximum].
   std::int64_t between(std::int64_t minimum, std::int64_t maximum) {
-    return minimum + static_cast<std::int64_t>(
-                         below(static_cast<std::uint64_t>(maximum - minimum) + 1));
+    return minimum +
+           static_cast<std::int64_t>(below(static_cast<std::uint64_t>(maximum - minimum) + 1));
   }
   // True with the given probability (0 never, 1 always).
   bool chance(double probability) {

@@ -1,13 +1,13 @@
 #include "platform/reactor.hpp"
 
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
-#include <sys/eventfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <hummer/status.hpp>
 

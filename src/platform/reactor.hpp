@@ -9,9 +9,9 @@
 // Thread: the executor's own, except wake(), which is for any thread.
 #pragma once
 
+#include <sys/epoll.h>
 #include <array>
 #include <cstddef>
-#include <sys/epoll.h>
 
 #include "platform/time.hpp"
 

@@ -38,8 +38,8 @@ std::optional<T> run_task(Platform& platform, Executor& executor, Task<T> task,
                           Nanoseconds deadline = never) {
   auto outcome = std::make_shared<TaskOutcome<T>>();
   executor.spawn(store_outcome<T>(platform, std::move(task), outcome));
-  const RunEnd end = platform.run_until(
-      [&] { return outcome->done.load(std::memory_order_acquire); }, deadline);
+  const RunEnd end =
+      platform.run_until([&] { return outcome->done.load(std::memory_order_acquire); }, deadline);
   if (end != RunEnd::satisfied) return std::nullopt;
   return std::move(outcome->value);
 }

@@ -28,12 +28,8 @@ const SimulatedEntry* SimulatedDisk::find(const std::string& path) const {
 
 void SimulatedDisk::apply(Names& names, const Change& change) {
   switch (change.kind) {
-    case Change::Kind::put:
-      names[change.path] = change.entry;
-      break;
-    case Change::Kind::remove:
-      names.erase(change.path);
-      break;
+    case Change::Kind::put: names[change.path] = change.entry; break;
+    case Change::Kind::remove: names.erase(change.path); break;
     case Change::Kind::rename: {
       Names moved;
       for (auto at = names.begin(); at != names.end();) {

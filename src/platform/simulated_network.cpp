@@ -89,9 +89,8 @@ Task<Result<std::unique_ptr<ByteStream>>> SimulatedNetwork::connect(SocketAddres
   Executor& executor = co_await current_executor();
   const std::string doing = "cannot connect to " + address.to_string();
   if (!node_.alive()) co_return Status(ErrorCode::cancelled, "the process was killed");
-  const Nanoseconds deadline = options.timeout_ns >= never - executor.now()
-                                   ? never
-                                   : executor.now() + options.timeout_ns;
+  const Nanoseconds deadline =
+      options.timeout_ns >= never - executor.now() ? never : executor.now() + options.timeout_ns;
   simulation().trace("connect", address.port);
   const int target = node_of(address);
   if (target < 0) co_return Status(ErrorCode::connection_lost, doing + ": no route");
@@ -101,9 +100,9 @@ Task<Result<std::unique_ptr<ByteStream>>> SimulatedNetwork::connect(SocketAddres
   const bool silently = fails && simulation().random().chance(0.5);
   if (silently || fabric().separated(node_.index_, target)) {
     co_await sleep_until(deadline);
-    co_return Status(ErrorCode::timed_out, doing + ": no answer within " +
-                                               std::to_string(options.timeout_ns / 1'000'000) +
-                                               " ms");
+    co_return Status(
+        ErrorCode::timed_out,
+        doing + ": no answer within " + std::to_string(options.timeout_ns / 1'000'000) + " ms");
   }
   const auto found = fabric().listeners.find({target, address.port});
   if (fails || found == fabric().listeners.end()) {

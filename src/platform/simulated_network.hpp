@@ -64,9 +64,9 @@ class SimulatedConnection {
     Place place;
     SimulatedByteStream* stream = nullptr;
     bool closed = false;
-    bool ended = false;     // no more writes from here
-    bool dead = false;      // has learnt of the connection's death
-    bool doomed = false;    // will learn of it
+    bool ended = false;   // no more writes from here
+    bool dead = false;    // has learnt of the connection's death
+    bool doomed = false;  // will learn of it
     // What comes in at this end.
     std::deque<Chunk> in_flight;
     std::size_t in_flight_bytes = 0;

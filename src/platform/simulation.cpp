@@ -46,8 +46,7 @@ Status SimulatedPlatform::write_standard(int stream, std::string_view text) {
   return {};
 }
 
-RunEnd SimulatedPlatform::run_until(const std::function<bool()>& predicate,
-                                    Nanoseconds deadline) {
+RunEnd SimulatedPlatform::run_until(const std::function<bool()>& predicate, Nanoseconds deadline) {
   return simulation_->run_until(predicate, deadline);
 }
 
@@ -155,13 +154,9 @@ RunEnd Simulation::run_until(const std::function<bool()>& predicate, Nanoseconds
     if (predicate()) return RunEnd::satisfied;
     if (now_ >= deadline) return RunEnd::timed_out;
     switch (step_before(deadline)) {
-      case Step::done:
-        break;
-      case Step::too_late:
-        now_ = deadline;
-        break;
-      case Step::nothing:
-        return RunEnd::deadlock;
+      case Step::done: break;
+      case Step::too_late: now_ = deadline; break;
+      case Step::nothing: return RunEnd::deadlock;
     }
   }
 }
@@ -188,8 +183,8 @@ void Simulation::trace(std::string_view what, std::uint64_t number) {
 std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options) {
   auto simulation = std::make_unique<Simulation>(options);
   auto disk = std::make_shared<SimulatedDisk>(*simulation);
-  auto node = std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
-      *simulation, "node1", simulation->nodes_made_++, std::move(disk)));
+  auto node = std::unique_ptr<SimulatedPlatform>(
+      new SimulatedPlatform(*simulation, "node1", simulation->nodes_made_++, std::move(disk)));
   node->owned_simulation_ = std::move(simulation);
   return node;
 }

@@ -60,10 +60,10 @@ struct SimulationOptions {
   // Network. Latency is drawn per transfer; order within a stream is kept.
   Nanoseconds latency_minimum_ns = microseconds(20);
   Nanoseconds latency_maximum_ns = microseconds(500);
-  double partial_transfer_rate = 0.2;   // a read or write moves only a part
-  double connection_death_rate = 0;     // per transfer: both ends get connection_lost
-  double connect_failure_rate = 0;      // per connect: refused or timed out
-  double delay_rate = 0;                // per transfer: latency times 100
+  double partial_transfer_rate = 0.2;  // a read or write moves only a part
+  double connection_death_rate = 0;    // per transfer: both ends get connection_lost
+  double connect_failure_rate = 0;     // per connect: refused or timed out
+  double delay_rate = 0;               // per transfer: latency times 100
   std::size_t stream_buffer_bytes = 64 * 1024;
 
   // Disk.

@@ -1,9 +1,9 @@
 // NativeAddress: a SocketAddress as the system calls take it. (Linux form only.)
 #pragma once
 
-#include <cstring>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <cstring>
 
 #include "platform/network.hpp"
 

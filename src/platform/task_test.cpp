@@ -29,9 +29,8 @@ class TaskTest : public testing::TestWithParam<bool> {
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Executor> executor_;
 };
-INSTANTIATE_TEST_SUITE_P(Forms, TaskTest, testing::Bool(), [](const auto& form) {
-  return form.param ? "Simulated" : "Linux";
-});
+INSTANTIATE_TEST_SUITE_P(Forms, TaskTest, testing::Bool(),
+                         [](const auto& form) { return form.param ? "Simulated" : "Linux"; });
 
 Task<int> ready(int value) { co_return value; }
 
@@ -89,7 +88,7 @@ TEST_P(TaskTest, ExceptionIsRethrownWhereItsResultIsAwaited) {
 
 Task<bool> inherits_executor(Executor& expected) {
   Executor& mine = co_await current_executor();
-  co_return &mine == &expected && mine.is_current();
+  co_return &mine == &expected&& mine.is_current();
 }
 
 Task<bool> child_inherits_executor(Executor& expected) {

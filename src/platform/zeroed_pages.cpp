@@ -33,9 +33,8 @@ void* allocate_zeroed_pages(std::size_t size_bytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   HUMMER_ASSERT(room != MAP_FAILED);
   char* const begin = static_cast<char*>(room);
-  const std::size_t before =
-      round_up(reinterpret_cast<std::uintptr_t>(begin), huge_page_bytes) -
-      reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), huge_page_bytes) -
+                             reinterpret_cast<std::uintptr_t>(begin);
   if (before > 0) ::munmap(begin, before);
   if (before < huge_page_bytes) ::munmap(begin + before + rounded, huge_page_bytes - before);
   ::madvise(begin + before, rounded, MADV_HUGEPAGE);  // a wish; it may be off

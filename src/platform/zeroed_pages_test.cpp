@@ -10,9 +10,9 @@ namespace hummer {
 namespace {
 
 TEST(ZeroedPages, AreZeroAlignedAndWritableToTheLastByte) {
-  for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{4096},
-                                 (std::size_t{2} << 20) - 1, std::size_t{2} << 20,
-                                 (std::size_t{6} << 20) + 1}) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{100}, std::size_t{4096}, (std::size_t{2} << 20) - 1,
+        std::size_t{2} << 20, (std::size_t{6} << 20) + 1}) {
     for (int round = 0; round < 2; ++round) {  // the second may get what the first gave back
       char* const memory = static_cast<char*>(allocate_zeroed_pages(size));
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 64, 0u);

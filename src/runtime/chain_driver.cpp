@@ -180,11 +180,13 @@ Answer ChainDriver::guarded(Stage& stage, Call&& call) {
   std::string thrown;
   try {
     const Answer answer = call();
-    if (answer != Answer::failed) [[likely]] return answer;
+    if (answer != Answer::failed) [[likely]]
+      return answer;
     const Status& status = stage.context->failure();
-    return fail(status.ok() ? Status(ErrorCode::operator_failed, "operator '" + stage.context->name() +
-                                                                     "' failed without a reason")
-                            : status);
+    return fail(status.ok()
+                    ? Status(ErrorCode::operator_failed,
+                             "operator '" + stage.context->name() + "' failed without a reason")
+                    : status);
   } catch (const std::exception& error) {
     thrown = error.what();
   } catch (...) {
@@ -198,7 +200,9 @@ Answer ChainDriver::guarded(Stage& stage, Call&& call) {
 
 std::string ChainDriver::position_of(Stage& stage) const {
   if (&stage == stages_.front().get() && source_ != nullptr) {
-    return "record " + std::to_string(stage.figures->records_out.get() + stage.output.batch(0).size()) + " of its output";
+    return "record " +
+           std::to_string(stage.figures->records_out.get() + stage.output.batch(0).size()) +
+           " of its output";
   }
   if (stage.phase != Phase::process) return "the end of its input";
   std::string position = stage.op->describe_position(stage.input.batch);
@@ -329,7 +333,8 @@ Answer ChainDriver::push(const Stage& stage, Exit& exit) {
   std::string thrown;
   try {
     const Answer answer = exit.push();
-    if (answer != Answer::failed) [[likely]] return answer;
+    if (answer != Answer::failed) [[likely]]
+      return answer;
     return fail(exit.emitters[exit.next]->failure());
   } catch (const std::exception& error) {
     thrown = error.what();
@@ -340,8 +345,8 @@ Answer ChainDriver::push(const Stage& stage, Exit& exit) {
   return fail({ErrorCode::user_function_failed,
                "key function behind operator '" + stage.context->name() + "' (subtask " +
                    std::to_string(stage.context->subtask()) + ") failed at record " +
-                   std::to_string(before + exit.pending.batch.position()) + " of its output: " +
-                   thrown});
+                   std::to_string(before + exit.pending.batch.position()) +
+                   " of its output: " + thrown});
 }
 
 Answer ChainDriver::Exit::push() {
@@ -369,7 +374,8 @@ std::string ChainDriver::describe_block() const {
   if (current_ < 0) return {};
   const Stage& stage = *stages_[static_cast<std::size_t>(current_)];
   for (const Exit& exit : stage.exits) {
-    if (exit.loaded && exit.next < exit.emitters.size()) return exit.emitters[exit.next]->describe();
+    if (exit.loaded && exit.next < exit.emitters.size())
+      return exit.emitters[exit.next]->describe();
   }
   return "operator '" + stage.context->name() + "'";
 }

@@ -146,7 +146,8 @@ Task<void> StreamTask::run() {
     bool ready = cancelled_.load(std::memory_order_relaxed) ||
                  (chain_->has_source() && stopping_.load(std::memory_order_relaxed));
     for (const Input& input : inputs_) {
-      ready = ready || (!input.ended && (input.channel->poll() != nullptr || input.channel->producer_gone()));
+      ready = ready || (!input.ended &&
+                        (input.channel->poll() != nullptr || input.channel->producer_gone()));
     }
     if (chain_->has_source() && !ready) {
       // A source may have got something between its answer and prepare_wait().

@@ -153,8 +153,8 @@ struct Pipeline {
   }
   template <typename Form, typename... More>
   void emit(More&&... more) {
-    producer->chain().add_emitter(1, 0,
-                                  std::make_unique<Form>(pointers, "consumer", std::forward<More>(more)...));
+    producer->chain().add_emitter(
+        1, 0, std::make_unique<Form>(pointers, "consumer", std::forward<More>(more)...));
   }
   // False: it can never end.
   bool run() {
@@ -214,7 +214,8 @@ TEST_P(Seeds, ForwardKeepsOrderAndWatermarks) {
 TEST_P(Seeds, HashSendsEachKeyToItsOwner) {
   Pipeline pipeline(GetParam(), 3, 1 + GetParam() % 2, 1 + GetParam() % 5);
   pipeline.build(200, 2 + static_cast<int>(GetParam() % 3), 2, GetParam() % 2 == 0);
-  pipeline.emit<HashEmitter>(type_of<Number>(), std::make_unique<ByModulo>(3), pipeline.batch_records);
+  pipeline.emit<HashEmitter>(type_of<Number>(), std::make_unique<ByModulo>(3),
+                             pipeline.batch_records);
   ASSERT_TRUE(pipeline.run());
   EXPECT_EQ(pipeline.all_sorted(), expected(200, 2));
   for (std::size_t i = 0; i < 3; ++i) {
@@ -265,7 +266,8 @@ TEST_P(Seeds, ThrowingFunctionFailsBothSides) {
   ASSERT_TRUE(pipeline.run());
   const Status& failure = pipeline.producer->result();
   EXPECT_EQ(failure.code(), ErrorCode::user_function_failed);
-  EXPECT_NE(failure.message().find("record 77 of its input"), std::string::npos) << failure.message();
+  EXPECT_NE(failure.message().find("record 77 of its input"), std::string::npos)
+      << failure.message();
   EXPECT_NE(failure.message().find("poison"), std::string::npos);
   for (const auto& consumer : pipeline.consumers) {
     EXPECT_EQ(consumer->result().code(), ErrorCode::peer_gone);
@@ -283,9 +285,10 @@ TEST_P(Seeds, CancelEndsTasksThatAreBlocked) {
             RunEnd::satisfied);
   EXPECT_LE(pipeline.channels[0]->occupancy(), 1 + RingChannel::control_credits);
   pipeline.producer->cancel();
-  EXPECT_EQ(pipeline.platform->run_until(
-                [&] { return pipeline.producer->figures().state == TaskState::finished; }, seconds(10)),
-            RunEnd::satisfied);
+  EXPECT_EQ(
+      pipeline.platform->run_until(
+          [&] { return pipeline.producer->figures().state == TaskState::finished; }, seconds(10)),
+      RunEnd::satisfied);
   EXPECT_EQ(pipeline.producer->result().code(), ErrorCode::cancelled);
 }
 
@@ -301,7 +304,8 @@ TEST_P(Seeds, StopEndsTheStreamInGoodOrder) {
             RunEnd::satisfied);
   EXPECT_TRUE(pipeline.producer->result().ok());
   EXPECT_TRUE(pipeline.seen[0].ended);
-  EXPECT_EQ(pipeline.seen[0].numbers, expected(static_cast<Number>(pipeline.seen[0].numbers.size()), 1));
+  EXPECT_EQ(pipeline.seen[0].numbers,
+            expected(static_cast<Number>(pipeline.seen[0].numbers.size()), 1));
   EXPECT_GT(pipeline.seen[0].numbers.size(), 0u);
 }
 

@@ -61,11 +61,11 @@ TEST(KeyTable, OwnedTextOfAllLengthsAlsoBeyondTheLocalBuffer) {
 }
 
 TEST(AccumulatorTable, AccumulatorsThatOwnMemoryComeBackFromASnapshot) {
-  const std::vector<std::string_view> keys = {"a", "b", "a", "a longer key than sixteen bytes", "b"};
+  const std::vector<std::string_view> keys = {"a", "b", "a", "a longer key than sixteen bytes",
+                                              "b"};
   AccumulatorTable<std::string_view, std::string> table;
-  table.update_views(keys, [](std::string& text, bool, std::size_t i) {
-    text += std::to_string(i);
-  });
+  table.update_views(keys,
+                     [](std::string& text, bool, std::size_t i) { text += std::to_string(i); });
   std::string bytes;
   ByteWriter out(bytes);
   table.snapshot(out);
@@ -88,8 +88,9 @@ TEST(AccumulatorTable, AccumulatorsThatOwnMemoryComeBackFromASnapshot) {
 
 TEST(IntegerTable, TakesAnotherTablesScanInShortProbes) {
   IntegerTable<std::uint64_t> from;
-  from.update(300000, [](std::size_t i) { return i * i + 1; },
-              [](std::uint64_t& value, bool, std::size_t) { ++value; });
+  from.update(
+      300000, [](std::size_t i) { return i * i + 1; },
+      [](std::uint64_t& value, bool, std::size_t) { ++value; });
   IntegerTable<std::uint64_t> to;
   std::size_t longest = 0;
   std::size_t taken = 0;

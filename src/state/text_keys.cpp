@@ -17,8 +17,17 @@ template <void (*find)(const KeyView*, std::size_t, const KeySlots&, KeyLists&)>
 void find_text_keys(const std::string_view* views, std::size_t count, const TextSlotsPlan& plan,
                     TextKeys& keys) {
   const KeySlots slots{plan_of(plan.shorts), plan_of(plan.mediums), plan_of(plan.wides)};
-  KeyLists lists{keys.short_keys, keys.short_places, keys.medium_keys, keys.medium_places,
-                 keys.wide_keys,  keys.wide_places,  keys.long_indexes, 0, 0, 0, 0};
+  KeyLists lists{keys.short_keys,
+                 keys.short_places,
+                 keys.medium_keys,
+                 keys.medium_places,
+                 keys.wide_keys,
+                 keys.wide_places,
+                 keys.long_indexes,
+                 0,
+                 0,
+                 0,
+                 0};
   find(reinterpret_cast<const KeyView*>(views), count, slots, lists);
   keys.short_count = lists.short_count;
   keys.medium_count = lists.medium_count;

@@ -40,11 +40,8 @@ struct KeyLists {
   uint32_t long_count;
 };
 
-void find_text_keys_v2(const KeyView* views, size_t count, const KeySlots& slots,
-                       KeyLists& lists);
-void find_text_keys_v3(const KeyView* views, size_t count, const KeySlots& slots,
-                       KeyLists& lists);
-void find_text_keys_v4(const KeyView* views, size_t count, const KeySlots& slots,
-                       KeyLists& lists);
+void find_text_keys_v2(const KeyView* views, size_t count, const KeySlots& slots, KeyLists& lists);
+void find_text_keys_v3(const KeyView* views, size_t count, const KeySlots& slots, KeyLists& lists);
+void find_text_keys_v4(const KeyView* views, size_t count, const KeySlots& slots, KeyLists& lists);
 
 }  // namespace hummer

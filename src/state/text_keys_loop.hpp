@@ -32,8 +32,8 @@ __attribute__((no_sanitize("address", "thread"))) inline uint64_t load_8(uintptr
 
 // Where a probe begins: the entry's address and, in the lowest 8 bits, the view's index.
 inline uint64_t place_of(const KeySlots::Table& table, uint64_t hash, uint32_t index) {
-  const auto address = reinterpret_cast<uintptr_t>(table.entries) +
-                       (hash >> table.shift) * table.entry_bytes;
+  const auto address =
+      reinterpret_cast<uintptr_t>(table.entries) + (hash >> table.shift) * table.entry_bytes;
   __builtin_prefetch(reinterpret_cast<const void*>(address));
   return address << 8 | index;
 }
@@ -117,16 +117,16 @@ void HUMMER_FIND_TEXT_KEYS(const KeyView* views, size_t count, const KeySlots& s
   const __m512i entry_bytes = _mm512_set1_epi64(static_cast<long long>(short_slots.entry_bytes));
   const __m128i shift = _mm_cvtsi64_si128(static_cast<long long>(short_slots.shift));
   __m512i indexes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-  const auto take_8 = [&](const KeyView* at, __mmask8 valid, uint32_t halves)
-                          __attribute__((always_inline)) {
+  const auto take_8 = [&](const KeyView* at, __mmask8 valid,
+                          uint32_t halves) __attribute__((always_inline)) {
     const __m512i a = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves), at);
     const __m512i b = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(halves >> 8), at + 4);
     const __m512i lengths = _mm512_permutex2var_epi64(a, even, b);
     const __m512i addresses = _mm512_permutex2var_epi64(a, odd, b);
 
     __mmask8 is_short = _mm512_mask_cmplt_epu64_mask(valid, _mm512_sub_epi64(lengths, one), eight);
-    const __mmask8 crosses = _mm512_mask_cmpgt_epu64_mask(
-        is_short, _mm512_and_si512(addresses, in_page), last_safe);
+    const __mmask8 crosses =
+        _mm512_mask_cmpgt_epu64_mask(is_short, _mm512_and_si512(addresses, in_page), last_safe);
     const __m512i bits = _mm512_slli_epi64(lengths, 3);
     __m512i raw;
     if (__builtin_expect(crosses == 0, 1)) {

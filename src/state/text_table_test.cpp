@@ -82,8 +82,9 @@ TEST_P(TextTableOf, CountsLikeAMapForRandomKeysOfAllKinds) {
   const auto views = views_of(keys);
   for (std::size_t from = 0; from < views.size();) {
     const std::size_t length = std::min<std::size_t>(1 + random() % 1500, views.size() - from);
-    count(table, {views.begin() + static_cast<std::ptrdiff_t>(from),
-                  views.begin() + static_cast<std::ptrdiff_t>(from + length)},
+    count(table,
+          {views.begin() + static_cast<std::ptrdiff_t>(from),
+           views.begin() + static_cast<std::ptrdiff_t>(from + length)},
           expected);
     if (HasFatalFailure()) return;
     from += length;
@@ -239,8 +240,9 @@ TEST(TextTable, StaysWithinItsLimit) {
 
 TEST(TextTable, AnyEntryIsAtALimitOfNothing) {
   Counts table;
-  table.update(1, [](std::size_t) { return std::string_view("one"); },
-               [](std::uint64_t&, bool, std::size_t) {});
+  table.update(
+      1, [](std::size_t) { return std::string_view("one"); },
+      [](std::uint64_t&, bool, std::size_t) {});
   EXPECT_TRUE(table.at_limit(0));
   EXPECT_FALSE(table.at_limit(1 << 20));
 }

@@ -12,6 +12,5 @@ class Account {
 };
 
 void build(hummer::StreamExecutionEnvironment& env) {
-  env.from_collection(std::vector<int>{1, 2})
-      .map([](int number) { return Account(number); });
+  env.from_collection(std::vector<int>{1, 2}).map([](int number) { return Account(number); });
 }

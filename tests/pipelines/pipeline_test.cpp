@@ -26,7 +26,9 @@ std::ostream& operator<<(std::ostream& out, const Setting& setting) {
 
 class Pipeline : public testing::TestWithParam<Setting> {
  protected:
-  Pipeline() : platform_(GetParam().seed == 0 ? nullptr : make_simulated_platform({.seed = GetParam().seed})) {}
+  Pipeline()
+      : platform_(GetParam().seed == 0 ? nullptr
+                                       : make_simulated_platform({.seed = GetParam().seed})) {}
 
   EnvironmentOptions options() {
     EnvironmentOptions options;
@@ -43,7 +45,8 @@ class Pipeline : public testing::TestWithParam<Setting> {
 std::vector<Setting> settings() {
   std::vector<Setting> all;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    all.push_back({seed, 1 + static_cast<int>(seed % 4), seed % 3 == 0 ? 1024u : static_cast<std::uint32_t>(seed)});
+    all.push_back({seed, 1 + static_cast<int>(seed % 4),
+                   seed % 3 == 0 ? 1024u : static_cast<std::uint32_t>(seed)});
   }
   all.push_back({0, 1, 1024});
   all.push_back({0, 2, 1});
@@ -132,8 +135,12 @@ TEST_P(Pipeline, TwoSumsOfOneKeyedStreamStayApart) {
   StreamExecutionEnvironment env(options());
   auto keyed = env.generate(same, {.count = 100}).key_by([](Index i) { return i % 3; });
   Collected<Index> once, twice;
-  keyed.sum([](Index i) { return i; }).map([](const auto& kv) { return kv.value; }).for_each(once.sink());
-  keyed.sum([](Index i) { return 2 * i; }).map([](const auto& kv) { return kv.value; }).for_each(twice.sink());
+  keyed.sum([](Index i) { return i; })
+      .map([](const auto& kv) { return kv.value; })
+      .for_each(once.sink());
+  keyed.sum([](Index i) { return 2 * i; })
+      .map([](const auto& kv) { return kv.value; })
+      .for_each(twice.sink());
   ASSERT_TRUE(env.execute("sums").ok());
   EXPECT_EQ(once.sorted(), (std::vector<Index>{1617, 1650, 1683}));
   EXPECT_EQ(twice.sorted(), (std::vector<Index>{3234, 3300, 3366}));
@@ -150,17 +157,19 @@ TEST_P(Pipeline, ReduceWithOwnedText) {
       .map([](std::string_view word) { return Longest{std::string(word), 1}; })
       .key_by([](const Longest& l) { return static_cast<std::uint8_t>(l.word[0]); })
       .reduce([](const Longest& a, const Longest& b) {
-        const bool first = a.word.size() != b.word.size() ? a.word.size() > b.word.size() : a.word < b.word;
+        const bool first =
+            a.word.size() != b.word.size() ? a.word.size() > b.word.size() : a.word < b.word;
         return Longest{first ? a.word : b.word, a.seen + b.seen};
       })
       .map([](const auto& kv) {
-        return std::tuple<char, std::string, std::uint64_t>(static_cast<char>(kv.key), kv.value.word,
-                                                            kv.value.seen);
+        return std::tuple<char, std::string, std::uint64_t>(static_cast<char>(kv.key),
+                                                            kv.value.word, kv.value.seen);
       })
       .for_each(out.sink());
   ASSERT_TRUE(env.execute("reduce").ok());
   using Row = std::tuple<char, std::string, std::uint64_t>;
-  EXPECT_EQ(out.sorted(), (std::vector<Row>{{'a', "apricot", 2}, {'f', "fig", 1}, {'p', "peach", 3}}));
+  EXPECT_EQ(out.sorted(),
+            (std::vector<Row>{{'a', "apricot", 2}, {'f', "fig", 1}, {'p', "peach", 3}}));
 }
 
 TEST_P(Pipeline, EveryRecordEmitsTheRunningTotalInOrderPerKey) {
@@ -308,7 +317,8 @@ TEST_P(Pipeline, ThrowingFunctionFailsTheJobByName) {
       .for_each([](const auto&) {});
   const JobResult result = env.execute("throws");
   EXPECT_EQ(result.status.code(), ErrorCode::user_function_failed);
-  EXPECT_NE(result.status.message().find("'to_fruit'"), std::string::npos) << result.status.message();
+  EXPECT_NE(result.status.message().find("'to_fruit'"), std::string::npos)
+      << result.status.message();
   EXPECT_NE(result.status.message().find("no such fruit"), std::string::npos);
   EXPECT_NE(result.status.message().find("record "), std::string::npos);
   EXPECT_EQ(result.exit_code(), 1);
@@ -316,7 +326,8 @@ TEST_P(Pipeline, ThrowingFunctionFailsTheJobByName) {
 
 TEST_P(Pipeline, CancelAndStop) {
   for (const bool cancel : {true, false}) {
-    auto platform = GetParam().seed == 0 ? nullptr : make_simulated_platform({.seed = GetParam().seed});
+    auto platform =
+        GetParam().seed == 0 ? nullptr : make_simulated_platform({.seed = GetParam().seed});
     EnvironmentOptions chosen = options();
     chosen.platform = platform.get();
     StreamExecutionEnvironment env(chosen);
@@ -346,10 +357,16 @@ TEST(PipelineMistakes, AreNamedBeforeAnythingRuns) {
   EXPECT_EQ(empty.execute("empty").status.code(), ErrorCode::invalid_graph);
 
   StreamExecutionEnvironment env(EnvironmentOptions{});
-  env.generate(same, {.count = 1}).parallelism(2).forward().map(same).parallelism(3).for_each([](Index) {});
+  env.generate(same, {.count = 1})
+      .parallelism(2)
+      .forward()
+      .map(same)
+      .parallelism(3)
+      .for_each([](Index) {});
   const JobResult result = env.execute("forward");
   EXPECT_EQ(result.status.code(), ErrorCode::invalid_graph);
-  EXPECT_NE(result.status.message().find("rebalance"), std::string::npos) << result.status.message();
+  EXPECT_NE(result.status.message().find("rebalance"), std::string::npos)
+      << result.status.message();
 }
 
 JobResult run_with(std::vector<const char*> words) {
@@ -368,7 +385,8 @@ TEST(CommandLine, ArgumentsAndOptions) {
   EXPECT_EQ(misspelt.status.code(), ErrorCode::unknown_option);
   EXPECT_EQ(misspelt.exit_code(), 2);
   EXPECT_NE(misspelt.status.message().find("--parallelism"), std::string::npos);
-  EXPECT_EQ(run_with({"--number", "5", "--parallelism", "many"}).status.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(run_with({"--number", "5", "--parallelism", "many"}).status.code(),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(run_with({"--number", "5", "stray"}).status.code(), ErrorCode::invalid_argument);
 }
 

@@ -43,10 +43,10 @@ class BlockFlatMapOperator final : public Operator {
       }
       stamp(target, before, target.size(), time);
       if (consumed > left || (consumed == 0 && left != 0 && !out.full())) {
-        return context().fail(
-            {ErrorCode::user_function_failed,
-             describe_position(in) + ": the block function consumed " + std::to_string(consumed) +
-                 " of " + std::to_string(left) + " bytes without filling the output"});
+        return context().fail({ErrorCode::user_function_failed,
+                               describe_position(in) + ": the block function consumed " +
+                                   std::to_string(consumed) + " of " + std::to_string(left) +
+                                   " bytes without filling the output"});
       }
       offset_ += consumed;
       if (offset_ < block.size) continue;

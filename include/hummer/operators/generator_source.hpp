@@ -180,8 +180,8 @@ class GeneratorSource final : public SourceOperator {
   TimestampFunction timestamp_;
   GeneratorOptions options_;
   IndexRanges ranges_;
-  std::uint32_t until_watermark_ = 0;      // records
-  std::uint64_t made_ = 0;                 // since started_at_
+  std::uint32_t until_watermark_ = 0;       // records
+  std::uint64_t made_ = 0;                  // since started_at_
   std::optional<std::int64_t> started_at_;  // nanoseconds of context().now()
 };
 

@@ -93,9 +93,7 @@ class PartialAggregateOperator final : public Operator {
     timer_set_ = false;
     return emit(out);
   }
-  Answer watermark(Timestamp, Output& out) override {
-    return emitting_ ? emit(out) : Answer::done;
-  }
+  Answer watermark(Timestamp, Output& out) override { return emitting_ ? emit(out) : Answer::done; }
   Answer flush(Output& out) override { return emit(out); }
   Answer end(Output& out) override {
     ending_ = true;

@@ -46,8 +46,7 @@ class ProcessOperator final : public Operator {
   using Emit = ProcessOutput<Out>;
 
  public:
-  explicit ProcessOperator(User user)
-      : user_(std::move(user)), sides_(side_outputs_of(user_)) {}
+  explicit ProcessOperator(User user) : user_(std::move(user)), sides_(side_outputs_of(user_)) {}
   ProcessOperator(User user, SideOutputPorts sides)
       : user_(std::move(user)), sides_(std::move(sides)) {}
 

@@ -48,7 +48,8 @@ class ProcessOutput {
   template <typename T, typename U>
   void side(const SideOutput<T>& tag, U&& value, Timestamp time) {
     const std::size_t port = side_output_port(sides_, tag.name, type_of<T>());
-    if (port == 0) [[unlikely]] unknown_side(tag.name);
+    if (port == 0) [[unlikely]]
+      unknown_side(tag.name);
     put<T>(output_.batch(port), std::forward<U>(value), time);
   }
 

@@ -63,8 +63,8 @@ Status check_views(const Batch& batch, std::size_t first) {
     for (std::size_t i = first; i < values.size() && found.ok(); ++i) {
       detail::for_each_view(values[i], [&](std::string_view view) {
         if (!found.ok()) return;
-        found = check_view(view, batch).with_context("record " + std::to_string(i) +
-                                                     " of the output");
+        found =
+            check_view(view, batch).with_context("record " + std::to_string(i) + " of the output");
       });
     }
   }

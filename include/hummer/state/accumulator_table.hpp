@@ -62,7 +62,8 @@ class AccumulatorTable {
     });
   }
 
-  // Drops the entries for which keep(key, accumulator) is false. Linear; holds both tables meanwhile.
+  // Drops the entries for which keep(key, accumulator) is false. Linear; holds both tables
+  // meanwhile.
   template <typename Keep>
   void retain(Keep&& keep) {
     AccumulatorTable kept;

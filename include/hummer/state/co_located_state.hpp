@@ -46,7 +46,9 @@ struct CoLocatedState {
 
   // The pair's state, or one of its own for an empty name.
   static std::shared_ptr<CoLocatedState> find(OperatorContext& context, const std::string& name) {
-    const auto make = [] { return std::static_pointer_cast<void>(std::make_shared<CoLocatedState>()); };
+    const auto make = [] {
+      return std::static_pointer_cast<void>(std::make_shared<CoLocatedState>());
+    };
     if (name.empty()) return std::static_pointer_cast<CoLocatedState>(make());
     const std::string pair = name + " " + std::to_string(context.subtask()) + "/" +
                              std::to_string(context.parallelism());

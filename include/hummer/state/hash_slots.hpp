@@ -57,7 +57,8 @@ class HashSlots {
   // Room for `more` entries: before find_or_add, which does not grow. Growth moves entries.
   bool has_room_for(std::size_t more) const { return (size_ + more) * 4 <= capacity_ * 3; }
   void reserve_for(std::size_t more) {
-    if (!has_room_for(more)) [[unlikely]] grow(capacity_for(size_ + more));
+    if (!has_room_for(more)) [[unlikely]]
+      grow(capacity_for(size_ + more));
   }
 
   // Where the probe for a hash begins.
@@ -71,7 +72,8 @@ class HashSlots {
   template <typename Same, typename Fill>
   std::pair<Entry*, bool> find_or_add(Entry* entry, Same&& same, Fill&& fill) {
     for (;;) {
-      if (same(*entry)) [[likely]] return {entry, false};
+      if (same(*entry)) [[likely]]
+        return {entry, false};
       if (entry->is_free()) {
         fill(*entry);
         ++size_;

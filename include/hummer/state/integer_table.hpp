@@ -93,9 +93,9 @@ class IntegerTable {
       apply(zero_.value, is_new, i);
       return;
     }
-    const auto [entry, is_new] =
-        slots_.find_or_add(home, [&](const Entry& other) { return other.key == key; },
-                           [&](Entry& added) { added.key = key; });
+    const auto [entry, is_new] = slots_.find_or_add(
+        home, [&](const Entry& other) { return other.key == key; },
+        [&](Entry& added) { added.key = key; });
     apply(entry->value, is_new, i);
   }
 

@@ -85,10 +85,9 @@ class KeyTable {
     std::size_t collected = 0;
     std::size_t used = 0;
     const auto hand_on = [&] {
-      table_.update_views(std::span<const std::string_view>(views, collected),
-                          [&](V& value, bool is_new, std::size_t i) {
-                            apply(value, is_new, first + i);
-                          });
+      table_.update_views(
+          std::span<const std::string_view>(views, collected),
+          [&](V& value, bool is_new, std::size_t i) { apply(value, is_new, first + i); });
       first += collected;
       collected = 0;
       used = 0;

@@ -38,12 +38,16 @@ class TextTable {
 
  public:
   // `level`: which code finds the keys; the answers are the same.
-  explicit TextTable(std::size_t expected_keys = 0,
-                     InstructionSet level = best_instruction_set())
-      : find_keys_(text_keys_function(level)), shorts_(expected_keys), mediums_(expected_keys / 8),
-        wides_(expected_keys / 64), longs_(expected_keys / 64) {}
+  explicit TextTable(std::size_t expected_keys = 0, InstructionSet level = best_instruction_set())
+      : find_keys_(text_keys_function(level)),
+        shorts_(expected_keys),
+        mediums_(expected_keys / 8),
+        wides_(expected_keys / 64),
+        longs_(expected_keys / 64) {}
 
-  std::size_t size() const { return shorts_.size() + mediums_.size() + wides_.size() + longs_.size(); }
+  std::size_t size() const {
+    return shorts_.size() + mediums_.size() + wides_.size() + longs_.size();
+  }
   bool empty() const { return size() == 0; }
   std::size_t memory_bytes() const {
     return shorts_.memory_bytes() + mediums_.memory_bytes() + wides_.memory_bytes() +
@@ -61,8 +65,8 @@ class TextTable {
 
   // Whether `more` new keys fit without growth: then a scan may go on meanwhile.
   bool has_room_for(std::size_t more) const {
-    return shorts_.has_room_for(more) && mediums_.has_room_for(more) &&
-           wides_.has_room_for(more) && longs_.has_room_for(more);
+    return shorts_.has_room_for(more) && mediums_.has_room_for(more) && wides_.has_room_for(more) &&
+           longs_.has_room_for(more);
   }
 
   // For i in [0, count): finds or makes the entry of key_of(i) (a std::string_view) and calls
@@ -198,7 +202,8 @@ class TextTable {
     for (std::size_t i = 0; i < keys.short_count; ++i) {
       const std::uint64_t key = keys.short_keys[i];
       const auto [entry, is_new] = shorts_.find_or_add(
-          TextKeys::entry_of<ShortEntry>(keys.short_places[i]), [&](const ShortEntry& other) { return other.key == key; },
+          TextKeys::entry_of<ShortEntry>(keys.short_places[i]),
+          [&](const ShortEntry& other) { return other.key == key; },
           [&](ShortEntry& added) { added.key = key; });
       apply(entry->value, is_new, from + TextKeys::index_of(keys.short_places[i]));
     }
@@ -219,8 +224,7 @@ class TextTable {
   }
 
   template <typename Apply>
-  __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from,
-                                             Apply& apply) {
+  __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from, Apply& apply) {
     for (std::size_t i = 0; i < keys.wide_count; ++i) {
       const std::uint64_t* const key = keys.wide_keys[i];
       const auto [entry, is_new] = wides_.find_or_add(

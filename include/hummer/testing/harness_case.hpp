@@ -93,9 +93,7 @@ class HarnessReport {
   bool ok() const { return text_.empty(); }
   const std::string& text() const { return text_; }
   std::size_t schedules() const { return schedules_; }
-  Status status() const {
-    return ok() ? Status() : Status(ErrorCode::operator_failed, text_);
-  }
+  Status status() const { return ok() ? Status() : Status(ErrorCode::operator_failed, text_); }
 
  private:
   std::size_t schedules_ = 0;

@@ -21,8 +21,9 @@ struct PlannedJob {
   ExecutionGraph execution_graph;
 };
 
-Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl, const EnvironmentOptions& options,
-                        const std::string& job_name, int processors) {
+Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl,
+                        const EnvironmentOptions& options, const std::string& job_name,
+                        int processors) {
   PlannedJob job;
   job.stream_graph = impl.finished_graph(job_name);
   HUMMER_TRY(validate(job.stream_graph));
@@ -31,7 +32,8 @@ Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl, const Envi
   job.job_graph = std::move(*fused);
   const int slots = options.parallelism > 0 ? options.parallelism : processors;
   int most = slots;
-  for (const JobVertex& vertex : job.job_graph.vertices) most = std::max(most, vertex.parallelism.value_or(1));
+  for (const JobVertex& vertex : job.job_graph.vertices)
+    most = std::max(most, vertex.parallelism.value_or(1));
   PlacementOptions placement;
   placement.default_parallelism = slots;
   if (!options.peers.empty()) {
@@ -52,7 +54,9 @@ Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl, const Envi
   }
   Result<ExecutionGraph> placed = place(job.job_graph, embedded_cluster(most), placement);
   // Groups that share no slot may need more slots than the widest vertex.
-  for (int extra = 2; !placed.ok() && placed.status().code() == ErrorCode::not_enough_slots && extra <= 16; ++extra) {
+  for (int extra = 2;
+       !placed.ok() && placed.status().code() == ErrorCode::not_enough_slots && extra <= 16;
+       ++extra) {
     placed = place(job.job_graph, embedded_cluster(most * extra), placement);
   }
   if (!placed.ok()) return placed.status();
@@ -93,8 +97,8 @@ struct JobHandle::Running {
     result = std::move(done);
     complete = true;
     if (report_failure && !result.ok()) {
-      (void)platform->write_standard(2, fmt::format("hummer: {} failed: {}\n", job_name,
-                                                    result.status.to_string()));
+      (void)platform->write_standard(
+          2, fmt::format("hummer: {} failed: {}\n", job_name, result.status.to_string()));
     }
   }
 };
@@ -128,7 +132,8 @@ JobResult JobHandle::wait() {
                                                    running.platform->now() + tick_ns);
     if (end == RunEnd::satisfied) break;
     if (end == RunEnd::deadlock) {
-      running.complete_with(failed(running.job_name, {ErrorCode::internal, "the job can never go on"}));
+      running.complete_with(
+          failed(running.job_name, {ErrorCode::internal, "the job can never go on"}));
       return running.result;
     }
     progress.tick();
@@ -182,7 +187,8 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   if (!options_.explain.empty()) {
     const Result<ExplainFormat> format = parse_explain_format(options_.explain);
     if (!format.ok()) return refuse(format.status());
-    (void)platform.write_standard(1, explain(job->stream_graph, job->job_graph, job->execution_graph, *format));
+    (void)platform.write_standard(
+        1, explain(job->stream_graph, job->job_graph, job->execution_graph, *format));
     running->complete = true;
     return JobHandle(running);
   }

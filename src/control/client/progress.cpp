@@ -63,7 +63,8 @@ std::string Progress::line() const {
     text += fmt::format("  {} read, {}/s", format_bytes(static_cast<double>(bytes)),
                         format_bytes(static_cast<double>(bytes) / seconds));
   }
-  text += fmt::format("  {} records/s handled", format_count(static_cast<double>(records) / seconds));
+  text +=
+      fmt::format("  {} records/s handled", format_count(static_cast<double>(records) / seconds));
   if (expected > 0) {
     const double share = static_cast<double>(bytes) / static_cast<double>(expected);
     text += fmt::format("  {:3.0f} %", share * 100);
@@ -109,8 +110,8 @@ void Progress::summarize(const JobResult& result) {
     for (const VertexResult& vertex : result.vertices) {
       text += fmt::format("  {} (parallelism {})\n", vertex.name, vertex.parallelism);
       for (const OperatorResult& op : vertex.operators) {
-        text += fmt::format("    {:<20} {:>14} in {:>14} out {:>14} bytes\n", op.name, op.records_in,
-                            op.records_out, op.bytes);
+        text += fmt::format("    {:<20} {:>14} in {:>14} out {:>14} bytes\n", op.name,
+                            op.records_in, op.records_out, op.bytes);
       }
     }
   }
@@ -124,14 +125,16 @@ std::vector<std::string> StuckWatch::look(const Deployment& deployment, Nanoseco
     Seen& seen = seen_[task.get()];
     const std::uint64_t calls = figures.calls.get();
     const TaskState state = figures.state.load(std::memory_order_acquire);
-    const bool has_turn = figures.turn != nullptr && figures.turn->load(std::memory_order_relaxed) == &figures;
+    const bool has_turn =
+        figures.turn != nullptr && figures.turn->load(std::memory_order_relaxed) == &figures;
     if (calls != seen.calls || state != TaskState::running || !has_turn || seen.since == 0) {
       seen = {calls, now};
       continue;
     }
     if (now - seen.since < patience_) continue;
-    stuck.push_back(fmt::format("{} is stuck: {} has been {} for {:.0f} s", figures.slot, figures.name,
-                                task->describe_state(), in_seconds(now - seen.since)));
+    stuck.push_back(fmt::format("{} is stuck: {} has been {} for {:.0f} s", figures.slot,
+                                figures.name, task->describe_state(),
+                                in_seconds(now - seen.since)));
   }
   return stuck;
 }

@@ -85,10 +85,10 @@ Deployment::Slot& Deployment::slot_of(const ExecutionTask& task) {
   }
   auto slot = std::make_unique<Slot>();
   slot->number = task.slot;
-  slot->executor = platform_.make_executor(
-      {.name = "slot-" + std::to_string(task.slot),
-       .core = options_.pin_slots ? task.slot % platform_.processors() : -1,
-       .spin_ns = options_.spin_ns});
+  slot->executor =
+      platform_.make_executor({.name = "slot-" + std::to_string(task.slot),
+                               .core = options_.pin_slots ? task.slot % platform_.processors() : -1,
+                               .spin_ns = options_.spin_ns});
   slots_.push_back(std::move(slot));
   return *slots_.back();
 }
@@ -125,9 +125,10 @@ Status Deployment::start_data_plane() {
   data_plane_ = std::make_unique<DataPlaneHost>();
   data_plane_->executor = platform_.make_executor({.name = "data-plane"});
   DataPlaneOptions options;
-  options.listen_address = options_.addresses.empty()
-                               ? "127.0.0.1:0"
-                               : options_.addresses[static_cast<std::size_t>(options_.task_manager)];
+  options.listen_address =
+      options_.addresses.empty()
+          ? "127.0.0.1:0"
+          : options_.addresses[static_cast<std::size_t>(options_.task_manager)];
   data_plane_->plane = std::make_unique<DataPlane>(platform_, *data_plane_->executor, options);
   return data_plane_->plane->start();
 }
@@ -253,10 +254,13 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
       case Routing::broadcast: emitter = std::make_unique<BroadcastEmitter>(rings, target); break;
       case Routing::hash: {
         const PartitionerFactory* factory = nullptr;
-        const int from_node = job_graph_.vertices[static_cast<std::size_t>(edge.from)].chain.back().node;
-        const int to_node = job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
+        const int from_node =
+            job_graph_.vertices[static_cast<std::size_t>(edge.from)].chain.back().node;
+        const int to_node =
+            job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
         for (const StreamEdge& written : stream_graph_.edges) {
-          if (written.from == from_node && written.to == to_node && written.from_port == edge.from_port) {
+          if (written.from == from_node && written.to == to_node &&
+              written.from_port == edge.from_port) {
             factory = written.partitioner.get();
           }
         }
@@ -279,7 +283,8 @@ void Deployment::task_ended(StreamTask& task) {
     {
       const std::lock_guard lock(failure_mutex_);
       first = failure_.ok();
-      if (first || (is_consequence(failure_) && !is_consequence(task.result()))) failure_ = task.result();
+      if (first || (is_consequence(failure_) && !is_consequence(task.result())))
+        failure_ = task.result();
     }
     if (first) cancel_tasks();
   }
@@ -329,7 +334,8 @@ JobResult Deployment::figures() const {
   for (const JobVertex& vertex : job_graph_.vertices) {
     VertexResult& row = result.vertices.emplace_back();
     row.name = vertex.name;
-    for (const ChainedOperator& chained : vertex.chain) row.operators.push_back({.name = chained.name});
+    for (const ChainedOperator& chained : vertex.chain)
+      row.operators.push_back({.name = chained.name});
     for (const ExecutionTask& execution : execution_graph_.tasks) {
       if (execution.vertex != vertex.id || execution.kind != TaskKind::chain) continue;
       row.parallelism = execution.parallelism;
