@@ -102,12 +102,15 @@ class PartialAggregateOperator final : public Operator {
 
  private:
   static constexpr std::size_t small_bytes = 256 << 10;
+  static constexpr std::size_t room_for_deltas = 8192;  // keys of each length
 
   Answer emit(Output& out) {
     if (!emitting_) {
       emitting_ = true;
       paired_ = state_->merge_joined;
       state_->partial_alone = !paired_;
+      // Room for the deltas of others, which come meanwhile: also where a table is still small.
+      if (paired_) state_->table.make_room_for(room_for_deltas);
       state_->handing_on = true;
     }
     const Answer answer = emit_table<K, Accumulator>(

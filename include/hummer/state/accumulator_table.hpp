@@ -35,6 +35,7 @@ class AccumulatorTable {
     return table_.at_limit(limit_bytes) || outside_.size() * sizeof(A) > limit_bytes;
   }
   bool has_room_for(std::size_t more) const { return table_.has_room_for(more); }
+  void make_room_for(std::size_t more) { table_.make_room_for(more); }
   void clear() {
     table_.clear();
     outside_.clear();

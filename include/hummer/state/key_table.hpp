@@ -36,6 +36,7 @@ class KeyTable {
   std::size_t memory_bytes() const { return table_.memory_bytes(); }
   bool at_limit(std::size_t limit_bytes) const { return table_.at_limit(limit_bytes); }
   bool has_room_for(std::size_t more) const { return table_.has_room_for(more); }
+  void make_room_for(std::size_t more) { table_.make_room_for(more); }
   void clear() { table_.clear(); }
 
   template <typename KeyOf, typename Apply>

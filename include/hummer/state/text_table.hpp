@@ -69,6 +69,13 @@ class TextTable {
            longs_.has_room_for(more);
   }
 
+  void make_room_for(std::size_t more) {
+    shorts_.reserve_for(more);
+    mediums_.reserve_for(more);
+    wides_.reserve_for(more);
+    longs_.reserve_for(more);
+  }
+
   // For i in [0, count): finds or makes the entry of key_of(i) (a std::string_view) and calls
   // apply(V&, bool is_new, i); the value of a new entry is zero bytes. Equal keys come in order
   // of i; different ones in any order.
