@@ -60,6 +60,7 @@ Task<void> StreamTask::run() {
   Nanoseconds retry_ns = operator_retry_first_ns;
   int turn = 0;
   bool end_sent = false;
+  bool operator_blocks = false;
   for (;;) {
     if (cancelled_.load(std::memory_order_relaxed)) {
       finish({ErrorCode::cancelled, "cancelled"});
@@ -87,6 +88,8 @@ Task<void> StreamTask::run() {
           co_return;
         }
       } else if (by_operator || chain_->blocked_by_operator()) {
+        operator_blocks = true;
+        figures_.operator_blocks.store(true, std::memory_order_relaxed);
         const Nanoseconds deadline = executor.now() + retry_ns;
         retry_ns = std::min(retry_ns * 2, operator_retry_last_ns);
         co_await wake_event_.wait_until(deadline);
@@ -98,6 +101,10 @@ Task<void> StreamTask::run() {
       continue;
     }
     retry_ns = operator_retry_first_ns;
+    if (operator_blocks) {
+      operator_blocks = false;
+      figures_.operator_blocks.store(false, std::memory_order_relaxed);
+    }
     if (end_sent) {
       finish({});
       co_return;

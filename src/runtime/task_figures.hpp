@@ -41,6 +41,8 @@ struct TaskFigures {
   // Which operator is being called, and how often calls have begun: a slot whose
   // count stands still while its state is `running` is stuck inside that operator.
   std::atomic<std::uint32_t> current_operator{0};
+  // The current operator answered `blocked`, and at every try since.
+  std::atomic<bool> operator_blocks{false};
   Gauge calls;
   // Shared by the tasks of a slot: whose turn it is.
   std::atomic<const TaskFigures*>* turn = nullptr;

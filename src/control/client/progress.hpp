@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,9 @@ class Progress {
   bool line_open_ = false;
 };
 
-// Tasks that have the turn of their slot but whose calls have stood still, as texts.
+// Tasks that stand still, as texts: those that have the turn of their slot but whose calls stand
+// still (the whole slot does), and those of which an operator answers `blocked` all the time.
+// Thread: any; JobHandle::stuck() may be asked while another thread waits for the job.
 class StuckWatch {
  public:
   explicit StuckWatch(Nanoseconds patience) : patience_(patience) {}
@@ -49,8 +52,16 @@ class StuckWatch {
   struct Seen {
     std::uint64_t calls = 0;
     Nanoseconds since = 0;
+    std::uint64_t handled = 0;
+    Nanoseconds blocked_since = 0;
   };
-  Nanoseconds patience_;
+  void look_at_call(const StreamTask& task, Seen& seen, Nanoseconds now,
+                    std::vector<std::string>& stuck) const;
+  void look_at_block(const StreamTask& task, Seen& seen, Nanoseconds now,
+                     std::vector<std::string>& stuck) const;
+
+  const Nanoseconds patience_;
+  std::mutex mutex_;
   std::map<const StreamTask*, Seen> seen_;
 };
 
