@@ -207,7 +207,8 @@ std::string help_text(const Impl& impl) {
 
 Status check_arguments(const Impl& impl) {
   if (!impl.usage.ok()) return impl.usage;
-  for (const auto& [name, value] : impl.arguments) {
+  for (const auto& argument : impl.arguments) {
+    const std::string& name = argument.first;
     if (impl.asked.contains(name)) continue;
     std::string nearest;
     std::size_t least = 4;
