@@ -108,6 +108,15 @@ TEST(GeneratorSource, WatermarksFollowTheirRecords) {
   EXPECT_TRUE(report.ok()) << report.text();
 }
 
+TEST(GeneratorSource, WatermarksWithoutTimestamps) {
+  const auto time = [](std::uint64_t index) { return static_cast<Timestamp>(100 + 10 * index); };
+  SourceHarness harness(generator_factory<long>(
+      square, {.count = 4, .watermark_interval = 3, .timestamps = false}, time));
+  harness.output<long>().record(0).record(1).record(4).watermark(130).record(9);
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
 TEST(GeneratorSource, RestoreFromTwoSubtasksKeepsEventTimeInStep) {
   const auto time = [](std::uint64_t index) { return static_cast<Timestamp>(index); };
   const auto factory =
