@@ -87,11 +87,11 @@ class JobHandle {
 struct NodeSpecification {
   std::string name;
   std::string kind;  // "source", "operator", "sink"
-  std::shared_ptr<const OperatorFactory> factory;
+  std::shared_ptr<const OperatorFactory> factory = {};
   bool bounded = false;
   bool stateful = false;
-  std::optional<int> parallelism;
-  std::string output_type;
+  std::optional<int> parallelism = {};
+  std::string output_type = {};
 };
 
 enum class EdgeRouting { automatic, forward, hash, rebalance, broadcast };
@@ -166,9 +166,14 @@ class StreamExecutionEnvironment {
 
 // How DataStream's setters reach the node that they are about.
 struct NodeSettings {
-  std::optional<std::string> name, uid, resource_group;
-  std::optional<int> parallelism, min_parallelism, max_parallelism;
-  std::optional<bool> chain_with_upstream, chain_with_downstream;
+  std::optional<std::string> name = {};
+  std::optional<std::string> uid = {};
+  std::optional<std::string> resource_group = {};
+  std::optional<int> parallelism = {};
+  std::optional<int> min_parallelism = {};
+  std::optional<int> max_parallelism = {};
+  std::optional<bool> chain_with_upstream = {};
+  std::optional<bool> chain_with_downstream = {};
 };
 void apply_settings(StreamExecutionEnvironment& env, int node, const NodeSettings& settings);
 bool is_bounded(StreamExecutionEnvironment& env, int node);
