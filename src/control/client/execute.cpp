@@ -31,9 +31,6 @@ Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl,
   if (!fused.ok()) return fused.status();
   job.job_graph = std::move(*fused);
   const int slots = options.parallelism > 0 ? options.parallelism : processors;
-  int most = slots;
-  for (const JobVertex& vertex : job.job_graph.vertices)
-    most = std::max(most, vertex.parallelism.value_or(1));
   PlacementOptions placement;
   placement.default_parallelism = slots;
   if (!options.peers.empty()) {
@@ -52,13 +49,14 @@ Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl,
     job.execution_graph = std::move(*spread);
     return job;
   }
-  Result<ExecutionGraph> placed = place(job.job_graph, embedded_cluster(most), placement);
-  // Groups that share no slot may need more slots than the widest vertex.
-  for (int extra = 2;
-       !placed.ok() && placed.status().code() == ErrorCode::not_enough_slots && extra <= 16;
-       ++extra) {
-    placed = place(job.job_graph, embedded_cluster(most * extra), placement);
-  }
+  // Embedded, the TaskManager has as many slots as the job needs.
+  const Result<std::vector<int>> parallelism = resolve_parallelism(
+      job.job_graph,
+      {.free_slots = highest_parallelism, .default_parallelism = slots, .total_slots = {}});
+  if (!parallelism.ok()) return parallelism.status();
+  const int needed = slots_needed(job.job_graph, *parallelism, placement.sharing);
+  Result<ExecutionGraph> placed =
+      place(job.job_graph, embedded_cluster(std::max(slots, needed)), placement);
   if (!placed.ok()) return placed.status();
   job.execution_graph = std::move(*placed);
   return job;
