@@ -112,6 +112,7 @@ class ZstdDecompressor final : public NamedDecompressor {
     ZSTD_inBuffer in{input.data(), input.size(), 0};
     ZSTD_outBuffer out{output.data(), output.size(), 0};
     while (out.pos < out.size && (in.pos < in.size || in_frame_)) {
+      if (!in_frame_ && !may_begin_frame(input[in.pos])) return failed_outside_frame();
       const std::size_t consumed_before = in.pos;
       const std::size_t produced_before = out.pos;
       const std::size_t answer = ZSTD_decompressStream(stream_, &out, &in);
@@ -132,6 +133,15 @@ class ZstdDecompressor final : public NamedDecompressor {
   }
 
  private:
+  // The first byte of a frame or of a skippable one. It keeps out the formats from before
+  // zstd 0.8, which the library may read, but not in steps of any size.
+  static bool may_begin_frame(char byte) { return byte == '\x28' || (byte & '\xf0') == '\x50'; }
+
+  Status failed_outside_frame() {
+    return fail(ErrorCode::corrupt_file, offset_ > 0 ? "garbage after the end of the zstd data"
+                                                     : "no zstd data, or from before zstd 0.8");
+  }
+
   Status failed(std::size_t answer) {
     switch (ZSTD_getErrorCode(answer)) {
       case ZSTD_error_frameParameter_windowTooLarge:
@@ -140,10 +150,7 @@ class ZstdDecompressor final : public NamedDecompressor {
       case ZSTD_error_memory_allocation:
         return fail(ErrorCode::limit_exceeded, "no memory for zstd");
       case ZSTD_error_prefix_unknown:
-        if (offset_ > 0) {
-          return fail(ErrorCode::corrupt_file, "garbage after the end of the zstd data");
-        }
-        [[fallthrough]];
+        return failed_outside_frame();
       default:
         return fail(ErrorCode::corrupt_file,
                     std::string("damaged zstd data (") + ZSTD_getErrorName(answer) + ")");

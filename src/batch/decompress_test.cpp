@@ -140,6 +140,16 @@ TEST_P(DecompressTest, AnEmptyInputIsEmpty) {
   EXPECT_EQ(*result, "");
 }
 
+TEST(ZstdDecompressor, RefusesTheFormatsFromBeforeItsFirstStableOneInStepsOfAnySize) {
+  // The head of a frame of zstd 0.7: once taken in steps of a byte, and refused as a whole.
+  const std::string_view old("\x27\xb5\x2f\xfd\x30\x45\xff\x20\xfd", 9);
+  for (const std::size_t input_step : {std::size_t{1}, std::size_t{4}, old.size()}) {
+    const auto result = decompress(CompressionFormat::zstd, std::string(old), input_step, 100);
+    ASSERT_FALSE(result.ok()) << input_step;
+    EXPECT_EQ(result.status().code(), ErrorCode::corrupt_file);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, DecompressTest,
                          testing::Values(CompressionFormat::gzip, CompressionFormat::zstd));
 
