@@ -149,8 +149,7 @@ class ZstdDecompressor final : public NamedDecompressor {
                     "needs a window above 128 MiB: compress it without --long or --ultra");
       case ZSTD_error_memory_allocation:
         return fail(ErrorCode::limit_exceeded, "no memory for zstd");
-      case ZSTD_error_prefix_unknown:
-        return failed_outside_frame();
+      case ZSTD_error_prefix_unknown: return failed_outside_frame();
       default:
         return fail(ErrorCode::corrupt_file,
                     std::string("damaged zstd data (") + ZSTD_getErrorName(answer) + ")");

@@ -1,0 +1,50 @@
+// ClusterClient: requests to a JobManager, one at a time.
+//
+// Each call connects when there is no connection, asks, and repeats itself over a new
+// connection when the old one broke or no answer came, until `patience` has passed: all
+// requests are idempotent. Status failures: those of the network (naming the address), of
+// the greeting (token, version), and what the JobManager answered.
+//
+// Thread: coroutines on one executor. Lifecycle: close() ends a waiting call with cancelled.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "control/protocol/message_stream.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer {
+
+struct ClusterClientOptions {
+  std::string job_manager = "127.0.0.1:6123";
+  std::string token;
+  Nanoseconds patience_ns = seconds(10);
+  Nanoseconds answer_timeout_ns = seconds(3);  // beyond what the request itself waits for
+  MessageFaults* faults = nullptr;             // tests
+};
+
+class ClusterClient {
+ public:
+  ClusterClient(Platform& platform, Executor& executor, ClusterClientOptions options);
+  ~ClusterClient();
+  ClusterClient(const ClusterClient&) = delete;
+  ClusterClient& operator=(const ClusterClient&) = delete;
+
+  // Any request; its id is set here. A failure inside the answer comes back as Status.
+  Task<Result<wire::ClientAnswer>> ask(wire::ClientRequest request);
+  // The job's number. Sends the library's bytes only when the JobManager lacks them.
+  Task<Result<std::uint64_t>> submit(wire::SubmitJob job, std::string library);
+  // Waits until the job has ended; `on_change` sees each new status.
+  Task<Result<wire::JobStatus>> watch(std::uint64_t job,
+                                      void (*on_change)(void*, const wire::JobStatus&),
+                                      void* context);
+  void close();
+
+ private:
+  class State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace hummer

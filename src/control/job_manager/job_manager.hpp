@@ -1,0 +1,71 @@
+// JobManager: the actor that knows the cluster's TaskManagers and jobs.
+//
+// It accepts TaskManagers and clients on one port, gives slots to jobs, says what
+// each TaskManager should run (docs/design/2026-11-21-cluster.md: states, not commands),
+// and keeps what became of each job. It runs no user code and loads no library;
+// libraries pass through it as bytes.
+//
+// Lifecycle: start() listens and returns; stop() (or the destructor) closes all
+// connections. Thread: start and stop on the caller's; everything else on its own
+// executor. Errors: start() address_in_use and the like. No message of a peer takes it
+// down: a stranger's connection is closed and counted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "control/protocol/message_stream.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer {
+
+struct JobManagerOptions {
+  std::string listen_address = "127.0.0.1:6123";
+  std::string token;
+  Nanoseconds heartbeat_interval_ns = seconds(1);
+  Nanoseconds heartbeat_timeout_ns = seconds(5);
+  Nanoseconds greeting_timeout_ns = seconds(5);
+  // How long a job waits for its slots before it fails.
+  Nanoseconds slot_timeout_ns = seconds(300);
+  // Ended jobs and lost TaskManagers that are remembered.
+  std::size_t remembered_jobs = 1000;
+  std::size_t remembered_task_managers = 10000;
+  std::size_t log_lines_per_job = 10000;
+  std::size_t max_library_bytes = std::size_t{1} << 30;
+  std::size_t library_store_bytes = std::size_t{4} << 30;  // all that are not of live jobs
+  MessageFaults* faults = nullptr;                         // tests
+  // Called for each thing worth a line in the process's log. On the own executor.
+  void (*log)(void* context, std::string_view line) = nullptr;
+  void* log_context = nullptr;
+};
+
+struct JobManagerCounts {
+  std::uint64_t connections = 0;    // open now
+  std::uint64_t task_managers = 0;  // alive now
+  std::uint64_t task_managers_lost = 0;
+  std::uint64_t heartbeats = 0;
+  std::uint64_t refused = 0;       // token, version, id in use
+  std::uint64_t garbage = 0;       // no protocol
+  std::uint64_t stale_states = 0;  // another session, or overtaken
+};
+
+class JobManager {
+ public:
+  JobManager(Platform& platform, JobManagerOptions options);
+  ~JobManager();
+  JobManager(const JobManager&) = delete;
+  JobManager& operator=(const JobManager&) = delete;
+
+  Status start();
+  void stop();
+  // With the real port. REQUIRES: started.
+  SocketAddress address() const;
+  JobManagerCounts counts() const;  // any thread
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,61 @@
+// TaskManager: the actor that runs parts of jobs in its slots.
+//
+// It registers with the JobManager, sends its state as heartbeat, and makes what it
+// runs equal to what the JobManager says it should (docs/design/2026-11-21-cluster.md). When the
+// JobManager is gone it cancels everything and registers again, for ever, with growing pauses
+// (0.1 s to 5 s). A user function that fails or throws ends its job, never this process.
+//
+// Lifecycle: start() opens the data plane and begins to register; drain() ends all jobs' parts in
+// good order (SIGTERM); stop() cancels them and returns when no code of a job runs any more.
+// Thread: start, drain, stop on the caller's; control on one executor, the data plane on another,
+// each job's load and build on one of its own, each slot in use on one.
+// Errors: start(): data address in use, an interface that does not exist.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/job_library/job_libraries.hpp"
+#include "control/protocol/message_stream.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer {
+
+struct TaskManagerOptions {
+  std::string id;  // empty: drawn
+  std::string job_manager = "127.0.0.1:6123";
+  std::string token;
+  int slots = 1;
+  std::string host;  // empty: the machine's name
+  // Where the data plane listens: "127.0.0.1:0", or one per interface: "eth1=10.0.2.1:0".
+  std::vector<std::string> data_addresses = {"127.0.0.1:0"};
+  std::uint64_t program_hash = 0;   // application mode
+  MessageFaults* faults = nullptr;  // tests
+  void (*log)(void* context, std::string_view line) = nullptr;
+  void* log_context = nullptr;
+};
+
+class TaskManager {
+ public:
+  TaskManager(Platform& platform, JobLibraries& libraries, TaskManagerOptions options);
+  ~TaskManager();
+  TaskManager(const TaskManager&) = delete;
+  TaskManager& operator=(const TaskManager&) = delete;
+
+  Status start();
+  void stop();
+  const std::string& id() const;
+  // Any thread.
+  bool registered() const;
+  std::size_t attempts() const;  // that have not ended
+  // Why the JobManager refused it for good (token, version); ok otherwise.
+  Status refusal() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hummer
