@@ -112,14 +112,25 @@ class ZstdDecompressor final : public NamedDecompressor {
     ZSTD_inBuffer in{input.data(), input.size(), 0};
     ZSTD_outBuffer out{output.data(), output.size(), 0};
     while (out.pos < out.size && (in.pos < in.size || in_frame_)) {
-      if (!in_frame_ && !may_begin_frame(input[in.pos])) return failed_outside_frame();
+      if (!in_frame_ && !begin_frame(input[in.pos])) return failed_outside_frame();
       const std::size_t consumed_before = in.pos;
       const std::size_t produced_before = out.pos;
+      // The first byte of a frame goes alone: a whole frame at once would take another way through
+      // the library, which refuses more.
+      in.size = head_.empty() ? in.pos + 1 : input.size();
       const std::size_t answer = ZSTD_decompressStream(stream_, &out, &in);
-      offset_ += in.pos - consumed_before;
+      in.size = input.size();
+      const std::size_t consumed = in.pos - consumed_before;
+      offset_ += consumed;
       if (ZSTD_isError(answer)) return failed(answer);
+      keep_head(input.subspan(consumed_before, consumed));
+      frame_bytes_ += out.pos - produced_before;
       in_frame_ = answer != 0;
-      if (in.pos == consumed_before && out.pos == produced_before) break;
+      if (!in_frame_ && !frame_is_whole()) {
+        return fail(ErrorCode::corrupt_file,
+                    "damaged zstd data (its size is not the one announced)");
+      }
+      if (consumed == 0 && out.pos == produced_before) break;
     }
     return Step{in.pos, out.pos, in_frame_ && out.pos == out.size};
   }
@@ -133,9 +144,25 @@ class ZstdDecompressor final : public NamedDecompressor {
   }
 
  private:
-  // The first byte of a frame or of a skippable one. It keeps out the formats from before
-  // zstd 0.8, which the library may read, but not in steps of any size.
-  static bool may_begin_frame(char byte) { return byte == '\x28' || (byte & '\xf0') == '\x50'; }
+  // False: `byte` begins neither a frame nor a skippable one. That keeps out the formats from
+  // before zstd 0.8, which the library may read, but not in steps of any size.
+  bool begin_frame(char byte) {
+    head_.clear();
+    frame_bytes_ = 0;
+    return byte == '\x28' || (byte & '\xf0') == '\x50';
+  }
+
+  void keep_head(std::span<const char> bytes) {
+    constexpr std::size_t longest_head = 18;
+    head_.append(bytes.data(), std::min(bytes.size(), longest_head - head_.size()));
+  }
+
+  // The library does not compare the sizes when the last block is empty.
+  bool frame_is_whole() const {
+    const unsigned long long announced = ZSTD_getFrameContentSize(head_.data(), head_.size());
+    return announced == ZSTD_CONTENTSIZE_UNKNOWN || announced == ZSTD_CONTENTSIZE_ERROR ||
+           announced == frame_bytes_;
+  }
 
   Status failed_outside_frame() {
     return fail(ErrorCode::corrupt_file, offset_ > 0 ? "garbage after the end of the zstd data"
@@ -158,6 +185,8 @@ class ZstdDecompressor final : public NamedDecompressor {
 
   ZSTD_DStream* stream_;
   bool in_frame_ = false;
+  std::string head_;               // the frame's first bytes
+  std::uint64_t frame_bytes_ = 0;  // that it has given so far
 };
 
 }  // namespace

@@ -150,6 +150,17 @@ TEST(ZstdDecompressor, RefusesTheFormatsFromBeforeItsFirstStableOneInStepsOfAnyS
   }
 }
 
+TEST(ZstdDecompressor, RefusesAFrameThatGivesLessThanItAnnouncesInStepsOfAnySize) {
+  // Announces 65071 bytes, gives 1416, and ends with an empty block.
+  const std::string short_frame(
+      "\x28\xb5\x2f\xfd\x42\x0d\x00\x00\x2f\xfd\x42\x2c\x00\x1a\x05\x00\x00", 17);
+  for (const std::size_t input_step : {std::size_t{1}, std::size_t{2}, short_frame.size()}) {
+    const auto result = decompress(CompressionFormat::zstd, short_frame, input_step, 65536);
+    ASSERT_FALSE(result.ok()) << input_step;
+    EXPECT_EQ(result.status().code(), ErrorCode::corrupt_file);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, DecompressTest,
                          testing::Values(CompressionFormat::gzip, CompressionFormat::zstd));
 
