@@ -141,12 +141,15 @@ TEST_P(DecompressTest, AnEmptyInputIsEmpty) {
 }
 
 TEST(ZstdDecompressor, RefusesTheFormatsFromBeforeItsFirstStableOneInStepsOfAnySize) {
-  // The head of a frame of zstd 0.7: once taken in steps of a byte, and refused as a whole.
-  const std::string_view old("\x27\xb5\x2f\xfd\x30\x45\xff\x20\xfd", 9);
-  for (const std::size_t input_step : {std::size_t{1}, std::size_t{4}, old.size()}) {
-    const auto result = decompress(CompressionFormat::zstd, std::string(old), input_step, 100);
-    ASSERT_FALSE(result.ok()) << input_step;
-    EXPECT_EQ(result.status().code(), ErrorCode::corrupt_file);
+  // The head of a frame of zstd 0.7, and that of 0.6 behind a byte of a real one: once taken in
+  // steps of one size and refused in those of another.
+  for (const std::string_view old : {std::string_view("\x27\xb5\x2f\xfd\x30\x45\xff\x20\xfd", 9),
+                                     std::string_view("\x28\x26\xb5\x2f\xfd\x00\x00\x00\x00", 9)}) {
+    for (const std::size_t input_step : {std::size_t{1}, std::size_t{4}, old.size()}) {
+      const auto result = decompress(CompressionFormat::zstd, std::string(old), input_step, 100);
+      ASSERT_FALSE(result.ok()) << input_step;
+      EXPECT_EQ(result.status().code(), ErrorCode::corrupt_file);
+    }
   }
 }
 
