@@ -1,5 +1,5 @@
-"""Flink beside the engine's paths: finds the jars that bench/peers/install puts into .venv/, compiles
-FlinkMicro.java against them, and gives the commands to run it.
+"""Flink beside the engine's paths: finds the jars that bench/peers/install puts into .venv/,
+compiles FlinkMicro.java against them, and gives the commands to run it.
 """
 
 import os
