@@ -2,12 +2,8 @@ import java.util.Locale;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.functions.OpenContext;
-import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.base.LongValueSerializer;
-import org.apache.flink.api.java.typeutils.ValueTypeInfo;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
@@ -100,14 +96,7 @@ public class FlinkMicro {
     System.exit(0); // service threads linger
   }
 
-  /** The serializer that Flink has for this very type, and by itself does not take. */
-  private static final TypeInformation<LongValue> VALUE =
-      new ValueTypeInfo<LongValue>(LongValue.class) {
-        @Override
-        public TypeSerializer<LongValue> createSerializer(SerializerConfig config) {
-          return LongValueSerializer.INSTANCE;
-        }
-      };
+  private static final TypeInformation<LongValue> VALUE = TypeInformation.of(LongValue.class);
 
   /** What the sink leaves: it runs in this very process. */
   private static class Result {
