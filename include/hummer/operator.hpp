@@ -149,7 +149,8 @@ class OperatorContext {
 
   // Figures for progress and results: bytes read or written, and of how many.
   void count_bytes(std::uint64_t bytes) { bytes_ += bytes; }
-  // A sink's, of a record in that stands for more than one.
+  // Records in beyond those that are in the input batch when process() is done: of one that stands
+  // for several, or that the operator has moved out.
   void count_records(std::uint64_t further) { further_records_ += further; }
   std::uint64_t take_further_records() { return std::exchange(further_records_, 0); }
   void expect_bytes(std::uint64_t total) { bytes_expected_ += total; }
