@@ -189,7 +189,8 @@ Status LinuxFiles::create_directories(const std::string& path) {
     struct stat information{};
     if (::stat(part.c_str(), &information) == 0) {
       if (S_ISDIR(information.st_mode)) continue;
-      return {ErrorCode::not_a_file, "cannot create directory '" + part + "': a file has that name"};
+      return {ErrorCode::not_a_file,
+              "cannot create directory '" + part + "': a file has that name"};
     }
     return file_failure(error, "create directory", part);
   }
