@@ -1,0 +1,72 @@
+// CheckpointOptions: whether, how often and where a job's state is saved.
+//
+//   env.options().checkpoints.directory = "/var/lib/hummer/checkpoints";
+//   env.options().checkpoints.interval_ms = 1000;
+//
+// With a directory and an interval the job takes a checkpoint every interval and, when it fails,
+// starts again from the newest one as the restart strategy says. All workers must see the
+// directory.
+//
+// A value; validated when the job is executed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hummer {
+
+enum class Guarantee {
+  // Every record counts once in state and in transactional sinks: inputs wait for each other at a
+  // barrier.
+  exactly_once,
+  // Inputs do not wait: after a restart records may count twice.
+  at_least_once,
+};
+
+struct CheckpointOptions {
+  std::string directory;         // empty: no checkpoints
+  std::int64_t interval_ms = 0;  // 0: none by time (savepoints still work)
+  Guarantee guarantee = Guarantee::exactly_once;
+  std::int64_t minimum_pause_ms = 0;     // between the end of one and the begin of the next
+  std::int64_t timeout_ms = 600'000;     // then it is given up
+  std::uint32_t tolerated_failures = 0;  // in a row; one more fails the job
+  std::uint32_t retained = 1;            // complete ones that are kept
+  bool keep_at_end = false;              // those of a job that finished or was cancelled
+
+  bool enabled() const { return !directory.empty(); }
+};
+
+// When a job that failed starts again.
+struct RestartStrategy {
+  enum class Kind { none, fixed_delay, exponential, failure_rate };
+  Kind kind = Kind::none;  // with checkpoints: exponential, unless it is set
+  bool is_set = false;
+  std::uint32_t attempts = 10;  // fixed_delay: restarts in all
+  std::int64_t delay_ms = 100;  // exponential: the first
+  std::int64_t longest_delay_ms = 30'000;
+  double factor = 2;
+  std::int64_t quiet_ms = 60'000;  // exponential: after so long without failure, from the start
+  std::uint32_t failures = 3;      // failure_rate: more within `interval_ms` fail the job
+  std::int64_t interval_ms = 60'000;
+
+  static RestartStrategy no_restart() { return {.kind = Kind::none, .is_set = true}; }
+  static RestartStrategy fixed_delay(std::uint32_t attempts, std::int64_t delay_ms) {
+    return {.kind = Kind::fixed_delay, .is_set = true, .attempts = attempts, .delay_ms = delay_ms};
+  }
+  static RestartStrategy exponential(std::int64_t first_ms, std::int64_t longest_ms) {
+    return {.kind = Kind::exponential,
+            .is_set = true,
+            .delay_ms = first_ms,
+            .longest_delay_ms = longest_ms};
+  }
+  static RestartStrategy failure_rate(std::uint32_t failures, std::int64_t interval_ms,
+                                      std::int64_t delay_ms) {
+    return {.kind = Kind::failure_rate,
+            .is_set = true,
+            .delay_ms = delay_ms,
+            .failures = failures,
+            .interval_ms = interval_ms};
+  }
+};
+
+}  // namespace hummer
