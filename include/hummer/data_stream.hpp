@@ -359,8 +359,9 @@ class KeyedStream {
     }
     const bool at_end =
         emit == Emit::at_end || (emit == Emit::automatic && is_bounded(env, stream_.node()));
-    // Only where results are held back may the halves share a table.
-    const std::string pair_name = at_end ? env.unique_name(name) : "";
+    // Only where results are held back and no barrier comes may the halves share a table.
+    const bool may_share = at_end && !env.options().checkpoints.enabled();
+    const std::string pair_name = may_share ? env.unique_name(name) : "";
     const PartialAggregateOptions options{.limit_bytes = env.options().partial_state_bytes,
                                           .hold_until_end = at_end,
                                           .pair_name = pair_name};

@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hummer/checkpointing.hpp>
 #include <hummer/connectors.hpp>
 #include <hummer/job_result.hpp>
 #include <hummer/network_settings.hpp>
@@ -55,6 +56,8 @@ struct EnvironmentOptions {
   bool quiet = true;
   bool progress_per_vertex = false;
   std::string explain;  // "", "text", "json", "dot"
+  CheckpointOptions checkpoints;
+  RestartStrategy restart;
   // A fixed cluster without a JobManager: every process runs this program with the same arguments
   // and its own `process`; `peers` are the addresses (host:port) where the processes' data planes
   // listen, in order. Each has `parallelism` slots. Empty: one process.

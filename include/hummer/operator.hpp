@@ -8,15 +8,21 @@
 //
 // Order of calls:
 //
-//   restore*  open  ( process | watermark | idle | timer | snapshot )*  end  close
+//   restore*  open  ( process | watermark | idle | timer | snapshot | commit )*  end  close
 //
-//   restore    once per piece of earlier state, before open.
+//   restore    once per piece that any earlier subtask of this operator wrote, before open, in the
+//              order of those subtasks and on every new subtask: keep what is your own (keys by
+//              owns_key in key_hash.hpp, anything else by its number modulo the parallelism).
 //   open       once, before any record. A failure fails the job.
 //   process    takes `in` from in.position() on, advances it, emits.
 //   watermark  no record before `time` comes any more.
 //   idle       nothing more is at hand for now: emit what would otherwise wait.
 //   timer      `now` has reached the time asked for with OperatorContext::call_at.
-//   snapshot   writes what restore needs; called between two elements, after flush.
+//   snapshot   writes what restore needs; called between two elements, after flush. Behind `end`
+//              it writes what makes a second end emit nothing again.
+//   commit     the epoch's snapshots are complete everywhere: what was held back for them may
+//              become visible. Idempotent; may never come for an epoch, then a later one stands
+//              for it too. After a restart it comes again for the epoch that was restored.
 //   flush      an epoch ends: emit partial results, so that no state travels late.
 //   end        no input comes any more; emit the rest.
 //   close      always called if open was, also after a failure or cancel. No output.
@@ -184,6 +190,7 @@ class Operator {
   virtual Answer timer(std::int64_t /*now*/, Output&) { return Answer::done; }
   virtual Answer flush(Output&) { return Answer::done; }
   virtual Status snapshot(ByteWriter&) { return {}; }
+  virtual Status commit(std::uint64_t /*epoch*/) { return {}; }
   virtual Answer end(Output&) { return Answer::done; }
   virtual Status close() { return {}; }
 

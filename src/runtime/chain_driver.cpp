@@ -50,6 +50,7 @@ ChainDriver::~ChainDriver() = default;
 
 void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& options) {
   auto stage = std::make_unique<Stage>();
+  stage->uid = options.uid;
   stage->context = std::make_unique<Context>(*this, options);
   op->set_context(*stage->context);
   stage->output.set_soft_limit(options.batch_records);
@@ -72,6 +73,49 @@ void ChainDriver::add_emitter(std::size_t stage, std::size_t port,
 
 const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t port) const {
   return stages_[stage]->output.type(port);
+}
+
+Status ChainDriver::restore(std::size_t index, std::string_view bytes) {
+  Stage& stage = *stages_[index];
+  const Answer answer = guarded(stage, [&] {
+    ByteReader in(bytes);
+    Status status = stage.op->restore(in);
+    return status.ok() ? Answer::done
+                       : stage.context->fail(status.with_context("restoring operator '" +
+                                                                 stage.context->name() + "'"));
+  });
+  return answer == Answer::failed ? failure_ : Status();
+}
+
+Answer ChainDriver::snapshot(Stage& stage) {
+  return guarded(stage, [&] {
+    SnapshotPiece& piece = pieces_.emplace_back(SnapshotPiece{stage.uid, {}});
+    ByteWriter out(piece.bytes);
+    Status status = stage.op->snapshot(out);
+    piece.bytes.resize(out.size());
+    return status.ok() ? Answer::done : stage.context->fail(std::move(status));
+  });
+}
+
+Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
+  HUMMER_ASSERT(idle());
+  pieces_.clear();
+  for (auto& stage : stages_) {
+    if (snapshot(*stage) == Answer::failed) return failure_;
+  }
+  return std::exchange(pieces_, {});
+}
+
+Status ChainDriver::commit(std::uint64_t epoch) {
+  HUMMER_ASSERT(idle());
+  for (auto& stage : stages_) {
+    const Answer answer = guarded(*stage, [&] {
+      Status status = stage->op->commit(epoch);
+      return status.ok() ? Answer::done : stage->context->fail(std::move(status));
+    });
+    if (answer == Answer::failed) return failure_;
+  }
+  return {};
 }
 
 Status ChainDriver::open(Executor& executor) {
@@ -278,6 +322,12 @@ Answer ChainDriver::step_control(Stage& stage) {
     return answer;
   }
   if (answer == Answer::done) {
+    const bool barrier =
+        stage.phase == Phase::control && stage.input.control.kind == Control::Kind::barrier;
+    if (barrier && on_snapshot_ != nullptr) {
+      if (&stage == stages_.front().get()) pieces_.clear();
+      if (snapshot(stage) == Answer::failed) return Answer::failed;
+    }
     if (stage.phase != Phase::timer) stage.forwarded = std::exchange(stage.input.control, {});
     stage.resume = Phase::empty;
   } else {
@@ -316,6 +366,9 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
   }
   stage.phase = stage.resume;
   const Control control = std::exchange(stage.forwarded, {});
+  if (last && control.kind == Control::Kind::barrier && on_snapshot_ != nullptr) {
+    on_snapshot_(control.epoch, std::exchange(pieces_, {}));
+  }
   if (last || stage.exits.empty()) return Answer::done;
   Batch& out = stage.output.batch(0);
   if (out.empty() && !control) return Answer::done;

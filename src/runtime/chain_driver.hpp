@@ -33,11 +33,18 @@
 
 namespace hummer {
 
+// What one operator wrote at the end of an epoch.
+struct SnapshotPiece {
+  std::string uid;
+  std::string bytes;
+};
+
 // See OperatorContext::slot_local. Thread: that of the slot.
 using SlotObjects = std::map<std::string, std::shared_ptr<void>>;
 
 struct StageOptions {
   std::string name;
+  std::string uid = {};  // names its state
   int subtask = 0;
   int parallelism = 1;
   int key_groups = default_key_groups;
@@ -59,6 +66,14 @@ class ChainDriver {
   const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
   std::size_t stage_count() const { return stages_.size(); }
 
+  // Before open: a piece of earlier state for the stage with this uid.
+  Status restore(std::size_t stage, std::string_view bytes);
+  const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
+  // Called when a barrier has left the last stage, with what every stage wrote.
+  void set_on_snapshot(std::function<void(std::uint64_t, std::vector<SnapshotPiece>)> function) {
+    on_snapshot_ = std::move(function);
+  }
+
   Status open(Executor& executor);
 
   // REQUIRES: idle(). Takes the element (its batch is swapped with a used one).
@@ -69,6 +84,11 @@ class ChainDriver {
   bool has_source() const { return source_ != nullptr; }
   // Makes a source end early: produce() is not asked again.
   void end_source();
+
+  // REQUIRES: idle(). The state of all stages as it is, behind the end of the stream.
+  Result<std::vector<SnapshotPiece>> snapshot_now();
+  // REQUIRES: idle(). See Operator::commit.
+  Status commit(std::uint64_t epoch);
 
   // Works until nothing is in flight (done), or blocked, or failed.
   Answer run();
@@ -106,6 +126,7 @@ class ChainDriver {
   };
 
   struct Stage {
+    std::string uid;
     std::unique_ptr<Operator> op;
     std::unique_ptr<Context> context;
     OperatorFigures* figures = nullptr;
@@ -115,7 +136,6 @@ class ChainDriver {
     Phase phase = Phase::empty;
     Phase resume = Phase::empty;  // where to go on after hand_over; empty: finished
     std::size_t port = 0;         // hand_over: next port
-    int control_step = 0;         // of a barrier: flush, then snapshot
     Control forwarded;            // goes with the output being handed over
     bool output_has_views = false;
     bool opened = false;
@@ -129,6 +149,7 @@ class ChainDriver {
   Answer call_control(Stage& stage);
   template <typename Call>
   Answer guarded(Stage& stage, Call&& call);
+  Answer snapshot(Stage& stage);
   Answer fail(Status status);
   void finish_input(Stage& stage);
   void rearm_timers();
@@ -145,6 +166,8 @@ class ChainDriver {
   Nanoseconds now_ = 0;
   Nanoseconds next_timer_ = never;
   bool blocked_by_operator_ = false;
+  std::vector<SnapshotPiece> pieces_;  // of the barrier on its way down the chain
+  std::function<void(std::uint64_t, std::vector<SnapshotPiece>)> on_snapshot_;
   Status failure_;
 };
 

@@ -43,6 +43,30 @@ std::string StreamTask::describe_state() const {
   return {};
 }
 
+void StreamTask::enable_snapshots(Guarantee guarantee,
+                                  std::function<void(StreamTask&, TaskSnapshot)> on_snapshot) {
+  guarantee_ = guarantee;
+  on_snapshot_ = std::move(on_snapshot);
+  chain_->set_on_snapshot([this](std::uint64_t epoch, std::vector<SnapshotPiece> pieces) {
+    on_snapshot_(*this, {epoch, std::move(pieces)});
+  });
+}
+
+void StreamTask::trigger(std::uint64_t epoch) {
+  triggered_.store(epoch, std::memory_order_release);
+  wake_event_.notify();
+}
+
+void StreamTask::commit(std::uint64_t epoch) {
+  commit_asked_.store(epoch, std::memory_order_release);
+  wake_event_.notify();
+}
+
+void StreamTask::finish_committed() {
+  finish_asked_.store(true, std::memory_order_release);
+  wake_event_.notify();
+}
+
 Task<void> StreamTask::invoke() {
   Executor& executor = co_await current_executor();
   merger_ = std::make_unique<WatermarkMerger>(inputs_.size());
@@ -105,8 +129,19 @@ Task<void> StreamTask::run() {
       operator_blocks = false;
       figures_.operator_blocks.store(false, std::memory_order_relaxed);
     }
+    if (commit_due()) {
+      committed_ = commit_asked_.load(std::memory_order_acquire);
+      if (Status status = chain_->commit(committed_); !status.ok()) {
+        finish(std::move(status));
+        co_return;
+      }
+    }
     if (end_sent) {
-      finish({});
+      if (on_snapshot_ != nullptr) {
+        co_await wait_for_commits();
+      } else {
+        finish({});
+      }
       co_return;
     }
     if (++turn >= elements_per_turn) {
@@ -119,6 +154,13 @@ Task<void> StreamTask::run() {
     // 2. The next element.
     bool at_hand = true;
     if (chain_->has_source()) {
+      if (const std::uint64_t epoch = triggered_.load(std::memory_order_acquire);
+          epoch > last_barrier_) {
+        last_barrier_ = epoch;
+        element_.control = Control::barrier(epoch);
+        chain_->offer(element_);
+        continue;
+      }
       if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
       answer = chain_->produce();
       if (answer == Answer::failed) {
@@ -150,10 +192,12 @@ Task<void> StreamTask::run() {
     }
     figures_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
     wake_event_.prepare_wait();
-    bool ready = cancelled_.load(std::memory_order_relaxed) ||
-                 (chain_->has_source() && stopping_.load(std::memory_order_relaxed));
+    bool ready =
+        cancelled_.load(std::memory_order_relaxed) || commit_due() ||
+        (chain_->has_source() && (stopping_.load(std::memory_order_relaxed) ||
+                                  triggered_.load(std::memory_order_acquire) > last_barrier_));
     for (const Input& input : inputs_) {
-      ready = ready || (!input.ended &&
+      ready = ready || (!input.ended && !input.waits &&
                         (input.channel->poll() != nullptr || input.channel->producer_gone()));
     }
     if (chain_->has_source() && !ready) {
@@ -182,11 +226,16 @@ Task<void> StreamTask::run() {
 
 StreamTask::Next StreamTask::take_input() {
   const std::size_t count = inputs_.size();
+  if (barrier_due_ != 0) {
+    element_.control = Control::barrier(std::exchange(barrier_due_, 0));
+    chain_->offer(element_);
+    return Next::element;
+  }
   for (std::size_t tried = 0; tried < count; ++tried) {
     const std::size_t index = next_input_;
     next_input_ = next_input_ + 1 == count ? 0 : next_input_ + 1;
     Input& input = inputs_[index];
-    if (input.ended) continue;
+    if (input.ended || input.waits) continue;
     const bool gone = input.channel->producer_gone();
     Element* element = input.channel->poll();
     if (element == nullptr) {
@@ -197,6 +246,7 @@ StreamTask::Next StreamTask::take_input() {
     element_.control = std::exchange(element->control, {});
     input.channel->release();
     const bool something = take_element(index, element_);
+    if (!something && barrier_due_ != 0 && !merger_->all_ended()) return take_input();
     if (merger_->all_ended()) {
       element_.control = Control::end();
       chain_->offer(element_);
@@ -214,17 +264,77 @@ StreamTask::Next StreamTask::take_input() {
 bool StreamTask::take_element(std::size_t index, Element& element) {
   std::optional<Timestamp> moved;
   switch (element.control.kind) {
+    case Control::Kind::barrier: take_barrier(inputs_[index], element.control.epoch); break;
     case Control::Kind::watermark: moved = merger_->watermark(index, element.control.time); break;
     case Control::Kind::end:
       inputs_[index].ended = true;
       moved = merger_->ended(index);
+      complete_alignment();
       break;
-    case Control::Kind::barrier:
     case Control::Kind::idle:
     case Control::Kind::none: return !element.batch.empty() || element.control;
   }
   element.control = moved ? Control::watermark(*moved) : Control{};
   return !element.batch.empty() || element.control;
+}
+
+// A barrier above the one that is being waited for takes its place: the earlier checkpoint was
+// given up.
+void StreamTask::take_barrier(Input& input, std::uint64_t epoch) {
+  if (epoch <= last_barrier_ || epoch < aligning_) return;
+  if (epoch > aligning_) {
+    for (Input& other : inputs_) other.barrier_came = other.waits = false;
+    aligning_ = epoch;
+  }
+  input.barrier_came = true;
+  input.waits = guarantee_ == Guarantee::exactly_once;
+  complete_alignment();
+}
+
+void StreamTask::complete_alignment() {
+  if (aligning_ == 0) return;
+  for (const Input& input : inputs_) {
+    if (!input.barrier_came && !input.ended) return;
+  }
+  for (Input& input : inputs_) input.barrier_came = input.waits = false;
+  last_barrier_ = barrier_due_ = std::exchange(aligning_, 0);
+}
+
+Task<void> StreamTask::wait_for_commits() {
+  auto pieces = chain_->snapshot_now();
+  if (!pieces.ok()) {
+    finish(pieces.status());
+    co_return;
+  }
+  on_snapshot_(*this, {0, std::move(*pieces)});
+  ended_.store(true, std::memory_order_release);
+  figures_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
+  for (;;) {
+    if (cancelled_.load(std::memory_order_relaxed)) {
+      finish({ErrorCode::cancelled, "cancelled"});
+      co_return;
+    }
+    const bool last = finish_asked_.load(std::memory_order_acquire);
+    if (commit_due()) {
+      committed_ = commit_asked_.load(std::memory_order_acquire);
+      if (Status status = chain_->commit(committed_); !status.ok()) {
+        finish(std::move(status));
+        co_return;
+      }
+      continue;
+    }
+    if (last) {
+      finish({});
+      co_return;
+    }
+    wake_event_.prepare_wait();
+    if (commit_due() || finish_asked_.load(std::memory_order_acquire) ||
+        cancelled_.load(std::memory_order_relaxed)) {
+      wake_event_.cancel_wait();
+    } else {
+      co_await wake_event_.wait();
+    }
+  }
 }
 
 void StreamTask::finish(Status status) {

@@ -16,7 +16,14 @@
 //             never interrupted; the task ends when it returns.
 //   stop()    sources end their stream here; what is under way is finished.
 //
-// Thread: invoke on the slot's; cancel, stop and figures from any.
+// Snapshots (after enable_snapshots): a source task puts the barrier that trigger() asked for
+// between two elements; other tasks pass a barrier on when it has come on every input that has not
+// ended. Until then, for exactly_once, inputs on which it has come wait. When the barrier has left
+// the chain the task reports what its operators wrote. At the end of its stream it reports
+// once more, and stays, to commit, until finish_committed().
+//
+// Thread: invoke on the slot's; cancel, stop, trigger, commit, finish_committed and figures from
+// any.
 #pragma once
 
 #include <atomic>
@@ -24,6 +31,8 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <hummer/checkpointing.hpp>
 
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
@@ -33,6 +42,12 @@
 #include "runtime/watermark_merger.hpp"
 
 namespace hummer {
+
+// What a task's operators wrote.
+struct TaskSnapshot {
+  std::uint64_t epoch = 0;  // 0: the task's last, at the end of its stream
+  std::vector<SnapshotPiece> pieces;
+};
 
 class StreamTask {
  public:
@@ -51,9 +66,21 @@ class StreamTask {
     on_finished_ = std::move(on_finished);
   }
 
+  // Before invoke. `on_snapshot` is called on the slot's thread.
+  void enable_snapshots(Guarantee guarantee,
+                        std::function<void(StreamTask&, TaskSnapshot)> on_snapshot);
+
   Task<void> invoke();
   void cancel();
   void stop();
+  // Of a source task: puts the barrier of `epoch` behind what it has sent.
+  void trigger(std::uint64_t epoch);
+  // The epoch's snapshots are complete everywhere: operators may commit.
+  void commit(std::uint64_t epoch);
+  // Nothing is left to commit: a task that has ended may finish.
+  void finish_committed();
+  // Its last snapshot was reported.
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
 
   // Failure, E3001 when cancelled, or ok. REQUIRES: state finished.
   const Status& result() const { return result_; }
@@ -69,12 +96,18 @@ class StreamTask {
   struct Input {
     RingChannel* channel;
     bool ended;
+    bool barrier_came = false;
+    bool waits = false;  // for the barrier on the other inputs
   };
   enum class Next { element, nothing, ended, failed };
 
   Task<void> run();
   Next take_input();
   bool take_element(std::size_t index, Element& element);
+  void take_barrier(Input& input, std::uint64_t epoch);
+  void complete_alignment();
+  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed_; }
+  Task<void> wait_for_commits();
   void finish(Status status);
 
   Platform& platform_;
@@ -89,6 +122,16 @@ class StreamTask {
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> stopping_{false};
   std::function<void(StreamTask&)> on_finished_;
+  std::function<void(StreamTask&, TaskSnapshot)> on_snapshot_;  // empty: no snapshots
+  Guarantee guarantee_ = Guarantee::exactly_once;
+  std::atomic<std::uint64_t> triggered_{0};
+  std::uint64_t last_barrier_ = 0;  // of a source: sent; else: passed on
+  std::uint64_t aligning_ = 0;      // the barrier that has come on some inputs; 0: none
+  std::uint64_t barrier_due_ = 0;   // it has come on all: goes next
+  std::atomic<std::uint64_t> commit_asked_{0};
+  std::uint64_t committed_ = 0;
+  std::atomic<bool> finish_asked_{false};
+  std::atomic<bool> ended_{false};
   Status result_;
 };
 
