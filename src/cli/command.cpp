@@ -45,8 +45,8 @@ int report(Platform& platform, const Status& failure) {
   return result.exit_code();
 }
 
-SplitWords split_at_first_argument(const std::vector<std::string>& words,
-                                   std::span<const std::string_view> options_with_value) {
+CommandWords split_at_first_argument(const std::vector<std::string>& words,
+                                     std::span<const std::string_view> options_with_value) {
   std::size_t at = 0;
   while (at < words.size() && words[at].starts_with('-')) {
     const bool takes_next = std::find(options_with_value.begin(), options_with_value.end(),

@@ -64,11 +64,11 @@ int report(Platform& platform, const Status& failure);
 // The words before the first that is no option, with that one, and those behind it: a command's
 // own `[--name VALUE]... LIBRARY` and the job's arguments. `options_with_value` are the own options
 // that take one ("--job-manager").
-struct SplitWords {
+struct CommandWords {
   std::vector<std::string> own;
   std::vector<std::string> of_job;
 };
-SplitWords split_at_first_argument(const std::vector<std::string>& words,
-                                   std::span<const std::string_view> options_with_value);
+CommandWords split_at_first_argument(const std::vector<std::string>& words,
+                                     std::span<const std::string_view> options_with_value);
 
 }  // namespace hummer

@@ -45,9 +45,9 @@ TEST(RunEmbedded, AFunctionThatThrowsOrExecutesNothingFails) {
   EXPECT_EQ(run(nothing, {}), 1);
 }
 
-TEST(SplitWords, OwnOptionsEndAtTheFirstArgument) {
+TEST(CommandWords, OwnOptionsEndAtTheFirstArgument) {
   const std::string_view with_value[] = {"--job-manager"};
-  const SplitWords split = split_at_first_argument(
+  const CommandWords split = split_at_first_argument(
       {"--detached", "--job-manager", "host:1", "a.job.so", "--input", "x"}, with_value);
   EXPECT_EQ(split.own,
             (std::vector<std::string>{"--detached", "--job-manager", "host:1", "a.job.so"}));

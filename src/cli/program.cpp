@@ -1,5 +1,5 @@
 // run_program: main() of a program with a job inside (hummer/job.hpp).
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "cli/command_table.hpp"
 #include "cli/embedded.hpp"
@@ -22,7 +22,13 @@ int run_program(int argc, const char* const* argv, JobFunction job) {
                            .words = std::move(words)});
     }
   }
-  return run_embedded(*platform, job, program, words);
+  const int code = run_embedded(*platform, job, program, words);
+  const bool asked = !words.empty() && (words.front() == "--help" || words.front() == "-h");
+  if (asked && !cluster_commands().empty()) {
+    (void)platform->write_standard(1, "\nWith a command as the first word (each knows --help):\n" +
+                                          describe_commands(cluster_commands()));
+  }
+  return code;
 }
 
 }  // namespace hummer

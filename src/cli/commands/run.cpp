@@ -8,7 +8,7 @@
 namespace hummer {
 
 int run_run(const Invocation& invocation) {
-  const SplitWords split = split_at_first_argument(invocation.words, {});
+  const CommandWords split = split_at_first_argument(invocation.words, {});
   CLI::App app(
       "Runs a job library embedded in this process. What follows LIBRARY are the job's options: "
       "`run LIBRARY --help` lists them.");

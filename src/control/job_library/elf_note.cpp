@@ -80,7 +80,13 @@ Result<std::string_view> find_elf_note(std::string_view file, std::string_view o
   if (!headers || (header_count > 0 && header_size < program_header_bytes)) {
     return corrupt("it is cut short, or its program headers are damaged");
   }
-  // All segments first: a file that was cut has lost its end.
+  // All segments first, and the table of sections, which stands last: a file that was cut has lost
+  // its end. (Offset 0: stripped of that table.)
+  const std::uint64_t table_size =
+      std::uint64_t{number_at<std::uint16_t>(file, 58)} * number_at<std::uint16_t>(file, 60);
+  if (!part(file, number_at<std::uint64_t>(file, 40), table_size)) {
+    return corrupt("it is cut short: its section table is not whole");
+  }
   for (std::uint64_t i = 0; i < header_count; ++i) {
     const std::string_view header = headers->substr(i * header_size, header_size);
     if (!part(file, number_at<std::uint64_t>(header, 8), number_at<std::uint64_t>(header, 32))) {

@@ -1,7 +1,7 @@
 // find_elf_note: a note out of an ELF file's bytes, without loading it.
 //
 // Reads what a 64-bit little-endian ELF file says of itself: the program headers of type PT_NOTE,
-// and in these the notes. Section headers are not needed, so a stripped file will do. Every offset
+// and in these the notes. Sections are not needed, so a stripped file will do. Every offset
 // and size is checked against the bytes that are there; the file may hold anything.
 //
 // Pure; the answer points into `file`. Errors: corrupt_file, saying what is wrong: no ELF file, of

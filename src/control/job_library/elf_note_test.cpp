@@ -89,7 +89,8 @@ TEST(ElfNote, SizesThatOverflowAreRefused) {
     put<std::uint32_t>(file, field, 0xffffffff);
     EXPECT_FALSE(refusal(file).ok());
   }
-  for (const std::size_t field : {std::size_t{32}, std::size_t{120 + 8}, std::size_t{120 + 32}}) {
+  for (const std::size_t field :
+       {std::size_t{32}, std::size_t{40}, std::size_t{120 + 8}, std::size_t{120 + 32}}) {
     std::string file = whole;
     put<std::uint64_t>(file, field, ~std::uint64_t{0});
     EXPECT_EQ(refusal(file).code(), ErrorCode::corrupt_file);
