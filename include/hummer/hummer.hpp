@@ -3,5 +3,6 @@
 
 #include <hummer/data_stream.hpp>
 #include <hummer/environment.hpp>
+#include <hummer/job.hpp>
 #include <hummer/split_words.hpp>
 #include <hummer/words.hpp>

@@ -56,6 +56,8 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   node.stateful = specification.stateful;
   node.parallelism = specification.parallelism;
   node.output_type = std::move(specification.output_type);
+  node.captured_hash = specification.captured.hash;
+  node.captured_unknown = specification.captured.unknown;
   impl_->graph.nodes.push_back(std::move(node));
   return impl_->graph.nodes.back().id;
 }
@@ -91,6 +93,34 @@ StreamGraph StreamExecutionEnvironment::Impl::finished_graph(const std::string& 
   }
   return finished;
 }
+
+std::shared_ptr<JobResult> StreamExecutionEnvironment::Impl::no_result() {
+  auto result = std::make_shared<JobResult>();
+  result->status = {ErrorCode::invalid_graph,
+                    "the job never called execute(): call it once, at the end"};
+  return result;
+}
+
+JobResult StreamExecutionEnvironment::Impl::keep(const std::string& job_name,
+                                                 const EnvironmentOptions& options) {
+  JobResult result;
+  result.job_name = job_name;
+  if (execute_calls > 1) {
+    kept->status = {ErrorCode::invalid_graph,
+                    "the job calls execute() twice: a job function executes one job"};
+  } else if (!help) {
+    kept->status = check_arguments(*this);
+    kept->graph = finished_graph(job_name);
+    kept->options = options;
+  }
+  result.status = kept->status;
+  *last_result = result;
+  return result;
+}
+
+bool StreamExecutionEnvironment::is_rebuilt() const { return impl_->kept != nullptr; }
+
+JobResult StreamExecutionEnvironment::last_result() const { return *impl_->last_result; }
 
 void apply_settings(StreamExecutionEnvironment& env, int id, const NodeSettings& settings) {
   StreamNode& node = env.impl().graph.nodes[static_cast<std::size_t>(id)];

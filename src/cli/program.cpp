@@ -1,0 +1,34 @@
+// run_program: main() of a program with a job inside (hummer/job.hpp).
+#include <algorithm>
+
+#include "cli/command_table.hpp"
+#include "cli/embedded.hpp"
+
+namespace hummer {
+
+int run_program(int argc, const char* const* argv, JobFunction job) {
+  const std::unique_ptr<Platform> platform = make_linux_platform();
+  const std::string program = argc > 0 ? argv[0] : "job";
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty()) {
+    if (const Command* command = find_command(cluster_commands(), words.front())) {
+      words.erase(words.begin());
+      BuiltInJobLibraries libraries;
+      return command->run({.platform = *platform,
+                           .libraries = libraries,
+                           .job = job,
+                           .program = program,
+                           .command = std::string(command->name),
+                           .words = std::move(words)});
+    }
+  }
+  const int code = run_embedded(*platform, job, program, words);
+  const bool asked = !words.empty() && (words.front() == "--help" || words.front() == "-h");
+  if (asked && !cluster_commands().empty()) {
+    (void)platform->write_standard(1, "\nWith a command as the first word (each knows --help):\n" +
+                                          describe_commands(cluster_commands()));
+  }
+  return code;
+}
+
+}  // namespace hummer
