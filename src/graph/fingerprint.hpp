@@ -3,9 +3,9 @@
 //
 // A worker builds the job again from its library and arguments and compares. It
 // covers topology (chains, edges, ports, routing), uids, names, kinds, type names
-// numbers of key groups, and the values that user functions captured. It covers neither parallelism (declared or
-// resolved), resource groups nor network settings: those may change between two
-// runs of one job. The library, the arguments and the codecs are hashed elsewhere.
+// numbers of key groups, and the values that user functions captured. It covers neither parallelism
+// (declared or resolved), resource groups nor network settings: those may change between two runs
+// of one job. The library, the arguments and the codecs are hashed elsewhere.
 //
 // Pure; the value is the same on every machine and in every build (FNV-1a over
 // length-prefixed little-endian fields; a golden test holds it).
