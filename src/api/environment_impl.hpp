@@ -2,7 +2,9 @@
 // line. Read by control/client when the job is executed.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +14,13 @@
 #include "graph/stream_graph.hpp"
 
 namespace hummer {
+
+// Where the workers of a cluster find the function that builds the job.
+struct JobOrigin {
+  std::uint64_t library_hash = 0;  // of the executable when there is no library
+  std::string library;             // the bytes; empty: the executable, which the workers run too
+  std::string library_name;        // for people
+};
 
 struct StreamExecutionEnvironment::Impl {
   StreamGraph graph;
@@ -25,6 +34,8 @@ struct StreamExecutionEnvironment::Impl {
   std::map<std::string, std::string> asked;      // name → description
   Status usage;                                  // the first mistake
   bool executed = false;
+  // Of programs made by HUMMER_JOB and of libraries; without one a job runs embedded only.
+  std::optional<JobOrigin> origin;
 
   // The graph with every automatic edge decided: forward where both ends have the same declared
   // parallelism, else rebalance.

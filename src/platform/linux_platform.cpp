@@ -18,6 +18,7 @@
 #include "platform/linux_executor.hpp"
 #include "platform/linux_files.hpp"
 #include "platform/linux_network.hpp"
+#include "platform/linux_signal_watch.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {
@@ -109,6 +110,8 @@ class LinuxPlatform final : public Platform {
     }
     return {};
   }
+
+  std::unique_ptr<SignalWatch> watch_signals() override { return make_linux_signal_watch(*this); }
 
   RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) override {
     while (true) {

@@ -24,6 +24,7 @@
 #include "platform/files.hpp"
 #include "platform/network.hpp"
 #include "platform/random.hpp"
+#include "platform/signal_watch.hpp"
 #include "platform/time.hpp"
 
 namespace hummer {
@@ -58,6 +59,9 @@ class Platform {
   virtual Status write_standard(int stream, std::string_view text) = 0;
   // Whether a person looks at it.
   virtual bool is_terminal(int stream) const = 0;
+
+  // See signal_watch.hpp.
+  virtual std::unique_ptr<SignalWatch> watch_signals() = 0;
 
   // Blocks until predicate() or until `deadline` (of now(); `never` allowed). The predicate is
   // called on the calling thread, at the start and after each notify_main(). Simulated: steps

@@ -1,0 +1,25 @@
+#include "control/client/running_job.hpp"
+
+#include <fmt/format.h>
+
+namespace hummer {
+
+JobResult JobSurroundings::failed(Status status) const {
+  JobResult result;
+  result.job_name = job_name;
+  result.status = std::move(status);
+  return result;
+}
+
+void JobSurroundings::report(const JobResult& result) const {
+  if (!from_command_line || result.ok()) return;
+  (void)platform->write_standard(
+      2, fmt::format("hummer: {} failed: {}\n", job_name, result.status.to_string()));
+}
+
+EndedRun::EndedRun(const JobSurroundings& surroundings, JobResult result)
+    : result_(std::move(result)) {
+  surroundings.report(result_);
+}
+
+}  // namespace hummer
