@@ -30,6 +30,10 @@ void ClusterAddress::add_options(CLI::App& app) {
   app.add_option("--job-manager", job_manager, "address of the JobManager, host:port")
       ->envname("HUMMER_JOB_MANAGER")
       ->capture_default_str();
+  add_token_option(app);
+}
+
+void ClusterAddress::add_token_option(CLI::App& app) {
   app.add_option("--token-file", token_file,
                  "file with the cluster's token; or the token itself in HUMMER_TOKEN")
       ->envname("HUMMER_TOKEN_FILE");

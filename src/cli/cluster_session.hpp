@@ -26,6 +26,7 @@ struct ClusterAddress {
   std::string token_file;
 
   void add_options(CLI::App& app);
+  void add_token_option(CLI::App& app);
   Result<std::string> token(Platform& platform) const;
 };
 

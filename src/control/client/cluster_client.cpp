@@ -4,10 +4,13 @@
 #include <algorithm>
 
 #include "control/client/job_status.hpp"
+#include "control/protocol/graph_messages.hpp"
 
 namespace hummer {
 namespace {
 
+constexpr std::uint32_t control_protocol_version = 1;
+constexpr std::string_view engine_version = "0.1.0";
 constexpr Nanoseconds first_pause_ns = milliseconds(50);
 constexpr Nanoseconds longest_pause_ns = seconds(1);
 constexpr Nanoseconds connect_timeout_ns = seconds(3);
@@ -104,7 +107,7 @@ Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
     co_return answer.status();
   }
   if (answer->has_refusal()) {
-    Status status = failure_status(answer->refusal().failure());
+    Status status = status_from(answer->refusal().failure());
     if (status.ok()) status = Status(ErrorCode::protocol_error, "refused without a reason");
     if (!answer->refusal().may_retry()) refused_ = true;
     co_return status;
@@ -132,7 +135,7 @@ Task<Result<wire::ClientAnswer>> ClusterClient::State::exchange(wire::ClientRequ
       co_return Status(ErrorCode::timed_out, "it does not answer");
     }
     if (answer->has_refusal()) {
-      Status status = failure_status(answer->refusal().failure());
+      Status status = status_from(answer->refusal().failure());
       if (status.ok()) status = Status(ErrorCode::connection_lost, "it ended the connection");
       co_return status;
     }
@@ -154,7 +157,7 @@ Task<Result<wire::ClientAnswer>> ClusterClient::State::ask(wire::ClientRequest r
       Result<wire::ClientAnswer> answer = co_await exchange(request, give_up);
       if (answer.ok()) {
         // What the JobManager says needs no address.
-        Status said = failure_status(answer->failure());
+        Status said = status_from(answer->failure());
         if (!said.ok()) co_return said;
         co_return answer;
       }

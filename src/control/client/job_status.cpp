@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "control/protocol/failure.hpp"
+#include "control/protocol/graph_messages.hpp"
 
 namespace hummer {
 namespace {
@@ -11,7 +11,7 @@ Status end_of(const wire::JobStatus& job) {
   switch (job.state()) {
     case wire::JOB_CANCELLED: return {ErrorCode::cancelled, "the job was cancelled"};
     case wire::JOB_FAILED: {
-      Status failure = failure_status(job.failure());
+      Status failure = status_from(job.failure());
       if (failure.ok()) return {ErrorCode::internal, "the job failed and no reason was given"};
       return failure;
     }

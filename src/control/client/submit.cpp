@@ -1,6 +1,7 @@
 #include "control/client/submit.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "control/client/cluster_run.hpp"
 #include "control/protocol/graph_messages.hpp"
@@ -69,7 +70,7 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   if (!fused.ok()) return fused.status();
 
   wire::SubmitJob job;
-  *job.mutable_graph() = to_message(*fused);
+  to_message(*fused, *job.mutable_graph());
   job.set_library_hash(impl.origin->library_hash);
   job.set_library_bytes(impl.origin->library.size());
   job.set_library_name(impl.origin->library_name);
