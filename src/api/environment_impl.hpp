@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,14 @@ struct JobOrigin {
   std::uint64_t library_hash = 0;  // of the executable when there is no library
   std::string library;             // the bytes; empty: the executable, which the workers run too
   std::string library_name;        // for people
+  std::string program;             // that `cancel` and the like are commands of: "hummer"
+};
+
+// What execute() left behind in an environment that only builds; see api/job_build.hpp.
+struct KeptJob {
+  StreamGraph graph;
+  EnvironmentOptions options;
+  Status status;
 };
 
 struct StreamExecutionEnvironment::Impl {
@@ -36,10 +45,20 @@ struct StreamExecutionEnvironment::Impl {
   bool executed = false;
   // Of programs made by HUMMER_JOB and of libraries; without one a job runs embedded only.
   std::optional<JobOrigin> origin;
+  int execute_calls = 0;
+  // What last_result() answers; a running job writes it when it ends.
+  std::shared_ptr<JobResult> last_result = no_result();
+  // Set on a worker and by `submit`: execute() keeps the graph here and runs nothing.
+  KeptJob* kept = nullptr;
 
   // The graph with every automatic edge decided: forward where both ends have the same declared
   // parallelism, else rebalance.
   StreamGraph finished_graph(const std::string& job_name) const;
+  // What execute() does when the job is only built: the job, or why it can't be one, goes to
+  // `kept`. REQUIRES: kept.
+  JobResult keep(const std::string& job_name, const EnvironmentOptions& options);
+
+  static std::shared_ptr<JobResult> no_result();
 };
 
 // Reads the engine's options; what is left goes to impl.arguments.

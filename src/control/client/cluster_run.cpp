@@ -22,7 +22,13 @@ ClusterRun::ClusterRun(JobSurroundings surroundings, std::string token)
       client_(std::make_unique<ClusterClient>(*surroundings_.platform, *executor_,
                                               client_options())) {}
 
-ClusterRun::~ClusterRun() { executor_->stop(); }
+ClusterRun::~ClusterRun() {
+  executor_->stop();
+  if (!complete_ && job_ != 0) {
+    *surroundings_.last_result = surroundings_.failed(
+        {ErrorCode::cancelled, fmt::format("nobody waited for job {}, which goes on", job_)});
+  }
+}
 
 ClusterClientOptions ClusterRun::client_options() const {
   ClusterClientOptions options;
@@ -137,6 +143,7 @@ JobResult ClusterRun::wait() {
   if (!finished()) {
     result_ = detached(signals->received());
     progress.note("hummer: " + result_.status.message());
+    *surroundings_.last_result = result_;
     return result_;
   }
   result_ = job_result(status(), platform.wall_time_ms());
@@ -147,7 +154,7 @@ JobResult ClusterRun::wait() {
                     lost_.message(), hint("status")));
   }
   progress.summarize(result_);
-  surroundings_.report(result_);
+  surroundings_.keep_and_report(result_);
   return result_;
 }
 

@@ -19,6 +19,8 @@ EmbeddedRun::~EmbeddedRun() {
   if (!complete_) {
     deployment_->cancel();
     (void)surroundings_.platform->run_until([&] { return deployment_->finished(); }, never);
+    *surroundings_.last_result =
+        surroundings_.failed({ErrorCode::cancelled, "nobody waited for the job"});
   }
 }
 
@@ -47,7 +49,7 @@ JobResult EmbeddedRun::wait() {
     if (end == RunEnd::deadlock) {
       complete_ = true;
       result_ = surroundings_.failed({ErrorCode::internal, "the job can never go on"});
-      surroundings_.report(result_);
+      surroundings_.keep_and_report(result_);
       return result_;
     }
     progress.tick([&] { return progress_figures(*deployment_, seconds_so_far()); });
@@ -64,7 +66,7 @@ JobResult EmbeddedRun::wait() {
   result_.seconds = seconds_so_far();
   complete_ = true;
   progress.summarize(result_);
-  surroundings_.report(result_);
+  surroundings_.keep_and_report(result_);
   return result_;
 }
 

@@ -67,6 +67,12 @@ JobResult JobHandle::wait() { return running_->wait(); }
 
 JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name) {
   JobSurroundings surroundings;
+  surroundings.last_result = impl_->last_result;
+  ++impl_->execute_calls;
+  if (impl_->kept != nullptr) {
+    return JobHandle(
+        std::make_shared<EndedRun>(surroundings, impl_->keep(job_name, options_)));
+  }
   surroundings.platform = options_.platform;
   if (options_.platform == nullptr) {
     surroundings.own_platform = make_linux_platform();
@@ -92,7 +98,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   }
   impl_->executed = true;
   if (!options_.job_manager.empty() && options_.explain.empty()) {
-    Result<JobHandle> submitted = submit_to_cluster(*impl_, std::move(surroundings));
+    Result<JobHandle> submitted = submit_to_cluster(*impl_, surroundings);
     return submitted.ok() ? std::move(*submitted) : ended(submitted.status());
   }
   Result<PlannedJob> job = plan(*impl_, options_, job_name, platform.processors());

@@ -11,7 +11,8 @@ JobResult JobSurroundings::failed(Status status) const {
   return result;
 }
 
-void JobSurroundings::report(const JobResult& result) const {
+void JobSurroundings::keep_and_report(const JobResult& result) const {
+  *last_result = result;
   if (!from_command_line || result.ok()) return;
   (void)platform->write_standard(
       2, fmt::format("hummer: {} failed: {}\n", job_name, result.status.to_string()));
@@ -19,7 +20,7 @@ void JobSurroundings::report(const JobResult& result) const {
 
 EndedRun::EndedRun(const JobSurroundings& surroundings, JobResult result)
     : result_(std::move(result)) {
-  surroundings.report(result_);
+  surroundings.keep_and_report(result_);
 }
 
 }  // namespace hummer

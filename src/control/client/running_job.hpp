@@ -31,10 +31,11 @@ struct JobSurroundings {
   std::string job_name;
   EnvironmentOptions options;
   bool from_command_line = false;
+  std::shared_ptr<JobResult> last_result;  // of the environment, which may be gone before the job
 
   JobResult failed(Status status) const;
-  // On standard error, when the job was started by a person.
-  void report(const JobResult& result) const;
+  // For last_result(), and a failure on standard error when a person started the job.
+  void keep_and_report(const JobResult& result) const;
 };
 
 class EndedRun final : public JobHandle::Running {

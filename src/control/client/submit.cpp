@@ -77,6 +77,7 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   for (const auto& [name, value] : impl.arguments) {
     job.add_arguments(value.empty() ? "--" + name : fmt::format("--{}={}", name, value));
   }
+  surroundings.program = impl.origin->program;
   *job.mutable_options() = job_options(options);
 
   auto run = std::make_shared<ClusterRun>(surroundings, *token);
