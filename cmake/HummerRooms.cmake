@@ -1,7 +1,7 @@
 # hummer_room(<name> [USES <room>...] [LINK <target>...])
 #
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
-# a test, benchmark or fuzz target, and beside it
+# a test, benchmark, fuzz target or main program (*_main.cpp), and beside it
 #   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest)
 #   hummer_<name>_<x>_bench  of each <x>_bench.cpp; one that reads the variable HUMMER_SHORT is
 #                         also a test: with HUMMER_SHORT=1, it runs a second at most
@@ -29,7 +29,7 @@ function(hummer_room name)
 
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${dir}/*.cpp)
   set(sources ${all})
-  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz|main)\\.cpp$")
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   set(benches ${all})

@@ -143,6 +143,8 @@ class StreamExecutionEnvironment {
   // Waits for the end. Failures are in the result's status, and on standard error unless quiet.
   JobResult execute(const std::string& job_name);
   JobHandle execute_async(const std::string& job_name);
+  // How the last job of this environment ended; a failure when none did.
+  JobResult last_result() const;
 
   EnvironmentOptions& options() { return options_; }
   const EnvironmentOptions& options() const { return options_; }

@@ -3,4 +3,5 @@
 
 #include <hummer/data_stream.hpp>
 #include <hummer/environment.hpp>
+#include <hummer/job.hpp>
 #include <hummer/split_words.hpp>

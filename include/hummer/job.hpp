@@ -12,11 +12,14 @@
 //
 // Compiled as a program (the default) it also defines main(): `program --help` lists what it
 // can be. Compiled with HUMMER_JOB_LIBRARY (the CMake helper hummer_add_job does both) it defines
-// what the `hummer` binary looks for in a library.
+// what the `hummer` binary looks for in a library: the constant `hummer_job`, and the ABI text of
+// the headers and compiler in an ELF note, which is read from the file before any of its code runs.
 //
-// Errors: a function that throws, or never calls execute(), fails the submission by name.
+// Errors: a function that throws, or never calls execute(), fails the job by that name.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <hummer/environment.hpp>
@@ -40,15 +43,28 @@ JobResult call_job(StreamExecutionEnvironment& env) {
   }
 }
 
+// The ELF note of a job library: owner "hummer", type 1, the ABI text with its final zero.
+template <std::size_t size>
+struct JobLibraryNote {
+  constexpr explicit JobLibraryNote(const char (&abi)[size]) {
+    for (std::size_t i = 0; i < size; ++i) text[i] = abi[i];
+  }
+  std::uint32_t owner_bytes = 7;
+  std::uint32_t text_bytes = size;
+  std::uint32_t type = 1;
+  char owner[8] = "hummer";
+  char text[(size + 3) / 4 * 4] = {};
+};
+
 }  // namespace hummer
 
 #if defined(HUMMER_JOB_LIBRARY)
-#define HUMMER_JOB(function)                                                         \
-  extern "C" __attribute__((visibility("default"))) ::hummer::JobResult* hummer_job( \
-      ::hummer::StreamExecutionEnvironment& env) {                                   \
-    return new ::hummer::JobResult(::hummer::call_job<&function>(env));              \
-  }                                                                                  \
-  __attribute__((section(".note.hummer"), used)) static const char hummer_job_abi[] = HUMMER_ABI;
+#define HUMMER_JOB(function)                                                             \
+  extern "C" const ::hummer::JobFunction hummer_job;                                     \
+  extern "C" const ::hummer::JobFunction hummer_job = &::hummer::call_job<&function>;    \
+  __attribute__((section(".note.hummer"), used,                                          \
+                 aligned(4))) static constexpr ::hummer::JobLibraryNote hummer_job_note{ \
+      HUMMER_ABI};
 #else
 #define HUMMER_JOB(function)                                                  \
   int main(int argc, char** argv) {                                           \

@@ -92,6 +92,32 @@ StreamGraph StreamExecutionEnvironment::Impl::finished_graph(const std::string& 
   return finished;
 }
 
+std::shared_ptr<JobResult> StreamExecutionEnvironment::Impl::no_result() {
+  auto result = std::make_shared<JobResult>();
+  result->status = {ErrorCode::invalid_graph,
+                    "the job never called execute(): call it once, at the end"};
+  return result;
+}
+
+JobResult StreamExecutionEnvironment::Impl::keep(const std::string& job_name,
+                                                 const EnvironmentOptions& options) {
+  JobResult result;
+  result.job_name = job_name;
+  if (execute_calls > 1) {
+    kept->status = {ErrorCode::invalid_graph,
+                    "the job calls execute() twice: a job function executes one job"};
+  } else if (!help) {
+    kept->status = check_arguments(*this);
+    kept->graph = finished_graph(job_name);
+    kept->options = options;
+  }
+  result.status = kept->status;
+  *last_result = result;
+  return result;
+}
+
+JobResult StreamExecutionEnvironment::last_result() const { return *impl_->last_result; }
+
 void apply_settings(StreamExecutionEnvironment& env, int id, const NodeSettings& settings) {
   StreamNode& node = env.impl().graph.nodes[static_cast<std::size_t>(id)];
   if (settings.name) node.name = *settings.name;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,13 @@
 #include "graph/stream_graph.hpp"
 
 namespace hummer {
+
+// What execute() left behind in an environment that only builds; see api/job_build.hpp.
+struct KeptJob {
+  StreamGraph graph;
+  EnvironmentOptions options;
+  Status status;
+};
 
 struct StreamExecutionEnvironment::Impl {
   StreamGraph graph;
@@ -25,10 +33,20 @@ struct StreamExecutionEnvironment::Impl {
   std::map<std::string, std::string> asked;      // name → description
   Status usage;                                  // the first mistake
   bool executed = false;
+  int execute_calls = 0;
+  // What last_result() answers; a running job writes it when it ends.
+  std::shared_ptr<JobResult> last_result = no_result();
+  // Set on a worker and by `submit`: execute() keeps the graph here and runs nothing.
+  KeptJob* kept = nullptr;
 
   // The graph with every automatic edge decided: forward where both ends have the same declared
   // parallelism, else rebalance.
   StreamGraph finished_graph(const std::string& job_name) const;
+  // What execute() does when the job is only built: the job, or why it can't be one, goes to
+  // `kept`. REQUIRES: kept.
+  JobResult keep(const std::string& job_name, const EnvironmentOptions& options);
+
+  static std::shared_ptr<JobResult> no_result();
 };
 
 // Reads the engine's options; what is left goes to impl.arguments.

@@ -81,18 +81,22 @@ struct JobHandle::Running {
   std::unique_ptr<StuckWatch> watch;
   Nanoseconds began = 0;
   JobResult result;
+  // Of the environment, which may be gone before the job ends.
+  std::shared_ptr<JobResult> last_result;
   bool complete = false;
 
   ~Running() {
     if (deployment && !complete) {
       deployment->cancel();
       (void)platform->run_until([&] { return deployment->finished(); }, never);
+      *last_result = failed(job_name, {ErrorCode::cancelled, "nobody waited for the job"});
     }
     deployment.reset();
   }
 
   void complete_with(JobResult done) {
     result = std::move(done);
+    *last_result = result;
     complete = true;
     if (report_failure && !result.ok()) {
       (void)platform->write_standard(
@@ -155,6 +159,12 @@ JobResult JobHandle::wait() {
 
 JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name) {
   auto running = std::make_shared<JobHandle::Running>();
+  running->last_result = impl_->last_result;
+  ++impl_->execute_calls;
+  if (impl_->kept != nullptr) {
+    running->complete_with(impl_->keep(job_name, options_));
+    return JobHandle(running);
+  }
   if (options_.platform == nullptr) {
     running->own_platform = make_linux_platform();
     running->platform = running->own_platform.get();
@@ -172,7 +182,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
 
   if (impl_->help) {
     (void)platform.write_standard(1, help_text(*impl_));
-    running->complete = true;
+    running->complete_with({});
     return JobHandle(running);
   }
   if (Status status = check_arguments(*impl_); !status.ok()) return refuse(std::move(status));
@@ -187,7 +197,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
     if (!format.ok()) return refuse(format.status());
     (void)platform.write_standard(
         1, explain(job->stream_graph, job->job_graph, job->execution_graph, *format));
-    running->complete = true;
+    running->complete_with({});
     return JobHandle(running);
   }
 

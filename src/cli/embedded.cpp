@@ -1,0 +1,44 @@
+#include "cli/embedded.hpp"
+
+#include <exception>
+
+#include "api/environment_impl.hpp"
+#include "cli/command.hpp"
+
+namespace hummer {
+namespace {
+
+// The job function did not get as far as execute(): what its user needs to hear.
+int explain_end(Platform& platform, const StreamExecutionEnvironment::Impl& impl, Status failure) {
+  if (impl.help) {
+    (void)platform.write_standard(1, help_text(impl));
+    return 0;
+  }
+  // A missing argument, rather than what the function made of it.
+  return report(platform, impl.usage.ok() ? failure : impl.usage);
+}
+
+}  // namespace
+
+int run_embedded(Platform& platform, JobFunction job, const std::string& program,
+                 const std::vector<std::string>& words) {
+  std::vector<const char*> arguments{program.c_str()};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  StreamExecutionEnvironment env(static_cast<int>(arguments.size()), arguments.data());
+  env.options().platform = &platform;
+  Status thrown;
+  try {
+    const JobResult result = job(env);
+    if (env.impl().execute_calls > 0) return result.exit_code();
+    return explain_end(platform, env.impl(), env.last_result().status);
+  } catch (const std::exception& error) {
+    thrown = {ErrorCode::user_function_failed,
+              std::string("the job function threw: ") + error.what()};
+  } catch (...) {
+    thrown = {ErrorCode::user_function_failed,
+              "the job function threw something that is no std::exception"};
+  }
+  return explain_end(platform, env.impl(), thrown);
+}
+
+}  // namespace hummer

@@ -1,0 +1,55 @@
+#include "cli/hummer_program.hpp"
+
+#include <fmt/format.h>
+#include <array>
+
+#include "cli/command_table.hpp"
+#include "cli/commands/run.hpp"
+#include "control/job_library/engine_abi.hpp"
+
+namespace hummer {
+namespace {
+
+// What only `hummer` can do: a program with a job inside runs that, and loads no libraries.
+constexpr std::array own_commands = {
+    Command{"run", "LIBRARY [--name VALUE]...", "runs a job library embedded in this process",
+            &run_run},
+};
+
+std::string help() {
+  return "usage: hummer COMMAND ...\n\nCommands (each knows --help):\n" +
+         describe_commands(own_commands) + describe_commands(cluster_commands()) +
+         "\n  --version    engine and ABI\n  --help       this text\n\n"
+         "Exit code: 0 success, 1 failure, 2 wrong usage, 130 cancelled.\n";
+}
+
+}  // namespace
+
+int run_hummer(int argc, const char* const* argv, Platform& platform, JobLibraries& libraries) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (word == "--help" || word == "-h") {
+    (void)platform.write_standard(1, help());
+    return 0;
+  }
+  if (word == "--version") {
+    (void)platform.write_standard(
+        1, fmt::format("hummer {}\nABI: {}\n", engine_version(), engine_abi()));
+    return 0;
+  }
+  const Command* command = find_command(own_commands, word);
+  if (command == nullptr) command = find_command(cluster_commands(), word);
+  if (command == nullptr) {
+    (void)platform.write_standard(
+        2, word.empty() ? help()
+                        : fmt::format("hummer: no command '{}': hummer --help lists them\n", word));
+    return 2;
+  }
+  return command->run({.platform = platform,
+                       .libraries = libraries,
+                       .job = nullptr,
+                       .program = argv[0],
+                       .command = word,
+                       .words = {argv + 2, argv + argc}});
+}
+
+}  // namespace hummer
