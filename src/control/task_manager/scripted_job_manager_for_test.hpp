@@ -117,7 +117,8 @@ class ScriptedJobManager {
   }
   // Null-like (state unknown) when it was not named in the newest state.
   wire::AttemptReport report(const std::string& worker_id, const AttemptId& id) const {
-    for (const wire::AttemptReport& report : worker(worker_id).state.attempts()) {
+    const Worker worker_now = worker(worker_id);
+    for (const wire::AttemptReport& report : worker_now.state.attempts()) {
       if (report.job() == id.job && report.attempt() == id.attempt) return report;
     }
     return {};
