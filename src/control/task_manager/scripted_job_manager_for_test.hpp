@@ -173,7 +173,7 @@ class ScriptedJobManager {
     if (refusals_ > 0) {
       --refusals_;
       *message.mutable_refusal() = refusal_;
-      EXPECT_TRUE(stream.send(message).ok());
+      (void)stream.send(message);  // it may be gone
       return false;
     }
     Worker& worker = workers_[hello.registration().id()];
@@ -205,12 +205,12 @@ class ScriptedJobManager {
     wire::Envelope message;
     for (wire::JobManagerState& injected : injected_[id]) {
       *message.mutable_job_manager_state() = std::move(injected);
-      EXPECT_TRUE(stream.send(message).ok());
+      (void)stream.send(message);  // it may be gone
     }
     injected_[id].clear();
     *message.mutable_job_manager_state() = desired(id, worker);
     answers_[id] = message.job_manager_state();
-    EXPECT_TRUE(stream.send(message).ok());
+    (void)stream.send(message);  // it may be gone
   }
 
   static void keep(Worker& worker, const wire::AttemptReport& report) {
@@ -258,7 +258,7 @@ class ScriptedJobManager {
       piece.set_total_bytes(library->second.size());
       piece.set_bytes(library->second.substr(request.offset(), options_.piece_bytes));
     }
-    EXPECT_TRUE(stream.send(message).ok());
+    (void)stream.send(message);  // it may be gone
   }
 
   Platform& platform_;
