@@ -64,10 +64,14 @@ int run_task_managers(const Invocation& invocation) {
     for (const auto& address : worker.data_addresses()) {
       data += (data.empty() ? "" : ",") + data_address(address);
     }
+    std::string jobs;
+    for (const std::uint64_t job : worker.jobs()) {
+      jobs += (jobs.empty() ? "" : ",") + std::to_string(job);
+    }
     table.add({worker.id(), worker.lost() ? "lost" : "alive", worker.address(),
                std::to_string(worker.slots()), std::to_string(worker.slots_free()),
                fmt::format("{:.1f} s ago", worker.heartbeat_age_ms() / 1e3),
-               fmt::format("{}", fmt::join(worker.jobs(), ",")), data, worker.reason()});
+               jobs, data, worker.reason()});
   }
   session.print(table);
   return 0;

@@ -9,8 +9,6 @@ namespace {
 constexpr Nanoseconds terminal_interval_ns = 500'000'000;
 constexpr Nanoseconds plain_interval_ns = 10'000'000'000;
 
-double in_seconds(Nanoseconds duration) { return static_cast<double>(duration) / 1e9; }
-
 }  // namespace
 
 std::string format_bytes(double bytes) {
