@@ -228,8 +228,7 @@ class DataStream {
   // Any operator on the public contract.
   template <typename Out>
   DataStream<Out> transform(std::string name, std::shared_ptr<const OperatorFactory> factory,
-                            bool stateful = false,
-                            const CapturedValues& captured = {}) const {
+                            bool stateful = false, const CapturedValues& captured = {}) const {
     return add<Out>(std::move(name), std::move(factory), stateful, captured);
   }
 
@@ -283,8 +282,7 @@ class DataStream {
     env_->add_edge(node_, node, edge_);
     return DataStream<Out>(*env_, node);
   }
-  DataStream add_text_sink(std::string name,
-                           std::shared_ptr<const TextWriterFactory> writers,
+  DataStream add_text_sink(std::string name, std::shared_ptr<const TextWriterFactory> writers,
                            const CapturedValues& captured = {}) const {
     return add_sink(std::move(name), make_operator_factory([writers] {
                       return std::make_unique<TextSinkOperator<T>>(writers->make());
@@ -539,10 +537,9 @@ inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
                                            encoded_values(path)));
 }
 inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
-  return TextStream(
-      from_source<TextBlock>("from_socket", make_socket_source(address), false,
-                             encoded_values(address))
-          .parallelism(1));
+  return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false,
+                                           encoded_values(address))
+                        .parallelism(1));
 }
 
 }  // namespace hummer

@@ -93,8 +93,8 @@ struct NodeSpecification {
   bool stateful = false;
   std::optional<int> parallelism = {};
   std::string output_type = {};
-  // Of the user's functions; of an operator made by a factory of the author's own: none, its factory
-  // is taken as it is.
+  // Of the user's functions; of an operator made by a factory of the author's own: none, its
+  // factory is taken as it is.
   CapturedValues captured = {};
 };
 

@@ -85,10 +85,12 @@ struct Rebuildable : Function {
 template <typename Function, typename... Values>
   requires std::is_class_v<Function>
 Rebuildable<Function> rebuildable(Function function, const Values&... values) {
-  return {std::move(function),
-          encoded_values(static_cast<const std::conditional_t<
-                             std::is_convertible_v<const Values&, std::string_view>,
-                             std::string_view, Values>&>(values)...)};
+  return {
+      std::move(function),
+      encoded_values(
+          static_cast<const std::conditional_t<
+              std::is_convertible_v<const Values&, std::string_view>, std::string_view, Values>&>(
+              values)...)};
 }
 
 template <typename Function>

@@ -138,8 +138,8 @@ void apply_environment_variables(EnvironmentOptions& options, Impl& impl) {
 
 }  // namespace
 
-void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options,
-                        Impl& impl, bool environment_variables) {
+void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options, Impl& impl,
+                        bool environment_variables) {
   impl.program = argc > 0 ? argv[0] : "job";
   if (environment_variables) apply_environment_variables(options, impl);
   for (int i = 1; i < argc; ++i) {

@@ -49,8 +49,8 @@ struct StreamExecutionEnvironment::Impl {
   static std::shared_ptr<JobResult> no_result();
 };
 
-// Reads the engine's options; what is left goes to impl.arguments. HUMMER_* variables come first, so
-// that options on the command line overrule them.
+// Reads the engine's options; what is left goes to impl.arguments. HUMMER_* variables come first,
+// so that options on the command line overrule them.
 void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options,
                         StreamExecutionEnvironment::Impl& impl, bool environment_variables = true);
 // What --help prints.

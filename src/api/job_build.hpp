@@ -1,15 +1,15 @@
 // build_job: runs a job function for its graph only, as `submit` and every TaskManager do.
 //
 // The function sees an environment whose execute() keeps the finished graph and answers success;
-// nothing is opened and no thread started by the engine. What the function itself does (read a file,
-// sleep) it does here too: call it where that may take time.
+// nothing is opened and no thread started by the engine. What the function itself does (read a
+// file, sleep) it does here too: call it where that may take time.
 //
-// Arguments are those of the job's command line, engine options among them. HUMMER_* variables count
-// only when asked for: a worker's own must not change a job.
+// Arguments are those of the job's command line, engine options among them. HUMMER_* variables
+// count only when asked for: a worker's own must not change a job.
 //
 // Errors: wrong arguments (the usage error, also when the function then threw), the function threw
-// (user_function_failed), it executed no job or two (invalid_graph), an operator whose captured values
-// can't be compared (invalid_graph, naming it; hummer/rebuildable.hpp).
+// (user_function_failed), it executed no job or two (invalid_graph), an operator whose captured
+// values can't be compared (invalid_graph, naming it; hummer/rebuildable.hpp).
 #pragma once
 
 #include <string>

@@ -3,9 +3,9 @@
 //
 // A worker builds the job again from its library and arguments and compares. It
 // covers topology (chains, edges, ports, routing), uids, names, kinds, type names
-// numbers of key groups, and the values that user functions captured. It covers neither parallelism (declared or
-// resolved), resource groups nor network settings: those may change between two
-// runs of one job. The library, the arguments and the codecs are hashed elsewhere.
+// numbers of key groups, and the values that user functions captured. It covers neither parallelism
+// (declared or resolved), resource groups nor network settings: those may change between two runs
+// of one job. The library, the arguments and the codecs are hashed elsewhere.
 //
 // `execution_hash` covers what the fingerprint leaves out of a placed job: which TaskManagers,
 // every task with its slot, every channel with its transport and settings. JobManager and

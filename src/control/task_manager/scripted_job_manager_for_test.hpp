@@ -138,8 +138,7 @@ class ScriptedJobManager {
       if (!stream.ok()) co_return;
       MessageStream::Options options;
       options.faults = self.options_.faults;
-      auto messages =
-          std::make_shared<MessageStream>(*self.executor_, std::move(*stream), options);
+      auto messages = std::make_shared<MessageStream>(*self.executor_, std::move(*stream), options);
       self.executor_->spawn(serve(self, std::move(messages)));
     }
   }

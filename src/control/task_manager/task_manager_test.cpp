@@ -90,14 +90,12 @@ class TaskManagerTest : public testing::TestWithParam<std::uint64_t> {
     });
   }
   ScriptedJobManager& jobs() { return *job_manager_; }
-  wire::Registration registration(const std::string& id) {
-    return jobs().worker(id).registration;
-  }
+  wire::Registration registration(const std::string& id) { return jobs().worker(id).registration; }
   // On both.
   void deploy(JobFunction function, std::uint64_t hash, const AttemptId& id,
               const std::vector<std::string>& arguments = {}) {
-    const auto deployments = make_deployments(
-        function, hash, {registration("a"), registration("b")}, 4, arguments);
+    const auto deployments =
+        make_deployments(function, hash, {registration("a"), registration("b")}, 4, arguments);
     jobs().want("a", id, {wire::WISH_RUN, deployments[0]});
     jobs().want("b", id, {wire::WISH_RUN, deployments[1]});
   }
@@ -205,7 +203,8 @@ TEST_P(TaskManagerTest, AWrongDataAddressIsAFailureOfStart) {
 TEST_P(TaskManagerTest, AJobRunsAcrossTwo) {
   start_two();
   deploy(&spread_job, spread_hash, first);
-  ASSERT_TRUE(until_state(first, wire::ATTEMPT_FINISHED)) << jobs().report("a", first).failure().message();
+  ASSERT_TRUE(until_state(first, wire::ATTEMPT_FINISHED))
+      << jobs().report("a", first).failure().message();
   EXPECT_EQ(TestSink::instance().sorted(), spread_output());
   EXPECT_EQ(managers_[0]->attempts(), 0u);
   // Figures and log of both add up.
@@ -496,7 +495,8 @@ TEST_P(TaskManagerTest, ASilentJobManagerIsAsGoodAsGone) {
   jobs().be_silent(true);
   ASSERT_TRUE(until([&] { return !managers_[0]->registered() && managers_[0]->attempts() == 0; }));
   jobs().be_silent(false);
-  ASSERT_TRUE(until([&] { return jobs().worker("a").registrations >= 2 && jobs().worker("a").states > 2; }));
+  ASSERT_TRUE(until(
+      [&] { return jobs().worker("a").registrations >= 2 && jobs().worker("a").states > 2; }));
   EXPECT_TRUE(until([&] { return managers_[0]->attempts() == 1; })) << "assigned anew";
 }
 
