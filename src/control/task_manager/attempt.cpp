@@ -13,7 +13,6 @@
 namespace hummer {
 namespace {
 
-constexpr Nanoseconds stuck_patience_ns = seconds(5);
 constexpr std::size_t log_lines_kept = 1000;
 
 // Calls what runs user code; an exception becomes the failure of `what`.
@@ -79,7 +78,7 @@ Attempt::Attempt(AttemptSurroundings surroundings, AttemptId id, wire::Deploymen
       id_(id),
       message_(std::move(deployment)),
       step_since_(surroundings.platform->now()),
-      watch_(stuck_patience_ns) {}
+      watch_(surroundings.stuck_patience_ns) {}
 
 Attempt::~Attempt() {
   if (!executor_) return;
@@ -202,8 +201,8 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
   Graphs graphs;
   const std::vector<std::string> arguments(message_.arguments().begin(),
                                            message_.arguments().end());
-  Result<BuiltJob> built =
-      build_job(function, arguments, environment_options(message_.options(), surroundings_.platform));
+  Result<BuiltJob> built = build_job(
+      function, arguments, environment_options(message_.options(), surroundings_.platform));
   if (!built.ok()) return built.status();
   if (!built->help.empty()) {
     return Status(ErrorCode::invalid_argument, "a job was submitted with --help");
@@ -263,8 +262,7 @@ Status Attempt::deploy(JobFunction function) {
   }
   HUMMER_TRY(validate(message_.options()));
   enter(Step::build);
-  Result<Graphs> graphs =
-      guarded("the job function", [&] { return build_graphs(function); });
+  Result<Graphs> graphs = guarded("the job function", [&] { return build_graphs(function); });
   if (!graphs.ok()) return graphs.status();
 
   enter(Step::deploy);
@@ -319,9 +317,7 @@ Status Attempt::close_deployment(Status status) {
 
 void Attempt::end(Status status) {
   const bool as_asked = cancelled() && is_consequence(status);
-  log(status.ok()  ? "finished"
-      : as_asked   ? "cancelled"
-                   : "failed: " + status.to_string());
+  log(status.ok() ? "finished" : as_asked ? "cancelled" : "failed: " + status.to_string());
   ChangeSignal& changed = *surroundings_.changed;
   {
     const std::lock_guard lock(mutex_);
@@ -380,7 +376,7 @@ std::vector<std::string> Attempt::stuck(Nanoseconds now) {
   std::vector<std::string> texts;
   if (step_ == Step::run && deployment_) {
     texts = watch_.look(*deployment_, now);
-  } else if (step_ != Step::over && now - step_since_ >= stuck_patience_ns) {
+  } else if (step_ != Step::over && now - step_since_ >= surroundings_.stuck_patience_ns) {
     texts.push_back(fmt::format("{} for {} s", where(step_), (now - step_since_) / seconds(1)));
   }
   if (cancelled()) {

@@ -342,8 +342,12 @@ void Deployment::stop() {
   if (started()) stop_tasks();
 }
 
+// Not the receivers: what is at the head of their chains ends when its sender does.
 void Deployment::stop_tasks() {
-  for (auto& task : tasks_) task->stop();
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    StreamTask* task = task_here(execution.id);
+    if (task != nullptr && execution.kind == TaskKind::chain) task->stop();
+  }
 }
 
 void Deployment::cancel() {
