@@ -52,6 +52,8 @@ TEST(LinuxPlatform, ASignalToEndIsNotedAndASecondOneEndsTheProcess) {
   }
   const auto again = platform->watch_signals();
   EXPECT_EQ(again->exit_code(), 0) << "a watch knows only what came since it was made";
+}
+
 TEST(LinuxPlatform, RaisesTheLimitOfDescriptorsAsFarAsItMay) {
   auto platform = make_linux_platform();
   const Result<std::uint64_t> now = platform->raise_descriptor_limit(1);
