@@ -4,3 +4,4 @@
 #include <hummer/data_stream.hpp>
 #include <hummer/environment.hpp>
 #include <hummer/split_words.hpp>
+#include <hummer/words.hpp>
