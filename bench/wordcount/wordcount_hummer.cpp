@@ -2,4 +2,7 @@
 // whole blocks of lines. Arguments and output: wordcount_hummer.hpp.
 #include "wordcount_hummer.hpp"
 
-int main(int argc, char** argv) { return run_wordcount(argc, argv, hummer::split_words); }
+int main(int argc, char** argv) {
+  hummer::StreamExecutionEnvironment env(argc, argv);
+  return run_wordcount(env, hummer::split_words);
+}

@@ -12,6 +12,7 @@
 // from the first plan of the job until the result stands under its name. Thread: main's.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -61,10 +62,9 @@ inline void print_figures(const hummer::JobResult& result) {
                static_cast<unsigned long long>(result.records_written));
 }
 
-// The main() of both programs.
+// The job of both programs; their exit code.
 template <typename Splitter>
-int run_wordcount(int argc, char** argv, Splitter split) {
-  hummer::StreamExecutionEnvironment env(argc, argv);
+int run_wordcount(hummer::StreamExecutionEnvironment& env, Splitter split) {
   const std::string input = env.argument("input", "file, directory or pattern to read");
   const std::string output = env.argument("output", "file to write");
   const bool lower = env.flag("lower", "count words in lower case");

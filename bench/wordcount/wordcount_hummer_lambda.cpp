@@ -1,17 +1,39 @@
-// wordcount_hummer_lambda: the word count with a user's own splitter, a lambda per line, written
-// the straightforward way. Arguments and output: wordcount_hummer.hpp.
+// wordcount_hummer_lambda: the word count with a user's own splitter, a lambda per line, in the
+// three ways in which users write it. Arguments and output: wordcount_hummer.hpp, and
+//
+//   --by words    with the library's range over the words of a line (default)
+//   --by find     with std::string_view::find; only for text whose words are set apart by blanks
+//   --by bytes    a plain loop over the bytes
 #include "wordcount_hummer.hpp"
 
+using Words = hummer::Collector<std::string_view>;
+
 int main(int argc, char** argv) {
-  return run_wordcount(
-      argc, argv, [](std::string_view line, hummer::Collector<std::string_view>& out) {
-        const auto is_delimiter = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
-        std::size_t at = 0;
-        while (at < line.size()) {
-          const std::size_t begin = at;
-          while (at < line.size() && !is_delimiter(line[at])) ++at;
-          if (at > begin) out(line.substr(begin, at - begin));
-          ++at;
-        }
-      });
+  hummer::StreamExecutionEnvironment env(argc, argv);
+  const std::string by = env.argument_or("by", "words", "words, find or bytes");
+  if (by == "find") {
+    return run_wordcount(env, [](std::string_view line, Words& out) {
+      std::size_t at = 0;
+      while (at < line.size()) {
+        const std::size_t end = std::min(line.find(' ', at), line.size());
+        if (end > at) out(line.substr(at, end - at));
+        at = end + 1;
+      }
+    });
+  }
+  if (by == "bytes") {
+    return run_wordcount(env, [](std::string_view line, Words& out) {
+      const auto is_delimiter = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+      std::size_t at = 0;
+      while (at < line.size()) {
+        const std::size_t begin = at;
+        while (at < line.size() && !is_delimiter(line[at])) ++at;
+        if (at > begin) out(line.substr(begin, at - begin));
+        ++at;
+      }
+    });
+  }
+  return run_wordcount(env, [](std::string_view line, Words& out) {
+    for (const std::string_view word : hummer::words(line)) out(word);
+  });
 }

@@ -202,10 +202,20 @@ class DataStream {
   void print() const { add_text_sink("print", make_print_writer()); }
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
+  // Formatted where the records are made; see operators/format_text.hpp.
   DataStream write_file(const std::string& path) const {
-    return add_text_sink("write_file", path == "-" ? make_print_writer() : make_file_writer(path),
-                         encoded_values(path))
-        .parallelism(1);
+    const auto writers = path == "-" ? make_print_writer() : make_file_writer(path);
+    if constexpr (!std::is_same_v<T, TextBlock>) {
+      if (edge_.routing == EdgeRouting::automatic) {
+        const auto text = with_routing(EdgeRouting::forward)
+                              .template transform<FormattedText>(
+                                  "format", make_operator_factory([] {
+                                    return std::make_unique<FormatTextOperator<T>>();
+                                  }));
+        return DataStream(*env_, text.add_text_sink("write_file", writers, encoded_values(path)).parallelism(1).node());
+      }
+    }
+    return add_text_sink("write_file", writers, encoded_values(path)).parallelism(1);
   }
   // function(const T&) for its effect.
   template <typename Function>

@@ -5,3 +5,4 @@
 #include <hummer/environment.hpp>
 #include <hummer/job.hpp>
 #include <hummer/split_words.hpp>
+#include <hummer/words.hpp>

@@ -42,6 +42,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hummer/batch.hpp>
@@ -148,6 +149,10 @@ class OperatorContext {
 
   // Figures for progress and results: bytes read or written, and of how many.
   void count_bytes(std::uint64_t bytes) { bytes_ += bytes; }
+  // Records in beyond those that are in the input batch when process() is done: of one that stands
+  // for several, or that the operator has moved out.
+  void count_records(std::uint64_t further) { further_records_ += further; }
+  std::uint64_t take_further_records() { return std::exchange(further_records_, 0); }
   void expect_bytes(std::uint64_t total) { bytes_expected_ += total; }
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t bytes_expected() const { return bytes_expected_; }
@@ -161,6 +166,7 @@ class OperatorContext {
   Status failure_;
   std::uint64_t bytes_ = 0;
   std::uint64_t bytes_expected_ = 0;
+  std::uint64_t further_records_ = 0;
 };
 
 class Operator {

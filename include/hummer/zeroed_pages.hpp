@@ -1,4 +1,5 @@
-// Zeroed memory for tables, in huge pages where they pay.
+// ZeroedPages: zeroed memory for a table, in huge pages where they pay, that can
+// grow where it lies.
 //
 // A hash table is read at random places: with pages of 4 KiB nearly every probe
 // of a table beyond a few megabytes also misses the TLB. From one huge page
@@ -7,16 +8,45 @@
 // a cache line. It is asked of the system here, in one place, since only
 // platform/ may.
 //
+// Growth: addresses (not memory) for a few doublings are reserved behind large memory, so that
+// growing neither copies nor holds the old and the new at once.
+//
 // Errors: out of memory ends the process with a message, as operator new would.
-// Thread: any.
+// Thread: one at a time.
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 namespace hummer {
 
-void* allocate_zeroed_pages(std::size_t size_bytes);
-// `size_bytes`: as allocated. Null is fine.
-void free_zeroed_pages(void* memory, std::size_t size_bytes);
+class ZeroedPages {
+ public:
+  ZeroedPages() = default;
+  explicit ZeroedPages(std::size_t size_bytes);
+  ZeroedPages(ZeroedPages&& other) noexcept { swap(other); }
+  ZeroedPages& operator=(ZeroedPages&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~ZeroedPages();
+
+  void* data() const { return data_; }
+  std::size_t size_bytes() const { return size_bytes_; }
+  // Zeroed memory up to the new size behind what is there; false: there is no room for it here, and
+  // nothing has happened.
+  bool grow_in_place(std::size_t size_bytes);
+
+  void swap(ZeroedPages& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_bytes_, other.size_bytes_);
+    std::swap(reserved_bytes_, other.reserved_bytes_);
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_bytes_ = 0;
+  std::size_t reserved_bytes_ = 0;  // addresses; 0: from the allocator
+};
 
 }  // namespace hummer

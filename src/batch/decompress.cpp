@@ -112,14 +112,28 @@ class ZstdDecompressor final : public NamedDecompressor {
     ZSTD_inBuffer in{input.data(), input.size(), 0};
     ZSTD_outBuffer out{output.data(), output.size(), 0};
     while (out.pos < out.size && (in.pos < in.size || in_frame_)) {
-      if (!in_frame_ && !may_begin_frame(input[in.pos])) return failed_outside_frame();
+      if (!in_frame_) begin_frame();
       const std::size_t consumed_before = in.pos;
       const std::size_t produced_before = out.pos;
+      // A frame's head goes byte by byte. Otherwise a frame that is whole takes another way through
+      // the library, which refuses more, and bytes behind half a head may pass for the magic number
+      // of a format from before zstd 0.8.
+      const bool in_head = head_.size() < longest_head_bytes;
+      in.size = in_head ? std::min(in.pos + 1, input.size()) : input.size();
       const std::size_t answer = ZSTD_decompressStream(stream_, &out, &in);
-      offset_ += in.pos - consumed_before;
+      in.size = input.size();
+      const std::size_t consumed = in.pos - consumed_before;
+      offset_ += consumed;
       if (ZSTD_isError(answer)) return failed(answer);
+      keep_head(input.subspan(consumed_before, consumed));
+      frame_bytes_ += out.pos - produced_before;
       in_frame_ = answer != 0;
-      if (in.pos == consumed_before && out.pos == produced_before) break;
+      frames_ += in_frame_ ? 0 : 1;
+      if (!in_frame_ && !frame_is_whole()) {
+        return fail(ErrorCode::corrupt_file,
+                    "damaged zstd data (its size is not the one announced)");
+      }
+      if (consumed == 0 && out.pos == produced_before) break;
     }
     return Step{in.pos, out.pos, in_frame_ && out.pos == out.size};
   }
@@ -133,13 +147,20 @@ class ZstdDecompressor final : public NamedDecompressor {
   }
 
  private:
-  // The first byte of a frame or of a skippable one. It keeps out the formats from before
-  // zstd 0.8, which the library may read, but not in steps of any size.
-  static bool may_begin_frame(char byte) { return byte == '\x28' || (byte & '\xf0') == '\x50'; }
+  void begin_frame() {
+    head_.clear();
+    frame_bytes_ = 0;
+  }
 
-  Status failed_outside_frame() {
-    return fail(ErrorCode::corrupt_file, offset_ > 0 ? "garbage after the end of the zstd data"
-                                                     : "no zstd data, or from before zstd 0.8");
+  void keep_head(std::span<const char> bytes) {
+    head_.append(bytes.data(), std::min(bytes.size(), longest_head_bytes - head_.size()));
+  }
+
+  // The library does not compare the sizes when the last block is empty.
+  bool frame_is_whole() const {
+    const unsigned long long announced = ZSTD_getFrameContentSize(head_.data(), head_.size());
+    return announced == ZSTD_CONTENTSIZE_UNKNOWN || announced == ZSTD_CONTENTSIZE_ERROR ||
+           announced == frame_bytes_;
   }
 
   Status failed(std::size_t answer) {
@@ -149,15 +170,23 @@ class ZstdDecompressor final : public NamedDecompressor {
                     "needs a window above 128 MiB: compress it without --long or --ultra");
       case ZSTD_error_memory_allocation:
         return fail(ErrorCode::limit_exceeded, "no memory for zstd");
-      case ZSTD_error_prefix_unknown: return failed_outside_frame();
+      case ZSTD_error_prefix_unknown:
+        return fail(ErrorCode::corrupt_file,
+                    frames_ > 0 ? "garbage after the end of the zstd data"
+                                : "no zstd data, or of a format from before zstd 0.8");
       default:
         return fail(ErrorCode::corrupt_file,
                     std::string("damaged zstd data (") + ZSTD_getErrorName(answer) + ")");
     }
   }
 
+  static constexpr std::size_t longest_head_bytes = 18;
+
   ZSTD_DStream* stream_;
+  std::uint64_t frames_ = 0;
   bool in_frame_ = false;
+  std::string head_;               // the frame's first bytes
+  std::uint64_t frame_bytes_ = 0;  // that it has given so far
 };
 
 }  // namespace

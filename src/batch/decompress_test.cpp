@@ -141,10 +141,24 @@ TEST_P(DecompressTest, AnEmptyInputIsEmpty) {
 }
 
 TEST(ZstdDecompressor, RefusesTheFormatsFromBeforeItsFirstStableOneInStepsOfAnySize) {
-  // The head of a frame of zstd 0.7: once taken in steps of a byte, and refused as a whole.
-  const std::string_view old("\x27\xb5\x2f\xfd\x30\x45\xff\x20\xfd", 9);
-  for (const std::size_t input_step : {std::size_t{1}, std::size_t{4}, old.size()}) {
-    const auto result = decompress(CompressionFormat::zstd, std::string(old), input_step, 100);
+  // The head of a frame of zstd 0.7, and that of 0.6 behind a byte of a real one: once taken in
+  // steps of one size and refused in those of another.
+  for (const std::string_view old : {std::string_view("\x27\xb5\x2f\xfd\x30\x45\xff\x20\xfd", 9),
+                                     std::string_view("\x28\x26\xb5\x2f\xfd\x00\x00\x00\x00", 9)}) {
+    for (const std::size_t input_step : {std::size_t{1}, std::size_t{4}, old.size()}) {
+      const auto result = decompress(CompressionFormat::zstd, std::string(old), input_step, 100);
+      ASSERT_FALSE(result.ok()) << input_step;
+      EXPECT_EQ(result.status().code(), ErrorCode::corrupt_file);
+    }
+  }
+}
+
+TEST(ZstdDecompressor, RefusesAFrameThatGivesLessThanItAnnouncesInStepsOfAnySize) {
+  // Announces 65071 bytes, gives 1416, and ends with an empty block.
+  const std::string short_frame(
+      "\x28\xb5\x2f\xfd\x42\x0d\x00\x00\x2f\xfd\x42\x2c\x00\x1a\x05\x00\x00", 17);
+  for (const std::size_t input_step : {std::size_t{1}, std::size_t{2}, short_frame.size()}) {
+    const auto result = decompress(CompressionFormat::zstd, short_frame, input_step, 65536);
     ASSERT_FALSE(result.ok()) << input_step;
     EXPECT_EQ(result.status().code(), ErrorCode::corrupt_file);
   }

@@ -76,5 +76,24 @@ TEST(TextSinkOperator, RecordsAreFormatted) {
   EXPECT_TRUE(report.ok()) << report.text();
 }
 
+TEST(TextSinkOperator, WritesFormattedTextAsItIsAndCountsItsRecords) {
+  Lines seen;
+  OperatorHarness<FormattedText> harness(sink_factory<FormattedText>(seen));
+  harness.options().state_only_by_flush = true;
+  harness.options().positions_max = 6;
+  const std::string large = std::string(20000, 'x') + "\nnext\n";
+  harness.records({{"a\nb\n", 2}, {large, 2}, {"c\n", 1}, {large, 2}, {large, 2}, {"d\n", 1}});
+  Lines expected{"a", "b"};
+  const std::string x(20000, 'x');
+  for (const std::string& line :
+       {x, std::string("next"), std::string("c"), x, std::string("next"), x, std::string("next"),
+        std::string("d"), std::string("commit")}) {
+    expected.push_back(line);
+  }
+  harness.effects([&] { seen.clear(); }, [&] { return seen; }, expected);
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
 }  // namespace
 }  // namespace hummer

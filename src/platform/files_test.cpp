@@ -107,7 +107,7 @@ TEST_P(FilesTest, FailuresHaveTheRightCodeAndNameThePath) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(code_naming(files().rename(path("missing"), path("other")), "missing"),
             ErrorCode::not_found);
-  EXPECT_FALSE(files().create_directories(path("file/below")).ok());
+  EXPECT_EQ(files().create_directories(path("file/below")).code(), ErrorCode::not_a_file);
 }
 
 TEST_P(FilesTest, AppendAfterCloseFails) {

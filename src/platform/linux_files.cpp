@@ -187,7 +187,11 @@ Status LinuxFiles::create_directories(const std::string& path) {
     if (::mkdir(part.c_str(), 0777) == 0) continue;
     const int error = errno;
     struct stat information{};
-    if (::stat(part.c_str(), &information) == 0 && S_ISDIR(information.st_mode)) continue;
+    if (::stat(part.c_str(), &information) == 0) {
+      if (S_ISDIR(information.st_mode)) continue;
+      return {ErrorCode::not_a_file,
+              "cannot create directory '" + part + "': a file has that name"};
+    }
     return file_failure(error, "create directory", part);
   }
   return {};

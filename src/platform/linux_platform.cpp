@@ -81,8 +81,8 @@ class LinuxPlatform final : public Platform {
   Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) override {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-      return Status(ErrorCode::io_error, std::string("cannot read the limit of open files: ") +
-                                             std::strerror(errno));
+      return Status(ErrorCode::io_error,
+                    std::string("cannot read the limit of open files: ") + std::strerror(errno));
     }
     if (limit.rlim_cur >= wanted) return std::uint64_t{limit.rlim_cur};
     const rlim_t before = limit.rlim_cur;

@@ -274,7 +274,7 @@ Status SimulatedFiles::create_directories(const std::string& path) {
     if (entry == nullptr) {
       disk_->put(part, {});
     } else if (entry->file != nullptr) {
-      return failure(ErrorCode::invalid_argument, "create directory", part, "a file is there");
+      return failure(ErrorCode::not_a_file, "create directory", part, "a file has that name");
     }
   }
   return {};

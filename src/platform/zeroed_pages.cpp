@@ -13,41 +13,61 @@ namespace {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 constexpr std::size_t cache_line_bytes = 64;
+constexpr std::size_t reserved_sizes = 8;  // three doublings
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+// Addresses become memory.
+void make_usable(void* begin, std::size_t size_bytes) {
+  HUMMER_ASSERT(::mprotect(begin, size_bytes, PROT_READ | PROT_WRITE) == 0);
+  ::madvise(begin, size_bytes, MADV_HUGEPAGE);  // a wish; it may be off
+}
+
 }  // namespace
 
-void* allocate_zeroed_pages(std::size_t size_bytes) {
+ZeroedPages::ZeroedPages(std::size_t size_bytes) : size_bytes_(size_bytes) {
   if (size_bytes < huge_page_bytes) {
     const std::size_t rounded = round_up(size_bytes, cache_line_bytes);
-    void* memory = std::aligned_alloc(cache_line_bytes, rounded);
-    HUMMER_ASSERT(memory != nullptr);
-    return std::memset(memory, 0, rounded);
+    data_ = std::aligned_alloc(cache_line_bytes, rounded);
+    HUMMER_ASSERT(data_ != nullptr);
+    std::memset(data_, 0, rounded);
+    return;
   }
   // mmap aligns to 4 KiB only: take one huge page more and give back what sticks out.
-  const std::size_t rounded = round_up(size_bytes, huge_page_bytes);
-  void* room = ::mmap(nullptr, rounded + huge_page_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  reserved_bytes_ = reserved_sizes * round_up(size_bytes, huge_page_bytes);
+  void* const room = ::mmap(nullptr, reserved_bytes_ + huge_page_bytes, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   HUMMER_ASSERT(room != MAP_FAILED);
   char* const begin = static_cast<char*>(room);
   const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), huge_page_bytes) -
                              reinterpret_cast<std::uintptr_t>(begin);
   if (before > 0) ::munmap(begin, before);
-  if (before < huge_page_bytes) ::munmap(begin + before + rounded, huge_page_bytes - before);
-  ::madvise(begin + before, rounded, MADV_HUGEPAGE);  // a wish; it may be off
-  return begin + before;
+  if (before < huge_page_bytes) {
+    ::munmap(begin + before + reserved_bytes_, huge_page_bytes - before);
+  }
+  data_ = begin + before;
+  make_usable(data_, round_up(size_bytes, huge_page_bytes));
 }
 
-void free_zeroed_pages(void* memory, std::size_t size_bytes) {
-  if (memory == nullptr) return;
-  if (size_bytes < huge_page_bytes) {
-    std::free(memory);
+ZeroedPages::~ZeroedPages() {
+  if (reserved_bytes_ > 0) {
+    ::munmap(data_, reserved_bytes_);
   } else {
-    ::munmap(memory, round_up(size_bytes, huge_page_bytes));
+    std::free(data_);
   }
+}
+
+bool ZeroedPages::grow_in_place(std::size_t size_bytes) {
+  const std::size_t old_bytes = round_up(size_bytes_, huge_page_bytes);
+  const std::size_t new_bytes = round_up(size_bytes, huge_page_bytes);
+  if (new_bytes > reserved_bytes_) return false;
+  if (new_bytes > old_bytes) {
+    make_usable(static_cast<char*>(data_) + old_bytes, new_bytes - old_bytes);
+  }
+  size_bytes_ = size_bytes;
+  return true;
 }
 
 }  // namespace hummer

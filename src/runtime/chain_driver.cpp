@@ -253,7 +253,7 @@ Answer ChainDriver::step_process(Stage& stage) {
 }
 
 void ChainDriver::finish_input(Stage& stage) {
-  stage.figures->records_in.add(stage.input.batch.size());
+  stage.figures->records_in.add(stage.input.batch.size() + stage.context->take_further_records());
   stage.input.batch.clear();
 }
 

@@ -110,7 +110,10 @@ class PartialAggregateOperator final : public Operator {
       paired_ = state_->merge_joined;
       state_->partial_alone = !paired_;
       // Room for the deltas of others, which come meanwhile: also where a table is still small.
-      if (paired_) state_->table.make_room_for(room_for_deltas);
+      if (paired_) {
+        state_->table.set_dense(true);
+        state_->table.make_room_for(room_for_deltas);
+      }
       state_->handing_on = true;
     }
     const Answer answer = emit_table<K, Accumulator>(
@@ -123,6 +126,7 @@ class PartialAggregateOperator final : public Operator {
     if (!paired_) {
       state_->table.clear();
     } else if (!ending_) {
+      state_->table.set_dense(false);
       state_->table.retain(
           [&](const K& key, const Accumulator&) { return state_->owns(key, context()); });
       // Its own keys stay: only what comes on top of them can be handed on.

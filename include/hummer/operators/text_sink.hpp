@@ -3,7 +3,8 @@
 // Formats records (format.hpp), one per line, into a buffer that is reused, and
 // hands it to a TextWriter at 64 KiB, when the input pauses (idle), when an
 // epoch ends (flush), and at the end, before commit. A TextBlock is written as it
-// is, with a line end after it where it lacks one.
+// is, with a line end after it where it lacks one; a FormattedText as it is, and it counts as
+// the records that it holds. A large one is handed over without a copy.
 //
 // Memory: 64 KiB and one record. When the writer answers `blocked`, the operator
 // does, and goes on with the record at in.position().
@@ -19,6 +20,7 @@
 #include <hummer/connectors.hpp>
 #include <hummer/format.hpp>
 #include <hummer/operator.hpp>
+#include <hummer/operators/format_text.hpp>
 
 namespace hummer {
 
@@ -43,6 +45,17 @@ class TextSinkOperator final : public Operator {
           in.advance_to(i);
           if (const Answer answer = hand_over(); answer != Answer::done) return answer;
           complete = 0;
+        }
+        if constexpr (std::is_same_v<T, FormattedText>) {
+          if (records[i].text.size() >= large_bytes) {
+            in.advance_to(i);
+            if (const Answer answer = hand_over(); answer != Answer::done) return answer;
+            const Answer answer = writer_->write(records[i].text);
+            if (answer != Answer::done) return answer;
+            context().count_records(records[i].records - 1);
+            complete = 0;
+            continue;
+          }
         }
         add(records[i]);
         complete = text_.size();
@@ -71,8 +84,16 @@ class TextSinkOperator final : public Operator {
   }
 
  private:
+  static constexpr std::size_t large_bytes = 8 << 10;
+
   void add(const T& record) {
-    format_record(record, text_);
+    if constexpr (std::is_same_v<T, FormattedText>) {
+      text_.append(record.text);
+      context().count_records(record.records - 1);
+      return;
+    } else {
+      format_record(record, text_);
+    }
     if constexpr (std::is_same_v<T, TextBlock>) {
       if (record.size == 0 || record.data[record.size - 1] == '\n') return;
     }

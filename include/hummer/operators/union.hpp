@@ -18,6 +18,7 @@ class UnionOperator final : public Operator {
   Answer process(Batch& in, Output& out) override {
     if (!out.batch().empty()) return Answer::more;
     HUMMER_ASSERT(in.position() == 0);
+    context().count_records(in.size());  // the driver counts what is left in it
     std::swap(in, out.batch());
     in.clear();
     return Answer::done;

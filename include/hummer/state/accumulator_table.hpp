@@ -36,6 +36,7 @@ class AccumulatorTable {
   }
   bool has_room_for(std::size_t more) const { return table_.has_room_for(more); }
   void make_room_for(std::size_t more) { table_.make_room_for(more); }
+  void set_dense(bool dense) { table_.set_dense(dense); }  // see HashSlots
   void clear() {
     table_.clear();
     outside_.clear();

@@ -3,7 +3,7 @@
 // An entry's home is given by the upper bits of its hash; collisions go to the next
 // free slot. At most three quarters of them are used, and the table doubles (fourfold while
 // it is small): entries lie in the order of their hashes, so that growth reads and writes
-// memory in order.
+// memory in order, and needs none beside the table's.
 //
 // Entry: trivially copyable, free when its bytes are zero; has is_free() and
 // hash(), of which the upper 32 bits count.
@@ -18,6 +18,7 @@
 #include <cstring>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <hummer/status.hpp>
 #include <hummer/zeroed_pages.hpp>
@@ -30,21 +31,11 @@ class HashSlots {
   explicit HashSlots(std::size_t expected_entries) {
     while (first_capacity_ * 3 < expected_entries * 4) first_capacity_ *= 2;
   }
-  HashSlots(HashSlots&& other) noexcept
-      : entries_(std::exchange(other.entries_, nullptr)),
-        capacity_(std::exchange(other.capacity_, 0)),
-        size_(std::exchange(other.size_, 0)),
-        shift_(other.shift_),
-        first_capacity_(other.first_capacity_) {}
+  HashSlots(HashSlots&& other) noexcept { swap(other); }
   HashSlots& operator=(HashSlots&& other) noexcept {
-    std::swap(entries_, other.entries_);
-    std::swap(capacity_, other.capacity_);
-    std::swap(size_, other.size_);
-    std::swap(shift_, other.shift_);
-    std::swap(first_capacity_, other.first_capacity_);
+    swap(other);
     return *this;
   }
-  ~HashSlots() { free_zeroed_pages(entries_, capacity_ * sizeof(Entry)); }
 
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
@@ -55,11 +46,17 @@ class HashSlots {
   }
 
   // Room for `more` entries: before find_or_add, which does not grow. Growth moves entries.
-  bool has_room_for(std::size_t more) const { return (size_ + more) * 4 <= capacity_ * 3; }
+  bool has_room_for(std::size_t more) const {
+    return (size_ + more) * 8 <= capacity_ * (dense_ ? 7 : 6);
+  }
   void reserve_for(std::size_t more) {
     if (!has_room_for(more)) [[unlikely]]
       grow(capacity_for(size_ + more));
   }
+
+  // Lets seven eighths of the slots be used: slower, and good for the end of a table's life, when
+  // growth would be for a few entries more.
+  void set_dense(bool dense) { dense_ = dense; }
 
   // Where the probe for a hash begins.
   Entry* home(std::uint64_t hash) const { return entries_ + (hash >> shift_); }
@@ -92,10 +89,21 @@ class HashSlots {
     while (cursor < capacity_) {
       const Entry* const page = entries_ + page_start(cursor);
       prefetch_page(cursor + 4 * page_slots);
-      do {
-        const Entry& entry = page[cursor++ % page_slots];
-        if (!entry.is_free() && !visit(entry)) return false;
-      } while (cursor % page_slots != 0);
+      const std::size_t next_page = (cursor / page_slots + 1) * page_slots;
+      // Which are used is as good as random: a mask of them spares a mispredicted branch each.
+      std::uint32_t used = 0;
+      for (std::size_t i = 0; i < page_slots; ++i) {
+        used |= static_cast<std::uint32_t>(!page[i].is_free()) << i;
+      }
+      used &= ~std::uint32_t{0} << (cursor % page_slots);
+      for (; used != 0; used &= used - 1) {
+        const auto i = static_cast<std::size_t>(std::countr_zero(used));
+        if (!visit(page[i])) {
+          cursor = next_page - page_slots + i + 1;
+          return false;
+        }
+      }
+      cursor = next_page;
     }
     return true;
   }
@@ -151,25 +159,68 @@ class HashSlots {
 
   __attribute__((noinline)) void grow(std::size_t capacity) {
     HUMMER_ASSERT(capacity <= std::size_t{1} << 32);  // hashes tell no more slots apart
-    Entry* const old = entries_;
-    const std::size_t old_capacity = capacity_;
-    entries_ = static_cast<Entry*>(allocate_zeroed_pages(capacity * sizeof(Entry)));
-    capacity_ = capacity;
+    const std::size_t old_capacity = std::exchange(capacity_, capacity);
     shift_ = 64 - static_cast<std::uint64_t>(std::countr_zero(capacity));
-    for (std::size_t i = 0; i < old_capacity; ++i) {
-      if (old[i].is_free()) continue;
-      std::size_t place = old[i].hash() >> shift_;
-      while (!entries_[place].is_free()) place = (place + 1) & (capacity_ - 1);
-      std::memcpy(static_cast<void*>(entries_ + place), old + i, sizeof(Entry));
+    if (pages_.grow_in_place(capacity * sizeof(Entry))) {
+      spread(old_capacity);
+      return;
     }
-    free_zeroed_pages(old, old_capacity * sizeof(Entry));
+    const ZeroedPages old = std::exchange(pages_, ZeroedPages(capacity * sizeof(Entry)));
+    entries_ = static_cast<Entry*>(pages_.data());
+    const auto* const old_entries = static_cast<const Entry*>(old.data());
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+      if (!old_entries[i].is_free()) place(old_entries[i]);
+    }
   }
 
+  // Entries move to their places in the grown table, from the last to the first: those are
+  // further back, where everything has moved already. The few that are not (displaced ones near the
+  // table's start) wait until all others have.
+  void spread(std::size_t old_capacity) {
+    constexpr std::size_t moved_at_once = 64;
+    std::vector<Entry> late;
+    std::size_t end = old_capacity;
+    while (end > 0) {
+      const std::size_t begin = end > moved_at_once ? end - moved_at_once : 0;
+      Entry moving[moved_at_once];
+      std::memcpy(static_cast<void*>(moving), entries_ + begin, (end - begin) * sizeof(Entry));
+      std::memset(static_cast<void*>(entries_ + begin), 0, (end - begin) * sizeof(Entry));
+      for (std::size_t i = 0; i < end - begin; ++i) {
+        if (moving[i].is_free()) continue;
+        if (moving[i].hash() >> shift_ < begin) {
+          late.push_back(moving[i]);
+        } else {
+          place(moving[i]);
+        }
+      }
+      end = begin;
+    }
+    for (const Entry& entry : late) place(entry);
+  }
+
+  void place(const Entry& entry) {
+    std::size_t at = entry.hash() >> shift_;
+    while (!entries_[at].is_free()) at = (at + 1) & (capacity_ - 1);
+    std::memcpy(static_cast<void*>(entries_ + at), &entry, sizeof(Entry));
+  }
+
+  void swap(HashSlots& other) noexcept {
+    pages_.swap(other.pages_);
+    std::swap(entries_, other.entries_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(size_, other.size_);
+    std::swap(shift_, other.shift_);
+    std::swap(first_capacity_, other.first_capacity_);
+    std::swap(dense_, other.dense_);
+  }
+
+  ZeroedPages pages_;
   Entry* entries_ = nullptr;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
   std::uint64_t shift_ = 63;
   std::size_t first_capacity_ = least_capacity;
+  bool dense_ = false;
 };
 
 }  // namespace hummer

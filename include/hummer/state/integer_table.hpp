@@ -32,6 +32,7 @@ class IntegerTable {
   // Whether `more` new keys fit without growth: then a scan may go on meanwhile.
   bool has_room_for(std::size_t more) const { return slots_.has_room_for(more); }
   void make_room_for(std::size_t more) { slots_.reserve_for(more); }
+  void set_dense(bool dense) { slots_.set_dense(dense); }  // see HashSlots
 
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {

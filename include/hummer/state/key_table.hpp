@@ -37,6 +37,7 @@ class KeyTable {
   bool at_limit(std::size_t limit_bytes) const { return table_.at_limit(limit_bytes); }
   bool has_room_for(std::size_t more) const { return table_.has_room_for(more); }
   void make_room_for(std::size_t more) { table_.make_room_for(more); }
+  void set_dense(bool dense) { table_.set_dense(dense); }  // see HashSlots
   void clear() { table_.clear(); }
 
   template <typename KeyOf, typename Apply>

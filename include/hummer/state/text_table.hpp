@@ -69,6 +69,14 @@ class TextTable {
            longs_.has_room_for(more);
   }
 
+  // See HashSlots.
+  void set_dense(bool dense) {
+    shorts_.set_dense(dense);
+    mediums_.set_dense(dense);
+    wides_.set_dense(dense);
+    longs_.set_dense(dense);
+  }
+
   void make_room_for(std::size_t more) {
     shorts_.reserve_for(more);
     mediums_.reserve_for(more);

@@ -1,5 +1,5 @@
 // A job's way through deployment, failure, cancellation and its verdict.
-#include "control/job_manager/job_manager_rig.hpp"
+#include "control/job_manager/job_manager_test_rig.hpp"
 #include "control/protocol/placement.hpp"
 #include "graph/fingerprint.hpp"
 

@@ -1,7 +1,7 @@
 // What clients ask: submissions, libraries, long polls, logs.
 #include "control/job_manager/client_requests.hpp"
 
-#include "control/job_manager/job_manager_rig.hpp"
+#include "control/job_manager/job_manager_test_rig.hpp"
 
 namespace hummer {
 namespace {

@@ -47,6 +47,13 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   if (!graph.ok()) return graph.status();
   const Result<int> least = least_slots(*graph, request.options());
   if (!least.ok()) return least.status();
+  const std::uint64_t library = request.library_hash();
+  if (request.library_bytes() > 0 &&
+      (!libraries_.complete(library) || libraries_.uploaded(library) != request.library_bytes())) {
+    return Status(ErrorCode::invalid_argument,
+                  fmt::format("the job library {:016x} is not here with {} bytes", library,
+                              request.library_bytes()));
+  }
 
   auto job = std::make_unique<Job>();
   job->submission = request.submission_id();
@@ -138,7 +145,8 @@ void ClusterState::schedule(Moment at) {
   while (!jobs_.waiting().empty()) {
     Job& first = *jobs_.find(*jobs_.waiting().begin());
     if (at.now - first.submitted_at < options_.slot_timeout_ns) break;
-    std::string why = slots_missing("waited in vain for", first, workers_.slots(first.library_hash));
+    std::string why =
+        slots_missing("waited in vain for", first, workers_.slots(first.library_hash));
     why += "; start another TaskManager, give one more slots, or lower the parallelism";
     fail_waiting(first, Status(ErrorCode::not_enough_slots, std::move(why)), at);
   }
@@ -149,8 +157,7 @@ void ClusterState::schedule(Moment at) {
     const SlotCount slots = workers_.slots(job.library_hash);
     Status missing(ErrorCode::not_enough_slots, "");
     if (job.least_slots <= slots.free) {
-      Result<Placement> placed =
-          place_job(job.graph, job.options, job.library_hash, workers_);
+      Result<Placement> placed = place_job(job.graph, job.options, job.library_hash, workers_);
       if (placed.ok()) {
         deploy(job, std::move(*placed));
         continue;

@@ -97,8 +97,8 @@ TEST_F(ClusterStateTest, ABlockingJobThatGivesUpLetsTheOthersGo) {
   pass(options.slot_timeout_ns / 2);
   const std::uint64_t late = submit(1);
   EXPECT_EQ(state(late), wire::JOB_WAITING);
-  EXPECT_EQ(cluster.next_deadline(), std::min(at.now + options.heartbeat_timeout_ns,
-                                              seconds(1) + options.slot_timeout_ns));
+  EXPECT_EQ(cluster.next_deadline(),
+            std::min(at.now + options.heartbeat_timeout_ns, seconds(1) + options.slot_timeout_ns));
   pass(options.slot_timeout_ns / 2);
   EXPECT_EQ(state(wide), wire::JOB_FAILED);
   cluster.advance(at);

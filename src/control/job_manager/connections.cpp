@@ -64,8 +64,7 @@ Task<void> JobManager::State::serve(State* self, std::unique_ptr<ByteStream> con
   MessageStream::Options options;
   options.faults = self->options_.faults;
   options.max_queued_bytes = 2 * max_message_bytes;
-  auto stream =
-      std::make_shared<MessageStream>(*self->executor_, std::move(connection), options);
+  auto stream = std::make_shared<MessageStream>(*self->executor_, std::move(connection), options);
   ++self->counts_.connections;
   Result<wire::Hello> hello = co_await greet(self, stream);
   if (hello.ok()) {
@@ -121,8 +120,8 @@ Task<Result<wire::Hello>> JobManager::State::greet(State* self,
   co_return std::move(*first->mutable_hello());
 }
 
-Task<void> JobManager::State::refuse(State* self, std::shared_ptr<MessageStream> stream,
-                                     Status why, bool may_retry) {
+Task<void> JobManager::State::refuse(State* self, std::shared_ptr<MessageStream> stream, Status why,
+                                     bool may_retry) {
   ++self->counts_.refused;
   wire::Envelope message;
   to_message(why, *message.mutable_refusal()->mutable_failure());
@@ -190,8 +189,7 @@ Status JobManager::State::take_worker_message(MessageStream& stream, std::uint64
     // It asks again. So at most one piece waits for a TaskManager that reads slowly.
     if (stream.queued_bytes() > 0) return {};
     wire::Envelope answer;
-    cluster_.libraries().piece(message.library_request().hash(),
-                               message.library_request().offset(),
+    cluster_.libraries().piece(message.library_request().hash(), message.library_request().offset(),
                                *answer.mutable_library_piece());
     return stream.send(answer);
   }

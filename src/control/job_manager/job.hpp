@@ -63,10 +63,10 @@ struct Job {
   std::vector<int> parallelism;  // by vertex; empty: not placed yet
   std::vector<JobPart> parts;
   std::size_t open_parts = 0;
-  std::size_t running_parts = 0;   // also those that have ended since
+  std::size_t running_parts = 0;  // also those that have ended since
   std::size_t finished_parts = 0;
-  bool undeployed_swept = false;   // parts that never got the deployment were ended
-  wire::Deployment deployment;  // but for the receiver's index
+  bool undeployed_swept = false;  // parts that never got the deployment were ended
+  wire::Deployment deployment;    // but for the receiver's index
   // Sums over the parts: per vertex tasks running and finished, then three per operator.
   std::vector<std::uint64_t> figures;
   JobLog log{10000};

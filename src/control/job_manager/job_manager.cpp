@@ -48,7 +48,8 @@ void JobManager::State::raise_descriptor_limit() {
   const Result<std::uint64_t> limit = platform_.raise_descriptor_limit(wanted_descriptors);
   if (limit.ok() && *limit >= few_descriptors) return;
   if (!limit.ok()) return log(limit.status().message());
-  log(fmt::format("at most {} files and connections may be open, each TaskManager takes one; raise "
+  log(
+      fmt::format("at most {} files and connections may be open, each TaskManager takes one; raise "
                   "the limit (ulimit -n) for a larger cluster",
                   *limit));
 }
@@ -71,8 +72,7 @@ Task<void> JobManager::State::keep_house(State* self) {
     if (self->happened_) {
       co_await yield();
     } else {
-      const Nanoseconds next =
-          std::min(self->cluster_.next_deadline(), self->parked_.next_look());
+      const Nanoseconds next = std::min(self->cluster_.next_deadline(), self->parked_.next_look());
       self->house_event_.prepare_wait();
       co_await self->house_event_.wait_until(next);
     }

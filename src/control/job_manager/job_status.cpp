@@ -13,8 +13,8 @@ std::string explanation(const Job& job) {
   std::string text = fmt::format("job graph of \"{}\"\n", job.graph.job_name);
   for (const JobVertex& vertex : job.graph.vertices) {
     const auto id = static_cast<std::size_t>(vertex.id);
-    const std::string width = job.parallelism.empty() ? "not placed yet"
-                                                      : fmt::format("x{}", job.parallelism[id]);
+    const std::string width =
+        job.parallelism.empty() ? "not placed yet" : fmt::format("x{}", job.parallelism[id]);
     text += fmt::format("  vertex {}: {} ({})\n", vertex.id, vertex.name, width);
   }
   for (const JobEdge& edge : job.graph.edges) {

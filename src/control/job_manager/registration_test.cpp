@@ -1,5 +1,5 @@
 // Who is let in, who is lost, and what garbage costs.
-#include "control/job_manager/job_manager_rig.hpp"
+#include "control/job_manager/job_manager_test_rig.hpp"
 
 namespace hummer {
 namespace {

@@ -1,13 +1,15 @@
 #include "control/job_manager/worker_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hummer {
 
 Worker& WorkerTable::add(wire::Registration registration, std::string address, Nanoseconds now) {
   HUMMER_ASSERT(find_id(registration.id()) == nullptr);
-  std::erase_if(lost_, [&](const LostWorker& lost) { return lost.id == registration.id(); });
+  const auto lost = lost_by_id_.find(registration.id());
+  if (lost != lost_by_id_.end()) forget_lost(lost->second);
   auto made = std::make_unique<Worker>();
   Worker& worker = *made;
   worker.session = ++last_session_;
@@ -23,6 +25,11 @@ Worker& WorkerTable::add(wire::Registration registration, std::string address, N
   count_of(worker).all += worker.free_slots;
   live_.emplace(worker.session, std::move(made));
   return worker;
+}
+
+void WorkerTable::forget_lost(std::list<LostWorker>::iterator lost) {
+  lost_by_id_.erase(lost->id);
+  lost_.erase(lost);
 }
 
 Worker* WorkerTable::find(std::uint64_t session) {
@@ -42,9 +49,10 @@ void WorkerTable::heard(Worker& worker, Nanoseconds now) {
 
 void WorkerTable::lose(Worker& worker, std::string reason) {
   if (remembered_ > 0) {
-    if (lost_.size() >= remembered_) lost_.pop_front();
+    if (lost_.size() >= remembered_) forget_lost(lost_.begin());
     lost_.push_back({worker.id(), worker.address, worker.registration.slots(), worker.last_heard,
                      std::move(reason)});
+    lost_by_id_[worker.id()] = std::prev(lost_.end());
   }
   SlotCount& count = count_of(worker);
   count.free -= worker.free_slots;

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <map>
 #include <memory>
@@ -33,7 +32,7 @@ struct Worker {
   std::uint64_t sequence_sent = 0;  // of ours
   bool state_due = false;
 
-  std::vector<std::uint64_t> slots;             // own slots: the job in each; 0: free
+  std::vector<std::uint64_t> slots;                    // own slots: the job in each; 0: free
   std::map<std::uint32_t, std::uint64_t> extra_slots;  // beyond them: the job in each
   std::uint32_t free_slots = 0;
   // The job's parts that it has and that have not ended: job, and index among the job's parts.
@@ -86,12 +85,12 @@ class WorkerTable {
 
   // In the order of registration.
   const std::map<std::uint64_t, std::unique_ptr<Worker>>& live() const { return live_; }
-  const std::deque<LostWorker>& lost() const { return lost_; }
+  // Longest lost first.
+  const std::list<LostWorker>& lost() const { return lost_; }
 
  private:
-  SlotCount& count_of(const Worker& worker) {
-    return counts_[worker.registration.program_hash()];
-  }
+  void forget_lost(std::list<LostWorker>::iterator lost);
+  SlotCount& count_of(const Worker& worker) { return counts_[worker.registration.program_hash()]; }
 
   const std::size_t remembered_;
   std::uint64_t last_session_ = 0;
@@ -99,7 +98,8 @@ class WorkerTable {
   std::unordered_map<std::uint64_t, Worker*> by_session_;
   std::unordered_map<std::string, Worker*> by_id_;
   std::list<Worker*> by_last_heard_;
-  std::deque<LostWorker> lost_;
+  std::list<LostWorker> lost_;
+  std::unordered_map<std::string, std::list<LostWorker>::iterator> lost_by_id_;
   std::map<std::uint64_t, SlotCount> counts_;  // by program_hash
 };
 

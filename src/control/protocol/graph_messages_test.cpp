@@ -67,13 +67,9 @@ TEST(GraphMessages, HostileGraphsAreRefused) {
       {"credits", [](auto& g) { g.mutable_edges(0)->mutable_network()->set_credits(0); }},
       {"no settings", [](auto& g) { g.mutable_edges(0)->clear_network(); }},
       {"buffer",
-       [](auto& g) {
-         g.mutable_edges(0)->mutable_network()->set_buffer_size_bytes(UINT64_MAX);
-       }},
+       [](auto& g) { g.mutable_edges(0)->mutable_network()->set_buffer_size_bytes(UINT64_MAX); }},
       {"interface",
-       [](auto& g) {
-         g.mutable_edges(0)->mutable_network()->set_interface_or_address("eth1\n");
-       }},
+       [](auto& g) { g.mutable_edges(0)->mutable_network()->set_interface_or_address("eth1\n"); }},
       {"key groups of a hash edge", [](auto& g) { g.mutable_edges(0)->set_key_groups(0); }},
       {"parallelism 0", [](auto& g) { g.mutable_vertices(0)->set_parallelism(0); }},
       {"parallelism", [](auto& g) { g.mutable_vertices(0)->set_parallelism(UINT32_MAX); }},

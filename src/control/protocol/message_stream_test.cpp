@@ -278,8 +278,11 @@ Task<void> faults_script(Link& link, ScriptedFaults& faults) {
   options.faults = &faults;
   co_await link.connect(options);
   link.make_b();
-  faults.verdicts = {{Fate::send, 0}, {Fate::lose, 0}, {Fate::repeat, 0},
-                     {Fate::delay, milliseconds(100)}, {Fate::send, 0}};
+  faults.verdicts = {{Fate::send, 0},
+                     {Fate::lose, 0},
+                     {Fate::repeat, 0},
+                     {Fate::delay, milliseconds(100)},
+                     {Fate::send, 0}};
   for (std::uint64_t i = 0; i < 5; ++i) EXPECT_TRUE(link.a->send(message(i)).ok());
   std::vector<std::uint64_t> seen;
   while (seen.size() < 5) {

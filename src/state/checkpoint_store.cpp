@@ -1,0 +1,182 @@
+#include "state/checkpoint_store.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include <hummer/codec.hpp>
+
+namespace hummer {
+namespace {
+
+constexpr std::string_view prefix = "chk-";
+constexpr std::string_view metadata_name = "_metadata";
+constexpr std::string_view unfinished_name = "_metadata.unfinished";
+constexpr std::string_view metadata_uid = "metadata/1";
+constexpr std::size_t max_metadata_bytes = std::size_t{256} << 20;
+
+// Zero: no name of a checkpoint.
+std::uint64_t id_of(std::string_view name) {
+  if (!name.starts_with(prefix)) return 0;
+  name.remove_prefix(prefix.size());
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+  return error == std::errc() && end == name.data() + name.size() ? id : 0;
+}
+
+}  // namespace
+
+std::uint64_t CheckpointMetadata::state_bytes() const {
+  std::uint64_t sum = 0;
+  for (const CheckpointFile& file : files) sum += file.bytes;
+  return sum;
+}
+
+std::string CheckpointStore::path_of(std::uint64_t id) const {
+  char name[32];
+  std::snprintf(name, sizeof name, "chk-%010llu", static_cast<unsigned long long>(id));
+  return directory_ + "/" + name;
+}
+
+std::string CheckpointStore::file_name(std::uint32_t vertex, std::uint32_t subtask) {
+  return std::to_string(vertex) + "-" + std::to_string(subtask) + ".state";
+}
+
+Status CheckpointStore::begin(std::uint64_t id) {
+  HUMMER_TRY(remove(id));
+  HUMMER_TRY(files_.create_directories(path_of(id)));
+  return files_.sync_directory(directory_);
+}
+
+Status CheckpointStore::complete(const CheckpointMetadata& metadata) {
+  const std::string path = path_of(metadata.id);
+  const std::string unfinished = path + "/" + std::string(unfinished_name);
+  HUMMER_TRY(files_.sync_directory(path));  // the names of the state files
+  SnapshotFileHead head;
+  head.job = metadata.job;
+  head.checkpoint = metadata.id;
+  Result<SnapshotFileWriter> writer = SnapshotFileWriter::create(files_, unfinished, head);
+  if (!writer.ok()) return writer.status();
+  std::string bytes;
+  ByteWriter out(bytes);
+  Codec<CheckpointMetadata>::encode(metadata, out);
+  HUMMER_TRY(writer->add(metadata_uid, out.view()));
+  if (const auto summary = writer->finish(); !summary.ok()) return summary.status();
+  HUMMER_TRY(files_.rename(unfinished, path + "/" + std::string(metadata_name)));
+  return files_.sync_directory(path);
+}
+
+Status CheckpointStore::remove(std::uint64_t id) {
+  const std::string path = path_of(id);
+  const Result<std::vector<std::string>> names = files_.list_directory(path);
+  if (!names.ok()) {
+    return names.status().code() == ErrorCode::not_found ? Status() : names.status();
+  }
+  const std::string metadata = path + "/" + std::string(metadata_name);
+  if (std::find(names->begin(), names->end(), metadata_name) != names->end()) {
+    HUMMER_TRY(files_.remove(metadata));
+    HUMMER_TRY(files_.sync_directory(path));
+  }
+  for (const std::string& name : *names) {
+    if (name != metadata_name) HUMMER_TRY(files_.remove(path + "/" + name));
+  }
+  return files_.remove(path);
+}
+
+Status CheckpointStore::retain(std::size_t kept) {
+  const Result<std::vector<std::uint64_t>> all = ids();
+  if (!all.ok()) return all.status();
+  std::size_t complete = 0;
+  for (std::size_t i = all->size(); i-- > 0;) {
+    const std::uint64_t id = (*all)[i];
+    if (complete < kept) {
+      complete += files_.stat(path_of(id) + "/" + std::string(metadata_name)).ok() ? 1 : 0;
+    } else {
+      HUMMER_TRY(remove(id));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<std::uint64_t>> CheckpointStore::ids() const {
+  const Result<std::vector<std::string>> names = files_.list_directory(directory_);
+  std::vector<std::uint64_t> found;
+  if (!names.ok()) {
+    if (names.status().code() == ErrorCode::not_found) return found;
+    return names.status();
+  }
+  for (const std::string& name : *names) {
+    if (const std::uint64_t id = id_of(name); id != 0) found.push_back(id);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Result<CheckpointMetadata> CheckpointStore::read(std::uint64_t id) const {
+  const std::string path = path_of(id) + "/" + std::string(metadata_name);
+  Result<SnapshotFileReader> reader = SnapshotFileReader::open(files_, path);
+  if (!reader.ok()) return reader.status();
+  const auto refuse = [&](const std::string& what) {
+    return Status(ErrorCode::corrupt_file, "checkpoint metadata '" + path + "': " + what);
+  };
+  std::string uid;
+  std::string bytes;
+  const Result<bool> piece = reader->next(uid, bytes, max_metadata_bytes);
+  if (!piece.ok()) return piece.status();
+  if (!*piece || uid != metadata_uid) return refuse("it holds no metadata of this version");
+  CheckpointMetadata metadata;
+  ByteReader in(bytes);
+  if (!Codec<CheckpointMetadata>::decode(in, metadata) || in.left() != 0) {
+    return refuse("it cannot be decoded");
+  }
+  const Result<bool> more = reader->next(uid, bytes, max_metadata_bytes);
+  if (!more.ok()) return more.status();
+  if (*more) return refuse("it holds more than the metadata");
+  if (metadata.id != id || reader->head().checkpoint != id) {
+    return refuse("it is of checkpoint " + std::to_string(metadata.id));
+  }
+  for (const CheckpointFile& file : metadata.files) {
+    if (file.name != file_name(file.vertex, file.subtask)) {
+      return refuse("it names a file '" + file.name + "'");
+    }
+  }
+  return metadata;
+}
+
+Status CheckpointStore::verify(const CheckpointMetadata& metadata) const {
+  std::string uid;
+  std::string piece;
+  for (const CheckpointFile& file : metadata.files) {
+    const std::string path = path_of(metadata.id) + "/" + file.name;
+    Result<SnapshotFileReader> reader = SnapshotFileReader::open(files_, path);
+    if (!reader.ok()) return reader.status();
+    for (;;) {
+      const Result<bool> more = reader->next(uid, piece);
+      if (!more.ok()) return more.status();
+      if (!*more) break;
+    }
+    const SnapshotFileHead& head = reader->head();
+    if (reader->summary() != SnapshotFileSummary{file.bytes, file.hash} ||
+        head.checkpoint != metadata.id || head.job != metadata.job || head.vertex != file.vertex ||
+        head.subtask != file.subtask) {
+      return {ErrorCode::corrupt_file,
+              "snapshot file '" + path + "' is not the one that the checkpoint was made with"};
+    }
+  }
+  return {};
+}
+
+Result<CheckpointMetadata> CheckpointStore::newest(std::vector<SkippedCheckpoint>& skipped) const {
+  const Result<std::vector<std::uint64_t>> all = ids();
+  if (!all.ok()) return all.status();
+  for (std::size_t i = all->size(); i-- > 0;) {
+    const std::uint64_t id = (*all)[i];
+    Result<CheckpointMetadata> metadata = read(id);
+    Status status = metadata.ok() ? verify(*metadata) : metadata.status();
+    if (status.ok()) return metadata;
+    skipped.push_back({id, std::move(status)});
+  }
+  return Status(ErrorCode::not_found, "no complete checkpoint in '" + directory_ + "'");
+}
+
+}  // namespace hummer

@@ -1,0 +1,101 @@
+// CheckpointStore: the checkpoints of one job in one directory.
+//
+//   <directory>/chk-0000000007/3-0.state      of vertex 3, subtask 0 (snapshot_file.hpp)
+//   <directory>/chk-0000000007/_metadata      written last
+//
+// A checkpoint is complete when its _metadata is there and valid: it is written under another name,
+// synced and renamed, after all state files and their names are durable. So a crash at any moment
+// leaves the checkpoints before it as they were, and a half-written one is never taken for whole.
+// Removing goes the other way round: _metadata first.
+//
+// Savepoints have the same form, in a directory of the user's choice.
+//
+// Thread: any, one call at a time for each id. Errors: those of the disk; corrupt_file for what is
+// there and wrong; not_found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hummer/status.hpp>
+
+#include "platform/files.hpp"
+#include "state/snapshot_file.hpp"
+
+namespace hummer {
+
+struct CheckpointOperator {
+  std::string uid;
+  std::string name;  // for people
+  std::uint32_t vertex = 0;
+  std::uint32_t parallelism = 1;
+  std::uint32_t key_groups = 0;  // 0: no keyed state
+
+  friend bool operator==(const CheckpointOperator&, const CheckpointOperator&) = default;
+};
+
+struct CheckpointFile {
+  std::string name;  // in the checkpoint's directory
+  std::uint32_t vertex = 0;
+  std::uint32_t subtask = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t hash = 0;
+
+  friend bool operator==(const CheckpointFile&, const CheckpointFile&) = default;
+};
+
+struct CheckpointMetadata {
+  std::uint64_t id = 0;
+  std::uint64_t job = 0;
+  std::string job_name;
+  std::uint64_t fingerprint = 0;  // of the job graph
+  bool savepoint = false;
+  std::int64_t completed_ms = 0;  // since 1970
+  std::vector<CheckpointOperator> operators;
+  std::vector<CheckpointFile> files;
+
+  std::uint64_t state_bytes() const;
+  friend bool operator==(const CheckpointMetadata&, const CheckpointMetadata&) = default;
+};
+
+// A checkpoint that could not be used, and why.
+struct SkippedCheckpoint {
+  std::uint64_t id = 0;
+  Status why;
+};
+
+class CheckpointStore {
+ public:
+  CheckpointStore(Files& files, std::string directory)
+      : files_(files), directory_(std::move(directory)) {}
+
+  std::string path_of(std::uint64_t id) const;
+  static std::string file_name(std::uint32_t vertex, std::uint32_t subtask);
+
+  // Makes the directory; leftovers of an earlier, incomplete try are removed.
+  Status begin(std::uint64_t id);
+  // REQUIRES: all of metadata.files are finished.
+  Status complete(const CheckpointMetadata& metadata);
+  // Idempotent; also of an incomplete one.
+  Status remove(std::uint64_t id);
+  // Removes all but the newest `kept` complete ones, and incomplete ones older than those.
+  Status retain(std::size_t kept);
+
+  // Numbers of all that have a directory, complete or not, ascending; none when the directory is
+  // missing.
+  Result<std::vector<std::uint64_t>> ids() const;
+  // not_found: it is not complete.
+  Result<CheckpointMetadata> read(std::uint64_t id) const;
+  // Reads every file and compares sizes, checks and hashes.
+  Status verify(const CheckpointMetadata& metadata) const;
+  // The newest complete and valid one; those that were passed over go to `skipped`. not_found.
+  Result<CheckpointMetadata> newest(std::vector<SkippedCheckpoint>& skipped) const;
+
+ private:
+  Files& files_;
+  std::string directory_;
+};
+
+}  // namespace hummer

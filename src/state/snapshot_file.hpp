@@ -1,0 +1,114 @@
+// Snapshot file: the state of one task at the end of one epoch.
+//
+//   file  := head block* end                               numbers little-endian
+//   head  64 bytes: "HUMSNAP1" · version u32 (1) · vertex u32 · job u64 · checkpoint u64 ·
+//         subtask u32 · parallelism u32 · reserved 16 (0) · check u64 of the 56 bytes before
+//   block kind u32 (1: ends its piece, 2: the piece goes on) · uid_bytes u32 · payload_bytes u64 ·
+//         check u64 · uid · payload
+//   end   kind u32 (3) · 0 u32 · payload_bytes u64 (24) · check u64 · blocks u64 · payload bytes
+//         of all u64 · hash u64
+//
+// check is XXH3-64 of the block from its kind to its payload, without the check; hash folds the
+// checks of all blocks (hash = XXH3-64(hash · check), from 0). A file without its end, with bytes
+// behind it, or with any check that differs is corrupt_file and names path and byte. A piece is
+// what one operator wrote (Operator::snapshot); its uid says which.
+//
+// Lengths are checked before anything is made of them: a block has at most 1 MiB of payload
+// and 1 KiB of uid. Thread: one. Errors of the disk are those of platform/files.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <hummer/status.hpp>
+
+#include "platform/files.hpp"
+
+namespace hummer {
+
+inline constexpr std::size_t max_snapshot_block_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t max_snapshot_uid_bytes = 1024;
+
+struct SnapshotFileHead {
+  std::uint64_t job = 0;
+  std::uint64_t checkpoint = 0;
+  std::uint32_t vertex = 0;
+  std::uint32_t subtask = 0;
+  std::uint32_t parallelism = 1;
+
+  friend bool operator==(const SnapshotFileHead&, const SnapshotFileHead&) = default;
+};
+
+// What a checkpoint remembers of a file, to know it again.
+struct SnapshotFileSummary {
+  std::uint64_t bytes = 0;
+  std::uint64_t hash = 0;
+
+  friend bool operator==(const SnapshotFileSummary&, const SnapshotFileSummary&) = default;
+};
+
+// add*, then finish. Destroyed without finish: the file has no end and is never taken for whole.
+class SnapshotFileWriter {
+ public:
+  // Replaces a file of that name.
+  static Result<SnapshotFileWriter> create(Files& files, const std::string& path,
+                                           const SnapshotFileHead& head);
+
+  // REQUIRES: uid.size() <= max_snapshot_uid_bytes.
+  Status add(std::string_view uid, std::string_view piece);
+  // Durable when it returns ok; the name of the file is, once its directory is synced.
+  Result<SnapshotFileSummary> finish();
+
+ private:
+  explicit SnapshotFileWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
+  Status put_block(std::uint32_t kind, std::string_view uid, std::string_view payload);
+
+  std::unique_ptr<WritableFile> file_;
+  std::string block_;
+  std::uint64_t blocks_ = 0;
+  std::uint64_t payload_bytes_ = 0;
+  std::uint64_t hash_ = 0;
+};
+
+class SnapshotFileReader {
+ public:
+  static Result<SnapshotFileReader> open(Files& files, const std::string& path);
+  // Of a file that is open already.
+  static Result<SnapshotFileReader> open(std::unique_ptr<ReadableFile> file);
+
+  const SnapshotFileHead& head() const { return head_; }
+  // The next piece, whole and checked; false at the file's end, which is then checked too.
+  // `max_piece_bytes`: a longer one is limit_exceeded.
+  Result<bool> next(std::string& uid, std::string& piece,
+                    std::size_t max_piece_bytes = std::size_t{1} << 34);
+  // REQUIRES: next has answered false.
+  SnapshotFileSummary summary() const { return {at_, hash_}; }
+
+ private:
+  struct Block {
+    std::uint32_t kind = 0;
+    std::size_t uid_bytes = 0;
+    std::string bytes;  // uid, payload
+    std::string_view uid() const { return std::string_view(bytes).substr(0, uid_bytes); }
+    std::string_view payload() const { return std::string_view(bytes).substr(uid_bytes); }
+  };
+  explicit SnapshotFileReader(std::unique_ptr<ReadableFile> file) : file_(std::move(file)) {}
+  Status read_head();
+  Status read_block(Block& block);
+  Status read_exactly(std::span<char> into);
+  Status check_end(const Block& end);
+  Status corrupt(const std::string& what) const;
+
+  std::unique_ptr<ReadableFile> file_;
+  SnapshotFileHead head_;
+  std::uint64_t at_ = 0;  // byte of the next block
+  std::uint64_t blocks_ = 0;
+  std::uint64_t payload_bytes_ = 0;
+  std::uint64_t hash_ = 0;
+  bool ended_ = false;
+  Block block_;
+};
+
+}  // namespace hummer
