@@ -6,7 +6,8 @@
 //
 // Each second a line on standard output: seconds, alive, lost, answers (of the JobManager, so far),
 // tab-separated. `--die M --die-at S` ends the last M connections at once and for good: closed
-// without a word, with what is queued thrown away. Exit code 0 when every other one lived to the end.
+// without a word, with what is queued thrown away. Exit code 0 when every other one lived to the
+// end.
 //
 // The token comes from HUMMER_TOKEN.
 #include <fmt/format.h>

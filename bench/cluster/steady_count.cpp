@@ -1,5 +1,5 @@
-// A job that never ends by itself: --rate records a second (default 20000), counted by key across the
-// network; the last counts of each key go nowhere. --name is the job's name.
+// A job that never ends by itself: --rate records a second (default 20000), counted by key across
+// the network; the last counts of each key go nowhere. --name is the job's name.
 #include <hummer/hummer.hpp>
 
 #include <cstdint>

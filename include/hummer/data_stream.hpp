@@ -212,7 +212,9 @@ class DataStream {
                                   "format", make_operator_factory([] {
                                     return std::make_unique<FormatTextOperator<T>>();
                                   }));
-        return DataStream(*env_, text.add_text_sink("write_file", writers, encoded_values(path)).parallelism(1).node());
+        return DataStream(
+            *env_,
+            text.add_text_sink("write_file", writers, encoded_values(path)).parallelism(1).node());
       }
     }
     return add_text_sink("write_file", writers, encoded_values(path)).parallelism(1);

@@ -73,8 +73,8 @@ struct EnvironmentOptions {
   Platform* platform = nullptr;
 };
 
-// A running job. Thread: any. A job of this process that no handle is left to is cancelled; one on a
-// cluster goes on.
+// A running job. Thread: any. A job of this process that no handle is left to is cancelled; one on
+// a cluster goes on.
 class JobHandle {
  public:
   struct Running;
@@ -84,8 +84,8 @@ class JobHandle {
   // Ends it as soon as every task has noticed; the result is E3001.
   void cancel();
   bool finished() const;
-  // Blocks until the job has ended. On a cluster, for a program made of its job: Ctrl-C detaches, the
-  // job goes on, and the result is E3001.
+  // Blocks until the job has ended. On a cluster, for a program made of its job: Ctrl-C detaches,
+  // the job goes on, and the result is E3001.
   JobResult wait();
   // Tasks that stand still, such as "slot 0: sink[0] inside operator 'slow' for 12 s".
   std::vector<std::string> stuck() const;

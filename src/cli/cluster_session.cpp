@@ -97,9 +97,9 @@ Result<std::uint64_t> ClusterSession::find_job(const std::string& number_or_name
   if (live.size() == 1) return live.front()->job();
   if (named.size() == 1) return named.front()->job();
   if (named.empty()) {
-    return Status(ErrorCode::not_found,
-                  fmt::format("no job has the number or name '{}'; `list` shows them all",
-                              number_or_name));
+    return Status(
+        ErrorCode::not_found,
+        fmt::format("no job has the number or name '{}'; `list` shows them all", number_or_name));
   }
   return Status(ErrorCode::invalid_argument,
                 fmt::format("several jobs are called '{}', say which by its number: {}",
@@ -115,8 +115,6 @@ Result<wire::JobStatus> ClusterSession::status_of(std::uint64_t job, bool with_g
   return std::move(*answer->mutable_job());
 }
 
-void ClusterSession::print(const Table& table) {
-  print(table.text(!rows()));
-}
+void ClusterSession::print(const Table& table) { print(table.text(!rows())); }
 
 }  // namespace hummer

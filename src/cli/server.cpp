@@ -41,9 +41,8 @@ Status check_exposure(Platform& platform, std::string_view option, std::string_v
 
 Status explain_listen_failure(Status failure, std::string_view option) {
   if (failure.code() != ErrorCode::address_in_use) return failure;
-  return {failure.code(),
-          fmt::format("{}; end what listens there, or choose another port with {}",
-                      failure.message(), option)};
+  return {failure.code(), fmt::format("{}; end what listens there, or choose another port with {}",
+                                      failure.message(), option)};
 }
 
 }  // namespace hummer

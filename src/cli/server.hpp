@@ -35,7 +35,8 @@ class ServerLog {
 void add_insecure_option(CLI::App& app, bool& insecure);
 
 // Whether to listen at `address`: a name that does not resolve is a failure, and so is an address
-// that others can reach when nobody needs a token, unless `insecure`. `option` is named in messages.
+// that others can reach when nobody needs a token, unless `insecure`. `option` is named in
+// messages.
 Status check_exposure(Platform& platform, std::string_view option, std::string_view address,
                       std::string_view token, bool insecure);
 

@@ -1,7 +1,7 @@
 // Table: rows of text for people or for programs.
 //
-// On a terminal: columns in line, under their names. Elsewhere, or when asked for: tab-separated with
-// a line of names, in which tabs and line ends inside a cell are blanks.
+// On a terminal: columns in line, under their names. Elsewhere, or when asked for: tab-separated
+// with a line of names, in which tabs and line ends inside a cell are blanks.
 #pragma once
 
 #include <cstdint>

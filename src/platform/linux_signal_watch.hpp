@@ -2,7 +2,8 @@
 //
 // A handler may do next to nothing, so it notes the signal and posts a semaphore, which is
 // async-signal-safe; a thread that waits for the semaphore calls notify_main. (signalfd would
-// need the signals blocked in every thread, also in those that a user's program has started before.)
+// need the signals blocked in every thread, also in those that a user's program has started
+// before.)
 #pragma once
 
 #include <memory>

@@ -256,7 +256,7 @@ class Cluster:
                              *options, wrap=wrap)
         self.task_managers[identity] = process
         if wait:
-            process.wait_for("registered")
+            process.wait_for("registered at")
         return process
 
     def start_task_managers(self, count, *options, slots=1):

@@ -20,8 +20,8 @@ void show(ClusterSession& session, const wire::JobStatus& job) {
     json.end_object();
     session.print(std::move(json).finish());
   } else if (session.rows()) {
-    Table table({"job", "name", "state", "vertex", "tasks", "operator", "records_in",
-                 "records_out", "bytes", "remark"});
+    Table table({"job", "name", "state", "vertex", "tasks", "operator", "records_in", "records_out",
+                 "bytes", "remark"});
     const auto add = [&](std::vector<std::string> figures) {
       std::vector<std::string> row{std::to_string(job.job()), job.name(),
                                    std::string(job_state_name(job.state()))};

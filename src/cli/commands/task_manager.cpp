@@ -44,10 +44,11 @@ Status check_reach(Platform& platform, const std::string& job_manager,
     if (!own.ok()) return own.status().with_context("--data-address " + address);
     if (!is_loopback(*own)) return {};
   }
-  return {ErrorCode::invalid_argument,
-          fmt::format("the JobManager is at {}, but other workers could not send this one data: say "
-                      "where they reach it, with --data-address HOST:0 or --data-interface NAME",
-                      job_manager)};
+  return {
+      ErrorCode::invalid_argument,
+      fmt::format("the JobManager is at {}, but other workers could not send this one data: say "
+                  "where they reach it, with --data-address HOST:0 or --data-interface NAME",
+                  job_manager)};
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ int run_task_manager(const Invocation& invocation) {
   Platform& platform = invocation.platform;
   CLI::App app(
       "Runs a worker: it registers with the JobManager and runs parts of jobs in its slots.\n"
-      "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one. When the JobManager\n"
+      "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one. When the "
+      "JobManager\n"
       "is gone it cancels what it runs and registers again, for ever.");
   ClusterAddress address;
   TaskManagerOptions options;
@@ -84,8 +86,8 @@ int run_task_manager(const Invocation& invocation) {
   Result<std::vector<std::string>> addresses = data_addresses(platform, given, interfaces);
   if (!addresses.ok()) return report(platform, addresses.status());
   for (const std::string& data : *addresses) {
-    if (Status status = check_exposure(platform, "--data-address", without_interface(data), *token,
-                                       insecure);
+    if (Status status =
+            check_exposure(platform, "--data-address", without_interface(data), *token, insecure);
         !status.ok()) {
       return report(platform, status);
     }
@@ -117,13 +119,8 @@ int run_task_manager(const Invocation& invocation) {
   }
   log.line(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
                        address.job_manager));
-  bool announced = false;
   while (signals->received() == 0 && task_manager.refusal().ok()) {
     (void)platform.run_until([&] { return signals->received() != 0; }, platform.now() + look_ns);
-    if (!announced && task_manager.registered()) {
-      log.line("registered");
-      announced = true;
-    }
   }
   const Status refusal = task_manager.refusal();
   if (refusal.ok()) log.line("stopping");

@@ -43,7 +43,8 @@ std::string print_json(const wire::TaskManagerList& list) {
 }  // namespace
 
 int run_task_managers(const Invocation& invocation) {
-  CLI::App app("Lists the workers of a cluster: those alive, and those lost lately with the reason.");
+  CLI::App app(
+      "Lists the workers of a cluster: those alive, and those lost lately with the reason.");
   ClusterSession session(invocation.platform);
   session.add_options(app);
   session.add_output_options(app);
@@ -70,8 +71,8 @@ int run_task_managers(const Invocation& invocation) {
     }
     table.add({worker.id(), worker.lost() ? "lost" : "alive", worker.address(),
                std::to_string(worker.slots()), std::to_string(worker.slots_free()),
-               fmt::format("{:.1f} s ago", worker.heartbeat_age_ms() / 1e3),
-               jobs, data, worker.reason()});
+               fmt::format("{:.1f} s ago", worker.heartbeat_age_ms() / 1e3), jobs, data,
+               worker.reason()});
   }
   session.print(table);
   return 0;

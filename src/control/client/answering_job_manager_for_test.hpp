@@ -1,7 +1,7 @@
 // A JobManager for tests of clients: greets, and answers each request as the test says.
 //
-// Lives on one executor of a simulated node; destroy it before its platform. `on_request` may answer
-// nothing (the JobManager hangs) or end the connection.
+// Lives on one executor of a simulated node; destroy it before its platform. `on_request` may
+// answer nothing (the JobManager hangs) or end the connection.
 #pragma once
 
 #include <functional>
@@ -33,9 +33,9 @@ class AnsweringJobManager {
   }
   ~AnsweringJobManager() { executor_->stop(); }
 
-  std::string token;         // that a client must have
-  Status refuse_with;        // every greeting
-  bool may_retry = false;    // after refuse_with
+  std::string token;       // that a client must have
+  Status refuse_with;      // every greeting
+  bool may_retry = false;  // after refuse_with
   int connections = 0;
   std::vector<wire::ClientRequest> requests;
 
@@ -45,8 +45,8 @@ class AnsweringJobManager {
       Result<std::unique_ptr<ByteStream>> stream = co_await self.listener_->accept();
       if (!stream.ok()) co_return;
       ++self.connections;
-      self.streams_.push_back(std::make_unique<MessageStream>(
-          *self.executor_, std::move(*stream), MessageStream::Options{}));
+      self.streams_.push_back(std::make_unique<MessageStream>(*self.executor_, std::move(*stream),
+                                                              MessageStream::Options{}));
       self.executor_->spawn(serve(self, *self.streams_.back()));
     }
   }

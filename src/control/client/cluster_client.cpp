@@ -175,8 +175,7 @@ Task<Result<wire::ClientAnswer>> ClusterClient::State::ask(wire::ClientRequest r
   }
 }
 
-Task<Result<std::uint64_t>> ClusterClient::State::submit(wire::SubmitJob job,
-                                                         std::string library) {
+Task<Result<std::uint64_t>> ClusterClient::State::submit(wire::SubmitJob job, std::string library) {
   if (job.submission_id() == 0) job.set_submission_id(platform_.random().next() | 1);
   // Each round asks what is lacking, and sends it. A JobManager that lost what it had (it started
   // again) asks for it again; one that never has enough is at fault.

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "control/client/job_status.hpp"
 #include "control/client/answering_job_manager_for_test.hpp"
+#include "control/client/job_status.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
@@ -28,7 +28,8 @@ class ClusterClientTest : public testing::Test {
   }
   template <typename T>
   Result<T> run(Task<Result<T>> task) {
-    std::optional<Result<T>> outcome = run_task(client_node_, *executor_, std::move(task), seconds(60));
+    std::optional<Result<T>> outcome =
+        run_task(client_node_, *executor_, std::move(task), seconds(60));
     if (!outcome) return Status(ErrorCode::internal, "it never ended");
     return std::move(*outcome);
   }
@@ -63,10 +64,10 @@ TEST_F(ClusterClientTest, UsesOneConnectionForAllQuestions) {
 TEST_F(ClusterClientTest, AsksAgainOverANewConnectionWhenTheOldOneBreaks) {
   int questions = 0;
   AnsweringJobManager job_manager(master_, 6123,
-                                 [&](const wire::ClientRequest&, wire::ClientAnswer& answer) {
-                                   answer.mutable_list();
-                                   return ++questions < 3 ? Deed::hang_up : Deed::answer;
-                                 });
+                                  [&](const wire::ClientRequest&, wire::ClientAnswer& answer) {
+                                    answer.mutable_list();
+                                    return ++questions < 3 ? Deed::hang_up : Deed::answer;
+                                  });
   ClusterClient client = make_client();
   EXPECT_TRUE(run(client.ask(list())).ok());
   EXPECT_EQ(questions, 3);

@@ -10,7 +10,8 @@ namespace {
 
 constexpr Nanoseconds tick_ns = milliseconds(100);
 constexpr Nanoseconds stuck_report_ns = seconds(10);
-// With the 1 s that a question may wait for its answer: under 10 s until a lost JobManager is called so.
+// With the 1 s that a question may wait for its answer: under 10 s until a lost JobManager is
+// called so.
 constexpr Nanoseconds patience_ns = seconds(7);
 
 }  // namespace
@@ -19,8 +20,8 @@ ClusterRun::ClusterRun(JobSurroundings surroundings, std::string token)
     : surroundings_(std::move(surroundings)),
       token_(std::move(token)),
       executor_(surroundings_.platform->make_executor({.name = "client"})),
-      client_(std::make_unique<ClusterClient>(*surroundings_.platform, *executor_,
-                                              client_options())) {}
+      client_(
+          std::make_unique<ClusterClient>(*surroundings_.platform, *executor_, client_options())) {}
 
 ClusterRun::~ClusterRun() {
   executor_->stop();
@@ -45,9 +46,8 @@ std::string ClusterRun::hint(const char* command) const {
 
 Status ClusterRun::submit(wire::SubmitJob job, std::string library) {
   status_.set_name(job.graph().job_name());
-  const std::optional<Result<std::uint64_t>> submitted =
-      run_task(*surroundings_.platform, *executor_,
-               client_->submit(std::move(job), std::move(library)));
+  const std::optional<Result<std::uint64_t>> submitted = run_task(
+      *surroundings_.platform, *executor_, client_->submit(std::move(job), std::move(library)));
   if (!submitted) return {ErrorCode::internal, "the submission can never end"};
   if (!submitted->ok()) return submitted->status().with_context("submitting the job");
   job_ = **submitted;
@@ -104,7 +104,7 @@ void ClusterRun::show(Progress& progress) {
   const wire::JobStatus now = status();
   if (now.state() == wire::JOB_WAITING && now.reason() != told_reason_) {
     told_reason_ = now.reason();
-    progress.note(fmt::format("hummer: job {} waits: {}", job_, told_reason_));
+    progress.note(fmt::format("hummer: job {}: {}", job_, told_reason_));
   }
   if (now.started_ms() == 0) return;
   progress.tick([&] { return progress_figures(job_result(now, platform.wall_time_ms())); });
@@ -117,9 +117,10 @@ void ClusterRun::show(Progress& progress) {
 JobResult ClusterRun::detached(int signal) {
   JobResult result = job_result(status(), surroundings_.platform->wall_time_ms());
   result.job_name = surroundings_.job_name;
-  result.status = Status(ErrorCode::cancelled,
-                         fmt::format("detached from job {}, which goes on (signal {}); end it with: {}",
-                                     job_, signal, hint("cancel")));
+  result.status =
+      Status(ErrorCode::cancelled,
+             fmt::format("detached from job {}, which goes on (signal {}); end it with: {}", job_,
+                         signal, hint("cancel")));
   return result;
 }
 
@@ -133,8 +134,8 @@ JobResult ClusterRun::wait() {
   if (surroundings_.from_command_line) signals = platform.watch_signals();
   const auto asked_to_end = [&] { return signals != nullptr && signals->received() != 0; };
   while (true) {
-    const RunEnd end = platform.run_until([&] { return finished() || asked_to_end(); },
-                                          platform.now() + tick_ns);
+    const RunEnd end =
+        platform.run_until([&] { return finished() || asked_to_end(); }, platform.now() + tick_ns);
     if (end == RunEnd::deadlock) return surroundings_.failed({ErrorCode::internal, "deadlock"});
     if (end == RunEnd::satisfied) break;
     show(progress);
@@ -148,10 +149,10 @@ JobResult ClusterRun::wait() {
   }
   result_ = job_result(status(), platform.wall_time_ms());
   if (!lost_.ok()) {
-    result_.status = Status(
-        ErrorCode::connection_lost,
-        fmt::format("the state of job {} is unknown, it may go on: {}. Ask again with: {}", job_,
-                    lost_.message(), hint("status")));
+    result_.status =
+        Status(ErrorCode::connection_lost,
+               fmt::format("the state of job {} is unknown, it may go on: {}. Ask again with: {}",
+                           job_, lost_.message(), hint("status")));
   }
   progress.summarize(result_);
   surroundings_.keep_and_report(result_);

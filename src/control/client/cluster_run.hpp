@@ -1,9 +1,9 @@
 // A job on a cluster, seen from the client that submitted it.
 //
-// Lifecycle: submit() returns once the JobManager has the job; then a task on an own executor watches
-// it. The job does not depend on this object: destroying it, or the end of the process, leaves the
-// job running. A signal to end (Ctrl-C) during wait() detaches likewise, with a hint how to cancel
-// the job, and the result is E3001.
+// Lifecycle: submit() returns once the JobManager has the job; then a task on an own executor
+// watches it. The job does not depend on this object: destroying it, or the end of the process,
+// leaves the job running. A signal to end (Ctrl-C) during wait() detaches likewise, with a hint how
+// to cancel the job, and the result is E3001.
 //
 // Errors: a JobManager that is gone ends wait() within 10 s by connection_lost, which says that the
 // job's state is unknown.

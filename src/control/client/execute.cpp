@@ -70,8 +70,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   surroundings.last_result = impl_->last_result;
   ++impl_->execute_calls;
   if (impl_->kept != nullptr) {
-    return JobHandle(
-        std::make_shared<EndedRun>(surroundings, impl_->keep(job_name, options_)));
+    return JobHandle(std::make_shared<EndedRun>(surroundings, impl_->keep(job_name, options_)));
   }
   surroundings.platform = options_.platform;
   if (options_.platform == nullptr) {
@@ -119,10 +118,9 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   deployment.task_manager = options_.process;
   deployment.addresses = options_.peers;
   auto run = std::make_shared<EmbeddedRun>(
-      surroundings,
-      std::make_unique<Deployment>(platform, std::move(job->stream_graph),
-                                   std::move(job->job_graph), std::move(job->execution_graph),
-                                   deployment));
+      surroundings, std::make_unique<Deployment>(platform, std::move(job->stream_graph),
+                                                 std::move(job->job_graph),
+                                                 std::move(job->execution_graph), deployment));
   if (Status status = run->start(); !status.ok()) return ended(std::move(status));
   return JobHandle(run);
 }

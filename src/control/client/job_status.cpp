@@ -62,7 +62,8 @@ JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
   result.status = end_of(job);
   if (job.started_ms() != 0) {
     const std::int64_t end_ms = job.ended_ms() != 0 ? job.ended_ms() : wall_time_ms;
-    result.seconds = static_cast<double>(std::max<std::int64_t>(end_ms - job.started_ms(), 0)) / 1e3;
+    result.seconds =
+        static_cast<double>(std::max<std::int64_t>(end_ms - job.started_ms(), 0)) / 1e3;
   }
   for (const wire::VertexStatus& vertex : job.vertices()) {
     const VertexResult& row = result.vertices.emplace_back(vertex_result(vertex));

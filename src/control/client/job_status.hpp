@@ -14,8 +14,8 @@ namespace hummer {
 bool has_ended(wire::JobState state);
 // "running"
 std::string_view job_state_name(wire::JobState state);
-// With how it ended, as far as it has; `seconds` since it started, by the JobManager's clock, and for
-// one that runs by `wall_time_ms`.
+// With how it ended, as far as it has; `seconds` since it started, by the JobManager's clock, and
+// for one that runs by `wall_time_ms`.
 JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms);
 
 }  // namespace hummer

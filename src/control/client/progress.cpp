@@ -123,9 +123,9 @@ void Progress::summarize(const JobResult& result) {
                         format_count(static_cast<double>(result.records_written)) + " records",
                         result.seconds);
     if (result.bytes_read > 0) {
-      text += fmt::format(", {} read at {}/s", format_bytes(static_cast<double>(result.bytes_read)),
-                          format_bytes(static_cast<double>(result.bytes_read) /
-                                       std::max(result.seconds, 1e-3)));
+      text += fmt::format(
+          ", {} read at {}/s", format_bytes(static_cast<double>(result.bytes_read)),
+          format_bytes(static_cast<double>(result.bytes_read) / std::max(result.seconds, 1e-3)));
     }
     text += "\n";
   }

@@ -84,12 +84,13 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   HUMMER_TRY(run->submit(std::move(job), impl.origin->library));
   if (options.detached) {
     (void)platform.write_standard(1, fmt::format("{}\n", run->job()));
+    run.reset();  // before the result, which would be that nobody waited
     return JobHandle(std::make_shared<EndedRun>(surroundings, surroundings.failed({})));
   }
   if (!options.quiet) {
-    (void)platform.write_standard(2, fmt::format("hummer: {} is job {} of {}\n",
-                                                 surroundings.job_name, run->job(),
-                                                 options.job_manager));
+    (void)platform.write_standard(
+        2, fmt::format("hummer: {} is job {} of {}\n", surroundings.job_name, run->job(),
+                       options.job_manager));
   }
   return JobHandle(run);
 }
