@@ -22,7 +22,7 @@ int run_program(int argc, const char* const* argv, JobFunction job) {
                            .words = std::move(words)});
     }
   }
-  const int code = run_embedded(*platform, job, program, words);
+  const int code = run_embedded(*platform, job, program, words, own_origin(*platform, program));
   const bool asked = !words.empty() && (words.front() == "--help" || words.front() == "-h");
   if (asked && !cluster_commands().empty()) {
     (void)platform->write_standard(1, "\nWith a command as the first word (each knows --help):\n" +

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -18,6 +19,7 @@
 #include "platform/linux_executor.hpp"
 #include "platform/linux_files.hpp"
 #include "platform/linux_network.hpp"
+#include "platform/linux_signal_watch.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {
@@ -76,6 +78,19 @@ class LinuxPlatform final : public Platform {
   std::int64_t wall_time_ms() const override { return linux_wall_time_ms(); }
   int processors() const override { return running_->processors; }
 
+  Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) override {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+      return Status(ErrorCode::io_error,
+                    std::string("cannot read the limit of open files: ") + std::strerror(errno));
+    }
+    if (limit.rlim_cur >= wanted) return std::uint64_t{limit.rlim_cur};
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return std::uint64_t{before};
+    return std::uint64_t{limit.rlim_cur};
+  }
+
   std::size_t resident_bytes() const override {
     // /proc is missing on some kernels; the peak is then the best there is.
     if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
@@ -109,6 +124,8 @@ class LinuxPlatform final : public Platform {
     }
     return {};
   }
+
+  std::unique_ptr<SignalWatch> watch_signals() override { return make_linux_signal_watch(*this); }
 
   RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) override {
     while (true) {

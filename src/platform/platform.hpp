@@ -24,6 +24,7 @@
 #include "platform/files.hpp"
 #include "platform/network.hpp"
 #include "platform/random.hpp"
+#include "platform/signal_watch.hpp"
 #include "platform/time.hpp"
 
 namespace hummer {
@@ -50,6 +51,9 @@ class Platform {
 
   // Usable by this process; at least 1.
   virtual int processors() const = 0;
+  // Raises how many descriptors (files, sockets) this process may have open towards `wanted`, as
+  // far as the system lets it. How many it may have then; never lowers.
+  virtual Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) = 0;
   // Memory of this process that is resident now; 0 when unknown.
   virtual std::size_t resident_bytes() const = 0;
 
@@ -58,6 +62,9 @@ class Platform {
   virtual Status write_standard(int stream, std::string_view text) = 0;
   // Whether a person looks at it.
   virtual bool is_terminal(int stream) const = 0;
+
+  // See signal_watch.hpp.
+  virtual std::unique_ptr<SignalWatch> watch_signals() = 0;
 
   // Blocks until predicate() or until `deadline` (of now(); `never` allowed). The predicate is
   // called on the calling thread, at the start and after each notify_main(). Simulated: steps
