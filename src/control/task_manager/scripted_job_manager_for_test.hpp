@@ -274,8 +274,8 @@ class ScriptedJobManager {
   bool silent_ = false;
   wire::Refusal refusal_;
   int refusals_ = 0;
+  std::unique_ptr<Executor> executor_;  // outlives what it watches
   std::unique_ptr<Listener> listener_;
-  std::unique_ptr<Executor> executor_;  // last: stopped first
 };
 
 }  // namespace hummer
