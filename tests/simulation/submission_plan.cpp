@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "api/job_build.hpp"
+#include "control/protocol/graph_messages.hpp"
+#include "graph/job_graph.hpp"
 #include "simulation/fault_schedule.hpp"
 
 namespace hummer::cluster_simulation {
@@ -58,6 +61,36 @@ std::vector<Submission> draw_submissions(Random& random) {
   std::sort(plan.begin(), plan.end(),
             [](const Submission& a, const Submission& b) { return a.at < b.at; });
   return plan;
+}
+
+Result<wire::SubmitJob> make_submission(Platform& platform, const Submission& submission) {
+  wire::SubmitJob job;
+  job.set_submission_id(submission.id);
+  job.set_library_hash(library_hash(submission.kind));
+  job.set_library_name("built in");
+  std::vector<std::string> arguments = {"--tag=" + submission.tag(),
+                                        fmt::format("--records={}", submission.records),
+                                        fmt::format("--rate={}", submission.rate)};
+  for (const std::string& argument : arguments) job.add_arguments(argument);
+  wire::JobOptions& options = *job.mutable_options();
+  options.set_parallelism(submission.parallelism);
+  options.set_batch_records(submission.batch_records);
+  options.set_channel_credits(4);
+  options.set_chaining(true);
+  options.set_partial_state_bytes(std::uint64_t{1} << 20);
+
+  EnvironmentOptions environment;
+  environment.parallelism = static_cast<int>(submission.parallelism);
+  environment.batch_records = submission.batch_records;
+  environment.channel_credits = 4;
+  environment.partial_state_bytes = std::size_t{1} << 20;
+  environment.platform = &platform;
+  Result<BuiltJob> built = build_job(job_function(submission.kind), arguments, environment);
+  if (!built.ok()) return built.status();
+  Result<JobGraph> graph = fuse(built->graph, {.enabled = true});
+  if (!graph.ok()) return graph.status();
+  to_message(*graph, *job.mutable_graph());
+  return job;
 }
 
 }  // namespace hummer::cluster_simulation
