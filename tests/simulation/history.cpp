@@ -73,9 +73,6 @@ void History::check_failure(const wire::JobStatus& status) {
   if (status.state() == wire::JOB_FINISHED && status.failure().code() != 0) {
     violation("finished with a failure", describe(status));
   }
-  if (status.state() == wire::JOB_CANCELLED && !status.has_failure()) {
-    violation("cancelled without a reason", describe(status));
-  }
   if (status.state() != wire::JOB_FAILED) return;
   const std::string& message = status.failure().message();
   if (status.failure().code() == 0 || message.empty()) {

@@ -4,8 +4,8 @@
 // they see; each sight is checked against the earlier ones at once. What it finds wrong is kept as
 // text, the first of each sort with its time.
 //
-//   jobs       a job that has ended stays as it ended; one that failed or was cancelled has a reason;
-//              a failure that follows from a lost TaskManager names it
+//   jobs       a job that has ended stays as it ended; one that failed has a reason; a
+//              failure that follows from a lost TaskManager names it
 //   slots      a slot of a TaskManager is held by one attempt at a time
 //   losses     a TaskManager that was killed or cut off is reported lost in time, and a healthy one
 //              is alive when all has settled
