@@ -1,5 +1,6 @@
 #include "graph/fingerprint.hpp"
 
+#include "graph/execution_graph.hpp"
 #include "graph/job_graph.hpp"
 
 namespace hummer {
@@ -39,6 +40,29 @@ std::uint64_t fingerprint(const JobGraph& graph) {
   for (const JobEdge& edge : graph.edges) {
     hash.add(edge.from).add(edge.to).add(edge.from_port).add(edge.to_input);
     hash.add(to_string(edge.routing)).add(edge.key_groups);
+  }
+  return hash.value();
+}
+
+std::uint64_t execution_hash(const ExecutionGraph& graph) {
+  StableHash hash;
+  hash.add("hummer execution graph 1").add(to_string(graph.sharing));
+  hash.add(static_cast<std::int64_t>(graph.parallelism.size()));
+  for (const int parallelism : graph.parallelism) hash.add(parallelism);
+  hash.add(static_cast<std::int64_t>(graph.task_managers.size()));
+  for (const PlacedTaskManager& manager : graph.task_managers) hash.add(manager.id);
+  hash.add(static_cast<std::int64_t>(graph.tasks.size()));
+  for (const ExecutionTask& task : graph.tasks) {
+    hash.add(to_string(task.kind)).add(task.vertex).add(task.subtask).add(task.parallelism);
+    hash.add(task.task_manager).add(task.slot).add(task.edge).add(task.peer);
+  }
+  hash.add(static_cast<std::int64_t>(graph.channels.size()));
+  for (const ExecutionChannel& channel : graph.channels) {
+    hash.add(channel.from_task).add(channel.to_task).add(channel.edge);
+    hash.add(to_string(channel.form)).add(to_string(channel.transport));
+    const NetworkSettings& network = channel.network;
+    hash.add(network.interface_or_address).add(network.sender_slots).add(network.receiver_slots);
+    hash.add(static_cast<std::int64_t>(network.buffer_size_bytes)).add(network.credits);
   }
   return hash.value();
 }

@@ -7,6 +7,11 @@
 // resolved), resource groups nor network settings: those may change between two
 // runs of one job. The library, the arguments and the codecs are hashed elsewhere.
 //
+// `execution_hash` covers what the fingerprint leaves out of a placed job: which TaskManagers,
+// every task with its slot, every channel with its transport and settings. JobManager and
+// TaskManagers compute it from the same facts, and a difference means that they would disagree
+// about who talks to whom.
+//
 // Pure; the value is the same on every machine and in every build (FNV-1a over
 // length-prefixed little-endian fields; a golden test holds it).
 #pragma once
@@ -17,6 +22,7 @@
 
 namespace hummer {
 
+struct ExecutionGraph;
 struct JobGraph;
 
 class StableHash {
@@ -31,5 +37,6 @@ class StableHash {
 };
 
 std::uint64_t fingerprint(const JobGraph& graph);
+std::uint64_t execution_hash(const ExecutionGraph& graph);
 
 }  // namespace hummer

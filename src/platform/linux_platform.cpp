@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -75,6 +76,19 @@ class LinuxPlatform final : public Platform {
   Nanoseconds now() const override { return linux_now(); }
   std::int64_t wall_time_ms() const override { return linux_wall_time_ms(); }
   int processors() const override { return running_->processors; }
+
+  Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) override {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+      return Status(ErrorCode::io_error, std::string("cannot read the limit of open files: ") +
+                                             std::strerror(errno));
+    }
+    if (limit.rlim_cur >= wanted) return std::uint64_t{limit.rlim_cur};
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return std::uint64_t{before};
+    return std::uint64_t{limit.rlim_cur};
+  }
 
   std::size_t resident_bytes() const override {
     // /proc is missing on some kernels; the peak is then the best there is.

@@ -50,6 +50,9 @@ class Platform {
 
   // Usable by this process; at least 1.
   virtual int processors() const = 0;
+  // Raises how many descriptors (files, sockets) this process may have open towards `wanted`, as
+  // far as the system lets it. How many it may have then; never lowers.
+  virtual Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) = 0;
   // Memory of this process that is resident now; 0 when unknown.
   virtual std::size_t resident_bytes() const = 0;
 

@@ -101,6 +101,7 @@ class SimulatedPlatform final : public Platform {
   Nanoseconds now() const override;
   std::int64_t wall_time_ms() const override;
   int processors() const override;
+  Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) override { return wanted; }
   std::size_t resident_bytes() const override { return 0; }
   Status write_standard(int stream, std::string_view text) override;
   bool is_terminal(int) const override { return false; }

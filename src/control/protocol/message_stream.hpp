@@ -15,21 +15,17 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 
 #include <hummer/status.hpp>
 
 #include "control/protocol/control.pb.h"
+#include "control/protocol/message_limits.hpp"
 #include "platform/network.hpp"
 #include "platform/task.hpp"
 
 namespace hummer {
-
-inline constexpr std::size_t max_message_bytes = std::size_t{16} << 20;
-// Before the greeting is done.
-inline constexpr std::size_t max_greeting_bytes = std::size_t{64} << 10;
 
 // What becomes of a message that is about to be sent. Tests only: real streams lose nothing.
 class MessageFaults {
@@ -63,6 +59,8 @@ class MessageStream {
   Task<Status> flush(Nanoseconds deadline);
 
   void set_limit(std::size_t bytes);
+  // That the network has not taken yet.
+  std::size_t queued_bytes() const;
   void close();
   SocketAddress peer_address() const;
 

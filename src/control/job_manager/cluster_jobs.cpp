@@ -1,0 +1,200 @@
+// Jobs: from submission to verdict.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/job_manager/cluster_state.hpp"
+#include "control/protocol/graph_messages.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t max_live_jobs = 10'000;
+
+std::string slots_text(std::int64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "slot" : "slots");
+}
+
+std::string slots_missing(std::string_view verb, const Job& job, SlotCount slots) {
+  return fmt::format("{} {}, {} {} free of {} in all", verb, slots_text(job.least_slots),
+                     slots.free, slots.free == 1 ? "is" : "are", slots.all);
+}
+
+Status check_arguments(const wire::SubmitJob& request) {
+  std::size_t bytes = 0;
+  for (const std::string& argument : request.arguments()) bytes += argument.size();
+  if (request.arguments_size() <= max_job_arguments && bytes <= max_job_argument_bytes) return {};
+  return {ErrorCode::limit_exceeded,
+          fmt::format("the job has {} arguments of {} bytes; the most is {} of {}",
+                      request.arguments_size(), bytes, max_job_arguments, max_job_argument_bytes)};
+}
+
+}  // namespace
+
+Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
+  if (request.submission_id() == 0) {
+    return Status(ErrorCode::invalid_argument, "a submission needs an id");
+  }
+  if (const Job* known = jobs_.find_submission(request.submission_id())) return known->id;
+  if (jobs_.live() >= max_live_jobs) {
+    return Status(ErrorCode::limit_exceeded,
+                  fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
+  }
+  HUMMER_TRY(check_arguments(request));
+  HUMMER_TRY(validate(request.options()));
+  Result<JobGraph> graph = job_graph_from(request.graph());
+  if (!graph.ok()) return graph.status();
+  const Result<int> least = least_slots(*graph, request.options());
+  if (!least.ok()) return least.status();
+
+  auto job = std::make_unique<Job>();
+  job->submission = request.submission_id();
+  job->graph = std::move(*graph);
+  job->library_hash = request.library_hash();
+  job->library_bytes = request.library_bytes();
+  job->arguments.assign(request.arguments().begin(), request.arguments().end());
+  job->options = std::move(*request.mutable_options());
+  job->least_slots = *least;
+  job->submitted_at = at.now;
+  job->submitted_ms = at.wall_ms;
+  job->log = JobLog(options_.log_lines_per_job);
+  if (job->library_bytes > 0) libraries_.hold(job->library_hash);
+  const Job& added = jobs_.add(std::move(job));
+  schedule_due_ = true;
+  log(fmt::format("job {} '{}' submitted, needs {}", added.id, added.graph.job_name,
+                  slots_text(added.least_slots)));
+  return added.id;
+}
+
+Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
+  Job* job = jobs_.find(id);
+  if (job == nullptr) return {ErrorCode::not_found, fmt::format("there is no job {}", id)};
+  if (wish != wire::WISH_STOP && wish != wire::WISH_CANCEL) {
+    return {ErrorCode::invalid_argument, "a job can be stopped or cancelled"};
+  }
+  if (job->ending() || (wish == wire::WISH_STOP && job->state == wire::JOB_STOPPING)) return {};
+  if (job->state == wire::JOB_WAITING) {
+    end_job(*job, wire::JOB_CANCELLED, at.wall_ms);
+    job_ended(*job);
+    return {};
+  }
+  job->state = wish == wire::WISH_STOP ? wire::JOB_STOPPING : wire::JOB_CANCELLING;
+  ++job->version;
+  jobs_changed_ = true;
+  mark_due(*job);
+  settle(*job, at);
+  return {};
+}
+
+void ClusterState::part_ended(Job& job, std::size_t part) {
+  jobs_changed_ = true;
+  Worker* worker = workers_.find(job.parts[part].session);
+  if (worker == nullptr) return;
+  std::erase_if(worker->held, [&](const Worker::Held& each) { return each.job == job.id; });
+  workers_.release(*worker, job.id);
+  schedule_due_ = true;
+  mark_due(*worker);
+}
+
+void ClusterState::settle(Job& job, Moment at) {
+  if (job.ended()) return;
+  if (job.ending() && job.open_parts > 0) {
+    // Where the deployment was never sent, nothing can run and nothing need be waited for.
+    for (std::size_t i = 0; i < job.parts.size(); ++i) {
+      if (job.parts[i].ended || job.parts[i].deployed) continue;
+      cancel_part(job, job.parts[i]);
+      part_ended(job, i);
+    }
+  }
+  if (conclude(job, at.wall_ms)) job_ended(job);
+}
+
+void ClusterState::job_ended(Job& job) {
+  jobs_changed_ = true;
+  if (job.library_bytes > 0) libraries_.release(job.library_hash);
+  const std::string how = job.state == wire::JOB_FINISHED    ? "finished"
+                          : job.state == wire::JOB_CANCELLED ? "was cancelled"
+                                                             : "failed";
+  const Status failure = job.failure();
+  log(fmt::format("job {} '{}' {}{}", job.id, job.graph.job_name, how,
+                  failure.ok() ? "" : ": " + failure.to_string()));
+  jobs_.ended(job);
+}
+
+void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
+  job.root_failure = std::move(why);
+  end_job(job, wire::JOB_FAILED, at.wall_ms);
+  job_ended(job);
+}
+
+std::string ClusterState::waiting_reason(const Job& job) const {
+  if (job.state != wire::JOB_WAITING) return {};
+  return slots_missing("waits for", job, workers_.slots(job.library_hash));
+}
+
+void ClusterState::schedule(Moment at) {
+  while (!jobs_.waiting().empty()) {
+    Job& first = *jobs_.find(*jobs_.waiting().begin());
+    if (at.now - first.submitted_at < options_.slot_timeout_ns) break;
+    std::string why = slots_missing("waited in vain for", first, workers_.slots(first.library_hash));
+    why += "; start another TaskManager, give one more slots, or lower the parallelism";
+    fail_waiting(first, Status(ErrorCode::not_enough_slots, std::move(why)), at);
+  }
+  if (!std::exchange(schedule_due_, false)) return;
+  const std::vector<std::uint64_t> waiting(jobs_.waiting().begin(), jobs_.waiting().end());
+  for (const std::uint64_t id : waiting) {
+    Job& job = *jobs_.find(id);
+    const SlotCount slots = workers_.slots(job.library_hash);
+    Status missing(ErrorCode::not_enough_slots, "");
+    if (job.least_slots <= slots.free) {
+      Result<Placement> placed =
+          place_job(job.graph, job.options, job.library_hash, workers_);
+      if (placed.ok()) {
+        deploy(job, std::move(*placed));
+        continue;
+      }
+      missing = placed.status();
+    }
+    if (missing.code() != ErrorCode::not_enough_slots) {
+      fail_waiting(job, std::move(missing), at);
+      continue;
+    }
+    const bool waited_long = at.now - job.submitted_at >= options_.slot_timeout_ns / 4;
+    if (waited_long && job.least_slots <= slots.all) break;
+  }
+}
+
+void ClusterState::deploy(Job& job, Placement placement) {
+  jobs_.no_longer_waiting(job);
+  job.state = wire::JOB_DEPLOYING;
+  job.slots = placement.slots;
+  job.parallelism = std::move(placement.parallelism);
+  job.open_parts = placement.parts.size();
+  ++job.version;
+  jobs_changed_ = true;
+  job.parts.reserve(placement.parts.size());
+  for (const Placement::Part& chosen : placement.parts) {
+    Worker& worker = *workers_.find(chosen.session);
+    const auto index = static_cast<std::uint32_t>(job.parts.size());
+    JobPart& part = job.parts.emplace_back();
+    part.session = chosen.session;
+    part.task_manager = worker.id();
+    for (const std::uint32_t slot : chosen.slots) workers_.occupy(worker, slot, job.id);
+    worker.held.push_back({job.id, index});
+    mark_due(worker);
+  }
+  wire::Deployment& deployment = job.deployment;
+  deployment.set_job_name(job.graph.job_name);
+  deployment.set_library_hash(job.library_hash);
+  deployment.set_library_bytes(job.library_bytes);
+  for (const std::string& argument : job.arguments) deployment.add_arguments(argument);
+  deployment.set_fingerprint(job.graph.fingerprint);
+  *deployment.mutable_options() = job.options;
+  *deployment.mutable_task_managers() = std::move(placement.workers);
+  deployment.set_execution_hash(placement.execution_hash);
+  log(fmt::format("job {} '{}' placed: {} on {} TaskManagers", job.id, job.graph.job_name,
+                  slots_text(job.slots), job.parts.size()));
+}
+
+}  // namespace hummer

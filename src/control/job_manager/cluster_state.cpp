@@ -1,0 +1,226 @@
+// TaskManagers: sessions, states, loss. Jobs are in cluster_jobs.cpp.
+#include "control/job_manager/cluster_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace hummer {
+namespace {
+
+// Deployments of one message; a TaskManager asks again for those that did not fit.
+constexpr std::size_t max_deployment_bytes = std::size_t{8} << 20;
+
+// Its first fault, in words for whoever starts TaskManagers.
+Status check(const wire::Registration& registration) {
+  constexpr std::size_t max_text = 256;
+  const auto refuse = [](std::string what) {
+    return Status(ErrorCode::invalid_configuration, "TaskManager refused: " + std::move(what));
+  };
+  if (registration.id().empty() || registration.id().size() > max_text) {
+    return refuse(fmt::format("its id must have from 1 to {} bytes", max_text));
+  }
+  if (registration.slots() < 1 ||
+      registration.slots() > static_cast<std::uint32_t>(max_slots_per_task_manager)) {
+    return refuse(fmt::format("it offers {} slots; the number must be from 1 to {}",
+                              registration.slots(), max_slots_per_task_manager));
+  }
+  bool too_long = registration.host().size() > max_text || registration.abi().size() > 4 * max_text;
+  for (const wire::DataAddress& address : registration.data_addresses()) {
+    too_long |= address.interface().size() > max_text || address.address().size() > max_text;
+  }
+  if (too_long || registration.data_addresses_size() > 64) {
+    return refuse("its host, abi or data addresses are too long");
+  }
+  return {};
+}
+
+}  // namespace
+
+ClusterState::ClusterState(const JobManagerOptions& options)
+    : options_(options),
+      workers_(options.remembered_task_managers),
+      jobs_(options.remembered_jobs),
+      libraries_(options.max_library_bytes, options.library_store_bytes) {}
+
+void ClusterState::log(const std::string& line) const {
+  if (options_.log != nullptr) options_.log(options_.log_context, line);
+}
+
+void ClusterState::mark_due(Worker& worker) {
+  if (std::exchange(worker.state_due, true)) return;
+  due_.push_back(worker.session);
+}
+
+void ClusterState::mark_due(const Job& job) {
+  for (const JobPart& part : job.parts) {
+    if (part.ended) continue;
+    if (Worker* worker = workers_.find(part.session)) mark_due(*worker);
+  }
+}
+
+std::uint64_t ClusterState::register_worker(const wire::Registration& registration,
+                                            std::string address, Moment at, Refused& refused) {
+  refused.why = check(registration);
+  if (!refused.why.ok()) return 0;
+  if (Worker* earlier = workers_.find_id(registration.id())) {
+    if (earlier->registration.incarnation() != registration.incarnation()) {
+      refused.why = Status(
+          ErrorCode::address_in_use,
+          fmt::format("a TaskManager with the id '{}' is registered from {}; give this one another "
+                      "id, or wait until the other one is counted as lost",
+                      registration.id(), earlier->address));
+      refused.may_retry = true;
+      return 0;
+    }
+    ended_sessions_.push_back(earlier->session);
+    lose(*earlier, Status(ErrorCode::connection_lost, "connection lost (it registered again)"), at);
+  }
+  Worker& worker = workers_.add(registration, std::move(address), at.now);
+  schedule_due_ = true;
+  log(fmt::format("TaskManager '{}' registered from {} with {} slots (session {})", worker.id(),
+                  worker.address, registration.slots(), worker.session));
+  return worker.session;
+}
+
+bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerState& state,
+                              Moment at) {
+  Worker* worker = workers_.find(session);
+  if (worker == nullptr || state.session() != session) return false;
+  workers_.heard(*worker, at.now);
+  if (state.sequence() <= worker->sequence_seen) return false;
+  worker->sequence_seen = state.sequence();
+  mark_due(*worker);
+  if (worker->held.empty()) return true;
+
+  // Parts leave `held` while it is walked through.
+  const std::vector<Worker::Held> held = worker->held;
+  const auto held_part = [&](std::uint64_t id, std::uint32_t attempt) -> std::pair<Job*, JobPart*> {
+    for (const Worker::Held& each : held) {
+      if (each.job != id) continue;
+      Job* job = jobs_.find(id);
+      if (job == nullptr || job->attempt != attempt || job->ended()) return {};
+      JobPart& part = job->parts[each.part];
+      if (part.ended) return {};
+      return {job, &part};
+    }
+    return {};
+  };
+  const auto index_of = [](const Job& job, const JobPart& part) {
+    return static_cast<std::size_t>(&part - job.parts.data());
+  };
+  for (const wire::AttemptReport& report : state.attempts()) {
+    const auto [job, part] = held_part(report.job(), report.attempt());
+    if (job == nullptr) continue;
+    part->named_in = state.sequence();
+    const wire::JobState before = job->state;
+    const PartChange change = report_part(*job, *part, report, at.wall_ms);
+    if (change.state) jobs_changed_ = true;
+    if (change.ended) part_ended(*job, index_of(*job, *part));
+    if (job->state != before && job->ending()) mark_due(*job);
+    settle(*job, at);
+  }
+  for (const wire::AttemptKey& key : state.wanted()) {
+    const auto [job, part] = held_part(key.job(), key.attempt());
+    if (job == nullptr) continue;
+    part->named_in = state.sequence();
+    part->wanted = true;
+  }
+  for (const Worker::Held& each : held) {
+    Job* job = jobs_.find(each.job);
+    if (job == nullptr || job->ended()) continue;
+    JobPart& part = job->parts[each.part];
+    if (part.ended || part.named_in == 0 || part.named_in == state.sequence()) continue;
+    fail_part(*job, part,
+              Status(ErrorCode::internal,
+                     fmt::format("TaskManager '{}' no longer has its part of the job",
+                                 part.task_manager)),
+              job->ending());
+    part_ended(*job, each.part);
+    mark_due(*job);
+    settle(*job, at);
+  }
+  return true;
+}
+
+void ClusterState::connection_ended(std::uint64_t session, const Status& why, Moment at) {
+  Worker* worker = workers_.find(session);
+  if (worker == nullptr) return;
+  lose(*worker,
+       Status(ErrorCode::connection_lost, fmt::format("connection lost ({})", why.message())), at);
+}
+
+void ClusterState::lose(Worker& worker, Status why, Moment at) {
+  ++lost_;
+  const Status failure(why.code(),
+                       fmt::format("TaskManager '{}' lost: {}", worker.id(), why.message()));
+  log(failure.message());
+  const std::vector<Worker::Held> held = worker.held;
+  for (const Worker::Held& each : held) {
+    Job& job = *jobs_.find(each.job);
+    const bool was_ending = job.ending();
+    fail_part(job, job.parts[each.part], failure, false);
+    part_ended(job, each.part);
+    if (!was_ending) mark_due(job);
+    settle(job, at);
+  }
+  HUMMER_ASSERT(worker.held.empty());
+  workers_.lose(worker, why.message());
+}
+
+void ClusterState::advance(Moment at) {
+  while (Worker* quiet = workers_.quietest()) {
+    if (at.now - quiet->last_heard < options_.heartbeat_timeout_ns) break;
+    ended_sessions_.push_back(quiet->session);
+    const double silent = static_cast<double>(at.now - quiet->last_heard) / 1e9;
+    lose(*quiet, Status(ErrorCode::timed_out, fmt::format("no heartbeat for {:.1f} s", silent)),
+         at);
+  }
+  schedule(at);
+}
+
+Nanoseconds ClusterState::next_deadline() const {
+  Nanoseconds next = never;
+  if (Worker* quiet = const_cast<WorkerTable&>(workers_).quietest()) {
+    next = quiet->last_heard + options_.heartbeat_timeout_ns;
+  }
+  if (!jobs_.waiting().empty()) {
+    const Job& first = *jobs_.all().at(*jobs_.waiting().begin());
+    next = std::min(next, first.submitted_at + options_.slot_timeout_ns);
+  }
+  return next;
+}
+
+std::vector<std::uint64_t> ClusterState::take_states_due() { return std::exchange(due_, {}); }
+std::vector<std::uint64_t> ClusterState::take_ended_sessions() {
+  return std::exchange(ended_sessions_, {});
+}
+bool ClusterState::take_job_changes() { return std::exchange(jobs_changed_, false); }
+
+void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into) {
+  Worker& worker = *workers_.find(session);
+  worker.state_due = false;
+  into.set_session(session);
+  into.set_sequence(++worker.sequence_sent);
+  into.set_state_seen(worker.sequence_seen);
+  std::size_t deployment_bytes = 0;
+  for (const Worker::Held& each : worker.held) {
+    Job& job = *jobs_.find(each.job);
+    JobPart& part = job.parts[each.part];
+    wire::Assignment& assignment = *into.add_assignments();
+    assignment.set_job(job.id);
+    assignment.set_attempt(job.attempt);
+    assignment.set_wish(job.wish());
+    assignment.set_log_lines_seen(part.log_lines_seen);
+    if (!part.wanted || deployment_bytes > max_deployment_bytes) continue;
+    wire::Deployment& deployment = *assignment.mutable_deployment();
+    deployment = job.deployment;
+    deployment.set_task_manager(each.part);
+    deployment_bytes += deployment.ByteSizeLong();
+    part.wanted = false;  // it asks again when this one is lost
+    part.deployed = true;
+  }
+}
+
+}  // namespace hummer

@@ -1,0 +1,107 @@
+// ClusterState: the JobManager's mind. TaskManagers, jobs, libraries, and the rules between
+// them (docs/design/2026-11-21-cluster.md, "Control: states instead of commands").
+//
+// It is told what happened (a registration, a state, a lost connection, the time, a client's wish)
+// and says afterwards what is due: whose state must be sent, which sessions have ended. No
+// coroutine, stream or clock inside, so it tests without threads.
+//
+// Order of jobs: first come, first served, as far as slots allow. A job that doesn't fit lets
+// later, smaller ones pass for a quarter of the slot timeout; after that, if the TaskManagers there
+// are could hold it, nobody passes it any more, so that the small ones do not starve it; it is
+// served, or fails at its slot timeout, and so blocks nobody for ever. A job that needs more slots
+// than there are in all never blocks anyone.
+//
+// Thread: a value.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/job_manager/job_manager.hpp"
+#include "control/job_manager/job_table.hpp"
+#include "control/job_manager/library_store.hpp"
+#include "control/job_manager/scheduler.hpp"
+#include "control/job_manager/worker_table.hpp"
+
+namespace hummer {
+
+// When something happens.
+struct Moment {
+  Nanoseconds now = 0;
+  std::int64_t wall_ms = 0;
+};
+
+class ClusterState {
+ public:
+  explicit ClusterState(const JobManagerOptions& options);
+
+  // ---- TaskManagers ----
+  struct Refused {
+    Status why;
+    bool may_retry = false;
+  };
+  // The session, or why not.
+  std::uint64_t register_worker(const wire::Registration& registration, std::string address,
+                                Moment at, Refused& refused);
+  // False when it was dropped: another session, or overtaken.
+  bool take_state(std::uint64_t session, const wire::TaskManagerState& state, Moment at);
+  void connection_ended(std::uint64_t session, const Status& why, Moment at);
+
+  // ---- clients ----
+  // A job that waits for slots; the existing one for a known submission.
+  Result<std::uint64_t> submit(wire::SubmitJob request, Moment at);
+  // not_found. An ended job stays as it is.
+  Status end(std::uint64_t job, wire::Wish wish, Moment at);
+
+  // ---- time ----
+  // Lost TaskManagers, jobs that waited too long, slots for those that wait.
+  void advance(Moment at);
+  Nanoseconds next_deadline() const;  // of advance()
+
+  // ---- what is due ----
+  // Sessions whose state must be sent; each once.
+  std::vector<std::uint64_t> take_states_due();
+  // Fills in what the TaskManager should have. REQUIRES: a live session.
+  void state_for(std::uint64_t session, wire::JobManagerState& into);
+  // Sessions that ended here and whose connections must be closed.
+  std::vector<std::uint64_t> take_ended_sessions();
+  // Whether a job has changed its state since the last call: who waits for that looks again.
+  bool take_job_changes();
+  // Whether advance() has something to do at once.
+  bool schedule_due() const { return schedule_due_; }
+
+  WorkerTable& workers() { return workers_; }
+  JobTable& jobs() { return jobs_; }
+  LibraryStore& libraries() { return libraries_; }
+  // Why it waits; empty when it doesn't.
+  std::string waiting_reason(const Job& job) const;
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  void log(const std::string& line) const;
+  void mark_due(Worker& worker);
+  // Of every TaskManager with an open part.
+  void mark_due(const Job& job);
+  void lose(Worker& worker, Status why, Moment at);
+  void part_ended(Job& job, std::size_t part);
+  // After anything that may have ended parts: cancels those that never began, gives the verdict.
+  void settle(Job& job, Moment at);
+  void job_ended(Job& job);
+  void fail_waiting(Job& job, Status why, Moment at);
+  void schedule(Moment at);
+  void deploy(Job& job, Placement placement);
+
+  const JobManagerOptions& options_;
+  WorkerTable workers_;
+  JobTable jobs_;
+  LibraryStore libraries_;
+  std::vector<std::uint64_t> due_;
+  std::vector<std::uint64_t> ended_sessions_;
+  bool schedule_due_ = false;
+  bool jobs_changed_ = false;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace hummer

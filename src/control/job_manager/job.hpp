@@ -1,0 +1,101 @@
+// Job: what the JobManager knows of one job, and the states that it goes through.
+//
+//   waiting → deploying → running → finished
+//                  │          ├→ stopping → finished
+//                  └──────────┼→ cancelling → cancelled (or finished, when all parts were faster)
+//                             └→ failing → failed
+//
+// A part is what one TaskManager has of it. The verdict comes when every part has ended; the root
+// failure is the first that is no consequence of another (peer_gone, cancelled, or marked so by the
+// TaskManager), the first consequence when there is no other.
+//
+// Pure: slots and TaskManagers are the cluster's business (cluster_state.hpp). Thread: a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hummer/status.hpp>
+
+#include "control/job_manager/job_log.hpp"
+#include "control/protocol/control.pb.h"
+#include "graph/job_graph.hpp"
+#include "platform/time.hpp"
+
+namespace hummer {
+
+struct JobPart {
+  std::uint64_t session = 0;
+  std::string task_manager;  // its id
+  wire::AttemptState state = wire::ATTEMPT_UNKNOWN;
+  bool wanted = false;    // it asks for the deployment
+  bool deployed = false;  // the deployment was sent at least once
+  bool ended = false;
+  std::uint64_t named_in = 0;  // sequence of the TaskManager's last state that named it; 0: none
+  std::uint64_t log_lines_seen = 0;
+  std::vector<std::uint64_t> figures;  // last report; see Job::figures
+  std::vector<std::string> stuck;
+};
+
+struct Job {
+  std::uint64_t id = 0;
+  std::uint32_t attempt = 1;
+  std::uint64_t submission = 0;
+  JobGraph graph;
+  std::uint64_t library_hash = 0;
+  std::uint64_t library_bytes = 0;
+  std::vector<std::string> arguments;
+  wire::JobOptions options;
+  int least_slots = 1;
+
+  wire::JobState state = wire::JOB_WAITING;
+  std::optional<Status> root_failure;
+  std::optional<Status> consequence;
+  std::uint64_t version = 1;  // changes with every change
+  Nanoseconds submitted_at = 0;
+  std::int64_t submitted_ms = 0;
+  std::int64_t started_ms = 0;
+  std::int64_t ended_ms = 0;
+
+  std::uint32_t slots = 0;
+  std::vector<int> parallelism;  // by vertex; empty: not placed yet
+  std::vector<JobPart> parts;
+  std::size_t open_parts = 0;
+  std::size_t running_parts = 0;   // also those that have ended since
+  std::size_t finished_parts = 0;
+  wire::Deployment deployment;  // but for the receiver's index
+  // Sums over the parts: per vertex tasks running and finished, then three per operator.
+  std::vector<std::uint64_t> figures;
+  JobLog log{10000};
+
+  bool ended() const { return state >= wire::JOB_FINISHED; }
+  bool ending() const { return state >= wire::JOB_CANCELLING; }  // or ended
+  // What its TaskManagers are told.
+  wire::Wish wish() const;
+  // ok() unless failed.
+  Status failure() const;
+};
+
+// What a report changed.
+struct PartChange {
+  bool state = false;  // of the part or the job
+  bool ended = false;  // the part
+};
+
+// Takes over a report of `part`, which has not ended.
+PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& report,
+                       std::int64_t wall_ms);
+// The part has ended without a report.
+void fail_part(Job& job, JobPart& part, Status failure, bool consequence);
+void cancel_part(Job& job, JobPart& part);
+// Gives the verdict when all parts have ended; true when it did. REQUIRES: was placed.
+bool conclude(Job& job, std::int64_t wall_ms);
+// Ends a job that has no open part.
+void end_job(Job& job, wire::JobState state, std::int64_t wall_ms);
+
+// Without the reason of waiting.
+void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStatus& into);
+
+}  // namespace hummer

@@ -1,0 +1,39 @@
+#include "control/job_manager/job_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hummer {
+
+Job& JobTable::add(std::unique_ptr<Job> job) {
+  Job& added = *job;
+  added.id = ++last_id_;
+  by_submission_[added.submission] = added.id;
+  waiting_.insert(added.id);
+  jobs_.emplace(added.id, std::move(job));
+  return added;
+}
+
+Job* JobTable::find(std::uint64_t id) {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : found->second.get();
+}
+
+Job* JobTable::find_submission(std::uint64_t submission) {
+  const auto found = by_submission_.find(submission);
+  return found == by_submission_.end() ? nullptr : find(found->second);
+}
+
+void JobTable::ended(const Job& job) {
+  waiting_.erase(job.id);
+  ended_.push_back(job.id);
+  // The one that has just ended stays, or nobody would hear how.
+  while (ended_.size() > std::max<std::size_t>(remembered_, 1)) {
+    const auto oldest = jobs_.find(ended_.front());
+    by_submission_.erase(oldest->second->submission);
+    jobs_.erase(oldest);
+    ended_.pop_front();
+  }
+}
+
+}  // namespace hummer

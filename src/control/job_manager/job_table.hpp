@@ -1,0 +1,44 @@
+// JobTable: all jobs by number, in the order of submission, and those that wait for slots.
+//
+// Ended jobs are remembered up to a limit, the oldest forgotten first. Numbers count from 1.
+// Pure; thread: a value. A Job& is good until the job has ended and another one ends.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+#include "control/job_manager/job.hpp"
+
+namespace hummer {
+
+class JobTable {
+ public:
+  explicit JobTable(std::size_t remembered) : remembered_(remembered) {}
+
+  // Gives it its number, and lets it wait.
+  Job& add(std::unique_ptr<Job> job);
+  // Null when there is none (any more).
+  Job* find(std::uint64_t id);
+  Job* find_submission(std::uint64_t submission);
+  void no_longer_waiting(const Job& job) { waiting_.erase(job.id); }
+  // Once, when it has ended; may forget the oldest ended one.
+  void ended(const Job& job);
+
+  const std::map<std::uint64_t, std::unique_ptr<Job>>& all() const { return jobs_; }
+  const std::set<std::uint64_t>& waiting() const { return waiting_; }
+  std::size_t live() const { return jobs_.size() - ended_.size(); }
+
+ private:
+  const std::size_t remembered_;
+  std::uint64_t last_id_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<Job>> jobs_;
+  std::unordered_map<std::uint64_t, std::uint64_t> by_submission_;
+  std::set<std::uint64_t> waiting_;
+  std::deque<std::uint64_t> ended_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,35 @@
+// Scheduler: which free slots a job gets.
+//
+// Slots are dealt in turn over the TaskManagers that have free ones (the first free slot of each,
+// then the second of each, …), in the order of registration; the job's exact placement on them
+// is place_on_cluster() on the list made here, as the TaskManagers will compute it too.
+//
+// Order among jobs is the caller's (job_table.hpp). Pure; thread: any.
+#pragma once
+
+#include "control/job_manager/worker_table.hpp"
+#include "control/protocol/placement.hpp"
+
+namespace hummer {
+
+// The fewest slots that the job can run in. Errors: those of resolve_parallelism, so also an answer
+// to whether the job can ever be placed; invalid_configuration when its own total forbids it.
+Result<int> least_slots(const JobGraph& graph, const wire::JobOptions& options);
+
+struct Placement {
+  struct Part {
+    std::uint64_t session = 0;
+    std::vector<std::uint32_t> slots;  // also extra ones
+  };
+  std::vector<Part> parts;  // parallel to `workers`
+  PlacedWorkers workers;
+  std::vector<int> parallelism;  // by vertex
+  std::uint32_t slots = 0;       // own ones, in all
+  std::uint64_t execution_hash = 0;
+};
+
+// not_enough_slots: may fit later. Any other failure is the job's.
+Result<Placement> place_job(const JobGraph& graph, const wire::JobOptions& options,
+                            std::uint64_t library_hash, const WorkerTable& workers);
+
+}  // namespace hummer

@@ -1,0 +1,12 @@
+// How long a control message may be.
+#pragma once
+
+#include <cstddef>
+
+namespace hummer {
+
+inline constexpr std::size_t max_message_bytes = std::size_t{16} << 20;
+// Before the greeting is done.
+inline constexpr std::size_t max_greeting_bytes = std::size_t{64} << 10;
+
+}  // namespace hummer
