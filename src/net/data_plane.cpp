@@ -20,7 +20,8 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
 
   Status start();
   void stop();
-  SocketAddress address() const { return address_; }
+  const std::vector<DataAddress>& addresses() const { return addresses_; }
+  SocketAddress address() const { return listeners_.front()->local_address(); }
   DataPlaneCounts counts() const {
     const std::lock_guard lock(mutex_);
     return counts_;
@@ -51,7 +52,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     std::unique_ptr<ByteStream> stream;
   };
 
-  static Task<void> accept(std::shared_ptr<State> self);
+  static Task<void> accept(std::shared_ptr<State> self, Listener& listener);
   static Task<void> sweep(std::shared_ptr<State> self);
   static Task<void> greet(std::shared_ptr<State> self, std::unique_ptr<ByteStream> stream);
   Task<void> serve(Greeting& greeting);
@@ -73,8 +74,8 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   Platform& platform_;
   Executor& executor_;
   const DataPlaneOptions options_;
-  std::unique_ptr<Listener> listener_;
-  SocketAddress address_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<DataAddress> addresses_;
   std::atomic<bool> stopping_{false};
   WakeEvent sweep_event_;
 
@@ -99,13 +100,18 @@ DataPlane::State::Greeting::~Greeting() {
 }
 
 Status DataPlane::State::start() {
-  const Result<SocketAddress> wanted = parse_socket_address(options_.listen_address);
-  if (!wanted.ok()) return wanted.status().with_context("data plane");
-  Result<std::unique_ptr<Listener>> listener = platform_.network().listen(*wanted);
-  if (!listener.ok()) return listener.status().with_context("data plane");
-  listener_ = std::move(*listener);
-  address_ = listener_->local_address();
-  executor_.spawn(accept(shared_from_this()));
+  for (const DataAddress& wanted : options_.listen_addresses) {
+    const std::string context = "data plane on " + to_string(wanted);
+    Result<SocketAddress> address = parse_socket_address(wanted.address);
+    if (!address.ok()) address = platform_.network().resolve(wanted.address);
+    if (!address.ok()) return address.status().with_context(context);
+    Result<std::unique_ptr<Listener>> listener = platform_.network().listen(*address);
+    if (!listener.ok()) return listener.status().with_context(context);
+    addresses_.push_back({wanted.interface, (*listener)->local_address().to_string()});
+    listeners_.push_back(std::move(*listener));
+  }
+  HUMMER_ASSERT(!listeners_.empty());
+  for (const auto& listener : listeners_) executor_.spawn(accept(shared_from_this(), *listener));
   executor_.spawn(sweep(shared_from_this()));
   return {};
 }
@@ -169,12 +175,12 @@ Task<void> DataPlane::State::sweep(std::shared_ptr<State> self) {
     }
     co_await self->sweep_event_.wait_until(earliest);
   }
-  self->listener_->close();
+  for (const auto& listener : self->listeners_) listener->close();
 }
 
-Task<void> DataPlane::State::accept(std::shared_ptr<State> self) {
+Task<void> DataPlane::State::accept(std::shared_ptr<State> self, Listener& listener) {
   while (true) {
-    Result<std::unique_ptr<ByteStream>> stream = co_await self->listener_->accept();
+    Result<std::unique_ptr<ByteStream>> stream = co_await listener.accept();
     if (self->stopping_.load(std::memory_order_acquire)) co_return;
     if (!stream.ok()) {
       if (stream.status().code() == ErrorCode::cancelled) co_return;
@@ -317,6 +323,7 @@ DataPlane::~DataPlane() { stop(); }
 
 Status DataPlane::start() { return state_->start(); }
 SocketAddress DataPlane::address() const { return state_->address(); }
+std::vector<DataAddress> DataPlane::addresses() const { return state_->addresses(); }
 void DataPlane::stop() { state_->stop(); }
 DataPlaneCounts DataPlane::counts() const { return state_->counts(); }
 
@@ -334,10 +341,18 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(std::string address, con
                                                         const TypeDescriptor& type,
                                                         const NetworkSettings& settings,
                                                         std::string peer) {
+  DataRoute route{std::move(address), connect_options(settings.interface_or_address)};
+  return open_sender(std::move(route), key, type, settings, std::move(peer));
+}
+
+std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const ChannelKey& key,
+                                                        const TypeDescriptor& type,
+                                                        const NetworkSettings& settings,
+                                                        std::string peer) {
   const TcpOptions options = tcp_options(settings, std::move(peer));
   GreetingTarget target;
-  target.address = std::move(address);
-  target.options = connect_options(settings.interface_or_address);
+  target.address = std::move(route.address);
+  target.options = std::move(route.options);
   target.timeout_ns = state_->options().connect_timeout_ns;
   target.hello.key = key;
   target.hello.type_id = type.id;

@@ -26,10 +26,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <hummer/network_settings.hpp>
 #include <hummer/type_descriptor.hpp>
 
+#include "net/data_address.hpp"
 #include "net/frame.hpp"
 #include "net/tcp_transport.hpp"
 #include "net/transport.hpp"
@@ -38,8 +40,8 @@
 namespace hummer {
 
 struct DataPlaneOptions {
-  // All addresses of the host, so that edges may choose an interface each; port 0: any free one.
-  std::string listen_address = "*:0";
+  // A listener for each; port 0: any free one.
+  std::vector<DataAddress> listen_addresses = {{"", "*:0"}};
   std::string name = "taskmanager";  // for messages at the other end
   std::string token;                 // must be equal on both sides
   std::size_t max_handshakes = 1024;
@@ -69,8 +71,10 @@ class DataPlane {
   DataPlane& operator=(const DataPlane&) = delete;
 
   Status start();
-  // With the real port. REQUIRES: started.
+  // With the real port. REQUIRES: started. Of the first.
   SocketAddress address() const;
+  // As listened on, with the real ports.
+  std::vector<DataAddress> addresses() const;
   void stop();
   DataPlaneCounts counts() const;
 
@@ -81,6 +85,10 @@ class DataPlane {
                                                    std::string peer);
   // `address` as Network::resolve takes it.
   std::unique_ptr<TransportSender> open_sender(std::string address, const ChannelKey& key,
+                                               const TypeDescriptor& type,
+                                               const NetworkSettings& settings, std::string peer);
+  // Along a route that was chosen among the peer's addresses, instead of the settings' interface.
+  std::unique_ptr<TransportSender> open_sender(DataRoute route, const ChannelKey& key,
                                                const TypeDescriptor& type,
                                                const NetworkSettings& settings, std::string peer);
 

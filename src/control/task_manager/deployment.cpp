@@ -4,7 +4,7 @@
 
 #include <hummer/operators/union.hpp>
 
-#include "net/data_plane.hpp"
+#include "net/greeting.hpp"
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
 #include "runtime/channel_emitters.hpp"
@@ -47,19 +47,14 @@ const ExecutionChannel& network_channel(const ExecutionGraph& graph, const Execu
   return graph.channels.front();
 }
 
-ChannelKey key_of(const JobGraph& job, const ExecutionChannel& channel) {
-  ChannelKey key;
-  key.job = job.fingerprint;
-  key.channel = static_cast<std::uint32_t>(channel.id);
-  return key;
-}
-
-// A failure that only follows from another task's.
-bool is_consequence(const Status& status) {
-  return status.code() == ErrorCode::peer_gone || status.code() == ErrorCode::cancelled;
-}
-
 }  // namespace
+
+// A process that dies takes its connections with it, which its peers often see before anyone can
+// tell them why.
+bool is_consequence(const Status& status) {
+  return status.code() == ErrorCode::peer_gone || status.code() == ErrorCode::cancelled ||
+         status.code() == ErrorCode::connection_lost;
+}
 
 Deployment::Deployment(Platform& platform, StreamGraph stream_graph, JobGraph job_graph,
                        ExecutionGraph execution_graph, DeploymentOptions options)
@@ -67,7 +62,7 @@ Deployment::Deployment(Platform& platform, StreamGraph stream_graph, JobGraph jo
       stream_graph_(std::move(stream_graph)),
       job_graph_(std::move(job_graph)),
       execution_graph_(std::move(execution_graph)),
-      options_(options) {}
+      options_(std::move(options)) {}
 
 Deployment::~Deployment() {
   cancel();
@@ -94,24 +89,34 @@ Deployment::Slot& Deployment::slot_of(const ExecutionTask& task) {
 }
 
 bool Deployment::is_here(const ExecutionTask& task) const {
-  return options_.addresses.empty() || task.task_manager == options_.task_manager;
+  return is_alone() || task.task_manager == options_.task_manager;
 }
 
 Status Deployment::start() {
   HUMMER_TRY(start_data_plane());
+  HUMMER_TRY(choose_routes());
   HUMMER_TRY(make_tasks());
   make_channels();
   for (const ExecutionTask& execution : execution_graph_.tasks) {
-    if (StreamTask* task = task_here(execution.id)) make_emitters(execution, *task);
+    StreamTask* task = task_here(execution.id);
+    if (task == nullptr) continue;
+    make_emitters(execution, *task);
+    task->figures().turn = &slot_of(execution).turn;
   }
-  running_.store(tasks_.size(), std::memory_order_release);
+  {
+    const std::lock_guard lock(start_mutex_);
+    if (cancel_requested_.load(std::memory_order_relaxed)) {
+      return {ErrorCode::cancelled, "the job was cancelled"};
+    }
+    running_.store(tasks_.size(), std::memory_order_release);
+    started_.store(true, std::memory_order_release);
+    if (stop_requested_) stop_tasks();
+  }
   for (const ExecutionTask& execution : execution_graph_.tasks) {
     StreamTask* task = task_here(execution.id);
     if (task == nullptr) continue;
-    Slot& slot = slot_of(execution);
-    task->figures().turn = &slot.turn;
     task->set_on_finished([this](StreamTask& ended) { task_ended(ended); });
-    slot.executor->spawn(task->invoke());
+    slot_of(execution).executor->spawn(task->invoke());
   }
   return {};
 }
@@ -122,15 +127,59 @@ Status Deployment::start_data_plane() {
       execution_graph_.channels.begin(), execution_graph_.channels.end(),
       [](const ExecutionChannel& channel) { return channel.form == ChannelForm::network; });
   if (!needed) return {};
-  data_plane_ = std::make_unique<DataPlaneHost>();
-  data_plane_->executor = platform_.make_executor({.name = "data-plane"});
+  data_plane_ = options_.data_plane;
+  if (data_plane_ != nullptr) return {};
+  own_data_plane_ = std::make_unique<DataPlaneHost>();
+  own_data_plane_->executor = platform_.make_executor({.name = "data-plane"});
   DataPlaneOptions options;
-  options.listen_address =
-      options_.addresses.empty()
-          ? "127.0.0.1:0"
-          : options_.addresses[static_cast<std::size_t>(options_.task_manager)];
-  data_plane_->plane = std::make_unique<DataPlane>(platform_, *data_plane_->executor, options);
-  return data_plane_->plane->start();
+  options.listen_addresses = {
+      {"", options_.addresses.empty()
+               ? "127.0.0.1:0"
+               : options_.addresses[static_cast<std::size_t>(options_.task_manager)]}};
+  own_data_plane_->plane =
+      std::make_unique<DataPlane>(platform_, *own_data_plane_->executor, std::move(options));
+  data_plane_ = own_data_plane_->plane.get();
+  return data_plane_->start();
+}
+
+// Before anything is made, so that a wrong interface costs nothing.
+Status Deployment::choose_routes() {
+  for (const ExecutionChannel& channel : execution_graph_.channels) {
+    if (channel.form != ChannelForm::network) continue;
+    const auto task_of = [&](int id) -> const ExecutionTask& {
+      return execution_graph_.tasks[static_cast<std::size_t>(id)];
+    };
+    if (!is_here(task_of(channel.from_task))) continue;
+    const auto to = static_cast<std::size_t>(task_of(channel.to_task).task_manager);
+    const std::string& wish = channel.network.interface_or_address;
+    if (!options_.peers.empty()) {
+      const auto own = static_cast<std::size_t>(options_.task_manager);
+      Result<DataRoute> route =
+          choose_route(wish, options_.peers.at(own).addresses, options_.peers.at(to).addresses,
+                       options_.peers.at(to).name);
+      if (!route.ok()) {
+        const JobEdge& edge = job_graph_.edges[static_cast<std::size_t>(channel.edge)];
+        const auto name = [&](int vertex) -> const std::string& {
+          return job_graph_.vertices[static_cast<std::size_t>(vertex)].name;
+        };
+        return route.status().with_context("edge " + name(edge.from) + " → " + name(edge.to));
+      }
+      routes_[channel.id] = std::move(*route);
+    } else {
+      const std::string address =
+          options_.addresses.empty() ? data_plane_->address().to_string() : options_.addresses[to];
+      routes_[channel.id] = {address, connect_options(wish)};
+    }
+  }
+  return {};
+}
+
+ChannelKey Deployment::key_of(const ExecutionChannel& channel) const {
+  ChannelKey key;
+  key.job = options_.channel_job.value_or(job_graph_.fingerprint);
+  key.channel = static_cast<std::uint32_t>(channel.id);
+  key.attempt = options_.channel_attempt;
+  return key;
 }
 
 Status Deployment::make_tasks() {
@@ -191,25 +240,19 @@ std::unique_ptr<Operator> Deployment::make_network_receiver(const ExecutionTask&
   const TypeDescriptor& type = edge_type(channel.edge);
   const std::string peer = "subtask " + std::to_string(channel.upstream_subtask) + " upstream";
   return std::make_unique<NetworkReceiver>(
-      data_plane_->plane->open_receiver(key_of(job_graph_, channel), type, channel.network, peer),
-      type, peer);
+      data_plane_->open_receiver(key_of(channel), type, channel.network, peer), type, peer);
 }
 
 std::unique_ptr<Emitter> Deployment::make_network_emitter(const ExecutionTask& execution,
                                                           StreamTask& task) {
   const ExecutionChannel& channel = network_channel(execution_graph_, execution);
-  const ExecutionTask& receiver = execution_graph_.tasks[static_cast<std::size_t>(channel.to_task)];
   const TypeDescriptor& type = edge_type(channel.edge);
-  const std::string address =
-      options_.addresses.empty()
-          ? data_plane_->plane->address().to_string()
-          : options_.addresses[static_cast<std::size_t>(receiver.task_manager)];
+  DataRoute route = routes_.at(channel.id);
   const JobEdge& edge = job_graph_.edges[static_cast<std::size_t>(channel.edge)];
   const std::string peer = job_graph_.vertices[static_cast<std::size_t>(edge.to)].name + "[" +
-                           std::to_string(channel.downstream_subtask) + "] at " + address;
+                           std::to_string(channel.downstream_subtask) + "] at " + route.address;
   auto emitter = std::make_unique<NetworkEmitter>(
-      data_plane_->plane->open_sender(address, key_of(job_graph_, channel), type, channel.network,
-                                      peer),
+      data_plane_->open_sender(std::move(route), key_of(channel), type, channel.network, peer),
       type, peer);
   emitter->attach(*slot_of(execution).executor, task.wake_event());
   return emitter;
@@ -288,16 +331,25 @@ void Deployment::task_ended(StreamTask& task) {
     }
     if (first) cancel_tasks();
   }
-  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) platform_.notify_main();
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (options_.on_finished != nullptr) options_.on_finished->notify();
+  platform_.notify_main();
 }
 
 void Deployment::stop() {
+  const std::lock_guard lock(start_mutex_);
+  stop_requested_ = true;
+  if (started()) stop_tasks();
+}
+
+void Deployment::stop_tasks() {
   for (auto& task : tasks_) task->stop();
 }
 
 void Deployment::cancel() {
+  const std::lock_guard lock(start_mutex_);
   cancel_requested_.store(true, std::memory_order_relaxed);
-  cancel_tasks();
+  if (started()) cancel_tasks();
 }
 
 void Deployment::cancel_tasks() {
@@ -306,9 +358,9 @@ void Deployment::cancel_tasks() {
 
 void Deployment::stop_executors() {
   for (auto& slot : slots_) slot->executor->stop();
-  if (data_plane_) {
-    if (data_plane_->plane) data_plane_->plane->stop();
-    data_plane_->executor->stop();
+  if (own_data_plane_) {
+    if (own_data_plane_->plane) own_data_plane_->plane->stop();
+    own_data_plane_->executor->stop();
   }
 }
 
@@ -339,7 +391,8 @@ JobResult Deployment::figures() const {
     for (const ExecutionTask& execution : execution_graph_.tasks) {
       if (execution.vertex != vertex.id || execution.kind != TaskKind::chain) continue;
       row.parallelism = execution.parallelism;
-      const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
+      const StreamTask* task =
+          started() ? tasks_by_id_[static_cast<std::size_t>(execution.id)] : nullptr;
       if (task == nullptr) continue;
       const TaskFigures& figures = task->figures();
       for (std::size_t i = 0; i < row.operators.size(); ++i) {
@@ -359,6 +412,20 @@ JobResult Deployment::figures() const {
     }
   }
   return result;
+}
+
+Deployment::TaskCounts Deployment::task_counts(int vertex) const {
+  TaskCounts counts;
+  if (!started()) return counts;
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    if (execution.vertex != vertex || execution.kind != TaskKind::chain) continue;
+    const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
+    if (task == nullptr) continue;
+    const bool finished =
+        task->figures().state.load(std::memory_order_acquire) == TaskState::finished;
+    ++(finished ? counts.finished : counts.running);
+  }
+  return counts;
 }
 
 }  // namespace hummer

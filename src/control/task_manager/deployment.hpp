@@ -5,38 +5,63 @@
 // a network, sender and receiver tasks on a transport. Then it starts them on
 // their slots' executors and waits for all to end.
 //
-// Lifecycle: make → start → (stop | cancel)* → finished() → result(); destroyed
-// after it has finished. A task that fails cancels all others; the first failure
+// Lifecycle: make → start → finished() → finish(); stop and cancel at any time, also before and
+// while it starts; destroyed after it has finished (sooner: as a cancellation, which waits for user
+// functions that run, but for no channel). A task that fails cancels all others; the first failure
 // that is not a consequence of another is the job's.
 //
-// Thread: make, start and result on the caller's; stop, cancel, finished and
-// figures from any. Ownership: owns tasks, channels and executors.
+// Network: on the process's data plane when one is given, else on one of its own, which listens
+// at this process's entry of `addresses`. With a shared one, an edge's interface_or_address chooses
+// among the addresses of `peers` (net/data_address.hpp), and channels of several jobs and attempts
+// are told apart by channel_job and channel_attempt.
+//
+// Thread: make, start, finish and the destructor on the caller's; stop, cancel, finished, figures,
+// tasks and started from any. Ownership: owns tasks, channels and executors.
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hummer/job_result.hpp>
 
 #include "graph/execution_graph.hpp"
+#include "net/data_plane.hpp"
 #include "platform/platform.hpp"
 #include "runtime/stream_task.hpp"
 
 namespace hummer {
+
+struct DeploymentPeer {
+  std::string name;
+  std::vector<DataAddress> addresses;
+};
 
 struct DeploymentOptions {
   // Which TaskManager of the execution graph this process is, and where the data planes of all
   // listen (host:port, in the graph's order). Without addresses every task runs here.
   int task_manager = 0;
   std::vector<std::string> addresses;
+  // Instead of addresses: the process's data plane, which outlives the deployment, and where those
+  // of all TaskManagers listen (the own ones too), in the graph's order.
+  DataPlane* data_plane = nullptr;
+  std::vector<DeploymentPeer> peers;
+  std::optional<std::uint64_t> channel_job;  // absent: the job graph's fingerprint
+  std::uint32_t channel_attempt = 0;
+  // Notified when the last task has ended; outlives finish().
+  WakeEvent* on_finished = nullptr;
   std::uint32_t batch_records = default_batch_records;
   std::uint32_t channel_credits = 8;
   Nanoseconds spin_ns = 0;
   bool pin_slots = false;
 };
+
+// A failure that may only follow from another task's, here or in another process.
+bool is_consequence(const Status& status);
 
 class Deployment {
  public:
@@ -46,20 +71,29 @@ class Deployment {
   Deployment(const Deployment&) = delete;
   Deployment& operator=(const Deployment&) = delete;
 
-  // Starts every task. A failure (a network edge that cannot be set up) starts none.
+  // Starts every task. A failure (a network edge that cannot be set up; cancelled) starts none.
   Status start();
   void stop();
   void cancel();
+  // Whether start() has wired the tasks: tasks() and figures() are complete from then on.
+  bool started() const { return started_.load(std::memory_order_acquire); }
   bool finished() const { return running_.load(std::memory_order_acquire) == 0; }
 
   // REQUIRES: finished(). Stops the executors and closes the operators, once.
   Status finish();
 
+  // REQUIRES: started(), on another thread.
   const std::vector<std::unique_ptr<StreamTask>>& tasks() const { return tasks_; }
   const JobGraph& job_graph() const { return job_graph_; }
   const ExecutionGraph& execution_graph() const { return execution_graph_; }
   // Figures so far, summed per vertex; complete once finished.
   JobResult figures() const;
+  // Of a vertex's tasks in this process.
+  struct TaskCounts {
+    std::uint32_t running = 0;
+    std::uint32_t finished = 0;
+  };
+  TaskCounts task_counts(int vertex) const;
 
  private:
   struct Slot;
@@ -68,7 +102,10 @@ class Deployment {
   Slot& slot_of(const ExecutionTask& task);
   bool is_here(const ExecutionTask& task) const;
   StreamTask* task_here(int id) { return tasks_by_id_[static_cast<std::size_t>(id)]; }
+  bool is_alone() const { return options_.addresses.empty() && options_.peers.empty(); }
   Status start_data_plane();
+  Status choose_routes();
+  ChannelKey key_of(const ExecutionChannel& channel) const;
   Status make_tasks();
   void make_channels();
   void make_chain(const ExecutionTask& execution, StreamTask& task);
@@ -78,6 +115,7 @@ class Deployment {
   // Of the records that cross a JobEdge.
   const TypeDescriptor& edge_type(int edge) const;
   void task_ended(StreamTask& task);
+  void stop_tasks();
   void cancel_tasks();
   void stop_executors();
 
@@ -87,13 +125,19 @@ class Deployment {
   const ExecutionGraph execution_graph_;
   const DeploymentOptions options_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::unique_ptr<DataPlaneHost> data_plane_;
+  std::unique_ptr<DataPlaneHost> own_data_plane_;
+  DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network
+  std::map<int, DataRoute> routes_;  // by execution channel id: those that begin here
   std::vector<std::unique_ptr<StreamTask>> tasks_;      // those that run here
   std::vector<StreamTask*> tasks_by_id_;                // null: another process runs it
   std::vector<std::unique_ptr<RingChannel>> channels_;  // by execution channel id; null: network
   std::atomic<std::size_t> running_{0};
   std::mutex failure_mutex_;
   Status failure_;
+  // Between start(), and stop and cancel from elsewhere.
+  std::mutex start_mutex_;
+  std::atomic<bool> started_{false};
+  bool stop_requested_ = false;
   std::atomic<bool> cancel_requested_{false};
   bool finish_called_ = false;
 };

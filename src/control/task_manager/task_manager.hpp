@@ -3,13 +3,18 @@
 // It registers with the JobManager, sends its state as heartbeat, and makes what it
 // runs equal to what the JobManager says it should (docs/design/2026-11-21-cluster.md). When the
 // JobManager is gone it cancels everything and registers again, for ever, with growing pauses
-// (0.1 s to 5 s). A user function that fails or throws ends its job, never this process.
+// (0.1 s to 5 s). It does so only once no attempt of the old session runs any more: what a user
+// function that never returns holds is named in the log meanwhile. A user function that fails or
+// throws ends its job, never this process.
 //
-// Lifecycle: start() opens the data plane and begins to register; drain() ends all jobs' parts in
-// good order (SIGTERM); stop() cancels them and returns when no code of a job runs any more.
-// Thread: start, drain, stop on the caller's; control on one executor, the data plane on another,
-// each job's load and build on one of its own, each slot in use on one.
-// Errors: start(): data address in use, an interface that does not exist.
+// Lifecycle: start() opens the data plane and begins to register; stop() cancels all, tells the
+// JobManager, and returns when no code of a job runs any more, or gives up on it after
+// `stop_patience_ns`: then stuck() names what does not end, its threads are left behind, and the
+// process should end soon, without destroying the platform or the libraries. The destructor without
+// stop() before it ends everything at once, but waits for user functions that run.
+// Thread: start, stop and the destructor on the caller's (the platform's main thread); control on
+// one executor, the data plane on another, each job's load and build on one of its own, each slot
+// in use on one. Errors: start(): a data address that is malformed, in use or not of this host.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +37,9 @@ struct TaskManagerOptions {
   // Where the data plane listens: "127.0.0.1:0", or one per interface: "eth1=10.0.2.1:0".
   std::vector<std::string> data_addresses = {"127.0.0.1:0"};
   std::uint64_t program_hash = 0;   // application mode
+  Nanoseconds stop_patience_ns = seconds(10);
   MessageFaults* faults = nullptr;  // tests
+  // Lines for the process's log. On the control executor's thread, or stop()'s.
   void (*log)(void* context, std::string_view line) = nullptr;
   void* log_context = nullptr;
 };
@@ -59,6 +66,8 @@ class TaskManager {
   std::vector<Held> held() const;
   // Why the JobManager refused it for good (token, version); ok otherwise.
   Status refusal() const;
+  // After stop(): what it gave up on; empty otherwise.
+  const std::vector<std::string>& stuck() const;
 
  private:
   class State;

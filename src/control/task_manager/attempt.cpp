@@ -1,0 +1,409 @@
+#include "control/task_manager/attempt.hpp"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/job_build.hpp"
+#include "control/protocol/graph_messages.hpp"
+#include "control/protocol/placement.hpp"
+#include "graph/fingerprint.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr Nanoseconds stuck_patience_ns = seconds(5);
+constexpr std::size_t log_lines_kept = 1000;
+
+// Calls what runs user code; an exception becomes the failure of `what`.
+template <typename Function>
+auto guarded(const std::string& what, Function&& function) -> decltype(function()) {
+  std::string thrown;
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+    thrown = "an exception that is no std::exception";
+  }
+  return Status(ErrorCode::user_function_failed, what + " failed: " + thrown);
+}
+
+EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform* platform) {
+  EnvironmentOptions options;
+  options.parallelism = static_cast<int>(wanted.parallelism());
+  if (wanted.batch_records() != 0) options.batch_records = wanted.batch_records();
+  if (wanted.channel_credits() != 0) {
+    options.channel_credits = static_cast<int>(wanted.channel_credits());
+  }
+  options.spin_us = wanted.spin_us();
+  options.pin_slots = wanted.pin_slots();
+  options.chaining = wanted.chaining();
+  if (wanted.partial_state_bytes() != 0) options.partial_state_bytes = wanted.partial_state_bytes();
+  options.quiet = true;
+  options.platform = platform;
+  return options;
+}
+
+std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
+  std::vector<wire::VertexFigures> all;
+  const JobResult result = deployment.figures();
+  for (std::size_t i = 0; i < result.vertices.size(); ++i) {
+    wire::VertexFigures& vertex = all.emplace_back();
+    const int id = deployment.job_graph().vertices[i].id;
+    vertex.set_vertex(static_cast<std::uint32_t>(id));
+    const Deployment::TaskCounts counts = deployment.task_counts(id);
+    vertex.set_tasks_running(counts.running);
+    vertex.set_tasks_finished(counts.finished);
+    for (const OperatorResult& op : result.vertices[i].operators) {
+      wire::OperatorFigures& figures = *vertex.add_operators();
+      figures.set_records_in(op.records_in);
+      figures.set_records_out(op.records_out);
+      figures.set_bytes(op.bytes);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+struct Attempt::Graphs {
+  StreamGraph stream;
+  JobGraph job;
+  ExecutionGraph execution;
+};
+
+Attempt::Attempt(AttemptSurroundings surroundings, AttemptId id, wire::Deployment deployment)
+    : surroundings_(surroundings),
+      id_(id),
+      message_(std::move(deployment)),
+      step_since_(surroundings.platform->now()),
+      watch_(stuck_patience_ns) {}
+
+Attempt::~Attempt() {
+  if (!executor_) return;
+  if (!ended()) cancel();
+  // Tasks notify event_, whose waiter is on executor_: stop it, end them, then destroy it.
+  executor_->stop();
+  deployment_.reset();
+}
+
+void Attempt::start() {
+  executor_ = surroundings_.platform->make_executor(
+      {.name = fmt::format("job-{}-{}", id_.job, id_.attempt)});
+  executor_->spawn(run());
+}
+
+void Attempt::stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  if (deployment_) deployment_->stop();
+}
+
+void Attempt::cancel() {
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled_.store(true, std::memory_order_release);
+    if (deployment_) deployment_->cancel();
+  }
+  event_.notify();
+}
+
+Task<void> Attempt::run() {
+  const Result<JobFunction> function = co_await obtain_function();
+  Status status = function.status();
+  if (status.ok()) status = deploy(*function);
+  if (status.ok()) co_await await_tasks();
+  end(close_deployment(std::move(status)));
+}
+
+// ---- the library ----
+
+Task<Result<JobFunction>> Attempt::obtain_function() {
+  log("preparing");
+  const Result<JobFunction> found = find_function();
+  if (!found.ok() || *found != nullptr) co_return found;
+  const Status delivered = co_await await_library();
+  if (!delivered.ok()) co_return delivered;
+  co_return load_function();
+}
+
+Result<JobFunction> Attempt::find_function() {
+  const JobFunction found = surroundings_.libraries->find(message_.library_hash());
+  if (found == nullptr && message_.library_bytes() == 0) {
+    return Status(ErrorCode::not_found,
+                  fmt::format("this TaskManager runs another program than the one that was "
+                              "submitted ({:016x}); start it from the same executable",
+                              message_.library_hash()));
+  }
+  return found;
+}
+
+Task<Status> Attempt::await_library() {
+  {
+    const std::lock_guard lock(mutex_);
+    library_wanted_ = true;
+  }
+  surroundings_.changed->raise();
+  while (true) {
+    event_.prepare_wait();
+    Status failure;
+    bool there = false;
+    {
+      const std::lock_guard lock(mutex_);
+      there = library_.has_value();
+      if (there) failure = library_->status();
+      if (cancelled()) failure = {ErrorCode::cancelled, "the job was cancelled"};
+      if (there || cancelled()) library_wanted_ = false;
+    }
+    if (there || !failure.ok()) {
+      event_.cancel_wait();
+      co_return failure;
+    }
+    co_await event_.wait();
+  }
+}
+
+Result<JobFunction> Attempt::load_function() {
+  enter(Step::load);
+  LibraryBytes bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    bytes = std::move(**library_);
+    library_.reset();
+  }
+  log(fmt::format("loading the job library, {} bytes", bytes->size()));
+  // Another job may have loaded it meanwhile.
+  const JobFunction found = surroundings_.libraries->find(message_.library_hash());
+  if (found != nullptr) return found;
+  return guarded("loading the job library",
+                 [&] { return surroundings_.libraries->load(message_.library_hash(), *bytes); });
+}
+
+std::optional<Attempt::WantedLibrary> Attempt::wanted_library() const {
+  const std::lock_guard lock(mutex_);
+  if (!library_wanted_ || library_.has_value()) return std::nullopt;
+  return WantedLibrary{message_.library_hash(), message_.library_bytes()};
+}
+
+void Attempt::deliver_library(Result<LibraryBytes> bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!library_wanted_ || library_.has_value()) return;
+    library_.emplace(std::move(bytes));
+  }
+  event_.notify();
+}
+
+// ---- the graphs and the tasks ----
+
+Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
+  Graphs graphs;
+  const std::vector<std::string> arguments(message_.arguments().begin(),
+                                           message_.arguments().end());
+  Result<BuiltJob> built =
+      build_job(function, arguments, environment_options(message_.options(), surroundings_.platform));
+  if (!built.ok()) return built.status();
+  graphs.stream = std::move(built->graph);
+  HUMMER_TRY(validate(graphs.stream));
+  Result<JobGraph> fused = fuse(graphs.stream, {.enabled = message_.options().chaining()});
+  if (!fused.ok()) return fused.status();
+  graphs.job = std::move(*fused);
+  if (graphs.job.fingerprint != message_.fingerprint()) {
+    return Status(ErrorCode::invalid_graph,
+                  fmt::format("the job function built another job here than where it was "
+                              "submitted: fingerprint {:016x} instead of {:016x}; let it depend "
+                              "on its arguments only",
+                              graphs.job.fingerprint, message_.fingerprint()));
+  }
+  Result<ExecutionGraph> placed =
+      place_on_cluster(graphs.job, message_.task_managers(), message_.options());
+  if (!placed.ok()) return placed.status();
+  graphs.execution = std::move(*placed);
+  const std::uint64_t hash = execution_hash(graphs.execution);
+  if (hash != message_.execution_hash()) {
+    return Status(ErrorCode::invalid_graph,
+                  fmt::format("this TaskManager places the job otherwise than the JobManager: "
+                              "{:016x} instead of {:016x}; run the same version of both",
+                              hash, message_.execution_hash()));
+  }
+  return graphs;
+}
+
+DeploymentOptions Attempt::deployment_options() const {
+  const EnvironmentOptions job = environment_options(message_.options(), nullptr);
+  DeploymentOptions options;
+  options.task_manager = static_cast<int>(message_.task_manager());
+  options.data_plane = surroundings_.data_plane;
+  for (const wire::PlacedWorker& worker : message_.task_managers()) {
+    DeploymentPeer& peer = options.peers.emplace_back();
+    peer.name = worker.id();
+    for (const wire::DataAddress& address : worker.data_addresses()) {
+      peer.addresses.push_back({address.interface(), address.address()});
+    }
+  }
+  options.channel_job = surroundings_.job_manager ^ id_.job;
+  options.channel_attempt = id_.attempt;
+  options.on_finished = &event_;
+  options.batch_records = job.batch_records;
+  options.channel_credits = static_cast<std::uint32_t>(job.channel_credits);
+  options.spin_ns = job.spin_us < 0 ? busy_poll : microseconds(job.spin_us);
+  options.pin_slots = job.pin_slots;
+  return options;
+}
+
+Status Attempt::deploy(JobFunction function) {
+  if (cancelled()) return {ErrorCode::cancelled, "the job was cancelled"};
+  if (message_.task_manager() >= static_cast<unsigned>(message_.task_managers_size())) {
+    return {ErrorCode::protocol_error, "the deployment names no TaskManager as its receiver"};
+  }
+  HUMMER_TRY(validate(message_.options()));
+  enter(Step::build);
+  Result<Graphs> graphs =
+      guarded("the job function", [&] { return build_graphs(function); });
+  if (!graphs.ok()) return graphs.status();
+
+  enter(Step::deploy);
+  auto deployment = std::make_unique<Deployment>(
+      *surroundings_.platform, std::move(graphs->stream), std::move(graphs->job),
+      std::move(graphs->execution), deployment_options());
+  {
+    // From here on stop() and cancel() find it.
+    const std::lock_guard lock(mutex_);
+    deployment_ = std::move(deployment);
+    if (stopping_) deployment_->stop();
+    if (cancelled()) deployment_->cancel();
+  }
+  HUMMER_TRY(guarded("making the job's operators", [&] { return deployment_->start(); }));
+  log(fmt::format("running, {} tasks here", deployment_->tasks().size()));
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = wire::ATTEMPT_RUNNING;
+  }
+  enter(Step::run);
+  surroundings_.changed->raise();
+  return {};
+}
+
+Task<void> Attempt::await_tasks() {
+  while (!deployment_->finished()) {
+    event_.prepare_wait();
+    if (deployment_->finished()) {
+      event_.cancel_wait();
+      break;
+    }
+    co_await event_.wait();
+  }
+}
+
+Status Attempt::close_deployment(Status status) {
+  enter(Step::close);
+  if (!deployment_) return status;
+  if (status.ok()) {
+    status = guarded("closing the job's operators", [&] { return deployment_->finish(); });
+  }
+  std::vector<wire::VertexFigures> figures = figures_of(*deployment_);
+  std::unique_ptr<Deployment> over;
+  {
+    const std::lock_guard lock(mutex_);
+    final_figures_ = std::move(figures);
+    over = std::move(deployment_);
+  }
+  over.reset();  // runs destructors of user code
+  return status;
+}
+
+void Attempt::end(Status status) {
+  const bool as_asked = cancelled() && is_consequence(status);
+  log(status.ok()  ? "finished"
+      : as_asked   ? "cancelled"
+                   : "failed: " + status.to_string());
+  ChangeSignal& changed = *surroundings_.changed;
+  {
+    const std::lock_guard lock(mutex_);
+    step_ = Step::over;
+    state_ = status.ok() ? wire::ATTEMPT_FINISHED
+             : as_asked  ? wire::ATTEMPT_CANCELLED
+                         : wire::ATTEMPT_FAILED;
+    if (state_ == wire::ATTEMPT_FAILED) failure_ = std::move(status);
+  }
+  ended_.store(true, std::memory_order_release);
+  changed.raise();
+}
+
+// ---- what others see ----
+
+void Attempt::enter(Step step) {
+  const std::lock_guard lock(mutex_);
+  step_ = step;
+  step_since_ = surroundings_.platform->now();
+}
+
+void Attempt::log(std::string text) {
+  const std::lock_guard lock(mutex_);
+  wire::LogLine& line = log_lines_.emplace_back();
+  line.set_wall_time_ms(surroundings_.platform->wall_time_ms());
+  line.set_text(std::move(text));
+  if (log_lines_.size() > log_lines_kept) {
+    log_lines_.pop_front();
+    ++first_log_line_;
+  }
+}
+
+void Attempt::log_lines_seen(std::uint64_t lines) {
+  const std::lock_guard lock(mutex_);
+  while (first_log_line_ < lines && !log_lines_.empty()) {
+    log_lines_.pop_front();
+    ++first_log_line_;
+  }
+}
+
+std::string Attempt::where(Step step) const {
+  switch (step) {
+    case Step::library: return "waiting for the job library";
+    case Step::load: return "loading the job library";
+    case Step::build: return "inside the job function";
+    case Step::deploy: return "making the job's operators";
+    case Step::close: return "closing the job's operators";
+    case Step::run:
+    case Step::over: break;
+  }
+  return {};
+}
+
+std::vector<std::string> Attempt::stuck(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> texts;
+  if (step_ == Step::run && deployment_) {
+    texts = watch_.look(*deployment_, now);
+  } else if (step_ != Step::over && now - step_since_ >= stuck_patience_ns) {
+    texts.push_back(fmt::format("{} for {} s", where(step_), (now - step_since_) / seconds(1)));
+  }
+  if (cancelled()) {
+    for (std::string& text : texts) text = "cancelling, stuck: " + text;
+  }
+  return texts;
+}
+
+wire::AttemptReport Attempt::report(Nanoseconds now) {
+  wire::AttemptReport report;
+  report.set_job(id_.job);
+  report.set_attempt(id_.attempt);
+  for (std::string& text : stuck(now)) report.add_stuck(std::move(text));
+  const std::lock_guard lock(mutex_);
+  report.set_state(state_);
+  if (!failure_.ok()) {
+    to_message(failure_, *report.mutable_failure());
+    report.set_consequence(is_consequence(failure_));
+  }
+  const bool running = deployment_ && deployment_->started();
+  for (wire::VertexFigures& figures : running ? figures_of(*deployment_) : final_figures_) {
+    *report.add_figures() = std::move(figures);
+  }
+  report.set_first_log_line(first_log_line_);
+  for (const wire::LogLine& line : log_lines_) *report.add_log_lines() = line;
+  return report;
+}
+
+}  // namespace hummer

@@ -1,0 +1,141 @@
+// Attempt: this process's part of one run of a job, from its deployment message to its end.
+//
+//   library (asked for, when it is not loaded) → the job function builds the stream graph → job
+//   graph, whose fingerprint must be the JobManager's → placement, whose hash must be too →
+//   Deployment → its end
+//
+// All of it runs on an executor of its own, since all of it may call user code: a library's
+// initialisers, the job function, factories, destructors. So what hangs there hangs nobody else; it
+// is named by stuck().
+//
+// States: preparing → running → finished | failed | cancelled.
+//
+// Lifecycle: start() once; destroyed after ended(). Destroying it earlier ends it in the middle as
+// a cancellation would and waits for user code that runs (a killed node of a simulation: at once).
+// Thread: all calls from any, except start and the destructor: one and the same.
+// Errors: the failure in the report. A user function that throws ends the attempt, nothing else.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/job_library/job_libraries.hpp"
+#include "control/protocol/control.pb.h"
+#include "control/task_manager/attempt_table.hpp"
+#include "control/task_manager/deployment.hpp"
+#include "control/task_manager/library_fetch.hpp"
+#include "control/task_manager/stuck_watch.hpp"
+#include "net/data_plane.hpp"
+#include "platform/platform.hpp"
+#include "platform/task.hpp"
+#include "platform/wake_event.hpp"
+
+namespace hummer {
+
+// That something is worth a new look, told from any thread.
+class ChangeSignal {
+ public:
+  void raise() {
+    raised_.store(true, std::memory_order_release);
+    event.notify();
+  }
+  bool raised() const { return raised_.load(std::memory_order_acquire); }
+  bool take() { return raised_.exchange(false, std::memory_order_acq_rel); }
+
+  WakeEvent event;
+
+ private:
+  std::atomic<bool> raised_{false};
+};
+
+// What an attempt uses of its process; all of it outlives the attempt.
+struct AttemptSurroundings {
+  Platform* platform = nullptr;
+  JobLibraries* libraries = nullptr;
+  DataPlane* data_plane = nullptr;
+  ChangeSignal* changed = nullptr;  // raised when report() would differ in more than figures
+  // Of the JobManager that assigned it: with another one, job numbers begin again.
+  std::uint64_t job_manager = 0;
+};
+
+class Attempt {
+ public:
+  Attempt(AttemptSurroundings surroundings, AttemptId id, wire::Deployment deployment);
+  ~Attempt();
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  void start();
+  void stop();
+  void cancel();
+  // No code of the job runs any more.
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+
+  // The library that it waits for.
+  struct WantedLibrary {
+    std::uint64_t hash = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::optional<WantedLibrary> wanted_library() const;
+  void deliver_library(Result<LibraryBytes> bytes);
+
+  // All figures, and the log lines from the first that was not seen.
+  wire::AttemptReport report(Nanoseconds now);
+  void log_lines_seen(std::uint64_t lines);
+  std::vector<std::string> stuck(Nanoseconds now);
+
+  const AttemptId& id() const { return id_; }
+  const std::string& job_name() const { return message_.job_name(); }
+
+ private:
+  enum class Step { library, load, build, deploy, run, close, over };
+  struct Graphs;
+
+  Task<void> run();
+  // Null without a failure: cancelled meanwhile.
+  Task<Result<JobFunction>> obtain_function();
+  Result<JobFunction> find_function();
+  Task<Status> await_library();
+  Result<JobFunction> load_function();
+  Status deploy(JobFunction function);
+  Result<Graphs> build_graphs(JobFunction function) const;
+  DeploymentOptions deployment_options() const;
+  Task<void> await_tasks();
+  Status close_deployment(Status status);
+  void end(Status status);
+  void enter(Step step);
+  void log(std::string text);
+  bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+  std::string where(Step step) const;
+
+  const AttemptSurroundings surroundings_;
+  const AttemptId id_;
+  const wire::Deployment message_;
+  WakeEvent event_;  // of run()
+  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> ended_{false};
+
+  mutable std::mutex mutex_;  // of what follows, but for the uses on the own executor
+  Step step_ = Step::library;
+  Nanoseconds step_since_ = 0;
+  bool stopping_ = false;
+  bool library_wanted_ = false;
+  std::optional<Result<LibraryBytes>> library_;
+  std::unique_ptr<Deployment> deployment_;
+  StuckWatch watch_;
+  wire::AttemptState state_ = wire::ATTEMPT_PREPARING;
+  Status failure_;
+  std::vector<wire::VertexFigures> final_figures_;
+  std::uint64_t first_log_line_ = 0;
+  std::deque<wire::LogLine> log_lines_;
+
+  std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
+};
+
+}  // namespace hummer

@@ -1,0 +1,121 @@
+#include "control/task_manager/attempt_host.hpp"
+
+#include <utility>
+
+namespace hummer {
+
+void AttemptHost::begin_session(std::uint64_t session, std::uint64_t job_manager) {
+  surroundings_.job_manager = job_manager;
+  table_.begin_session(session);
+  libraries_.connection_changed();
+}
+
+void AttemptHost::end_session() {
+  carry_out(table_.end_session());
+  libraries_.keep_only({});
+}
+
+void AttemptHost::cancel_all() {
+  refusing_ = true;
+  for (auto& [id, attempt] : attempts_) attempt->cancel();
+}
+
+bool AttemptHost::apply(const wire::JobManagerState& state) {
+  const auto before = table_.entries();
+  AttemptTable::Actions actions;
+  if (table_.apply(state, actions) != AttemptTable::Verdict::applied) return false;
+  carry_out(std::move(actions));
+  for (const wire::Assignment& assignment : state.assignments()) {
+    const auto at = attempts_.find({assignment.job(), assignment.attempt()});
+    if (at != attempts_.end()) at->second->log_lines_seen(assignment.log_lines_seen());
+  }
+  return table_.entries() != before;
+}
+
+void AttemptHost::carry_out(AttemptTable::Actions actions) {
+  for (const AttemptId& id : actions.stop) attempts_.at(id)->stop();
+  for (const AttemptId& id : actions.cancel) attempts_.at(id)->cancel();
+  for (const AttemptId& id : actions.forget) attempts_.erase(id);
+  for (AttemptTable::Start& start : actions.start) {
+    auto attempt =
+        std::make_unique<Attempt>(surroundings_, start.id, std::move(start.deployment));
+    if (start.stop) attempt->stop();
+    if (refusing_) attempt->cancel();
+    attempt->start();
+    attempts_[start.id] = std::move(attempt);
+    live_.fetch_add(1, std::memory_order_acq_rel);
+  }
+}
+
+bool AttemptHost::look() {
+  bool changed = false;
+  std::vector<std::uint64_t> wanted;
+  std::vector<AttemptId> over;
+  for (const auto& [id, phase] : table_.entries()) {
+    if (phase != AttemptTable::Phase::live) continue;
+    Attempt& attempt = *attempts_.at(id);
+    if (attempt.ended()) {
+      over.push_back(id);
+    } else if (const auto library = attempt.wanted_library()) {
+      libraries_.want(library->hash, library->bytes);
+      wanted.push_back(library->hash);
+    }
+  }
+  libraries_.keep_only(wanted);
+  std::map<std::uint64_t, Result<LibraryBytes>> there;
+  for (const std::uint64_t hash : wanted) {
+    if (there.contains(hash)) continue;
+    there.emplace(hash, libraries_.result(hash));
+  }
+  for (auto& [id, attempt] : attempts_) {
+    const auto library = attempt->wanted_library();
+    if (!library || !there.contains(library->hash)) continue;
+    const Result<LibraryBytes>& result = there.at(library->hash);
+    if (!result.ok() || *result != nullptr) attempt->deliver_library(result);
+  }
+  for (const AttemptId& id : over) {
+    live_.fetch_sub(1, std::memory_order_acq_rel);
+    changed = true;
+    carry_out(table_.ended(id));
+  }
+  if (changed) surroundings_.platform->notify_main();
+  return changed;
+}
+
+std::vector<wire::AttemptReport> AttemptHost::reports(Nanoseconds now) {
+  std::vector<wire::AttemptReport> all;
+  for (const auto& [id, phase] : table_.entries()) {
+    if (phase == AttemptTable::Phase::wanted) continue;
+    const auto at = attempts_.find(id);
+    if (at != attempts_.end()) {
+      all.push_back(at->second->report(now));
+      continue;
+    }
+    wire::AttemptReport& report = all.emplace_back();
+    report.set_job(id.job);
+    report.set_attempt(id.attempt);
+    report.set_state(phase == AttemptTable::Phase::never_ran ? wire::ATTEMPT_CANCELLED
+                                                             : wire::ATTEMPT_PREPARING);
+  }
+  return all;
+}
+
+std::vector<AttemptId> AttemptHost::wanted() const {
+  std::vector<AttemptId> all;
+  for (const auto& [id, phase] : table_.entries()) {
+    if (phase == AttemptTable::Phase::wanted) all.push_back(id);
+  }
+  return all;
+}
+
+std::vector<std::string> AttemptHost::stuck(Nanoseconds now) {
+  std::vector<std::string> all;
+  for (auto& [id, attempt] : attempts_) {
+    for (const std::string& text : attempt->stuck(now)) {
+      all.push_back(to_string(id) + " (" + attempt->job_name() + "): " + text);
+    }
+  }
+  return all;
+}
+
+}  // namespace hummer

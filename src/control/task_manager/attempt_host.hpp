@@ -1,0 +1,65 @@
+// AttemptHost: the attempts that this process holds, made to follow the AttemptTable.
+//
+// It does what the table says (start, stop, cancel, forget), tells it what has ended, and gets
+// libraries for the attempts that wait for one. Its owner moves the messages.
+//
+// Lifecycle: begin_session → apply, look, … → end_session → look until empty() → begin_session …
+// Destroying it ends what is left, waiting for user code that runs.
+// Thread: the control executor; after that has stopped, the one that destroys it. live(): any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/task_manager/attempt.hpp"
+#include "control/task_manager/attempt_table.hpp"
+#include "control/task_manager/library_fetch.hpp"
+
+namespace hummer {
+
+class AttemptHost {
+ public:
+  explicit AttemptHost(AttemptSurroundings surroundings) : surroundings_(surroundings) {}
+
+  // REQUIRES: empty().
+  void begin_session(std::uint64_t session, std::uint64_t job_manager);
+  // All that is live is cancelled; nothing of it may be reported any more.
+  void end_session();
+  // Cancels all that is live, in this session.
+  void cancel_all();
+
+  // Whether what is held has changed, so that the JobManager should hear of it soon.
+  bool apply(const wire::JobManagerState& state);
+  // What attempts have done by themselves: ended, asked for a library.
+  bool look();
+
+  bool take_piece(const wire::LibraryPiece& piece) { return libraries_.take(piece); }
+  std::vector<wire::LibraryRequest> library_requests(Nanoseconds now) {
+    return libraries_.requests(now);
+  }
+  Nanoseconds next_library_request() const { return libraries_.next_request(); }
+
+  std::vector<wire::AttemptReport> reports(Nanoseconds now);
+  std::vector<AttemptId> wanted() const;
+  // "job 7, attempt 1 (WordCount): cancelling, stuck: inside the job function for 12 s"
+  std::vector<std::string> stuck(Nanoseconds now);
+
+  bool empty() const { return table_.empty(); }
+  std::size_t live() const { return live_.load(std::memory_order_acquire); }
+
+ private:
+  void carry_out(AttemptTable::Actions actions);
+
+  AttemptSurroundings surroundings_;
+  AttemptTable table_;
+  LibraryFetch libraries_;
+  std::map<AttemptId, std::unique_ptr<Attempt>> attempts_;
+  std::atomic<std::size_t> live_{0};
+  bool refusing_ = false;  // cancel_all(): what would start is cancelled
+};
+
+}  // namespace hummer
