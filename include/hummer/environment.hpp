@@ -60,11 +60,20 @@ struct EnvironmentOptions {
   // listen, in order. Each has `parallelism` slots. Empty: one process.
   int process = 0;
   std::vector<std::string> peers;
+  // Runs the job on the cluster of this JobManager (host:port); empty: in this process. Needs a
+  // program made by HUMMER_JOB (job.hpp), since the workers build the job again.
+  std::string job_manager;
+  // What the cluster's members know each other by: itself, or the file that holds it.
+  std::string token;
+  std::string token_file;
+  // execute() on a cluster returns once the JobManager has the job.
+  bool detached = false;
   // The platform to run on; null: Linux. Tests pass the simulated one.
   Platform* platform = nullptr;
 };
 
-// A running job. Thread: any.
+// A running job. Thread: any. A job of this process that no handle is left to is cancelled; one on a
+// cluster goes on.
 class JobHandle {
  public:
   struct Running;
@@ -74,7 +83,8 @@ class JobHandle {
   // Ends it as soon as every task has noticed; the result is E3001.
   void cancel();
   bool finished() const;
-  // Blocks until the job has ended.
+  // Blocks until the job has ended. On a cluster, for a program made of its job: Ctrl-C detaches, the
+  // job goes on, and the result is E3001.
   JobResult wait();
   // Tasks that stand still, such as "slot 0: sink[0] inside operator 'slow' for 12 s".
   std::vector<std::string> stuck() const;

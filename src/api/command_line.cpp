@@ -76,6 +76,21 @@ const Option options_table[] = {
        }
        return Status();
      }},
+    {"job-manager", "ADDRESS", "run on the cluster of this JobManager (host:port)",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.job_manager = value;
+       return Status();
+     }},
+    {"token-file", "FILE", "file with the cluster's token; or the token itself in HUMMER_TOKEN",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.token_file = value;
+       return Status();
+     }},
+    {"detached", "", "on a cluster: print the job's number and leave it running",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.detached = true;
+       return Status();
+     }},
     {"explain", "FORMAT", "print the job's graphs as text, json or dot, and run nothing",
      [](std::string_view value, EnvironmentOptions& o) {
        if (value != "text" && value != "json" && value != "dot") {
@@ -123,6 +138,8 @@ void set_usage(Impl& impl, Status status) {
 }
 
 void apply_environment_variables(EnvironmentOptions& options, Impl& impl) {
+  // No option: everyone can read a command line.
+  if (const char* token = std::getenv("HUMMER_TOKEN"); token != nullptr) options.token = token;
   for (const Option& option : options_table) {
     std::string variable = std::string("HUMMER_") + option.name;
     std::transform(variable.begin(), variable.end(), variable.begin(),

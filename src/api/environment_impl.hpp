@@ -2,8 +2,10 @@
 // line. Read by control/client when the job is executed.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +15,14 @@
 #include "graph/stream_graph.hpp"
 
 namespace hummer {
+
+// Where the workers of a cluster find the function that builds the job.
+struct JobOrigin {
+  std::uint64_t library_hash = 0;  // of the executable when there is no library
+  std::string library;             // the bytes; empty: the executable, which the workers run too
+  std::string library_name;        // for people
+  std::string program;             // that `cancel` and the like are commands of: "hummer"
+};
 
 // What execute() left behind in an environment that only builds; see api/job_build.hpp.
 struct KeptJob {
@@ -33,6 +43,8 @@ struct StreamExecutionEnvironment::Impl {
   std::map<std::string, std::string> asked;      // name → description
   Status usage;                                  // the first mistake
   bool executed = false;
+  // Of programs made by HUMMER_JOB and of libraries; without one a job runs embedded only.
+  std::optional<JobOrigin> origin;
   int execute_calls = 0;
   // What last_result() answers; a running job writes it when it ends.
   std::shared_ptr<JobResult> last_result = no_result();

@@ -1,11 +1,14 @@
 #include "platform/linux_network.hpp"
 
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -63,6 +66,41 @@ Result<SocketAddress> LinuxNetwork::resolve(std::string_view text) {
   }
   return Status(ErrorCode::name_not_resolved,
                 "'" + name + "' is not in /etc/hosts: give a number or add the name there");
+}
+
+Result<SocketAddress> LinuxNetwork::interface_address(std::string_view name) {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return socket_failure(errno, "cannot list the network interfaces");
+  std::optional<SocketAddress> found;
+  std::string others;
+  for (const ifaddrs* entry = all; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
+    const int family = entry->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    if (entry->ifa_name != name) {
+      const std::string other = entry->ifa_name;
+      if (others.find(other) == std::string::npos) others += (others.empty() ? "" : ", ") + other;
+      continue;
+    }
+    SocketAddress address;
+    address.is_ipv6 = family == AF_INET6;
+    if (found && address.is_ipv6) continue;
+    if (address.is_ipv6) {
+      sockaddr_in6 native{};
+      std::memcpy(&native, entry->ifa_addr, sizeof(native));
+      if (native.sin6_scope_id != 0) continue;  // link-local: means nothing to others
+      std::memcpy(address.bytes.data(), &native.sin6_addr, 16);
+    } else {
+      sockaddr_in native{};
+      std::memcpy(&native, entry->ifa_addr, sizeof(native));
+      std::memcpy(address.bytes.data(), &native.sin_addr, 4);
+    }
+    if (!found || found->is_ipv6) found = address;
+  }
+  ::freeifaddrs(all);
+  if (found) return *found;
+  return Status(ErrorCode::not_found, "no network interface '" + std::string(name) +
+                                          "' with an address; there are: " + others);
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> LinuxNetwork::connect(SocketAddress address,

@@ -11,6 +11,7 @@ namespace hummer {
 class LinuxNetwork final : public Network {
  public:
   Result<SocketAddress> resolve(std::string_view text) override;
+  Result<SocketAddress> interface_address(std::string_view name) override;
   Task<Result<std::unique_ptr<ByteStream>>> connect(SocketAddress address,
                                                     ConnectOptions options) override;
   Result<std::unique_ptr<Listener>> listen(SocketAddress address) override;

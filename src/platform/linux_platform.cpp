@@ -19,6 +19,7 @@
 #include "platform/linux_executor.hpp"
 #include "platform/linux_files.hpp"
 #include "platform/linux_network.hpp"
+#include "platform/linux_signal_watch.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {
@@ -103,6 +104,17 @@ class LinuxPlatform final : public Platform {
     return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
   }
 
+  std::size_t raise_descriptor_limit() override {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+    if (limit.rlim_cur < limit.rlim_max) {
+      rlimit raised = limit;
+      raised.rlim_cur = limit.rlim_max;
+      if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+    }
+    return limit.rlim_cur;
+  }
+
   bool is_terminal(int stream) const override { return ::isatty(stream) == 1; }
 
   Status write_standard(int stream, std::string_view text) override {
@@ -123,6 +135,8 @@ class LinuxPlatform final : public Platform {
     }
     return {};
   }
+
+  std::unique_ptr<SignalWatch> watch_signals() override { return make_linux_signal_watch(*this); }
 
   RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) override {
     while (true) {

@@ -160,6 +160,10 @@ class Network {
   // Name or number with port. Linux: numbers, localhost, /etc/hosts. Simulated: node names.
   virtual Result<SocketAddress> resolve(std::string_view text) = 0;
 
+  // An address of this machine's network interface ("eth1"), IPv4 first, with port 0. not_found names
+  // the interfaces that have one. Simulated: any name is the node's address.
+  virtual Result<SocketAddress> interface_address(std::string_view name) = 0;
+
   // connection_refused, timed_out, address_in_use (bind address), connection_lost (unreachable).
   // The stream is attached to no executor yet. Pass options by name: GCC 12 miscompiles an
   // aggregate written in braces inside a co_await expression (its strings are freed wrongly).

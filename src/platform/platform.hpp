@@ -24,6 +24,7 @@
 #include "platform/files.hpp"
 #include "platform/network.hpp"
 #include "platform/random.hpp"
+#include "platform/signal_watch.hpp"
 #include "platform/time.hpp"
 
 namespace hummer {
@@ -61,6 +62,13 @@ class Platform {
   virtual Status write_standard(int stream, std::string_view text) = 0;
   // Whether a person looks at it.
   virtual bool is_terminal(int stream) const = 0;
+
+  // How many descriptors (files and connections) this process may have open, after raising that as
+  // far as the system lets it.
+  virtual std::size_t raise_descriptor_limit() = 0;
+
+  // See signal_watch.hpp.
+  virtual std::unique_ptr<SignalWatch> watch_signals() = 0;
 
   // Blocks until predicate() or until `deadline` (of now(); `never` allowed). The predicate is
   // called on the calling thread, at the start and after each notify_main(). Simulated: steps

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <csignal>
 #include <string>
 
 #include "platform/run_task.hpp"
@@ -36,6 +37,21 @@ TEST(LinuxPlatform, KnowsItsSurroundings) {
   EXPECT_NE(platform->random().next(), platform->random().next());
   const Nanoseconds before = platform->now();
   EXPECT_GE(platform->now(), before);
+}
+
+TEST(LinuxPlatform, ASignalToEndIsNotedAndASecondOneEndsTheProcess) {
+  auto platform = make_linux_platform();
+  {
+    const auto watch = platform->watch_signals();
+    EXPECT_EQ(watch->received(), 0);
+    ::raise(SIGTERM);
+    EXPECT_EQ(platform->run_until([&] { return watch->received() != 0; }, never),
+              RunEnd::satisfied);
+    EXPECT_EQ(watch->exit_code(), 143);
+    EXPECT_EXIT(::raise(SIGINT), testing::ExitedWithCode(130), "");
+  }
+  const auto again = platform->watch_signals();
+  EXPECT_EQ(again->exit_code(), 0) << "a watch knows only what came since it was made";
 }
 
 TEST(LinuxPlatform, FullStandardOutputIsAFailureByName) {

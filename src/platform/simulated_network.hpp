@@ -113,6 +113,7 @@ class SimulatedNetwork final : public Network {
   explicit SimulatedNetwork(SimulatedPlatform& node) : node_(node) {}
 
   Result<SocketAddress> resolve(std::string_view text) override;
+  Result<SocketAddress> interface_address(std::string_view) override { return node_.address(); }
   Task<Result<std::unique_ptr<ByteStream>>> connect(SocketAddress address,
                                                     ConnectOptions options) override;
   Result<std::unique_ptr<Listener>> listen(SocketAddress address) override;

@@ -31,6 +31,13 @@ Files& SimulatedPlatform::files() { return *files_; }
 Network& SimulatedPlatform::network() { return *network_; }
 Nanoseconds SimulatedPlatform::now() const { return simulation_->now(); }
 
+std::unique_ptr<SignalWatch> SimulatedPlatform::watch_signals() {
+  class NoSignals final : public SignalWatch {
+    int received() const override { return 0; }
+  };
+  return std::make_unique<NoSignals>();
+}
+
 std::int64_t SimulatedPlatform::wall_time_ms() const {
   return simulation_->options().start_wall_time_ms + simulation_->now() / 1'000'000;
 }

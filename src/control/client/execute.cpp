@@ -1,19 +1,14 @@
-// execute() and execute_async(): the embedded client, JobManager and TaskManager
-// by function call.
+// execute() and execute_async(): where a job runs, and how it gets there.
 #include <fmt/format.h>
 #include <hummer/environment.hpp>
 
 #include "api/environment_impl.hpp"
-#include "control/client/progress.hpp"
-#include "control/task_manager/deployment.hpp"
+#include "control/client/embedded_run.hpp"
+#include "control/client/submit.hpp"
 #include "graph/explain.hpp"
 
 namespace hummer {
 namespace {
-
-constexpr Nanoseconds tick_ns = 100'000'000;
-constexpr Nanoseconds stuck_patience_ns = 5'000'000'000;
-constexpr Nanoseconds stuck_report_ns = 10'000'000'000;
 
 struct PlannedJob {
   StreamGraph stream_graph;
@@ -62,143 +57,58 @@ Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl,
   return job;
 }
 
-JobResult failed(const std::string& job_name, Status status) {
-  JobResult result;
-  result.job_name = job_name;
-  result.status = std::move(status);
-  return result;
-}
-
 }  // namespace
 
-struct JobHandle::Running {
-  std::unique_ptr<Platform> own_platform;
-  Platform* platform = nullptr;
-  std::string job_name;
-  EnvironmentOptions options;
-  bool report_failure = false;
-  std::unique_ptr<Deployment> deployment;
-  std::unique_ptr<StuckWatch> watch;
-  Nanoseconds began = 0;
-  JobResult result;
-  // Of the environment, which may be gone before the job ends.
-  std::shared_ptr<JobResult> last_result;
-  bool complete = false;
-
-  ~Running() {
-    if (deployment && !complete) {
-      deployment->cancel();
-      (void)platform->run_until([&] { return deployment->finished(); }, never);
-      *last_result = failed(job_name, {ErrorCode::cancelled, "nobody waited for the job"});
-    }
-    deployment.reset();
-  }
-
-  void complete_with(JobResult done) {
-    result = std::move(done);
-    *last_result = result;
-    complete = true;
-    if (report_failure && !result.ok()) {
-      (void)platform->write_standard(
-          2, fmt::format("hummer: {} failed: {}\n", job_name, result.status.to_string()));
-    }
-  }
-};
-
-void JobHandle::stop() {
-  if (running_->deployment) running_->deployment->stop();
-}
-
-void JobHandle::cancel() {
-  if (running_->deployment) running_->deployment->cancel();
-}
-
-bool JobHandle::finished() const {
-  return running_->complete || (running_->deployment && running_->deployment->finished());
-}
-
-std::vector<std::string> JobHandle::stuck() const {
-  if (running_->complete || !running_->deployment) return {};
-  return running_->watch->look(*running_->deployment, running_->platform->now());
-}
-
-JobResult JobHandle::wait() {
-  Running& running = *running_;
-  if (running.complete) return running.result;
-  Deployment& deployment = *running.deployment;
-  Progress progress(*running.platform, deployment, running.options.quiet,
-                    running.options.progress_per_vertex);
-  Nanoseconds last_stuck_report = 0;
-  for (;;) {
-    const RunEnd end = running.platform->run_until([&] { return deployment.finished(); },
-                                                   running.platform->now() + tick_ns);
-    if (end == RunEnd::satisfied) break;
-    if (end == RunEnd::deadlock) {
-      running.complete_with(
-          failed(running.job_name, {ErrorCode::internal, "the job can never go on"}));
-      return running.result;
-    }
-    progress.tick();
-    const Nanoseconds now = running.platform->now();
-    const std::vector<std::string> stuck = running.watch->look(deployment, now);
-    if (!stuck.empty() && !running.options.quiet && now - last_stuck_report > stuck_report_ns) {
-      last_stuck_report = now;
-      for (const std::string& text : stuck) {
-        (void)running.platform->write_standard(2, "hummer: " + text + "\n");
-      }
-    }
-  }
-  Status status = deployment.finish();
-  JobResult result = deployment.figures();
-  result.status = std::move(status);
-  result.seconds = static_cast<double>(running.platform->now() - running.began) / 1e9;
-  progress.summarize(result);
-  running.complete_with(std::move(result));
-  return running.result;
-}
+void JobHandle::stop() { running_->stop(); }
+void JobHandle::cancel() { running_->cancel(); }
+bool JobHandle::finished() const { return running_->finished(); }
+std::vector<std::string> JobHandle::stuck() const { return running_->stuck(); }
+JobResult JobHandle::wait() { return running_->wait(); }
 
 JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name) {
-  auto running = std::make_shared<JobHandle::Running>();
-  running->last_result = impl_->last_result;
+  JobSurroundings surroundings;
+  surroundings.last_result = impl_->last_result;
   ++impl_->execute_calls;
   if (impl_->kept != nullptr) {
-    running->complete_with(impl_->keep(job_name, options_));
-    return JobHandle(running);
+    return JobHandle(
+        std::make_shared<EndedRun>(surroundings, impl_->keep(job_name, options_)));
   }
+  surroundings.platform = options_.platform;
   if (options_.platform == nullptr) {
-    running->own_platform = make_linux_platform();
-    running->platform = running->own_platform.get();
-  } else {
-    running->platform = options_.platform;
+    surroundings.own_platform = make_linux_platform();
+    surroundings.platform = surroundings.own_platform.get();
   }
-  Platform& platform = *running->platform;
-  running->job_name = job_name;
-  running->options = options_;
-  running->report_failure = impl_->from_command_line;
-  const auto refuse = [&](Status status) {
-    running->complete_with(failed(job_name, std::move(status)));
-    return JobHandle(running);
+  Platform& platform = *surroundings.platform;
+  surroundings.program = impl_->program;
+  surroundings.job_name = job_name;
+  surroundings.options = options_;
+  surroundings.from_command_line = impl_->from_command_line;
+  const auto ended = [&](Status status) {
+    return JobHandle(
+        std::make_shared<EndedRun>(surroundings, surroundings.failed(std::move(status))));
   };
 
   if (impl_->help) {
     (void)platform.write_standard(1, help_text(*impl_));
-    running->complete_with({});
-    return JobHandle(running);
+    return ended({});
   }
-  if (Status status = check_arguments(*impl_); !status.ok()) return refuse(std::move(status));
+  if (Status status = check_arguments(*impl_); !status.ok()) return ended(std::move(status));
   if (impl_->executed) {
-    return refuse({ErrorCode::invalid_graph, "an environment executes one job; make another one"});
+    return ended({ErrorCode::invalid_graph, "an environment executes one job; make another one"});
   }
   impl_->executed = true;
+  if (!options_.job_manager.empty() && options_.explain.empty()) {
+    Result<JobHandle> submitted = submit_to_cluster(*impl_, surroundings);
+    return submitted.ok() ? std::move(*submitted) : ended(submitted.status());
+  }
   Result<PlannedJob> job = plan(*impl_, options_, job_name, platform.processors());
-  if (!job.ok()) return refuse(job.status());
+  if (!job.ok()) return ended(job.status());
   if (!options_.explain.empty()) {
     const Result<ExplainFormat> format = parse_explain_format(options_.explain);
-    if (!format.ok()) return refuse(format.status());
+    if (!format.ok()) return ended(format.status());
     (void)platform.write_standard(
         1, explain(job->stream_graph, job->job_graph, job->execution_graph, *format));
-    running->complete_with({});
-    return JobHandle(running);
+    return ended({});
   }
 
   DeploymentOptions deployment;
@@ -208,13 +118,13 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   deployment.pin_slots = options_.pin_slots;
   deployment.task_manager = options_.process;
   deployment.addresses = options_.peers;
-  running->began = platform.now();
-  running->watch = std::make_unique<StuckWatch>(stuck_patience_ns);
-  running->deployment = std::make_unique<Deployment>(platform, std::move(job->stream_graph),
-                                                     std::move(job->job_graph),
-                                                     std::move(job->execution_graph), deployment);
-  if (Status status = running->deployment->start(); !status.ok()) return refuse(std::move(status));
-  return JobHandle(running);
+  auto run = std::make_shared<EmbeddedRun>(
+      surroundings,
+      std::make_unique<Deployment>(platform, std::move(job->stream_graph),
+                                   std::move(job->job_graph), std::move(job->execution_graph),
+                                   deployment));
+  if (Status status = run->start(); !status.ok()) return ended(std::move(status));
+  return JobHandle(run);
 }
 
 JobResult StreamExecutionEnvironment::execute(const std::string& job_name) {

@@ -1,6 +1,7 @@
 #include "control/client/progress.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace hummer {
 namespace {
@@ -32,46 +33,58 @@ std::string format_count(double count) {
   return fmt::format("{:.{}f}{}", count, unit == 0 ? 0 : 1, units[unit]);
 }
 
-Progress::Progress(Platform& platform, const Deployment& deployment, bool quiet, bool per_vertex)
-    : platform_(platform),
-      deployment_(deployment),
-      quiet_(quiet),
-      per_vertex_(per_vertex),
-      terminal_(platform.is_terminal(2)),
-      began_(platform.now()) {
-  last_line_ = began_;
-}
-
-std::string Progress::line() const {
-  const double seconds = in_seconds(platform_.now() - began_);
-  std::uint64_t bytes = 0;
-  std::uint64_t expected = 0;
-  std::uint64_t records = 0;
-  for (const auto& task : deployment_.tasks()) {
+ProgressFigures progress_figures(const Deployment& deployment, double seconds) {
+  ProgressFigures figures;
+  figures.seconds = seconds;
+  for (const auto& task : deployment.tasks()) {
     bool head = true;
     for (const OperatorFigures& op : task->figures().operators) {
       if (op.bytes_expected.get() > 0 || head) {
-        bytes += head ? op.bytes.get() : 0;
-        expected += op.bytes_expected.get();
+        figures.bytes_read += head ? op.bytes.get() : 0;
+        figures.bytes_expected += op.bytes_expected.get();
       }
-      records += op.records_in.get();
+      figures.records += op.records_in.get();
       head = false;
     }
   }
-  std::string text = fmt::format("{:6.1f} s", seconds);
-  if (bytes > 0) {
-    text += fmt::format("  {} read, {}/s", format_bytes(static_cast<double>(bytes)),
-                        format_bytes(static_cast<double>(bytes) / seconds));
+  figures.vertices = deployment.figures().vertices;
+  return figures;
+}
+
+ProgressFigures progress_figures(const JobResult& so_far) {
+  ProgressFigures figures;
+  figures.seconds = so_far.seconds;
+  figures.bytes_read = so_far.bytes_read;
+  for (const VertexResult& vertex : so_far.vertices) {
+    for (const OperatorResult& op : vertex.operators) figures.records += op.records_in;
   }
-  text +=
-      fmt::format("  {} records/s handled", format_count(static_cast<double>(records) / seconds));
-  if (expected > 0) {
-    const double share = static_cast<double>(bytes) / static_cast<double>(expected);
+  figures.vertices = so_far.vertices;
+  return figures;
+}
+
+Progress::Progress(Platform& platform, bool quiet, bool per_vertex)
+    : platform_(platform),
+      quiet_(quiet),
+      per_vertex_(per_vertex),
+      terminal_(platform.is_terminal(2)),
+      last_line_(platform.now()) {}
+
+std::string Progress::line(const ProgressFigures& figures) const {
+  const double seconds = figures.seconds > 0 ? figures.seconds : 1e-3;
+  const auto bytes = static_cast<double>(figures.bytes_read);
+  std::string text = fmt::format("{:6.1f} s", figures.seconds);
+  if (figures.bytes_read > 0) {
+    text += fmt::format("  {} read, {}/s", format_bytes(bytes), format_bytes(bytes / seconds));
+  }
+  text += fmt::format("  {} records/s handled",
+                      format_count(static_cast<double>(figures.records) / seconds));
+  if (figures.bytes_expected > 0) {
+    const double share = bytes / static_cast<double>(figures.bytes_expected);
     text += fmt::format("  {:3.0f} %", share * 100);
     if (share > 0.01) text += fmt::format(", {:.0f} s to go", seconds / share - seconds);
   }
   if (per_vertex_) {
-    for (const VertexResult& vertex : deployment_.figures().vertices) {
+    for (const VertexResult& vertex : figures.vertices) {
       text += fmt::format("\n    {} ×{}:", vertex.name, vertex.parallelism);
       for (const OperatorResult& op : vertex.operators) {
         text += fmt::format(" {} {}→{};", op.name, format_count(static_cast<double>(op.records_in)),
@@ -82,15 +95,26 @@ std::string Progress::line() const {
   return text;
 }
 
-void Progress::tick() {
-  if (quiet_) return;
+bool Progress::due() {
+  if (quiet_) return false;
   const Nanoseconds now = platform_.now();
   const bool rewrite = terminal_ && !per_vertex_;
-  if (now - last_line_ < (rewrite ? terminal_interval_ns : plain_interval_ns)) return;
+  if (now - last_line_ < (rewrite ? terminal_interval_ns : plain_interval_ns)) return false;
   last_line_ = now;
-  const std::string text = rewrite ? "\r\x1b[K" + line() : line() + "\n";
+  return true;
+}
+
+void Progress::show(const ProgressFigures& figures) {
+  const bool rewrite = terminal_ && !per_vertex_;
+  const std::string text = rewrite ? "\r\x1b[K" + line(figures) : line(figures) + "\n";
   (void)platform_.write_standard(2, text);
   line_open_ = rewrite;
+}
+
+void Progress::note(const std::string& text) {
+  if (quiet_) return;
+  (void)platform_.write_standard(2, (line_open_ ? "\r\x1b[K" : "") + text + "\n");
+  line_open_ = false;
 }
 
 void Progress::summarize(const JobResult& result) {
@@ -102,7 +126,8 @@ void Progress::summarize(const JobResult& result) {
                         result.seconds);
     if (result.bytes_read > 0) {
       text += fmt::format(", {} read at {}/s", format_bytes(static_cast<double>(result.bytes_read)),
-                          format_bytes(static_cast<double>(result.bytes_read) / result.seconds));
+                          format_bytes(static_cast<double>(result.bytes_read) /
+                                       std::max(result.seconds, 1e-3)));
     }
     text += "\n";
   }

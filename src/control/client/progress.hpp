@@ -15,24 +15,40 @@
 
 namespace hummer {
 
+// What a line of progress is made of.
+struct ProgressFigures {
+  double seconds = 0;  // since the job began
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_expected = 0;  // 0: unknown
+  std::uint64_t records = 0;         // handled, by all operators
+  std::vector<VertexResult> vertices;
+};
+ProgressFigures progress_figures(const Deployment& deployment, double seconds);
+ProgressFigures progress_figures(const JobResult& so_far);
+
 class Progress {
  public:
-  Progress(Platform& platform, const Deployment& deployment, bool quiet, bool per_vertex);
+  Progress(Platform& platform, bool quiet, bool per_vertex);
 
-  // Called a few times a second.
-  void tick();
+  // Called a few times a second; asks for figures only when a line is due.
+  template <typename Figures>
+  void tick(const Figures& figures) {
+    if (due()) show(figures());
+  }
+  // A line of its own that is not progress, such as a stuck slot.
+  void note(const std::string& text);
   // After the end: wipes the line and prints the summary.
   void summarize(const JobResult& result);
 
  private:
-  std::string line() const;
+  bool due();
+  void show(const ProgressFigures& figures);
+  std::string line(const ProgressFigures& figures) const;
 
   Platform& platform_;
-  const Deployment& deployment_;
   const bool quiet_;
   const bool per_vertex_;
   const bool terminal_;
-  const Nanoseconds began_;
   Nanoseconds last_line_ = 0;
   bool line_open_ = false;
 };

@@ -1,0 +1,122 @@
+#include "cli/cluster_session.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdlib>
+
+#include "control/client/job_status.hpp"
+#include "control/client/submit.hpp"
+#include "platform/run_task.hpp"
+
+namespace hummer {
+namespace {
+
+// A command is asked by a person or a script, that rather hear soon that nobody is there.
+constexpr Nanoseconds patience_ns = seconds(5);
+
+std::string list_jobs(const std::vector<const wire::JobStatus*>& jobs) {
+  std::string text;
+  for (const wire::JobStatus* job : jobs) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", job->job(),
+                        job_state_name(job->state()));
+  }
+  return text;
+}
+
+}  // namespace
+
+void ClusterAddress::add_options(CLI::App& app) {
+  app.add_option("--job-manager", job_manager, "address of the JobManager, host:port")
+      ->envname("HUMMER_JOB_MANAGER")
+      ->capture_default_str();
+  add_token_option(app);
+}
+
+void ClusterAddress::add_token_option(CLI::App& app) {
+  app.add_option("--token-file", token_file,
+                 "file with the cluster's token; or the token itself in HUMMER_TOKEN")
+      ->envname("HUMMER_TOKEN_FILE");
+}
+
+Result<std::string> ClusterAddress::token(Platform& platform) const {
+  if (!token_file.empty()) return read_token_file(platform.files(), token_file);
+  const char* token = std::getenv("HUMMER_TOKEN");
+  return std::string(token == nullptr ? "" : token);
+}
+
+ClusterSession::~ClusterSession() {
+  if (executor_) executor_->stop();
+}
+
+void ClusterSession::add_options(CLI::App& app) {
+  address_.add_options(app);
+  app.footer(exit_codes_text);
+}
+
+void ClusterSession::add_output_options(CLI::App& app) {
+  auto* json = app.add_flag("--json", json_, "one JSON object");
+  app.add_flag("--tsv", tsv_, "tab-separated, as when the output is no terminal")->excludes(json);
+}
+
+Status ClusterSession::open() {
+  Result<std::string> token = address_.token(platform_);
+  if (!token.ok()) return token.status();
+  executor_ = platform_.make_executor({.name = "client"});
+  ClusterClientOptions options;
+  options.job_manager = address_.job_manager;
+  options.token = std::move(*token);
+  options.patience_ns = patience_ns;
+  client_ = std::make_unique<ClusterClient>(platform_, *executor_, std::move(options));
+  return {};
+}
+
+Result<wire::ClientAnswer> ClusterSession::ask(wire::ClientRequest request) {
+  std::optional<Result<wire::ClientAnswer>> answer =
+      run_task(platform_, *executor_, client_->ask(std::move(request)));
+  if (!answer) return Status(ErrorCode::internal, "the question can never be answered");
+  return std::move(*answer);
+}
+
+Result<std::uint64_t> ClusterSession::find_job(const std::string& number_or_name) {
+  std::uint64_t number = 0;
+  const char* end = number_or_name.data() + number_or_name.size();
+  const auto [rest, error] = std::from_chars(number_or_name.data(), end, number);
+  if (error == std::errc() && rest == end) return number;
+
+  wire::ClientRequest request;
+  request.mutable_list();
+  const Result<wire::ClientAnswer> answer = ask(std::move(request));
+  if (!answer.ok()) return answer.status();
+  std::vector<const wire::JobStatus*> named, live;
+  for (const wire::JobStatus& job : answer->list().jobs()) {
+    if (job.name() != number_or_name) continue;
+    named.push_back(&job);
+    if (!has_ended(job.state())) live.push_back(&job);
+  }
+  if (live.size() == 1) return live.front()->job();
+  if (named.size() == 1) return named.front()->job();
+  if (named.empty()) {
+    return Status(ErrorCode::not_found,
+                  fmt::format("no job has the number or name '{}'; `list` shows them all",
+                              number_or_name));
+  }
+  return Status(ErrorCode::invalid_argument,
+                fmt::format("several jobs are called '{}', say which by its number: {}",
+                            number_or_name, list_jobs(live.empty() ? named : live)));
+}
+
+Result<wire::JobStatus> ClusterSession::status_of(std::uint64_t job, bool with_graph) {
+  wire::ClientRequest request;
+  request.mutable_job()->set_job(job);
+  request.mutable_job()->set_with_graph(with_graph);
+  Result<wire::ClientAnswer> answer = ask(std::move(request));
+  if (!answer.ok()) return answer.status();
+  return std::move(*answer->mutable_job());
+}
+
+void ClusterSession::print(const Table& table) {
+  print(table.text(!rows()));
+}
+
+}  // namespace hummer

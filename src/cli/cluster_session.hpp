@@ -1,0 +1,67 @@
+// ClusterSession: what all commands that ask a JobManager have in common: its options, a blocking
+// ask(), jobs by number or name, and the three forms of output.
+//
+// Lifecycle: add_options → parse_words → open() → ask()*. Thread: the main thread.
+// Errors: as ClusterClient.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/command.hpp"
+#include "cli/table.hpp"
+#include "control/client/cluster_client.hpp"
+
+namespace hummer {
+
+inline constexpr const char* default_job_manager = "127.0.0.1:6123";
+inline constexpr const char* exit_codes_text =
+    "Exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted.";
+
+// --job-manager and --token-file; also HUMMER_JOB_MANAGER, HUMMER_TOKEN_FILE, and the token itself
+// as HUMMER_TOKEN.
+struct ClusterAddress {
+  std::string job_manager = default_job_manager;
+  std::string token_file;
+
+  void add_options(CLI::App& app);
+  void add_token_option(CLI::App& app);
+  Result<std::string> token(Platform& platform) const;
+};
+
+class ClusterSession {
+ public:
+  explicit ClusterSession(Platform& platform) : platform_(platform) {}
+  ~ClusterSession();
+  ClusterSession(const ClusterSession&) = delete;
+  ClusterSession& operator=(const ClusterSession&) = delete;
+
+  void add_options(CLI::App& app);
+  // --json and --tsv.
+  void add_output_options(CLI::App& app);
+
+  Status open();
+  Result<wire::ClientAnswer> ask(wire::ClientRequest request);
+  // By number, or by a name that one live job has, or one job at all.
+  Result<std::uint64_t> find_job(const std::string& number_or_name);
+  Result<wire::JobStatus> status_of(std::uint64_t job, bool with_graph = false);
+
+  bool json() const { return json_; }
+  // Rows for a program rather than a page for a person: asked for, or the output is no terminal.
+  bool rows() const { return tsv_ || !platform_.is_terminal(1); }
+  void print(const Table& table);
+  void print(std::string_view text) { (void)platform_.write_standard(1, text); }
+  Platform& platform() { return platform_; }
+  const ClusterAddress& address() const { return address_; }
+
+ private:
+  Platform& platform_;
+  ClusterAddress address_;
+  bool json_ = false;
+  bool tsv_ = false;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ClusterClient> client_;
+};
+
+}  // namespace hummer

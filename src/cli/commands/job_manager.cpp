@@ -1,0 +1,84 @@
+#include "cli/commands/job_manager.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/cluster_session.hpp"
+#include "cli/server.hpp"
+#include "control/job_manager/job_manager.hpp"
+
+namespace hummer {
+namespace {
+
+// Ten thousand workers, and what else is open.
+constexpr std::size_t comfortable_descriptors = 10'240;
+
+Nanoseconds in_nanoseconds(double seconds) { return static_cast<Nanoseconds>(seconds * 1e9); }
+
+}  // namespace
+
+int run_job_manager(const Invocation& invocation) {
+  Platform& platform = invocation.platform;
+  CLI::App app(
+      "Runs the JobManager of a cluster: workers register with it, clients submit jobs to it.\n"
+      "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one.");
+  std::string listen = default_job_manager;
+  ClusterAddress address;
+  double slot_timeout = 300, heartbeat_interval = 1, heartbeat_timeout = 5;
+  bool insecure = false;
+  app.add_option("--listen", listen, "host:port where workers and clients reach it; port 0: any")
+      ->envname("HUMMER_LISTEN")
+      ->capture_default_str();
+  address.add_token_option(app);
+  app.add_option("--slot-timeout", slot_timeout, "seconds that a job waits for its slots")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_option("--heartbeat-interval", heartbeat_interval, "seconds between a worker's states")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  app.add_option("--heartbeat-timeout", heartbeat_timeout,
+                 "seconds of silence after which a worker counts as lost")
+      ->check(CLI::Range(0.02, 36000.0))
+      ->capture_default_str();
+  add_insecure_option(app, insecure);
+  app.footer(server_exit_codes_text);
+  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  if (heartbeat_timeout < 2 * heartbeat_interval) {
+    return report(platform, {ErrorCode::invalid_argument,
+                             "--heartbeat-timeout must be at least twice --heartbeat-interval, "
+                             "else one late state is a loss"});
+  }
+  Result<std::string> token = address.token(platform);
+  if (!token.ok()) return report(platform, token.status());
+  if (Status status = check_exposure(platform, "--listen", listen, *token, insecure);
+      !status.ok()) {
+    return report(platform, status);
+  }
+
+  ServerLog log(platform, "jobmanager");
+  const std::size_t descriptors = platform.raise_descriptor_limit();
+  if (descriptors < comfortable_descriptors) {
+    log.line(fmt::format("at most about {} connections: the limit of open files (ulimit -n) is {}",
+                         descriptors - std::min<std::size_t>(descriptors, 50), descriptors));
+  }
+  JobManagerOptions options;
+  options.listen_address = listen;
+  options.token = std::move(*token);
+  options.slot_timeout_ns = in_nanoseconds(slot_timeout);
+  options.heartbeat_interval_ns = in_nanoseconds(heartbeat_interval);
+  options.heartbeat_timeout_ns = in_nanoseconds(heartbeat_timeout);
+  options.log = &ServerLog::write;
+  options.log_context = &log;
+  const std::unique_ptr<SignalWatch> signals = platform.watch_signals();
+  JobManager job_manager(platform, std::move(options));
+  if (Status status = job_manager.start(); !status.ok()) {
+    return report(platform, explain_listen_failure(std::move(status), "--listen"));
+  }
+  log.line("listening on " + job_manager.address().to_string());
+  (void)platform.run_until([&] { return signals->received() != 0; }, never);
+  log.line("stopping");
+  job_manager.stop();
+  return 0;
+}
+
+}  // namespace hummer

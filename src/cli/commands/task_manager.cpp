@@ -1,0 +1,130 @@
+#include "cli/commands/task_manager.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/cluster_session.hpp"
+#include "cli/job_file.hpp"
+#include "cli/server.hpp"
+#include "control/task_manager/task_manager.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr Nanoseconds look_ns = milliseconds(200);
+
+// What was given, an address per interface, or the default.
+Result<std::vector<std::string>> data_addresses(Platform& platform,
+                                                const std::vector<std::string>& given,
+                                                const std::vector<std::string>& interfaces) {
+  std::vector<std::string> addresses = given;
+  for (const std::string& name : interfaces) {
+    const Result<SocketAddress> address = platform.network().interface_address(name);
+    if (!address.ok()) return address.status().with_context("--data-interface " + name);
+    addresses.push_back(name + "=" + address->to_string());
+  }
+  if (addresses.empty()) addresses.push_back("127.0.0.1:0");
+  return addresses;
+}
+
+std::string without_interface(const std::string& address) {
+  const std::size_t equals = address.find('=');
+  return equals == address.npos ? address : address.substr(equals + 1);
+}
+
+// Loopback is right for a cluster on one machine only.
+Status check_reach(Platform& platform, const std::string& job_manager,
+                   const std::vector<std::string>& addresses) {
+  const Result<SocketAddress> master = platform.network().resolve(job_manager);
+  if (!master.ok()) return master.status().with_context("--job-manager " + job_manager);
+  if (is_loopback(*master)) return {};
+  for (const std::string& address : addresses) {
+    const Result<SocketAddress> own = platform.network().resolve(without_interface(address));
+    if (!own.ok()) return own.status().with_context("--data-address " + address);
+    if (!is_loopback(*own)) return {};
+  }
+  return {ErrorCode::invalid_argument,
+          fmt::format("the JobManager is at {}, but other workers could not send this one data: say "
+                      "where they reach it, with --data-address HOST:0 or --data-interface NAME",
+                      job_manager)};
+}
+
+}  // namespace
+
+int run_task_manager(const Invocation& invocation) {
+  Platform& platform = invocation.platform;
+  CLI::App app(
+      "Runs a worker: it registers with the JobManager and runs parts of jobs in its slots.\n"
+      "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one. When the JobManager\n"
+      "is gone it cancels what it runs and registers again, for ever.");
+  ClusterAddress address;
+  TaskManagerOptions options;
+  options.slots = platform.processors();
+  std::vector<std::string> given, interfaces;
+  bool insecure = false;
+  address.add_options(app);
+  app.add_option("--slots", options.slots, "parts of jobs that run at once [one per processor]")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--id", options.id, "name in the cluster, of one live worker at a time [drawn]");
+  app.add_option("--host", options.host,
+                 "name of the machine: workers with the same one share it [the machine's]");
+  app.add_option("--data-address", given,
+                 "[INTERFACE=]HOST:PORT where other workers send data; once per interface; port 0: "
+                 "any [127.0.0.1:0]")
+      ->expected(1);
+  app.add_option("--data-interface", interfaces, "the address of this network interface likewise")
+      ->expected(1);
+  add_insecure_option(app, insecure);
+  app.footer(server_exit_codes_text);
+  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+
+  Result<std::string> token = address.token(platform);
+  if (!token.ok()) return report(platform, token.status());
+  Result<std::vector<std::string>> addresses = data_addresses(platform, given, interfaces);
+  if (!addresses.ok()) return report(platform, addresses.status());
+  for (const std::string& data : *addresses) {
+    if (Status status = check_exposure(platform, "--data-address", without_interface(data), *token,
+                                       insecure);
+        !status.ok()) {
+      return report(platform, status);
+    }
+  }
+  if (Status status = check_reach(platform, address.job_manager, *addresses); !status.ok()) {
+    return report(platform, status);
+  }
+  if (invocation.job != nullptr) {
+    const Result<JobFile> own = read_job_file(platform.files(), own_executable);
+    if (!own.ok()) return report(platform, own.status());
+    options.program_hash = own->hash;
+  }
+
+  ServerLog log(platform, "taskmanager");
+  platform.raise_descriptor_limit();
+  options.job_manager = address.job_manager;
+  options.token = std::move(*token);
+  options.data_addresses = std::move(*addresses);
+  options.log = &ServerLog::write;
+  options.log_context = &log;
+  const int slots = options.slots;
+  const std::unique_ptr<SignalWatch> signals = platform.watch_signals();
+  TaskManager task_manager(platform, invocation.libraries, std::move(options));
+  if (Status status = task_manager.start(); !status.ok()) {
+    return report(platform, explain_listen_failure(std::move(status), "--data-address"));
+  }
+  log.line(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
+                       address.job_manager));
+  bool announced = false;
+  while (signals->received() == 0 && task_manager.refusal().ok()) {
+    (void)platform.run_until([&] { return signals->received() != 0; }, platform.now() + look_ns);
+    if (!announced && task_manager.registered()) {
+      log.line("registered");
+      announced = true;
+    }
+  }
+  const Status refusal = task_manager.refusal();
+  if (refusal.ok()) log.line("stopping");
+  task_manager.stop();
+  return refusal.ok() ? 0 : report(platform, refusal);
+}
+
+}  // namespace hummer

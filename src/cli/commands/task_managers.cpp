@@ -1,0 +1,76 @@
+#include "cli/commands/task_managers.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/cluster_session.hpp"
+#include "graph/json_writer.hpp"
+
+namespace hummer {
+namespace {
+
+std::string data_address(const wire::DataAddress& address) {
+  return address.interface().empty() ? address.address()
+                                     : address.interface() + "=" + address.address();
+}
+
+std::string print_json(const wire::TaskManagerList& list) {
+  JsonWriter json;
+  json.begin_object();
+  json.begin_array("task_managers");
+  for (const wire::TaskManagerStatus& worker : list.task_managers()) {
+    json.begin_object();
+    json.field("id", worker.id());
+    json.field("state", worker.lost() ? "lost" : "alive");
+    json.field("address", worker.address());
+    json.field("slots", worker.slots());
+    json.field("slots_free", worker.slots_free());
+    json.field("heartbeat_age_ms", worker.heartbeat_age_ms());
+    if (worker.lost()) json.field("reason", worker.reason());
+    json.begin_array("data_addresses");
+    for (const auto& address : worker.data_addresses()) json.element(data_address(address));
+    json.end_array();
+    json.begin_array("jobs");
+    for (const std::uint64_t job : worker.jobs()) json.element(job);
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace
+
+int run_task_managers(const Invocation& invocation) {
+  CLI::App app("Lists the workers of a cluster: those alive, and those lost lately with the reason.");
+  ClusterSession session(invocation.platform);
+  session.add_options(app);
+  session.add_output_options(app);
+  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
+
+  wire::ClientRequest request;
+  request.mutable_task_managers();
+  const Result<wire::ClientAnswer> answer = session.ask(std::move(request));
+  if (!answer.ok()) return report(invocation.platform, answer.status());
+  if (session.json()) {
+    session.print(print_json(answer->task_managers()));
+    return 0;
+  }
+  Table table({"id", "state", "address", "slots", "free", "heartbeat", "jobs", "data", "reason"});
+  for (const wire::TaskManagerStatus& worker : answer->task_managers().task_managers()) {
+    std::string data;
+    for (const auto& address : worker.data_addresses()) {
+      data += (data.empty() ? "" : ",") + data_address(address);
+    }
+    table.add({worker.id(), worker.lost() ? "lost" : "alive", worker.address(),
+               std::to_string(worker.slots()), std::to_string(worker.slots_free()),
+               fmt::format("{:.1f} s ago", worker.heartbeat_age_ms() / 1e3),
+               fmt::format("{}", fmt::join(worker.jobs(), ",")), data, worker.reason()});
+  }
+  session.print(table);
+  return 0;
+}
+
+}  // namespace hummer

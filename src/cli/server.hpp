@@ -1,0 +1,47 @@
+// What the commands that run for ever have in common: their log, and care about who can reach them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <hummer/status.hpp>
+
+#include "platform/platform.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace hummer {
+
+inline constexpr const char* server_exit_codes_text =
+    "Exit code: 0 ended by a signal in good order, 1 failure, 2 wrong usage, 130 or 143 ended at "
+    "once by a second signal.";
+
+// Lines on standard error: "2026-11-21 08:50:00 jobmanager: ...". Thread: any.
+class ServerLog {
+ public:
+  ServerLog(Platform& platform, std::string name) : platform_(platform), name_(std::move(name)) {}
+  void line(std::string_view text);
+  // For the options of JobManager and TaskManager; context: the ServerLog.
+  static void write(void* context, std::string_view text);
+
+ private:
+  Platform& platform_;
+  const std::string name_;
+};
+
+// --insecure
+void add_insecure_option(CLI::App& app, bool& insecure);
+
+// Whether to listen at `address`: a name that does not resolve is a failure, and so is an address
+// that others can reach when nobody needs a token, unless `insecure`. `option` is named in messages.
+Status check_exposure(Platform& platform, std::string_view option, std::string_view address,
+                      std::string_view token, bool insecure);
+
+bool is_loopback(const SocketAddress& address);
+
+// With what to do about it.
+Status explain_listen_failure(Status failure, std::string_view option);
+
+}  // namespace hummer

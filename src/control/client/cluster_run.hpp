@@ -1,0 +1,70 @@
+// A job on a cluster, seen from the client that submitted it.
+//
+// Lifecycle: submit() returns once the JobManager has the job; then a task on an own executor watches
+// it. The job does not depend on this object: destroying it, or the end of the process, leaves the
+// job running. A signal to end (Ctrl-C) during wait() detaches likewise, with a hint how to cancel
+// the job, and the result is E3001.
+//
+// Errors: a JobManager that is gone ends wait() within 10 s by connection_lost, which says that the
+// job's state is unknown.
+//
+// Thread: as JobHandle.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "control/client/cluster_client.hpp"
+#include "control/client/progress.hpp"
+#include "control/client/running_job.hpp"
+
+namespace hummer {
+
+class ClusterRun final : public JobHandle::Running {
+ public:
+  ClusterRun(JobSurroundings surroundings, std::string token);
+  ~ClusterRun() override;
+
+  // Blocks until the JobManager has the job and its library, or a failure.
+  Status submit(wire::SubmitJob job, std::string library);
+  std::uint64_t job() const { return job_; }
+
+  void stop() override { send_wish(wire::WISH_STOP); }
+  void cancel() override { send_wish(wire::WISH_CANCEL); }
+  bool finished() const override { return ended_.load(std::memory_order_acquire); }
+  JobResult wait() override;
+  std::vector<std::string> stuck() override;
+
+ private:
+  static Task<void> watch(ClusterRun& run);
+  static Task<void> send(ClusterRun& run, wire::Wish wish);
+  static void changed(void* run, const wire::JobStatus& status);
+  ClusterClientOptions client_options() const;
+  void send_wish(wire::Wish wish);
+  void show(Progress& progress);
+  JobResult detached(int signal);
+  wire::JobStatus status() const;
+  // "; end it with: wordcount cancel 7"
+  std::string hint(const char* command) const;
+
+  const JobSurroundings surroundings_;
+  const std::string token_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ClusterClient> client_;
+  std::uint64_t job_ = 0;
+
+  mutable std::mutex mutex_;
+  wire::JobStatus status_;  // the last one
+  Status lost_;             // why there will be no more of them
+  std::atomic<bool> ended_{false};
+
+  // Of wait().
+  std::string told_reason_;
+  Nanoseconds last_stuck_report_ = 0;
+  JobResult result_;
+  bool complete_ = false;
+};
+
+}  // namespace hummer

@@ -1,0 +1,21 @@
+// What a JobManager says about a job, in the words of the public API.
+#pragma once
+
+#include <string_view>
+
+#include <hummer/job_result.hpp>
+#include <hummer/status.hpp>
+
+#include "control/protocol/control.pb.h"
+
+namespace hummer {
+
+// It will not change any more.
+bool has_ended(wire::JobState state);
+// "running"
+std::string_view job_state_name(wire::JobState state);
+// With how it ended, as far as it has; `seconds` since it started, by the JobManager's clock, and for
+// one that runs by `wall_time_ms`.
+JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms);
+
+}  // namespace hummer

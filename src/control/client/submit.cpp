@@ -1,0 +1,97 @@
+#include "control/client/submit.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "control/client/cluster_run.hpp"
+#include "control/protocol/graph_messages.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t longest_token = 4096;
+
+wire::JobOptions job_options(const EnvironmentOptions& options) {
+  wire::JobOptions message;
+  message.set_parallelism(static_cast<std::uint32_t>(options.parallelism));
+  message.set_batch_records(options.batch_records);
+  message.set_channel_credits(static_cast<std::uint32_t>(options.channel_credits));
+  message.set_spin_us(options.spin_us);
+  message.set_pin_slots(options.pin_slots);
+  message.set_chaining(options.chaining);
+  message.set_partial_state_bytes(options.partial_state_bytes);
+  return message;
+}
+
+Result<std::string> find_token(Platform& platform, const EnvironmentOptions& options) {
+  if (options.token_file.empty()) return options.token;
+  return read_token_file(platform.files(), options.token_file);
+}
+
+}  // namespace
+
+Result<std::string> read_token_file(Files& files, const std::string& path) {
+  Result<std::unique_ptr<ReadableFile>> file = files.open_for_reading(path);
+  if (!file.ok()) return file.status().with_context("the token's file");
+  std::string text(longest_token, '\0');
+  const Result<std::size_t> length = (*file)->read_at(0, text);
+  if (!length.ok()) return length.status().with_context("the token's file");
+  text.resize(*length);
+  text.resize(std::min(text.find('\n'), text.size()));
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == text.npos) {
+    return Status(ErrorCode::invalid_configuration,
+                  path + ": no token in its first line; put one there, or leave out --token-file");
+  }
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
+                                    JobSurroundings surroundings) {
+  const EnvironmentOptions& options = surroundings.options;
+  Platform& platform = *surroundings.platform;
+  if (!impl.origin) {
+    return Status(
+        ErrorCode::invalid_configuration,
+        fmt::format("--job-manager {}: this program's job is built in its main(), which workers "
+                    "can't call; make it a function and write HUMMER_JOB(function) instead of "
+                    "main(), or leave out --job-manager (HUMMER_JOB_MANAGER) to run it here",
+                    options.job_manager));
+  }
+  if (!options.peers.empty()) {
+    return Status(ErrorCode::invalid_configuration,
+                  "--peers and --job-manager exclude each other: leave out one of them");
+  }
+  const Result<std::string> token = find_token(platform, options);
+  if (!token.ok()) return token.status();
+  const StreamGraph graph = impl.finished_graph(surroundings.job_name);
+  HUMMER_TRY(validate(graph));
+  const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining});
+  if (!fused.ok()) return fused.status();
+
+  wire::SubmitJob job;
+  to_message(*fused, *job.mutable_graph());
+  job.set_library_hash(impl.origin->library_hash);
+  job.set_library_bytes(impl.origin->library.size());
+  job.set_library_name(impl.origin->library_name);
+  for (const auto& [name, value] : impl.arguments) {
+    job.add_arguments(value.empty() ? "--" + name : fmt::format("--{}={}", name, value));
+  }
+  surroundings.program = impl.origin->program;
+  *job.mutable_options() = job_options(options);
+
+  auto run = std::make_shared<ClusterRun>(surroundings, *token);
+  HUMMER_TRY(run->submit(std::move(job), impl.origin->library));
+  if (options.detached) {
+    (void)platform.write_standard(1, fmt::format("{}\n", run->job()));
+    return JobHandle(std::make_shared<EndedRun>(surroundings, surroundings.failed({})));
+  }
+  if (!options.quiet) {
+    (void)platform.write_standard(2, fmt::format("hummer: {} is job {} of {}\n",
+                                                 surroundings.job_name, run->job(),
+                                                 options.job_manager));
+  }
+  return JobHandle(run);
+}
+
+}  // namespace hummer

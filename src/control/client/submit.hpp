@@ -1,0 +1,22 @@
+// From an environment with a built graph to a job on a cluster.
+#pragma once
+
+#include <hummer/environment.hpp>
+#include <hummer/status.hpp>
+
+#include "api/environment_impl.hpp"
+#include "control/client/running_job.hpp"
+
+namespace hummer {
+
+// The graph, the library and the arguments go to surroundings.options.job_manager. With
+// options.detached the handle's job counts as ended, and its number is printed.
+// Errors: no origin (an ordinary main), a graph that is none, what the JobManager says.
+Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
+                                    JobSurroundings surroundings);
+
+// The first line of a file, without blanks around it. Errors name the file; an empty one is
+// invalid_configuration.
+Result<std::string> read_token_file(Files& files, const std::string& path);
+
+}  // namespace hummer

@@ -1,0 +1,33 @@
+// SignalWatch: requests from outside to end (SIGINT, SIGTERM), for programs that want to end in
+// good order.
+//
+// While a watch lives, the first such signal is noted and wakes Platform::run_until; a second one
+// ends the process at once with exit code 130 (SIGINT) or 143 (SIGTERM), whatever it is doing: that
+// is what a person wants who presses Ctrl-C again. Without a watch the signals do what they always
+// do. A signal that was ignored when the process started stays ignored (a job under nohup).
+//
+// Made by Platform::watch_signals. Lifecycle: at most one at a time; destroying it gives the
+// signals back. Thread: received() from any. Simulated: never receives one.
+#pragma once
+
+namespace hummer {
+
+class SignalWatch {
+ public:
+  virtual ~SignalWatch() = default;
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  // The number of the first signal since the watch was made; 0: none.
+  virtual int received() const = 0;
+  // What a process that ends because of it returns: 128 + its number; 0: none was received.
+  int exit_code() const {
+    const int signal = received();
+    return signal == 0 ? 0 : 128 + signal;
+  }
+
+ protected:
+  SignalWatch() = default;
+};
+
+}  // namespace hummer
