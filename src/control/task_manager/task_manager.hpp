@@ -57,7 +57,7 @@ class TaskManager {
   // Any thread.
   bool registered() const;
   std::size_t attempts() const;  // that have not ended
-  // What runs here now, and in which slots: one attempt per slot. Tests.
+  // What runs here now, and in which slots. Simulations only: one thread runs everything there.
   struct Held {
     std::uint64_t job = 0;
     std::uint32_t attempt = 0;
