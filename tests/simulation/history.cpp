@@ -82,6 +82,9 @@ void History::check_failure(const wire::JobStatus& status) {
   // Everything that fails a job here is its own mistake, too few slots, or a TaskManager that
   // could not be reached: by its name or its address (10.0.0.N).
   const auto code = static_cast<ErrorCode>(status.failure().code());
+  if (code == ErrorCode::internal || code == ErrorCode::protocol_error) {
+    violation("failed by a mistake of the engine", describe(status));
+  }
   if (code == ErrorCode::user_function_failed || code == ErrorCode::not_enough_slots) return;
   if (message.find("tm") == std::string::npos && message.find("10.0.0.") == std::string::npos &&
       message.find("slot") == std::string::npos) {
