@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "api/job_build.hpp"
+#include "control/task_manager/job_build_stand_in.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/protocol/placement.hpp"
 #include "graph/fingerprint.hpp"
@@ -232,7 +232,7 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
   return graphs;
 }
 
-DeploymentOptions Attempt::deployment_options() const {
+DeploymentOptions Attempt::deployment_options() {
   const EnvironmentOptions job = environment_options(message_.options(), nullptr);
   DeploymentOptions options;
   options.task_manager = static_cast<int>(message_.task_manager());

@@ -107,7 +107,7 @@ class Attempt {
   Result<JobFunction> load_function();
   Status deploy(JobFunction function);
   Result<Graphs> build_graphs(JobFunction function) const;
-  DeploymentOptions deployment_options() const;
+  DeploymentOptions deployment_options();
   Task<void> await_tasks();
   Status close_deployment(Status status);
   void end(Status status);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "control/job_library/engine_abi.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/task_manager/attempt_host.hpp"
 #include "control/task_manager/registration.hpp"
@@ -182,12 +183,14 @@ RegistrationRequest TaskManager::State::registration_request() const {
   request.faults = options_.faults;
   request.hello.set_protocol_version(control_protocol_version);
   request.hello.set_token(options_.token);
+  request.hello.set_engine_version(std::string(engine_version()));
   wire::Registration& registration = *request.hello.mutable_registration();
   registration.set_id(options_.id);
   registration.set_incarnation(incarnation_);
   registration.set_slots(static_cast<std::uint32_t>(options_.slots));
   registration.set_host(options_.host);
   registration.set_program_hash(options_.program_hash);
+  registration.set_abi(std::string(engine_abi()));
   return request;
 }
 
