@@ -388,7 +388,10 @@ void ClusterSimulation::check_submission(Submission& submission) {
     return;
   }
   const wire::JobStatus& last = submission.last;
-  if (last.state() == wire::JOB_CANCELLED && submission.wish != wire::WISH_CANCEL) {
+  // One that is stopped while it waits for slots is cancelled.
+  const bool may_be_cancelled = submission.wish == wire::WISH_CANCEL ||
+                                (submission.wish == wire::WISH_STOP && last.started_ms() == 0);
+  if (last.state() == wire::JOB_CANCELLED && !(may_be_cancelled && submission.wish_sent)) {
     history_.violation("cancelled though nobody asked", submission.name());
   }
   if (last.state() == wire::JOB_FAILED) {

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +28,10 @@
 namespace hummer::cluster_simulation {
 namespace {
 
-// Of real time, for one seed: many times what it takes.
-constexpr unsigned hang_seconds = 60;
+// Of processor time, for one seed: a hundred times what it takes.
+constexpr unsigned hang_seconds = 20;
+// A run that neither goes on nor computes.
+constexpr unsigned blocked_seconds = 300;
 
 struct Seeds {
   std::uint64_t first = 1;
@@ -66,12 +70,20 @@ void say(int pipe, const std::string& line) {
   }
 }
 
+// Ends this process by a signal when a seed takes too long.
+void watch(bool on) {
+  itimerval time{};
+  time.it_value.tv_sec = on ? hang_seconds : 0;
+  setitimer(ITIMER_PROF, &time, nullptr);
+  alarm(on ? blocked_seconds : 0);
+}
+
 [[noreturn]] void run_child(int pipe, std::uint64_t seed, std::uint64_t last, std::uint64_t step) {
   for (; seed <= last; seed += step) {
     say(pipe, fmt::format("begin {}\n", seed));
-    alarm(hang_seconds);
+    watch(true);
     const Report report = simulate_cluster({.seed = seed});
-    alarm(0);
+    watch(false);
     for (const std::string& text : report.violations) {
       std::string one_line = text;
       std::replace(one_line.begin(), one_line.end(), '\n', ' ');
@@ -145,7 +157,8 @@ class Runner {
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(index));
     if (seed == 0) return;
     // It died under way: the others of its seeds go to a new one.
-    const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    const bool hung = WIFSIGNALED(status) &&
+                      (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF);
     fail(seed, hung ? std::string("it hangs")
                     : fmt::format("it crashed ({})",
                                   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit"));

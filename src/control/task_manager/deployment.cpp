@@ -342,8 +342,12 @@ void Deployment::stop() {
   if (started()) stop_tasks();
 }
 
+// Only the job's own sources: a receiver, a source to its chain, ends when its sender has ended.
 void Deployment::stop_tasks() {
-  for (auto& task : tasks_) task->stop();
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    if (execution.kind != TaskKind::chain) continue;
+    if (StreamTask* task = task_here(execution.id)) task->stop();
+  }
 }
 
 void Deployment::cancel() {
