@@ -117,7 +117,8 @@ class DataStream {
     if constexpr (detail::check_record_type<Out>()) {
       return add<Out>("map", make_operator_factory([function] {
                         return std::make_unique<MapOperator<T, Out, Function>>(function);
-                      }));
+                      }),
+                      false, captured_values(function));
     }
   }
   // function(const T&) → bool: keeps those for which it is true.
@@ -125,7 +126,8 @@ class DataStream {
   DataStream filter(Function function) const {
     return add<T>("filter", make_operator_factory([function] {
                     return std::make_unique<FilterOperator<T, Function>>(function);
-                  }));
+                  }),
+                  false, captured_values(function));
   }
   // function(const T&, Collector<U>&): any number of results. With a generic lambda name U:
   // flat_map<U>(…).
@@ -135,7 +137,8 @@ class DataStream {
     if constexpr (detail::check_record_type<Out>()) {
       return add<Out>("flat_map", make_operator_factory([function] {
                         return std::make_unique<FlatMapOperator<T, Out, Function>>(function);
-                      }));
+                      }),
+                      false, captured_values(function));
     }
   }
   // The general operator of the author's own, with state, timers and side outputs:
@@ -148,7 +151,8 @@ class DataStream {
       if (sides.empty()) sides = side_outputs_of(user);
       auto stream = add<Out>("process", make_operator_factory([user, sides] {
                                return std::make_unique<ProcessOperator<T, Out, User>>(user, sides);
-                             }));
+                             }),
+                             false, captured_values(user));
       stream.sides_ = std::move(sides);
       return stream;
     }
@@ -199,7 +203,8 @@ class DataStream {
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
   DataStream write_file(const std::string& path) const {
-    return add_text_sink("write_file", path == "-" ? make_print_writer() : make_file_writer(path))
+    return add_text_sink("write_file", path == "-" ? make_print_writer() : make_file_writer(path),
+                         encoded_values(path))
         .parallelism(1);
   }
   // function(const T&) for its effect.
@@ -207,20 +212,24 @@ class DataStream {
   DataStream for_each(Function function) const {
     return add_sink("for_each", make_operator_factory([function] {
                       return std::make_unique<ForEachSinkOperator<T, Function>>(function);
-                    }));
+                    }),
+                    captured_values(function));
   }
   // A sink of your own: an Operator without output per subtask.
-  DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory) const {
-    const int node =
-        env_->add_node({.name = std::move(name), .kind = "sink", .factory = std::move(factory)});
+  DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory,
+                      const CapturedValues& captured = {}) const {
+    const int node = env_->add_node({.name = std::move(name),
+                                     .kind = "sink",
+                                     .factory = std::move(factory),
+                                     .captured = captured});
     env_->add_edge(node_, node, edge_);
     return DataStream(*env_, node);
   }
   // Any operator on the public contract.
   template <typename Out>
   DataStream<Out> transform(std::string name, std::shared_ptr<const OperatorFactory> factory,
-                            bool stateful = false) const {
-    return add<Out>(std::move(name), std::move(factory), stateful);
+                            bool stateful = false, const CapturedValues& captured = {}) const {
+    return add<Out>(std::move(name), std::move(factory), stateful, captured);
   }
 
   // ---- settings of the operator behind this stream ----
@@ -263,20 +272,22 @@ class DataStream {
 
   template <typename Out>
   DataStream<Out> add(std::string name, std::shared_ptr<const OperatorFactory> factory,
-                      bool stateful = false) const {
+                      bool stateful = false, const CapturedValues& captured = {}) const {
     const int node = env_->add_node({.name = std::move(name),
                                      .kind = "operator",
                                      .factory = std::move(factory),
                                      .stateful = stateful,
-                                     .output_type = type_of<Out>().name});
+                                     .output_type = type_of<Out>().name,
+                                     .captured = captured});
     env_->add_edge(node_, node, edge_);
     return DataStream<Out>(*env_, node);
   }
-  DataStream add_text_sink(std::string name,
-                           std::shared_ptr<const TextWriterFactory> writers) const {
+  DataStream add_text_sink(std::string name, std::shared_ptr<const TextWriterFactory> writers,
+                           const CapturedValues& captured = {}) const {
     return add_sink(std::move(name), make_operator_factory([writers] {
                       return std::make_unique<TextSinkOperator<T>>(writers->make());
-                    }));
+                    }),
+                    captured);
   }
   DataStream with_routing(EdgeRouting routing) const {
     DataStream copy = *this;
@@ -310,32 +321,48 @@ class KeyedStream {
   // value_of: a member pointer or function(const T&) → number.
   template <typename ValueOf>
   auto sum(ValueOf value_of, Emit emit = Emit::automatic) const {
-    return aggregate("sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of}, emit);
+    return aggregate_of("sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of}, emit,
+                        captured_values(value_of));
   }
   template <typename ValueOf>
   auto min(ValueOf value_of, Emit emit = Emit::automatic) const {
     using V = Value<ValueOf>;
-    return aggregate("min", BestAggregate<V, ValueOf, std::less<V>>{value_of}, emit);
+    return aggregate_of("min", BestAggregate<V, ValueOf, std::less<V>>{value_of}, emit,
+                        captured_values(value_of));
   }
   template <typename ValueOf>
   auto max(ValueOf value_of, Emit emit = Emit::automatic) const {
     using V = Value<ValueOf>;
-    return aggregate("max", BestAggregate<V, ValueOf, std::greater<V>>{value_of}, emit);
+    return aggregate_of("max", BestAggregate<V, ValueOf, std::greater<V>>{value_of}, emit,
+                        captured_values(value_of));
   }
   // combine(const T&, const T&) → T, associative and commutative: KeyValue<Key, T>.
   template <typename Combine>
   auto reduce(Combine combine, Emit emit = Emit::automatic) const {
-    return aggregate("reduce", ReduceAggregate<T, Combine>{combine}, emit);
+    return aggregate_of("reduce", ReduceAggregate<T, Combine>{combine}, emit,
+                        captured_values(combine));
   }
 
   // Any aggregate of the shape in hummer/aggregate.hpp.
   template <typename Aggregate>
   DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate(
       const std::string& name, Aggregate aggregate, Emit emit = Emit::automatic) const {
+    return aggregate_of(name, aggregate, emit, captured_values(aggregate));
+  }
+
+ private:
+  template <typename ValueOf>
+  using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
+
+  template <typename Aggregate>
+  DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate_of(
+      const std::string& name, Aggregate aggregate, Emit emit,
+      const CapturedValues& of_aggregate) const {
     using Partial = KeyValue<Key, typename Aggregate::Accumulator>;
     using Out = KeyValue<Key, typename Aggregate::Result>;
     StreamExecutionEnvironment& env = stream_.environment();
     const KeyOf key_of = key_of_;
+    const CapturedValues captured = captured_values(key_of).and_also(of_aggregate);
     if (emit == Emit::every_record) {
       EdgeSpecification edge = stream_.edge();
       edge.routing = EdgeRouting::hash;
@@ -344,7 +371,8 @@ class KeyedStream {
           stream_.node(), edge, name, true, make_operator_factory([key_of, aggregate] {
             return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(key_of,
                                                                                         aggregate);
-          }));
+          }),
+          captured);
     }
     const bool at_end =
         emit == Emit::at_end || (emit == Emit::automatic && is_bounded(env, stream_.node()));
@@ -360,7 +388,8 @@ class KeyedStream {
         make_operator_factory([key_of, aggregate, options] {
           return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
               key_of, aggregate, options);
-        }));
+        }),
+        captured);
     const auto partial_key = [](const Partial& record) -> const Key& { return record.key; };
     EdgeSpecification exchange;
     exchange.routing = EdgeRouting::hash;
@@ -371,22 +400,21 @@ class KeyedStream {
                        make_operator_factory([aggregate, at_end, pair_name] {
                          return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(
                              aggregate, !at_end, pair_name);
-                       }));
+                       }),
+                       of_aggregate);
   }
-
- private:
-  template <typename ValueOf>
-  using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
 
   template <typename Out>
   DataStream<Out> append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
-                         std::shared_ptr<const OperatorFactory> factory) const {
+                         std::shared_ptr<const OperatorFactory> factory,
+                         const CapturedValues& captured) const {
     StreamExecutionEnvironment& env = stream_.environment();
     const int node = env.add_node({.name = std::move(name),
                                    .kind = "operator",
                                    .factory = std::move(factory),
                                    .stateful = stateful,
-                                   .output_type = type_of<Out>().name});
+                                   .output_type = type_of<Out>().name,
+                                   .captured = captured});
     env.add_edge(from, node, edge);
     return DataStream<Out>(env, node);
   }
@@ -412,12 +440,14 @@ class TextStream {
         return blocks_.transform<U>(
             "flat_map", make_operator_factory([function] {
               return std::make_unique<BlockFlatMapOperator<U, Function>>(function);
-            }));
+            }),
+            false, captured_values(function));
       } else {
         return blocks_.transform<U>(
             "flat_map", make_operator_factory([function] {
               return std::make_unique<LineFlatMapOperator<U, Function>>(function);
-            }));
+            }),
+            false, captured_values(function));
       }
     }
   }
@@ -464,21 +494,26 @@ class TextStream {
 
 template <typename T>
 DataStream<T> StreamExecutionEnvironment::from_source(
-    std::string name, std::shared_ptr<const OperatorFactory> factory, bool bounded) {
+    std::string name, std::shared_ptr<const OperatorFactory> factory, bool bounded,
+    const CapturedValues& captured) {
   return DataStream<T>(*this, add_node({.name = std::move(name),
                                         .kind = "source",
                                         .factory = std::move(factory),
                                         .bounded = bounded,
-                                        .output_type = type_of<T>().name}));
+                                        .output_type = type_of<T>().name,
+                                        .captured = captured}));
 }
 
 template <typename T>
 DataStream<Stored<T>> StreamExecutionEnvironment::from_collection(std::vector<T> values) {
+  CapturedValues captured;
+  // Encodes them all, which only a comparison is worth.
+  if (is_rebuilt()) captured = encoded_elements(values);
   auto collection = make_collection<T>(std::move(values));
   return from_source<Stored<T>>("from_collection", make_operator_factory([collection] {
                                   return std::make_unique<CollectionSource<Stored<T>>>(collection);
                                 }),
-                                true)
+                                true, captured)
       .parallelism(1);
 }
 
@@ -490,16 +525,21 @@ auto StreamExecutionEnvironment::generate(Function function, GeneratorOptions op
                           return std::make_unique<GeneratorSource<T, Function, TimestampFunction>>(
                               function, options, timestamp);
                         }),
-                        options.count.has_value());
+                        options.count.has_value(),
+                        captured_values(function)
+                            .and_also(captured_values(timestamp))
+                            .and_also(encoded_values(options)));
 }
 
 inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
                                                         FileSourceOptions options) {
-  return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true));
+  return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true,
+                                           encoded_values(path)));
 }
 inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
-  return TextStream(
-      from_source<TextBlock>("from_socket", make_socket_source(address), false).parallelism(1));
+  return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false,
+                                           encoded_values(address))
+                        .parallelism(1));
 }
 
 }  // namespace hummer

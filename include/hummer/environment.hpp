@@ -31,6 +31,7 @@
 #include <hummer/network_settings.hpp>
 #include <hummer/operator.hpp>
 #include <hummer/operators/generator_source.hpp>
+#include <hummer/rebuildable.hpp>
 
 namespace hummer {
 
@@ -102,6 +103,9 @@ struct NodeSpecification {
   bool stateful = false;
   std::optional<int> parallelism = {};
   std::string output_type = {};
+  // Of the user's functions; of an operator made by a factory of the author's own: none, its
+  // factory is taken as it is.
+  CapturedValues captured = {};
 };
 
 enum class EdgeRouting { automatic, forward, hash, rebalance, broadcast };
@@ -146,7 +150,7 @@ class StreamExecutionEnvironment {
   // A source of your own: make() gives a SourceOperator per subtask.
   template <typename T>
   DataStream<T> from_source(std::string name, std::shared_ptr<const OperatorFactory> factory,
-                            bool bounded);
+                            bool bounded, const CapturedValues& captured = {});
 
   // ---- running ----
 
@@ -163,6 +167,8 @@ class StreamExecutionEnvironment {
 
   int add_node(NodeSpecification node);
   void add_edge(int from, int to, const EdgeSpecification& edge);
+  // Only built here, to be compared with another build of the same job.
+  bool is_rebuilt() const;
   // `name` and a number that is used once.
   std::string unique_name(const std::string& name) {
     return name + " " + std::to_string(++unique_names_);

@@ -46,25 +46,28 @@ JobResult call_job(StreamExecutionEnvironment& env) {
 // The ELF note of a job library: owner "hummer", type 1, the ABI text with its final zero.
 template <std::size_t size>
 struct JobLibraryNote {
-  constexpr explicit JobLibraryNote(const char (&abi)[size]) {
-    for (std::size_t i = 0; i < size; ++i) text[i] = abi[i];
-  }
-  std::uint32_t owner_bytes = 7;
-  std::uint32_t text_bytes = size;
-  std::uint32_t type = 1;
-  char owner[8] = "hummer";
-  char text[(size + 3) / 4 * 4] = {};
+  std::uint32_t owner_bytes;
+  std::uint32_t text_bytes;
+  std::uint32_t type;
+  char owner[8];
+  char text[(size + 3) / 4 * 4];
 };
+template <std::size_t size>
+constexpr JobLibraryNote<size> make_job_library_note(const char (&abi)[size]) {
+  JobLibraryNote<size> note{7, size, 1, "hummer", {}};
+  for (std::size_t i = 0; i < size; ++i) note.text[i] = abi[i];
+  return note;
+}
 
 }  // namespace hummer
 
 #if defined(HUMMER_JOB_LIBRARY)
-#define HUMMER_JOB(function)                                                             \
-  extern "C" const ::hummer::JobFunction hummer_job;                                     \
-  extern "C" const ::hummer::JobFunction hummer_job = &::hummer::call_job<&function>;    \
-  __attribute__((section(".note.hummer"), used,                                          \
-                 aligned(4))) static constexpr ::hummer::JobLibraryNote hummer_job_note{ \
-      HUMMER_ABI};
+#define HUMMER_JOB(function)                                                          \
+  extern "C" const ::hummer::JobFunction hummer_job;                                  \
+  extern "C" const ::hummer::JobFunction hummer_job = &::hummer::call_job<&function>; \
+  __attribute__((section(".note.hummer"), used,                                       \
+                 aligned(4))) static constexpr auto hummer_job_note =                 \
+      ::hummer::make_job_library_note(HUMMER_ABI);
 #else
 #define HUMMER_JOB(function)                                                  \
   int main(int argc, char** argv) {                                           \

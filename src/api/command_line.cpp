@@ -155,10 +155,10 @@ void apply_environment_variables(EnvironmentOptions& options, Impl& impl) {
 
 }  // namespace
 
-void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options,
-                        Impl& impl) {
+void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options, Impl& impl,
+                        bool environment_variables) {
   impl.program = argc > 0 ? argv[0] : "job";
-  apply_environment_variables(options, impl);
+  if (environment_variables) apply_environment_variables(options, impl);
   for (int i = 1; i < argc; ++i) {
     std::string_view word = argv[i];
     if (word == "-h") word = "--help";

@@ -56,6 +56,8 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   node.stateful = specification.stateful;
   node.parallelism = specification.parallelism;
   node.output_type = std::move(specification.output_type);
+  node.captured_hash = specification.captured.hash;
+  node.captured_unknown = specification.captured.unknown;
   impl_->graph.nodes.push_back(std::move(node));
   return impl_->graph.nodes.back().id;
 }
@@ -115,6 +117,8 @@ JobResult StreamExecutionEnvironment::Impl::keep(const std::string& job_name,
   *last_result = result;
   return result;
 }
+
+bool StreamExecutionEnvironment::is_rebuilt() const { return impl_->kept != nullptr; }
 
 JobResult StreamExecutionEnvironment::last_result() const { return *impl_->last_result; }
 

@@ -61,9 +61,10 @@ struct StreamExecutionEnvironment::Impl {
   static std::shared_ptr<JobResult> no_result();
 };
 
-// Reads the engine's options; what is left goes to impl.arguments.
+// Reads the engine's options; what is left goes to impl.arguments. HUMMER_* variables come first,
+// so that options on the command line overrule them.
 void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options,
-                        StreamExecutionEnvironment::Impl& impl);
+                        StreamExecutionEnvironment::Impl& impl, bool environment_variables = true);
 // What --help prints.
 std::string help_text(const StreamExecutionEnvironment::Impl& impl);
 // The first argument that nobody asked for, as a usage error with a suggestion.

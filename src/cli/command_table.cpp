@@ -2,11 +2,30 @@
 
 #include <array>
 
+#include "cli/commands/end_job.hpp"
+#include "cli/commands/job_manager.hpp"
+#include "cli/commands/list.hpp"
+#include "cli/commands/logs.hpp"
+#include "cli/commands/status.hpp"
+#include "cli/commands/submit.hpp"
+#include "cli/commands/task_manager.hpp"
+#include "cli/commands/task_managers.hpp"
+
 namespace hummer {
 
 std::span<const Command> cluster_commands() {
-  // A row per command: {"list", "", "jobs of a cluster", &run_list}.
-  static const std::array<Command, 0> commands = {};
+  static const std::array commands = {
+      Command{"jobmanager", "[--listen ADDRESS]...", "runs the JobManager of a cluster",
+              &run_job_manager},
+      Command{"taskmanager", "[--slots N]...", "runs a worker of a cluster", &run_task_manager},
+      Command{"submit", "[LIBRARY] [--name VALUE]...", "submits a job and watches it", &run_submit},
+      Command{"list", "", "jobs of a cluster", &run_list},
+      Command{"status", "JOB", "a job's state and figures", &run_status},
+      Command{"stop", "JOB", "ends a job in good order", &run_stop},
+      Command{"cancel", "JOB", "ends a job at once", &run_cancel},
+      Command{"logs", "JOB", "what a job has logged", &run_logs},
+      Command{"taskmanagers", "", "workers of a cluster", &run_task_managers},
+  };
   return commands;
 }
 

@@ -1,7 +1,8 @@
 #include "cli/hummer_program.hpp"
+#include "control/job_library/dynamic_job_libraries.hpp"
 
 int main(int argc, char** argv) {
   const std::unique_ptr<hummer::Platform> platform = hummer::make_linux_platform();
-  hummer::BuiltInJobLibraries libraries;
+  hummer::DynamicJobLibraries libraries;
   return hummer::run_hummer(argc, argv, *platform, libraries);
 }

@@ -22,7 +22,7 @@ int run_program(int argc, const char* const* argv, JobFunction job) {
                            .words = std::move(words)});
     }
   }
-  return run_embedded(*platform, job, program, words);
+  return run_embedded(*platform, job, program, words, own_origin(*platform, program));
 }
 
 }  // namespace hummer

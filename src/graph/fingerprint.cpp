@@ -25,6 +25,16 @@ StableHash& StableHash::add(std::string_view text) {
   return *this;
 }
 
+namespace {
+
+void add_operator(StableHash& hash, const ChainedOperator& op) {
+  hash.add(op.name).add(op.uid).add(to_string(op.kind)).add(op.output_type);
+  hash.add(op.stateful ? 1 : 0).add(op.key_groups);
+  if (op.captured_hash != 0) hash.add("captured").add(static_cast<std::int64_t>(op.captured_hash));
+}
+
+}  // namespace
+
 std::uint64_t fingerprint(const JobGraph& graph) {
   StableHash hash;
   hash.add("hummer job graph 1");
@@ -32,8 +42,7 @@ std::uint64_t fingerprint(const JobGraph& graph) {
   for (const JobVertex& vertex : graph.vertices) {
     hash.add(static_cast<std::int64_t>(vertex.chain.size()));
     for (const ChainedOperator& op : vertex.chain) {
-      hash.add(op.name).add(op.uid).add(to_string(op.kind)).add(op.output_type);
-      hash.add(op.stateful ? 1 : 0).add(op.key_groups);
+      add_operator(hash, op);
     }
   }
   hash.add(static_cast<std::int64_t>(graph.edges.size()));
@@ -65,6 +74,38 @@ std::uint64_t execution_hash(const ExecutionGraph& graph) {
     hash.add(static_cast<std::int64_t>(network.buffer_size_bytes)).add(network.credits);
   }
   return hash.value();
+}
+
+std::vector<std::uint64_t> operator_hashes(const JobGraph& graph) {
+  std::vector<std::uint64_t> hashes;
+  for (const JobVertex& vertex : graph.vertices) {
+    for (const ChainedOperator& op : vertex.chain) {
+      StableHash hash;
+      add_operator(hash, op);
+      hashes.push_back(hash.value());
+    }
+  }
+  return hashes;
+}
+
+std::string first_difference(const JobGraph& rebuilt, const std::vector<std::uint64_t>& expected) {
+  const std::vector<std::uint64_t> hashes = operator_hashes(rebuilt);
+  if (hashes.size() != expected.size()) {
+    return "it has " + std::to_string(hashes.size()) + " operators instead of " +
+           std::to_string(expected.size());
+  }
+  std::size_t at = 0;
+  for (const JobVertex& vertex : rebuilt.vertices) {
+    for (const ChainedOperator& op : vertex.chain) {
+      if (hashes[at] != expected[at]) {
+        return "operator '" + op.name + "' differs" +
+               (op.captured_hash != 0 ? " (in what its function captured, or in its name or type)"
+                                      : " (in its name or type)");
+      }
+      ++at;
+    }
+  }
+  return "its edges differ";
 }
 
 }  // namespace hummer

@@ -3,9 +3,9 @@
 //
 // A worker builds the job again from its library and arguments and compares. It
 // covers topology (chains, edges, ports, routing), uids, names, kinds, type names
-// and numbers of key groups. It covers neither parallelism (declared or
-// resolved), resource groups nor network settings: those may change between two
-// runs of one job. The library, the arguments and the codecs are hashed elsewhere.
+// numbers of key groups, and the values that user functions captured. It covers neither parallelism
+// (declared or resolved), resource groups nor network settings: those may change between two runs
+// of one job. The library, the arguments and the codecs are hashed elsewhere.
 //
 // `execution_hash` covers what the fingerprint leaves out of a placed job: which TaskManagers,
 // every task with its slot, every channel with its transport and settings. JobManager and
@@ -18,7 +18,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hummer {
 
@@ -38,5 +40,10 @@ class StableHash {
 
 std::uint64_t fingerprint(const JobGraph& graph);
 std::uint64_t execution_hash(const ExecutionGraph& graph);
+
+// To name what differs when fingerprints do: a hash per operator, vertex by vertex and head first,
+// and the first of them in which `rebuilt` is not as `expected`, in words.
+std::vector<std::uint64_t> operator_hashes(const JobGraph& graph);
+std::string first_difference(const JobGraph& rebuilt, const std::vector<std::uint64_t>& expected);
 
 }  // namespace hummer

@@ -25,7 +25,7 @@ class GraphBuilder {
   StreamNode& sink(std::string name) { return add(OperatorKind::sink, std::move(name)); }
 
   StreamEdge& edge(int from, int to, Routing routing = Routing::forward) {
-    graph.edges.push_back({from, to, 0, routing, {}});
+    graph.edges.push_back({from, to, 0, routing, {}, {}});
     return graph.edges.back();
   }
   StreamNode& node(int id) { return graph.nodes[id - 1]; }

@@ -69,6 +69,7 @@ ChainedOperator chained(const StreamGraph& graph, const StreamNode& node, std::s
   op.uid = std::move(uid);
   op.kind = node.kind;
   op.output_type = node.output_type;
+  op.captured_hash = node.captured_hash;
   op.stateful = node.stateful;
   if (node.stateful || has_hash_input(graph, node.id)) op.key_groups = key_groups_of(node);
   return op;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/fingerprint.hpp"
 #include "graph/graph_builder_for_test.hpp"
 
 namespace hummer {
@@ -205,6 +206,7 @@ TEST(Fingerprint, CoversWhatTheJobMeansAndNothingElse) {
   EXPECT_NE(plain, with([](auto& b) { b.node(3).output_type = "tuple<text,i32>"; }));
   EXPECT_NE(plain, with([](auto& b) { b.node(4).key_groups = 512; }));
   EXPECT_NE(plain, with([](auto& b) { b.node(2).stateful = true; }));
+  EXPECT_NE(plain, with([](auto& b) { b.node(2).captured_hash = 7; }));
   EXPECT_NE(plain, with([](auto& b) { b.graph.edges[2].routing = Routing::rebalance; }));
   EXPECT_NE(plain, with([](auto& b) { b.graph.edges[3].routing = Routing::rebalance; }));
   EXPECT_NE(plain, with([](auto& b) { b.edge(3, 4, Routing::hash); }));
@@ -220,6 +222,29 @@ TEST(Fingerprint, CoversWhatTheJobMeansAndNothingElse) {
               for (StreamNode& node : b.graph.nodes) node.id += 100;
               for (StreamEdge& edge : b.graph.edges) edge.from += 100, edge.to += 100;
             }));
+}
+
+TEST(Fingerprint, NamesTheFirstOperatorThatDiffers) {
+  const auto job = [](auto change) {
+    GraphBuilder b = word_count();
+    change(b);
+    return *fuse(b.graph);
+  };
+  const JobGraph plain = job([](auto&) {});
+  const std::vector<std::uint64_t> expected = operator_hashes(plain);
+  EXPECT_EQ(expected.size(), 5u);
+  const JobGraph captured = job([](auto& b) { b.node(2).captured_hash = 7; });
+  EXPECT_NE(first_difference(captured, expected).find("'flat_map' differs (in what its function"),
+            std::string::npos);
+  const JobGraph longer = job([](auto& b) {
+    b.op("filter").output_type = "text";
+    b.edge(1, 6);
+    b.sink("print");
+    b.edge(6, 7);
+  });
+  EXPECT_EQ(first_difference(longer, expected), "it has 7 operators instead of 5");
+  const JobGraph routed = job([](auto& b) { b.node(2).chain_with_downstream = false; });
+  EXPECT_EQ(first_difference(routed, expected), "its edges differ");
 }
 
 }  // namespace

@@ -54,6 +54,10 @@ struct StreamNode {
   std::string output_type;  // the stable type name of the main output; empty for sinks
   bool stateful = false;    // keeps state by key group
   std::optional<int> key_groups;
+
+  // Of the values that the user's functions captured (hummer/rebuildable.hpp); 0: none.
+  std::uint64_t captured_hash = 0;
+  bool captured_unknown = false;  // they can't be compared: this node runs embedded only
 };
 
 struct StreamEdge {

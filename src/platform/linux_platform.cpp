@@ -104,17 +104,6 @@ class LinuxPlatform final : public Platform {
     return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
   }
 
-  std::size_t raise_descriptor_limit() override {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-    if (limit.rlim_cur < limit.rlim_max) {
-      rlimit raised = limit;
-      raised.rlim_cur = limit.rlim_max;
-      if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
-    }
-    return limit.rlim_cur;
-  }
-
   bool is_terminal(int stream) const override { return ::isatty(stream) == 1; }
 
   Status write_standard(int stream, std::string_view text) override {

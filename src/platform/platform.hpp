@@ -63,10 +63,6 @@ class Platform {
   // Whether a person looks at it.
   virtual bool is_terminal(int stream) const = 0;
 
-  // How many descriptors (files and connections) this process may have open, after raising that as
-  // far as the system lets it.
-  virtual std::size_t raise_descriptor_limit() = 0;
-
   // See signal_watch.hpp.
   virtual std::unique_ptr<SignalWatch> watch_signals() = 0;
 

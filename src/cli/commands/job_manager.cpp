@@ -10,9 +10,6 @@
 namespace hummer {
 namespace {
 
-// Ten thousand workers, and what else is open.
-constexpr std::size_t comfortable_descriptors = 10'240;
-
 Nanoseconds in_nanoseconds(double seconds) { return static_cast<Nanoseconds>(seconds * 1e9); }
 
 }  // namespace
@@ -56,11 +53,6 @@ int run_job_manager(const Invocation& invocation) {
   }
 
   ServerLog log(platform, "jobmanager");
-  const std::size_t descriptors = platform.raise_descriptor_limit();
-  if (descriptors < comfortable_descriptors) {
-    log.line(fmt::format("at most about {} connections: the limit of open files (ulimit -n) is {}",
-                         descriptors - std::min<std::size_t>(descriptors, 50), descriptors));
-  }
   JobManagerOptions options;
   options.listen_address = listen;
   options.token = std::move(*token);

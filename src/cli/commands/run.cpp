@@ -20,7 +20,8 @@ int run_run(const Invocation& invocation) {
   if (!file.ok()) return report(invocation.platform, file.status());
   Result<JobFunction> job = invocation.libraries.load(file->hash, file->bytes);
   if (!job.ok()) return report(invocation.platform, job.status().with_context(path));
-  return run_embedded(invocation.platform, *job, path, split.of_job);
+  return run_embedded(invocation.platform, *job, path, split.of_job,
+                      library_origin(*std::move(file), path, invocation.program));
 }
 
 }  // namespace hummer

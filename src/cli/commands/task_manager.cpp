@@ -11,6 +11,7 @@
 namespace hummer {
 namespace {
 
+constexpr std::uint64_t wanted_descriptors = 65'536;
 constexpr Nanoseconds look_ns = milliseconds(200);
 
 // What was given, an address per interface, or the default.
@@ -92,14 +93,16 @@ int run_task_manager(const Invocation& invocation) {
   if (Status status = check_reach(platform, address.job_manager, *addresses); !status.ok()) {
     return report(platform, status);
   }
+  BuiltInJobLibraries built_in;
   if (invocation.job != nullptr) {
     const Result<JobFile> own = read_job_file(platform.files(), own_executable);
     if (!own.ok()) return report(platform, own.status());
     options.program_hash = own->hash;
+    built_in.add(own->hash, invocation.job);
   }
 
   ServerLog log(platform, "taskmanager");
-  platform.raise_descriptor_limit();
+  (void)platform.raise_descriptor_limit(wanted_descriptors);
   options.job_manager = address.job_manager;
   options.token = std::move(*token);
   options.data_addresses = std::move(*addresses);
@@ -107,7 +110,8 @@ int run_task_manager(const Invocation& invocation) {
   options.log_context = &log;
   const int slots = options.slots;
   const std::unique_ptr<SignalWatch> signals = platform.watch_signals();
-  TaskManager task_manager(platform, invocation.libraries, std::move(options));
+  JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
+  TaskManager task_manager(platform, libraries, std::move(options));
   if (Status status = task_manager.start(); !status.ok()) {
     return report(platform, explain_listen_failure(std::move(status), "--data-address"));
   }

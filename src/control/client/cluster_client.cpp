@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "control/client/job_status.hpp"
+#include "control/job_library/engine_abi.hpp"
 #include "control/protocol/graph_messages.hpp"
+#include "control/protocol/protocol_version.hpp"
 
 namespace hummer {
 namespace {
 
-constexpr std::uint32_t control_protocol_version = 1;
-constexpr std::string_view engine_version = "0.1.0";
 constexpr Nanoseconds first_pause_ns = milliseconds(50);
 constexpr Nanoseconds longest_pause_ns = seconds(1);
 constexpr Nanoseconds connect_timeout_ns = seconds(3);
@@ -90,8 +90,8 @@ Task<Status> ClusterClient::State::connect(Nanoseconds give_up) {
 Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
   wire::Envelope envelope;
   wire::Hello& hello = *envelope.mutable_hello();
-  hello.set_protocol_version(control_protocol_version);
-  hello.set_engine_version(std::string(engine_version));
+  hello.set_protocol_version(job_manager_protocol_version);
+  hello.set_engine_version(std::string(engine_version()));
   hello.set_token(options_.token);
   if (Status status = stream_->send(envelope); !status.ok()) co_return status;
   const Nanoseconds deadline = std::min(give_up, executor_.now() + options_.answer_timeout_ns);

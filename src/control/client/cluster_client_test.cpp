@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "control/client/job_status.hpp"
-#include "control/client/scripted_job_manager_for_test.hpp"
+#include "control/client/answering_job_manager_for_test.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
 namespace hummer {
 namespace {
 
-using Deed = ScriptedJobManager::Deed;
+using Deed = AnsweringJobManager::Deed;
 
 class ClusterClientTest : public testing::Test {
  protected:
@@ -50,7 +50,7 @@ Deed answer_empty_list(const wire::ClientRequest&, wire::ClientAnswer& answer) {
 }
 
 TEST_F(ClusterClientTest, UsesOneConnectionForAllQuestions) {
-  ScriptedJobManager job_manager(master_, 6123, &answer_empty_list);
+  AnsweringJobManager job_manager(master_, 6123, &answer_empty_list);
   ClusterClient client = make_client();
   for (int i = 0; i < 3; ++i) {
     const Result<wire::ClientAnswer> answer = run(client.ask(list()));
@@ -62,7 +62,7 @@ TEST_F(ClusterClientTest, UsesOneConnectionForAllQuestions) {
 
 TEST_F(ClusterClientTest, AsksAgainOverANewConnectionWhenTheOldOneBreaks) {
   int questions = 0;
-  ScriptedJobManager job_manager(master_, 6123,
+  AnsweringJobManager job_manager(master_, 6123,
                                  [&](const wire::ClientRequest&, wire::ClientAnswer& answer) {
                                    answer.mutable_list();
                                    return ++questions < 3 ? Deed::hang_up : Deed::answer;
@@ -74,7 +74,7 @@ TEST_F(ClusterClientTest, AsksAgainOverANewConnectionWhenTheOldOneBreaks) {
 }
 
 TEST_F(ClusterClientTest, GivesUpOnASilentJobManagerWithItsAddress) {
-  ScriptedJobManager job_manager(
+  AnsweringJobManager job_manager(
       master_, 6123,
       [](const wire::ClientRequest&, wire::ClientAnswer&) { return Deed::keep_silent; });
   ClusterClient client = make_client();
@@ -93,14 +93,14 @@ TEST_F(ClusterClientTest, WaitsForAJobManagerThatStartsLater) {
   executor_->spawn(store_outcome(client_node_, client.ask(list()), outcome));
   simulation_.run_until([] { return false; }, seconds(3));
   ASSERT_FALSE(outcome->done);
-  ScriptedJobManager job_manager(master_, 6123, &answer_empty_list);
+  AnsweringJobManager job_manager(master_, 6123, &answer_empty_list);
   simulation_.run_until([&] { return outcome->done.load(); }, seconds(20));
   ASSERT_TRUE(outcome->done);
   EXPECT_TRUE((*outcome->value).ok()) << (*outcome->value).status().to_string();
 }
 
 TEST_F(ClusterClientTest, ARefusedGreetingIsFinal) {
-  ScriptedJobManager job_manager(master_, 6123, &answer_empty_list);
+  AnsweringJobManager job_manager(master_, 6123, &answer_empty_list);
   job_manager.token = "secret";
   ClusterClient stranger = make_client("guess");
   const Result<wire::ClientAnswer> answer = run(stranger.ask(list()));
@@ -120,7 +120,7 @@ TEST_F(ClusterClientTest, ANameThatDoesNotResolveIsFinal) {
 }
 
 TEST_F(ClusterClientTest, WhatTheJobManagerAnswersIsNotAskedAgain) {
-  ScriptedJobManager job_manager(
+  AnsweringJobManager job_manager(
       master_, 6123, [](const wire::ClientRequest&, wire::ClientAnswer& answer) {
         to_message(Status(ErrorCode::not_found, "no job 9"), *answer.mutable_failure());
         return Deed::answer;
@@ -134,7 +134,7 @@ TEST_F(ClusterClientTest, WhatTheJobManagerAnswersIsNotAskedAgain) {
 TEST_F(ClusterClientTest, SendsALibraryOnlyWhenItIsAskedFor) {
   const std::string library(3'000'000, 'x');
   std::string there;
-  ScriptedJobManager job_manager(
+  AnsweringJobManager job_manager(
       master_, 6123, [&](const wire::ClientRequest& request, wire::ClientAnswer& answer) {
         if (request.has_submit()) {
           const bool complete = there.size() == request.submit().library_bytes();
@@ -164,7 +164,7 @@ TEST_F(ClusterClientTest, SendsALibraryOnlyWhenItIsAskedFor) {
 }
 
 TEST_F(ClusterClientTest, AJobManagerThatNeverHasTheLibraryIsAFailure) {
-  ScriptedJobManager job_manager(
+  AnsweringJobManager job_manager(
       master_, 6123, [](const wire::ClientRequest& request, wire::ClientAnswer& answer) {
         if (request.has_submit()) {
           answer.mutable_submitted();
@@ -181,7 +181,7 @@ TEST_F(ClusterClientTest, AJobManagerThatNeverHasTheLibraryIsAFailure) {
 
 TEST_F(ClusterClientTest, WatchesAJobToItsEnd) {
   std::uint64_t version = 0;
-  ScriptedJobManager job_manager(
+  AnsweringJobManager job_manager(
       master_, 6123, [&](const wire::ClientRequest& request, wire::ClientAnswer& answer) {
         EXPECT_EQ(request.job().version_seen(), version);
         wire::JobStatus& status = *answer.mutable_job();
@@ -204,7 +204,7 @@ TEST_F(ClusterClientTest, WatchesAJobToItsEnd) {
 }
 
 TEST_F(ClusterClientTest, CloseEndsAWaitingCall) {
-  ScriptedJobManager job_manager(
+  AnsweringJobManager job_manager(
       master_, 6123,
       [](const wire::ClientRequest&, wire::ClientAnswer&) { return Deed::keep_silent; });
   for (const Nanoseconds when : {milliseconds(100), milliseconds(3020)}) {

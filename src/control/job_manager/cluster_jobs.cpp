@@ -99,7 +99,7 @@ void ClusterState::part_ended(Job& job, std::size_t part) {
 
 void ClusterState::settle(Job& job, Moment at) {
   if (job.ended()) return;
-  if (job.ending() && job.open_parts > 0) {
+  if (job.ending() && !std::exchange(job.undeployed_swept, true)) {
     // Where the deployment was never sent, nothing can run and nothing need be waited for.
     for (std::size_t i = 0; i < job.parts.size(); ++i) {
       if (job.parts[i].ended || job.parts[i].deployed) continue;
@@ -112,6 +112,7 @@ void ClusterState::settle(Job& job, Moment at) {
 
 void ClusterState::job_ended(Job& job) {
   jobs_changed_ = true;
+  schedule_due_ = true;  // also when it only stood in the way of others
   if (job.library_bytes > 0) libraries_.release(job.library_hash);
   const std::string how = job.state == wire::JOB_FINISHED    ? "finished"
                           : job.state == wire::JOB_CANCELLED ? "was cancelled"

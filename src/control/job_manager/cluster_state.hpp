@@ -69,8 +69,10 @@ class ClusterState {
   std::vector<std::uint64_t> take_ended_sessions();
   // Whether a job has changed its state since the last call: who waits for that looks again.
   bool take_job_changes();
-  // Whether advance() has something to do at once.
-  bool schedule_due() const { return schedule_due_; }
+  // Whether any of these, or advance(), has something to do now.
+  bool work_due() const {
+    return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty();
+  }
 
   WorkerTable& workers() { return workers_; }
   JobTable& jobs() { return jobs_; }

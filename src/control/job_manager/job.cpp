@@ -135,7 +135,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
       break;
     }
     case wire::ATTEMPT_CANCELLED:
-      if (job.ending()) {
+      if (job.ending() || job.state == wire::JOB_STOPPING) {
         end_part(job, part, wire::ATTEMPT_CANCELLED);
       } else {
         fail_part(job, part,
@@ -173,7 +173,7 @@ bool conclude(Job& job, std::int64_t wall_ms) {
   if (job.ended() || job.open_parts > 0) return false;
   if (job.finished_parts == job.parts.size()) {
     end_job(job, wire::JOB_FINISHED, wall_ms);
-  } else if (job.state == wire::JOB_CANCELLING) {
+  } else if (job.state == wire::JOB_CANCELLING || job.state == wire::JOB_STOPPING) {
     end_job(job, wire::JOB_CANCELLED, wall_ms);
   } else {
     end_job(job, wire::JOB_FAILED, wall_ms);

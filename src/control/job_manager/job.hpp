@@ -1,7 +1,7 @@
 // Job: what the JobManager knows of one job, and the states that it goes through.
 //
 //   waiting → deploying → running → finished
-//                  │          ├→ stopping → finished
+//                  │          ├→ stopping → finished (cancelled, where a part never began)
 //                  └──────────┼→ cancelling → cancelled (or finished, when all parts were faster)
 //                             └→ failing → failed
 //
@@ -65,6 +65,7 @@ struct Job {
   std::size_t open_parts = 0;
   std::size_t running_parts = 0;   // also those that have ended since
   std::size_t finished_parts = 0;
+  bool undeployed_swept = false;   // parts that never got the deployment were ended
   wire::Deployment deployment;  // but for the receiver's index
   // Sums over the parts: per vertex tasks running and finished, then three per operator.
   std::vector<std::uint64_t> figures;

@@ -71,6 +71,7 @@ Result<ChainedOperator> operator_from(const wire::ChainedOperator& message, std:
   op.output_type = check.text("its type", message.output_type());
   op.stateful = message.stateful();
   op.key_groups = check.number("key groups", message.key_groups(), 0, widest);
+  op.captured_hash = message.captured_hash();
   if (!check.ok()) return std::move(check).status();
   return op;
 }
@@ -176,6 +177,7 @@ void to_message(const JobGraph& graph, wire::JobGraph& message) {
       chained.set_output_type(op.output_type);
       chained.set_stateful(op.stateful);
       chained.set_key_groups(static_cast<std::uint32_t>(op.key_groups));
+      chained.set_captured_hash(op.captured_hash);
     }
   }
   for (const JobEdge& edge : graph.edges) {

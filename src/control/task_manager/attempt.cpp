@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "control/task_manager/job_build_stand_in.hpp"
+#include "api/job_build.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/protocol/placement.hpp"
 #include "graph/fingerprint.hpp"
@@ -206,6 +206,9 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
   Result<BuiltJob> built =
       build_job(function, arguments, environment_options(message_.options(), surroundings_.platform));
   if (!built.ok()) return built.status();
+  if (!built->help.empty()) {
+    return Status(ErrorCode::invalid_argument, "a job was submitted with --help");
+  }
   graphs.stream = std::move(built->graph);
   HUMMER_TRY(validate(graphs.stream));
   Result<JobGraph> fused = fuse(graphs.stream, {.enabled = message_.options().chaining()});

@@ -27,6 +27,8 @@ class StateMessages {
   // The next state, with a sequence of its own.
   wire::TaskManagerState build(std::vector<wire::AttemptReport> reports,
                                const std::vector<AttemptId>& wanted);
+  // Of the newest state.
+  std::uint64_t sequence() const { return sequence_; }
   // The JobManager has answered the state with this sequence.
   void seen(std::uint64_t sequence);
   void forget(const AttemptId& id) { attempts_.erase(id); }

@@ -81,6 +81,9 @@ class TaskManager::State {
     bool news = false;      // for the sending side
     bool dirty = true;      // a state is to be sent soon
     bool receiving = true;
+    std::uint64_t answered = 0;   // sequence of the newest state that the JobManager has answered
+    std::uint64_t farewell = 0;   // of the last state; 0: not sent yet
+    Nanoseconds give_up = never;  // waiting for its answer
   };
 
   Task<void> run();
@@ -285,29 +288,30 @@ Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
       host_->cancel_all();
     }
     if (host_->look()) session->dirty = true;
-    const bool last = cancelled && host_->live() == 0;
+    const bool last = cancelled && host_->live() == 0 && session->farewell == 0;
     if (last) next_beat = executor_->now();
     if (executor_->now() - session->heard >= timeout) {
       session->end = {ErrorCode::timed_out,
                       fmt::format("nothing from the JobManager for {} ms", timeout / 1'000'000)};
     }
     if (session->end.ok()) session->end = send_due(*session, sent, next_beat);
-    if (last || !session->end.ok() || session->news) {
+    if (last) {
+      session->farewell = messages_.sequence();
+      session->give_up = executor_->now() + farewell_timeout_ns;
+    }
+    const bool told = session->farewell != 0 && (session->answered >= session->farewell ||
+                                                 executor_->now() >= session->give_up);
+    if (told || !session->end.ok() || session->news) {
       changed_.event.cancel_wait();
-      if (last) break;
+      if (told) break;
       continue;
     }
-    Nanoseconds deadline = std::min({next_beat, session->heard + timeout,
+    Nanoseconds deadline = std::min({next_beat, session->heard + timeout, session->give_up,
                                      host_->next_library_request()});
     if (session->dirty) deadline = std::min(deadline, sent + coalescing_ns);
     co_await changed_.event.wait_until(deadline);
   }
-  if (session->end.ok()) {
-    const Status told = co_await session->stream->flush(executor_->now() + farewell_timeout_ns);
-    (void)told;
-  } else {
-    log("lost the JobManager: " + session->end.to_string());
-  }
+  if (!session->end.ok()) log("lost the JobManager: " + session->end.to_string());
   registered_.store(false, std::memory_order_release);
   session->stream->close();
   while (session->receiving) {
@@ -357,6 +361,7 @@ void TaskManager::State::handle(Session& session, const wire::Envelope& message)
       const wire::JobManagerState& state = message.job_manager_state();
       if (state.session() != session.welcome.session()) return;
       messages_.seen(state.state_seen());
+      session.answered = std::max(session.answered, state.state_seen());
       if (host_->apply(state)) session.dirty = true;
       return;
     }

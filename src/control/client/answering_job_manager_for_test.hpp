@@ -15,12 +15,12 @@
 
 namespace hummer {
 
-class ScriptedJobManager {
+class AnsweringJobManager {
  public:
   enum class Deed { answer, keep_silent, hang_up };
   using OnRequest = std::function<Deed(const wire::ClientRequest&, wire::ClientAnswer&)>;
 
-  ScriptedJobManager(Platform& platform, std::uint16_t port, OnRequest on_request)
+  AnsweringJobManager(Platform& platform, std::uint16_t port, OnRequest on_request)
       : platform_(platform),
         on_request_(std::move(on_request)),
         executor_(platform.make_executor({.name = "scripted"})) {
@@ -31,7 +31,7 @@ class ScriptedJobManager {
     listener_ = std::move(*listener);
     executor_->spawn(accept(*this));
   }
-  ~ScriptedJobManager() { executor_->stop(); }
+  ~AnsweringJobManager() { executor_->stop(); }
 
   std::string token;         // that a client must have
   Status refuse_with;        // every greeting
@@ -40,7 +40,7 @@ class ScriptedJobManager {
   std::vector<wire::ClientRequest> requests;
 
  private:
-  static Task<void> accept(ScriptedJobManager& self) {
+  static Task<void> accept(AnsweringJobManager& self) {
     while (true) {
       Result<std::unique_ptr<ByteStream>> stream = co_await self.listener_->accept();
       if (!stream.ok()) co_return;
@@ -51,7 +51,7 @@ class ScriptedJobManager {
     }
   }
 
-  static Task<void> serve(ScriptedJobManager& self, MessageStream& stream) {
+  static Task<void> serve(AnsweringJobManager& self, MessageStream& stream) {
     const Result<wire::Envelope> hello = co_await stream.receive();
     if (!hello.ok()) co_return;
     wire::Envelope greeting;

@@ -1,0 +1,194 @@
+// Many TaskManagers in one process, as far as the JobManager can tell: each registers with a token
+// and sends its state as heartbeat at the interval that it is told, over a connection of its own.
+// None ever gets work: they claim to be another program, which has no jobs.
+//
+//   heartbeat_swarm --job-manager 127.0.0.1:6123 --count 5000 --seconds 60 --die 500 --die-at 40
+//
+// Each second a line on standard output: seconds, alive, lost, answers (of the JobManager, so far),
+// tab-separated. `--die M --die-at S` ends the last M connections at once and for good: closed
+// without a word, with what is queued thrown away. Exit code 0 when every other one lived to the end.
+//
+// The token comes from HUMMER_TOKEN.
+#include <fmt/format.h>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/job_library/engine_abi.hpp"
+#include "control/protocol/message_stream.hpp"
+#include "control/task_manager/registration.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer {
+namespace {
+
+struct Options {
+  std::string job_manager = "127.0.0.1:6123";
+  std::string prefix = "swarm";
+  int count = 1000;
+  int seconds = 60;
+  int die = 0;
+  int die_at = -1;
+  double ramp = 5;  // seconds over which the registrations are spread
+  int threads = 1;
+};
+
+struct Counts {
+  std::atomic<int> alive{0};
+  std::atomic<int> lost{0};
+  std::atomic<std::uint64_t> answers{0};
+  std::atomic<bool> dying{false};
+};
+
+struct Member {
+  Platform* platform;
+  const Options* options;
+  Counts* counts;
+  int number;
+  bool mortal;
+};
+
+RegistrationRequest registration_of(const Member& member) {
+  RegistrationRequest request;
+  request.job_manager = member.options->job_manager;
+  const char* token = std::getenv("HUMMER_TOKEN");
+  request.hello.set_protocol_version(control_protocol_version);
+  request.hello.set_token(token == nullptr ? "" : token);
+  request.hello.set_engine_version(std::string(engine_version()));
+  wire::Registration& registration = *request.hello.mutable_registration();
+  registration.set_id(fmt::format("{}-{}", member.options->prefix, member.number));
+  registration.set_incarnation(member.platform->random().next());
+  registration.set_slots(1);
+  registration.set_host(member.options->prefix);
+  registration.set_program_hash(1);
+  registration.set_abi(std::string(engine_abi()));
+  request.data_addresses = {{.interface = {}, .address = "127.0.0.1:1"}};
+  return request;
+}
+
+// Until the connection ends or it is time to die.
+Task<Status> beat(const Member& member, MessageStream& stream, const wire::Welcome& welcome) {
+  const Nanoseconds interval = milliseconds(welcome.heartbeat_interval_ms());
+  Executor& executor = co_await current_executor();
+  wire::Envelope envelope;
+  wire::TaskManagerState& state = *envelope.mutable_task_manager_state();
+  state.set_session(welcome.session());
+  std::uint64_t sequence = 0;
+  Nanoseconds next = executor.now();
+  while (!member.mortal || !member.counts->dying.load(std::memory_order_relaxed)) {
+    state.set_sequence(++sequence);
+    if (Status sent = stream.send(envelope); !sent.ok()) co_return sent;
+    next += interval;
+    while (true) {
+      const Result<wire::Envelope> answer = co_await stream.receive(next);
+      if (!answer.ok() && answer.status().code() == ErrorCode::timed_out) break;
+      if (!answer.ok()) co_return answer.status();
+      member.counts->answers.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  co_return Status();
+}
+
+Task<void> live(Member member, Nanoseconds delay) {
+  co_await sleep_for(delay);
+  Backoff backoff(member.platform->random());
+  Registered registered;
+  while (registered.stream == nullptr) {
+    RegistrationRequest request = registration_of(member);
+    registered = co_await register_once(*member.platform, std::move(request));
+    if (registered.for_good) {
+      (void)member.platform->write_standard(2, registered.status.to_string() + "\n");
+      ++member.counts->lost;
+      co_return;
+    }
+    if (registered.stream == nullptr) co_await sleep_for(backoff.next());
+  }
+  registered.stream->set_limit(max_message_bytes);
+  ++member.counts->alive;
+  const Status end = co_await beat(member, *registered.stream, registered.welcome);
+  --member.counts->alive;
+  if (!end.ok()) {
+    ++member.counts->lost;
+    (void)member.platform->write_standard(
+        2, fmt::format("{}-{}: {}\n", member.options->prefix, member.number, end.to_string()));
+  }
+  registered.stream->close();
+}
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view name = argv[i];
+    const std::string value = argv[i + 1];
+    if (name == "--job-manager") {
+      options.job_manager = value;
+    } else if (name == "--prefix") {
+      options.prefix = value;
+    } else if (name == "--count") {
+      options.count = std::atoi(value.c_str());
+    } else if (name == "--seconds") {
+      options.seconds = std::atoi(value.c_str());
+    } else if (name == "--die") {
+      options.die = std::atoi(value.c_str());
+    } else if (name == "--die-at") {
+      options.die_at = std::atoi(value.c_str());
+    } else if (name == "--ramp") {
+      options.ramp = std::atof(value.c_str());
+    } else if (name == "--threads") {
+      options.threads = std::atoi(value.c_str());
+    } else {
+      return false;
+    }
+  }
+  return argc % 2 == 1 && options.count > 0 && options.threads > 0;
+}
+
+int run(const Options& options) {
+  const std::unique_ptr<Platform> platform = make_linux_platform();
+  const auto wanted = static_cast<std::uint64_t>(options.count) + 64;
+  const Result<std::uint64_t> descriptors = platform->raise_descriptor_limit(wanted);
+  if (!descriptors.ok() || *descriptors < wanted) {
+    (void)platform->write_standard(
+        2, fmt::format("heartbeat_swarm: {} connections need {} open files (ulimit -n {})\n",
+                       options.count, wanted, wanted));
+    return 77;
+  }
+  Counts counts;
+  std::vector<std::unique_ptr<Executor>> executors;
+  for (int i = 0; i < options.threads; ++i) {
+    executors.push_back(platform->make_executor({.name = "swarm"}));
+  }
+  for (int i = 0; i < options.count; ++i) {
+    const Member member{platform.get(), &options, &counts, i, i >= options.count - options.die};
+    const auto delay = static_cast<Nanoseconds>(options.ramp * 1e9 * i / options.count);
+    executors[static_cast<std::size_t>(i % options.threads)]->spawn(live(member, delay));
+  }
+  const Nanoseconds began = platform->now();
+  (void)platform->write_standard(1, "seconds\talive\tlost\tanswers\n");
+  for (int second = 1; second <= options.seconds; ++second) {
+    (void)platform->run_until([] { return false; }, began + seconds(second));
+    if (second == options.die_at) counts.dying = true;
+    (void)platform->write_standard(1, fmt::format("{}\t{}\t{}\t{}\n", second, counts.alive.load(),
+                                                  counts.lost.load(), counts.answers.load()));
+  }
+  const int alive = counts.alive;
+  for (auto& executor : executors) executor->stop();
+  const int expected = options.die_at >= 0 ? options.count - options.die : options.count;
+  return alive == expected && counts.lost == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hummer
+
+int main(int argc, char** argv) {
+  hummer::Options options;
+  if (!hummer::parse(argc, argv, options)) {
+    std::fputs(
+        "usage: heartbeat_swarm [--job-manager ADDRESS] [--prefix NAME] [--count N] [--seconds S]\n"
+        "       [--die M --die-at S] [--ramp S] [--threads N]; the token: HUMMER_TOKEN\n",
+        stderr);
+    return 2;
+  }
+  return hummer::run(options);
+}

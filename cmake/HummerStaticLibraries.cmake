@@ -1,0 +1,20 @@
+# The libraries of others, linked statically wherever there is an archive, so that `hummer` and programs
+# with a job inside run on a machine that has none of them. Shared stay libstdc++, libgcc and libc
+# (a program that loads job libraries must share these with them; hummer_add_job's STATIC_PIE does
+# without).
+foreach(name z zstd)
+  find_library(HUMMER_ARCHIVE_${name} NAMES lib${name}.a ${name} REQUIRED)
+  find_path(HUMMER_HEADERS_${name} ${name}lib.h ${name}.h REQUIRED)
+  add_library(hummer_${name} INTERFACE)
+  target_include_directories(hummer_${name} SYSTEM INTERFACE ${HUMMER_HEADERS_${name}})
+  target_link_libraries(hummer_${name} INTERFACE ${HUMMER_ARCHIVE_${name}})
+endforeach()
+
+set(Protobuf_USE_STATIC_LIBS ON)
+find_package(Protobuf REQUIRED)
+
+# Debian has fmt as headers and as a shared library only; the archive is made of the headers.
+find_package(fmt REQUIRED)
+get_target_property(fmt_include fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+add_library(hummer_fmt STATIC ${CMAKE_SOURCE_DIR}/cmake/fmt_library.cpp)
+target_include_directories(hummer_fmt SYSTEM PUBLIC ${fmt_include})

@@ -1,0 +1,60 @@
+#include "cli/embedded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <hummer/hummer.hpp>
+#include <stdexcept>
+
+#include "cli/command.hpp"
+
+namespace hummer {
+namespace {
+
+int run(JobFunction job, const std::vector<std::string>& words) {
+  const std::unique_ptr<Platform> platform = make_linux_platform();
+  ::testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  const int code = run_embedded(*platform, job, "job", words);
+  ::testing::internal::GetCapturedStdout();
+  ::testing::internal::GetCapturedStderr();
+  return code;
+}
+
+JobResult numbers(StreamExecutionEnvironment& env) {
+  const std::uint64_t count = std::stoull(env.argument("count", "how many"));
+  env.generate([](std::uint64_t index) { return index; }, {.count = count})
+      .for_each([](std::uint64_t) {});
+  return env.execute("Numbers");
+}
+
+TEST(RunEmbedded, ExitCodesTellSuccessFailureAndWrongUsage) {
+  EXPECT_EQ(run(&numbers, {"--count", "100"}), 0);
+  EXPECT_EQ(run(&numbers, {"--help"}), 0);
+  EXPECT_EQ(run(&numbers, {"--count", "100", "--explain"}), 0);
+  EXPECT_EQ(run(&numbers, {}), 2);
+  EXPECT_EQ(run(&numbers, {"--count", "100", "--cuont", "1"}), 2);
+  EXPECT_EQ(run(&numbers, {"--count", "many"}), 1);
+}
+
+TEST(RunEmbedded, AFunctionThatThrowsOrExecutesNothingFails) {
+  const JobFunction throws = [](StreamExecutionEnvironment&) -> JobResult {
+    throw std::runtime_error("no such table");
+  };
+  EXPECT_EQ(run(throws, {}), 1);
+  const JobFunction nothing = [](StreamExecutionEnvironment& env) { return env.last_result(); };
+  EXPECT_EQ(run(nothing, {}), 1);
+}
+
+TEST(SplitWords, OwnOptionsEndAtTheFirstArgument) {
+  const std::string_view with_value[] = {"--job-manager"};
+  const SplitWords split = split_at_first_argument(
+      {"--detached", "--job-manager", "host:1", "a.job.so", "--input", "x"}, with_value);
+  EXPECT_EQ(split.own,
+            (std::vector<std::string>{"--detached", "--job-manager", "host:1", "a.job.so"}));
+  EXPECT_EQ(split.of_job, (std::vector<std::string>{"--input", "x"}));
+  EXPECT_TRUE(split_at_first_argument({}, with_value).own.empty());
+  EXPECT_EQ(split_at_first_argument({"--job-manager"}, with_value).own.size(), 1u);
+}
+
+}  // namespace
+}  // namespace hummer

@@ -1,0 +1,95 @@
+// JobManager::State: the actor around ClusterState: connections, and one task that keeps house.
+//
+// Each connection is one task: greeting, then a loop that hands each message to ClusterState. All
+// that follows from it (states to send, sessions to end, requests to answer) is done by the
+// housekeeper, once per round of the executor, so that ten heartbeats in one round cost one look.
+//
+// Thread: everything on executor_, but start, stop and counts.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include "control/job_manager/cluster_state.hpp"
+#include "control/job_manager/parked_requests.hpp"
+
+namespace hummer {
+
+class JobManager::State {
+ public:
+  State(Platform& platform, JobManagerOptions options);
+  ~State() { stop(); }
+
+  Status start();
+  void stop();
+  SocketAddress address() const { return address_; }
+  JobManagerCounts counts() const;
+
+ private:
+  // A connection that has not said who it is.
+  struct Greeting {
+    std::shared_ptr<MessageStream> stream;
+    std::list<Greeting*>::iterator place;
+    bool listed = false;
+  };
+
+  // connections.cpp. `self` outlives all tasks: stop() ends them first.
+  static Task<void> accept_all(State* self);
+  static Task<void> serve(State* self, std::unique_ptr<ByteStream> stream);
+  // The hello, when it is one that is let in.
+  static Task<Result<wire::Hello>> greet(State* self, std::shared_ptr<MessageStream> stream);
+  static Task<void> serve_worker(State* self, std::shared_ptr<MessageStream> stream,
+                                 wire::Registration registration);
+  static Task<void> serve_client(State* self, std::shared_ptr<MessageStream> stream);
+  static Task<void> refuse(State* self, std::shared_ptr<MessageStream> stream, Status why,
+                           bool may_retry);
+  Status check_hello(const wire::Hello& hello) const;
+  void welcome(MessageStream& stream, std::uint64_t session);
+  Status take_worker_message(MessageStream& stream, std::uint64_t session,
+                             const wire::Envelope& message);
+  void take_client_request(const std::shared_ptr<ClientConnection>& client,
+                           wire::ClientRequest request);
+  void list_greeting(Greeting& greeting);
+  void unlist_greeting(Greeting& greeting);
+
+  // job_manager.cpp
+  static Task<void> keep_house(State* self);
+  void round();
+  void raise_descriptor_limit();
+  void something_happened() {
+    happened_ = true;
+    house_event_.notify();
+  }
+  Moment moment() const { return {executor_->now(), executor_->wall_time_ms()}; }
+  void log(const std::string& line) const;
+  void garbage_came(const Status& why, const SocketAddress& from);
+
+  struct Counts {
+    std::atomic<std::uint64_t> connections{0};
+    std::atomic<std::uint64_t> task_managers{0};
+    std::atomic<std::uint64_t> task_managers_lost{0};
+    std::atomic<std::uint64_t> heartbeats{0};
+    std::atomic<std::uint64_t> refused{0};
+    std::atomic<std::uint64_t> garbage{0};
+    std::atomic<std::uint64_t> stale_states{0};
+  };
+
+  Platform& platform_;
+  const JobManagerOptions options_;
+  const std::uint64_t incarnation_;
+  std::unique_ptr<Executor> executor_;  // stopped before the rest goes
+  SocketAddress address_;
+  Counts counts_;
+  WakeEvent house_event_;
+  bool happened_ = false;  // also within a round, when nobody waits for the event
+  ClusterState cluster_;
+  ParkedRequests parked_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
+  std::list<Greeting*> greetings_;  // oldest first
+  std::unique_ptr<Listener> listener_;
+  wire::Envelope state_message_;  // of the housekeeper; kept for its memory
+};
+
+}  // namespace hummer

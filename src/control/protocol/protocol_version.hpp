@@ -1,0 +1,10 @@
+// The version of control.proto's meaning: both sides of a connection must agree.
+#pragma once
+
+#include <cstdint>
+
+namespace hummer {
+
+inline constexpr std::uint32_t job_manager_protocol_version = 1;
+
+}  // namespace hummer
