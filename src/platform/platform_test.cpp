@@ -54,6 +54,17 @@ TEST(LinuxPlatform, ASignalToEndIsNotedAndASecondOneEndsTheProcess) {
   EXPECT_EQ(again->exit_code(), 0) << "a watch knows only what came since it was made";
 }
 
+TEST(LinuxPlatform, RaisesTheLimitOfDescriptorsAsFarAsItMay) {
+  auto platform = make_linux_platform();
+  const Result<std::uint64_t> now = platform->raise_descriptor_limit(1);
+  ASSERT_TRUE(now.ok());
+  EXPECT_GE(*now, 16u);  // not lowered
+  const Result<std::uint64_t> more = platform->raise_descriptor_limit(*now + 1);
+  ASSERT_TRUE(more.ok());
+  EXPECT_GE(*more, *now);
+  EXPECT_EQ(platform->raise_descriptor_limit(1).value(), *more);
+}
+
 TEST(LinuxPlatform, FullStandardOutputIsAFailureByName) {
   auto platform = make_linux_platform();
   const int full = ::open("/dev/full", O_WRONLY);

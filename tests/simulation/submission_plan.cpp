@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "control/task_manager/job_build_stand_in.hpp"
+#include "api/job_build.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "graph/job_graph.hpp"
 #include "simulation/fault_schedule.hpp"
