@@ -97,7 +97,7 @@ Task<void> SimulatedClient::pursue(SimulatedClient& self, Submission& submission
       }
     }
     if (submission.wish != wire::WISH_RUN && !submission.wished) {
-      self.executor_->spawn(wish(self, submission, *job, round));
+      self.executor_->spawn(wish(self, submission, *job, client.numbered_by(), round));
     }
     Result<wire::JobStatus> end = co_await client.watch(*job, &SimulatedClient::changed, &self);
     if (!end.ok()) {
@@ -118,9 +118,10 @@ Task<void> SimulatedClient::pursue(SimulatedClient& self, Submission& submission
 }
 
 Task<void> SimulatedClient::wish(SimulatedClient& self, Submission& submission, std::uint64_t job,
-                                 int round) {
+                                 std::uint64_t numbered_by, int round) {
   co_await sleep_for(submission.wish_after);
   ClusterClientOptions options = self.options();
+  options.numbered_by = numbered_by;
   ClusterClient client(self.node_, *self.executor_, options);
   while (!submission.done && submission.round == round) {
     wire::ClientRequest request;
@@ -128,10 +129,9 @@ Task<void> SimulatedClient::wish(SimulatedClient& self, Submission& submission, 
     request.mutable_end()->set_wish(submission.wish);
     submission.wish_sent = true;
     const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
-    if (answer.ok() || !is_network_trouble(answer.status())) {
-      submission.wished = true;
-      break;
-    }
+    if (answer.ok()) submission.wished = true;
+    // Not answered by the JobManager that has it: whoever submits it again asks again.
+    if (answer.ok() || !is_network_trouble(answer.status())) break;
     co_await sleep_for(pause_ns);
   }
 }
@@ -144,7 +144,6 @@ Task<void> SimulatedClient::observe(SimulatedClient& self) {
 }
 
 Task<void> SimulatedClient::list(SimulatedClient& self) {
-  self.listed_ = false;
   ClusterClientOptions options = self.options();
   ClusterClient client(self.node_, *self.executor_, options);
   History& history = self.surroundings_.history;
@@ -167,7 +166,7 @@ Task<void> SimulatedClient::list(SimulatedClient& self) {
   self.jobs_ = std::move(*answer->mutable_list());
   history.set_now(self.executor_->now());
   for (const wire::JobStatus& job : self.jobs_.jobs()) history.saw_job(job);
-  self.listed_ = true;
+  ++self.listings_;
 }
 
 }  // namespace hummer::cluster_simulation

@@ -39,16 +39,15 @@ class SimulatedClient {
   void pursue(Submission& submission) { executor_->spawn(pursue(*this, submission)); }
   // Never ends.
   void observe() { executor_->spawn(observe(*this)); }
-  // Asks both lists; true when both came.
-  bool finished_listing() const { return listed_; }
-  void list() { executor_->spawn(list(*this)); }
+  // How many times both lists came.
+  int listings() const { return listings_; }
   const wire::JobList& jobs() const { return jobs_; }
   const wire::TaskManagerList& task_managers() const { return task_managers_; }
 
  private:
   static Task<void> pursue(SimulatedClient& self, Submission& submission);
   static Task<void> wish(SimulatedClient& self, Submission& submission, std::uint64_t job,
-                         int round);
+                         std::uint64_t numbered_by, int round);
   static Task<void> observe(SimulatedClient& self);
   static Task<void> list(SimulatedClient& self);
   static void changed(void* context, const wire::JobStatus& status);
@@ -63,7 +62,7 @@ class SimulatedClient {
   MessageFaults* faults_;
   wire::JobList jobs_;
   wire::TaskManagerList task_managers_;
-  bool listed_ = false;
+  int listings_ = 0;
   std::unique_ptr<Executor> executor_;
 };
 
