@@ -98,7 +98,7 @@ ClusterSimulation::ClusterSimulation(RunOptions options)
     : options_(options),
       simulation_(simulation_options(options.seed)),
       random_(mix_bits(options.seed ^ 0x5c4ed01e)),
-      surroundings_{simulation_, weather_, report_.faults,    random_,
+      surroundings_{simulation_,       weather_, report_.faults, random_,
                     "jobmanager:6123", "secret", options.verbose},
       client_surroundings_{simulation_,
                            history_,
@@ -115,7 +115,8 @@ ClusterSimulation::ClusterSimulation(RunOptions options)
         std::make_unique<TaskManagerProcess>(surroundings_, fmt::format("tm{}", i)));
   }
   client_ = std::make_unique<ClientProcess>(surroundings_, "client", client_surroundings_, false);
-  observer_ = std::make_unique<ClientProcess>(surroundings_, "observer", client_surroundings_, true);
+  observer_ =
+      std::make_unique<ClientProcess>(surroundings_, "observer", client_surroundings_, true);
 }
 
 // What still runs is killed: destroying it must not wait for anybody.
@@ -268,9 +269,8 @@ void ClusterSimulation::begin(Running& running) {
           break;
         case Cut::task_manager_from_task_manager: running.cuts = {{fault.victim, other}}; break;
         case Cut::task_manager_from_all:
-          running.cuts = {{fault.victim, job_manager_place},
-                          {fault.victim, other},
-                          {fault.victim, third}};
+          running.cuts = {
+              {fault.victim, job_manager_place}, {fault.victim, other}, {fault.victim, third}};
           break;
         case Cut::client_from_job_manager:
           running.cuts = {{client_place, job_manager_place}};
@@ -329,9 +329,9 @@ void ClusterSimulation::play_schedule() {
   }
   const SimulationOptions calm = simulation_.options();
   while (!schedule.empty()) {
-    const auto next = std::min_element(
-        schedule.begin(), schedule.end(),
-        [](const Running& a, const Running& b) { return a.next < b.next; });
+    const auto next =
+        std::min_element(schedule.begin(), schedule.end(),
+                         [](const Running& a, const Running& b) { return a.next < b.next; });
     run_until(std::min(next->next, faults_end));
     if (!next->begun) {
       begin(*next);

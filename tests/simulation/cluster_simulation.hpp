@@ -9,8 +9,8 @@
 // runs and all connections work, and the cluster has to settle: history.hpp says what that means,
 // and what must hold at any time. A run lasts at least 60 virtual seconds.
 //
-// A killed process: its node is frozen at once; its objects are destroyed at once or only when it is
-// started again (drawn), which must do nothing that SIGKILL would not have let happen.
+// A killed process: its node is frozen at once; its objects are destroyed at once or only when it
+// is started again (drawn), which must do nothing that SIGKILL would not have let happen.
 //
 // Thread: one, whichever it is.
 #pragma once

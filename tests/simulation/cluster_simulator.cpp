@@ -157,8 +157,8 @@ class Runner {
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(index));
     if (seed == 0) return;
     // It died under way: the others of its seeds go to a new one.
-    const bool hung = WIFSIGNALED(status) &&
-                      (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF);
+    const bool hung =
+        WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF);
     fail(seed, hung ? std::string("it hangs")
                     : fmt::format("it crashed ({})",
                                   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit"));

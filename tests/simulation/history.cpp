@@ -148,8 +148,8 @@ void History::check_end(const wire::JobList& jobs, const wire::TaskManagerList& 
     alive += one.lost() ? 0 : 1;
     all += fmt::format(" {}{}", one.id(), one.lost() ? " (lost: " + one.reason() + ")" : "");
     if (!one.lost() && one.slots_free() != one.slots()) {
-      violation("slots are not free at the end", fmt::format("{}: {} of {}", one.id(),
-                                                             one.slots_free(), one.slots()));
+      violation("slots are not free at the end",
+                fmt::format("{}: {} of {}", one.id(), one.slots_free(), one.slots()));
     }
     if (!one.lost() && one.jobs_size() > 0) {
       violation("a TaskManager has jobs at the end", fmt::format("{}: {}", one.id(), one.jobs(0)));

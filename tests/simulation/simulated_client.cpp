@@ -14,10 +14,8 @@ bool is_network_trouble(const Status& status) {
     case ErrorCode::connection_refused:
     case ErrorCode::connection_lost:
     case ErrorCode::timed_out:
-    case ErrorCode::peer_gone:
-      return true;
-    default:
-      return false;
+    case ErrorCode::peer_gone: return true;
+    default: return false;
   }
 }
 

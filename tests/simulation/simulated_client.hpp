@@ -25,7 +25,7 @@ struct Surroundings {
   Simulation& simulation;
   History& history;
   Random& random;
-  const int& job_manager;  // how many have been started before the one that runs
+  const int& job_manager;                // how many have been started before the one that runs
   std::function<void(std::string)> log;  // may be empty
   std::string job_manager_address;
   std::string token;

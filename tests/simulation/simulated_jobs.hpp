@@ -1,8 +1,8 @@
 // The jobs of the simulated cluster: small ones through the public API, whose result can be told
 // without running them.
 //
-// Each takes `--tag TEXT` (unique per submission), `--records N`, `--rate R` (records per second; 0:
-// as fast as it goes). Its sinks write what they got into files of the TaskManager's node,
+// Each takes `--tag TEXT` (unique per submission), `--records N`, `--rate R` (records per second;
+// 0: as fast as it goes). Its sinks write what they got into files of the TaskManager's node,
 // /results/TAG/SINK-SUBTASK-N, one per time that the sink was opened:
 //
 //   open TIME      virtual nanoseconds
@@ -44,7 +44,8 @@ struct SinkOutput {
 // By sink, in order of opening.
 using JobOutput = std::map<std::string, std::vector<SinkOutput>>;
 
-// What the sinks of job `tag` left on these nodes. A file that no sink can have written is a failure.
+// What the sinks of job `tag` left on these nodes. A file that no sink can have written is a
+// failure.
 Result<JobOutput> read_output(const std::vector<SimulatedPlatform*>& nodes, const std::string& tag);
 
 // Empty, or how the output differs from that of a job that ran to its end (`stopped`: that was

@@ -8,8 +8,8 @@ namespace hummer::cluster_simulation {
 
 void SimulatedProcess::log(std::string_view line) const {
   if (!surroundings_.verbose) return;
-  fmt::print(stderr, "{:11.6f} {}: {}\n",
-             static_cast<double>(surroundings_.simulation.now()) / 1e9, node_->name(), line);
+  fmt::print(stderr, "{:11.6f} {}: {}\n", static_cast<double>(surroundings_.simulation.now()) / 1e9,
+             node_->name(), line);
 }
 
 void SimulatedProcess::log_line(void* context, std::string_view line) {
@@ -17,9 +17,9 @@ void SimulatedProcess::log_line(void* context, std::string_view line) {
 }
 
 Status SimulatedProcess::start() {
-  faults_ = std::make_unique<PlannedMessageFaults>(surroundings_.simulation, surroundings_.weather,
-                                                   surroundings_.totals,
-                                                   surroundings_.random.next());
+  faults_ =
+      std::make_unique<PlannedMessageFaults>(surroundings_.simulation, surroundings_.weather,
+                                             surroundings_.totals, surroundings_.random.next());
   log("starts");
   return make();
 }
@@ -76,8 +76,8 @@ Status TaskManagerProcess::make() {
 void TaskManagerProcess::drop() { actor_.reset(); }
 
 Status ClientProcess::make() {
-  client_ = std::make_unique<SimulatedClient>(node(), shared_,
-                                              without_faults_ ? nullptr : faults_.get());
+  client_ =
+      std::make_unique<SimulatedClient>(node(), shared_, without_faults_ ? nullptr : faults_.get());
   return {};
 }
 

@@ -30,13 +30,13 @@ struct Submission {
   bool submit_twice = false;
 
   // How it goes.
-  std::uint64_t id = 0;  // submission_id
-  int round = 0;         // counted up when a JobManager forgot the job
+  std::uint64_t id = 0;        // submission_id
+  int round = 0;               // counted up when a JobManager forgot the job
   int first_job_manager = -1;  // which one (they are counted) ran when this round began
   int last_job_manager = -1;   // which one ended it
-  bool wish_sent = false;  // perhaps it came through
-  bool wished = false;     // it was answered
-  bool done = false;  // ended, or refused
+  bool wish_sent = false;      // perhaps it came through
+  bool wished = false;         // it was answered
+  bool done = false;           // ended, or refused
   wire::JobStatus last;
 
   // "job3" or, after the first round, "job3-2"

@@ -33,7 +33,10 @@ bool names_a_job(const wire::ClientRequest& request) {
 class ClusterClient::State {
  public:
   State(Platform& platform, Executor& executor, ClusterClientOptions options)
-      : platform_(platform), executor_(executor), options_(std::move(options)), numbered_by_(options_.numbered_by) {}
+      : platform_(platform),
+        executor_(executor),
+        options_(std::move(options)),
+        numbered_by_(options_.numbered_by) {}
 
   std::uint64_t numbered_by() const { return numbered_by_; }
   Task<Result<wire::ClientAnswer>> ask(wire::ClientRequest request);
@@ -187,8 +190,7 @@ Task<Result<wire::ClientAnswer>> ClusterClient::State::ask(wire::ClientRequest r
   }
 }
 
-Task<Result<std::uint64_t>> ClusterClient::State::submit(wire::SubmitJob job,
-                                                         std::string library) {
+Task<Result<std::uint64_t>> ClusterClient::State::submit(wire::SubmitJob job, std::string library) {
   if (job.submission_id() == 0) job.set_submission_id(platform_.random().next() | 1);
   // Each round asks what is lacking, and sends it. A JobManager that lost what it had (it started
   // again) asks for it again; one that never has enough is at fault.

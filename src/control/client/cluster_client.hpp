@@ -43,9 +43,9 @@ class ClusterClient {
   Task<Result<wire::JobStatus>> watch(std::uint64_t job,
                                       void (*on_change)(void*, const wire::JobStatus&),
                                       void* context);
-  // The JobManager process that took the last submission; 0: none. One that was started again counts
-  // its jobs from 1: asked for a job of its predecessor it would answer about another, so the client
-  // does not ask it, and answers not_found.
+  // The JobManager process that took the last submission; 0: none. One that was started again
+  // counts its jobs from 1: asked for a job of its predecessor it would answer about another, so
+  // the client does not ask it, and answers not_found.
   std::uint64_t numbered_by() const;
   void close();
 

@@ -139,8 +139,8 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
         end_part(job, part, wire::ATTEMPT_CANCELLED);
       } else {
         fail_part(job, part,
-                  Status(ErrorCode::cancelled, fmt::format("TaskManager '{}' cancelled its part",
-                                                           part.task_manager)),
+                  Status(ErrorCode::cancelled,
+                         fmt::format("TaskManager '{}' cancelled its part", part.task_manager)),
                   true);
       }
       break;

@@ -203,8 +203,8 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
   Graphs graphs;
   const std::vector<std::string> arguments(message_.arguments().begin(),
                                            message_.arguments().end());
-  Result<BuiltJob> built =
-      build_job(function, arguments, environment_options(message_.options(), surroundings_.platform));
+  Result<BuiltJob> built = build_job(
+      function, arguments, environment_options(message_.options(), surroundings_.platform));
   if (!built.ok()) return built.status();
   if (!built->help.empty()) {
     return Status(ErrorCode::invalid_argument, "a job was submitted with --help");
@@ -264,8 +264,7 @@ Status Attempt::deploy(JobFunction function) {
   }
   HUMMER_TRY(validate(message_.options()));
   enter(Step::build);
-  Result<Graphs> graphs =
-      guarded("the job function", [&] { return build_graphs(function); });
+  Result<Graphs> graphs = guarded("the job function", [&] { return build_graphs(function); });
   if (!graphs.ok()) return graphs.status();
 
   enter(Step::deploy);
@@ -320,9 +319,7 @@ Status Attempt::close_deployment(Status status) {
 
 void Attempt::end(Status status) {
   const bool as_asked = cancelled() && is_consequence(status);
-  log(status.ok()  ? "finished"
-      : as_asked   ? "cancelled"
-                   : "failed: " + status.to_string());
+  log(status.ok() ? "finished" : as_asked ? "cancelled" : "failed: " + status.to_string());
   ChangeSignal& changed = *surroundings_.changed;
   {
     const std::lock_guard lock(mutex_);
@@ -341,7 +338,8 @@ void Attempt::end(Status status) {
 std::vector<int> Attempt::slots() const {
   std::vector<int> slots;
   if (message_.task_manager() >= static_cast<unsigned>(message_.task_managers_size())) return slots;
-  const wire::PlacedWorker& here = message_.task_managers(static_cast<int>(message_.task_manager()));
+  const wire::PlacedWorker& here =
+      message_.task_managers(static_cast<int>(message_.task_manager()));
   for (std::uint32_t slot = 0; slot < here.slots(); ++slot) {
     const auto& others = here.occupied();
     if (std::find(others.begin(), others.end(), slot) == others.end()) {

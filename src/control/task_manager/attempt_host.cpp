@@ -37,8 +37,7 @@ void AttemptHost::carry_out(AttemptTable::Actions actions) {
   for (const AttemptId& id : actions.cancel) attempts_.at(id)->cancel();
   for (const AttemptId& id : actions.forget) attempts_.erase(id);
   for (AttemptTable::Start& start : actions.start) {
-    auto attempt =
-        std::make_unique<Attempt>(surroundings_, start.id, std::move(start.deployment));
+    auto attempt = std::make_unique<Attempt>(surroundings_, start.id, std::move(start.deployment));
     if (start.stop) attempt->stop();
     if (refusing_) attempt->cancel();
     attempt->start();
