@@ -57,10 +57,11 @@ Result<std::size_t> SimulatedConnection::write(int end, std::span<const char> by
   if (bytes.empty()) return std::size_t{0};
   if (simulation_.random().chance(simulation_.options().connection_death_rate)) {
     simulation_.trace("connection death");
+    ++simulation_.counts_.connection_deaths;
     learn_of_death(end);
     doom(1 - end);
   }
-  if (other.closed && !own.dead) learn_of_death(end);
+  if (other.closed && !own.dead && !separated()) learn_of_death(end);
   if (own.dead || own.ended) return lost(end);
   const std::size_t used = other.in_flight_bytes + other.arrived.size() - other.arrived_read;
   const std::size_t capacity = simulation_.options().stream_buffer_bytes;
@@ -76,6 +77,8 @@ Result<std::size_t> SimulatedConnection::write(int end, std::span<const char> by
 
 void SimulatedConnection::send(int to, std::string bytes, bool last) {
   End& end = ends_[to];
+  ++simulation_.counts_.transfers;
+  if (separated()) ++simulation_.counts_.held_by_partition;
   Nanoseconds when = simulation_.now() + latency();
   if (!end.in_flight.empty()) when = std::max(when, end.in_flight.back().when);
   end.in_flight_bytes += bytes.size();

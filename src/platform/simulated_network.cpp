@@ -98,7 +98,9 @@ Task<Result<std::unique_ptr<ByteStream>>> SimulatedNetwork::connect(SocketAddres
   const SimulationOptions& faults = simulation().options();
   const bool fails = simulation().random().chance(faults.connect_failure_rate);
   const bool silently = fails && simulation().random().chance(0.5);
-  if (silently || fabric().separated(node_.index_, target)) {
+  const bool separated = fabric().separated(node_.index_, target);
+  if (separated) ++simulation().counts_.held_by_partition;
+  if (silently || separated) {
     co_await sleep_until(deadline);
     co_return Status(
         ErrorCode::timed_out,

@@ -54,6 +54,7 @@ Status SimulatedPlatform::write_standard(int stream, std::string_view text) {
 }
 
 RunEnd SimulatedPlatform::run_until(const std::function<bool()>& predicate, Nanoseconds deadline) {
+  if (!alive_) return predicate() ? RunEnd::satisfied : RunEnd::deadlock;
   return simulation_->run_until(predicate, deadline);
 }
 

@@ -26,7 +26,8 @@
 //
 // Killed nodes: their executors are never stepped again, their connections die
 // at the other end, their handles go inert (calls fail with `cancelled` and have
-// no effect), and destroying what is left flushes nothing.
+// no effect), their run_until answers `deadlock` at once, so that whoever stops what is
+// left need not wait for it, and destroying it flushes nothing.
 //
 // Trace: every step, delivery, file change and network transfer goes into
 // trace_hash(); upper rooms add their own with trace(). Two runs of one seed, also
@@ -72,6 +73,14 @@ struct SimulationOptions {
   double write_fault_rate = 0;                     // per append or sync: io_error
   Nanoseconds disk_operation_minimum_ns = microseconds(1);
   Nanoseconds disk_operation_maximum_ns = microseconds(100);
+};
+
+// Faults that happened, and what they had to happen to.
+struct SimulationCounts {
+  std::uint64_t transfers = 0;
+  std::uint64_t delays = 0;  // by delay_rate
+  std::uint64_t connection_deaths = 0;
+  std::uint64_t held_by_partition = 0;  // transfers and connects
 };
 
 class Simulation;
@@ -157,6 +166,7 @@ class Simulation {
   void partition(const SimulatedPlatform& a, const SimulatedPlatform& b);
   void heal(const SimulatedPlatform& a, const SimulatedPlatform& b);
 
+  const SimulationCounts& counts() const { return counts_; }
   std::uint64_t trace_hash() const { return trace_hash_; }
   void trace(std::string_view what);
   void trace(std::string_view what, std::uint64_t number);
@@ -191,6 +201,7 @@ class Simulation {
   Random random_;
   Nanoseconds now_ = 0;
   std::uint64_t steps_ = 0;
+  SimulationCounts counts_;
   std::uint64_t trace_hash_ = 0;
   TimerHeap events_;
   std::vector<SimulatedExecutor*> executors_;  // in order of creation

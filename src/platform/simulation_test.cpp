@@ -310,5 +310,61 @@ TEST(SimulatedNode, PartitionHoldsBytesUntilHealed) {
   server_executor->stop();
 }
 
+Task<void> accept_one(SimulatedPlatform& node, Stream& stream) {
+  Result<std::unique_ptr<Listener>> listener =
+      node.network().listen(*parse_socket_address("*:7000"));
+  Result<Stream> accepted = co_await (*listener)->accept();
+  stream = std::move(*accepted);
+}
+
+Task<void> connect_one(SimulatedPlatform& node, Stream& stream) {
+  const Result<SocketAddress> address = node.network().resolve("server:7000");
+  const ConnectOptions options;
+  Result<Stream> connected = co_await node.network().connect(*address, options);
+  stream = std::move(*connected);
+}
+
+TEST(SimulatedNode, PartitionTellsNothingOfAClose) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& server = simulation.add_node("server");
+  SimulatedPlatform& client = simulation.add_node("client");
+  auto server_executor = server.make_executor({});
+  auto client_executor = client.make_executor({});
+  Stream here, there;
+  server_executor->spawn(accept_one(server, here));
+  simulation.run_until([] { return false; }, milliseconds(1));
+  client_executor->spawn(connect_one(client, there));
+  simulation.run_until([&] { return here != nullptr && there != nullptr; }, seconds(1));
+  simulation.partition(server, client);
+  here->close();
+  const std::string text(10, 'x');
+  EXPECT_TRUE(there->try_write(text).ok());
+  EXPECT_GT(simulation.counts().held_by_partition, 0u);
+  simulation.heal(server, client);
+  simulation.run_until([] { return false; }, seconds(1));
+  EXPECT_EQ(there->try_write(text).status().code(), ErrorCode::connection_lost);
+  client_executor->stop();
+  server_executor->stop();
+}
+
+Task<void> tick() {
+  while (true) co_await sleep_for(milliseconds(100));
+}
+
+TEST(SimulatedNode, NobodyWaitsForAKilledNode) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& dead = simulation.add_node("dead");
+  SimulatedPlatform& busy = simulation.add_node("busy");
+  auto executor = busy.make_executor({});
+  executor->spawn(tick());
+  EXPECT_EQ(dead.run_until([] { return false; }, seconds(1)), RunEnd::timed_out);
+  dead.kill();
+  const Nanoseconds before = simulation.now();
+  EXPECT_EQ(dead.run_until([] { return false; }, never), RunEnd::deadlock);
+  EXPECT_EQ(dead.run_until([] { return true; }, never), RunEnd::satisfied);
+  EXPECT_EQ(simulation.now(), before);
+  executor->stop();
+}
+
 }  // namespace
 }  // namespace hummer

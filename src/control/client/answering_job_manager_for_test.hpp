@@ -33,9 +33,10 @@ class AnsweringJobManager {
   }
   ~AnsweringJobManager() { executor_->stop(); }
 
-  std::string token;       // that a client must have
-  Status refuse_with;      // every greeting
-  bool may_retry = false;  // after refuse_with
+  std::uint64_t incarnation = 1;
+  std::string token;         // that a client must have
+  Status refuse_with;        // every greeting
+  bool may_retry = false;    // after refuse_with
   int connections = 0;
   std::vector<wire::ClientRequest> requests;
 
@@ -63,7 +64,7 @@ class AnsweringJobManager {
       (void)stream.send(greeting);
       co_return;
     }
-    greeting.mutable_welcome()->set_job_manager(1);
+    greeting.mutable_welcome()->set_job_manager(self.incarnation);
     (void)stream.send(greeting);
     stream.set_limit(max_message_bytes);
     while (true) {

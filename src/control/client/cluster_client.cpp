@@ -24,13 +24,21 @@ std::uint32_t wait_ms_of(const wire::ClientRequest& request) {
   return 0;
 }
 
+bool names_a_job(const wire::ClientRequest& request) {
+  return request.has_job() || request.has_log() || request.has_end();
+}
+
 }  // namespace
 
 class ClusterClient::State {
  public:
   State(Platform& platform, Executor& executor, ClusterClientOptions options)
-      : platform_(platform), executor_(executor), options_(std::move(options)) {}
+      : platform_(platform),
+        executor_(executor),
+        options_(std::move(options)),
+        numbered_by_(options_.numbered_by) {}
 
+  std::uint64_t numbered_by() const { return numbered_by_; }
   Task<Result<wire::ClientAnswer>> ask(wire::ClientRequest request);
   Task<Result<std::uint64_t>> submit(wire::SubmitJob job, std::string library);
   Task<Result<wire::JobStatus>> watch(std::uint64_t job,
@@ -54,6 +62,8 @@ class ClusterClient::State {
   const ClusterClientOptions options_;
   std::unique_ptr<MessageStream> stream_;  // null: not connected
   std::uint64_t last_id_ = 0;
+  std::uint64_t answering_ = 0;    // which JobManager process is connected
+  std::uint64_t numbered_by_ = 0;  // and which numbered the jobs; 0: whichever
   bool refused_ = false;
   bool closed_ = false;
   WakeEvent closed_event_;
@@ -116,6 +126,7 @@ Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
     co_return refused({ErrorCode::protocol_error, "the greeting was answered by something else"});
   }
   stream_->set_limit(max_message_bytes);
+  answering_ = answer->welcome().job_manager();
   co_return Status();
 }
 
@@ -153,6 +164,10 @@ Task<Result<wire::ClientAnswer>> ClusterClient::State::ask(wire::ClientRequest r
     refused_ = false;
     Status failure;
     if (stream_ == nullptr) failure = co_await connect(give_up);
+    if (failure.ok() && numbered_by_ != 0 && answering_ != numbered_by_ && names_a_job(request)) {
+      co_return Status(ErrorCode::not_found,
+                       "the JobManager was started again and knows nothing of this job");
+    }
     if (failure.ok()) {
       Result<wire::ClientAnswer> answer = co_await exchange(request, give_up);
       if (answer.ok()) {
@@ -184,7 +199,10 @@ Task<Result<std::uint64_t>> ClusterClient::State::submit(wire::SubmitJob job, st
     *request.mutable_submit() = job;
     Result<wire::ClientAnswer> answer = co_await ask(std::move(request));
     if (!answer.ok()) co_return answer.status();
-    if (answer->submitted().job() != 0) co_return answer->submitted().job();
+    if (answer->submitted().job() != 0) {
+      numbered_by_ = answering_;
+      co_return answer->submitted().job();
+    }
     std::uint64_t offset = answer->submitted().library_offset();
     while (offset < library.size()) {
       wire::ClientRequest upload;
@@ -241,6 +259,8 @@ Task<Result<wire::JobStatus>> ClusterClient::watch(std::uint64_t job,
                                                    void* context) {
   return state_->watch(job, on_change, context);
 }
+
+std::uint64_t ClusterClient::numbered_by() const { return state_->numbered_by(); }
 
 void ClusterClient::close() { state_->close(); }
 

@@ -204,6 +204,32 @@ TEST_F(ClusterClientTest, WatchesAJobToItsEnd) {
   EXPECT_EQ(seen, (std::vector<std::uint64_t>{1, 2, 3, 4}));
 }
 
+TEST_F(ClusterClientTest, ANewJobManagerIsNotAskedForJobsOfTheOldOne) {
+  AnsweringJobManager job_manager(
+      master_, 6123, [](const wire::ClientRequest& request, wire::ClientAnswer& answer) {
+        if (request.has_submit()) answer.mutable_submitted()->set_job(1);
+        if (request.has_end()) ADD_FAILURE() << "another job was ended";
+        return Deed::answer;
+      });
+  ClusterClient client = make_client();
+  ASSERT_TRUE(run(client.submit({}, {})).ok());
+  EXPECT_EQ(client.numbered_by(), 1u);
+  // It starts again: its job 1 is somebody else's.
+  job_manager.incarnation = 2;
+  ClusterClientOptions options;
+  options.job_manager = "master:6123";
+  options.numbered_by = client.numbered_by();
+  ClusterClient other(client_node_, *executor_, options);
+  wire::ClientRequest cancel;
+  cancel.mutable_end()->set_job(1);
+  const Result<wire::ClientAnswer> answer = run(other.ask(std::move(cancel)));
+  EXPECT_EQ(answer.status().code(), ErrorCode::not_found);
+  // What names no job may be asked, and a submission makes its numbers the client's.
+  EXPECT_TRUE(run(other.ask(list())).ok());
+  ASSERT_TRUE(run(other.submit({}, {})).ok());
+  EXPECT_EQ(other.numbered_by(), 2u);
+}
+
 TEST_F(ClusterClientTest, CloseEndsAWaitingCall) {
   AnsweringJobManager job_manager(
       master_, 6123,

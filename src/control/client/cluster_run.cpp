@@ -77,7 +77,9 @@ void ClusterRun::send_wish(wire::Wish wish) { executor_->spawn(send(*this, wish)
 
 Task<void> ClusterRun::send(ClusterRun& run, wire::Wish wish) {
   // A connection of its own: the other one waits for the job.
-  ClusterClient client(*run.surroundings_.platform, *run.executor_, run.client_options());
+  ClusterClientOptions options = run.client_options();
+  options.numbered_by = run.client_->numbered_by();
+  ClusterClient client(*run.surroundings_.platform, *run.executor_, std::move(options));
   wire::ClientRequest request;
   request.mutable_end()->set_job(run.job_);
   request.mutable_end()->set_wish(wish);

@@ -131,6 +131,26 @@ TEST_P(Attempts, TheVerdictWaitsForAllAndNamesTheRoot) {
   rig.run(verdict_script(rig));
 }
 
+// A data connection broke: nobody is lost, and all failures are consequences.
+Task<void> broken_connection_script(JobManagerRig& rig) {
+  Pair pair(rig);
+  co_await pair.join();
+  const std::uint64_t job = co_await pair.running_job(5);
+  pair.two.report_failure(job, ErrorCode::peer_gone, "the sender gave up", true);
+  const wire::JobManagerState first = co_await pair.two.beat();
+  pair.two.forget(job);
+  pair.one.report_failure(job, ErrorCode::connection_lost, "connection to tm2 lost", true);
+  const wire::JobManagerState second = co_await pair.one.beat();
+  const wire::JobStatus status = co_await pair.client.status(job);
+  EXPECT_EQ(status.state(), wire::JOB_FAILED);
+  EXPECT_EQ(status.failure().message(), "connection to tm2 lost");
+}
+
+TEST_P(Attempts, AConnectionSeenToBreakIsToldBeforeAPeerThatGaveUp) {
+  JobManagerRig rig(GetParam());
+  rig.run(broken_connection_script(rig));
+}
+
 Task<void> keep_alive(ScriptedWorker& worker, const bool& stop) {
   while (!stop) {
     worker.send_state();

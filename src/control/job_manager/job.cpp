@@ -163,7 +163,11 @@ void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
   end_part(job, part, wire::ATTEMPT_FAILED);
   std::optional<Status>& place =
       consequence || is_consequence(failure) ? job.consequence : job.root_failure;
-  if (!place) place = std::move(failure);
+  // Of consequences, who lost a connection saw it first-hand and names the peer; "it gave up" names
+  // nobody.
+  const bool closer = place && place->code() != ErrorCode::connection_lost &&
+                      failure.code() == ErrorCode::connection_lost && &place == &job.consequence;
+  if (!place || closer) place = std::move(failure);
   if (!job.ending()) job.state = wire::JOB_FAILING;
 }
 

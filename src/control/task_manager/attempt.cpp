@@ -1,5 +1,6 @@
 #include "control/task_manager/attempt.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -332,6 +333,20 @@ void Attempt::end(Status status) {
 }
 
 // ---- what others see ----
+
+std::vector<int> Attempt::slots() const {
+  std::vector<int> slots;
+  if (message_.task_manager() >= static_cast<unsigned>(message_.task_managers_size())) return slots;
+  const wire::PlacedWorker& here =
+      message_.task_managers(static_cast<int>(message_.task_manager()));
+  for (std::uint32_t slot = 0; slot < here.slots(); ++slot) {
+    const auto& others = here.occupied();
+    if (std::find(others.begin(), others.end(), slot) == others.end()) {
+      slots.push_back(static_cast<int>(slot));
+    }
+  }
+  return slots;
+}
 
 void Attempt::enter(Step step) {
   const std::lock_guard lock(mutex_);

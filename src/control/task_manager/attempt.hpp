@@ -92,6 +92,8 @@ class Attempt {
   std::vector<std::string> stuck(Nanoseconds now);
 
   const AttemptId& id() const { return id_; }
+  // Of this TaskManager: those that the JobManager gave to it.
+  std::vector<int> slots() const;
   const std::string& job_name() const { return message_.job_name(); }
 
  private:

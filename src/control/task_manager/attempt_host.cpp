@@ -107,6 +107,14 @@ std::vector<AttemptId> AttemptHost::wanted() const {
   return all;
 }
 
+std::vector<std::pair<AttemptId, std::vector<int>>> AttemptHost::held() const {
+  std::vector<std::pair<AttemptId, std::vector<int>>> all;
+  for (const auto& [id, attempt] : attempts_) {
+    if (!attempt->ended()) all.emplace_back(id, attempt->slots());
+  }
+  return all;
+}
+
 std::vector<std::string> AttemptHost::stuck(Nanoseconds now) {
   std::vector<std::string> all;
   for (auto& [id, attempt] : attempts_) {

@@ -48,6 +48,9 @@ class AttemptHost {
   // "job 7, attempt 1 (WordCount): cancelling, stuck: inside the job function for 12 s"
   std::vector<std::string> stuck(Nanoseconds now);
 
+  // Attempts whose code may run now, and their slots. Only where one thread runs everything.
+  std::vector<std::pair<AttemptId, std::vector<int>>> held() const;
+
   bool empty() const { return table_.empty(); }
   std::size_t live() const { return live_.load(std::memory_order_acquire); }
 

@@ -56,6 +56,17 @@ bool is_consequence(const Status& status) {
          status.code() == ErrorCode::connection_lost;
 }
 
+namespace {
+
+// How near a failure is to the cause: one of its own, a connection seen to break, a peer that gave
+// up.
+int closeness(const Status& status) {
+  if (!is_consequence(status)) return 2;
+  return status.code() == ErrorCode::connection_lost ? 1 : 0;
+}
+
+}  // namespace
+
 Deployment::Deployment(Platform& platform, StreamGraph stream_graph, JobGraph job_graph,
                        ExecutionGraph execution_graph, DeploymentOptions options)
     : platform_(platform),
@@ -326,8 +337,7 @@ void Deployment::task_ended(StreamTask& task) {
     {
       const std::lock_guard lock(failure_mutex_);
       first = failure_.ok();
-      if (first || (is_consequence(failure_) && !is_consequence(task.result())))
-        failure_ = task.result();
+      if (first || closeness(task.result()) > closeness(failure_)) failure_ = task.result();
     }
     if (first) cancel_tasks();
   }

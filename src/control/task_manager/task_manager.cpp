@@ -59,6 +59,12 @@ class TaskManager::State {
   const std::string& id() const { return options_.id; }
   bool registered() const { return registered_.load(std::memory_order_acquire); }
   std::size_t attempts() const { return host_ ? host_->live() : 0; }
+  std::vector<Held> held() const {
+    std::vector<Held> all;
+    if (!host_) return all;
+    for (auto& [id, slots] : host_->held()) all.push_back({id.job, id.attempt, std::move(slots)});
+    return all;
+  }
   Status refusal() const {
     const std::lock_guard lock(mutex_);
     return refusal_;
@@ -379,6 +385,7 @@ void TaskManager::stop() { state_->stop(); }
 const std::string& TaskManager::id() const { return state_->id(); }
 bool TaskManager::registered() const { return state_->registered(); }
 std::size_t TaskManager::attempts() const { return state_->attempts(); }
+std::vector<TaskManager::Held> TaskManager::held() const { return state_->held(); }
 Status TaskManager::refusal() const { return state_->refusal(); }
 const std::vector<std::string>& TaskManager::stuck() const { return state_->stuck(); }
 

@@ -58,6 +58,13 @@ class TaskManager {
   // Any thread.
   bool registered() const;
   std::size_t attempts() const;  // that have not ended
+  // What runs here now, and in which slots. Simulations only: one thread runs everything there.
+  struct Held {
+    std::uint64_t job = 0;
+    std::uint32_t attempt = 0;
+    std::vector<int> slots;
+  };
+  std::vector<Held> held() const;
   // Why the JobManager refused it for good (token, version); ok otherwise.
   Status refusal() const;
   // After stop(): what it gave up on; empty otherwise.

@@ -1,0 +1,84 @@
+#include "simulation/simulated_nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace hummer::cluster_simulation {
+
+void SimulatedProcess::log(std::string_view line) const {
+  if (!surroundings_.verbose) return;
+  fmt::print(stderr, "{:11.6f} {}: {}\n", static_cast<double>(surroundings_.simulation.now()) / 1e9,
+             node_->name(), line);
+}
+
+void SimulatedProcess::log_line(void* context, std::string_view line) {
+  static_cast<SimulatedProcess*>(context)->log(line);
+}
+
+Status SimulatedProcess::start() {
+  faults_ =
+      std::make_unique<PlannedMessageFaults>(surroundings_.simulation, surroundings_.weather,
+                                             surroundings_.totals, surroundings_.random.next());
+  log("starts");
+  return make();
+}
+
+void SimulatedProcess::kill(bool drop_at_once) {
+  log("killed");
+  node_->kill();
+  if (drop_at_once) drop();
+}
+
+Status SimulatedProcess::restart() {
+  HUMMER_ASSERT(!node_->alive());
+  drop();
+  node_ = &surroundings_.simulation.restart_node(*node_);
+  ++number_;
+  return start();
+}
+
+void SimulatedProcess::stop() {
+  if (alive()) stop_actor();
+}
+
+Status JobManagerProcess::make() {
+  JobManagerOptions options;
+  SocketAddress address = node().address();
+  address.port = 6123;
+  options.listen_address = address.to_string();
+  options.token = surroundings_.token;
+  options.heartbeat_timeout_ns = heartbeat_timeout;
+  options.slot_timeout_ns = seconds(20);
+  options.faults = faults_.get();
+  options.log = &SimulatedProcess::log_line;
+  options.log_context = static_cast<SimulatedProcess*>(this);
+  actor_ = std::make_unique<JobManager>(node(), options);
+  return actor_->start();
+}
+
+Status TaskManagerProcess::make() {
+  add_all_jobs(libraries_);
+  TaskManagerOptions options;
+  options.id = node().name();
+  options.host = node().name();
+  options.job_manager = surroundings_.job_manager_address;
+  options.token = surroundings_.token;
+  options.slots = slots_per_task_manager;
+  options.data_addresses = {node().address().to_string()};
+  options.faults = faults_.get();
+  options.log = &SimulatedProcess::log_line;
+  options.log_context = static_cast<SimulatedProcess*>(this);
+  actor_ = std::make_unique<TaskManager>(node(), libraries_, options);
+  return actor_->start();
+}
+
+void TaskManagerProcess::drop() { actor_.reset(); }
+
+Status ClientProcess::make() {
+  client_ =
+      std::make_unique<SimulatedClient>(node(), shared_, without_faults_ ? nullptr : faults_.get());
+  return {};
+}
+
+}  // namespace hummer::cluster_simulation

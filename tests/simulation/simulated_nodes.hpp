@@ -1,0 +1,112 @@
+// The processes of a simulated cluster: a node each, and the actor that runs there.
+//
+// Lifecycle: start() makes a process; kill() freezes it; restart() is a new process on the
+// same machine. Destroyed: killed first, or stopped in good order. Thread: that of the simulation.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "control/job_manager/job_manager.hpp"
+#include "control/task_manager/task_manager.hpp"
+#include "simulation/fault_schedule.hpp"
+#include "simulation/simulated_client.hpp"
+#include "simulation/simulated_jobs.hpp"
+
+namespace hummer::cluster_simulation {
+
+inline constexpr int slots_per_task_manager = 2;
+inline constexpr Nanoseconds heartbeat_timeout = seconds(5);
+
+// What every process of the cluster is made with.
+struct NodeSurroundings {
+  Simulation& simulation;
+  const MessageWeather& weather;
+  FaultTotals& totals;
+  Random& random;
+  std::string job_manager_address;
+  std::string token;
+  bool verbose = false;
+};
+
+class SimulatedProcess {
+ public:
+  SimulatedProcess(NodeSurroundings& surroundings, std::string name)
+      : surroundings_(surroundings), node_(&surroundings.simulation.add_node(std::move(name))) {}
+  virtual ~SimulatedProcess() = default;
+  SimulatedProcess(const SimulatedProcess&) = delete;
+  SimulatedProcess& operator=(const SimulatedProcess&) = delete;
+
+  SimulatedPlatform& node() const { return *node_; }
+  bool alive() const { return node_->alive(); }
+  // How many processes there have been on this machine before.
+  int number() const { return number_; }
+
+  Status start();
+  void kill(bool drop_at_once);
+  Status restart();
+  // In good order. A process that was killed is only destroyed.
+  void stop();
+
+ protected:
+  virtual Status make() = 0;
+  virtual void drop() = 0;
+  virtual void stop_actor() {}
+  void log(std::string_view line) const;
+  // `context` is a SimulatedProcess.
+  static void log_line(void* context, std::string_view line);
+
+  NodeSurroundings& surroundings_;
+  std::unique_ptr<PlannedMessageFaults> faults_;
+
+ private:
+  SimulatedPlatform* node_;
+  int number_ = 0;
+};
+
+class JobManagerProcess final : public SimulatedProcess {
+ public:
+  using SimulatedProcess::SimulatedProcess;
+  ~JobManagerProcess() override { drop(); }
+  JobManager* actor() const { return actor_.get(); }
+
+ private:
+  Status make() override;
+  void drop() override { actor_.reset(); }
+  void stop_actor() override { actor_->stop(); }
+  std::unique_ptr<JobManager> actor_;
+};
+
+class TaskManagerProcess final : public SimulatedProcess {
+ public:
+  using SimulatedProcess::SimulatedProcess;
+  ~TaskManagerProcess() override { drop(); }
+  TaskManager* actor() const { return actor_.get(); }
+
+ private:
+  Status make() override;
+  void drop() override;
+  void stop_actor() override { actor_->stop(); }
+  BuiltInJobLibraries libraries_;
+  std::unique_ptr<TaskManager> actor_;
+};
+
+class ClientProcess final : public SimulatedProcess {
+ public:
+  ClientProcess(NodeSurroundings& surroundings, std::string name, Surroundings& shared,
+                bool without_faults)
+      : SimulatedProcess(surroundings, std::move(name)),
+        shared_(shared),
+        without_faults_(without_faults) {}
+  ~ClientProcess() override { drop(); }
+  SimulatedClient& client() const { return *client_; }
+
+ private:
+  Status make() override;
+  void drop() override { client_.reset(); }
+  Surroundings& shared_;
+  const bool without_faults_;
+  std::unique_ptr<SimulatedClient> client_;
+};
+
+}  // namespace hummer::cluster_simulation
