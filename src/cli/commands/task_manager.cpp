@@ -74,9 +74,9 @@ int run_task_manager(const Invocation& invocation) {
   app.add_option("--data-address", given,
                  "[INTERFACE=]HOST:PORT where other workers send data; once per interface; port 0: "
                  "any [127.0.0.1:0]")
-      ->expected(1);
+      ->allow_extra_args(false);
   app.add_option("--data-interface", interfaces, "the address of this network interface likewise")
-      ->expected(1);
+      ->allow_extra_args(false);
   add_insecure_option(app, insecure);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
