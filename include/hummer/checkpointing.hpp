@@ -31,7 +31,12 @@ struct CheckpointOptions {
   std::int64_t timeout_ms = 600'000;     // then it is given up
   std::uint32_t tolerated_failures = 0;  // in a row; one more fails the job
   std::uint32_t retained = 1;            // complete ones that are kept
-  bool keep_at_end = false;              // those of a job that finished or was cancelled
+  bool keep_at_end = false;              // those of a job that has finished or was stopped
+  // Where the first start takes its state from: a checkpoint's or savepoint's directory (…/chk-…),
+  // or "latest": the newest complete one in `directory`, if there is any. Empty: a fresh start.
+  std::string restore;
+  // State of operators that the job no longer has may be dropped.
+  bool allow_dropped_state = false;
 
   bool enabled() const { return !directory.empty(); }
 };

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hummer/operator.hpp>
 
@@ -55,6 +56,34 @@ class TextWriterFactory {
   virtual ~TextWriterFactory() = default;
   virtual std::unique_ptr<TextWriter> make() const = 0;
 };
+
+// A store that can hold text back: used by TwoPhaseSinkOperator (operators/two_phase_sink.hpp), one
+// per sink subtask. Transactions of one writer come one after the other. Calls: open,
+// abort_all_but, (write* prepare)*, commit at any time between, close.
+class TwoPhaseWriter {
+ public:
+  virtual ~TwoPhaseWriter() = default;
+  virtual Status open(OperatorContext& context) = 0;
+  // Forgets what earlier attempts of the job began or prepared, but for these handles.
+  virtual Status abort_all_but(const std::vector<std::string>& handles) = 0;
+  // Whole lines, into the open transaction. blocked: nothing was taken, call again.
+  virtual Answer write(std::string_view lines) = 0;
+  // Makes the open transaction durable; its handle, or an empty one when nothing was written.
+  virtual Result<std::string> prepare(std::uint64_t epoch) = 0;
+  // Makes a prepared one visible; also after it has become so, and in another process.
+  virtual Status commit(const std::string& handle) = 0;
+  virtual void close() = 0;
+};
+
+class TwoPhaseWriterFactory {
+ public:
+  virtual ~TwoPhaseWriterFactory() = default;
+  virtual std::unique_ptr<TwoPhaseWriter> make() const = 0;
+};
+
+// Files in the directory `path`: part-<subtask>-<epoch>, each of which appears whole, once, when
+// the checkpoint of its epoch is complete.
+std::shared_ptr<const TwoPhaseWriterFactory> make_two_phase_file_writer(std::string path);
 
 // To standard output, whole lines at a time.
 std::shared_ptr<const TextWriterFactory> make_print_writer();

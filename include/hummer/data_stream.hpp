@@ -44,6 +44,7 @@
 #include <hummer/operators/sink_function.hpp>
 #include <hummer/operators/source_function.hpp>
 #include <hummer/operators/text_sink.hpp>
+#include <hummer/operators/two_phase_sink.hpp>
 #include <hummer/operators/union.hpp>
 
 namespace hummer {
@@ -203,7 +204,16 @@ class DataStream {
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
   // Formatted where the records are made; see operators/format_text.hpp.
+  // With checkpoints `path` is a directory, in which each part appears once, with the checkpoint
+  // that holds its lines: see operators/two_phase_sink.hpp.
   DataStream write_file(const std::string& path) const {
+    if (env_->options().checkpoints.enabled() && path != "-") {
+      const auto transactions = make_two_phase_file_writer(path);
+      return add_sink("write_file", make_operator_factory([transactions] {
+                        return std::make_unique<TwoPhaseSinkOperator<T>>(transactions->make());
+                      }),
+                      encoded_values(path));
+    }
     const auto writers = path == "-" ? make_print_writer() : make_file_writer(path);
     if constexpr (!std::is_same_v<T, TextBlock>) {
       if (edge_.routing == EdgeRouting::automatic) {

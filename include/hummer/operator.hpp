@@ -124,6 +124,10 @@ class OperatorContext {
   int subtask() const { return subtask_; }
   int parallelism() const { return parallelism_; }
   int key_groups() const { return key_groups_; }
+  // How often the job was started before, by a failure.
+  std::uint32_t attempt() const { return attempt_; }
+  // In flush: that of the barrier in hand.
+  std::uint64_t epoch() const { return epoch_; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
 
@@ -168,6 +172,8 @@ class OperatorContext {
   int subtask_ = 0;
   int parallelism_ = 1;
   int key_groups_ = default_key_groups;
+  std::uint32_t attempt_ = 0;
+  std::uint64_t epoch_ = 0;
   bool bounded_ = true;
   Status failure_;
   std::uint64_t bytes_ = 0;

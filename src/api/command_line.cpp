@@ -91,6 +91,44 @@ const Option options_table[] = {
        o.detached = true;
        return Status();
      }},
+    {"checkpoint-dir", "DIR", "where checkpoints are kept; without it none are taken",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.checkpoints.directory = value;
+       if (o.checkpoints.interval_ms == 0) o.checkpoints.interval_ms = 10'000;
+       return Status();
+     }},
+    {"checkpoint-interval-ms", "N", "time between two checkpoints [10000]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number<std::int64_t>(value, 1, 86'400'000, o.checkpoints.interval_ms);
+     }},
+    {"checkpoint-timeout-ms", "N", "then a checkpoint is given up [600000]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number<std::int64_t>(value, 1, 86'400'000, o.checkpoints.timeout_ms);
+     }},
+    {"checkpoints-retained", "N", "complete checkpoints that are kept [1]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number<std::uint32_t>(value, 1, 1000, o.checkpoints.retained);
+     }},
+    {"keep-checkpoints", "", "also those of a job that has finished",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.checkpoints.keep_at_end = true;
+       return Status();
+     }},
+    {"at-least-once", "", "inputs do not wait for each other at a barrier",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.checkpoints.guarantee = Guarantee::at_least_once;
+       return Status();
+     }},
+    {"restore", "PATH", "begin with the state of this checkpoint's directory, or 'latest'",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.checkpoints.restore = value;
+       return Status();
+     }},
+    {"allow-dropped-state", "", "restore also when operators with state are gone",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.checkpoints.allow_dropped_state = true;
+       return Status();
+     }},
     {"explain", "FORMAT", "print the job's graphs as text, json or dot, and run nothing",
      [](std::string_view value, EnvironmentOptions& o) {
        if (value != "text" && value != "json" && value != "dot") {

@@ -15,6 +15,7 @@ class ChainDriver::Context final : public OperatorContext {
     subtask_ = options.subtask;
     parallelism_ = options.parallelism;
     key_groups_ = options.key_groups;
+    attempt_ = options.attempt;
     bounded_ = options.bounded;
     slot_objects_ = options.slot_objects;
   }
@@ -35,6 +36,8 @@ class ChainDriver::Context final : public OperatorContext {
   Platform& platform() override { return driver_.platform_; }
   Executor& executor() override { return *driver_.executor_; }
   WakeEvent& wake_event() override { return driver_.wake_event_; }
+
+  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
 
   std::int64_t timer_at_ = never;
 
@@ -307,7 +310,9 @@ Answer ChainDriver::call_control(Stage& stage) {
     case Control::Kind::watermark:
       return stage.op->watermark(stage.input.control.time, stage.output);
     case Control::Kind::idle: return stage.op->idle(stage.output);
-    case Control::Kind::barrier: return stage.op->flush(stage.output);
+    case Control::Kind::barrier:
+      stage.context->set_epoch(stage.input.control.epoch);
+      return stage.op->flush(stage.output);
     case Control::Kind::end: return stage.op->end(stage.output);
     case Control::Kind::none: break;
   }

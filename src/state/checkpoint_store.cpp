@@ -113,8 +113,17 @@ Result<std::vector<std::uint64_t>> CheckpointStore::ids() const {
 }
 
 Result<CheckpointMetadata> CheckpointStore::read(std::uint64_t id) const {
-  const std::string path = path_of(id) + "/" + std::string(metadata_name);
-  Result<SnapshotFileReader> reader = SnapshotFileReader::open(files_, path);
+  Result<CheckpointMetadata> metadata = read_at(files_, path_of(id));
+  if (metadata.ok() && metadata->id != id) {
+    return Status(ErrorCode::corrupt_file,
+                  "checkpoint '" + path_of(id) + "' is of number " + std::to_string(metadata->id));
+  }
+  return metadata;
+}
+
+Result<CheckpointMetadata> CheckpointStore::read_at(Files& files, const std::string& directory) {
+  const std::string path = directory + "/" + std::string(metadata_name);
+  Result<SnapshotFileReader> reader = SnapshotFileReader::open(files, path);
   if (!reader.ok()) return reader.status();
   const auto refuse = [&](const std::string& what) {
     return Status(ErrorCode::corrupt_file, "checkpoint metadata '" + path + "': " + what);
@@ -132,7 +141,7 @@ Result<CheckpointMetadata> CheckpointStore::read(std::uint64_t id) const {
   const Result<bool> more = reader->next(uid, bytes, max_metadata_bytes);
   if (!more.ok()) return more.status();
   if (*more) return refuse("it holds more than the metadata");
-  if (metadata.id != id || reader->head().checkpoint != id) {
+  if (metadata.id != reader->head().checkpoint) {
     return refuse("it is of checkpoint " + std::to_string(metadata.id));
   }
   for (const CheckpointFile& file : metadata.files) {

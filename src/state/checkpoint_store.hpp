@@ -88,6 +88,8 @@ class CheckpointStore {
   Result<std::vector<std::uint64_t>> ids() const;
   // not_found: it is not complete.
   Result<CheckpointMetadata> read(std::uint64_t id) const;
+  // Of a checkpoint or savepoint by its own directory, whatever its number.
+  static Result<CheckpointMetadata> read_at(Files& files, const std::string& path);
   // Reads every file and compares sizes, checks and hashes.
   Status verify(const CheckpointMetadata& metadata) const;
   // The newest complete and valid one; those that were passed over go to `skipped`. not_found.

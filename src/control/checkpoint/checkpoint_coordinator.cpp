@@ -110,8 +110,10 @@ std::optional<std::uint64_t> CheckpointCoordinator::take_given_up(Nanoseconds no
 }
 
 Nanoseconds CheckpointCoordinator::next_deadline() const {
+  if (given_up_ != 0) return 0;
+  if (final_complete_ || !failure_.ok()) return never;
   if (under_way()) return storing_ ? never : began_ + milliseconds_ns(options_.timeout_ms);
-  return next_begin_;
+  return savepoint_wanted_ || all_ended() ? 0 : next_begin_;
 }
 
 }  // namespace hummer

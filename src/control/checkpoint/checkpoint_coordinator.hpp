@@ -64,6 +64,7 @@ class CheckpointCoordinator {
   std::optional<std::uint64_t> take_given_up(Nanoseconds now);
   // Tells more than the tolerated number of failures in a row: the job fails with it.
   const Status& failure() const { return failure_; }
+  // When to ask again, unless something happens before; 0: at once.
   Nanoseconds next_deadline() const;
 
   bool all_ended() const { return ended_ == files_.size(); }

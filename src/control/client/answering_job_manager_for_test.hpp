@@ -34,9 +34,9 @@ class AnsweringJobManager {
   ~AnsweringJobManager() { executor_->stop(); }
 
   std::uint64_t incarnation = 1;
-  std::string token;         // that a client must have
-  Status refuse_with;        // every greeting
-  bool may_retry = false;    // after refuse_with
+  std::string token;       // that a client must have
+  Status refuse_with;      // every greeting
+  bool may_retry = false;  // after refuse_with
   int connections = 0;
   std::vector<wire::ClientRequest> requests;
 

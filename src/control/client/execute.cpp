@@ -5,21 +5,16 @@
 #include "api/environment_impl.hpp"
 #include "control/client/embedded_run.hpp"
 #include "control/client/submit.hpp"
+#include "control/client/supervised_run.hpp"
 #include "graph/explain.hpp"
 
 namespace hummer {
 namespace {
 
-struct PlannedJob {
-  StreamGraph stream_graph;
-  JobGraph job_graph;
-  ExecutionGraph execution_graph;
-};
-
-Result<PlannedJob> plan(const StreamExecutionEnvironment::Impl& impl,
-                        const EnvironmentOptions& options, const std::string& job_name,
-                        int processors) {
-  PlannedJob job;
+Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
+                           const EnvironmentOptions& options, const std::string& job_name,
+                           int processors) {
+  PlannedGraphs job;
   job.stream_graph = impl.finished_graph(job_name);
   HUMMER_TRY(validate(job.stream_graph));
   Result<JobGraph> fused = fuse(job.stream_graph, {.enabled = options.chaining});
@@ -100,7 +95,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
     Result<JobHandle> submitted = submit_to_cluster(*impl_, surroundings);
     return submitted.ok() ? std::move(*submitted) : ended(submitted.status());
   }
-  Result<PlannedJob> job = plan(*impl_, options_, job_name, platform.processors());
+  Result<PlannedGraphs> job = plan(*impl_, options_, job_name, platform.processors());
   if (!job.ok()) return ended(job.status());
   if (!options_.explain.empty()) {
     const Result<ExplainFormat> format = parse_explain_format(options_.explain);
@@ -117,6 +112,11 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   deployment.pin_slots = options_.pin_slots;
   deployment.task_manager = options_.process;
   deployment.addresses = options_.peers;
+  if (options_.checkpoints.enabled() || options_.restart.kind != RestartStrategy::Kind::none) {
+    auto run = std::make_shared<SupervisedRun>(surroundings, std::move(*job), deployment);
+    if (Status status = run->start(); !status.ok()) return ended(std::move(status));
+    return JobHandle(run);
+  }
   auto run = std::make_shared<EmbeddedRun>(
       surroundings, std::make_unique<Deployment>(platform, std::move(job->stream_graph),
                                                  std::move(job->job_graph),

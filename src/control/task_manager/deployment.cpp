@@ -107,6 +107,7 @@ Status Deployment::start() {
   HUMMER_TRY(start_data_plane());
   HUMMER_TRY(choose_routes());
   HUMMER_TRY(make_tasks());
+  HUMMER_TRY(restore_tasks());
   make_channels();
   for (const ExecutionTask& execution : execution_graph_.tasks) {
     StreamTask* task = task_here(execution.id);
@@ -211,6 +212,49 @@ Status Deployment::make_tasks() {
   return {};
 }
 
+Status Deployment::restore_tasks() {
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    StreamTask* task = task_here(execution.id);
+    if (task == nullptr || execution.kind != TaskKind::chain) continue;
+    if (options_.on_snapshot) {
+      task->enable_snapshots(options_.guarantee,
+                             [this, &execution](StreamTask&, TaskSnapshot snapshot) {
+                               options_.on_snapshot(execution, std::move(snapshot));
+                             });
+    }
+    if (options_.restored == nullptr) continue;
+    ChainDriver& chain = task->chain();
+    for (std::size_t stage = 0; stage < chain.stage_count(); ++stage) {
+      const auto found = options_.restored->pieces.find(chain.uid(stage));
+      if (found == options_.restored->pieces.end()) continue;
+      for (const std::string& piece : found->second) HUMMER_TRY(chain.restore(stage, piece));
+    }
+  }
+  return {};
+}
+
+template <typename Function>
+void Deployment::for_each_chain(Function&& function) {
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    StreamTask* task = task_here(execution.id);
+    if (task != nullptr && execution.kind == TaskKind::chain) function(*task);
+  }
+}
+
+void Deployment::trigger(std::uint64_t checkpoint) {
+  for_each_chain([&](StreamTask& task) {
+    if (task.chain().has_source()) task.trigger(checkpoint);
+  });
+}
+
+void Deployment::commit(std::uint64_t checkpoint) {
+  for_each_chain([&](StreamTask& task) { task.commit(checkpoint); });
+}
+
+void Deployment::finish_committed() {
+  for_each_chain([](StreamTask& task) { task.finish_committed(); });
+}
+
 void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
   StageOptions stage;
@@ -229,8 +273,10 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
     task.chain().add_stage(make_network_receiver(execution), stage);
     return;
   }
+  stage.attempt = options_.attempt;
   for (const ChainedOperator& chained : vertex.chain) {
     stage.name = chained.name;
+    stage.uid = chained.uid;
     stage.key_groups =
         chained.key_groups > 0 ? chained.key_groups : static_cast<int>(default_key_groups);
     const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(chained.node)];
@@ -331,16 +377,18 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
   }
 }
 
-void Deployment::task_ended(StreamTask& task) {
-  if (!task.result().ok()) {
-    bool first = false;
-    {
-      const std::lock_guard lock(failure_mutex_);
-      first = failure_.ok();
-      if (first || closeness(task.result()) > closeness(failure_)) failure_ = task.result();
-    }
-    if (first) cancel_tasks();
+void Deployment::fail(Status status) {
+  bool first = false;
+  {
+    const std::lock_guard lock(failure_mutex_);
+    first = failure_.ok();
+    if (first || closeness(status) > closeness(failure_)) failure_ = std::move(status);
   }
+  if (first) cancel_tasks();
+}
+
+void Deployment::task_ended(StreamTask& task) {
+  if (!task.result().ok()) fail(task.result());
   if (running_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (options_.on_finished != nullptr) options_.on_finished->notify();
   platform_.notify_main();
@@ -354,10 +402,7 @@ void Deployment::stop() {
 
 // Not the receivers: what is at the head of their chains ends when its sender does.
 void Deployment::stop_tasks() {
-  for (const ExecutionTask& execution : execution_graph_.tasks) {
-    StreamTask* task = task_here(execution.id);
-    if (task != nullptr && execution.kind == TaskKind::chain) task->stop();
-  }
+  for_each_chain([](StreamTask& task) { task.stop(); });
 }
 
 void Deployment::cancel() {

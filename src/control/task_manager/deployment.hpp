@@ -20,6 +20,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,6 +42,13 @@ struct DeploymentPeer {
   std::vector<DataAddress> addresses;
 };
 
+// The state of an earlier run: pieces by operator uid, in the order of the subtasks that wrote
+// them.
+struct RestoredState {
+  std::uint64_t checkpoint = 0;
+  std::map<std::string, std::vector<std::string>> pieces;
+};
+
 struct DeploymentOptions {
   // Which TaskManager of the execution graph this process is, and where the data planes of all
   // listen (host:port, in the graph's order). Without addresses every task runs here.
@@ -52,6 +60,11 @@ struct DeploymentOptions {
   std::vector<DeploymentPeer> peers;
   std::optional<std::uint64_t> channel_job;  // absent: the job graph's fingerprint
   std::uint32_t channel_attempt = 0;
+  // Snapshots: what a task's operators wrote, on the slots' threads. Empty: the job takes none.
+  std::function<void(const ExecutionTask&, TaskSnapshot)> on_snapshot;
+  Guarantee guarantee = Guarantee::exactly_once;
+  std::shared_ptr<const RestoredState> restored;  // null: a fresh start
+  std::uint32_t attempt = 0;
   // Notified when the last task has ended; outlives finish().
   WakeEvent* on_finished = nullptr;
   std::uint32_t batch_records = default_batch_records;
@@ -75,6 +88,13 @@ class Deployment {
   Status start();
   void stop();
   void cancel();
+  // As if a task had failed.
+  void fail(Status status);
+  // With snapshots: sources send the barrier; operators may commit; tasks that have ended may
+  // finish. Any thread, after start().
+  void trigger(std::uint64_t checkpoint);
+  void commit(std::uint64_t checkpoint);
+  void finish_committed();
   // Whether start() has wired the tasks: tasks() and figures() are complete from then on.
   bool started() const { return started_.load(std::memory_order_acquire); }
   bool finished() const { return running_.load(std::memory_order_acquire) == 0; }
@@ -107,6 +127,10 @@ class Deployment {
   Status choose_routes();
   ChannelKey key_of(const ExecutionChannel& channel) const;
   Status make_tasks();
+  Status restore_tasks();
+  // REQUIRES: started(). Those that run operators of the job, not senders and receivers.
+  template <typename Function>
+  void for_each_chain(Function&& function);
   void make_channels();
   void make_chain(const ExecutionTask& execution, StreamTask& task);
   void make_emitters(const ExecutionTask& execution, StreamTask& task);

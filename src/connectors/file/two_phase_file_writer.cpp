@@ -1,0 +1,139 @@
+// The two-phase writer of files.
+//
+// A transaction is written as `.part-<subtask>-<number>.<attempt>.pending` (hidden, so that readers
+// of the directory leave it out). Preparing syncs and closes it; its handle is "<hidden
+// name>/<name>". Committing renames it to `part-<subtask>-<epoch>` and makes the name durable; when
+// the hidden file is gone and the other there, that has happened already.
+//
+// Aborting removes hidden files of earlier attempts that no handle names. Those of this attempt or
+// later ones are left alone: other subtasks may be writing them.
+#include <charconv>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include <hummer/connectors.hpp>
+
+#include "platform/platform.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr std::string_view pending_suffix = ".pending";
+
+class TwoPhaseFileWriter final : public TwoPhaseWriter {
+ public:
+  explicit TwoPhaseFileWriter(std::string directory) : directory_(std::move(directory)) {}
+
+  Status open(OperatorContext& context) override {
+    context_ = &context;
+    return named(files().create_directories(directory_));
+  }
+
+  Status abort_all_but(const std::vector<std::string>& handles) override {
+    std::set<std::string_view> kept;
+    for (const std::string& handle : handles) kept.insert(hidden_of(handle));
+    const auto names = files().list_directory(directory_);
+    if (!names.ok()) return named(names.status());
+    for (const std::string& name : *names) {
+      if (!is_of_earlier_attempt(name) || kept.contains(name)) continue;
+      const Status removed = files().remove(directory_ + "/" + name);
+      // Another subtask may have been faster.
+      if (!removed.ok() && removed.code() != ErrorCode::not_found) return named(removed);
+    }
+    return {};
+  }
+
+  Answer write(std::string_view lines) override {
+    if (file_ == nullptr) {
+      hidden_ = hidden_name();
+      auto opened = files().open_for_writing(directory_ + "/" + hidden_, WriteMode::truncate);
+      if (!opened.ok()) return context_->fail(named(opened.status()));
+      file_ = std::move(*opened);
+    }
+    if (Status status = file_->append(lines); !status.ok()) return context_->fail(named(status));
+    context_->count_bytes(lines.size());
+    return Answer::done;
+  }
+
+  Result<std::string> prepare(std::uint64_t epoch) override {
+    if (file_ == nullptr) return std::string();
+    HUMMER_TRY(named(file_->sync()));
+    HUMMER_TRY(named(file_->close()));
+    file_.reset();
+    HUMMER_TRY(named(files().sync_directory(directory_)));
+    char name[64];
+    std::snprintf(name, sizeof name, "part-%05d-%010llu", context_->subtask(),
+                  static_cast<unsigned long long>(epoch));
+    return hidden_ + "/" + name;
+  }
+
+  Status commit(const std::string& handle) override {
+    const std::size_t slash = handle.find('/');
+    if (slash == std::string::npos || handle.find('/', slash + 1) != std::string::npos ||
+        handle[0] != '.') {
+      return {ErrorCode::corrupt_record, "'" + handle + "' is no handle of a file sink"};
+    }
+    const std::string from = directory_ + "/" + handle.substr(0, slash);
+    const std::string to = directory_ + "/" + handle.substr(slash + 1);
+    if (Status moved = files().rename(from, to); !moved.ok()) {
+      if (moved.code() != ErrorCode::not_found || !files().stat(to).ok()) return named(moved);
+    }
+    return named(files().sync_directory(directory_));
+  }
+
+  void close() override { file_.reset(); }
+
+ private:
+  Files& files() { return context_->platform().files(); }
+  Status named(const Status& status) const {
+    return status.with_context("writing to '" + directory_ + "'");
+  }
+
+  std::string hidden_name() {
+    char name[96];
+    std::snprintf(name, sizeof name, ".part-%05d-%llu.%u%s", context_->subtask(),
+                  static_cast<unsigned long long>(transactions_++), context_->attempt(),
+                  pending_suffix.data());
+    return name;
+  }
+  static std::string_view hidden_of(std::string_view handle) {
+    return handle.substr(0, handle.find('/'));
+  }
+
+  bool is_of_earlier_attempt(std::string_view name) const {
+    if (!name.starts_with(".part-") || !name.ends_with(pending_suffix)) return false;
+    name.remove_suffix(pending_suffix.size());
+    const std::size_t dot = name.rfind('.');
+    std::uint32_t attempt = 0;
+    const auto [end, error] =
+        std::from_chars(name.data() + dot + 1, name.data() + name.size(), attempt);
+    return error == std::errc() && end == name.data() + name.size() &&
+           attempt < context_->attempt();
+  }
+
+  const std::string directory_;
+  OperatorContext* context_ = nullptr;
+  std::unique_ptr<WritableFile> file_;  // null: nothing written since the last prepare
+  std::string hidden_;
+  std::uint64_t transactions_ = 0;
+};
+
+class TwoPhaseFileWriterFactory final : public TwoPhaseWriterFactory {
+ public:
+  explicit TwoPhaseFileWriterFactory(std::string path) : path_(std::move(path)) {}
+  std::unique_ptr<TwoPhaseWriter> make() const override {
+    return std::make_unique<TwoPhaseFileWriter>(path_);
+  }
+
+ private:
+  const std::string path_;
+};
+
+}  // namespace
+
+std::shared_ptr<const TwoPhaseWriterFactory> make_two_phase_file_writer(std::string path) {
+  return std::make_shared<TwoPhaseFileWriterFactory>(std::move(path));
+}
+
+}  // namespace hummer

@@ -1,0 +1,36 @@
+// RestartPolicy: whether and when a job that failed starts again (RestartStrategy, applied).
+//
+// Pure: told of failures and the time. Thread: a value.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include <hummer/checkpointing.hpp>
+
+#include "platform/time.hpp"
+
+namespace hummer {
+
+class RestartPolicy {
+ public:
+  explicit RestartPolicy(const RestartStrategy& strategy) : strategy_(strategy) {}
+
+  // How long to wait before the next start; nothing: the job has failed for good.
+  std::optional<Nanoseconds> failed(Nanoseconds now);
+  std::uint32_t restarts() const { return restarts_; }
+
+ private:
+  const RestartStrategy strategy_;
+  std::uint32_t restarts_ = 0;
+  Nanoseconds last_failure_ = 0;
+  Nanoseconds delay_ = 0;           // exponential: the last one
+  std::deque<Nanoseconds> recent_;  // failure_rate
+};
+
+// What holds when the author said nothing: with checkpoints exponential from 100 ms to 30 s, else
+// none.
+RestartStrategy effective_strategy(const RestartStrategy& strategy, bool checkpoints);
+
+}  // namespace hummer
