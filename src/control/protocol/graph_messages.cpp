@@ -28,8 +28,8 @@ class Checker {
   }
   const std::string& text(std::string_view what, const std::string& value) {
     if (value.size() > max_graph_text_bytes) {
-      fail(fmt::format("{} has {} bytes; the most is {}", what, value.size(),
-                       max_graph_text_bytes));
+      fail(
+          fmt::format("{} has {} bytes; the most is {}", what, value.size(), max_graph_text_bytes));
     }
     return value;
   }
@@ -118,17 +118,16 @@ Result<JobEdge> edge_from(const wire::JobEdge& message, int id, int vertices) {
   check.require(edge.from < edge.to, "its upstream vertex is not before its downstream vertex");
   edge.from_port = check.number("its port", message.from_port(), 0, most_ports);
   edge.to_input = check.number("its input", message.to_input(), 0, most_ports);
-  edge.routing = static_cast<Routing>(check.number("its routing", message.routing(), 0,
-                                                   static_cast<unsigned>(Routing::broadcast)));
+  edge.routing = static_cast<Routing>(
+      check.number("its routing", message.routing(), 0, static_cast<unsigned>(Routing::broadcast)));
   const bool hash = edge.routing == Routing::hash;
-  edge.key_groups = check.number("its key groups", message.key_groups(), hash ? 1 : 0,
-                                 hash ? widest : 0);
+  edge.key_groups =
+      check.number("its key groups", message.key_groups(), hash ? 1 : 0, hash ? widest : 0);
   const wire::NetworkSettings& network = message.network();
   constexpr auto slots = static_cast<std::uint64_t>(NetworkSettings::max_own_slots);
-  edge.network.interface_or_address =
-      check.text("its interface", network.interface_or_address());
-  edge.network.transport = static_cast<Transport>(
-      check.number("its transport", network.transport(), 0, static_cast<unsigned>(Transport::rdma)));
+  edge.network.interface_or_address = check.text("its interface", network.interface_or_address());
+  edge.network.transport = static_cast<Transport>(check.number(
+      "its transport", network.transport(), 0, static_cast<unsigned>(Transport::rdma)));
   edge.network.sender_slots = check.number("sender slots", network.sender_slots(), 0, slots);
   edge.network.receiver_slots = check.number("receiver slots", network.receiver_slots(), 0, slots);
   edge.network.buffer_size_bytes = static_cast<std::size_t>(
@@ -142,16 +141,19 @@ Result<JobEdge> edge_from(const wire::JobEdge& message, int id, int vertices) {
 }
 
 // Every code there is. A number beyond them is no ErrorCode.
-constexpr std::array known_codes = {
-    ErrorCode::invalid_argument,  ErrorCode::invalid_configuration, ErrorCode::unknown_option,
-    ErrorCode::invalid_graph,     ErrorCode::not_enough_slots,      ErrorCode::user_function_failed,
-    ErrorCode::cancelled,         ErrorCode::operator_failed,       ErrorCode::corrupt_record,
-    ErrorCode::limit_exceeded,    ErrorCode::peer_gone,             ErrorCode::timed_out,
-    ErrorCode::not_found,         ErrorCode::permission_denied,     ErrorCode::not_a_file,
-    ErrorCode::corrupt_file,      ErrorCode::file_changed,          ErrorCode::disk_full,
-    ErrorCode::io_error,          ErrorCode::connection_refused,    ErrorCode::connection_lost,
-    ErrorCode::address_in_use,    ErrorCode::name_not_resolved,     ErrorCode::protocol_error,
-    ErrorCode::internal};
+constexpr std::array known_codes = {ErrorCode::invalid_argument,  ErrorCode::invalid_configuration,
+                                    ErrorCode::unknown_option,    ErrorCode::invalid_graph,
+                                    ErrorCode::not_enough_slots,  ErrorCode::user_function_failed,
+                                    ErrorCode::cancelled,         ErrorCode::operator_failed,
+                                    ErrorCode::corrupt_record,    ErrorCode::limit_exceeded,
+                                    ErrorCode::peer_gone,         ErrorCode::timed_out,
+                                    ErrorCode::not_found,         ErrorCode::permission_denied,
+                                    ErrorCode::not_a_file,        ErrorCode::corrupt_file,
+                                    ErrorCode::file_changed,      ErrorCode::disk_full,
+                                    ErrorCode::io_error,          ErrorCode::connection_refused,
+                                    ErrorCode::connection_lost,   ErrorCode::address_in_use,
+                                    ErrorCode::name_not_resolved, ErrorCode::protocol_error,
+                                    ErrorCode::internal};
 
 }  // namespace
 
@@ -228,9 +230,10 @@ Result<JobGraph> job_graph_from(const wire::JobGraph& message) {
   }
   graph.fingerprint = fingerprint(graph);
   if (graph.fingerprint != message.fingerprint()) {
-    return refuse(fmt::format("its fingerprint is {:016x}, but {:016x} was computed here; client "
-                              "and JobManager must be of one version",
-                              message.fingerprint(), graph.fingerprint));
+    return refuse(
+        fmt::format("its fingerprint is {:016x}, but {:016x} was computed here; client "
+                    "and JobManager must be of one version",
+                    message.fingerprint(), graph.fingerprint));
   }
   return graph;
 }

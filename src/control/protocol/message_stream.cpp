@@ -140,9 +140,8 @@ class MessageStream::State : public std::enable_shared_from_this<MessageStream::
     attach();
     if (!queued_.empty()) {
       if (queued_bytes() + frame.size() > options_.max_queued_bytes) {
-        return {ErrorCode::limit_exceeded, "the peer does not read: " +
-                                               std::to_string(queued_bytes()) +
-                                               " bytes wait for it"};
+        return {ErrorCode::limit_exceeded,
+                "the peer does not read: " + std::to_string(queued_bytes()) + " bytes wait for it"};
       }
       queued_ += frame;
       return {};

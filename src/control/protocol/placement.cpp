@@ -24,9 +24,9 @@ Result<Cluster> cluster_of(const PlacedWorkers& workers) {
     slots.occupied.reserve(static_cast<std::size_t>(worker.occupied_size()));
     for (const std::uint32_t slot : worker.occupied()) {
       if (slot > (1u << 30)) {
-        return Status(ErrorCode::protocol_error,
-                      fmt::format("a placement names slot {} of TaskManager '{}'", slot,
-                                  worker.id()));
+        return Status(
+            ErrorCode::protocol_error,
+            fmt::format("a placement names slot {} of TaskManager '{}'", slot, worker.id()));
       }
       slots.occupied.push_back(static_cast<int>(slot));
     }

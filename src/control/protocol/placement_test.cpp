@@ -52,8 +52,7 @@ TEST(PlacementTest, OptionsDecideTheWidth) {
   EXPECT_EQ(place_on_cluster(graph, workers, options)->parallelism.front(), 2);
   options.set_parallelism(9);
   options.set_total_slots(0);
-  EXPECT_EQ(place_on_cluster(graph, workers, options).status().code(),
-            ErrorCode::not_enough_slots);
+  EXPECT_EQ(place_on_cluster(graph, workers, options).status().code(), ErrorCode::not_enough_slots);
 }
 
 TEST(PlacementTest, RefusesListsThatMakeNoSense) {
@@ -65,8 +64,7 @@ TEST(PlacementTest, RefusesListsThatMakeNoSense) {
             ErrorCode::protocol_error);
   PlacedWorkers far_slot;
   add(far_slot, "tm1", 1).add_occupied(4'000'000'000u);
-  EXPECT_EQ(place_on_cluster(graph, far_slot, options).status().code(),
-            ErrorCode::protocol_error);
+  EXPECT_EQ(place_on_cluster(graph, far_slot, options).status().code(), ErrorCode::protocol_error);
   PlacedWorkers none;
   EXPECT_FALSE(place_on_cluster(graph, none, options).ok());
 }

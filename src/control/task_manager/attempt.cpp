@@ -14,7 +14,6 @@
 namespace hummer {
 namespace {
 
-constexpr Nanoseconds stuck_patience_ns = seconds(5);
 constexpr std::size_t log_lines_kept = 1000;
 
 // Calls what runs user code; an exception becomes the failure of `what`.
@@ -80,7 +79,7 @@ Attempt::Attempt(AttemptSurroundings surroundings, AttemptId id, wire::Deploymen
       id_(id),
       message_(std::move(deployment)),
       step_since_(surroundings.platform->now()),
-      watch_(stuck_patience_ns) {}
+      watch_(surroundings.stuck_patience_ns) {}
 
 Attempt::~Attempt() {
   if (!executor_) return;
@@ -392,7 +391,7 @@ std::vector<std::string> Attempt::stuck(Nanoseconds now) {
   std::vector<std::string> texts;
   if (step_ == Step::run && deployment_) {
     texts = watch_.look(*deployment_, now);
-  } else if (step_ != Step::over && now - step_since_ >= stuck_patience_ns) {
+  } else if (step_ != Step::over && now - step_since_ >= surroundings_.stuck_patience_ns) {
     texts.push_back(fmt::format("{} for {} s", where(step_), (now - step_since_) / seconds(1)));
   }
   if (cancelled()) {

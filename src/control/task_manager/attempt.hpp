@@ -62,6 +62,7 @@ struct AttemptSurroundings {
   ChangeSignal* changed = nullptr;  // raised when report() would differ in more than figures
   // Of the JobManager that assigned it: with another one, job numbers begin again.
   std::uint64_t job_manager = 0;
+  Nanoseconds stuck_patience_ns = seconds(5);
 };
 
 class Attempt {

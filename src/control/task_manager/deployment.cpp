@@ -352,11 +352,11 @@ void Deployment::stop() {
   if (started()) stop_tasks();
 }
 
-// Only the job's own sources: a receiver, a source to its chain, ends when its sender has ended.
+// Not the receivers: what is at the head of their chains ends when its sender does.
 void Deployment::stop_tasks() {
   for (const ExecutionTask& execution : execution_graph_.tasks) {
-    if (execution.kind != TaskKind::chain) continue;
-    if (StreamTask* task = task_here(execution.id)) task->stop();
+    StreamTask* task = task_here(execution.id);
+    if (task != nullptr && execution.kind == TaskKind::chain) task->stop();
   }
 }
 

@@ -46,14 +46,12 @@ Task<Registered> register_once(Platform& platform, RegistrationRequest request) 
   }
   MessageStream::Options stream_options;
   stream_options.faults = request.faults;
-  auto stream =
-      std::make_unique<MessageStream>(executor, std::move(*connected), stream_options);
+  auto stream = std::make_unique<MessageStream>(executor, std::move(*connected), stream_options);
   wire::Envelope hello;
   *hello.mutable_hello() = std::move(request.hello);
   const Status sent = stream->send(hello);
   if (!sent.ok()) co_return failed(sent.with_context(context));
-  Result<wire::Envelope> answer =
-      co_await stream->receive(executor.now() + greeting_timeout_ns);
+  Result<wire::Envelope> answer = co_await stream->receive(executor.now() + greeting_timeout_ns);
   if (!answer.ok()) co_return failed(answer.status().with_context(context));
 
   if (answer->has_refusal()) {

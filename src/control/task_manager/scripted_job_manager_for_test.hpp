@@ -22,7 +22,7 @@ namespace hummer {
 // Loses so many of the library pieces that are sent, every second one.
 class LosePieces final : public MessageFaults {
  public:
-  explicit LosePieces(int count) : left_(count) {}
+  void set(int count) { left_ = count; }
   Verdict next(const wire::Envelope& message) override {
     if (!message.has_library_piece() || left_ == 0 || ++seen_ % 2 == 0) return {};
     --left_;
@@ -30,7 +30,7 @@ class LosePieces final : public MessageFaults {
   }
 
  private:
-  int left_;
+  int left_ = 0;
   int seen_ = 0;
 };
 
@@ -138,8 +138,7 @@ class ScriptedJobManager {
       if (!stream.ok()) co_return;
       MessageStream::Options options;
       options.faults = self.options_.faults;
-      auto messages =
-          std::make_shared<MessageStream>(*self.executor_, std::move(*stream), options);
+      auto messages = std::make_shared<MessageStream>(*self.executor_, std::move(*stream), options);
       self.executor_->spawn(serve(self, std::move(messages)));
     }
   }
@@ -275,8 +274,8 @@ class ScriptedJobManager {
   bool silent_ = false;
   wire::Refusal refusal_;
   int refusals_ = 0;
+  std::unique_ptr<Executor> executor_;  // outlives what it watches
   std::unique_ptr<Listener> listener_;
-  std::unique_ptr<Executor> executor_;  // last: stopped first
 };
 
 }  // namespace hummer

@@ -143,8 +143,8 @@ Status TaskManager::State::start() {
   data_plane_ = std::make_unique<DataPlane>(platform_, *data_executor_, std::move(plane));
   HUMMER_TRY(data_plane_->start());
 
-  host_ = std::make_unique<AttemptHost>(
-      AttemptSurroundings{&platform_, &libraries_, data_plane_.get(), &changed_, 0});
+  host_ = std::make_unique<AttemptHost>(AttemptSurroundings{
+      &platform_, &libraries_, data_plane_.get(), &changed_, 0, options_.stuck_patience_ns});
   executor_ = platform_.make_executor({.name = "task-manager"});
   executor_->spawn(run());
   return {};
@@ -266,8 +266,7 @@ Task<void> TaskManager::State::await_ends() {
 // ---- a session ----
 
 Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
-  const Nanoseconds timeout =
-      milliseconds(std::max(session->welcome.heartbeat_timeout_ms(), 1u));
+  const Nanoseconds timeout = milliseconds(std::max(session->welcome.heartbeat_timeout_ms(), 1u));
   host_->begin_session(session->welcome.session(), session->welcome.job_manager());
   messages_.begin_session(session->welcome.session());
   log(fmt::format("registered at {} as {}, session {}", options_.job_manager, options_.id,
@@ -306,8 +305,8 @@ Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
       if (told) break;
       continue;
     }
-    Nanoseconds deadline = std::min({next_beat, session->heard + timeout, session->give_up,
-                                     host_->next_library_request()});
+    Nanoseconds deadline = std::min(
+        {next_beat, session->heard + timeout, session->give_up, host_->next_library_request()});
     if (session->dirty) deadline = std::min(deadline, sent + coalescing_ns);
     co_await changed_.event.wait_until(deadline);
   }
@@ -327,8 +326,7 @@ Status TaskManager::State::send_due(Session& session, Nanoseconds& sent, Nanosec
     session.dirty = false;
     sent = now;
     next_beat = now + milliseconds(std::max(session.welcome.heartbeat_interval_ms(), 1u));
-    *message.mutable_task_manager_state() =
-        messages_.build(host_->reports(now), host_->wanted());
+    *message.mutable_task_manager_state() = messages_.build(host_->reports(now), host_->wanted());
     HUMMER_TRY(session.stream->send(message));
   }
   for (const wire::LibraryRequest& request : host_->library_requests(now)) {
@@ -368,10 +366,10 @@ void TaskManager::State::handle(Session& session, const wire::Envelope& message)
     case wire::Envelope::kLibraryPiece: (void)host_->take_piece(message.library_piece()); return;
     case wire::Envelope::kRefusal:
       session.end = status_from(message.refusal().failure());
-      if (session.end.ok()) session.end = {ErrorCode::cancelled, "the JobManager ended the session"};
+      if (session.end.ok())
+        session.end = {ErrorCode::cancelled, "the JobManager ended the session"};
       return;
-    default:
-      session.end = {ErrorCode::protocol_error, "a message that no TaskManager should get"};
+    default: session.end = {ErrorCode::protocol_error, "a message that no TaskManager should get"};
   }
 }
 

@@ -36,9 +36,10 @@ struct TaskManagerOptions {
   std::string host;  // empty: the machine's name
   // Where the data plane listens: "127.0.0.1:0", or one per interface: "eth1=10.0.2.1:0".
   std::vector<std::string> data_addresses = {"127.0.0.1:0"};
-  std::uint64_t program_hash = 0;   // application mode
+  std::uint64_t program_hash = 0;  // application mode
   Nanoseconds stop_patience_ns = seconds(10);
-  MessageFaults* faults = nullptr;  // tests
+  Nanoseconds stuck_patience_ns = seconds(5);  // before what stands still is called stuck
+  MessageFaults* faults = nullptr;             // tests
   // Lines for the process's log. On the control executor's thread, or stop()'s.
   void (*log)(void* context, std::string_view line) = nullptr;
   void* log_context = nullptr;

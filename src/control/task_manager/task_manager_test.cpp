@@ -2,6 +2,7 @@
 #include "control/task_manager/task_manager.hpp"
 
 #include "control/task_manager/scripted_job_manager_for_test.hpp"
+#include "control/task_manager/state_message.hpp"
 #include "control/task_manager/task_manager_test_jobs.hpp"
 
 namespace hummer {
@@ -89,20 +90,30 @@ class TaskManagerTest : public testing::TestWithParam<std::uint64_t> {
     });
   }
   ScriptedJobManager& jobs() { return *job_manager_; }
-  wire::Registration registration(const std::string& id) {
-    return jobs().worker(id).registration;
-  }
+  wire::Registration registration(const std::string& id) { return jobs().worker(id).registration; }
   // On both.
   void deploy(JobFunction function, std::uint64_t hash, const AttemptId& id,
               const std::vector<std::string>& arguments = {}) {
-    const auto deployments = make_deployments(
-        function, hash, {registration("a"), registration("b")}, 4, arguments);
+    const auto deployments =
+        make_deployments(function, hash, {registration("a"), registration("b")}, 4, arguments);
     jobs().want("a", id, {wire::WISH_RUN, deployments[0]});
     jobs().want("b", id, {wire::WISH_RUN, deployments[1]});
   }
   void omit(const AttemptId& id) {
     jobs().omit("a", id);
     jobs().omit("b", id);
+  }
+  // Over both, of the vertex at the head or the end of the job's chains.
+  std::uint64_t total(const std::string& which, const AttemptId& id,
+                      std::uint64_t (wire::OperatorFigures::*figure)() const) {
+    std::uint64_t sum = 0;
+    for (const char* worker_id : {"a", "b"}) {
+      const std::vector<wire::VertexFigures> figures = jobs().worker(worker_id).figures.at(id);
+      const wire::VertexFigures& vertex = which == "generate" ? figures.front() : figures.back();
+      const int at = which == "generate" ? 0 : vertex.operators_size() - 1;
+      sum += (vertex.operators(at).*figure)();
+    }
+    return sum;
   }
   static std::vector<std::uint64_t> spread_output() {
     std::vector<std::uint64_t> records;
@@ -114,6 +125,7 @@ class TaskManagerTest : public testing::TestWithParam<std::uint64_t> {
   SimulatedPlatform* job_manager_node_;
   std::vector<SimulatedPlatform*> nodes_;
   TestLibraries libraries_;
+  LosePieces lose_;
   std::unique_ptr<ScriptedJobManager> job_manager_;
   std::vector<std::unique_ptr<TaskManager>> managers_;
 };
@@ -191,7 +203,8 @@ TEST_P(TaskManagerTest, AWrongDataAddressIsAFailureOfStart) {
 TEST_P(TaskManagerTest, AJobRunsAcrossTwo) {
   start_two();
   deploy(&spread_job, spread_hash, first);
-  ASSERT_TRUE(until_state(first, wire::ATTEMPT_FINISHED)) << jobs().report("a", first).failure().message();
+  ASSERT_TRUE(until_state(first, wire::ATTEMPT_FINISHED))
+      << jobs().report("a", first).failure().message();
   EXPECT_EQ(TestSink::instance().sorted(), spread_output());
   EXPECT_EQ(managers_[0]->attempts(), 0u);
   // Figures and log of both add up.
@@ -259,7 +272,20 @@ TEST_P(TaskManagerTest, StopEndsAJobInGoodOrderAndCancelEndsItAtOnce) {
     jobs().wish(id, {8, 1}, wire::WISH_CANCEL);
   }
   EXPECT_TRUE(until_state(first, wire::ATTEMPT_FINISHED));
-  EXPECT_TRUE(until_state({8, 1}, wire::ATTEMPT_CANCELLED));
+  EXPECT_EQ(total("generate", first, &wire::OperatorFigures::records_out),
+            total("for_each", first, &wire::OperatorFigures::records_in))
+      << "what was under way is lost";
+  // The first that hears of it takes its peers with it.
+  ASSERT_TRUE(until([&] { return has_ended(jobs().state("a", {8, 1})); }));
+  ASSERT_TRUE(until([&] { return has_ended(jobs().state("b", {8, 1})); }));
+  int cancelled = 0;
+  for (const char* id : {"a", "b"}) {
+    const wire::AttemptReport report = jobs().report(id, {8, 1});
+    EXPECT_TRUE(report.state() == wire::ATTEMPT_CANCELLED || report.consequence())
+        << report.failure().message();
+    cancelled += report.state() == wire::ATTEMPT_CANCELLED ? 1 : 0;
+  }
+  EXPECT_GE(cancelled, 1);
 }
 
 TEST_P(TaskManagerTest, WhatIsNotNamedAnyMoreIsCancelledAndForgotten) {
@@ -339,9 +365,9 @@ TEST_P(TaskManagerTest, AnotherFingerprintOrPlacementIsRefusedNamingBoth) {
 // ---- libraries ----
 
 TEST_P(TaskManagerTest, ALibraryIsPulledInPiecesOnceForTwoJobs) {
-  LosePieces lose(5);
+  lose_.set(5);
   ScriptedJobManager::Options options;
-  options.faults = &lose;
+  options.faults = &lose_;
   start_job_manager(options);
   add(0, options_for("a"));
   ASSERT_TRUE(until([&] { return managers_[0]->registered(); }));
@@ -376,9 +402,9 @@ TEST_P(TaskManagerTest, ALibraryThatTheJobManagerLacksFailsTheJob) {
 }
 
 TEST_P(TaskManagerTest, CancelWhileTheLibraryIsOnItsWay) {
-  LosePieces lose(1'000'000);
+  lose_.set(1'000'000);
   ScriptedJobManager::Options options;
-  options.faults = &lose;
+  options.faults = &lose_;
   options.piece_bytes = 1;
   start_job_manager(options);
   add(0, options_for("a"));
@@ -467,9 +493,10 @@ TEST_P(TaskManagerTest, ASilentJobManagerIsAsGoodAsGone) {
   deploy(&endless_job, endless_hash, first);
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_RUNNING));
   jobs().be_silent(true);
-  ASSERT_TRUE(until([&] { return managers_[0]->attempts() == 0; }));
+  ASSERT_TRUE(until([&] { return !managers_[0]->registered() && managers_[0]->attempts() == 0; }));
   jobs().be_silent(false);
-  ASSERT_TRUE(until([&] { return jobs().worker("a").registrations >= 2 && jobs().worker("a").states > 2; }));
+  ASSERT_TRUE(until(
+      [&] { return jobs().worker("a").registrations >= 2 && jobs().worker("a").states > 2; }));
   EXPECT_TRUE(until([&] { return managers_[0]->attempts() == 1; })) << "assigned anew";
 }
 
@@ -479,7 +506,7 @@ TEST_P(TaskManagerTest, APartitionedTaskManagerFencesItsAttempts) {
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_RUNNING));
   simulation_.partition(*job_manager_node_, *nodes_[0]);
   omit(first);
-  ASSERT_TRUE(until([&] { return managers_[0]->attempts() == 0; }));
+  ASSERT_TRUE(until([&] { return !managers_[0]->registered() && managers_[0]->attempts() == 0; }));
   simulation_.heal(*job_manager_node_, *nodes_[0]);
   ASSERT_TRUE(until([&] { return jobs().worker("a").registrations >= 2; }));
   let_pass(seconds(1));

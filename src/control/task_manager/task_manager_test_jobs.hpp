@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -85,6 +86,46 @@ inline JobResult failing_job(StreamExecutionEnvironment& env) {
 
 inline JobResult throwing_job(StreamExecutionEnvironment&) {
   throw std::runtime_error("no graph today");
+}
+
+// Where a hanging job's function waits.
+class TestGate {
+ public:
+  static TestGate& instance() {
+    static TestGate gate;
+    return gate;
+  }
+  void wait() {
+    inside.store(true);
+    inside.notify_all();
+    open.wait(false);
+  }
+  void release() {
+    open.store(true);
+    open.notify_all();
+  }
+  void reset() {
+    inside = false;
+    open = false;
+  }
+  std::atomic<bool> inside{false};
+  std::atomic<bool> open{false};
+};
+
+// The same graph as spread_job's, when it returns.
+inline JobResult hanging_job(StreamExecutionEnvironment& env) {
+  TestGate::instance().wait();
+  return spread_job(env);
+}
+
+inline JobResult hanging_map_job(StreamExecutionEnvironment& env) {
+  env.generate([](std::uint64_t i) { return i; }, {.records_per_second = 10'000})
+      .map([](std::uint64_t i) {
+        if (i == 10) TestGate::instance().wait();
+        return i;
+      })
+      .for_each([](const std::uint64_t&) {});
+  return env.execute("hanging");
 }
 
 // A deployment for each of the workers.

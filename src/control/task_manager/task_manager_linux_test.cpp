@@ -1,0 +1,161 @@
+// TaskManagers with real threads and sockets, and user functions that do not return.
+#include "control/task_manager/scripted_job_manager_for_test.hpp"
+#include "control/task_manager/task_manager.hpp"
+#include "control/task_manager/task_manager_test_jobs.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr std::uint64_t spread_hash = 1;
+constexpr std::uint64_t endless_hash = 2;
+constexpr std::uint64_t hanging_hash = 3;
+constexpr std::uint64_t hanging_map_hash = 4;
+constexpr AttemptId first{7, 1};
+
+class TaskManagerLinuxTest : public testing::Test {
+ protected:
+  TaskManagerLinuxTest() : platform_(make_linux_platform()) {
+    TestSink::instance().clear();
+    TestGate::instance().reset();
+    libraries_.add(spread_hash, &spread_job);
+    libraries_.add(endless_hash, &endless_job);
+    libraries_.add(hanging_hash, &hanging_job);
+    libraries_.add(hanging_map_hash, &hanging_map_job);
+    ScriptedJobManager::Options options;
+    options.listen = "127.0.0.1:0";
+    options.heartbeat_interval_ms = 10;
+    options.heartbeat_timeout_ms = 20'000;
+    job_manager_ = std::make_unique<ScriptedJobManager>(*platform_, options);
+    for (const char* id : {"a", "b"}) {
+      TaskManagerOptions worker;
+      worker.id = id;
+      worker.host = id;
+      worker.job_manager = "127.0.0.1:" + std::to_string(job_manager_->port());
+      worker.slots = 4;
+      worker.stop_patience_ns = id == std::string("a") ? milliseconds(300) : seconds(20);
+      worker.stuck_patience_ns = milliseconds(50);
+      managers_.push_back(std::make_unique<TaskManager>(*platform_, libraries_, worker));
+      const Status started = managers_.back()->start();
+      EXPECT_TRUE(started.ok()) << started.to_string();
+    }
+    EXPECT_TRUE(
+        until([&] { return jobs().worker("a").states > 0 && jobs().worker("b").states > 0; }));
+  }
+  ~TaskManagerLinuxTest() override {
+    TestGate::instance().release();
+    for (auto& manager : managers_) manager->stop();
+    managers_.clear();
+    job_manager_.reset();
+  }
+
+  // Looks again at each state that arrives.
+  bool until(const std::function<bool()>& predicate) {
+    return platform_->run_until(predicate, platform_->now() + seconds(60)) == RunEnd::satisfied;
+  }
+  ScriptedJobManager& jobs() { return *job_manager_; }
+  void deploy(JobFunction function, std::uint64_t hash, const std::vector<std::string>& workers) {
+    std::vector<wire::Registration> registrations;
+    for (const std::string& id : workers) registrations.push_back(jobs().worker(id).registration);
+    const auto deployments = make_deployments(function, hash, registrations, 4);
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      jobs().want(workers[i], first, {wire::WISH_RUN, deployments[i]});
+    }
+  }
+  bool until_stuck(const std::string& text) {
+    return until([&] {
+      const wire::AttemptReport report = jobs().report("a", first);
+      for (const std::string& stuck : report.stuck()) {
+        if (stuck.find(text) != std::string::npos) return true;
+      }
+      return false;
+    });
+  }
+
+  std::unique_ptr<Platform> platform_;
+  BuiltInJobLibraries libraries_;
+  std::unique_ptr<ScriptedJobManager> job_manager_;
+  std::vector<std::unique_ptr<TaskManager>> managers_;
+};
+
+TEST_F(TaskManagerLinuxTest, AJobRunsAcrossTwo) {
+  deploy(&spread_job, spread_hash, {"a", "b"});
+  ASSERT_TRUE(until([&] {
+    return jobs().state("a", first) == wire::ATTEMPT_FINISHED &&
+           jobs().state("b", first) == wire::ATTEMPT_FINISHED;
+  })) << jobs().report("a", first).failure().message();
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t i = 0; i < spread_count; ++i) expected.push_back(2 * i);
+  EXPECT_EQ(TestSink::instance().sorted(), expected);
+}
+
+TEST_F(TaskManagerLinuxTest, CancelAndStopWhileRecordsFlow) {
+  deploy(&endless_job, endless_hash, {"a", "b"});
+  ASSERT_TRUE(until([&] { return TestSink::instance().size() > 1000; }));
+  jobs().wish("a", first, wire::WISH_CANCEL);
+  ASSERT_TRUE(until([&] { return jobs().state("a", first) == wire::ATTEMPT_CANCELLED; }));
+  ASSERT_TRUE(until([&] { return jobs().state("b", first) == wire::ATTEMPT_FAILED; }));
+  EXPECT_TRUE(jobs().report("b", first).consequence())
+      << jobs().report("b", first).failure().message();
+}
+
+TEST_F(TaskManagerLinuxTest, TheJobManagerDiesWhileRecordsFlow) {
+  deploy(&endless_job, endless_hash, {"a", "b"});
+  ASSERT_TRUE(until([&] { return TestSink::instance().size() > 1000; }));
+  job_manager_.reset();
+  EXPECT_TRUE(
+      until([&] { return managers_[0]->attempts() == 0 && managers_[1]->attempts() == 0; }));
+}
+
+TEST_F(TaskManagerLinuxTest, AJobFunctionThatHangsStopsNoHeartbeats) {
+  // The deployment is made from the twin that does not hang.
+  deploy(&spread_job, hanging_hash, {"a"});
+  TestGate::instance().inside.wait(false);
+  const int states = jobs().worker("a").states;
+  ASSERT_TRUE(until([&] { return jobs().worker("a").states > states + 20; }));
+  EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_PREPARING);
+  ASSERT_TRUE(until_stuck("inside the job function"));
+  jobs().wish("a", first, wire::WISH_CANCEL);
+  ASSERT_TRUE(until_stuck("cancelling, stuck: inside the job function"));
+  EXPECT_EQ(managers_[0]->attempts(), 1u);
+  TestGate::instance().release();
+  ASSERT_TRUE(until([&] { return jobs().state("a", first) == wire::ATTEMPT_CANCELLED; }));
+}
+
+TEST_F(TaskManagerLinuxTest, AUserFunctionThatHangsIsNamedAndItsCancellationWaits) {
+  deploy(&hanging_map_job, hanging_map_hash, {"a"});
+  ASSERT_TRUE(until_stuck("inside operator 'map'"));
+  EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_RUNNING);
+  jobs().wish("a", first, wire::WISH_CANCEL);
+  ASSERT_TRUE(until_stuck("cancelling, stuck: "));
+  const int states = jobs().worker("a").states;
+  ASSERT_TRUE(until([&] { return jobs().worker("a").states > states + 20; }));
+  EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_RUNNING);
+  TestGate::instance().release();
+  ASSERT_TRUE(until([&] { return jobs().state("a", first) == wire::ATTEMPT_CANCELLED; }));
+}
+
+class TaskManagerLinuxDeathTest : public TaskManagerLinuxTest {
+ public:
+  // In a process of its own: what is given up on stays behind.
+  void stop_with_a_function_that_never_returns() {
+    deploy(&hanging_map_job, hanging_map_hash, {"a"});
+    TestGate::instance().inside.wait(false);
+    managers_[0]->stop();
+    const bool named = managers_[0]->stuck().size() == 1 &&
+                       managers_[0]->stuck()[0].find("inside operator 'map'") != std::string::npos;
+    std::string text;
+    for (const std::string& stuck : managers_[0]->stuck()) text += stuck + "\n";
+    (void)platform_->write_standard(2, text);
+    managers_[0].reset();  // does not wait either
+    std::_Exit(named ? 7 : 8);
+  }
+};
+
+TEST_F(TaskManagerLinuxDeathTest, StopGivesUpOnAFunctionThatNeverReturns) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(stop_with_a_function_that_never_returns(), testing::ExitedWithCode(7),
+              "job 7, attempt 1 \\(hanging\\): cancelling, stuck: ");
+}
+
+}  // namespace
+}  // namespace hummer
