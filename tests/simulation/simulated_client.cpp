@@ -93,8 +93,10 @@ Task<void> SimulatedClient::pursue(SimulatedClient& self, Submission& submission
             "one submission, two jobs",
             fmt::format("{} is {} and {}", submission.name(), *job, *again));
       }
+      // Perhaps by another JobManager, to which it is another number.
+      if (again.ok()) job = std::move(again);
     }
-    if (submission.wish != wire::WISH_RUN && !submission.wished) {
+    if (submission.wish != wire::WISH_RUN && submission.wished_of != client.numbered_by()) {
       self.executor_->spawn(wish(self, submission, *job, client.numbered_by(), round));
     }
     Result<wire::JobStatus> end = co_await client.watch(*job, &SimulatedClient::changed, &self);
@@ -127,7 +129,7 @@ Task<void> SimulatedClient::wish(SimulatedClient& self, Submission& submission, 
     request.mutable_end()->set_wish(submission.wish);
     submission.wish_sent = true;
     const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
-    if (answer.ok()) submission.wished = true;
+    if (answer.ok() && submission.round == round) submission.wished_of = numbered_by;
     // Not answered by the JobManager that has it: whoever submits it again asks again.
     if (answer.ok() || !is_network_trouble(answer.status())) break;
     co_await sleep_for(pause_ns);

@@ -30,7 +30,7 @@ void Submission::renew(Random& random) {
   id = random.next() | 1;
   first_job_manager = -1;
   wish_sent = false;
-  wished = false;
+  wished_of = 0;
   last.Clear();
 }
 
