@@ -34,11 +34,11 @@ struct Submission {
   int round = 0;               // counted up when a JobManager forgot the job
   int first_job_manager = -1;  // which one (they are counted) ran when this round began
   int last_job_manager = -1;   // which one ended it
-  bool wish_sent = false;  // perhaps it came through
+  bool wish_sent = false;      // perhaps it came through
   // Which JobManager process has answered it; another one, which got the same submission, has not
   // heard of it.
   std::uint64_t wished_of = 0;
-  bool done = false;           // ended, or refused
+  bool done = false;  // ended, or refused
   wire::JobStatus last;
 
   // "job3" or, after the first round, "job3-2"
