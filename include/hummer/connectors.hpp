@@ -64,7 +64,8 @@ class TwoPhaseWriter {
  public:
   virtual ~TwoPhaseWriter() = default;
   virtual Status open(OperatorContext& context) = 0;
-  // Forgets what earlier attempts of the job began or prepared, but for these handles.
+  // Forgets what earlier attempts of the job began or prepared, but for these handles: of the
+  // earlier subtasks whose number is this one's modulo the parallelism.
   virtual Status abort_all_but(const std::vector<std::string>& handles) = 0;
   // Whole lines, into the open transaction. blocked: nothing was taken, call again.
   virtual Answer write(std::string_view lines) = 0;

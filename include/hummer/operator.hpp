@@ -10,9 +10,11 @@
 //
 //   restore*  open  ( process | watermark | idle | timer | snapshot | commit )*  end  close
 //
-//   restore    once per piece that any earlier subtask of this operator wrote, before open, in the
-//              order of those subtasks and on every new subtask: keep what is your own (keys by
-//              owns_key in key_hash.hpp, anything else by its number modulo the parallelism).
+//   restore    once per piece that an earlier subtask of this operator wrote, before open, in the
+//              order of those subtasks. An operator with keyed state gets all of them on every
+//              new subtask and keeps the keys that it owns (owns_key); of any other one the
+//              pieces are dealt out, so that a subtask may get none or several: see
+//              context().restored().
 //   open       once, before any record. A failure fails the job.
 //   process    takes `in` from in.position() on, advances it, emits.
 //   watermark  no record before `time` comes any more.
@@ -54,6 +56,7 @@
 #include <hummer/batch.hpp>
 #include <hummer/bytes.hpp>
 #include <hummer/collector.hpp>
+#include <hummer/key_hash.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -124,6 +127,16 @@ class OperatorContext {
   int subtask() const { return subtask_; }
   int parallelism() const { return parallelism_; }
   int key_groups() const { return key_groups_; }
+  // Whether this operator has earlier state, also where no piece of it fell to this subtask.
+  bool restored() const { return restored_; }
+  // Whether a key's state belongs to this subtask.
+  template <typename K>
+  bool owns_key(const K& key) const {
+    const auto groups = static_cast<std::uint32_t>(key_groups_);
+    return static_cast<int>(group_owner(key_group(key_hash(key), groups),
+                                        static_cast<std::uint32_t>(parallelism_), groups)) ==
+           subtask_;
+  }
   // How often the job was started before, by a failure.
   std::uint32_t attempt() const { return attempt_; }
   // In flush: that of the barrier in hand.
@@ -172,6 +185,7 @@ class OperatorContext {
   int subtask_ = 0;
   int parallelism_ = 1;
   int key_groups_ = default_key_groups;
+  bool restored_ = false;
   std::uint32_t attempt_ = 0;
   std::uint64_t epoch_ = 0;
   bool bounded_ = true;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "cli/command.hpp"
+#include "cli/embedded.hpp"
 
 namespace hummer {
 namespace {
@@ -14,7 +15,7 @@ int run(JobFunction job, const std::vector<std::string>& words) {
   const std::unique_ptr<Platform> platform = make_linux_platform();
   ::testing::internal::CaptureStderr();
   ::testing::internal::CaptureStdout();
-  const int code = run_embedded(*platform, job, "job", words);
+  const int code = run_embedded(*platform, job, "job", words, own_origin(*platform, "job"));
   ::testing::internal::GetCapturedStdout();
   ::testing::internal::GetCapturedStderr();
   return code;

@@ -38,6 +38,7 @@ class ChainDriver::Context final : public OperatorContext {
   WakeEvent& wake_event() override { return driver_.wake_event_; }
 
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
+  void set_restored() { restored_ = true; }
 
   std::int64_t timer_at_ = never;
 
@@ -78,21 +79,27 @@ const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t po
   return stages_[stage]->output.type(port);
 }
 
-Status ChainDriver::restore(std::size_t index, std::string_view bytes) {
+Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* const> pieces) {
   Stage& stage = *stages_[index];
-  const Answer answer = guarded(stage, [&] {
-    ByteReader in(bytes);
-    Status status = stage.op->restore(in);
-    return status.ok() ? Answer::done
-                       : stage.context->fail(status.with_context("restoring operator '" +
-                                                                 stage.context->name() + "'"));
-  });
-  return answer == Answer::failed ? failure_ : Status();
+  stage.context->set_restored();
+  stage.has_ended = !pieces.empty();
+  for (const SnapshotPiece* piece : pieces) {
+    stage.has_ended &= piece->ended;
+    const Answer answer = guarded(stage, [&] {
+      ByteReader in(piece->bytes);
+      Status status = stage.op->restore(in);
+      return status.ok() ? Answer::done
+                         : stage.context->fail(status.with_context("restoring operator '" +
+                                                                   stage.context->name() + "'"));
+    });
+    if (answer == Answer::failed) return failure_;
+  }
+  return {};
 }
 
 Answer ChainDriver::snapshot(Stage& stage) {
   return guarded(stage, [&] {
-    SnapshotPiece& piece = pieces_.emplace_back(SnapshotPiece{stage.uid, {}});
+    SnapshotPiece& piece = pieces_.emplace_back(SnapshotPiece{stage.uid, {}, false});
     ByteWriter out(piece.bytes);
     Status status = stage.op->snapshot(out);
     piece.bytes.resize(out.size());
@@ -105,6 +112,7 @@ Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
   pieces_.clear();
   for (auto& stage : stages_) {
     if (snapshot(*stage) == Answer::failed) return failure_;
+    pieces_.back().ended = true;
   }
   return std::exchange(pieces_, {});
 }
@@ -313,7 +321,7 @@ Answer ChainDriver::call_control(Stage& stage) {
     case Control::Kind::barrier:
       stage.context->set_epoch(stage.input.control.epoch);
       return stage.op->flush(stage.output);
-    case Control::Kind::end: return stage.op->end(stage.output);
+    case Control::Kind::end: return stage.has_ended ? Answer::done : stage.op->end(stage.output);
     case Control::Kind::none: break;
   }
   return Answer::done;

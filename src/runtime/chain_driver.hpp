@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,11 @@
 
 namespace hummer {
 
-// What one operator wrote at the end of an epoch.
+// What one operator wrote at the end of an epoch, or behind the end of its stream.
 struct SnapshotPiece {
   std::string uid;
   std::string bytes;
+  bool ended = false;
 };
 
 // See OperatorContext::slot_local. Thread: that of the slot.
@@ -67,8 +69,9 @@ class ChainDriver {
   const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
   std::size_t stage_count() const { return stages_.size(); }
 
-  // Before open: a piece of earlier state for the stage with this uid.
-  Status restore(std::size_t stage, std::string_view bytes);
+  // Before open: the stage has earlier state, and these are its pieces. Where all were written
+  // behind the end of the stream, its end() is not called again.
+  Status restore(std::size_t stage, std::span<const SnapshotPiece* const> pieces);
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
   // Called when a barrier has left the last stage, with what every stage wrote.
   void set_on_snapshot(std::function<void(std::uint64_t, std::vector<SnapshotPiece>)> function) {
@@ -140,6 +143,7 @@ class ChainDriver {
     Control forwarded;            // goes with the output being handed over
     bool output_has_views = false;
     bool opened = false;
+    bool has_ended = false;  // in an earlier run
   };
 
   Answer step(Stage& stage);

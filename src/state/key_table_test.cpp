@@ -72,10 +72,12 @@ TEST(AccumulatorTable, AccumulatorsThatOwnMemoryComeBackFromASnapshot) {
   const std::string saved(out.view());
   AccumulatorTable<std::string_view, std::string> again;
   ByteReader in(saved);
-  ASSERT_TRUE(again.restore(in, [](std::string& text, bool is_new, const std::string& other) {
+  const auto merge = [](std::string& text, bool is_new, const std::string& other) {
     EXPECT_TRUE(is_new);
     text = other;
-  }));
+  };
+  const auto owns = [](std::string_view key) { return key != "c"; };
+  ASSERT_TRUE(again.restore(in, owns, merge));
   std::map<std::string, std::string> found;
   again.scan(0, [&](std::string_view key, const std::string& text) {
     found[std::string(key)] = text;

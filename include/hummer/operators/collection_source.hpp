@@ -65,7 +65,7 @@ class CollectionSource final : public SourceOperator {
     return {};
   }
   Status open() override {
-    if (ranges_.restored()) return {};
+    if (ranges_.restored() || context().restored()) return {};
     const std::uint64_t size = collection_->values.size();
     const auto subtask = static_cast<std::uint64_t>(context().subtask());
     const auto parallelism = static_cast<std::uint64_t>(context().parallelism());

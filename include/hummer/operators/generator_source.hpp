@@ -71,7 +71,7 @@ class GeneratorSource final : public SourceOperator {
       return {ErrorCode::invalid_argument, "generate: records_per_second must be above 0"};
     }
     if (until_watermark_ == 0) until_watermark_ = options_.watermark_interval;
-    if (ranges_.restored()) return {};
+    if (ranges_.restored() || context().restored()) return {};
     const std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     ranges_.add({static_cast<std::uint64_t>(context().subtask()), options_.count.value_or(none),
                  static_cast<std::uint64_t>(context().parallelism())});

@@ -18,10 +18,13 @@ namespace hummer {
 
 template <typename K, typename Aggregate>
 Status restore_accumulators(AccumulatorTable<K, typename Aggregate::Accumulator>& table,
-                            const Aggregate& aggregate, ByteReader& in) {
-  const bool valid = table.restore(in, [&](auto& accumulator, bool is_new, const auto& other) {
-    aggregate.merge(accumulator, is_new, other);
-  });
+                            const Aggregate& aggregate, const OperatorContext& context,
+                            ByteReader& in) {
+  const bool valid = table.restore(
+      in, [&](const K& key) { return context.owns_key(key); },
+      [&](auto& accumulator, bool is_new, const auto& other) {
+        aggregate.merge(accumulator, is_new, other);
+      });
   if (valid) return {};
   return {ErrorCode::corrupt_record, "the state of an aggregate cannot be decoded"};
 }
@@ -89,7 +92,10 @@ class MergeAggregateOperator final : public Operator {
     if (emit_epochs_) return emit_changed(out);
     const auto result = [&](const Accumulator& a) { return aggregate_.result(a); };
     if (!pair_) {
-      return emit_table<K, Result>(own_, cursor_, out, [](const K&) { return true; }, result);
+      const Answer answer =
+          emit_table<K, Result>(own_, cursor_, out, [](const K&) { return true; }, result);
+      if (answer == Answer::done) own_.clear();  // a snapshot from here on emits nothing twice
+      return answer;
     }
     HUMMER_ASSERT(!pair_->handing_on);  // the partial half's end came first
     fold_own();
@@ -104,7 +110,9 @@ class MergeAggregateOperator final : public Operator {
     own_.snapshot(out);
     return {};
   }
-  Status restore(ByteReader& in) override { return restore_accumulators(own_, aggregate_, in); }
+  Status restore(ByteReader& in) override {
+    return restore_accumulators(own_, aggregate_, context(), in);
+  }
 
  private:
   // The keys that changed since the last time, with their totals.
@@ -197,7 +205,9 @@ class RunningAggregateOperator final : public Operator {
     table_.snapshot(out);
     return {};
   }
-  Status restore(ByteReader& in) override { return restore_accumulators(table_, aggregate_, in); }
+  Status restore(ByteReader& in) override {
+    return restore_accumulators(table_, aggregate_, context(), in);
+  }
 
  private:
   KeyOf key_of_;

@@ -18,6 +18,7 @@
 // of the operator.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,24 +48,24 @@ class TwoPhaseSinkOperator final : public Operator {
     std::uint8_t version = 0;
     std::uint64_t count = 0;
     if (!in.get_value(version) || version != 1 || !in.get_value(count)) return damaged();
-    const bool own = pieces_++ % static_cast<std::uint32_t>(context().parallelism()) ==
-                     static_cast<std::uint32_t>(context().subtask());
     for (std::uint64_t i = 0; i < count; ++i) {
       Prepared prepared;
       std::string_view handle;
       if (!in.get_value(prepared.epoch) || !in.get_text(handle)) return damaged();
       prepared.handle = handle;
-      known_.push_back(prepared.handle);
       last_epoch_ = std::max(last_epoch_, prepared.epoch);
-      if (own) prepared_.push_back(std::move(prepared));
+      prepared_.push_back(std::move(prepared));
     }
+    std::sort(prepared_.begin(), prepared_.end(),
+              [](const Prepared& a, const Prepared& b) { return a.epoch < b.epoch; });
     return {};
   }
 
   Status open() override {
     HUMMER_TRY(writer_->open(context()));
-    HUMMER_TRY(writer_->abort_all_but(std::exchange(known_, {})));
-    return {};
+    std::vector<std::string> handles;
+    for (const Prepared& each : prepared_) handles.push_back(each.handle);
+    return writer_->abort_all_but(handles);
   }
 
   Answer process(Batch& in, Output&) override {
@@ -160,8 +161,6 @@ class TwoPhaseSinkOperator final : public Operator {
   std::string text_;
   std::vector<Prepared> prepared_;  // by epoch
   std::uint64_t last_epoch_ = 0;
-  std::uint32_t pieces_ = 0;
-  std::vector<std::string> known_;  // handles of the restored checkpoint, of all subtasks
 };
 
 }  // namespace hummer

@@ -89,15 +89,17 @@ class AccumulatorTable {
       return true;
     });
   }
-  // Merges a snapshot into the table with merge(A&, is_new, const A&); false: not valid.
-  template <typename Merge>
-  [[nodiscard]] bool restore(ByteReader& in, Merge&& merge) {
+  // Merges what a snapshot holds of the keys for which owns(key) into the table, with
+  // merge(A&, is_new, const A&); false: not valid.
+  template <typename Owns, typename Merge>
+  [[nodiscard]] bool restore(ByteReader& in, Owns&& owns, Merge&& merge) {
     std::uint64_t count = 0;
     if (!in.get_value(count)) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
       K key{};
       A other{};
       if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return false;
+      if (!owns(key)) continue;
       update(
           1, [&](std::size_t) -> const K& { return key; },
           [&](A& accumulator, bool is_new, std::size_t) { merge(accumulator, is_new, other); });

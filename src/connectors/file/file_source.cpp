@@ -87,7 +87,7 @@ Status FileSource::check_options() const {
 Status FileSource::open() {
   HUMMER_TRY(check_options());
   HUMMER_TRY(list_files());
-  if (!restored_) {
+  if (!restored_ && !context().restored()) {
     Lane lane;
     lane.lane = static_cast<std::uint32_t>(context().subtask());
     lane.lanes = static_cast<std::uint32_t>(context().parallelism());

@@ -5,8 +5,9 @@
 // name>/<name>". Committing renames it to `part-<subtask>-<epoch>` and makes the name durable; when
 // the hidden file is gone and the other there, that has happened already.
 //
-// Aborting removes hidden files of earlier attempts that no handle names. Those of this attempt or
-// later ones are left alone: other subtasks may be writing them.
+// Aborting removes hidden files of earlier attempts that no handle names: of those subtasks whose
+// number is the own one's modulo the parallelism, as pieces of state are dealt out. Those of this
+// attempt or later ones are left alone.
 #include <charconv>
 #include <cstdio>
 #include <set>
@@ -102,13 +103,17 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   }
 
   bool is_of_earlier_attempt(std::string_view name) const {
-    if (!name.starts_with(".part-") || !name.ends_with(pending_suffix)) return false;
+    constexpr std::string_view prefix = ".part-";
+    if (!name.starts_with(prefix) || !name.ends_with(pending_suffix)) return false;
     name.remove_suffix(pending_suffix.size());
-    const std::size_t dot = name.rfind('.');
+    const auto number = [&](std::size_t begin, std::uint32_t& value) {
+      const auto found = std::from_chars(name.data() + begin, name.data() + name.size(), value);
+      return found.ec == std::errc();
+    };
+    std::uint32_t subtask = 0;
     std::uint32_t attempt = 0;
-    const auto [end, error] =
-        std::from_chars(name.data() + dot + 1, name.data() + name.size(), attempt);
-    return error == std::errc() && end == name.data() + name.size() &&
+    return number(prefix.size(), subtask) && number(name.rfind('.') + 1, attempt) &&
+           static_cast<int>(subtask) % context_->parallelism() == context_->subtask() &&
            attempt < context_->attempt();
   }
 

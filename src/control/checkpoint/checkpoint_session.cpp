@@ -10,6 +10,13 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
+namespace {
+
+// The first byte of a piece: whether it was written behind the end of the stream.
+constexpr char piece_goes_on = 0;
+constexpr char piece_ended = 1;
+
+}  // namespace
 
 CheckpointMetadata describe_job(const JobGraph& job, const ExecutionGraph& execution,
                                 std::uint64_t job_number) {
@@ -75,7 +82,12 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
       const Result<bool> more = reader->next(uid, piece);
       if (!more.ok()) return more.status();
       if (!*more) break;
-      state->pieces[uid].push_back(std::move(piece));
+      if (piece.empty() || (piece[0] != piece_goes_on && piece[0] != piece_ended)) {
+        return Status(ErrorCode::corrupt_file, "snapshot file '" + path + "/" + file.name +
+                                                   "': the piece '" + uid +
+                                                   "' does not say whether it had ended");
+      }
+      state->pieces[uid].push_back({uid, piece.substr(1), piece[0] == piece_ended});
     }
   }
   return std::shared_ptr<const RestoredState>(std::move(state));
@@ -195,7 +207,9 @@ class CheckpointSession::State {
     auto writer = SnapshotFileWriter::create(platform_.files(),
                                              store_.path_of(current_) + "/" + file.name, head);
     if (!writer.ok()) return writer.status();
-    for (const SnapshotPiece& piece : pieces) HUMMER_TRY(writer->add(piece.uid, piece.bytes));
+    for (const SnapshotPiece& piece : pieces) {
+      HUMMER_TRY(writer->add(piece.uid, (piece.ended ? piece_ended : piece_goes_on) + piece.bytes));
+    }
     const Result<SnapshotFileSummary> summary = writer->finish();
     if (!summary.ok()) return summary.status();
     file.bytes = summary->bytes;

@@ -223,11 +223,17 @@ Status Deployment::restore_tasks() {
                              });
     }
     if (options_.restored == nullptr) continue;
-    ChainDriver& chain = task->chain();
-    for (std::size_t stage = 0; stage < chain.stage_count(); ++stage) {
-      const auto found = options_.restored->pieces.find(chain.uid(stage));
+    const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
+    for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
+      const ChainedOperator& chained = vertex.chain[stage];
+      const auto found = options_.restored->pieces.find(chained.uid);
       if (found == options_.restored->pieces.end()) continue;
-      for (const std::string& piece : found->second) HUMMER_TRY(chain.restore(stage, piece));
+      std::vector<const SnapshotPiece*> own;
+      for (std::size_t i = 0; i < found->second.size(); ++i) {
+        const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
+        if (chained.stateful || dealt_here) own.push_back(&found->second[i]);
+      }
+      HUMMER_TRY(task->chain().restore(stage, own));
     }
   }
   return {};

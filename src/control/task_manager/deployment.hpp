@@ -46,7 +46,7 @@ struct DeploymentPeer {
 // them.
 struct RestoredState {
   std::uint64_t checkpoint = 0;
-  std::map<std::string, std::vector<std::string>> pieces;
+  std::map<std::string, std::vector<SnapshotPiece>> pieces;
 };
 
 struct DeploymentOptions {

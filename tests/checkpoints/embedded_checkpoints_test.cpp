@@ -1,0 +1,234 @@
+// Jobs with state that fail, start again from a checkpoint, and must not show it: through the
+// public API, embedded, under the simulated platform with many seeds, and under Linux.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include <hummer/hummer.hpp>
+
+#include "platform/simulation.hpp"
+#include "state/checkpoint_store.hpp"
+
+namespace hummer {
+namespace {
+
+using Index = std::uint64_t;
+
+// Lines of all visible files of a directory, sorted.
+std::vector<std::string> visible_lines(Files& files, const std::string& directory) {
+  std::vector<std::string> lines;
+  const auto names = files.list_directory(directory);
+  if (!names.ok()) return lines;
+  for (const std::string& name : *names) {
+    if (name.starts_with('.')) continue;
+    auto file = files.open_for_reading(directory + "/" + name);
+    std::string text((*file)->size_bytes(), ' ');
+    EXPECT_TRUE((*file)->read_at(0, text).ok());
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::size_t hidden_files(Files& files, const std::string& directory) {
+  const auto names = files.list_directory(directory);
+  return !names.ok() ? 0
+                     : static_cast<std::size_t>(std::count_if(
+                           names->begin(), names->end(),
+                           [](const std::string& name) { return name.starts_with('.'); }));
+}
+
+struct Failures {
+  std::atomic<int> left{0};
+  std::atomic<Index> seen{0};
+  Index every = 0;
+
+  void maybe_throw() {
+    const Index now = ++seen;
+    if (every == 0 || now % every != 0) return;
+    if (left.fetch_sub(1) > 0) throw std::runtime_error("planned");
+  }
+};
+
+// The running count of each of `keys` keys: 1, 2, 3, … once each.
+JobResult running_counts(EnvironmentOptions options, Index count, Index keys, double rate,
+                         Failures& failures, const std::string& output) {
+  StreamExecutionEnvironment env(std::move(options));
+  env.generate([](Index i) { return i; }, {.count = count, .records_per_second = rate})
+      .map([keys](Index i) { return i % keys; })
+      .key_by(identity)
+      .count(Emit::every_record)
+      .map([&failures](const KeyValue<Index, Index>& total) {
+        failures.maybe_throw();
+        return total;
+      })
+      .write_file(output);
+  return env.execute("running counts");
+}
+
+std::vector<std::string> expected_counts(Index count, Index keys) {
+  std::vector<std::string> lines;
+  for (Index key = 0; key < keys; ++key) {
+    const Index times = count / keys + (key < count % keys ? 1 : 0);
+    for (Index n = 1; n <= times; ++n) {
+      lines.push_back(std::to_string(key) + "\t" + std::to_string(n));
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+class EmbeddedCheckpoints : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  EnvironmentOptions options(SimulatedPlatform& node) {
+    EnvironmentOptions options;
+    options.platform = &node;
+    options.parallelism = 1 + static_cast<int>(GetParam() % 3);
+    options.batch_records = GetParam() % 2 == 0 ? 1024 : static_cast<std::uint32_t>(GetParam());
+    options.channel_credits = 2;
+    options.checkpoints.directory = "/checkpoints";
+    options.checkpoints.interval_ms = 20;
+    options.restart = RestartStrategy::fixed_delay(20, 5);
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Seeds, EmbeddedCheckpoints, testing::Range<std::uint64_t>(1, 21));
+
+TEST_P(EmbeddedCheckpoints, OutputIsThatOfARunWithoutFailures) {
+  auto node = make_simulated_platform({.seed = GetParam()});
+  Failures failures;
+  failures.left = 4;
+  failures.every = 400 + 37 * GetParam();
+  const JobResult result = running_counts(options(*node), 3000, 7, 10'000, failures, "/out");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_LE(failures.left.load(), 0) << "a failure that was planned did not come";
+  EXPECT_EQ(visible_lines(node->files(), "/out"), expected_counts(3000, 7));
+  EXPECT_EQ(hidden_files(node->files(), "/out"), 0u);
+  EXPECT_TRUE(CheckpointStore(node->files(), "/checkpoints").ids()->empty());
+}
+
+TEST_P(EmbeddedCheckpoints, AtLeastOnceLosesNothing) {
+  auto node = make_simulated_platform({.seed = GetParam()});
+  Failures failures;
+  failures.left = 2;
+  failures.every = 500 + 31 * GetParam();
+  EnvironmentOptions at_least = options(*node);
+  at_least.checkpoints.guarantee = Guarantee::at_least_once;
+  const JobResult result = running_counts(at_least, 3000, 7, 10'000, failures, "/out");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::map<std::string, Index> highest;
+  for (const std::string& line : visible_lines(node->files(), "/out")) {
+    const std::size_t tab = line.find('\t');
+    Index& best = highest[line.substr(0, tab)];
+    best = std::max<Index>(best, std::stoull(line.substr(tab + 1)));
+  }
+  Index total = 0;
+  for (const auto& [key, count] : highest) total += count;
+  EXPECT_GE(total, 3000u);
+}
+
+TEST_P(EmbeddedCheckpoints, ARunThatWasCutOffGoesOnAtAnotherParallelism) {
+  auto node = make_simulated_platform({.seed = GetParam()});
+  Failures failures;
+  failures.left = 1;
+  failures.every = 1500;
+  EnvironmentOptions first = options(*node);
+  first.restart = RestartStrategy::no_restart();
+  const JobResult cut = running_counts(first, 3000, 7, 10'000, failures, "/out");
+  ASSERT_EQ(cut.status.code(), ErrorCode::user_function_failed);
+  ASSERT_FALSE(CheckpointStore(node->files(), "/checkpoints").ids()->empty());
+
+  EnvironmentOptions second = options(*node);
+  second.parallelism = 1 + static_cast<int>((GetParam() + 1) % 4);
+  second.checkpoints.restore = "latest";
+  failures.every = 0;
+  const JobResult result = running_counts(second, 3000, 7, 10'000, failures, "/out");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(visible_lines(node->files(), "/out"), expected_counts(3000, 7));
+}
+
+TEST_P(EmbeddedCheckpoints, TotalsAtTheEndCountEveryRecordOnce) {
+  auto node = make_simulated_platform({.seed = GetParam()});
+  Failures failures;
+  failures.left = 3;
+  failures.every = 700 + 41 * GetParam();
+  StreamExecutionEnvironment env(options(*node));
+  env.generate([](Index i) { return i; }, {.count = 3000, .records_per_second = 10'000.0})
+      .map([&failures](Index i) {
+        failures.maybe_throw();
+        return i % 11;
+      })
+      .key_by(identity)
+      .count()
+      .write_file("/out");
+  const JobResult result = env.execute("totals");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::vector<std::string> expected;
+  for (Index key = 0; key < 11; ++key) {
+    expected.push_back(std::to_string(key) + "\t" + std::to_string(key < 3000 % 11 ? 273 : 272));
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(visible_lines(node->files(), "/out"), expected);
+}
+
+TEST_P(EmbeddedCheckpoints, ADiskThatFailsNowAndThenCostsCheckpointsOnly) {
+  auto node = make_simulated_platform({.seed = GetParam()});
+  Failures failures;
+  failures.left = 2;
+  failures.every = 900;
+  EnvironmentOptions tolerant = options(*node);
+  tolerant.checkpoints.tolerated_failures = 1000;
+  tolerant.restart = RestartStrategy::fixed_delay(1000, 5);
+  node->simulation().options().write_fault_rate = 0.02;
+  const JobResult result = running_counts(tolerant, 2000, 7, 10'000, failures, "/out");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(visible_lines(node->files(), "/out"), expected_counts(2000, 7));
+}
+
+TEST(EmbeddedRestarts, GiveUpAsTheStrategySays) {
+  auto node = make_simulated_platform({.seed = 3});
+  Failures failures;
+  failures.left = 1000;
+  failures.every = 100;
+  EnvironmentOptions options;
+  options.platform = node.get();
+  options.parallelism = 2;
+  options.checkpoints.directory = "/checkpoints";
+  options.checkpoints.interval_ms = 1000;
+  options.restart = RestartStrategy::fixed_delay(3, 10);
+  const JobResult result = running_counts(options, 100'000, 7, 10'000, failures, "/out");
+  EXPECT_EQ(result.status.code(), ErrorCode::user_function_failed);
+  EXPECT_EQ(failures.left.load(), 996);
+}
+
+TEST(EmbeddedRestarts, StateThatTheJobNoLongerHasIsRefused) {
+  auto node = make_simulated_platform({.seed = 3});
+  EnvironmentOptions options;
+  options.platform = node.get();
+  options.parallelism = 2;
+  options.checkpoints.directory = "/checkpoints";
+  options.checkpoints.interval_ms = 20;
+  options.checkpoints.keep_at_end = true;
+  Failures none;
+  ASSERT_TRUE(running_counts(options, 1000, 7, 10'000, none, "/out").ok());
+
+  options.checkpoints.restore = "latest";
+  const auto without_count = [&] {
+    StreamExecutionEnvironment env(options);
+    env.generate([](Index i) { return i; }, {.count = Index{10}}).write_file("/other");
+    return env.execute("another job");
+  };
+  const JobResult refused = without_count();
+  EXPECT_EQ(refused.status.code(), ErrorCode::invalid_graph);
+  EXPECT_NE(refused.status.message().find("'count'"), std::string::npos)
+      << refused.status.message();
+  options.checkpoints.allow_dropped_state = true;
+  EXPECT_TRUE(without_count().ok());
+}
+
+}  // namespace
+}  // namespace hummer
