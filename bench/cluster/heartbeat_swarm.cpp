@@ -19,6 +19,7 @@
 
 #include "control/job_library/engine_abi.hpp"
 #include "control/protocol/message_stream.hpp"
+#include "control/protocol/protocol_version.hpp"
 #include "control/task_manager/registration.hpp"
 #include "platform/platform.hpp"
 

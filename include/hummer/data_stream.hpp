@@ -217,11 +217,13 @@ class DataStream {
     const auto writers = path == "-" ? make_print_writer() : make_file_writer(path);
     if constexpr (!std::is_same_v<T, TextBlock>) {
       if (edge_.routing == EdgeRouting::automatic) {
-        const auto text = with_routing(EdgeRouting::forward)
-                              .template transform<FormattedText>(
-                                  "format", make_operator_factory([] {
-                                    return std::make_unique<FormatTextOperator<T>>();
-                                  }));
+        const auto text =
+            network({})
+                .with_routing(EdgeRouting::forward)
+                .template transform<FormattedText>(
+                    "format",
+                    make_operator_factory([] { return std::make_unique<FormatTextOperator<T>>(); }))
+                .network(edge_.network);  // the way to the one sink is what it is for
         return DataStream(
             *env_,
             text.add_text_sink("write_file", writers, encoded_values(path)).parallelism(1).node());

@@ -102,7 +102,7 @@ TEST_P(EmbeddedCheckpoints, OutputIsThatOfARunWithoutFailures) {
   auto node = make_simulated_platform({.seed = GetParam()});
   Failures failures;
   failures.left = 4;
-  failures.every = 400 + 37 * GetParam();
+  failures.every = 300 + 17 * GetParam();
   const JobResult result = running_counts(options(*node), 3000, 7, 10'000, failures, "/out");
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   EXPECT_LE(failures.left.load(), 0) << "a failure that was planned did not come";

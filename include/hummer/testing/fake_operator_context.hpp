@@ -47,6 +47,9 @@ class FakeOperatorContext final : public OperatorContext {
     return true;
   }
   int wakes() const { return wakes_; }
+  // Of the barrier that a flush is for; whether there is earlier state.
+  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
+  void set_restored(bool restored) { restored_ = restored; }
 
  private:
   [[noreturn]] static void* missing(const char* what) {

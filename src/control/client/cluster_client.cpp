@@ -100,7 +100,7 @@ Task<Status> ClusterClient::State::connect(Nanoseconds give_up) {
 Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
   wire::Envelope envelope;
   wire::Hello& hello = *envelope.mutable_hello();
-  hello.set_protocol_version(job_manager_protocol_version);
+  hello.set_protocol_version(control_protocol_version);
   hello.set_engine_version(std::string(engine_version()));
   hello.set_token(options_.token);
   if (Status status = stream_->send(envelope); !status.ok()) co_return status;

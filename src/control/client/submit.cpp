@@ -62,6 +62,11 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
     return Status(ErrorCode::invalid_configuration,
                   "--peers and --job-manager exclude each other: leave out one of them");
   }
+  if (options.checkpoints.enabled() || options.restart.kind != RestartStrategy::Kind::none) {
+    return Status(ErrorCode::invalid_configuration,
+                  "checkpoints and restarts work embedded only so far: leave out the checkpoint "
+                  "options and restart strategy, or --job-manager (HUMMER_JOB_MANAGER)");
+  }
   const Result<std::string> token = find_token(platform, options);
   if (!token.ok()) return token.status();
   const StreamGraph graph = impl.finished_graph(surroundings.job_name);

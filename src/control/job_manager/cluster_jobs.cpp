@@ -6,6 +6,7 @@
 
 #include "control/job_manager/cluster_state.hpp"
 #include "control/protocol/graph_messages.hpp"
+#include "graph/fingerprint.hpp"
 
 namespace hummer {
 namespace {
@@ -198,6 +199,9 @@ void ClusterState::deploy(Job& job, Placement placement) {
   deployment.set_library_bytes(job.library_bytes);
   for (const std::string& argument : job.arguments) deployment.add_arguments(argument);
   deployment.set_fingerprint(job.graph.fingerprint);
+  for (const std::uint64_t hash : operator_hashes(job.graph)) {
+    deployment.add_operator_hashes(hash);
+  }
   *deployment.mutable_options() = job.options;
   *deployment.mutable_task_managers() = std::move(placement.workers);
   deployment.set_execution_hash(placement.execution_hash);

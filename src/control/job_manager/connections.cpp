@@ -82,12 +82,12 @@ Task<void> JobManager::State::serve(State* self, std::unique_ptr<ByteStream> con
 }
 
 Status JobManager::State::check_hello(const wire::Hello& hello) const {
-  if (hello.protocol_version() != job_manager_protocol_version) {
-    return {ErrorCode::protocol_error,
-            fmt::format("the JobManager speaks version {} of the control protocol, the other side "
-                        "(hummer {}) version {}; use one version of hummer in a cluster",
-                        job_manager_protocol_version, hello.engine_version(),
-                        hello.protocol_version())};
+  if (hello.protocol_version() != control_protocol_version) {
+    return {
+        ErrorCode::protocol_error,
+        fmt::format("the JobManager speaks version {} of the control protocol, the other side "
+                    "(hummer {}) version {}; use one version of hummer in a cluster",
+                    control_protocol_version, hello.engine_version(), hello.protocol_version())};
   }
   if (!equal_tokens(hello.token(), options_.token)) {
     return {ErrorCode::permission_denied, "the token is not the JobManager's"};

@@ -44,7 +44,7 @@ Task<void> task_manager(Platform& platform, SocketAddress address, int number) {
   options.limit_bytes = max_message_bytes;
   MessageStream stream(executor, std::move(*connection), options);
   wire::Envelope hello;
-  hello.mutable_hello()->set_protocol_version(job_manager_protocol_version);
+  hello.mutable_hello()->set_protocol_version(control_protocol_version);
   wire::Registration& registration = *hello.mutable_hello()->mutable_registration();
   registration.set_id("taskmanager-" + std::to_string(number));
   registration.set_slots(4);

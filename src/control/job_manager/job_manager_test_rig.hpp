@@ -89,7 +89,7 @@ class JobManagerRig {
 
 inline wire::Hello hello_of(std::string_view token = "secret") {
   wire::Hello hello;
-  hello.set_protocol_version(job_manager_protocol_version);
+  hello.set_protocol_version(control_protocol_version);
   hello.set_token(std::string(token));
   return hello;
 }

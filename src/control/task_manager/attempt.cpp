@@ -216,8 +216,10 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
   if (graphs.job.fingerprint != message_.fingerprint()) {
     return Status(ErrorCode::invalid_graph,
                   fmt::format("the job function built another job here than where it was "
-                              "submitted: fingerprint {:016x} instead of {:016x}; let it depend "
-                              "on its arguments only",
+                              "submitted: {} (fingerprint {:016x} instead of {:016x}); let it "
+                              "depend on its arguments only",
+                              first_difference(graphs.job, {message_.operator_hashes().begin(),
+                                                            message_.operator_hashes().end()}),
                               graphs.job.fingerprint, message_.fingerprint()));
   }
   Result<ExecutionGraph> placed =

@@ -19,8 +19,6 @@
 
 namespace hummer {
 
-inline constexpr std::uint32_t control_protocol_version = 1;
-
 struct RegistrationRequest {
   std::string job_manager;  // host:port
   wire::Hello hello;        // without data addresses

@@ -10,6 +10,7 @@
 
 #include "control/job_library/engine_abi.hpp"
 #include "control/protocol/graph_messages.hpp"
+#include "control/protocol/protocol_version.hpp"
 #include "control/task_manager/attempt_host.hpp"
 #include "control/task_manager/registration.hpp"
 #include "control/task_manager/state_message.hpp"
