@@ -16,7 +16,9 @@ inline std::uint64_t scale(std::uint64_t number) { return number * (VERSION == 1
 
 void versions(hummer::StreamExecutionEnvironment& env) {
   const int call = ++calls_of_this_version();
-  env.generate([](std::uint64_t index) { return Item{scale(index), VERSION}; }, {.count = 3})
+  hummer::GeneratorOptions three{.count = 3};
+  if (env.flag("slowly")) three.records_per_second = 0.4;  // so that jobs overlap
+  env.generate([](std::uint64_t index) { return Item{scale(index), VERSION}; }, three)
       .parallelism(1)
       .map([](const Item& item) {
         return "version " + std::to_string(item.version) + ": " + std::to_string(item.number);
