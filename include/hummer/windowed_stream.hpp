@@ -151,19 +151,19 @@ class WindowedStream {
   // without the key behind window_all.
   template <typename Out = void, typename Aggregate, typename Function>
   auto aggregate(Aggregate aggregate, Function function) const {
-    using Output =
+    using Emitted =
         typename decltype(detail::window_function_output<Out, Function>())::type;
     return add("window_aggregate", aggregate,
-               WindowFunction<Key, Aggregate, Output, Function>{aggregate, function});
+               WindowFunction<Key, Aggregate, Emitted, Function>{aggregate, function});
   }
   // function(key, window, std::span<const T> records, Collector<Out>&): all records of the window,
   // kept until then.
   template <typename Out = void, typename Function>
   auto process(Function function) const {
-    using Output =
+    using Emitted =
         typename decltype(detail::window_function_output<Out, Function>())::type;
     using Bag = BagAggregate<T>;
-    return add("window_process", Bag(), WindowFunction<Key, Bag, Output, Function>{Bag(), function});
+    return add("window_process", Bag(), WindowFunction<Key, Bag, Emitted, Function>{Bag(), function});
   }
 
  private:

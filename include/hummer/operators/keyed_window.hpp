@@ -228,25 +228,24 @@ class KeyedWindowOperator final : public Operator {
       if (out.full()) return checked(used, out, false);
       typename States::Queued taken{};
       Window* const window = states_.take(queue, taken);
-      if (window != nullptr) look_at(*taken.entry, *window, taken.time, now, event, out);
+      if (window != nullptr) look_at(*taken.entry, *window, taken.time, event, out);
       states_.forget_if_unused(*taken.entry);
     }
     return checked(used, out, true);
   }
-  void look_at(Entry& entry, Window& window, Timestamp queued, Timestamp now, bool event,
-               Output& out) {
+  void look_at(Entry& entry, Window& window, Timestamp queued, bool event, Output& out) {
     Timestamp& queued_for = event ? window.queued_event : window.queued_processing;
     if (queued_for != queued) return;  // queued again for an earlier time
     queued_for = States::not_queued;
     Timestamp& asked = event ? window.event_timer : window.processing_timer;
-    if (asked <= now && (asked != end_of_time || wants_end(window))) {
+    if (asked <= queued && (asked != end_of_time || wants_end(window))) {
       asked = end_of_time;
       ask(entry, window, out, [&](TriggerContext& place) {
         return event ? trigger_.event_time(place, window.trigger)
                      : trigger_.processing_time(place, window.trigger);
       });
     }
-    if (event != processing_time() && forgotten_at(window) <= now) {
+    if (event != processing_time() && forgotten_at(window) <= queued) {
       auto& windows = entry.second.windows;
       windows.erase(windows.begin() + (&window - windows.data()));
     } else {

@@ -115,6 +115,7 @@ void merge_tables(AccumulatorTable<K, A>& to, const AccumulatorTable<K, A>& from
   std::array<const A*, group> values;
   std::size_t count = 0;
   const auto hand_on = [&] {
+    HUMMER_ASSERT(count <= group);
     to.update(
         count, [&](std::size_t i) -> const K& { return keys[i]; },
         [&](A& accumulator, bool is_new, std::size_t i) {
