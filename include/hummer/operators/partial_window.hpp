@@ -54,7 +54,7 @@ class PartialWindowOperator final : public Operator {
       const auto note = [&](std::size_t i) { in_hand.set(first + i); };
       for (const SliceRuns::Run& run : runs_.runs()) {
         if (grid_.last_end(run.slice) <= run.slice) continue;  // between two windows
-        Table& table = slices_.at(run.slice);
+        Table& table = slices_.at(run.slice, run.count, aggregate_);
         if (runs_.in_order()) {
           input_.fold(table, aggregate_, records, [](std::size_t i) { return i; }, note);
         } else {

@@ -125,7 +125,7 @@ class SliceWindowOperator final : public Operator {
       return;
     }
     const auto add = [&](Table& table) { fold(table, in, run, in_hand); };
-    add(slices_.at(run.slice));
+    add(slices_.at(run.slice, run.count, aggregate_));
     const bool some_have_fired =
         time_after(grid_.first_start(run.slice), grid_.size_ms) <= fired_until();
     if (!some_have_fired) return;

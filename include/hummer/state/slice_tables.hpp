@@ -32,6 +32,19 @@ class SpareTables {
     spare_.pop_back();
     return table;
   }
+  // One with at least twice as much memory, or null.
+  std::unique_ptr<Table> take_larger(std::size_t bytes) {
+    std::unique_ptr<Table>* largest = nullptr;
+    for (std::unique_ptr<Table>& table : spare_) {
+      if (table->memory_bytes() < 2 * bytes || table->memory_bytes() == 0) continue;
+      if (largest == nullptr || table->memory_bytes() > (*largest)->memory_bytes()) {
+        largest = &table;
+      }
+    }
+    if (largest == nullptr) return nullptr;
+    std::swap(*largest, spare_.back());
+    return take();
+  }
   void give_back(std::unique_ptr<Table> table) {
     if (table->memory_bytes() > small_bytes &&
         table->memory_bytes() / bytes_per_entry_max > table->size()) {
@@ -46,6 +59,10 @@ class SpareTables {
   static constexpr std::size_t bytes_per_entry_max = 512;
   std::vector<std::unique_ptr<Table>> spare_;
 };
+
+template <typename K, typename A, typename Aggregate>
+void merge_tables(AccumulatorTable<K, A>& to, const AccumulatorTable<K, A>& from,
+                  const Aggregate& aggregate);
 
 template <typename K, typename A>
 class SliceTables {
@@ -63,6 +80,21 @@ class SliceTables {
     std::unique_ptr<Table>& table = slices_[slice];
     if (!table) table = spare_.take();
     return *table;
+  }
+  // The same, before `more` entries come. Where it would grow and a larger spare one is there, it
+  // moves: so the few records that come ahead of the watermark do not make the next slice grow a
+  // table of its own, and windows with many keys need one large table instead of two.
+  template <typename Aggregate>
+  Table& at(Timestamp slice, std::size_t more, const Aggregate& aggregate) {
+    Table& table = at(slice);
+    if (table.has_room_for(more)) return table;
+    std::unique_ptr<Table> larger = spare_.take_larger(table.memory_bytes());
+    if (!larger) return table;
+    merge_tables(*larger, table, aggregate);
+    std::unique_ptr<Table>& held = slices_[slice];
+    std::swap(held, larger);
+    spare_.give_back(std::move(larger));
+    return *held;
   }
   // The first slice that begins at `time` or later.
   typename Slices::const_iterator from(Timestamp time) const { return slices_.lower_bound(time); }
