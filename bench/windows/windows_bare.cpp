@@ -23,8 +23,8 @@ class Table {
   explicit Table(std::uint64_t keys) {
     while ((std::uint64_t{1} << bits_) * 3 < keys * 4) ++bits_;
     const std::size_t bytes = sizeof(Entry) << bits_;
-    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) std::abort();
     ::madvise(memory, bytes, MADV_HUGEPAGE);
     entries_ = static_cast<Entry*>(memory);

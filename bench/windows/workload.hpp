@@ -49,8 +49,8 @@ struct Checksum {
 };
 
 inline void report(const char* name, const Workload& work, double seconds, const Checksum& sum) {
-  std::printf("{\"name\": \"%s\", \"records\": %" PRIu64 ", \"seconds\": %.6f, \"results\": %" PRIu64
-              ", \"hash\": \"%016" PRIx64 "\"}\n",
+  std::printf("{\"name\": \"%s\", \"records\": %" PRIu64
+              ", \"seconds\": %.6f, \"results\": %" PRIu64 ", \"hash\": \"%016" PRIx64 "\"}\n",
               name, work.records, seconds, sum.results, sum.sum);
 }
 

@@ -517,6 +517,10 @@ class TextStream {
   auto key_by(KeyOf key_of) const {
     return lines().key_by(key_of);
   }
+  template <typename TimestampOf, typename Generator>
+  auto assign_timestamps(TimestampOf timestamp_of, WatermarkSettings<Generator> watermarks) const {
+    return lines().assign_timestamps(timestamp_of, watermarks);
+  }
   void print() const { lines().print(); }
   DataStream<std::string_view> write_file(const std::string& path) const {
     return lines().write_file(path);

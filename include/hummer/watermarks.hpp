@@ -14,6 +14,12 @@
 // with_idleness(ms): when no record has come for so long, the input is inactive,
 // and the watermarks of others no longer wait for it.
 //
+// aligned(group, ms): an input whose watermark is more than `ms` ahead of the lowest of
+// its group waits, so that windows and joins behind need not keep what the fast ones
+// are ahead. Members are all subtasks in this process that were given (a copy of) the group;
+// those that are inactive or have ended do not count. REQUIRES: inputs that do not come from
+// one task, such as sources of their own: else one that waits could hold back the other.
+//
 // A generator of your own is copied into each subtask:
 //
 //   struct Generator {
@@ -26,9 +32,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <hummer/batch.hpp>
 
@@ -77,14 +85,50 @@ struct PunctuatedWatermarks {
   void restore(Timestamp watermark) { latest = watermark; }
 };
 
+// What aligned inputs know of each other. Thread: any. Cost: a lock per batch.
+class WatermarkAlignment {
+ public:
+  using Member = std::size_t;
+
+  Member join() {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->times.push_back(no_timestamp);
+    return shared_->times.size() - 1;
+  }
+  // end_of_time: does not count, for now or for good.
+  void set(Member member, Timestamp watermark) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->times[member] = watermark;
+  }
+  Timestamp lowest() const {
+    const std::lock_guard lock(shared_->mutex);
+    return *std::min_element(shared_->times.begin(), shared_->times.end());
+  }
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    std::vector<Timestamp> times;
+  };
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+};
+
 template <typename Generator>
 struct WatermarkSettings {
   Generator generator;
   std::int64_t idle_ms = 0;  // 0: waits for ever
+  std::optional<WatermarkAlignment> alignment = {};
+  std::int64_t ahead_ms = 0;
 
   WatermarkSettings with_idleness(std::int64_t milliseconds) const {
     WatermarkSettings copy = *this;
     copy.idle_ms = milliseconds;
+    return copy;
+  }
+  WatermarkSettings aligned(const WatermarkAlignment& group, std::int64_t most_ahead_ms) const {
+    WatermarkSettings copy = *this;
+    copy.alignment = group;
+    copy.ahead_ms = most_ahead_ms;
     return copy;
   }
 };

@@ -20,8 +20,8 @@
 #include <utility>
 
 #include <hummer/data_stream.hpp>
-#include <hummer/operators/keyed_window.hpp>
 #include <hummer/operators/count_window.hpp>
+#include <hummer/operators/keyed_window.hpp>
 #include <hummer/operators/late_records.hpp>
 #include <hummer/operators/partial_window.hpp>
 #include <hummer/operators/slice_window.hpp>
@@ -151,8 +151,7 @@ class WindowedStream {
   // without the key behind window_all.
   template <typename Out = void, typename Aggregate, typename Function>
   auto aggregate(Aggregate aggregate, Function function) const {
-    using Emitted =
-        typename decltype(detail::window_function_output<Out, Function>())::type;
+    using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
     return add("window_aggregate", aggregate,
                WindowFunction<Key, Aggregate, Emitted, Function>{aggregate, function});
   }
@@ -160,10 +159,10 @@ class WindowedStream {
   // kept until then.
   template <typename Out = void, typename Function>
   auto process(Function function) const {
-    using Emitted =
-        typename decltype(detail::window_function_output<Out, Function>())::type;
+    using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
     using Bag = BagAggregate<T>;
-    return add("window_process", Bag(), WindowFunction<Key, Bag, Emitted, Function>{Bag(), function});
+    return add("window_process", Bag(),
+               WindowFunction<Key, Bag, Emitted, Function>{Bag(), function});
   }
 
  private:
@@ -196,12 +195,11 @@ class WindowedStream {
         const bool late_output = late_tag_.has_value();
         const std::int64_t lateness_ms = lateness_ms_;
         const Windows windows = windows_;
-        late_node = from =
-            append<T>(from, upstream, "late_records", false,
-                      make_operator_factory([windows, lateness_ms, late_output] {
-                        return std::make_unique<LateRecordsOperator<T, Windows>>(
-                            windows, lateness_ms, late_output);
-                      }));
+        late_node = from = append<T>(from, upstream, "late_records", false,
+                                     make_operator_factory([windows, lateness_ms, late_output] {
+                                       return std::make_unique<LateRecordsOperator<T, Windows>>(
+                                           windows, lateness_ms, late_output);
+                                     }));
         upstream = {};
       }
     }
@@ -215,12 +213,9 @@ class WindowedStream {
   }
 
   template <typename Aggregate, typename Finish>
-  DataStream<typename Finish::Output> exchange_and_aggregate(int from,
-                                                             const EdgeSpecification& upstream,
-                                                             EdgeSpecification exchange,
-                                                             const std::string& name,
-                                                             Aggregate aggregate,
-                                                             Finish finish) const {
+  DataStream<typename Finish::Output> exchange_and_aggregate(
+      int from, const EdgeSpecification& upstream, EdgeSpecification exchange,
+      const std::string& name, Aggregate aggregate, Finish finish) const {
     using Out = typename Finish::Output;
     StreamExecutionEnvironment& env = stream_.environment();
     const KeyOf key_of = key_of_;
@@ -232,22 +227,22 @@ class WindowedStream {
         using Input = PartialInput<Key, typename Aggregate::Accumulator>;
         const WindowGrid grid = windows;
         const std::size_t limit = env.options().partial_state_bytes;
-        const int partial = append<Part>(
-            from, upstream, "partial_" + name, false,
-            make_operator_factory([key_of, grid, aggregate, limit] {
-              return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
-                  key_of, grid, aggregate, limit);
-            }));
+        const int partial =
+            append<Part>(from, upstream, "partial_" + name, false,
+                         make_operator_factory([key_of, grid, aggregate, limit] {
+                           return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
+                               key_of, grid, aggregate, limit);
+                         }));
         const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
         exchange.partitioner =
             std::make_shared<HashPartitionerFactory<Part, decltype(key_of_part)>>(key_of_part);
         return DataStream<Out>(
-            env, append<Out>(partial, exchange, name, true,
-                             make_operator_factory([grid, lateness_ms, aggregate, finish] {
-                               return std::make_unique<
-                                   SliceWindowOperator<Input, Key, Aggregate, Finish>>(
-                                   Input(), grid, lateness_ms, aggregate, finish);
-                             })));
+            env, append<Out>(
+                     partial, exchange, name, true,
+                     make_operator_factory([grid, lateness_ms, aggregate, finish] {
+                       return std::make_unique<SliceWindowOperator<Input, Key, Aggregate, Finish>>(
+                           Input(), grid, lateness_ms, aggregate, finish);
+                     })));
       }
     }
     // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an
@@ -290,7 +285,9 @@ class WindowedStream {
     const WindowStrategy strategy =
         strategy_ == WindowStrategy::automatic ? options.window_strategy : strategy_;
     // One subtask would keep two tables of the same keys.
-    if (strategy == WindowStrategy::automatic) return options.parallelism != 1;
+    if (strategy == WindowStrategy::automatic) {
+      return options.parallelism != 1 || options.peers.size() > 1;
+    }
     return strategy == WindowStrategy::partial;
   }
 

@@ -79,6 +79,14 @@ class Watermarks {
     }
     return out_.take_control();
   }
+  bool is_blocked() {
+    Batch in(type_of<Sale>(), 1);
+    in.mutable_values<Sale>()[0] = {0, 0};
+    in.set_size(1);
+    const Answer answer = operator_.process(in, out_);
+    EXPECT_TRUE(out_.batch().empty());
+    return answer == Answer::blocked;
+  }
   std::string snapshot() {
     std::string bytes;
     ByteWriter out(bytes);
@@ -106,8 +114,8 @@ TEST(AssignTimestampsOperator, BoundedAndAscendingWatermarks) {
 }
 
 TEST(AssignTimestampsOperator, PunctuatedAndOwnWatermarks) {
-  Watermarks punctuated(WatermarkStrategy::punctuated(
-      [](const Sale&, Timestamp time) -> std::optional<Timestamp> {
+  Watermarks punctuated(
+      WatermarkStrategy::punctuated([](const Sale&, Timestamp time) -> std::optional<Timestamp> {
         return time % 10 == 0 ? std::optional(time - 3) : std::nullopt;
       }));
   EXPECT_EQ(punctuated.behind({5, 7}).kind, Kind::none);
@@ -136,6 +144,26 @@ TEST(AssignTimestampsOperator, InactiveAfterItsIdleness) {
   EXPECT_EQ(idle.after(600).kind, Kind::none);
   EXPECT_EQ(idle.behind({2}).time, 2);
   EXPECT_EQ(idle.after(101).kind, Kind::inactive);
+}
+
+TEST(AssignTimestampsOperator, AlignedInputsWaitForTheSlowest) {
+  const WatermarkAlignment group;
+  const auto settings = WatermarkStrategy::ascending().aligned(group, 100).with_idleness(50);
+  Watermarks fast(settings);
+  std::optional<Watermarks<BoundedWatermarks>> slow(settings);
+  EXPECT_EQ(fast.behind({1000}).time, 1000);
+  EXPECT_TRUE(fast.is_blocked()) << "nothing is known of the other";
+  EXPECT_EQ(slow->behind({899}).time, 899);
+  EXPECT_TRUE(fast.is_blocked());
+  EXPECT_EQ(slow->behind({900}).time, 900);
+  EXPECT_EQ(fast.behind({1010}).time, 1010);
+  EXPECT_TRUE(fast.is_blocked());
+  EXPECT_EQ(slow->after(51).kind, Kind::inactive);
+  EXPECT_EQ(fast.behind({1020}).time, 1020);
+  EXPECT_EQ(slow->behind({900}).kind, Kind::none) << "active again";
+  EXPECT_TRUE(fast.is_blocked());
+  EXPECT_TRUE(slow->operator_.close().ok());
+  EXPECT_EQ(fast.behind({5000}).time, 5000);
 }
 
 TEST(AssignTimestampsOperator, RestoresTheLowestWatermark) {
@@ -212,8 +240,8 @@ std::vector<Part> added_up(const std::vector<Part>& seen) {
 }
 
 TEST(PartialWindowOperator, SlicesGoOutBeforeTheWatermarkBehindThem) {
-  PartialWindowOperator<Sale, std::int64_t, ShopOf, SaleSum> op(
-      shop_of, SlidingWindows::of(6, 4), SaleSum{amount_of}, 1 << 20);
+  PartialWindowOperator<Sale, std::int64_t, ShopOf, SaleSum> op(shop_of, SlidingWindows::of(6, 4),
+                                                                SaleSum{amount_of}, 1 << 20);
   FakeOperatorContext context;
   Output out;
   op.set_context(context);

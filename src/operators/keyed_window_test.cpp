@@ -13,9 +13,9 @@ auto sums(Windows windows, Trigger trigger = {}, std::int64_t lateness_ms = 0) {
   const auto chosen = trigger_for(windows, trigger);
   return make_operator_factory([=] {
     return std::make_unique<
-        KeyedWindowOperator<Sale, std::int64_t, ShopOf, Windows, std::remove_const_t<decltype(chosen)>,
-                            SaleSum, SumValue>>(shop_of, windows, chosen, lateness_ms,
-                                                SaleSum{amount_of}, SumValue{{amount_of}});
+        KeyedWindowOperator<Sale, std::int64_t, ShopOf, Windows,
+                            std::remove_const_t<decltype(chosen)>, SaleSum, SumValue>>(
+        shop_of, windows, chosen, lateness_ms, SaleSum{amount_of}, SumValue{{amount_of}});
   });
 }
 
@@ -105,8 +105,7 @@ TEST(KeyedWindowOperator, ATriggerOfOnesOwn) {
 }
 
 TEST(KeyedWindowOperator, ProcessingTimeSessions) {
-  OperatorHarness<Sale> harness(
-      sums(SessionWindows::with_gap(1'000'000).in_processing_time()));
+  OperatorHarness<Sale> harness(sums(SessionWindows::with_gap(1'000'000).in_processing_time()));
   harness.options().with_snapshots = true;
   harness.records({{1, 1}, {2, 2}, {1, 4}});
   // The clock moves between schedules: only the sums are the same.
@@ -145,15 +144,13 @@ TEST(KeyedWindowOperator, CompositeKeysAndKeptRecords) {
   harness.record({"a name longer than a short string", 0.0}, 1);
   harness.record({"a name longer than a short string", -0.0}, 4).record({"b", 1}, 2).watermark(8);
   auto expected = harness.output<std::string>();
-  expected.record("b 1 until 7").watermark(8).record(
-      "a name longer than a short string 2 until 9");
+  expected.record("b 1 until 7").watermark(8).record("a name longer than a short string 2 until 9");
   expect_ok(harness.run());
 }
 
 auto count_sums(CountWindows windows) {
   return make_operator_factory([=] {
-    return std::make_unique<
-        CountWindowOperator<Sale, std::int64_t, ShopOf, SaleSum, SumValue>>(
+    return std::make_unique<CountWindowOperator<Sale, std::int64_t, ShopOf, SaleSum, SumValue>>(
         shop_of, windows, SaleSum{amount_of}, SumValue{{amount_of}});
   });
 }

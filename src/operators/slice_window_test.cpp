@@ -121,8 +121,7 @@ TEST(SliceWindowOperator, ProcessingTimeByTheClock) {
   OperatorHarness<Sale> harness(
       sums(TumblingWindows::of(100'000).in_processing_time()));  // the fake clock says 1,000
   harness.records({{1, 1}, {2, 2}, {1, 4}});
-  harness.output<SumWindow>().unordered().record({1, {0, 100'000}, 5}).record(
-      {2, {0, 100'000}, 2});
+  harness.output<SumWindow>().unordered().record({1, {0, 100'000}, 5}).record({2, {0, 100'000}, 2});
   expect_ok(harness.run());
 }
 

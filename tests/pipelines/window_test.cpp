@@ -117,10 +117,10 @@ TEST_P(Windows, GridsEqualTheNaiveComputation) {
     const Clicks clicks{random(), static_cast<std::int64_t>(random() % 200),
                         static_cast<std::uint32_t>(1 + random() % 40)};
     StreamExecutionEnvironment env(options());
-    auto keyed = env.generate(clicks, {.count = record_count})
-                     .assign_timestamps(&Click::time_ms,
-                                        WatermarkStrategy::bounded(clicks.disorder_ms))
-                     .key_by(&Click::user);
+    auto keyed =
+        env.generate(clicks, {.count = record_count})
+            .assign_timestamps(&Click::time_ms, WatermarkStrategy::bounded(clicks.disorder_ms))
+            .key_by(&Click::user);
     const auto tumbling = TumblingWindows::of(size, offset % size);
     const auto sliding = SlidingWindows::of(size, slide, offset % slide);
     Collected<Row> counts, sums, maxima, bags;
@@ -226,8 +226,9 @@ TEST_P(Windows, LateRecordsAreCountedAndGoToTheSide) {
                      .late_output(too_late)
                      .count();
   counted.map(row).for_each(out.sink());
-  counted.side_output(too_late).map([](const Click& click) { return click.time_ms; }).for_each(
-      late.sink());
+  counted.side_output(too_late)
+      .map([](const Click& click) { return click.time_ms; })
+      .for_each(late.sink());
   const JobResult result = env.execute("late");
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   std::int64_t in_windows = 0;
@@ -271,8 +272,8 @@ TEST_P(Windows, WindowAllAndCountWindowsAndTriggers) {
     expected[(click.time_ms + 1'000'000) / 100 * 100 - 1'000'000] += click.value;
     ++users[click.user];
   }
-  EXPECT_EQ(all.sorted(), (std::vector<std::pair<Timestamp, std::int64_t>>(expected.begin(),
-                                                                          expected.end())));
+  EXPECT_EQ(all.sorted(),
+            (std::vector<std::pair<Timestamp, std::int64_t>>(expected.begin(), expected.end())));
   EXPECT_GT(purged.sorted().size(), expected.size());
   std::vector<std::pair<std::uint32_t, std::uint64_t>> all_fives;
   for (const auto& [user, seen] : users) all_fives.insert(all_fives.end(), seen / 5, {user, 5});
@@ -327,6 +328,31 @@ TEST(WindowsWithIdleness, ASilentInputDoesNotHoldTheOthers) {
   JobHandle job = env.execute_async("idleness");
   (void)platform->run_until([] { return false; }, platform->now() + milliseconds(2000));
   EXPECT_GE(out.in_order().size(), 10u);
+  job.cancel();
+  (void)job.wait();
+}
+
+// The fast input may not run away from the slow one.
+TEST(WindowsWithAlignment, FastInputsWaitForSlowOnes) {
+  auto platform = make_simulated_platform({.seed = 8});
+  EnvironmentOptions options;
+  options.parallelism = 1;
+  options.batch_records = 10;
+  options.platform = platform.get();
+  StreamExecutionEnvironment env(options);
+  Collected<std::uint64_t> fast, slow;
+  const auto time_of = [](std::uint64_t i) { return static_cast<Timestamp>(i); };
+  const auto strategy = WatermarkStrategy::ascending().aligned(WatermarkAlignment(), 100);
+  const auto same = [](std::uint64_t i) { return i; };
+  env.generate(same, {}).assign_timestamps(time_of, strategy).for_each(fast.sink());
+  env.generate(same, {.records_per_second = 1000.0})
+      .assign_timestamps(time_of, strategy)
+      .for_each(slow.sink());
+  JobHandle job = env.execute_async("alignment");
+  (void)platform->run_until([] { return false; }, platform->now() + milliseconds(300));
+  EXPECT_GT(slow.in_order().size(), 100u);
+  EXPECT_GT(fast.in_order().size(), slow.in_order().size());
+  EXPECT_LE(fast.in_order().size(), slow.in_order().size() + 200);
   job.cancel();
   (void)job.wait();
 }

@@ -5,6 +5,9 @@
 // pauses nothing is held back. With idleness, Control::inactive follows when no
 // record has come for so long (also when none has come at all).
 //
+// With an alignment it answers `blocked` while it is too far ahead of its group, and so holds back
+// its source.
+//
 // State: its watermark. The lowest of the pieces is restored, since a new subtask
 // may be given the input of any old one.
 #pragma once
@@ -49,6 +52,18 @@ class AssignTimestampsOperator final : public Operator {
     }
     last_record_at_ = context().now();
     arm();
+    if (settings_.alignment) {
+      member_ = settings_.alignment->join();
+      settings_.alignment->set(*member_, watermark_);
+    }
+    return {};
+  }
+  Answer end(Output&) override {
+    leave();
+    return Answer::done;
+  }
+  Status close() override {
+    leave();
     return {};
   }
 
@@ -56,18 +71,21 @@ class AssignTimestampsOperator final : public Operator {
     Batch& target = out.batch();
     if (!target.empty()) return Answer::more;
     HUMMER_ASSERT(in.position() == 0);
+    if (too_far_ahead()) return Answer::blocked;
     stamp_all(in, target);
     context().count_records(target.size());
     if (idle_ns() > 0) {
       last_record_at_ = context().now();
       if (inactive_) {
         inactive_ = false;
+        align(watermark_);
         arm();
       }
     }
     const Timestamp time = settings_.generator.watermark();
     if (time > watermark_) {
       watermark_ = time;
+      align(time);
       out.set_control(Control::watermark(time));
     }
     return Answer::done;
@@ -79,12 +97,24 @@ class AssignTimestampsOperator final : public Operator {
       arm();
     } else {
       inactive_ = true;
+      align(end_of_time);
       out.set_control(Control::inactive());
     }
     return Answer::done;
   }
 
  private:
+  bool too_far_ahead() const {
+    return member_ && watermark_ != no_timestamp &&
+           time_before(watermark_, settings_.ahead_ms) > settings_.alignment->lowest();
+  }
+  void align(Timestamp time) {
+    if (member_) settings_.alignment->set(*member_, time);
+  }
+  void leave() {
+    align(end_of_time);
+    member_.reset();
+  }
   std::int64_t idle_ns() const { return settings_.idle_ms * 1'000'000; }
   void arm() {
     if (idle_ns() > 0) context().call_at(last_record_at_ + idle_ns());
@@ -112,6 +142,7 @@ class AssignTimestampsOperator final : public Operator {
 
   TimestampOf timestamp_of_;
   WatermarkSettings<Generator> settings_;
+  std::optional<WatermarkAlignment::Member> member_;
   Timestamp watermark_ = no_timestamp;
   bool restored_ = false;
   bool inactive_ = false;

@@ -83,8 +83,7 @@ class KeyedWindowOperator final : public Operator {
     return fire_due(states_.events(), watermark_, true, out);
   }
   Answer timer(std::int64_t, Output& out) override {
-    const Answer answer =
-        fire_due(states_.processing(), context().wall_time_ms(), false, out);
+    const Answer answer = fire_due(states_.processing(), context().wall_time_ms(), false, out);
     if (answer == Answer::done) arm();
     return answer;
   }
@@ -129,8 +128,7 @@ class KeyedWindowOperator final : public Operator {
   void add(const In& record, Output& out) {
     Entry* entry = nullptr;
     windows_.each_window(time_, [&](const TimeWindow& own) {
-      if (!processing_time() && !global &&
-          time_after(own.end_ms, lateness_ms_) <= watermark_) {
+      if (!processing_time() && !global && time_after(own.end_ms, lateness_ms_) <= watermark_) {
         context().count_late(1);
         return;
       }
@@ -138,9 +136,8 @@ class KeyedWindowOperator final : public Operator {
       Window& window = sessions ? merged(*entry, own) : same(*entry, own);
       aggregate_.add(window.accumulator, !window.filled, record);
       window.filled = true;
-      ask(*entry, window, out, [&](TriggerContext& place) {
-        return trigger_.record(place, window.trigger);
-      });
+      ask(*entry, window, out,
+          [&](TriggerContext& place) { return trigger_.record(place, window.trigger); });
     });
     if (entry != nullptr) states_.forget_if_unused(*entry);
   }
@@ -185,8 +182,9 @@ class KeyedWindowOperator final : public Operator {
   // Calls the trigger, does what it answers and queues what it asks for.
   template <typename Call>
   void ask(Entry& entry, Window& window, Output& out, Call&& call) {
-    TriggerContext place{window.window, time_, watermark_, processing_now(), window.event_timer,
-                         window.processing_timer};
+    TriggerContext place{window.window,      time_,
+                         watermark_,         processing_now(),
+                         window.event_timer, window.processing_timer};
     const TriggerResult result = call(place);
     window.event_timer = place.event_timer;
     window.processing_timer = place.processing_timer;
@@ -280,14 +278,12 @@ class KeyedWindowOperator final : public Operator {
       K key{};
       std::uint32_t count = 0;
       if (!Codec<K>::decode(in, key) || !in.get_value(count)) return false;
-      Entry* const entry =
-          context().owns_key(key) ? &states_.at(key) : nullptr;
+      Entry* const entry = context().owns_key(key) ? &states_.at(key) : nullptr;
       for (std::uint32_t j = 0; j < count; ++j) {
         Window window;
         std::uint8_t filled = 0;
-        if (!in.get_value(window.window) ||
-            !Codec<Accumulator>::decode(in, window.accumulator) || !in.get_value(filled) ||
-            !Codec<typename Trigger::State>::decode(in, window.trigger) ||
+        if (!in.get_value(window.window) || !Codec<Accumulator>::decode(in, window.accumulator) ||
+            !in.get_value(filled) || !Codec<typename Trigger::State>::decode(in, window.trigger) ||
             !in.get_value(window.event_timer) || !in.get_value(window.processing_timer)) {
           return false;
         }

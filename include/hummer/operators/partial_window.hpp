@@ -26,8 +26,7 @@ class PartialWindowOperator final : public Operator {
   using Part = SlicePartial<K, Accumulator>;
 
  public:
-  PartialWindowOperator(KeyOf key_of, WindowGrid grid, Aggregate aggregate,
-                        std::size_t limit_bytes)
+  PartialWindowOperator(KeyOf key_of, WindowGrid grid, Aggregate aggregate, std::size_t limit_bytes)
       : input_{std::move(key_of)},
         grid_(grid),
         aggregate_(std::move(aggregate)),
@@ -59,8 +58,9 @@ class PartialWindowOperator final : public Operator {
           input_.fold(table, aggregate_, records, [](std::size_t i) { return i; }, note);
         } else {
           const std::uint32_t* const indexes = runs_.indexes() + run.first;
-          input_.fold_some(table, aggregate_, records, run.count,
-                           [&](std::size_t i) { return indexes[i]; }, note);
+          input_.fold_some(
+              table, aggregate_, records, run.count, [&](std::size_t i) { return indexes[i]; },
+              note);
         }
       }
       in_hand.set(in.size());
@@ -90,8 +90,7 @@ class PartialWindowOperator final : public Operator {
   Answer emit(Timestamp time, Output& out) {
     emitting_ = true;
     emit_until_ = time;
-    while (!slices_.empty() &&
-           time_after(slices_.all().begin()->first, grid_.slice_ms()) <= time) {
+    while (!slices_.empty() && time_after(slices_.all().begin()->first, grid_.slice_ms()) <= time) {
       if (out.full()) return Answer::more;
       const auto& [slice, table] = *slices_.all().begin();
       auto collector = out.collector<Part>();

@@ -46,7 +46,8 @@ class SliceRuns {
     in_order_ = false;
     const std::uint64_t span =
         (static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(first)) /
-            static_cast<std::uint64_t>(slice_ms) + 1;
+            static_cast<std::uint64_t>(slice_ms) +
+        1;
     if (span <= counted_slices_max) {
       count_sort(times, first, slice_ms, static_cast<std::size_t>(span));
     } else {
@@ -81,8 +82,8 @@ class SliceRuns {
     for (std::size_t slice = 0; slice < slices; ++slice) {
       const std::size_t count = starts_[slice + 1];
       if (count > 0) {
-        runs_.push_back({first + static_cast<std::int64_t>(slice) * slice_ms, starts_[slice],
-                         count});
+        runs_.push_back(
+            {first + static_cast<std::int64_t>(slice) * slice_ms, starts_[slice], count});
       }
       starts_[slice + 1] += starts_[slice];
     }
@@ -98,9 +99,8 @@ class SliceRuns {
       slices_[i] = grid.slice_of(times[i]);
       indexes_[i] = static_cast<std::uint32_t>(i);
     }
-    std::stable_sort(indexes_.begin(), indexes_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return slices_[a] < slices_[b];
-    });
+    std::stable_sort(indexes_.begin(), indexes_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return slices_[a] < slices_[b]; });
     for (std::size_t i = 0; i < indexes_.size(); ++i) {
       const Timestamp slice = slices_[indexes_[i]];
       if (runs_.empty() || runs_.back().slice != slice) runs_.push_back({slice, i, 0});

@@ -98,13 +98,12 @@ class SliceWindowOperator final : public Operator {
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
     Timestamp time = 0;
-    const bool valid =
-        in.get_value(version) && version == 1 && in.get_value(time) &&
-        slices_.restore(
-            in, [&](const K& key) { return context().owns_key(key); },
-            [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
-              aggregate_.merge(accumulator, is_new, other);
-            });
+    const bool valid = in.get_value(version) && version == 1 && in.get_value(time) &&
+                       slices_.restore(
+                           in, [&](const K& key) { return context().owns_key(key); },
+                           [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
+                             aggregate_.merge(accumulator, is_new, other);
+                           });
     if (!valid) return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
     watermark_ = restored_ ? std::min(watermark_, time) : time;
     restored_ = true;
@@ -137,13 +136,14 @@ class SliceWindowOperator final : public Operator {
     const auto records = in.values<typename Input::Record>().subspan(in.position());
     const std::size_t first = in.position();
     if (runs_.in_order()) {
-      input_.fold(table, aggregate_, records, [](std::size_t i) { return i; },
-                  [&](std::size_t i) { in_hand.set(first + i); });
+      input_.fold(
+          table, aggregate_, records, [](std::size_t i) { return i; },
+          [&](std::size_t i) { in_hand.set(first + i); });
     } else {
       const std::uint32_t* const indexes = runs_.indexes() + run.first;
-      input_.fold_some(table, aggregate_, records, run.count,
-                       [&](std::size_t i) { return indexes[i]; },
-                       [&](std::size_t i) { in_hand.set(first + i); });
+      input_.fold_some(
+          table, aggregate_, records, run.count, [&](std::size_t i) { return indexes[i]; },
+          [&](std::size_t i) { in_hand.set(first + i); });
     }
   }
 

@@ -42,8 +42,8 @@ class SlidingMerge {
     if (front_.empty()) {
       flip(slices, start, end);
     } else {
-      for (auto slice = slices.from(back_end_);
-           slice != slices.all().end() && slice->first < end; ++slice) {
+      for (auto slice = slices.from(back_end_); slice != slices.all().end() && slice->first < end;
+           ++slice) {
         merge_tables(back_, *slice->second, aggregate_);
       }
       back_end_ = end;

@@ -114,9 +114,8 @@ class TextTable {
     const auto value_of = [](const auto* entry) { return entry ? &entry->value : nullptr; };
     if (keys.short_count > 0) {
       const std::uint64_t wanted = keys.short_keys[0];
-      return value_of(shorts_.find(hash_short_key(wanted), [&](const ShortEntry& other) {
-        return other.key == wanted;
-      }));
+      return value_of(shorts_.find(hash_short_key(wanted),
+                                   [&](const ShortEntry& other) { return other.key == wanted; }));
     }
     if (keys.medium_count > 0) {
       const std::uint64_t low = keys.medium_keys[0][0];

@@ -118,7 +118,8 @@ class WindowStates {
     return added;
   }
   void forget_if_unused(Entry& entry) {
-    if (entry.second.windows.empty() && entry.second.queued == 0) map_.erase(map_.find(entry.first));
+    if (entry.second.windows.empty() && entry.second.queued == 0)
+      map_.erase(map_.find(entry.first));
   }
 
   void queue_event(Entry& entry, Window& window, Timestamp time) {
@@ -147,9 +148,8 @@ class WindowStates {
     std::vector<const Entry*> entries;
     entries.reserve(map_.size());
     for (const Entry& entry : map_) entries.push_back(&entry);
-    std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) {
-      return a->second.number < b->second.number;
-    });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry* a, const Entry* b) { return a->second.number < b->second.number; });
     return entries;
   }
   bool empty() const { return map_.empty(); }
