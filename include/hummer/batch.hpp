@@ -145,6 +145,7 @@ struct Control {
     idle,       // nothing more at hand for now: what waits may be handed on
     barrier,    // the epoch `epoch` ends here
     end,        // the stream ends here
+    inactive,   // nothing comes for a while, and watermarks need not wait for this input
   };
   Kind kind = Kind::none;
   Timestamp time = no_timestamp;
@@ -153,6 +154,8 @@ struct Control {
   static Control watermark(Timestamp time) { return {Kind::watermark, time, 0}; }
   static Control idle() { return {Kind::idle, no_timestamp, 0}; }
   static Control barrier(std::uint64_t epoch) { return {Kind::barrier, no_timestamp, epoch}; }
+  // The next batch or watermark makes the input active again.
+  static Control inactive() { return {Kind::inactive, no_timestamp, 0}; }
   static Control end() { return {Kind::end, end_of_time, 0}; }
   explicit operator bool() const { return kind != Kind::none; }
 };

@@ -19,6 +19,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -28,6 +29,7 @@
 #include <hummer/environment.hpp>
 #include <hummer/format.hpp>
 #include <hummer/identity.hpp>
+#include <hummer/operators/assign_timestamps.hpp>
 #include <hummer/operators/block_flat_map.hpp>
 #include <hummer/operators/collection_source.hpp>
 #include <hummer/operators/factory.hpp>
@@ -51,6 +53,10 @@ namespace hummer {
 
 template <typename T, typename KeyOf>
 class KeyedStream;
+struct DefaultTrigger;
+template <typename T, typename KeyOf, typename Windows, typename Trigger>
+class WindowedStream;  // hummer/windowed_stream.hpp
+struct NoKey;
 
 namespace detail {
 
@@ -158,12 +164,28 @@ class DataStream {
       return stream;
     }
   }
-  // What the `process` that gave this stream puts out under `tag`.
+  // What the operator that gave this stream (`process`, a window with late_output) puts out under
+  // `tag`.
   template <typename U>
   DataStream<U> side_output(const SideOutput<U>& tag) const {
     const std::size_t port = side_output_port(sides_, tag.name, type_of<U>());
     HUMMER_ASSERT(port != 0 && "the tag is not among the side outputs of this process()");
-    return DataStream<U>(*env_, node_, static_cast<int>(port));
+    return DataStream<U>(*env_, side_node_.value_or(node_), static_cast<int>(port));
+  }
+  // Event time: timestamp_of is a member pointer or function(const T&) → milliseconds since 1970.
+  // See hummer/watermarks.hpp.
+  template <typename TimestampOf, typename Generator>
+  DataStream assign_timestamps(TimestampOf timestamp_of,
+                               WatermarkSettings<Generator> watermarks) const {
+    return add<T>("assign_timestamps", make_operator_factory([timestamp_of, watermarks] {
+                    return std::make_unique<AssignTimestampsOperator<T, TimestampOf, Generator>>(
+                        timestamp_of, watermarks);
+                  }));
+  }
+  // All records in windows, in one subtask behind the exchange. See hummer/windows.hpp.
+  template <typename Windows>
+  auto window_all(Windows windows) const {
+    return WindowedStream<T, NoKey, Windows, DefaultTrigger>(*this, NoKey(), windows);
   }
   // Records of both, in no particular order between them.
   template <typename... Others>
@@ -284,6 +306,8 @@ class DataStream {
  private:
   template <typename U>
   friend class DataStream;
+  template <typename U, typename KeyOf, typename Windows, typename Trigger>
+  friend class WindowedStream;
 
   template <typename U, typename Function>
   struct OutputOf {
@@ -327,6 +351,7 @@ class DataStream {
   int node_;
   EdgeSpecification edge_;
   SideOutputPorts sides_;
+  std::optional<int> side_node_;  // whose ports they are, where not node_'s
 };
 
 // A stream of which each record has a key: aggregates per key.
@@ -365,6 +390,12 @@ class KeyedStream {
   auto reduce(Combine combine, Emit emit = Emit::automatic) const {
     return aggregate_of("reduce", ReduceAggregate<T, Combine>{combine}, emit,
                         captured_values(combine));
+  }
+
+  // Aggregates per key and window: TumblingWindows and so on of hummer/windows.hpp.
+  template <typename Windows>
+  auto window(Windows windows) const {
+    return WindowedStream<T, KeyOf, Windows, DefaultTrigger>(stream_, key_of_, windows);
   }
 
   // Any aggregate of the shape in hummer/aggregate.hpp.
@@ -488,6 +519,10 @@ class TextStream {
   auto key_by(KeyOf key_of) const {
     return lines().key_by(key_of);
   }
+  template <typename TimestampOf, typename Generator>
+  auto assign_timestamps(TimestampOf timestamp_of, WatermarkSettings<Generator> watermarks) const {
+    return lines().assign_timestamps(timestamp_of, watermarks);
+  }
   void print() const { lines().print(); }
   DataStream<std::string_view> write_file(const std::string& path) const {
     return lines().write_file(path);
@@ -568,3 +603,5 @@ inline TextStream StreamExecutionEnvironment::from_socket(const std::string& add
 }
 
 }  // namespace hummer
+
+#include <hummer/windowed_stream.hpp>

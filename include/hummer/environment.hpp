@@ -33,6 +33,7 @@
 #include <hummer/operator.hpp>
 #include <hummer/operators/generator_source.hpp>
 #include <hummer/rebuildable.hpp>
+#include <hummer/windows.hpp>
 
 namespace hummer {
 
@@ -53,6 +54,8 @@ struct EnvironmentOptions {
   bool chaining = true;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
+  // How records reach windows, where the stream does not say.
+  WindowStrategy window_strategy = WindowStrategy::automatic;
   // Progress on standard error; the final summary too.
   bool quiet = true;
   bool progress_per_vertex = false;

@@ -16,6 +16,7 @@ struct OperatorResult {
   std::uint64_t records_in = 0;
   std::uint64_t records_out = 0;
   std::uint64_t bytes = 0;  // read or written outside the engine
+  std::uint64_t records_late = 0;
 };
 
 struct VertexResult {

@@ -25,7 +25,8 @@
 //   commit     the epoch's snapshots are complete everywhere: what was held back for them may
 //              become visible. Idempotent; may never come for an epoch, then a later one stands
 //              for it too. After a restart it comes again for the epoch that was restored.
-//   flush      an epoch ends: emit partial results, so that no state travels late.
+//   flush      an epoch ends, or the input becomes inactive: emit partial results, so that no
+//              state travels late.
 //   end        no input comes any more; emit the rest.
 //   close      always called if open was, also after a failure or cancel. No output.
 //
@@ -42,7 +43,9 @@
 // the input's buffers: the driver keeps them alive for output types with views.
 //
 // Control: the driver forwards a watermark, barrier or end only after the call
-// for it has answered `done` and all output before it has gone.
+// for it has answered `done` and all output before it has gone. An operator that
+// makes watermarks of its own says so (makes_watermarks); it hands them on with
+// out.set_control from process, idle or timer, and those of its input end with it.
 #pragma once
 
 #include <cstdint>
@@ -103,7 +106,7 @@ class Output {
   std::uint32_t soft_limit() const { return soft_limit_; }
   void set_soft_limit(std::uint32_t records) { soft_limit_ = records; }
 
-  // Sources only: the control that follows this output.
+  // Of sources and of operators that make watermarks: the control that follows this output.
   void set_control(Control control) { control_ = control; }
   Control take_control() { return std::exchange(control_, Control{}); }
 
@@ -155,6 +158,9 @@ class OperatorContext {
   virtual std::int64_t now() const = 0;
   // Asks for a call of timer() at `when` (of now()); a new call replaces the old.
   virtual void call_at(std::int64_t when) = 0;
+  // Milliseconds since 1970 of the same moment: goes on evenly with now() while the task lives,
+  // and is what processing time means in state that outlives it.
+  virtual Timestamp wall_time_ms() const { return now() / 1'000'000; }
   // Any thread: a blocked operator can go on.
   virtual void wake() = 0;
 
@@ -176,6 +182,9 @@ class OperatorContext {
   // for several, or that the operator has moved out.
   void count_records(std::uint64_t further) { further_records_ += further; }
   std::uint64_t take_further_records() { return std::exchange(further_records_, 0); }
+  // Records that came too late to be used.
+  void count_late(std::uint64_t records) { late_records_ += records; }
+  std::uint64_t late_records() const { return late_records_; }
   void expect_bytes(std::uint64_t total) { bytes_expected_ += total; }
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t bytes_expected() const { return bytes_expected_; }
@@ -193,6 +202,7 @@ class OperatorContext {
   std::uint64_t bytes_ = 0;
   std::uint64_t bytes_expected_ = 0;
   std::uint64_t further_records_ = 0;
+  std::uint64_t late_records_ = 0;
 };
 
 class Operator {
@@ -213,6 +223,9 @@ class Operator {
   virtual Status commit(std::uint64_t /*epoch*/) { return {}; }
   virtual Answer end(Output&) { return Answer::done; }
   virtual Status close() { return {}; }
+
+  // Whether watermarks of the input end here: see Control above.
+  virtual bool makes_watermarks() const { return false; }
 
   // Where the record at in.position() comes from, for failure messages; empty: unknown,
   // and the driver names the record's number.

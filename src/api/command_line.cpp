@@ -48,6 +48,21 @@ const Option options_table[] = {
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number<std::size_t>(value, 1, std::size_t{1} << 40, o.partial_state_bytes);
      }},
+    {"window-strategy", "NAME",
+     "how records reach windows: automatic, repartition or partial [automatic]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       if (value == "automatic") {
+         o.window_strategy = WindowStrategy::automatic;
+       } else if (value == "repartition") {
+         o.window_strategy = WindowStrategy::repartition;
+       } else if (value == "partial") {
+         o.window_strategy = WindowStrategy::partial;
+       } else {
+         return Status(ErrorCode::invalid_argument,
+                       fmt::format("'{}' is not automatic, repartition or partial", value));
+       }
+       return Status();
+     }},
     {"spin-us", "N", "how long an idle slot polls before it parks; -1: for ever [20]",
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number<std::int64_t>(value, -1, 1'000'000'000, o.spin_us);

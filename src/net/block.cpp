@@ -57,7 +57,8 @@ Result<BlockHeader> read_block_header(std::string_view bytes) {
       break;
     case BlockKind::control:
       if (header.values_bytes != 0 || header.records != 0) return broken("values in a control");
-      if (header.control_kind == Control::Kind::none || header.control_kind > Control::Kind::end) {
+      if (header.control_kind == Control::Kind::none ||
+          header.control_kind > Control::Kind::inactive) {
         return broken("control kind");
       }
       break;

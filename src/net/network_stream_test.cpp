@@ -205,6 +205,7 @@ std::deque<Element> make_elements(Random& random, std::deque<std::string>& arena
     switch (random.below(4)) {
       case 0: element.control = Control::watermark(i); break;
       case 1: element.control = Control::barrier(static_cast<std::uint64_t>(i)); break;
+      case 2: element.control = Control::inactive(); break;
       default: break;
     }
     journal.note(element.control);

@@ -117,6 +117,11 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
                 std::to_string(in->size() - in->position()) + " records left");
       }
       if (!schedule_.output_after_more) take_output();
+      if (operator_->makes_watermarks()) {
+        take_output();
+        const Control own = output_.take_control();
+        if (own.kind == Control::Kind::watermark) add_watermark(own.time);
+      }
       return;
     }
     if (answer == Answer::more || !schedule_.output_after_more) take_output();
@@ -276,7 +281,7 @@ std::size_t HarnessRun::process_from(std::size_t element) {
 void HarnessRun::watermark(Timestamp time) {
   drive("watermark", nullptr, [&] { return operator_->watermark(time, output_); });
   take_output();
-  if (!stopped()) add_watermark(time);
+  if (!stopped() && !operator_->makes_watermarks()) add_watermark(time);
 }
 
 void HarnessRun::take_output() {
@@ -340,6 +345,9 @@ std::string HarnessRun::run_operator() {
       if (next.kind == Kind::watermark) watermark(next.time);
       if (next.kind == Kind::idle) {
         drive("idle", nullptr, [&] { return operator_->idle(output_); });
+      }
+      if (next.kind == Kind::inactive) {
+        drive("flush", nullptr, [&] { return operator_->flush(output_); });
       }
       ++element;
     }

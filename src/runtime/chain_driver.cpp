@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "platform/executor.hpp"
+#include "platform/platform.hpp"
 #include "platform/wake_event.hpp"
 
 namespace hummer {
@@ -26,6 +27,9 @@ class ChainDriver::Context final : public OperatorContext {
     driver_.rearm_timers();
   }
   void wake() override { driver_.wake_event_.notify(); }
+  Timestamp wall_time_ms() const override {
+    return (driver_.now_ + driver_.wall_origin_ns_) / 1'000'000;
+  }
   std::shared_ptr<void> slot_local(const std::string& name,
                                    const std::function<std::shared_ptr<void>()>& make) override {
     if (slot_objects_ == nullptr) return make();
@@ -132,6 +136,7 @@ Status ChainDriver::commit(std::uint64_t epoch) {
 Status ChainDriver::open(Executor& executor) {
   executor_ = &executor;
   now_ = executor.now();
+  wall_origin_ns_ = milliseconds(platform_.wall_time_ms()) - now_;
   for (auto& stage : stages_) {
     stage->opened = true;
     const Answer answer = guarded(*stage, [&] {
@@ -286,11 +291,12 @@ Answer ChainDriver::step_process(Stage& stage) {
   }
   if (answer == Answer::done) {
     finish_input(stage);
-    if (stage.input.control) {
+    stage.forwarded = stage.output.take_control();
+    if (stage.input.control && !stage.forwarded) {
       stage.phase = Phase::control;
       return Answer::done;
     }
-    stage.resume = Phase::empty;
+    stage.resume = stage.input.control ? Phase::control : Phase::empty;
   } else {
     stage.resume = Phase::process;
     blocked_by_operator_ = answer == Answer::blocked;
@@ -321,6 +327,7 @@ Answer ChainDriver::call_control(Stage& stage) {
     case Control::Kind::barrier:
       stage.context->set_epoch(stage.input.control.epoch);
       return stage.op->flush(stage.output);
+    case Control::Kind::inactive: return stage.op->flush(stage.output);
     case Control::Kind::end: return stage.has_ended ? Answer::done : stage.op->end(stage.output);
     case Control::Kind::none: break;
   }
@@ -341,8 +348,19 @@ Answer ChainDriver::step_control(Stage& stage) {
       if (&stage == stages_.front().get()) pieces_.clear();
       if (snapshot(stage) == Answer::failed) return Answer::failed;
     }
-    if (stage.phase != Phase::timer) stage.forwarded = std::exchange(stage.input.control, {});
-    stage.resume = Phase::empty;
+    const Control own = stage.output.take_control();
+    const Control::Kind kind = stage.input.control.kind;
+    if (stage.phase == Phase::timer) {
+      stage.forwarded = own;
+      stage.resume = Phase::empty;
+    } else if (own && kind == Control::Kind::idle) {
+      stage.forwarded = own;
+      stage.resume = Phase::control;  // then the idle itself
+    } else {
+      stage.forwarded = std::exchange(stage.input.control, {});
+      if (kind == Control::Kind::watermark && stage.op->makes_watermarks()) stage.forwarded = own;
+      stage.resume = Phase::empty;
+    }
   } else {
     stage.resume = stage.phase;
   }
@@ -358,6 +376,7 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
   const bool last = index + 1 == stages_.size();
   stage.figures->bytes.set(stage.context->bytes());
   stage.figures->bytes_expected.set(stage.context->bytes_expected());
+  stage.figures->records_late.set(stage.context->late_records());
   while (!stage.exits.empty() && (stage.port > 0 || last)) {
     Exit& exit = stage.exits[stage.port];
     if (!exit.loaded) {

@@ -169,6 +169,7 @@ class ChainDriver {
   bool source_ended_ = false;
   int current_ = -1;
   Nanoseconds now_ = 0;
+  Nanoseconds wall_origin_ns_ = 0;  // of 1970, in terms of now_
   Nanoseconds next_timer_ = never;
   bool blocked_by_operator_ = false;
   std::vector<SnapshotPiece> pieces_;  // of the barrier on its way down the chain

@@ -52,6 +52,8 @@ struct Journal {
       for (const std::string_view one : entry.batch.values<std::string_view>()) all += one;
       if (entry.control.kind == Control::Kind::watermark) all += '|';
       if (entry.control.kind == Control::Kind::end) all += '.';
+      if (entry.control.kind == Control::Kind::idle) all += '~';
+      if (entry.control.kind == Control::Kind::inactive) all += '-';
     }
     return all;
   }
@@ -82,6 +84,7 @@ struct Rig {
       driver.add_stage(std::make_unique<FirstByte>(),
                        {.name = "first byte", .batch_records = batch_records});
     }
+    if (stages == 0) return;  // the test does it
     driver.add_emitter(static_cast<std::size_t>(stages) - 1, 0,
                        std::make_unique<JournalEmitter>(journal));
     EXPECT_TRUE(driver.open(*executor).ok());
@@ -156,6 +159,55 @@ TEST(ChainDriver, TheEndGoesBehindEverything) {
   EXPECT_EQ(rig.driver.run(), Answer::done);
   EXPECT_EQ(rig.journal.text(), "ab.");
   EXPECT_TRUE(rig.driver.idle());
+}
+
+// Makes a watermark behind each 'w', and says that it is inactive at 'i', with the next idle.
+class OwnWatermarks final : public Operator {
+ public:
+  void declare(Output& out) const override { out.add_port(type_of<std::string_view>()); }
+  bool makes_watermarks() const override { return true; }
+  Answer process(Batch& in, Output& out) override {
+    const auto texts = in.values<std::string_view>();
+    {
+      auto collector = out.collector<std::string_view>();
+      for (const std::string_view text : texts) {
+        collector(text);
+        if (text == "w") out.set_control(Control::watermark(1));
+        pauses_ = pauses_ || text == "i";
+      }
+    }
+    in.advance_to(texts.size());
+    return Answer::done;
+  }
+  Answer idle(Output& out) override {
+    if (std::exchange(pauses_, false)) out.set_control(Control::inactive());
+    return Answer::done;
+  }
+
+ private:
+  bool pauses_ = false;
+};
+
+TEST(ChainDriver, WatermarksOfAnOperatorReplaceThoseOfItsInput) {
+  Rig rig(0);
+  rig.driver.add_stage(std::make_unique<OwnWatermarks>(), {.name = "own"});
+  rig.driver.add_stage(std::make_unique<FirstByte>(), {.name = "first byte"});
+  rig.driver.add_emitter(1, 0, std::make_unique<JournalEmitter>(rig.journal));
+  ASSERT_TRUE(rig.driver.open(*rig.executor).ok());
+  const auto text_of = [&](const std::string& texts, Control control) {
+    rig.journal.entries.clear();
+    rig.offer(texts, control);
+    EXPECT_EQ(rig.driver.run(), Answer::done);
+    EXPECT_TRUE(rig.driver.idle());
+    return rig.journal.text();
+  };
+  EXPECT_EQ(text_of("ab", Control::watermark(9)), "ab");
+  EXPECT_EQ(text_of("aw", {}), "aw|");
+  EXPECT_EQ(text_of("aw", Control::watermark(9)), "aw|");
+  EXPECT_EQ(text_of("aw", Control::idle()), "aw|~");
+  EXPECT_EQ(text_of("i", Control::idle()), "i-~");
+  EXPECT_EQ(text_of("b", Control::inactive()), "b-");
+  EXPECT_EQ(text_of("w", Control::end()), "w|.");
 }
 
 // A function of the author's that runs inside an emitter, such as the key of a hash edge.

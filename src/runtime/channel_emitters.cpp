@@ -91,6 +91,11 @@ Answer HashEmitter::publish_target(std::size_t index) {
 }
 
 Answer HashEmitter::offer(Element& element) {
+  if (channels_.size() == 1) {  // whose key it is makes no difference
+    if (element.control.kind == Control::Kind::idle) element.control = {};
+    if (element.batch.empty() && !element.control) return Answer::done;
+    return publish(0, element);
+  }
   // A target that was full when its channel had no credit goes first.
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     if (targets_[i].size() < batch_records_) continue;

@@ -263,6 +263,7 @@ StreamTask::Next StreamTask::take_input() {
 // Merges the control; false when nothing is left to do for the chain.
 bool StreamTask::take_element(std::size_t index, Element& element) {
   std::optional<Timestamp> moved;
+  if (!element.batch.empty()) merger_->active(index);
   switch (element.control.kind) {
     case Control::Kind::barrier: take_barrier(inputs_[index], element.control.epoch); break;
     case Control::Kind::watermark: moved = merger_->watermark(index, element.control.time); break;
@@ -271,10 +272,14 @@ bool StreamTask::take_element(std::size_t index, Element& element) {
       moved = merger_->ended(index);
       complete_alignment();
       break;
+    case Control::Kind::inactive: moved = merger_->inactive(index); break;
     case Control::Kind::idle:
     case Control::Kind::none: return !element.batch.empty() || element.control;
   }
-  element.control = moved ? Control::watermark(*moved) : Control{};
+  const bool none_active = !moved && merger_->all_inactive();
+  element.control = moved         ? Control::watermark(*moved)
+                    : none_active ? Control::inactive()
+                                  : Control{};
   return !element.batch.empty() || element.control;
 }
 

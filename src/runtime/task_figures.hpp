@@ -27,6 +27,7 @@ struct OperatorFigures {
   std::string name;
   Gauge records_in;
   Gauge records_out;
+  Gauge records_late;    // too late to be used
   Gauge bytes;           // read or written outside the engine
   Gauge bytes_expected;  // of these, in all; 0 when unknown
 };

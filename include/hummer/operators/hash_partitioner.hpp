@@ -39,7 +39,11 @@ class HashPartitioner final : public Partitioner {
       } else if constexpr (std::is_copy_constructible_v<T>) {
         new (place) T(records[i]);
       }
-      stamp(target, target.size(), target.size() + 1, timed ? in.timestamps()[i] : no_timestamp);
+      std::vector<Timestamp>& times = target.timestamps();
+      if (timed || !times.empty()) {
+        if (times.size() != target.size()) times.resize(target.size(), no_timestamp);
+        times.push_back(timed ? in.timestamps()[i] : no_timestamp);
+      }
       target.set_size(target.size() + 1);
       if (target.size() >= soft_limit) {
         in_hand.set(i + 1);

@@ -53,6 +53,17 @@ class AccumulatorTable {
     table_.update_views(keys, reaching(apply));
   }
 
+  // The accumulator of a key, or null. Valid until the next update.
+  const A* find(const K& key) const {
+    const Value* const value = table_.find(key);
+    if (value == nullptr) return nullptr;
+    if constexpr (inside) {
+      return value;
+    } else {
+      return &outside_[*value];
+    }
+  }
+
   template <typename Visit>
   std::size_t scan(std::size_t cursor, Visit&& visit) const {
     return table_.scan(cursor, [&](const K& key, const Value& value) {

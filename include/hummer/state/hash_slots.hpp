@@ -80,6 +80,17 @@ class HashSlots {
     }
   }
 
+  // The entry for which same(entry) holds, or null; same() must not hold for a free one.
+  template <typename Same>
+  const Entry* find(std::uint64_t hash, Same&& same) const {
+    if (size_ == 0) return nullptr;
+    for (const Entry* entry = home(hash);;) {
+      if (same(*entry)) return entry;
+      if (entry->is_free()) return nullptr;
+      if (++entry == entries_ + capacity_) entry = entries_;
+    }
+  }
+
   // visit(entry) answers whether to go on. `cursor` runs from 0 to capacity(); answers whether it
   // has got there. Pages of a few entries come in bit-reversed order: in order of their hashes
   // they would fill another table of this kind from one end, in ever longer runs of used slots

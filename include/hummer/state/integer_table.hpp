@@ -50,6 +50,14 @@ class IntegerTable {
     }
   }
 
+  // Null: there is none. Valid until the next update.
+  const V* find(std::uint64_t key) const {
+    if (key == 0) return zero_.occupied ? &zero_.value : nullptr;
+    const Entry* const entry =
+        slots_.find(hash_of(key), [&](const Entry& other) { return other.key == key; });
+    return entry == nullptr ? nullptr : &entry->value;
+  }
+
   static constexpr std::size_t scan_end = static_cast<std::size_t>(-1);
   template <typename Visit>
   std::size_t scan(std::size_t cursor, Visit&& visit) const {

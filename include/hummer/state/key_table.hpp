@@ -55,6 +55,21 @@ class KeyTable {
     table_.update_views(keys, apply);
   }
 
+  // The value of a key, or null. Valid until the next update.
+  const V* find(const K& key) const {
+    if constexpr (by_text) {
+      return table_.find(key);
+    } else if constexpr (by_integer) {
+      return table_.find(static_cast<std::uint64_t>(key));
+    } else {
+      std::string grown;
+      ByteWriter bytes(grown, true);
+      Codec<K>::encode(key, bytes);
+      bytes.put_value(end_mark);
+      return table_.find(bytes.view());
+    }
+  }
+
   template <typename Visit>
   std::size_t scan(std::size_t cursor, Visit&& visit) const {
     if constexpr (by_text) {

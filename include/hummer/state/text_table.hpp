@@ -105,6 +105,37 @@ class TextTable {
     }
   }
 
+  // The value of a key, or null. Valid until the next update. For single look-ups: no batch, no
+  // prefetch.
+  const V* find(std::string_view key) const {
+    if (empty()) return nullptr;
+    TextKeys keys;
+    find_keys_(&key, 1, plan(), keys);
+    const auto value_of = [](const auto* entry) { return entry ? &entry->value : nullptr; };
+    if (keys.short_count > 0) {
+      const std::uint64_t wanted = keys.short_keys[0];
+      return value_of(shorts_.find(hash_short_key(wanted),
+                                   [&](const ShortEntry& other) { return other.key == wanted; }));
+    }
+    if (keys.medium_count > 0) {
+      const std::uint64_t low = keys.medium_keys[0][0];
+      const std::uint64_t high = keys.medium_keys[0][1];
+      return value_of(mediums_.find(hash_medium_key(low, high), [&](const MediumEntry& other) {
+        return other.low == low && other.high == high;
+      }));
+    }
+    if (keys.wide_count > 0) {
+      const std::uint64_t* const wanted = keys.wide_keys[0];
+      return value_of(wides_.find(hash_wide_key(wanted), [&](const WideEntry& other) {
+        return std::equal(wanted, wanted + 4, other.key);
+      }));
+    }
+    const std::uint64_t hash = hash_bytes(key.data(), key.size()) << 32;
+    return value_of(longs_.find(hash, [&](const LongEntry& other) {
+      return other.hash() == hash && !other.is_free() && other.view() == key;
+    }));
+  }
+
   // Visits entries from `cursor` (0 at first) on: visit(std::string_view key, const V&) answers
   // whether to go on. Returns the next cursor, or `scan_end`. The table must not change meanwhile;
   // views are valid until then.

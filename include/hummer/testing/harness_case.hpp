@@ -38,7 +38,7 @@ struct HarnessOptions {
 };
 
 struct HarnessElement {
-  enum class Kind { record, watermark, idle };
+  enum class Kind { record, watermark, idle, inactive };
   Kind kind = Kind::record;
   Timestamp time = no_timestamp;
   std::string encoded;

@@ -62,6 +62,11 @@ class OperatorHarness {
     return *this;
   }
 
+  OperatorHarness& inactive() {
+    test_.elements.push_back({HarnessElement::Kind::inactive, no_timestamp, {}});
+    return *this;
+  }
+
   // A port of which nothing is said must stay empty.
   template <StreamType Out>
   ExpectedOutput<Out> output(std::size_t port = 0) {

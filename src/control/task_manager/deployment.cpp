@@ -464,6 +464,7 @@ JobResult Deployment::figures() const {
         row.operators[i].records_in += figures.operators[i].records_in.get();
         row.operators[i].records_out += figures.operators[i].records_out.get();
         row.operators[i].bytes += figures.operators[i].bytes.get();
+        row.operators[i].records_late += figures.operators[i].records_late.get();
       }
     }
     for (std::size_t i = 0; i < vertex.chain.size(); ++i) {

@@ -1,0 +1,68 @@
+// windows_hummer: a count per key and window, tumbling or sliding, through the
+// public API. One line of JSON at the end.
+#include <memory>
+#include <span>
+#include <string>
+
+#include <hummer/hummer.hpp>
+
+#include "workload.hpp"
+
+namespace {
+
+using Result = hummer::Windowed<std::uint64_t, std::uint64_t>;
+
+class ChecksumSink final : public hummer::SinkFunction<Result> {
+ public:
+  explicit ChecksumSink(windows::Checksum* total) : total_(total) {}
+  hummer::Answer write(std::span<const Result> results) override {
+    for (const Result& one : results) {
+      sum_.add(one.key, one.window.start_ms, one.window.end_ms, one.value);
+    }
+    return hummer::Answer::done;
+  }
+  hummer::Answer end() override {
+    *total_ = sum_;
+    return hummer::Answer::done;
+  }
+
+ private:
+  windows::Checksum* total_;
+  windows::Checksum sum_;
+};
+
+std::uint64_t number(hummer::StreamExecutionEnvironment& env, const char* name,
+                     std::uint64_t otherwise) {
+  return std::stoull(env.argument_or(name, std::to_string(otherwise)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hummer::StreamExecutionEnvironment env(argc, argv);
+  windows::Workload work;
+  work.records = number(env, "records", work.records);
+  work.keys = number(env, "keys", work.keys);
+  work.records_per_ms = number(env, "records-per-ms", work.records_per_ms);
+  work.size_ms = static_cast<std::int64_t>(number(env, "size-ms", 20'000));
+  work.slide_ms = static_cast<std::int64_t>(number(env, "slide-ms", 20'000));
+  const std::string strategy = env.argument_or("strategy", "automatic");
+  windows::Checksum total;
+  const auto keyed = env.generate(windows::KeyOfIndex{work.keys},
+                                  {.count = work.records, .watermark_interval = 1024},
+                                  windows::TimeOfIndex{work.records_per_ms})
+                         .key_by(hummer::identity)
+                         .window(hummer::SlidingWindows::of(work.size_ms, work.slide_ms))
+                         .strategy(strategy == "partial"       ? hummer::WindowStrategy::partial
+                                   : strategy == "repartition" ? hummer::WindowStrategy::repartition
+                                                               : hummer::WindowStrategy::automatic);
+  keyed.count()
+      .add_sink("checksum", hummer::make_operator_factory([&total] {
+                  return std::make_unique<hummer::SinkFunctionOperator<Result>>(
+                      std::make_unique<ChecksumSink>(&total));
+                }))
+      .parallelism(1);
+  const hummer::JobResult result = env.execute("windows");
+  if (result.ok()) windows::report("hummer", work, result.seconds, total);
+  return result.exit_code();
+}

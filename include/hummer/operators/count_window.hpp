@@ -1,0 +1,131 @@
+// CountWindowOperator: windows of the last `size` records of a key, every `slide` records.
+//
+// The records of a key are cut into parts of gcd(size, slide) of them; a window
+// merges its parts. As long as a key has had fewer than `size` records, its windows
+// hold fewer. What is incomplete at the end of the stream does not go out.
+//
+// A result has the time of the record that completed it. State: the parts by key.
+#pragma once
+
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <hummer/operators/batch_run.hpp>
+#include <hummer/operators/window_results.hpp>
+#include <hummer/state/slice_tables.hpp>
+
+namespace hummer {
+
+template <typename In, typename K, typename KeyOf, typename Aggregate, typename Finish>
+class CountWindowOperator final : public Operator {
+  using Accumulator = typename Aggregate::Accumulator;
+  using Out = typename Finish::Output;
+
+  struct State {
+    std::uint64_t seen = 0;
+    std::vector<Accumulator> parts;
+  };
+
+ public:
+  CountWindowOperator(KeyOf key_of, CountWindows windows, Aggregate aggregate, Finish finish)
+      : key_of_(std::move(key_of)),
+        windows_(windows),
+        aggregate_(std::move(aggregate)),
+        finish_(std::move(finish)) {}
+
+  void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+  Status open() override {
+    part_size_ = std::gcd(windows_.size, windows_.slide);
+    return windows_.check();
+  }
+
+  Answer process(Batch& in, Output& out) override {
+    const auto records = in.values<In>();
+    Batch& target = out.batch();
+    const BatchRun run = next_run(in, target, out.soft_limit());
+    const bool timed = in.has_timestamps();
+    {
+      RecordInHand in_hand(in);
+      auto collector = out.collector<Out>();
+      const auto key_at = [&](std::size_t i) -> K {
+        in_hand.set(run.first + i);
+        return K(std::invoke(key_of_, records[run.first + i]));
+      };
+      table_.update(run.count, key_at, [&](State& state, bool, std::size_t i) {
+        in_hand.set(run.first + i);
+        if (!add(state, records[run.first + i])) return;
+        const std::size_t before = collector.size();
+        finish_(key_at(i), all_time, total_of(state), collector);
+        collector.commit();
+        stamp(target, before, collector.size(),
+              timed ? in.timestamps()[run.first + i] : no_timestamp);
+      });
+      in_hand.set(run.first + run.count);
+    }
+    return in.finished() ? Answer::done : Answer::more;
+  }
+
+  Status snapshot(ByteWriter& out) override {
+    out.put_value(std::uint8_t{1});  // version
+    out.put_value(static_cast<std::uint64_t>(table_.size()));
+    table_.scan(0, [&](const K& key, const State& state) {
+      Codec<K>::encode(key, out);
+      out.put_value(state.seen);
+      Codec<std::vector<Accumulator>>::encode(state.parts, out);
+      return true;
+    });
+    return {};
+  }
+  Status restore(ByteReader& in) override {
+    const Status invalid(ErrorCode::corrupt_record, "the state of a window cannot be decoded");
+    std::uint8_t version = 0;
+    std::uint64_t keys = 0;
+    if (!in.get_value(version) || version != 1 || !in.get_value(keys)) return invalid;
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      K key{};
+      State state;
+      if (!Codec<K>::decode(in, key) || !in.get_value(state.seen) ||
+          !Codec<std::vector<Accumulator>>::decode(in, state.parts)) {
+        return invalid;
+      }
+      if (!context().owns_key(key)) continue;
+      table_.update(
+          1, [&](std::size_t) -> const K& { return key; },
+          [&](State& to, bool, std::size_t) { to = std::move(state); });
+    }
+    return {};
+  }
+
+ private:
+  // Whether a window is complete.
+  bool add(State& state, const In& record) {
+    const bool is_new = state.seen % part_size_ == 0;
+    if (is_new) {
+      const std::size_t most = windows_.size / part_size_;
+      if (state.parts.size() >= most) state.parts.erase(state.parts.begin());
+      state.parts.emplace_back();
+    }
+    aggregate_.add(state.parts.back(), is_new, record);
+    return ++state.seen % windows_.slide == 0;
+  }
+  Accumulator total_of(const State& state) const {
+    Accumulator total{};
+    bool is_new = true;
+    for (const Accumulator& part : state.parts) {
+      aggregate_.merge(total, is_new, part);
+      is_new = false;
+    }
+    return total;
+  }
+
+  KeyOf key_of_;
+  const CountWindows windows_;
+  const Aggregate aggregate_;
+  Finish finish_;
+  std::uint64_t part_size_ = 1;
+  AccumulatorTable<K, State> table_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,167 @@
+// SliceTables<K, A>: the state of windows, cut into slices of time: one table of
+// accumulators by key for each slice that has records.
+//
+// Tables of slices that are done are cleared and serve again, so that a window
+// costs no allocation; one that is far too large for what it held last is given
+// back, since clearing and scanning cost its capacity.
+//
+// Thread: one. Cost: O(log slices) per call, plus that of the tables.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <hummer/batch.hpp>
+#include <hummer/key_hash.hpp>
+#include <hummer/state/accumulator_table.hpp>
+
+namespace hummer {
+
+// A store of empty tables.
+template <typename K, typename A>
+class SpareTables {
+ public:
+  using Table = AccumulatorTable<K, A>;
+
+  std::unique_ptr<Table> take() {
+    if (spare_.empty()) return std::make_unique<Table>();
+    std::unique_ptr<Table> table = std::move(spare_.back());
+    spare_.pop_back();
+    return table;
+  }
+  // One with at least twice as much memory, or null.
+  std::unique_ptr<Table> take_larger(std::size_t bytes) {
+    std::unique_ptr<Table>* largest = nullptr;
+    for (std::unique_ptr<Table>& table : spare_) {
+      if (table->memory_bytes() < 2 * bytes || table->memory_bytes() == 0) continue;
+      if (largest == nullptr || table->memory_bytes() > (*largest)->memory_bytes()) {
+        largest = &table;
+      }
+    }
+    if (largest == nullptr) return nullptr;
+    std::swap(*largest, spare_.back());
+    return take();
+  }
+  void give_back(std::unique_ptr<Table> table) {
+    if (table->memory_bytes() > small_bytes &&
+        table->memory_bytes() / bytes_per_entry_max > table->size()) {
+      return;
+    }
+    table->clear();
+    spare_.push_back(std::move(table));
+  }
+
+ private:
+  static constexpr std::size_t small_bytes = 1 << 20;
+  static constexpr std::size_t bytes_per_entry_max = 512;
+  std::vector<std::unique_ptr<Table>> spare_;
+};
+
+template <typename K, typename A, typename Aggregate>
+void merge_tables(AccumulatorTable<K, A>& to, const AccumulatorTable<K, A>& from,
+                  const Aggregate& aggregate);
+
+template <typename K, typename A>
+class SliceTables {
+ public:
+  using Table = AccumulatorTable<K, A>;
+  using Slices = std::map<Timestamp, std::unique_ptr<Table>>;
+
+  bool empty() const { return slices_.empty(); }
+  // By where they begin, in order.
+  const Slices& all() const { return slices_; }
+  SpareTables<K, A>& spare() { return spare_; }
+
+  // The table of the slice; a new one is empty.
+  Table& at(Timestamp slice) {
+    std::unique_ptr<Table>& table = slices_[slice];
+    if (!table) table = spare_.take();
+    return *table;
+  }
+  // The same, before `more` entries come. Where it would grow and a larger spare one is there, it
+  // moves: so the few records that come ahead of the watermark do not make the next slice grow a
+  // table of its own, and windows with many keys need one large table instead of two.
+  template <typename Aggregate>
+  Table& at(Timestamp slice, std::size_t more, const Aggregate& aggregate) {
+    Table& table = at(slice);
+    if (table.has_room_for(more)) return table;
+    std::unique_ptr<Table> larger = spare_.take_larger(table.memory_bytes());
+    if (!larger) return table;
+    merge_tables(*larger, table, aggregate);
+    std::unique_ptr<Table>& held = slices_[slice];
+    std::swap(held, larger);
+    spare_.give_back(std::move(larger));
+    return *held;
+  }
+  // The first slice that begins at `time` or later.
+  typename Slices::const_iterator from(Timestamp time) const { return slices_.lower_bound(time); }
+
+  void drop_first() {
+    spare_.give_back(std::move(slices_.begin()->second));
+    slices_.erase(slices_.begin());
+  }
+
+  void snapshot(ByteWriter& out) const {
+    out.put_value(static_cast<std::uint32_t>(slices_.size()));
+    for (const auto& [slice, table] : slices_) {
+      out.put_value(slice);
+      table->snapshot(out);
+    }
+  }
+  // Adds the entries of a snapshot whose keys `owns(key)`; false: not valid.
+  template <typename Owns, typename Merge>
+  [[nodiscard]] bool restore(ByteReader& in, Owns&& owns, Merge&& merge) {
+    std::uint32_t slices = 0;
+    if (!in.get_value(slices)) return false;
+    for (std::uint32_t i = 0; i < slices; ++i) {
+      Timestamp slice = 0;
+      std::uint64_t entries = 0;
+      if (!in.get_value(slice) || !in.get_value(entries)) return false;
+      for (std::uint64_t entry = 0; entry < entries; ++entry) {
+        K key{};
+        A other{};
+        if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return false;
+        if (!owns(key)) continue;
+        at(slice).update(
+            1, [&](std::size_t) -> const K& { return key; },
+            [&](A& accumulator, bool is_new, std::size_t) { merge(accumulator, is_new, other); });
+      }
+    }
+    return true;
+  }
+
+ private:
+  Slices slices_;
+  SpareTables<K, A> spare_;
+};
+
+// Adds all of `from` to `to`, in groups, so that misses of the caches overlap.
+template <typename K, typename A, typename Aggregate>
+void merge_tables(AccumulatorTable<K, A>& to, const AccumulatorTable<K, A>& from,
+                  const Aggregate& aggregate) {
+  constexpr std::size_t group = 256;
+  std::array<K, group> keys;
+  std::array<const A*, group> values;
+  std::size_t count = 0;
+  const auto hand_on = [&] {
+    HUMMER_ASSERT(count <= group);
+    to.update(
+        count, [&](std::size_t i) -> const K& { return keys[i]; },
+        [&](A& accumulator, bool is_new, std::size_t i) {
+          aggregate.merge(accumulator, is_new, *values[i]);
+        });
+    count = 0;
+  };
+  from.scan(0, [&](const K& key, const A& value) {
+    keys[count] = key;
+    values[count] = &value;
+    if (++count == group) hand_on();
+    return true;
+  });
+  if (count > 0) hand_on();
+}
+
+}  // namespace hummer

@@ -1,0 +1,186 @@
+// Triggers: when the result of a window goes out.
+//
+//   EventTimeTrigger{}             once the watermark has reached the window's end (the default)
+//   ProcessingTimeTrigger{}        once the clock has
+//   CountTrigger::of(n)            every n records of a key and window
+//   ContinuousTrigger::every(ms)   whenever the watermark has passed a multiple of `ms`, and at
+//                                  the window's end; in_processing_time(): by the clock
+//   PurgingTrigger(other)          as the other; what has gone out is forgotten
+//
+// One of your own is copied into each subtask and called for each key and window:
+//
+//   struct FirstRecord {
+//     struct State { bool seen = false; };        plain data with a codec; kept per key and window
+//     TriggerResult record(TriggerContext&, State&) const;            after each record
+//     TriggerResult event_time(TriggerContext&, State&) const;        the event timer has come
+//     TriggerResult processing_time(TriggerContext&, State&) const;   the other timer has come
+//     void merge(State& state, const State& other) const;             sessions became one
+//   };
+//
+// A window has one timer of each kind: a new call of call_at_* replaces the old. It is
+// forgotten once the watermark (the clock, for windows of processing time) has passed
+// its end and the allowed lateness.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include <hummer/windows.hpp>
+
+namespace hummer {
+
+enum class TriggerResult : std::uint8_t { go_on, fire, purge, fire_and_purge };
+
+struct TriggerContext {
+  TimeWindow window;
+  Timestamp time;       // of the record in hand; else no_timestamp
+  Timestamp watermark;  // no_timestamp: none yet
+  Timestamp processing_time_ms;
+  // end_of_time: none. At the end of the stream both times are end_of_time.
+  Timestamp event_timer = end_of_time;
+  Timestamp processing_timer = end_of_time;
+
+  void call_at_event_time(Timestamp when) { event_timer = when; }
+  void call_at_processing_time(Timestamp when) { processing_timer = when; }
+};
+
+struct NoTriggerState {
+  std::uint8_t unused = 0;
+};
+
+// At the window's end, in the time that the window is of.
+struct DefaultTrigger {};
+
+struct EventTimeTrigger {
+  using State = NoTriggerState;
+  TriggerResult record(TriggerContext& context, State&) const {
+    if (context.window.end_ms <= context.watermark) return TriggerResult::fire;
+    context.call_at_event_time(context.window.end_ms);
+    return TriggerResult::go_on;
+  }
+  TriggerResult event_time(TriggerContext&, State&) const { return TriggerResult::fire; }
+  TriggerResult processing_time(TriggerContext&, State&) const { return TriggerResult::go_on; }
+  void merge(State&, const State&) const {}
+};
+
+struct ProcessingTimeTrigger {
+  using State = NoTriggerState;
+  TriggerResult record(TriggerContext& context, State&) const {
+    if (context.window.end_ms <= context.processing_time_ms) return TriggerResult::fire;
+    context.call_at_processing_time(context.window.end_ms);
+    return TriggerResult::go_on;
+  }
+  TriggerResult event_time(TriggerContext&, State&) const { return TriggerResult::go_on; }
+  TriggerResult processing_time(TriggerContext&, State&) const { return TriggerResult::fire; }
+  void merge(State&, const State&) const {}
+};
+
+// Of windows whose time is known when the job runs.
+struct WindowEndTrigger {
+  using State = NoTriggerState;
+  TimeDomain domain;
+  TriggerResult record(TriggerContext& context, State& state) const {
+    return domain == TimeDomain::event ? EventTimeTrigger().record(context, state)
+                                       : ProcessingTimeTrigger().record(context, state);
+  }
+  TriggerResult event_time(TriggerContext&, State&) const { return TriggerResult::fire; }
+  TriggerResult processing_time(TriggerContext&, State&) const { return TriggerResult::fire; }
+  void merge(State&, const State&) const {}
+};
+
+struct CountTrigger {
+  struct State {
+    std::uint64_t records = 0;
+  };
+  std::uint64_t count = 1;
+  static CountTrigger of(std::uint64_t count) { return {count}; }
+
+  TriggerResult record(TriggerContext&, State& state) const {
+    if (++state.records < count) return TriggerResult::go_on;
+    state.records = 0;
+    return TriggerResult::fire;
+  }
+  TriggerResult event_time(TriggerContext&, State&) const { return TriggerResult::go_on; }
+  TriggerResult processing_time(TriggerContext&, State&) const { return TriggerResult::go_on; }
+  void merge(State& state, const State& other) const { state.records += other.records; }
+};
+
+struct ContinuousTrigger {
+  struct State {
+    Timestamp next = end_of_time;
+  };
+  std::int64_t interval_ms = 1;
+  TimeDomain domain = TimeDomain::event;
+
+  static ContinuousTrigger every(std::int64_t milliseconds) { return {milliseconds}; }
+  ContinuousTrigger in_processing_time() const { return {interval_ms, TimeDomain::processing}; }
+
+  TriggerResult record(TriggerContext& context, State& state) const {
+    if (domain == TimeDomain::event) {
+      if (context.window.end_ms <= context.watermark) return TriggerResult::fire;
+      if (state.next == end_of_time) state.next = behind(std::max(context.time, context.watermark));
+      context.call_at_event_time(std::min(state.next, context.window.end_ms));
+    } else {
+      if (state.next == end_of_time) state.next = behind(context.processing_time_ms);
+      context.call_at_processing_time(state.next);
+    }
+    return TriggerResult::go_on;
+  }
+  TriggerResult event_time(TriggerContext& context, State& state) const {
+    if (context.window.end_ms > context.watermark) {
+      state.next = behind(context.watermark);
+      context.call_at_event_time(std::min(state.next, context.window.end_ms));
+    }
+    return TriggerResult::fire;
+  }
+  TriggerResult processing_time(TriggerContext& context, State& state) const {
+    state.next = behind(context.processing_time_ms);
+    context.call_at_processing_time(state.next);
+    return TriggerResult::fire;
+  }
+  void merge(State& state, const State& other) const {
+    state.next = std::min(state.next, other.next);
+  }
+
+ private:
+  Timestamp behind(Timestamp time) const {
+    const WindowGrid grid{interval_ms, interval_ms};
+    return time_after(grid.floor(time, interval_ms), interval_ms);
+  }
+};
+
+template <typename Other>
+struct PurgingTrigger {
+  using State = typename Other::State;
+  Other other;
+  explicit PurgingTrigger(Other inner) : other(std::move(inner)) {}
+
+  TriggerResult record(TriggerContext& context, State& state) const {
+    return purging(other.record(context, state));
+  }
+  TriggerResult event_time(TriggerContext& context, State& state) const {
+    return purging(other.event_time(context, state));
+  }
+  TriggerResult processing_time(TriggerContext& context, State& state) const {
+    return purging(other.processing_time(context, state));
+  }
+  void merge(State& state, const State& from) const { other.merge(state, from); }
+
+ private:
+  static TriggerResult purging(TriggerResult result) {
+    return result == TriggerResult::fire ? TriggerResult::fire_and_purge : result;
+  }
+};
+
+template <typename Windows, typename Trigger>
+auto trigger_for(const Windows& windows, const Trigger& trigger) {
+  if constexpr (std::is_same_v<Trigger, DefaultTrigger>) {
+    return WindowEndTrigger{windows.domain};
+  } else {
+    (void)windows;
+    return trigger;
+  }
+}
+
+}  // namespace hummer

@@ -1,0 +1,316 @@
+// WindowedStream: a keyed stream cut into windows, on its way to an aggregate.
+//
+//   stream.assign_timestamps(&Click::time_ms, WatermarkStrategy::bounded(5'000))
+//       .key_by(&Click::user)
+//       .window(SlidingWindows::of(60'000, 1'000))
+//       .allowed_lateness(10'000)
+//       .count()
+//
+// Results are Windowed<Key, Value> (WindowedAll<Value> from window_all), or what a
+// window function emits. Each goes out when the window's trigger says so; the
+// default is: once, when the watermark reaches the window's end, and with allowed
+// lateness again for each key that late records change.
+//
+// A value; nothing runs before execute().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <hummer/data_stream.hpp>
+#include <hummer/operators/count_window.hpp>
+#include <hummer/operators/keyed_window.hpp>
+#include <hummer/operators/late_records.hpp>
+#include <hummer/operators/partial_window.hpp>
+#include <hummer/operators/slice_window.hpp>
+#include <hummer/triggers.hpp>
+
+namespace hummer {
+
+// The key of all records of window_all.
+struct NoKey {
+  template <typename T>
+  std::uint8_t operator()(const T&) const noexcept {
+    return 0;
+  }
+};
+
+namespace detail {
+
+// The T of a window function's last parameter, Collector<T>&.
+template <typename Signature>
+struct WindowFunctionOutput;
+template <typename Class, typename K, typename W, typename V, typename T>
+struct WindowFunctionOutput<void (Class::*)(K, W, V, Collector<T>&) const> {
+  using Type = T;
+};
+template <typename Class, typename K, typename W, typename V, typename T>
+struct WindowFunctionOutput<void (Class::*)(K, W, V, Collector<T>&)> {
+  using Type = T;
+};
+template <typename Class, typename W, typename V, typename T>
+struct WindowFunctionOutput<void (Class::*)(W, V, Collector<T>&) const> {
+  using Type = T;
+};
+template <typename Class, typename W, typename V, typename T>
+struct WindowFunctionOutput<void (Class::*)(W, V, Collector<T>&)> {
+  using Type = T;
+};
+
+template <typename Out, typename Function>
+auto window_function_output() {
+  if constexpr (!std::is_void_v<Out>) {
+    return std::type_identity<Out>{};
+  } else if constexpr (requires { typename Function::Output; }) {
+    return std::type_identity<typename Function::Output>{};
+  } else {
+    return std::type_identity<
+        typename WindowFunctionOutput<decltype(&Function::operator())>::Type>{};
+  }
+}
+
+}  // namespace detail
+
+template <typename T, typename KeyOf, typename Windows, typename Trigger = DefaultTrigger>
+class WindowedStream {
+  static constexpr bool keyed = !std::is_same_v<KeyOf, NoKey>;
+  static constexpr bool default_trigger = std::is_same_v<Trigger, DefaultTrigger>;
+  static constexpr bool by_count = std::is_same_v<Windows, CountWindows>;
+
+ public:
+  using Key = Stored<std::remove_cvref_t<std::invoke_result_t<KeyOf&, const T&>>>;
+
+  WindowedStream(DataStream<T> stream, KeyOf key_of, Windows windows, Trigger trigger = {})
+      : stream_(std::move(stream)),
+        key_of_(std::move(key_of)),
+        windows_(windows),
+        trigger_(std::move(trigger)) {}
+
+  // ---- settings ----
+
+  // Windows stay open this much longer; late records change their results.
+  WindowedStream allowed_lateness(std::int64_t milliseconds) const {
+    WindowedStream copy = *this;
+    copy.lateness_ms_ = milliseconds;
+    return copy;
+  }
+  // Records that are too late for every window: `result.side_output(tag)` of the aggregate.
+  WindowedStream late_output(SideOutput<T> tag) const {
+    WindowedStream copy = *this;
+    copy.late_tag_ = tag;
+    return copy;
+  }
+  // When results go out: see hummer/triggers.hpp.
+  template <typename NewTrigger>
+  WindowedStream<T, KeyOf, Windows, NewTrigger> trigger(NewTrigger trigger) const {
+    static_assert(!by_count, "windows of records have no trigger: use GlobalWindows with one");
+    WindowedStream<T, KeyOf, Windows, NewTrigger> copy(stream_, key_of_, windows_,
+                                                       std::move(trigger));
+    copy.lateness_ms_ = lateness_ms_;
+    copy.late_tag_ = late_tag_;
+    copy.strategy_ = strategy_;
+    return copy;
+  }
+  WindowedStream strategy(WindowStrategy strategy) const {
+    WindowedStream copy = *this;
+    copy.strategy_ = strategy;
+    return copy;
+  }
+
+  // ---- aggregates ----
+
+  auto count() const { return value("window_count", CountAggregate{}); }
+  // value_of: a member pointer or function(const T&) → number.
+  template <typename ValueOf>
+  auto sum(ValueOf value_of) const {
+    return value("window_sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of});
+  }
+  template <typename ValueOf>
+  auto min(ValueOf value_of) const {
+    using V = Value<ValueOf>;
+    return value("window_min", BestAggregate<V, ValueOf, std::less<V>>{value_of});
+  }
+  template <typename ValueOf>
+  auto max(ValueOf value_of) const {
+    using V = Value<ValueOf>;
+    return value("window_max", BestAggregate<V, ValueOf, std::greater<V>>{value_of});
+  }
+  // combine(const T&, const T&) → T, associative and commutative.
+  template <typename Combine>
+  auto reduce(Combine combine) const {
+    return value("window_reduce", ReduceAggregate<T, Combine>{combine});
+  }
+  // Any aggregate of the shape in hummer/aggregate.hpp.
+  template <typename Aggregate>
+  auto aggregate(Aggregate aggregate) const {
+    return value("window_aggregate", aggregate);
+  }
+  // The same, with function(key, window, result, Collector<Out>&) called for each result;
+  // without the key behind window_all.
+  template <typename Out = void, typename Aggregate, typename Function>
+  auto aggregate(Aggregate aggregate, Function function) const {
+    using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
+    return add("window_aggregate", aggregate,
+               WindowFunction<Key, Aggregate, Emitted, Function>{aggregate, function});
+  }
+  // function(key, window, std::span<const T> records, Collector<Out>&): all records of the window,
+  // kept until then.
+  template <typename Out = void, typename Function>
+  auto process(Function function) const {
+    using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
+    using Bag = BagAggregate<T>;
+    return add("window_process", Bag(),
+               WindowFunction<Key, Bag, Emitted, Function>{Bag(), function});
+  }
+
+ private:
+  template <typename U, typename OtherKey, typename OtherWindows, typename OtherTrigger>
+  friend class WindowedStream;
+  template <typename ValueOf>
+  using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
+
+  template <typename Aggregate>
+  auto value(const std::string& name, Aggregate aggregate) const {
+    if constexpr (keyed) {
+      return add(name, aggregate, WindowValue<Key, Aggregate>{aggregate});
+    } else {
+      return add(name, aggregate, WindowAllValue<Key, Aggregate>{aggregate});
+    }
+  }
+
+  template <typename Aggregate, typename Finish>
+  DataStream<typename Finish::Output> add(const std::string& name, Aggregate aggregate,
+                                          Finish finish) const {
+    using Out = typename Finish::Output;
+    EdgeSpecification upstream = stream_.edge();
+    EdgeSpecification exchange;
+    exchange.network = std::exchange(upstream.network, {});
+    exchange.routing = EdgeRouting::hash;
+    int from = stream_.node();
+    std::optional<int> late_node;
+    if constexpr (!by_count) {
+      if (windows_.domain == TimeDomain::event && !std::is_same_v<Windows, GlobalWindows>) {
+        const bool late_output = late_tag_.has_value();
+        const std::int64_t lateness_ms = lateness_ms_;
+        const Windows windows = windows_;
+        late_node = from = append<T>(from, upstream, "late_records", false,
+                                     make_operator_factory([windows, lateness_ms, late_output] {
+                                       return std::make_unique<LateRecordsOperator<T, Windows>>(
+                                           windows, lateness_ms, late_output);
+                                     }));
+        upstream = {};
+      }
+    }
+    DataStream<Out> result = exchange_and_aggregate<Aggregate, Finish>(
+        from, upstream, exchange, name, std::move(aggregate), std::move(finish));
+    if (late_tag_ && late_node) {
+      result.sides_ = side_outputs(*late_tag_);
+      result.side_node_ = late_node;
+    }
+    return keyed ? result : result.parallelism(1);
+  }
+
+  template <typename Aggregate, typename Finish>
+  DataStream<typename Finish::Output> exchange_and_aggregate(
+      int from, const EdgeSpecification& upstream, EdgeSpecification exchange,
+      const std::string& name, Aggregate aggregate, Finish finish) const {
+    using Out = typename Finish::Output;
+    StreamExecutionEnvironment& env = stream_.environment();
+    const KeyOf key_of = key_of_;
+    const Windows windows = windows_;
+    const std::int64_t lateness_ms = lateness_ms_;
+    if constexpr (on_grid<Windows> && default_trigger && can_be_partial<Aggregate>) {
+      if (wants_partial()) {
+        using Part = SlicePartial<Key, typename Aggregate::Accumulator>;
+        using Input = PartialInput<Key, typename Aggregate::Accumulator>;
+        const WindowGrid grid = windows;
+        const std::size_t limit = env.options().partial_state_bytes;
+        const int partial =
+            append<Part>(from, upstream, "partial_" + name, false,
+                         make_operator_factory([key_of, grid, aggregate, limit] {
+                           return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
+                               key_of, grid, aggregate, limit);
+                         }));
+        const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
+        exchange.partitioner =
+            std::make_shared<HashPartitionerFactory<Part, decltype(key_of_part)>>(key_of_part);
+        return DataStream<Out>(
+            env, append<Out>(
+                     partial, exchange, name, true,
+                     make_operator_factory([grid, lateness_ms, aggregate, finish] {
+                       return std::make_unique<SliceWindowOperator<Input, Key, Aggregate, Finish>>(
+                           Input(), grid, lateness_ms, aggregate, finish);
+                     })));
+      }
+    }
+    // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an
+    // operator stands between.
+    if (from == stream_.node()) exchange.port = upstream.port;
+    exchange.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+    std::shared_ptr<const OperatorFactory> factory;
+    using Input = RecordInput<T, Key, KeyOf>;
+    if constexpr (by_count) {
+      factory = make_operator_factory([key_of, windows, aggregate, finish] {
+        return std::make_unique<CountWindowOperator<T, Key, KeyOf, Aggregate, Finish>>(
+            key_of, windows, aggregate, finish);
+      });
+    } else if constexpr (on_grid<Windows> && default_trigger) {
+      const WindowGrid grid = windows;
+      factory = make_operator_factory([key_of, grid, lateness_ms, aggregate, finish] {
+        return std::make_unique<SliceWindowOperator<Input, Key, Aggregate, Finish>>(
+            Input{key_of}, grid, lateness_ms, aggregate, finish);
+      });
+    } else {
+      const auto trigger = trigger_for(windows, trigger_);
+      using Chosen = std::remove_const_t<decltype(trigger)>;
+      factory = make_operator_factory([key_of, windows, trigger, lateness_ms, aggregate, finish] {
+        return std::make_unique<
+            KeyedWindowOperator<T, Key, KeyOf, Windows, Chosen, Aggregate, Finish>>(
+            key_of, windows, trigger, lateness_ms, aggregate, finish);
+      });
+    }
+    return DataStream<Out>(env, append<Out>(from, exchange, name, true, std::move(factory)));
+  }
+
+  // Bags of records would only be copied once more.
+  template <typename Aggregate>
+  static constexpr bool can_be_partial =
+      !requires(const Aggregate& a, const typename Aggregate::Accumulator& b) { a.records(b); };
+
+  bool wants_partial() const {
+    if (windows_.domain != TimeDomain::event) return false;
+    const EnvironmentOptions& options = stream_.environment().options();
+    const WindowStrategy strategy =
+        strategy_ == WindowStrategy::automatic ? options.window_strategy : strategy_;
+    // One subtask would keep two tables of the same keys.
+    if (strategy == WindowStrategy::automatic) {
+      return options.parallelism != 1 || options.peers.size() > 1;
+    }
+    return strategy == WindowStrategy::partial;
+  }
+
+  template <typename Out>
+  int append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
+             std::shared_ptr<const OperatorFactory> factory) const {
+    StreamExecutionEnvironment& env = stream_.environment();
+    const int node = env.add_node({.name = std::move(name),
+                                   .kind = "operator",
+                                   .factory = std::move(factory),
+                                   .stateful = stateful,
+                                   .output_type = type_of<Out>().name});
+    env.add_edge(from, node, edge);
+    return node;
+  }
+
+  DataStream<T> stream_;
+  KeyOf key_of_;
+  Windows windows_;
+  Trigger trigger_;
+  std::int64_t lateness_ms_ = 0;
+  std::optional<SideOutput<T>> late_tag_;
+  WindowStrategy strategy_ = WindowStrategy::automatic;
+};
+
+}  // namespace hummer

@@ -1,0 +1,259 @@
+// Tumbling and sliding windows from slices, under every schedule.
+#include <hummer/operators/slice_window.hpp>
+
+#include "operators/window_test_parts.hpp"
+
+namespace hummer {
+namespace {
+
+auto sums(WindowGrid grid, std::int64_t lateness_ms = 0) {
+  return make_operator_factory([=] {
+    using Input = RecordInput<Sale, std::int64_t, ShopOf>;
+    return std::make_unique<SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>>(
+        Input{shop_of}, grid, lateness_ms, SaleSum{amount_of}, SumValue{{amount_of}});
+  });
+}
+
+TEST(SliceWindowOperator, TumblingWindowsFireWhenTheWatermarkReachesTheirEnd) {
+  OperatorHarness<Sale> harness(sums(TumblingWindows::of(10)));
+  harness.record({1, 5}, 0).record({2, 7}, 9).record({1, 1}, 10).watermark(9);
+  harness.record({0, 3}, 9).watermark(10).record({1, 2}, 19).watermark(20).record({1, 9}, 25);
+  auto expected = harness.output<SumWindow>().unordered();
+  expected.watermark(9);
+  expected.record({1, {0, 10}, 5}, 9).record({2, {0, 10}, 7}, 9).record({0, {0, 10}, 3}, 9);
+  expected.watermark(10).record({1, {10, 20}, 3}, 19).watermark(20).record({1, {20, 30}, 9}, 29);
+  expect_ok(harness.run());
+}
+
+TEST(SliceWindowOperator, AWatermarkThatJumpsFiresEachWindowInOrder) {
+  OperatorHarness<Sale> harness(sums(SlidingWindows::of(4, 2)));
+  harness.record({1, 1}, 0).record({1, 10}, 3).record({1, 100}, 1'000'000'000);
+  harness.watermark(end_of_time - 1).idle();
+  auto expected = harness.output<SumWindow>();
+  expected.record({1, {-2, 2}, 1}, 1).record({1, {0, 4}, 11}, 3).record({1, {2, 6}, 10}, 5);
+  expected.record({1, {999999998, 1000000002}, 100}, 1000000001);
+  expected.record({1, {1000000000, 1000000004}, 100}, 1000000003).watermark(end_of_time - 1);
+  expect_ok(harness.run());
+}
+
+TEST(SliceWindowOperator, OffsetsAndNegativeTimes) {
+  OperatorHarness<Sale> harness(sums(TumblingWindows::of(10, 3)));
+  harness.record({1, 1}, -8).record({1, 2}, -7).record({1, 4}, 2).record({1, 8}, 3);
+  auto expected = harness.output<SumWindow>();
+  expected.record({1, {-17, -7}, 1}).record({1, {-7, 3}, 6}).record({1, {3, 13}, 8});
+  expect_ok(harness.run());
+  OperatorHarness<Sale> other(sums(TumblingWindows::of(10, -3)));
+  other.record({1, 1}, -4).record({1, 2}, -3).record({1, 4}, 6).record({1, 8}, 7);
+  other.output<SumWindow>()
+      .record({1, {-13, -3}, 1})
+      .record({1, {-3, 7}, 6})
+      .record({1, {7, 17}, 8});
+  expect_ok(other.run());
+}
+
+TEST(SliceWindowOperator, RecordsBetweenWindowsBelongToNone) {
+  OperatorHarness<Sale> harness(sums(SlidingWindows::of(2, 5)));
+  harness.record({1, 1}, 1).record({1, 2}, 2).record({1, 4}, 4).record({1, 8}, 5);
+  harness.output<SumWindow>().record({1, {0, 2}, 1}).record({1, {5, 7}, 8});
+  expect_ok(harness.run());
+}
+
+// Late for some of its windows, not for the others; and late for all.
+TEST(SliceWindowOperator, LateRecordsCountWhereTheyAreInTime) {
+  OperatorHarness<Sale> harness(sums(SlidingWindows::of(6, 2)));
+  harness.record({1, 1}, 0).record({1, 10}, 4).watermark(6);
+  harness.record({1, 100}, 5).record({1, 1000}, 1).record({2, 1}, 2).watermark(8);
+  harness.record({1, 10000}, 3).record({1, 100000}, 6).watermark(11);
+  auto expected = harness.output<SumWindow>().unordered();
+  expected.record({1, {-4, 2}, 1}).record({1, {-2, 4}, 1}).record({1, {0, 6}, 11}).watermark(6);
+  expected.record({1, {2, 8}, 110}).record({2, {2, 8}, 1}).watermark(8);
+  expected.record({1, {4, 10}, 100110}).watermark(11);
+  expected.record({1, {6, 12}, 100000});
+  expect_ok(harness.run());
+}
+
+TEST(SliceWindowOperator, RefinesResultsWithinTheAllowedLateness) {
+  for (const WindowGrid grid :
+       {WindowGrid(TumblingWindows::of(10)), WindowGrid(SlidingWindows::of(20, 10))}) {
+    OperatorHarness<Sale> harness(sums(grid, 10));
+    harness.options().expansion_max = 4;
+    harness.record({1, 1}, 0).record({2, 2}, 5).watermark(12).record({1, 10}, 3).record({1, 4}, 12);
+    harness.record({3, 5}, 1).record({1, 20}, 4).watermark(19).record({1, 100}, 2).watermark(30);
+    harness.record({1, 7}, 1).record({2, 9}, 15);
+    auto expected = harness.output<SumWindow>().normalise(last_of_each);
+    if (grid.is_tumbling()) {
+      expected.record({1, {0, 10}, 1}).record({2, {0, 10}, 2}).watermark(12);
+      expected.record({1, {0, 10}, 31}).record({3, {0, 10}, 5}).watermark(19);
+      expected.record({1, {0, 10}, 131}).record({1, {10, 20}, 4}).watermark(30);
+    } else {
+      expected.record({1, {-10, 10}, 1}).record({2, {-10, 10}, 2}).watermark(12);
+      expected.record({1, {-10, 10}, 31}).record({3, {-10, 10}, 5}).watermark(19);
+      expected.record({1, {-10, 10}, 131}).record({1, {0, 20}, 135}).record({1, {10, 30}, 4});
+      expected.record({2, {0, 20}, 2}).record({3, {0, 20}, 5}).watermark(30);
+      expected.record({2, {10, 30}, 9});
+    }
+    const HarnessReport report = harness.run();
+    EXPECT_TRUE(report.ok()) << report.text();
+  }
+}
+
+TEST(SliceWindowOperator, ManySlicesOfOneBatch) {
+  for (const std::int64_t stretch : {1, 1'000'000}) {  // counted, and sorted
+    OperatorHarness<Sale> harness(sums(SlidingWindows::of(3, 1)));
+    std::map<std::pair<Timestamp, std::int64_t>, std::int64_t> expected;
+    for (std::int64_t i = 0; i < 12; ++i) {
+      const Timestamp time = (i * 7 % 12) * stretch;
+      harness.record({i % 2, 1 << i}, time);
+      for (Timestamp start = time - 2; start <= time; ++start) {
+        expected[{start, i % 2}] += 1 << i;
+      }
+    }
+    auto output = harness.output<SumWindow>().unordered();
+    for (const auto& [at, sum] : expected) {
+      output.record({at.second, {at.first, at.first + 3}, sum}, at.first + 2);
+    }
+    harness.options().positions_max = 8;
+    expect_ok(harness.run());
+  }
+}
+
+TEST(SliceWindowOperator, ProcessingTimeByTheClock) {
+  OperatorHarness<Sale> harness(
+      sums(TumblingWindows::of(100'000).in_processing_time()));  // the fake clock says 1,000
+  harness.records({{1, 1}, {2, 2}, {1, 4}});
+  harness.output<SumWindow>().unordered().record({1, {0, 100'000}, 5}).record({2, {0, 100'000}, 2});
+  expect_ok(harness.run());
+}
+
+TEST(SliceWindowOperator, ProcessingTimeTimerFiresWhatHasEnded) {
+  using Input = RecordInput<Sale, std::int64_t, ShopOf>;
+  SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue> window(
+      Input{shop_of}, TumblingWindows::of(100).in_processing_time(), 0, SaleSum{amount_of},
+      SumValue{{amount_of}});
+  FakeOperatorContext context;
+  Output out;
+  window.set_context(context);
+  window.declare(out);
+  ASSERT_TRUE(window.open().ok());
+  context.set_now(1'030'000'000);
+  Batch in(type_of<Sale>(), 1);
+  in.mutable_values<Sale>()[0] = {1, 5};
+  in.set_size(1);
+  ASSERT_EQ(window.process(in, out), Answer::done);
+  ASSERT_EQ(context.timer(), 1'100'000'000);
+  context.set_now(1'100'000'000);
+  ASSERT_EQ(window.timer(context.now(), out), Answer::done);
+  ASSERT_EQ(out.batch().size(), 1u);
+  EXPECT_EQ(out.batch().values<SumWindow>()[0].window, (TimeWindow{1000, 1100}));
+}
+
+// Text keys, an aggregate that owns memory, and a function of the author's.
+struct Longest {
+  std::string operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? (a.size() > b.size() ? a : b) : std::min(a, b);
+  }
+};
+
+TEST(SliceWindowOperator, TextAndOwnedAccumulators) {
+  using Bag = BagAggregate<std::string_view>;
+  const auto join = [](std::string_view key, const TimeWindow& window,
+                       std::span<const std::string_view> words, Collector<std::string>& out) {
+    std::string line(key);
+    line += "@" + std::to_string(window.start_ms);
+    for (const std::string_view word : words) line += " " + std::string(word);
+    out(line);
+    if (words.size() > 1) out(std::string("more than one"));
+  };
+  const auto first = [](std::string_view word) { return word.substr(0, 1); };
+  using First = decltype(first);
+  using Input = RecordInput<std::string_view, std::string_view, First>;
+  using Finish = WindowFunction<std::string_view, Bag, std::string, decltype(join)>;
+  OperatorHarness<std::string_view> harness(make_operator_factory([=] {
+    return std::make_unique<SliceWindowOperator<Input, std::string_view, Bag, Finish>>(
+        Input{first}, SlidingWindows::of(4, 2), 0, Bag(), Finish{Bag(), join});
+  }));
+  harness.options().control_expansion_max = 2;
+  harness.record("apple", 1).record("a word longer than sixteen bytes", 2).record("bee", 3);
+  auto expected = harness.output<std::string>().unordered();
+  expected.record("a@-2 apple").record("a@0 apple a word longer than sixteen bytes");
+  expected.record("more than one").record("b@0 bee");
+  expected.record("a@2 a word longer than sixteen bytes").record("b@2 bee");
+  expect_ok(harness.run());
+}
+
+TEST(SliceWindowOperator, WordsAreTheirOwnKeys) {
+  using Input = RecordInput<std::string_view, std::string_view, Identity>;
+  using Finish = WindowValue<std::string_view, CountAggregate>;
+  using Result = Windowed<std::string_view, std::uint64_t>;
+  OperatorHarness<std::string_view> harness(make_operator_factory([=] {
+    return std::make_unique<SliceWindowOperator<Input, std::string_view, CountAggregate, Finish>>(
+        Input{identity}, TumblingWindows::of(5), 3, CountAggregate(), Finish{});
+  }));
+  harness.record("to", 0).record("be", 1).record("to", 4).watermark(5).record("", 5);
+  harness.output<Result>()
+      .unordered()
+      .record({"to", {0, 5}, 2})
+      .record({"be", {0, 5}, 1})
+      .watermark(5)
+      .record({"", {5, 10}, 1});
+  expect_ok(harness.run());
+}
+
+TEST(SliceWindowOperator, MistakesAreNamed) {
+  OperatorHarness<Sale> untimed(sums(TumblingWindows::of(10)));
+  untimed.record({1, 1}).expect_failure("assign_timestamps");
+  expect_ok(untimed.run());
+  OperatorHarness<Sale> empty(sums(TumblingWindows::of(0)));
+  empty.expect_failure("must be 1 or more");
+  expect_ok(empty.run());
+  OperatorHarness<Sale> offset(sums(TumblingWindows::of(10, 10)));
+  offset.expect_failure("offset");
+  expect_ok(offset.run());
+}
+
+TEST(SliceWindowOperator, RestoreTakesTheKeysThatItOwns) {
+  using Input = RecordInput<Sale, std::int64_t, ShopOf>;
+  using Window = SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>;
+  const auto make = [](FakeOperatorContext& context, Output& out) {
+    auto window = std::make_unique<Window>(Input{shop_of}, TumblingWindows::of(10), 0,
+                                           SaleSum{amount_of}, SumValue{{amount_of}});
+    window->set_context(context);
+    window->declare(out);
+    return window;
+  };
+  FakeOperatorContext alone;
+  Output out;
+  auto whole = make(alone, out);
+  ASSERT_TRUE(whole->open().ok());
+  Batch in(type_of<Sale>(), 100);
+  for (int i = 0; i < 100; ++i) {
+    in.mutable_values<Sale>()[i] = {i, i};
+    in.timestamps().push_back(i % 20);
+  }
+  in.set_size(100);
+  ASSERT_EQ(whole->process(in, out), Answer::done);
+  std::string bytes;
+  ByteWriter writer(bytes);
+  ASSERT_TRUE(whole->snapshot(writer).ok());
+  const std::string state(writer.view());
+  std::map<std::int64_t, std::int64_t> seen;
+  for (int subtask = 0; subtask < 3; ++subtask) {
+    FakeOperatorContext context({.subtask = subtask, .parallelism = 3});
+    Output part_out;
+    auto part = make(context, part_out);
+    ByteReader reader(state);
+    ASSERT_TRUE(part->restore(reader).ok());
+    ASSERT_TRUE(part->open().ok());
+    ASSERT_EQ(part->end(part_out), Answer::done);
+    EXPECT_GT(part_out.batch().size(), 10u);
+    for (const SumWindow& one : part_out.batch().values<SumWindow>()) {
+      EXPECT_TRUE(seen.emplace(one.key, one.value).second) << one.key << " has two owners";
+    }
+    ByteReader cut(std::string_view(state).substr(0, state.size() - 1));
+    EXPECT_EQ(make(context, part_out)->restore(cut).code(), ErrorCode::corrupt_record);
+  }
+  EXPECT_EQ(seen.size(), 100u);
+}
+
+}  // namespace
+}  // namespace hummer
