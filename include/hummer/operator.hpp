@@ -16,7 +16,10 @@
 //              pieces are dealt out, so that a subtask may get none or several: see
 //              context().restored().
 //   open       once, before any record. A failure fails the job.
-//   process    takes `in` from in.position() on, advances it, emits.
+//   process    takes `in` from in.position() on, advances it, emits. An operator with several
+//              inputs overrides process_input instead, which is what the driver calls; inputs
+//              are numbered from 0 in the order in which their edges were written. Batches of
+//              different inputs come in any order; watermark, barrier and end are those of all.
 //   watermark  no record before `time` comes any more.
 //   idle       nothing more is at hand for now: emit what would otherwise wait.
 //   timer      `now` has reached the time asked for with OperatorContext::call_at.
@@ -141,6 +144,13 @@ class OperatorContext {
   std::uint32_t attempt() const { return attempt_; }
   // In flush: that of the barrier in hand.
   std::uint64_t epoch() const { return epoch_; }
+  // Whether this subtask owns the keys with this hash (see key_hash.hpp): what an operator keeps
+  // of the state that it is given by restore.
+  bool owns_key(std::uint64_t hash) const {
+    const auto groups = static_cast<std::uint32_t>(key_groups_);
+    return group_owner(key_group(hash, groups), static_cast<std::uint32_t>(parallelism_), groups) ==
+           static_cast<std::uint32_t>(subtask_);
+  }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
 
@@ -155,6 +165,9 @@ class OperatorContext {
   virtual std::int64_t now() const = 0;
   // Asks for a call of timer() at `when` (of now()); a new call replaces the old.
   virtual void call_at(std::int64_t when) = 0;
+  // Milliseconds since 1970 of the same moment: goes on evenly with now() while the task lives,
+  // and is what processing time means in state that outlives it.
+  virtual Timestamp wall_time_ms() const { return now() / 1'000'000; }
   // Any thread: a blocked operator can go on.
   virtual void wake() = 0;
 
@@ -176,6 +189,9 @@ class OperatorContext {
   // for several, or that the operator has moved out.
   void count_records(std::uint64_t further) { further_records_ += further; }
   std::uint64_t take_further_records() { return std::exchange(further_records_, 0); }
+  // Records that came too late to be used.
+  void count_late(std::uint64_t records) { late_records_ += records; }
+  std::uint64_t late_records() const { return late_records_; }
   void expect_bytes(std::uint64_t total) { bytes_expected_ += total; }
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t bytes_expected() const { return bytes_expected_; }
@@ -193,6 +209,7 @@ class OperatorContext {
   std::uint64_t bytes_ = 0;
   std::uint64_t bytes_expected_ = 0;
   std::uint64_t further_records_ = 0;
+  std::uint64_t late_records_ = 0;
 };
 
 class Operator {
@@ -205,6 +222,9 @@ class Operator {
   virtual Status restore(ByteReader&) { return {}; }
   virtual Status open() { return {}; }
   virtual Answer process(Batch& in, Output& out) = 0;
+  // The same with the input that the batch came by. Only the head of a chain may have several;
+  // their types may differ.
+  virtual Answer process_input(int /*input*/, Batch& in, Output& out) { return process(in, out); }
   virtual Answer watermark(Timestamp, Output&) { return Answer::done; }
   virtual Answer idle(Output&) { return Answer::done; }
   virtual Answer timer(std::int64_t /*now*/, Output&) { return Answer::done; }
