@@ -29,7 +29,9 @@
 #include <hummer/environment.hpp>
 #include <hummer/format.hpp>
 #include <hummer/identity.hpp>
+#include <hummer/keyed_operations.hpp>
 #include <hummer/operators/assign_timestamps.hpp>
+#include <hummer/operators/async_map.hpp>
 #include <hummer/operators/block_flat_map.hpp>
 #include <hummer/operators/collection_source.hpp>
 #include <hummer/operators/factory.hpp>
@@ -57,6 +59,8 @@ struct DefaultTrigger;
 template <typename T, typename KeyOf, typename Windows, typename Trigger>
 class WindowedStream;  // hummer/windowed_stream.hpp
 struct NoKey;
+template <typename A, typename B>
+class ConnectedStreams;
 
 namespace detail {
 
@@ -148,6 +152,17 @@ class DataStream {
                       false, captured_values(function));
     }
   }
+  // function(const T&, AsyncResult<U>): starts what gives one result per record, later and from
+  // any thread: see operators/async_map.hpp.
+  template <typename Function>
+  auto async_map(Function function, AsyncOptions options = {}) const {
+    using U = typename detail::AsyncResultType<decltype(&Function::operator())>::Type;
+    return add<Stored<U>>("async_map", make_operator_factory([function, options] {
+                            return std::make_unique<AsyncMapOperator<T, U, Function>>(function,
+                                                                                      options);
+                          }),
+                          true, captured_values(function));
+  }
   // The general operator of the author's own, with state, timers and side outputs:
   // see operators/process.hpp. Out: named here, or User::Output.
   template <typename Out = void, typename User>
@@ -160,9 +175,14 @@ class DataStream {
                                return std::make_unique<ProcessOperator<T, Out, User>>(user, sides);
                              }),
                              false, captured_values(user));
-      stream.sides_ = std::move(sides);
-      return stream;
+      return stream.with_side_outputs(std::move(sides));
     }
+  }
+  // Of an operator with ports that side_output() is to find.
+  DataStream with_side_outputs(SideOutputPorts sides) const {
+    DataStream copy = *this;
+    copy.sides_ = std::move(sides);
+    return copy;
   }
   // What the operator that gave this stream (`process`, a window with late_output) puts out under
   // `tag`.
@@ -199,6 +219,12 @@ class DataStream {
     env_->add_edge(node_, node, edge_);
     (env_->add_edge(others.node_, node, others.edge_), ...);
     return DataStream(*env_, node);
+  }
+
+  // Two streams, of any types, in one operator: see connected_streams.hpp.
+  template <typename B>
+  ConnectedStreams<T, B> connect(const DataStream<B>& other) const {
+    return ConnectedStreams<T, B>(*this, other);
   }
 
   // key_of(const T&) → the key: text, an integer, or any record type that owns its text.
@@ -356,12 +382,23 @@ class DataStream {
 
 // A stream of which each record has a key: aggregates per key.
 template <typename T, typename KeyOf>
-class KeyedStream {
+class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
  public:
   using Key = Stored<std::remove_cvref_t<std::invoke_result_t<KeyOf&, const T&>>>;
+  using KeyFunction = KeyOf;
 
   KeyedStream(DataStream<T> stream, KeyOf key_of)
       : stream_(std::move(stream)), key_of_(std::move(key_of)) {}
+
+  const DataStream<T>& stream() const { return stream_; }
+  const KeyOf& key_of() const { return key_of_; }
+  // As an input of an operator: the edge that brings each record to the owner of its key.
+  StreamInput<KeyedInput<T, KeyOf>> input() const {
+    EdgeSpecification edge = stream_.edge();
+    edge.routing = EdgeRouting::hash;
+    edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of_);
+    return {stream_.node(), edge, {key_of_}, captured_values(key_of_)};
+  }
 
   // How many records per key: KeyValue<Key, std::uint64_t>.
   auto count(Emit emit = Emit::automatic) const {
@@ -479,76 +516,11 @@ class KeyedStream {
   KeyOf key_of_;
 };
 
-// Text as it comes from a file or socket: blocks of whole lines, or lines, as the
-// next operator wants them. Everything that a stream of lines can do, it can.
-class TextStream {
- public:
-  explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}
+}  // namespace hummer
 
-  // function(std::string_view line, Collector<U>&), or, to see many lines at once,
-  // function(TextBlock, Collector<U>&) → bytes consumed: see operators/block_flat_map.hpp.
-  template <typename U = void, typename Function>
-  auto flat_map(Function function) const {
-    if constexpr (std::is_void_v<U>) {
-      return flat_map<detail::Collected<Function>>(function);
-    } else {
-      if constexpr (std::is_invocable_v<Function&, TextBlock, Collector<U>&>) {
-        return blocks_.transform<U>(
-            "flat_map", make_operator_factory([function] {
-              return std::make_unique<BlockFlatMapOperator<U, Function>>(function);
-            }),
-            false, captured_values(function));
-      } else {
-        return blocks_.transform<U>(
-            "flat_map", make_operator_factory([function] {
-              return std::make_unique<LineFlatMapOperator<U, Function>>(function);
-            }),
-            false, captured_values(function));
-      }
-    }
-  }
-  template <typename Function>
-  auto map(Function function) const {
-    return lines().map(function);
-  }
-  template <typename Function>
-  auto filter(Function function) const {
-    return lines().filter(function);
-  }
-  template <typename KeyOf>
-  auto key_by(KeyOf key_of) const {
-    return lines().key_by(key_of);
-  }
-  template <typename TimestampOf, typename Generator>
-  auto assign_timestamps(TimestampOf timestamp_of, WatermarkSettings<Generator> watermarks) const {
-    return lines().assign_timestamps(timestamp_of, watermarks);
-  }
-  void print() const { lines().print(); }
-  DataStream<std::string_view> write_file(const std::string& path) const {
-    return lines().write_file(path);
-  }
-  template <typename Function>
-  auto for_each(Function function) const {
-    return lines().for_each(function);
-  }
+#include <hummer/text_stream.hpp>
 
-  DataStream<std::string_view> lines() const {
-    return blocks_.transform<std::string_view>(
-        "lines", make_operator_factory([] { return std::make_unique<LinesOperator>(); }));
-  }
-  operator DataStream<std::string_view>() const { return lines(); }  // NOLINT: implicit on purpose
-  const DataStream<TextBlock>& blocks() const { return blocks_; }
-
-  TextStream rebalance() const { return TextStream(blocks_.rebalance()); }
-  TextStream name(const std::string& name) const { return TextStream(blocks_.name(name)); }
-  TextStream uid(const std::string& uid) const { return TextStream(blocks_.uid(uid)); }
-  TextStream parallelism(int parallelism) const {
-    return TextStream(blocks_.parallelism(parallelism));
-  }
-
- private:
-  DataStream<TextBlock> blocks_;
-};
+namespace hummer {
 
 // ---- sources, declared in environment.hpp ----
 

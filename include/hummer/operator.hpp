@@ -16,7 +16,10 @@
 //              pieces are dealt out, so that a subtask may get none or several: see
 //              context().restored().
 //   open       once, before any record. A failure fails the job.
-//   process    takes `in` from in.position() on, advances it, emits.
+//   process    takes `in` from in.position() on, advances it, emits. An operator with several
+//              inputs overrides process_input instead, which is what the driver calls; inputs
+//              are numbered from 0 in the order in which their edges were written. Batches of
+//              different inputs come in any order; watermark, barrier and end are those of all.
 //   watermark  no record before `time` comes any more.
 //   idle       nothing more is at hand for now: emit what would otherwise wait.
 //   timer      `now` has reached the time asked for with OperatorContext::call_at.
@@ -144,6 +147,13 @@ class OperatorContext {
   std::uint32_t attempt() const { return attempt_; }
   // In flush: that of the barrier in hand.
   std::uint64_t epoch() const { return epoch_; }
+  // Whether this subtask owns the keys with this hash (see key_hash.hpp): what an operator keeps
+  // of the state that it is given by restore.
+  bool owns_key(std::uint64_t hash) const {
+    const auto groups = static_cast<std::uint32_t>(key_groups_);
+    return group_owner(key_group(hash, groups), static_cast<std::uint32_t>(parallelism_), groups) ==
+           static_cast<std::uint32_t>(subtask_);
+  }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
 
@@ -215,6 +225,9 @@ class Operator {
   virtual Status restore(ByteReader&) { return {}; }
   virtual Status open() { return {}; }
   virtual Answer process(Batch& in, Output& out) = 0;
+  // The same with the input that the batch came by. Only the head of a chain may have several;
+  // their types may differ.
+  virtual Answer process_input(int /*input*/, Batch& in, Output& out) { return process(in, out); }
   virtual Answer watermark(Timestamp, Output&) { return Answer::done; }
   virtual Answer idle(Output&) { return Answer::done; }
   virtual Answer timer(std::int64_t /*now*/, Output&) { return Answer::done; }

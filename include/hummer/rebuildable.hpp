@@ -77,6 +77,7 @@ CapturedValues encoded_elements(const Values& values) {
 // A function object whose captured values were declared. Still that function object.
 template <typename Function>
 struct Rebuildable : Function {
+  using Declared = Function;
   Rebuildable(Function function, CapturedValues values)
       : Function(std::move(function)), captured_values(values) {}
   CapturedValues captured_values;

@@ -205,7 +205,8 @@ void HarnessRun::fire_timer() {
 }
 
 Batch HarnessRun::make_batch(std::size_t first, std::size_t count, BufferRef& text) const {
-  const TypeDescriptor& type = *test_.input_type;
+  const TypeDescriptor& type =
+      test_.elements[first].input == 0 ? *test_.input_type : *test_.second_input_type;
   std::size_t bytes = 0;
   bool timed = false;
   for (std::size_t i = first; i < first + count; ++i) {
@@ -256,6 +257,7 @@ std::size_t HarnessRun::process_from(std::size_t element) {
   const auto joins = [&](std::size_t next) {
     return next < test_.elements.size() && !schedule_.one_record_per_batch &&
            test_.elements[next].kind == HarnessElement::Kind::record &&
+           test_.elements[next].input == test_.elements[element].input &&
            next != schedule_.split_at && !schedule_.interrupts(next);
   };
   while (joins(end)) ++end;
@@ -267,7 +269,8 @@ std::size_t HarnessRun::process_from(std::size_t element) {
   Batch in = make_batch(element, end - element, text);
   Batch other;
   if (schedule_.shared_input) other = in.share();
-  drive("process", &in, [&] { return operator_->process(in, output_); });
+  const int input = test_.elements[element].input;
+  drive("process", &in, [&] { return operator_->process_input(input, in, output_); });
   if (other.has_storage()) {
     check_unchanged(other, element);
     in.release();
@@ -339,6 +342,7 @@ std::string HarnessRun::run_operator() {
     if (schedule_.interrupts(element)) interrupt();
     if (stopped()) break;
     const HarnessElement& next = test_.elements[element];
+    context_.advance(test_.options.element_nanoseconds);
     if (next.kind == Kind::record) {
       element = process_from(element);
     } else {

@@ -83,6 +83,37 @@ std::vector<HarnessSchedule> operator_schedules(const HarnessCase& test) {
   return schedules;
 }
 
+// How the records of two inputs follow each other between two watermarks.
+enum class Interleaving { as_written, first_input_first, second_input_first, in_turn };
+
+HarnessCase interleaved(const HarnessCase& test, Interleaving order) {
+  HarnessCase result = test;
+  if (order == Interleaving::as_written) return result;
+  result.elements.clear();
+  std::vector<HarnessElement> waiting[2];
+  const auto let_out = [&] {
+    std::size_t taken[2] = {0, 0};
+    int turn = order == Interleaving::second_input_first ? 1 : 0;
+    while (taken[0] < waiting[0].size() || taken[1] < waiting[1].size()) {
+      if (taken[turn] == waiting[turn].size()) turn = 1 - turn;
+      result.elements.push_back(waiting[turn][taken[turn]++]);
+      if (order == Interleaving::in_turn) turn = 1 - turn;
+    }
+    waiting[0].clear();
+    waiting[1].clear();
+  };
+  for (const HarnessElement& element : test.elements) {
+    if (element.kind == HarnessElement::Kind::record) {
+      waiting[element.input].push_back(element);
+    } else {
+      let_out();
+      result.elements.push_back(element);
+    }
+  }
+  let_out();
+  return result;
+}
+
 std::string explain(const HarnessSchedule& schedule, const std::string& violation) {
   return "under the schedule \"" + schedule.describe() + "\": " + violation;
 }
@@ -100,10 +131,22 @@ HarnessReport run_operator_harness(const HarnessCase& test) {
   if (expansion == 0) expansion = first.largest_expansion();
 
   std::size_t runs = 1;
-  for (const HarnessSchedule& schedule : operator_schedules(test)) {
-    ++runs;
-    violation = HarnessRun(test, schedule, expansion).run_operator();
-    if (!violation.empty()) return {runs, explain(schedule, violation)};
+  std::vector<Interleaving> orders{Interleaving::as_written};
+  if (test.options.any_interleaving) {
+    orders.insert(orders.end(), {Interleaving::first_input_first, Interleaving::second_input_first,
+                                 Interleaving::in_turn});
+  }
+  for (const Interleaving order : orders) {
+    const HarnessCase ordered = interleaved(test, order);
+    for (const HarnessSchedule& schedule : operator_schedules(ordered)) {
+      ++runs;
+      violation = HarnessRun(ordered, schedule, expansion).run_operator();
+      if (!violation.empty()) {
+        static constexpr const char* names[] = {"", "first input first, ", "second input first, ",
+                                                "inputs in turn, "};
+        return {runs, names[static_cast<int>(order)] + explain(schedule, violation)};
+      }
+    }
   }
   return {runs, {}};
 }

@@ -26,7 +26,11 @@ class ChainDriver::Context final : public OperatorContext {
     timer_at_ = when;
     driver_.rearm_timers();
   }
-  void wake() override { driver_.wake_event_.notify(); }
+  void wake() override {
+    // A source is asked anyway.
+    if (!of_source_) driver_.woken_.store(true, std::memory_order_release);
+    driver_.wake_event_.notify();
+  }
   Timestamp wall_time_ms() const override {
     return (driver_.now_ + driver_.wall_origin_ns_) / 1'000'000;
   }
@@ -45,6 +49,7 @@ class ChainDriver::Context final : public OperatorContext {
   void set_restored() { restored_ = true; }
 
   std::int64_t timer_at_ = never;
+  bool of_source_ = false;
 
  private:
   ChainDriver& driver_;
@@ -70,6 +75,7 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
     stage->output_has_views |= stage->output.type(port).holds_views;
   }
   if (stages_.empty()) source_ = dynamic_cast<SourceOperator*>(op.get());
+  stage->context->of_source_ = stages_.empty() && source_ != nullptr;
   stage->op = std::move(op);
   stages_.push_back(std::move(stage));
 }
@@ -148,12 +154,13 @@ Status ChainDriver::open(Executor& executor) {
   return {};
 }
 
-void ChainDriver::offer(Element& element) {
+void ChainDriver::offer(Element& element, int input) {
   HUMMER_ASSERT(idle());
   Stage& first = *stages_.front();
   std::swap(first.input.batch, element.batch);
   first.input.control = element.control;
   element.control = {};
+  head_input_ = input;
   first.phase = first.input.batch.empty() ? Phase::control : Phase::process;
   current_ = 0;
 }
@@ -278,8 +285,9 @@ Answer ChainDriver::fail(Status status) {
 }
 
 Answer ChainDriver::step_process(Stage& stage) {
-  const Answer answer =
-      guarded(stage, [&] { return stage.op->process(stage.input.batch, stage.output); });
+  const int input = &stage == stages_.front().get() ? head_input_ : 0;
+  const Answer answer = guarded(
+      stage, [&] { return stage.op->process_input(input, stage.input.batch, stage.output); });
   if (answer == Answer::failed) return answer;
   if (stage.output_has_views) {
     for (std::size_t port = 0; port < stage.output.port_count(); ++port) {

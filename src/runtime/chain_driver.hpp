@@ -19,6 +19,7 @@
 // run)*, close. Owned by the StreamTask. Thread: that of the task.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -80,8 +81,9 @@ class ChainDriver {
 
   Status open(Executor& executor);
 
-  // REQUIRES: idle(). Takes the element (its batch is swapped with a used one).
-  void offer(Element& element);
+  // REQUIRES: idle(). Takes the element (its batch is swapped with a used one), which came by
+  // this input of the head.
+  void offer(Element& element, int input = 0);
   // A source chain: asks the source for its next element. done: the stream has ended
   // and Control::end is on its way. Then run().
   Answer produce();
@@ -108,6 +110,10 @@ class ChainDriver {
   // operator, which may or may not wake the task.
   bool blocked_by_operator() const { return blocked_by_operator_; }
   std::string describe_block() const;
+  // An operator other than the source has asked for a call, by OperatorContext::wake(), since the
+  // last time. Any thread.
+  bool woken() const { return woken_.load(std::memory_order_acquire); }
+  bool take_woken() { return woken_.exchange(false, std::memory_order_acq_rel); }
 
   const Status& failure() const { return failure_; }
   // Closes every opened operator, first failure wins.
@@ -174,6 +180,8 @@ class ChainDriver {
   bool blocked_by_operator_ = false;
   std::vector<SnapshotPiece> pieces_;  // of the barrier on its way down the chain
   std::function<void(std::uint64_t, std::vector<SnapshotPiece>)> on_snapshot_;
+  int head_input_ = 0;              // where the head's batch came from
+  std::atomic<bool> woken_{false};
   Status failure_;
 };
 

@@ -158,7 +158,7 @@ Task<void> StreamTask::run() {
           epoch > last_barrier_) {
         last_barrier_ = epoch;
         element_.control = Control::barrier(epoch);
-        chain_->offer(element_);
+        offer(0);
         continue;
       }
       if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
@@ -184,16 +184,17 @@ Task<void> StreamTask::run() {
     if (at_hand) continue;
 
     // 3. Nothing at hand: let waiting records out, then sleep.
+    if (chain_->take_woken()) idle_announced_ = false;
     if (!idle_announced_) {
       idle_announced_ = true;
       element_.control = Control::idle();
-      chain_->offer(element_);
+      offer(0);
       continue;
     }
     figures_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
     wake_event_.prepare_wait();
     bool ready =
-        cancelled_.load(std::memory_order_relaxed) || commit_due() ||
+        cancelled_.load(std::memory_order_relaxed) || commit_due() || chain_->woken() ||
         (chain_->has_source() && (stopping_.load(std::memory_order_relaxed) ||
                                   triggered_.load(std::memory_order_acquire) > last_barrier_));
     for (const Input& input : inputs_) {
@@ -228,7 +229,7 @@ StreamTask::Next StreamTask::take_input() {
   const std::size_t count = inputs_.size();
   if (barrier_due_ != 0) {
     element_.control = Control::barrier(std::exchange(barrier_due_, 0));
-    chain_->offer(element_);
+    offer(0);
     return Next::element;
   }
   for (std::size_t tried = 0; tried < count; ++tried) {
@@ -242,6 +243,7 @@ StreamTask::Next StreamTask::take_input() {
       if (gone) return Next::failed;
       continue;
     }
+    take_spare_of(input.head_input);
     std::swap(element_.batch, element->batch);
     element_.control = std::exchange(element->control, {});
     input.channel->release();
@@ -249,15 +251,31 @@ StreamTask::Next StreamTask::take_input() {
     if (!something && barrier_due_ != 0 && !merger_->all_ended()) return take_input();
     if (merger_->all_ended()) {
       element_.control = Control::end();
-      chain_->offer(element_);
+      offer(input.head_input);
       return Next::ended;
     }
     if (something) {
-      chain_->offer(element_);
+      offer(input.head_input);
       return Next::element;
     }
   }
   return Next::nothing;
+}
+
+// Hands element_ to the chain, which leaves its used batch there.
+void StreamTask::offer(int head_input) {
+  chain_->offer(element_, head_input);
+  std::swap(element_input_, chain_input_);
+}
+
+// A used batch goes back by an input of the type it was made for.
+void StreamTask::take_spare_of(int head_input) {
+  if (element_input_ == head_input) return;
+  const auto least = static_cast<std::size_t>(std::max(element_input_, head_input)) + 1;
+  if (spares_.size() < least) spares_.resize(least);
+  std::swap(element_.batch, spares_[static_cast<std::size_t>(element_input_)]);
+  std::swap(element_.batch, spares_[static_cast<std::size_t>(head_input)]);
+  element_input_ = head_input;
 }
 
 // Merges the control; false when nothing is left to do for the chain.

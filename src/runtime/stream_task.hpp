@@ -58,8 +58,11 @@ class StreamTask {
 
   ChainDriver& chain() { return *chain_; }
   WakeEvent& wake_event() { return wake_event_; }
-  // Takes part in ownership of nothing: channels belong to the deployment.
-  void add_input(RingChannel* channel) { inputs_.push_back({channel, false}); }
+  // Takes part in ownership of nothing: channels belong to the deployment. `head_input`: which
+  // input of the operator at the head of the chain it feeds.
+  void add_input(RingChannel* channel, int head_input = 0) {
+    inputs_.push_back({channel, head_input, false});
+  }
 
   // Called on the slot's thread when the task has ended.
   void set_on_finished(std::function<void(StreamTask&)> on_finished) {
@@ -95,6 +98,7 @@ class StreamTask {
  private:
   struct Input {
     RingChannel* channel;
+    int head_input;
     bool ended;
     bool barrier_came = false;
     bool waits = false;  // for the barrier on the other inputs
@@ -103,6 +107,8 @@ class StreamTask {
 
   Task<void> run();
   Next take_input();
+  void offer(int head_input);
+  void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);
   void take_barrier(Input& input, std::uint64_t epoch);
   void complete_alignment();
@@ -118,6 +124,11 @@ class StreamTask {
   std::unique_ptr<WatermarkMerger> merger_;
   std::size_t next_input_ = 0;
   Element element_;
+  // Whose used batch is in element_, and whose in the chain: batches of different inputs of the
+  // head differ in type.
+  int element_input_ = 0;
+  int chain_input_ = 0;
+  std::vector<Batch> spares_;  // by head input
   bool idle_announced_ = true;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> stopping_{false};

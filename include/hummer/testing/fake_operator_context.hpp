@@ -6,6 +6,7 @@
 // Thread: one.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,7 @@ class FakeOperatorContext final : public OperatorContext {
     int subtask = 0;
     int parallelism = 1;
     bool bounded = true;
+    int key_groups = default_key_groups;
   };
 
   FakeOperatorContext() : FakeOperatorContext(Place()) {}
@@ -28,11 +30,12 @@ class FakeOperatorContext final : public OperatorContext {
     subtask_ = place.subtask;
     parallelism_ = place.parallelism;
     bounded_ = place.bounded;
+    key_groups_ = place.key_groups;
   }
 
   std::int64_t now() const override { return now_; }
   void call_at(std::int64_t when) override { timer_ = when; }
-  void wake() override { ++wakes_; }
+  void wake() override { wakes_.fetch_add(1, std::memory_order_acq_rel); }
   Platform& platform() override { return *static_cast<Platform*>(missing("platform")); }
   Executor& executor() override { return *static_cast<Executor*>(missing("executor")); }
   WakeEvent& wake_event() override { return *static_cast<WakeEvent*>(missing("wake event")); }
@@ -46,7 +49,7 @@ class FakeOperatorContext final : public OperatorContext {
     timer_.reset();
     return true;
   }
-  int wakes() const { return wakes_; }
+  int wakes() const { return wakes_.load(std::memory_order_acquire); }
   // Of the barrier that a flush is for; whether there is earlier state.
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
   void set_restored(bool restored) { restored_ = restored; }
@@ -59,7 +62,7 @@ class FakeOperatorContext final : public OperatorContext {
 
   std::int64_t now_ = 1'000'000'000;
   std::optional<std::int64_t> timer_;
-  int wakes_ = 0;
+  std::atomic<int> wakes_{0};
 };
 
 }  // namespace hummer

@@ -33,6 +33,11 @@ struct HarnessOptions {
   std::size_t control_expansion_max = 1;
   // Splits and interruptions are tried at no more positions than this.
   std::size_t positions_max = 32;
+  // Two inputs: the expected output holds for every order between the records of the two inputs
+  // from one watermark to the next, and those orders are run too.
+  bool any_interleaving = false;
+  // Time that passes before each element, for operators with processing time.
+  std::int64_t element_nanoseconds = 0;
   // Sources: enough of an endless stream.
   std::size_t records_max = SIZE_MAX;
 };
@@ -43,6 +48,7 @@ struct HarnessElement {
   Timestamp time = no_timestamp;
   std::string encoded;
   const std::string* origin = nullptr;  // of a TextBlock, which its codec leaves behind
+  int input = 0;
 };
 
 // One entry of an output, expected or seen.
@@ -70,7 +76,8 @@ struct HarnessEffects {
 
 struct HarnessCase {
   std::shared_ptr<const OperatorFactory> factory;
-  const TypeDescriptor* input_type = nullptr;  // null: a source
+  const TypeDescriptor* input_type = nullptr;         // null: a source
+  const TypeDescriptor* second_input_type = nullptr;  // null: one input
   std::vector<HarnessElement> elements;
   std::vector<HarnessPort> ports;
   HarnessOptions options;

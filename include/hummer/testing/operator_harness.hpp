@@ -90,8 +90,37 @@ class OperatorHarness {
 
   HarnessReport run() const { return run_operator_harness(test_); }
 
- private:
+ protected:
   HarnessCase test_;
+};
+
+// The same for an operator with two inputs, of any types: records of the second come by
+// second(). With options().any_interleaving all schedules are run for other orders between the
+// two inputs as well; the expected output must not depend on them.
+template <StreamType First, StreamType Second>
+class TwoInputHarness : public OperatorHarness<First> {
+ public:
+  explicit TwoInputHarness(std::shared_ptr<const OperatorFactory> factory)
+      : OperatorHarness<First>(std::move(factory)) {
+    this->test_.second_input_type = &type_of<Second>();
+  }
+  TwoInputHarness& first(const First& value, Timestamp time = no_timestamp) {
+    this->record(value, time);
+    return *this;
+  }
+  TwoInputHarness& second(const Second& value, Timestamp time = no_timestamp) {
+    this->test_.elements.push_back(
+        {HarnessElement::Kind::record, time, detail::encode_value(value), nullptr, 1});
+    return *this;
+  }
+  TwoInputHarness& watermark(Timestamp time) {
+    OperatorHarness<First>::watermark(time);
+    return *this;
+  }
+  TwoInputHarness& idle() {
+    OperatorHarness<First>::idle();
+    return *this;
+  }
 };
 
 // The same for a source: output limits, pauses, and snapshot → new source →

@@ -330,7 +330,7 @@ void Deployment::make_channels() {
     if (from == nullptr || to == nullptr) continue;
     auto ring = std::make_unique<RingChannel>(options_.channel_credits, from->wake_event(),
                                               to->wake_event());
-    to->add_input(ring.get());
+    to->add_input(ring.get(), job_graph_.edges[static_cast<std::size_t>(channel.edge)].to_input);
     channels_[static_cast<std::size_t>(channel.id)] = std::move(ring);
   }
 }
@@ -360,15 +360,12 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
       case Routing::broadcast: emitter = std::make_unique<BroadcastEmitter>(rings, target); break;
       case Routing::hash: {
         const PartitionerFactory* factory = nullptr;
-        const int from_node =
-            job_graph_.vertices[static_cast<std::size_t>(edge.from)].chain.back().node;
         const int to_node =
             job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
+        int input = 0;  // one stream may feed two inputs, by different keys
         for (const StreamEdge& written : stream_graph_.edges) {
-          if (written.from == from_node && written.to == to_node &&
-              written.from_port == edge.from_port) {
-            factory = written.partitioner.get();
-          }
+          if (written.to != to_node) continue;
+          if (input++ == edge.to_input) factory = written.partitioner.get();
         }
         HUMMER_ASSERT(factory != nullptr);
         emitter = std::make_unique<HashEmitter>(

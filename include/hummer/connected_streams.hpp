@@ -1,0 +1,93 @@
+// Two streams in one function: connected streams and broadcast state.
+//
+//   orders.connect(payments)
+//       .key_by(&Order::id, &Payment::order)
+//       .process(Match{});                    process_first(const Order&, …),
+//                                             process_second(const Payment&, …)
+//   events.key_by(&Event::kind)
+//       .connect(rules.broadcast())
+//       .process(Judge{});                    process(const Event&, …),
+//                                             process_broadcast(const Rule&, …)
+//
+// State and timers are per key and common to both keyed sides; the hooks are those
+// of operators/keyed_process.hpp, broadcast state is in state/broadcast_state.hpp.
+// Records of the two sides come in any order between them; the watermark is the
+// smaller of both.
+//
+// Errors: keys of different types are refused at compile time.
+#pragma once
+
+#include <utility>
+
+#include <hummer/data_stream.hpp>
+
+namespace hummer {
+
+template <typename A, typename KeyOfA, typename B, typename KeyOfB>
+class KeyedConnectedStreams {
+  using Key = typename KeyedStream<A, KeyOfA>::Key;
+  static_assert(std::is_same_v<Key, typename KeyedStream<B, KeyOfB>::Key>,
+                "both sides need a key of the same type");
+
+ public:
+  KeyedConnectedStreams(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  template <typename Out = void, typename User>
+  auto process(User user, RestoreOptions options = {}) const {
+    if constexpr (std::is_void_v<Out>) {
+      return process<OutputOfKeyed<User>>(std::move(user), options);
+    } else {
+      return process_keyed<Key, Out>(first_.stream().environment(), "connect", user, options,
+                                     captured_by_keyed(user), first_.input(), second_.input());
+    }
+  }
+
+ private:
+  KeyedStream<A, KeyOfA> first_;
+  KeyedStream<B, KeyOfB> second_;
+};
+
+template <typename A, typename B>
+class ConnectedStreams {
+ public:
+  ConnectedStreams(DataStream<A> first, DataStream<B> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  template <typename KeyOfA, typename KeyOfB>
+  auto key_by(KeyOfA key_of_first, KeyOfB key_of_second) const {
+    return first_.key_by(key_of_first).connect(second_.key_by(key_of_second));
+  }
+
+ private:
+  DataStream<A> first_;
+  DataStream<B> second_;
+};
+
+template <typename T, typename KeyOf, typename B>
+class BroadcastConnectedStream {
+ public:
+  BroadcastConnectedStream(KeyedStream<T, KeyOf> keyed, DataStream<B> broadcast)
+      : keyed_(std::move(keyed)), broadcast_(std::move(broadcast)) {}
+
+  template <typename Out = void, typename User>
+  auto process(User user, RestoreOptions options = {}) const {
+    if constexpr (std::is_void_v<Out>) {
+      return process<OutputOfKeyed<User>>(std::move(user), options);
+    } else {
+      // Also when the author left out broadcast(): nothing else would be right.
+      EdgeSpecification edge = broadcast_.edge();
+      edge.routing = EdgeRouting::broadcast;
+      return process_keyed<typename KeyedStream<T, KeyOf>::Key, Out>(
+          keyed_.stream().environment(), "connect_broadcast", user, options,
+          captured_by_keyed(user), keyed_.input(),
+          StreamInput<BroadcastInput<B>>{broadcast_.node(), edge, {}});
+    }
+  }
+
+ private:
+  KeyedStream<T, KeyOf> keyed_;
+  DataStream<B> broadcast_;
+};
+
+}  // namespace hummer

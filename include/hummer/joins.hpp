@@ -1,0 +1,145 @@
+// Joins of keyed streams in event time.
+//
+//   bids.key_by(&Bid::auction)
+//       .join(auctions.key_by(&Auction::id))
+//       .window(TumblingWindows::of(10'000))
+//       .apply([](const Bid& bid, const Auction& auction) { return Sale{…}; });
+//
+//   a.co_group(b).window(w).apply(function)     both sides of a window at once:
+//       function(TimeWindow, std::span<const A>, std::span<const B>, KeyedOutput<Out>&)
+//   a.interval_join(b).between(-5'000, 0).apply(function)     b.time − a.time within the bounds,
+//                                                             both included
+//
+// Both sides need timestamps, own their text, and have a key of the same type.
+// Records whose windows are over: `.side_output(late_first<Bid>)` and `late_second`.
+// Details: operators/window_join.hpp, operators/interval_join.hpp.
+#pragma once
+
+#include <utility>
+
+#include <hummer/connected_streams.hpp>
+#include <hummer/operators/interval_join.hpp>
+#include <hummer/operators/window_join.hpp>
+#include <hummer/windows.hpp>
+
+namespace hummer {
+namespace detail {
+
+// The Out of a co-group's function.
+template <typename Signature>
+struct CoGroupCall;
+template <typename Class, typename Return, typename Window, typename First, typename Second,
+          typename Out>
+struct CoGroupCall<Return (Class::*)(Window, First, Second, KeyedOutput<Out>&) const> {
+  using Type = Out;
+};
+template <typename Class, typename Return, typename Window, typename First, typename Second,
+          typename Out>
+struct CoGroupCall<Return (Class::*)(Window, First, Second, KeyedOutput<Out>&)> {
+  using Type = Out;
+};
+
+}  // namespace detail
+
+template <typename A, typename KeyOfA, typename B, typename KeyOfB, bool co_group, typename Windows>
+class WindowedJoin {
+  using Key = typename KeyedStream<A, KeyOfA>::Key;
+
+ public:
+  WindowedJoin(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second, Windows windows)
+      : first_(std::move(first)), second_(std::move(second)), windows_(windows) {}
+
+  template <typename Function>
+    requires(!co_group)
+  auto apply(Function function) const {
+    using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const A&, const B&>>>;
+    return add<Out>("window_join", std::move(function));
+  }
+  // With a generic lambda name Out: apply<Out>(…).
+  template <typename Out = void, typename Function>
+    requires co_group
+  auto apply(Function function) const {
+    if constexpr (std::is_void_v<Out>) {
+      using Call = detail::CoGroupCall<decltype(&Function::operator())>;
+      return add<typename Call::Type>("co_group", std::move(function));
+    } else {
+      return add<Out>("co_group", std::move(function));
+    }
+  }
+
+ private:
+  template <typename Out, typename Function>
+  DataStream<Out> add(std::string name, Function function) const {
+    using Join = WindowJoin<A, B, Out, Windows, Function, co_group>;
+    CapturedValues captured = captured_values(function);
+    if constexpr (on_grid<Windows>) {
+      captured = captured.and_also(
+          encoded_values(windows_.size_ms, windows_.slide_ms, windows_.offset_ms));
+    } else {
+      captured = captured.and_also(encoded_values(windows_.gap_ms));
+    }
+    return process_keyed<Key, Out>(first_.stream().environment(), std::move(name),
+                                   Join(windows_, std::move(function)), {}, captured,
+                                   first_.input(), second_.input());
+  }
+
+  KeyedStream<A, KeyOfA> first_;
+  KeyedStream<B, KeyOfB> second_;
+  Windows windows_;
+};
+
+template <typename A, typename KeyOfA, typename B, typename KeyOfB, bool co_group>
+class JoinedStreams {
+  static_assert(
+      std::is_same_v<typename KeyedStream<A, KeyOfA>::Key, typename KeyedStream<B, KeyOfB>::Key>,
+      "both sides of a join need a key of the same type");
+
+ public:
+  JoinedStreams(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  template <typename Windows>
+  auto window(Windows windows) const {
+    return WindowedJoin<A, KeyOfA, B, KeyOfB, co_group, Windows>(first_, second_, windows);
+  }
+
+ private:
+  KeyedStream<A, KeyOfA> first_;
+  KeyedStream<B, KeyOfB> second_;
+};
+
+template <typename A, typename KeyOfA, typename B, typename KeyOfB>
+class IntervalJoin {
+  using Key = typename KeyedStream<A, KeyOfA>::Key;
+  static_assert(std::is_same_v<Key, typename KeyedStream<B, KeyOfB>::Key>,
+                "both sides of a join need a key of the same type");
+
+ public:
+  IntervalJoin(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  IntervalJoin between(std::int64_t lower_ms, std::int64_t upper_ms) const {
+    IntervalJoin copy = *this;
+    copy.lower_ms_ = lower_ms;
+    copy.upper_ms_ = upper_ms;
+    return copy;
+  }
+  // function(const A&, const B&) → Out
+  template <typename Function>
+  auto apply(Function function) const {
+    using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const A&, const B&>>>;
+    using Join = IntervalJoinFunction<A, B, Out, Function>;
+    return process_keyed<Key, Out>(
+        first_.stream().environment(), "interval_join", Join(lower_ms_, upper_ms_, function), {},
+        encoded_values(lower_ms_, upper_ms_).and_also(captured_values(function)), first_.input(),
+        second_.input());
+  }
+
+ private:
+  KeyedStream<A, KeyOfA> first_;
+  KeyedStream<B, KeyOfB> second_;
+  std::int64_t lower_ms_ = 0;
+  std::int64_t upper_ms_ = 0;
+};
+
+}  // namespace hummer

@@ -1,0 +1,119 @@
+// KeyedOperations: what a keyed stream can do beside aggregates: functions with
+// state and timers, connections, joins, deduplicate, top_n. The base of KeyedStream;
+// Self is the KeyedStream<T, KeyOf> itself.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <hummer/environment.hpp>
+#include <hummer/operators/deduplicate.hpp>
+#include <hummer/operators/factory.hpp>
+#include <hummer/operators/keyed_process.hpp>
+#include <hummer/operators/top_n.hpp>
+#include <hummer/rebuildable.hpp>
+
+namespace hummer {
+
+template <typename T, typename KeyOf>
+class KeyedStream;
+template <typename A, typename KeyOfA, typename B, typename KeyOfB>
+class KeyedConnectedStreams;
+template <typename T, typename KeyOf, typename B>
+class BroadcastConnectedStream;
+template <typename A, typename KeyOfA, typename B, typename KeyOfB, bool co_group>
+class JoinedStreams;
+template <typename A, typename KeyOfA, typename B, typename KeyOfB>
+class IntervalJoin;
+
+// An input of an operator, as a stream gives it.
+template <typename Input>
+struct StreamInput {
+  int node;
+  EdgeSpecification edge;
+  Input input;
+  CapturedValues captured = {};
+};
+// Adds a KeyedProcessOperator behind its inputs; `captured`: by the function.
+template <typename Key, typename Out, typename User, typename... Inputs>
+DataStream<Out> process_keyed(StreamExecutionEnvironment& env, std::string name, User user,
+                              RestoreOptions options, const CapturedValues& captured,
+                              StreamInput<Inputs>... inputs) {
+  SideOutputPorts sides = side_outputs_of(user);
+  CapturedValues all = captured;
+  ((all = all.and_also(inputs.captured)), ...);
+  const int node =
+      env.add_node({.name = std::move(name),
+                    .kind = "operator",
+                    .factory = make_operator_factory([user, options, ... input = inputs.input] {
+                      return std::make_unique<KeyedProcessOperator<Key, Out, User, Inputs...>>(
+                          user, input..., options);
+                    }),
+                    .stateful = true,
+                    .output_type = type_of<Out>().name,
+                    .captured = all});
+  (env.add_edge(inputs.node, node, inputs.edge), ...);
+  return DataStream<Out>(env, node).with_side_outputs(std::move(sides));
+}
+
+template <typename Self, typename T>
+class KeyedOperations {
+ public:
+  // A function with state and timers per key: see operators/keyed_process.hpp. Out: named here, or
+  // that of the function's KeyedOutput<Out>.
+  template <typename Out = void, typename User>
+  auto process(User user, RestoreOptions options = {}) const {
+    if constexpr (std::is_void_v<Out>) {
+      return process<OutputOfKeyed<User>>(std::move(user), options);
+    } else {
+      return process_keyed<typename Self::Key, Out>(self().stream().environment(), "process", user,
+                                                    options, captured_by_keyed(user),
+                                                    self().input());
+    }
+  }
+  // Two keyed streams with common state and timers, or state per key and broadcast state:
+  // see connected_streams.hpp.
+  template <typename B, typename KeyOfB>
+  auto connect(const KeyedStream<B, KeyOfB>& other) const {
+    return KeyedConnectedStreams<T, typename Self::KeyFunction, B, KeyOfB>(self(), other);
+  }
+  template <typename B>
+  auto connect(const DataStream<B>& broadcast) const {
+    return BroadcastConnectedStream<T, typename Self::KeyFunction, B>(self(), broadcast);
+  }
+  // Pairs of records of equal keys, in event time: see joins.hpp.
+  template <typename B, typename KeyOfB>
+  auto join(const KeyedStream<B, KeyOfB>& other) const {
+    return JoinedStreams<T, typename Self::KeyFunction, B, KeyOfB, false>(self(), other);
+  }
+  template <typename B, typename KeyOfB>
+  auto co_group(const KeyedStream<B, KeyOfB>& other) const {
+    return JoinedStreams<T, typename Self::KeyFunction, B, KeyOfB, true>(self(), other);
+  }
+  template <typename B, typename KeyOfB>
+  auto interval_join(const KeyedStream<B, KeyOfB>& other) const {
+    return IntervalJoin<T, typename Self::KeyFunction, B, KeyOfB>(self(), other);
+  }
+  // The first record of each key; a key that was not seen for `ttl_ms` (of processing time) is
+  // new again. 0: never.
+  DataStream<T> deduplicate(std::int64_t ttl_ms = 0) const {
+    return process_keyed<typename Self::Key, T>(self().stream().environment(), "deduplicate",
+                                                Deduplicate<T>(ttl_ms), {}, encoded_values(ttl_ms),
+                                                self().input());
+  }
+  // The `n` records with the highest score_of(record) per key and tumbling window of event time,
+  // best first: see operators/top_n.hpp.
+  template <typename ScoreOf>
+  DataStream<Ranked<T>> top_n(std::uint32_t n, ScoreOf score_of, std::int64_t window_ms) const {
+    return process_keyed<typename Self::Key, Ranked<T>>(
+        self().stream().environment(), "top_n", TopN<T, ScoreOf>(n, score_of, window_ms), {},
+        encoded_values(n, window_ms).and_also(captured_values(score_of)), self().input());
+  }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
+}  // namespace hummer

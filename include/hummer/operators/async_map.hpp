@@ -1,0 +1,377 @@
+// AsyncMapOperator: one result per record, by a function that may take its time.
+//
+//   auto pool = std::make_shared<ClientPool>();               // with threads of its own
+//   stream.async_map([pool](const Order& order, AsyncResult<Price> result) {
+//     pool->ask(order.item, [result](Price price) { result.complete(price); });
+//   }, {.capacity = 200, .timeout_ms = 1'000, .order = AsyncOrder::unordered});
+//
+// The function starts the work and returns; it must not wait. `result` may be
+// copied, kept, and completed once, from any thread: complete(value) or
+// fail(reason); what comes after that, or after the job's end, is dropped. One that
+// is destroyed everywhere without either fails the job by itself. Text in the record
+// is valid during the call only.
+//
+// At most `capacity` records are under way per subtask; then input waits. A record
+// that takes longer than `timeout_ms` fails the job (E3006), or gives what the
+// function object's on_timeout(const T&) → U answers, if it has such a member.
+//
+// Order: `ordered` gives results in the order of the records, `unordered` as they
+// come. In both a watermark waits until the results of all records before it have
+// gone, so none is late by it.
+//
+// Snapshot: the records under way, also those whose results wait; after a restore the
+// function is called for them again. Thread: the function, that of the operator.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hummer/operators/batch_run.hpp>
+
+namespace hummer {
+
+enum class AsyncOrder : std::uint8_t { ordered, unordered };
+
+struct AsyncOptions {
+  std::size_t capacity = 100;
+  std::int64_t timeout_ms = 0;  // 0: none
+  AsyncOrder order = AsyncOrder::ordered;
+};
+
+namespace detail {
+
+template <typename U>
+struct AsyncOutcome {
+  std::uint64_t ticket;
+  std::optional<U> value;  // empty: failed
+  std::string reason;
+};
+
+// Where results arrive, from any thread.
+template <typename U>
+class AsyncBoard {
+ public:
+  explicit AsyncBoard(OperatorContext& context) : context_(&context) {}
+  void put(AsyncOutcome<U> outcome) {
+    const std::lock_guard lock(mutex_);
+    if (context_ == nullptr) return;
+    arrived_.push_back(std::move(outcome));
+    context_->wake();
+  }
+  void take(std::vector<AsyncOutcome<U>>& outcomes) {
+    const std::lock_guard lock(mutex_);
+    std::swap(outcomes, arrived_);
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    context_ = nullptr;
+    arrived_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  OperatorContext* context_;
+  std::vector<AsyncOutcome<U>> arrived_;
+};
+
+// One record's right to a result.
+template <typename U>
+class AsyncTicket {
+ public:
+  AsyncTicket(std::shared_ptr<AsyncBoard<U>> board, std::uint64_t number)
+      : board_(std::move(board)), number_(number) {}
+  ~AsyncTicket() { settle({number_, {}, "its AsyncResult was dropped without a result"}); }
+  AsyncTicket(const AsyncTicket&) = delete;
+  AsyncTicket& operator=(const AsyncTicket&) = delete;
+
+  std::uint64_t number() const { return number_; }
+  void settle(AsyncOutcome<U> outcome) {
+    if (!settled_.exchange(true, std::memory_order_acq_rel)) board_->put(std::move(outcome));
+  }
+
+ private:
+  std::shared_ptr<AsyncBoard<U>> board_;
+  const std::uint64_t number_;
+  std::atomic<bool> settled_{false};
+};
+
+}  // namespace detail
+
+template <typename U>
+class AsyncResult {
+ public:
+  explicit AsyncResult(std::shared_ptr<detail::AsyncTicket<U>> ticket)
+      : ticket_(std::move(ticket)) {}
+  // Any thread. The first call counts.
+  void complete(U value) const { ticket_->settle({ticket_->number(), std::move(value), {}}); }
+  void fail(std::string reason) const {
+    ticket_->settle({ticket_->number(), {}, std::move(reason)});
+  }
+
+ private:
+  std::shared_ptr<detail::AsyncTicket<U>> ticket_;
+};
+
+template <StreamType In, typename U, typename Function>
+class AsyncMapOperator final : public Operator {
+  using Out = Stored<U>;
+  static_assert(!holds_views<U>, "an asynchronous result must own its text: use std::string");
+
+ public:
+  AsyncMapOperator(Function function, AsyncOptions options)
+      : function_(std::move(function)), options_(options) {}
+  ~AsyncMapOperator() override {
+    if (board_) board_->close();
+  }
+
+  void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+
+  // Records under way are spread by their number over all earlier pieces.
+  Status restore(ByteReader& in) override {
+    std::uint8_t version = 0;
+    std::uint64_t count = 0;
+    if (!in.get_value(version) || version != snapshot_version || !in.get_value(count)) {
+      return {ErrorCode::corrupt_record, "the state of an async_map cannot be decoded"};
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Timestamp time = 0;
+      std::string_view bytes;
+      if (!in.get_value(time) || !in.get_text(bytes)) {
+        return {ErrorCode::corrupt_record, "the state of an async_map is cut short"};
+      }
+      const auto owner = restored_count_++ % static_cast<std::uint64_t>(context().parallelism());
+      if (owner == static_cast<std::uint64_t>(context().subtask())) {
+        waiting_.push_back({std::string(bytes), time});
+      }
+    }
+    return {};
+  }
+  Status snapshot(ByteWriter& out) override {
+    out.put_value(snapshot_version);
+    out.put_value(static_cast<std::uint64_t>(under_way_ + waiting_.size()));
+    for (const Pending& one : pending_) {
+      if (one.gone) continue;
+      out.put_value(one.record.time);
+      out.put_text(one.record.bytes);
+    }
+    for (const Held& held : waiting_) {
+      out.put_value(held.time);
+      out.put_text(held.bytes);
+    }
+    return {};
+  }
+
+  Status open() override {
+    if (options_.capacity == 0) {
+      return {ErrorCode::invalid_argument, "async_map: capacity must be 1 or more"};
+    }
+    board_ = std::make_shared<detail::AsyncBoard<U>>(context());
+    if (!waiting_.empty()) context().call_at(context().now());
+    return {};
+  }
+  Status close() override {
+    if (board_) board_->close();
+    return {};
+  }
+
+  Answer process(Batch& in, Output& out) override {
+    const auto values = in.values<In>();
+    for (;;) {
+      if (const Answer answer = pump(out); answer != Answer::done) return answer;
+      if (in.finished()) return Answer::done;
+      if (under_way_ >= options_.capacity) return Answer::blocked;
+      std::size_t taken = in.position();
+      for (; taken < values.size() && under_way_ < options_.capacity; ++taken) {
+        in.advance_to(taken);  // for the message, should the function throw
+        Held held{{}, in.has_timestamps() ? in.timestamps()[taken] : no_timestamp};
+        encode(values[taken], held.bytes);
+        issue(values[taken], std::move(held));
+      }
+      in.advance_to(taken);
+    }
+  }
+  Answer idle(Output& out) override { return pump(out); }
+  Answer timer(std::int64_t, Output& out) override {
+    armed_ = INT64_MAX;
+    return pump(out);
+  }
+  Answer watermark(Timestamp, Output& out) override { return drain(out); }
+  Answer end(Output& out) override { return drain(out); }
+
+ private:
+  static constexpr std::uint8_t snapshot_version = 1;
+
+  struct Held {
+    std::string bytes;  // the record, by its codec
+    Timestamp time;
+  };
+  struct Pending {
+    Held record;
+    std::int64_t deadline;
+    std::optional<U> value;
+    bool gone = false;  // its result is out
+  };
+
+  static void encode(const In& record, std::string& bytes) {
+    ByteWriter writer(bytes);
+    Codec<In>::encode(record, writer);
+    bytes.resize(writer.size());
+  }
+  template <typename Call>
+  static decltype(auto) with_record(const std::string& bytes, Call&& call) {
+    In record{};
+    ByteReader reader(bytes);
+    HUMMER_ASSERT(Codec<In>::decode(reader, record));
+    return call(static_cast<const In&>(record));
+  }
+
+  void issue(const In& record, Held held) {
+    const std::int64_t deadline =
+        options_.timeout_ms > 0 ? context().now() + options_.timeout_ms * 1'000'000 : INT64_MAX;
+    const std::uint64_t number = first_number_ + pending_.size();
+    pending_.push_back({std::move(held), deadline, {}});
+    ++under_way_;
+    function_(record, AsyncResult<U>(std::make_shared<detail::AsyncTicket<U>>(board_, number)));
+  }
+
+  // Until nothing is under way any more.
+  Answer drain(Output& out) {
+    const Answer answer = pump(out);
+    if (answer != Answer::done) return answer;
+    if (under_way_ + waiting_.size() == 0) return Answer::done;
+    // What there is goes on meanwhile.
+    return out.batch().empty() ? Answer::blocked : Answer::more;
+  }
+
+  // Calls for restored records, takes what has arrived or timed out, emits what may go.
+  Answer pump(Output& out) {
+    for (;;) {
+      if (!take_arrived()) return Answer::failed;
+      if (!emit_ready(out)) return Answer::more;
+      if (waiting_.empty() || under_way_ >= options_.capacity) break;
+      Held held = std::move(waiting_.front());
+      waiting_.pop_front();
+      const std::string bytes = held.bytes;
+      with_record(bytes, [&](const In& record) { issue(record, std::move(held)); });
+    }
+    arm();
+    return Answer::done;
+  }
+
+  bool take_arrived() {
+    arrived_.clear();
+    board_->take(arrived_);
+    for (auto& outcome : arrived_) {
+      if (outcome.ticket < first_number_) continue;
+      Pending& one = pending_[outcome.ticket - first_number_];
+      if (one.gone || one.value) continue;  // its time was over
+      if (!outcome.value) return fail_for(ErrorCode::operator_failed, outcome.reason);
+      one.value = std::move(outcome.value);
+      one.deadline = INT64_MAX;
+      ready_.push_back(outcome.ticket);
+    }
+    if (options_.timeout_ms <= 0) return true;
+    const std::int64_t now = context().now();
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      Pending& one = pending_[i];
+      if (one.gone || one.value) continue;
+      if (one.deadline > now) break;  // in the order of the calls
+      if constexpr (requires(const In& record) { function_.on_timeout(record); }) {
+        one.value = with_record(
+            one.record.bytes, [&](const In& record) -> U { return function_.on_timeout(record); });
+        ready_.push_back(first_number_ + i);
+      } else {
+        return fail_for(ErrorCode::timed_out,
+                        "no result after " + std::to_string(options_.timeout_ms) + " ms");
+      }
+    }
+    return true;
+  }
+  bool fail_for(ErrorCode code, const std::string& reason) {
+    (void)context().fail({code, "async_map '" + context().name() + "': " + reason});
+    return false;
+  }
+
+  // False: the output is full.
+  bool emit_ready(Output& out) {
+    if (options_.order == AsyncOrder::ordered) {
+      ready_.clear();
+      while (!pending_.empty() && pending_.front().value) {
+        if (out.full()) return false;
+        emit(pending_.front(), out);
+        pop_gone();
+      }
+      return true;
+    }
+    while (!ready_.empty()) {
+      if (out.full()) return false;
+      emit(pending_[ready_.front() - first_number_], out);
+      ready_.pop_front();
+      pop_gone();
+    }
+    return true;
+  }
+  void emit(Pending& one, Output& out) {
+    const std::size_t before = out.batch().size();
+    out.collector<Out>().emit(std::move(*one.value));
+    stamp(out.batch(), before, before + 1, one.record.time);
+    one.value.reset();
+    one.gone = true;
+    --under_way_;
+  }
+  void pop_gone() {
+    while (!pending_.empty() && pending_.front().gone) {
+      pending_.pop_front();
+      ++first_number_;
+    }
+  }
+
+  void arm() {
+    if (options_.timeout_ms <= 0) return;
+    for (const Pending& one : pending_) {
+      if (one.gone || one.value) continue;
+      if (one.deadline < armed_) {
+        armed_ = one.deadline;
+        context().call_at(armed_);
+      }
+      return;
+    }
+  }
+
+  Function function_;
+  const AsyncOptions options_;
+  std::shared_ptr<detail::AsyncBoard<U>> board_;
+  std::deque<Pending> pending_;  // numbered from first_number_ on
+  std::uint64_t first_number_ = 0;
+  std::size_t under_way_ = 0;         // of pending_: not gone
+  std::deque<std::uint64_t> ready_;   // unordered: numbers with a result, as they came
+  std::deque<Held> waiting_;          // restored, not called for yet
+  std::uint64_t restored_count_ = 0;  // in all pieces
+  std::vector<detail::AsyncOutcome<U>> arrived_;
+  std::int64_t armed_ = INT64_MAX;
+};
+
+namespace detail {
+
+// The U of the function's AsyncResult<U>.
+template <typename Signature>
+struct AsyncResultType;
+template <typename Class, typename Return, typename In, typename U>
+struct AsyncResultType<Return (Class::*)(In, AsyncResult<U>) const> {
+  using Type = U;
+};
+template <typename Class, typename Return, typename In, typename U>
+struct AsyncResultType<Return (Class::*)(In, AsyncResult<U>)> {
+  using Type = U;
+};
+
+}  // namespace detail
+
+}  // namespace hummer

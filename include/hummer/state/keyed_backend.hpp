@@ -1,0 +1,148 @@
+// KeyedBackend and KeyedState: what the states of a keyed function and the table
+// behind them know of each other.
+//
+// A state (ValueState and so on, keyed_states.hpp) is a member of the user's
+// object and holds no values itself: it names a cell that every key's entry has.
+// The backend (KeyedStore<K>) finds the entry of the key in hand, at most once
+// per record and only when a state is touched. An entry counts what is in it
+// (`live`: states with a value, timers); with nothing left it goes.
+//
+// Lifecycle: states are made with the user's object, bound once by the backend
+// before restore and open, and not moved from then on. Thread: that of the
+// operator. Errors: a state that is touched without a key, or that no operator
+// knows, throws std::logic_error (a mistake in the job, which fails with its message).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <hummer/batch.hpp>
+#include <hummer/bytes.hpp>
+
+namespace hummer {
+
+// When a value's time to live begins again.
+enum class TtlUpdate : std::uint8_t { on_write, on_read_and_write };
+
+struct StateOptions {
+  // Milliseconds of processing time after which a value is gone: it is not seen from then on, and
+  // removed in the background. 0: never. Of lists and maps: each element by itself.
+  std::int64_t ttl_ms = 0;
+  TtlUpdate ttl_update = TtlUpdate::on_write;
+};
+
+// The head of a key's entry; the key and the cells of the states follow.
+struct KeyedEntry {
+  std::uint64_t hash = 0;
+  std::uint64_t ordinal = 0;  // in the snapshot that is being written
+  std::uint32_t live = 0;
+};
+
+enum class TimerKind : std::uint8_t { event, processing };
+
+class KeyedBackend {
+ public:
+  virtual ~KeyedBackend() = default;
+
+  // The entry of the key in hand, or null when it has none.
+  KeyedEntry* find() {
+    if (!looked_up_) [[unlikely]]
+      look_up(false);
+    return current_;
+  }
+  // The same, made if need be.
+  KeyedEntry& obtain() {
+    if (!looked_up_ || current_ == nullptr) look_up(true);
+    return *current_;
+  }
+  // Processing time, milliseconds since 1970.
+  Timestamp now_ms() const { return now_ms_; }
+  void set_now_ms(Timestamp now) { now_ms_ = now; }
+  // From now on timers that are set are forgotten.
+  void refuse_timers() { refuses_timers_ = true; }
+
+  // The key in hand, or null: there is none, or it is of another type.
+  virtual const void* key_of_type(const TypeDescriptor& type) const = 0;
+
+  // Of the key in hand. Setting one that is there already does nothing.
+  virtual void set_timer(TimerKind kind, Timestamp time) = 0;
+  virtual void delete_timer(TimerKind kind, Timestamp time) = 0;
+
+ protected:
+  virtual void look_up(bool create) = 0;
+
+  KeyedEntry* current_ = nullptr;
+  bool looked_up_ = false;
+  Timestamp now_ms_ = 0;
+  bool refuses_timers_ = false;
+};
+
+class KeyedState {
+ public:
+  KeyedState(std::string_view name, StateOptions options) : name_(name), options_(options) {}
+  virtual ~KeyedState() = default;
+
+  const std::string& name() const { return name_; }
+  const StateOptions& options() const { return options_; }
+
+  // ---- for the backend ----
+
+  void bind(KeyedBackend& backend, std::size_t offset) {
+    backend_ = &backend;
+    offset_ = offset;
+  }
+  // What the snapshot says of it: "value<f64>".
+  virtual std::string describe_type() const = 0;
+  virtual std::size_t cell_size() const = 0;
+  virtual std::size_t cell_alignment() const = 0;
+  virtual void construct(KeyedEntry& entry) const = 0;
+  virtual void destroy(KeyedEntry& entry) const = 0;
+  virtual bool present(const KeyedEntry& entry) const = 0;
+  // REQUIRES: present.
+  virtual void encode(const KeyedEntry& entry, ByteWriter& out) const = 0;
+  // Into an empty cell, which is present then. False: not valid.
+  [[nodiscard]] virtual bool decode(ByteReader& in, KeyedEntry& entry) const = 0;
+  // Drops what is older than its time to live.
+  virtual void expire(KeyedEntry& entry, Timestamp now) const = 0;
+
+ protected:
+  KeyedState(const KeyedState&) = default;
+  KeyedState& operator=(const KeyedState&) = default;
+
+  static constexpr Timestamp never_expires = end_of_time;
+
+  KeyedBackend& backend() const {
+    if (backend_ == nullptr) [[unlikely]]
+      unknown();
+    return *backend_;
+  }
+  bool has_ttl() const { return options_.ttl_ms > 0; }
+  bool touches_on_read() const {
+    return has_ttl() && options_.ttl_update == TtlUpdate::on_read_and_write;
+  }
+  Timestamp fresh_expiry() const {
+    return has_ttl() ? backend_->now_ms() + options_.ttl_ms : never_expires;
+  }
+  void* cell_of(KeyedEntry& entry) const { return reinterpret_cast<char*>(&entry) + offset_; }
+  const void* cell_of(const KeyedEntry& entry) const {
+    return reinterpret_cast<const char*>(&entry) + offset_;
+  }
+
+ private:
+  [[noreturn]] void unknown() const {
+    throw std::logic_error(
+        "state '" + name_ +
+        "' is not known to its operator: only states that are members of an aggregate are found by "
+        "themselves; list them: auto states() { return hummer::states(a, b); }");
+  }
+
+  std::string name_;
+  StateOptions options_;
+  KeyedBackend* backend_ = nullptr;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace hummer

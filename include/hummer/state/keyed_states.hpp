@@ -1,0 +1,448 @@
+// The states that a keyed function declares as its members:
+//
+//   ValueState<double> last{"last"};                       one value
+//   ListState<Order> open{"open", {.ttl_ms = 60'000}};     values in the order added
+//   MapState<std::string, int> seen{"seen"};               values by a key of their own
+//   ReducingState<double, std::plus<>> sum{"sum"};         values folded by a function
+//   AggregatingState<CountAggregate> count{"count"};       by an aggregate (hummer/aggregate.hpp)
+//
+// Each reads and writes the value that belongs to the key of the record (or
+// timer) in hand. The name is the state's in snapshots; two of one name in a
+// function are refused. Values have a codec and own their memory.
+//
+// References and pointers that a state gives are good until the state is written
+// to or the call ends. MapState is ordered by its keys (operator< where the type
+// has one, else the order of their canonical bytes), so that what is emitted from
+// it comes in the same order everywhere.
+//
+// Time to live: see StateOptions. Thread: that of the operator. Cost: the first
+// touch per record hashes the key and finds its entry, further ones add an offset.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <hummer/aggregate.hpp>
+#include <hummer/codec.hpp>
+#include <hummer/state/keyed_backend.hpp>
+
+namespace hummer {
+namespace detail {
+
+template <typename T>
+consteval bool check_state_type() {
+  static_assert(HasCodec<T>,
+                "a state's type has no hummer::Codec: specialise it (see hummer/codec.hpp)");
+  static_assert(!holds_views<T>,
+                "a state's value must own its memory: use std::string instead of "
+                "std::string_view, and copies of the fields instead of text blocks");
+  return true;
+}
+
+// What all states share: finding their cell. Cell: default constructible, has
+// empty(), encode(ByteWriter&), decode(ByteReader&), expire(now).
+template <typename Cell>
+class StateOf : public KeyedState {
+ public:
+  using KeyedState::KeyedState;
+
+  std::size_t cell_size() const final { return sizeof(Cell); }
+  std::size_t cell_alignment() const final { return alignof(Cell); }
+  void construct(KeyedEntry& entry) const final { new (cell_of(entry)) Cell(); }
+  void destroy(KeyedEntry& entry) const final { std::destroy_at(&cell(entry)); }
+  bool present(const KeyedEntry& entry) const final {
+    return !static_cast<const Cell*>(cell_of(entry))->empty();
+  }
+  void encode(const KeyedEntry& entry, ByteWriter& out) const final {
+    static_cast<const Cell*>(cell_of(entry))->encode(out);
+  }
+  bool decode(ByteReader& in, KeyedEntry& entry) const final {
+    if (!cell(entry).decode(in) || cell(entry).empty()) return false;
+    ++entry.live;
+    return true;
+  }
+  void expire(KeyedEntry& entry, Timestamp now) const final {
+    if (cell(entry).empty()) return;
+    cell(entry).expire(now);
+    if (cell(entry).empty()) --entry.live;
+  }
+  void clear() {
+    KeyedEntry* const entry = backend().find();
+    if (entry == nullptr || cell(*entry).empty()) return;
+    cell(*entry) = Cell();
+    --entry->live;
+  }
+
+ protected:
+  // What there is of the key in hand, or null.
+  Cell* find_cell() const {
+    KeyedEntry* const entry = backend().find();
+    if (entry == nullptr) return nullptr;
+    if (has_ttl()) expire(*entry, backend().now_ms());
+    Cell& found = cell(*entry);
+    return found.empty() ? nullptr : &found;
+  }
+  // Calls change(cell), which leaves a value in it (or none).
+  template <typename Change>
+  decltype(auto) change_cell(Change&& change) {
+    KeyedEntry& entry = backend().obtain();
+    if (has_ttl()) expire(entry, backend().now_ms());
+    Recount recount{entry, cell(entry), !cell(entry).empty()};
+    return change(cell(entry));
+  }
+
+ private:
+  // Also when change() throws.
+  struct Recount {
+    KeyedEntry& entry;
+    const Cell& cell;
+    bool was_present;
+    ~Recount() {
+      const bool is_present = !cell.empty();
+      if (is_present != was_present) entry.live += is_present ? 1u : ~0u;
+    }
+  };
+  Cell& cell(KeyedEntry& entry) const { return *static_cast<Cell*>(cell_of(entry)); }
+};
+
+template <typename T>
+struct ValueCell {
+  std::optional<T> value;
+  Timestamp expires = end_of_time;
+
+  bool empty() const { return !value.has_value(); }
+  void expire(Timestamp now) {
+    if (expires <= now) value.reset();
+  }
+  void encode(ByteWriter& out) const {
+    out.put_value(expires);
+    Codec<T>::encode(*value, out);
+  }
+  bool decode(ByteReader& in) {
+    return in.get_value(expires) && Codec<T>::decode(in, value.emplace());
+  }
+};
+
+template <typename T>
+struct ListCell {
+  std::vector<T> values;
+  std::vector<Timestamp> expires;  // one per value, or none; never decreasing
+
+  bool empty() const { return values.empty(); }
+  void expire(Timestamp now) {
+    const auto gone = std::upper_bound(expires.begin(), expires.end(), now) - expires.begin();
+    if (gone == 0) return;
+    values.erase(values.begin(), values.begin() + gone);
+    expires.erase(expires.begin(), expires.begin() + gone);
+  }
+  void encode(ByteWriter& out) const {
+    out.put_value(static_cast<std::uint32_t>(values.size()));
+    out.put_value(static_cast<std::uint8_t>(!expires.empty()));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!expires.empty()) out.put_value(expires[i]);
+      Codec<T>::encode(values[i], out);
+    }
+  }
+  bool decode(ByteReader& in) {
+    std::uint32_t count = 0;
+    std::uint8_t timed = 0;
+    if (!in.get_value(count) || !in.get_value(timed)) return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (timed != 0 && !in.get_value(expires.emplace_back())) return false;
+      T value{};
+      if (!Codec<T>::decode(in, value)) return false;
+      values.push_back(std::move(value));
+    }
+    return std::is_sorted(expires.begin(), expires.end());
+  }
+};
+
+template <typename K>
+struct CanonicalLess {
+  bool operator()(const K& a, const K& b) const {
+    if constexpr (requires {
+                    { a < b } -> std::convertible_to<bool>;
+                  } && !std::is_floating_point_v<K>) {
+      return a < b;
+    } else {
+      return bytes(a) < bytes(b);
+    }
+  }
+  static std::string bytes(const K& key) {
+    std::string space;
+    ByteWriter out(space, true);
+    Codec<K>::encode(key, out);
+    return std::string(out.view());
+  }
+};
+
+template <typename K, typename V>
+struct MapCell {
+  struct Mapped {
+    V value;
+    Timestamp expires = end_of_time;
+  };
+  std::map<K, Mapped, CanonicalLess<K>> values;
+
+  bool empty() const { return values.empty(); }
+  void expire(Timestamp now) {
+    std::erase_if(values, [now](const auto& item) { return item.second.expires <= now; });
+  }
+  void encode(ByteWriter& out) const {
+    out.put_value(static_cast<std::uint32_t>(values.size()));
+    for (const auto& [key, mapped] : values) {
+      out.put_value(mapped.expires);
+      Codec<K>::encode(key, out);
+      Codec<V>::encode(mapped.value, out);
+    }
+  }
+  bool decode(ByteReader& in) {
+    std::uint32_t count = 0;
+    if (!in.get_value(count)) return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      K key{};
+      Mapped mapped{};
+      if (!in.get_value(mapped.expires) || !Codec<K>::decode(in, key) ||
+          !Codec<V>::decode(in, mapped.value)) {
+        return false;
+      }
+      values.insert_or_assign(std::move(key), std::move(mapped));
+    }
+    return true;
+  }
+};
+
+}  // namespace detail
+
+template <typename T>
+class ValueState final : public detail::StateOf<detail::ValueCell<T>> {
+  static_assert(detail::check_state_type<T>());
+
+ public:
+  explicit ValueState(std::string_view name, StateOptions options = {})
+      : detail::StateOf<detail::ValueCell<T>>(name, options) {}
+  std::string describe_type() const override { return "value<" + Codec<T>::name() + ">"; }
+
+  // Null when there is none.
+  const T* find() const {
+    auto* const cell = this->find_cell();
+    if (cell == nullptr) return nullptr;
+    if (this->touches_on_read()) cell->expires = this->fresh_expiry();
+    return &*cell->value;
+  }
+  bool has_value() const { return find() != nullptr; }
+  T get_or(T otherwise) const {
+    const T* const value = find();
+    return value ? *value : std::move(otherwise);
+  }
+  void set(T value) {
+    this->change_cell([&](auto& cell) {
+      cell.value = std::move(value);
+      cell.expires = this->fresh_expiry();
+    });
+  }
+  // change(T&): of the value there is, or of `initial`.
+  template <typename Change>
+  const T& update(T initial, Change&& change) {
+    return this->change_cell([&](auto& cell) -> const T& {
+      if (!cell.value) cell.value.emplace(std::move(initial));
+      cell.expires = this->fresh_expiry();
+      change(*cell.value);
+      return *cell.value;
+    });
+  }
+};
+
+template <typename T>
+class ListState final : public detail::StateOf<detail::ListCell<T>> {
+  static_assert(detail::check_state_type<T>());
+
+ public:
+  explicit ListState(std::string_view name, StateOptions options = {})
+      : detail::StateOf<detail::ListCell<T>>(name, options) {}
+  std::string describe_type() const override { return "list<" + Codec<T>::name() + ">"; }
+
+  std::span<const T> get() const {
+    auto* const cell = this->find_cell();
+    if (cell == nullptr) return {};
+    if (this->touches_on_read()) {
+      std::fill(cell->expires.begin(), cell->expires.end(), this->fresh_expiry());
+    }
+    return cell->values;
+  }
+  std::size_t size() const { return get().size(); }
+  bool empty() const { return get().empty(); }
+  void add(T value) {
+    this->change_cell([&](auto& cell) {
+      cell.values.push_back(std::move(value));
+      if (this->has_ttl()) cell.expires.resize(cell.values.size(), this->fresh_expiry());
+    });
+  }
+  void set(std::vector<T> values) {
+    this->change_cell([&](auto& cell) {
+      cell.values = std::move(values);
+      cell.expires.clear();
+      if (this->has_ttl()) cell.expires.resize(cell.values.size(), this->fresh_expiry());
+    });
+  }
+  // change(std::vector<T>&); all that is left then was written now.
+  template <typename Change>
+  void update(Change&& change) {
+    this->change_cell([&](auto& cell) {
+      change(cell.values);
+      cell.expires.clear();
+      if (this->has_ttl()) cell.expires.resize(cell.values.size(), this->fresh_expiry());
+    });
+  }
+};
+
+template <typename K, typename V>
+class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
+  static_assert(detail::check_state_type<K>() && detail::check_state_type<V>());
+
+ public:
+  explicit MapState(std::string_view name, StateOptions options = {})
+      : detail::StateOf<detail::MapCell<K, V>>(name, options) {}
+  std::string describe_type() const override {
+    return "map<" + Codec<K>::name() + "," + Codec<V>::name() + ">";
+  }
+
+  const V* find(const K& key) const {
+    auto* const cell = this->find_cell();
+    if (cell == nullptr) return nullptr;
+    const auto found = cell->values.find(key);
+    if (found == cell->values.end()) return nullptr;
+    if (this->touches_on_read()) found->second.expires = this->fresh_expiry();
+    return &found->second.value;
+  }
+  bool contains(const K& key) const { return find(key) != nullptr; }
+  V get_or(const K& key, V otherwise) const {
+    const V* const value = find(key);
+    return value ? *value : std::move(otherwise);
+  }
+  void put(K key, V value) {
+    this->change_cell([&](auto& cell) {
+      cell.values.insert_or_assign(std::move(key), typename detail::MapCell<K, V>::Mapped{
+                                                       std::move(value), this->fresh_expiry()});
+    });
+  }
+  // change(V&): of the value there is, or of `initial`.
+  template <typename Change>
+  const V& update(K key, V initial, Change&& change) {
+    return this->change_cell([&](auto& cell) -> const V& {
+      auto at = cell.values.find(key);
+      if (at == cell.values.end()) {
+        at = cell.values.try_emplace(std::move(key)).first;
+        at->second.value = std::move(initial);
+      }
+      at->second.expires = this->fresh_expiry();
+      change(at->second.value);
+      return at->second.value;
+    });
+  }
+  void remove(const K& key) {
+    if (this->find_cell() == nullptr) return;
+    this->change_cell([&](auto& cell) { cell.values.erase(key); });
+  }
+  std::size_t size() const {
+    auto* const cell = this->find_cell();
+    return cell == nullptr ? 0 : cell->values.size();
+  }
+  bool empty() const { return size() == 0; }
+  // visit(const K&, const V&), in order. REQUIRES: visit does not change this state.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    auto* const cell = this->find_cell();
+    if (cell == nullptr) return;
+    for (auto& [key, mapped] : cell->values) {
+      if (this->touches_on_read()) mapped.expires = this->fresh_expiry();
+      visit(key, static_cast<const V&>(mapped.value));
+    }
+  }
+};
+
+// Reduce: function(const T&, const T&) → T, without state of its own.
+template <typename T, typename Reduce>
+class ReducingState final : public detail::StateOf<detail::ValueCell<T>> {
+  static_assert(detail::check_state_type<T>());
+
+ public:
+  explicit ReducingState(std::string_view name, StateOptions options = {}, Reduce reduce = {})
+      : detail::StateOf<detail::ValueCell<T>>(name, options), reduce_(std::move(reduce)) {}
+  std::string describe_type() const override { return "value<" + Codec<T>::name() + ">"; }
+
+  const T* find() const {
+    auto* const cell = this->find_cell();
+    if (cell == nullptr) return nullptr;
+    if (this->touches_on_read()) cell->expires = this->fresh_expiry();
+    return &*cell->value;
+  }
+  T get_or(T otherwise) const {
+    const T* const value = find();
+    return value ? *value : std::move(otherwise);
+  }
+  const T& add(T value) {
+    return this->change_cell([&](auto& cell) -> const T& {
+      if (cell.value) {
+        cell.value = reduce_(std::as_const(*cell.value), std::as_const(value));
+      } else {
+        cell.value = std::move(value);
+      }
+      cell.expires = this->fresh_expiry();
+      return *cell.value;
+    });
+  }
+
+ private:
+  Reduce reduce_;
+};
+
+template <typename Aggregate>
+class AggregatingState final
+    : public detail::StateOf<detail::ValueCell<typename Aggregate::Accumulator>> {
+  using Accumulator = typename Aggregate::Accumulator;
+  static_assert(detail::check_state_type<Accumulator>());
+
+ public:
+  explicit AggregatingState(std::string_view name, StateOptions options = {},
+                            Aggregate aggregate = {})
+      : detail::StateOf<detail::ValueCell<Accumulator>>(name, options),
+        aggregate_(std::move(aggregate)) {}
+  std::string describe_type() const override {
+    return "aggregate<" + Codec<Accumulator>::name() + ">";
+  }
+
+  // Nothing before the first record.
+  std::optional<typename Aggregate::Result> result() const {
+    auto* const cell = this->find_cell();
+    if (cell == nullptr) return std::nullopt;
+    if (this->touches_on_read()) cell->expires = this->fresh_expiry();
+    return aggregate_.result(*cell->value);
+  }
+  template <typename Record>
+  void add(const Record& record) {
+    this->change_cell([&](auto& cell) {
+      const bool is_new = !cell.value.has_value();
+      if (is_new) cell.value.emplace();
+      aggregate_.add(*cell.value, is_new, record);
+      cell.expires = this->fresh_expiry();
+    });
+  }
+
+ private:
+  Aggregate aggregate_;
+};
+
+// What a function that is no aggregate lists its states with:
+//   auto states() { return hummer::states(first_, second_); }
+template <typename... States>
+auto states(States&... all) {
+  return std::tuple<States&...>(all...);
+}
+
+}  // namespace hummer

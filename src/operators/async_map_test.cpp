@@ -1,0 +1,198 @@
+#include <hummer/operators/async_map.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include <hummer/operators/factory.hpp>
+#include <hummer/testing/operator_harness.hpp>
+
+namespace hummer {
+namespace {
+
+template <typename In, typename U, typename Function>
+auto async_factory(Function function, AsyncOptions options) {
+  return make_operator_factory([function, options] {
+    return std::make_unique<AsyncMapOperator<In, U, Function>>(function, options);
+  });
+}
+
+void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
+
+// Keeps results back and gives them in reversed order, three at a time or when it holds
+// what the last record gave.
+struct Backwards {
+  struct Held {
+    AsyncResult<int> result;
+    int value;
+  };
+  std::shared_ptr<std::vector<Held>> held = std::make_shared<std::vector<Held>>();
+  int last;
+
+  void operator()(const int& value, AsyncResult<int> result) const {
+    held->push_back({result, value * 10});
+    if (held->size() < 3 && value != last) return;
+    while (!held->empty()) {
+      Held one = held->back();
+      held->pop_back();
+      one.result.complete(one.value);
+      one.result.complete(-1);
+    }
+  }
+};
+
+TEST(AsyncMapOperator, OrderedGivesResultsInTheOrderOfTheRecords) {
+  for (const std::size_t capacity : {3u, 100u}) {
+    OperatorHarness<int> harness(async_factory<int, int>(Backwards{.last = 7}, {capacity}));
+    harness.options().expansion_max = 100;  // results of earlier records come out together
+    harness.options().with_snapshots = false;
+    harness.record(1, 5).record(2, 6).record(3, 7).record(4, 8).record(5, 9).record(7, 10);
+    harness.output<int>().record(10, 5).record(20, 6).record(30, 7).record(40, 8);
+    harness.output<int>().record(50, 9).record(70, 10);
+    expect_ok(harness.run());
+  }
+}
+
+TEST(AsyncMapOperator, UnorderedGivesThemAsTheyCome) {
+  OperatorHarness<int> harness(async_factory<int, int>(
+      Backwards{.last = 7}, {.capacity = 3, .order = AsyncOrder::unordered}));
+  harness.options().expansion_max = 100;
+  harness.options().with_snapshots = false;
+  harness.records({1, 2, 3, 4, 5, 7});
+  harness.output<int>().records({30, 20, 10, 70, 50, 40});
+  expect_ok(harness.run());
+}
+
+// Even numbers wait for the next odd one, unless they are asked for again. All results come from
+// other threads.
+struct FromThreads {
+  struct Shared {
+    std::set<int> seen;
+    std::vector<std::pair<int, AsyncResult<std::string>>> held;
+  };
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+
+  void operator()(const int& value, AsyncResult<std::string> result) const {
+    const bool again = !shared->seen.insert(value).second;
+    shared->held.emplace_back(value, std::move(result));
+    if (value % 2 == 0 && !again) return;
+    std::thread([this] {
+      for (auto& [number, one] : shared->held) one.complete("answer " + std::to_string(number));
+    }).join();
+    shared->held.clear();
+  }
+};
+
+TEST(AsyncMapOperator, RecordsUnderWayAreState) {
+  for (const auto order : {AsyncOrder::ordered, AsyncOrder::unordered}) {
+    const FromThreads function;
+    OperatorHarness<int> harness(
+        async_factory<int, std::string>(function, {.capacity = 2, .order = order}));
+    harness.effects([function] { *function.shared = {}; }, {}, {});
+    harness.options().expansion_max = 100;
+    harness.options().positions_max = 4;
+    harness.record(1, 1).record(2, 2).record(3, 3).watermark(4).record(4, 4).record(5, 5);
+    auto expected = harness.output<std::string_view>();
+    expected.record("answer 1", 1).record("answer 2", 2).record("answer 3", 3).watermark(4);
+    expected.record("answer 4", 4).record("answer 5", 5);
+    if (order == AsyncOrder::unordered) expected.unordered();
+    expect_ok(harness.run());
+  }
+}
+
+TEST(AsyncMapOperator, FailuresSayWhy) {
+  OperatorHarness<int> failing(async_factory<int, int>(
+      [](const int&, AsyncResult<int> result) { result.fail("no such price"); }, {}));
+  failing.record(1);
+  failing.expect_failure("no such price");
+  expect_ok(failing.run());
+  OperatorHarness<int> dropping(async_factory<int, int>([](const int&, AsyncResult<int>) {}, {}));
+  dropping.record(1);
+  dropping.expect_failure("dropped without a result");
+  expect_ok(dropping.run());
+  OperatorHarness<int> throwing(async_factory<int, int>(
+      [](const int&, AsyncResult<int>) { throw std::runtime_error("thrown"); }, {}));
+  throwing.record(1);
+  throwing.expect_failure("record 0: thrown");
+  expect_ok(throwing.run());
+}
+
+struct Silent {
+  std::shared_ptr<std::vector<AsyncResult<int>>> kept =
+      std::make_shared<std::vector<AsyncResult<int>>>();
+  void operator()(const int& value, AsyncResult<int> result) const {
+    if (value == 2) return kept->push_back(result);
+    result.complete(value);
+  }
+};
+struct SilentWithDefault : Silent {
+  int on_timeout(const int& value) { return -value; }
+};
+
+TEST(AsyncMapOperator, ATimeoutFailsOrGivesADefault) {
+  OperatorHarness<int> failing(async_factory<int, int>(Silent{}, {.timeout_ms = 5}));
+  failing.records({2});
+  failing.expect_failure("no result after 5 ms");
+  expect_ok(failing.run());
+  OperatorHarness<int> defaulting(async_factory<int, int>(SilentWithDefault{}, {.timeout_ms = 5}));
+  defaulting.options().expansion_max = 100;
+  defaulting.records({1, 2, 3});
+  defaulting.output<int>().records({1, -2, 3});
+  expect_ok(defaulting.run());
+}
+
+// Pieces of two subtasks, restored by three: each record is called for once.
+TEST(AsyncMapOperator, RecordsUnderWayAreSpreadOverTheNewSubtasks) {
+  const Silent silent;
+  const auto never = [silent](const int&, AsyncResult<int> result) {
+    silent.kept->push_back(result);
+  };
+  std::vector<std::string> pieces;
+  for (int subtask = 0; subtask < 2; ++subtask) {
+    FakeOperatorContext context({.subtask = subtask, .parallelism = 2});
+    AsyncMapOperator<int, int, decltype(never)> op(never, {});
+    op.set_context(context);
+    Output out;
+    op.declare(out);
+    ASSERT_TRUE(op.open().ok());
+    Batch in(type_of<int>(), 4);
+    {
+      Collector<int> collector(in, 4);
+      for (int i = 0; i < 4; ++i) collector(subtask * 4 + i);
+    }
+    ASSERT_EQ(op.process(in, out), Answer::done);
+    std::string bytes;
+    ByteWriter writer(bytes);
+    ASSERT_TRUE(op.snapshot(writer).ok());
+    pieces.emplace_back(writer.view());
+  }
+  std::vector<int> called;
+  const auto note = [&called](const int& value, AsyncResult<int> result) {
+    called.push_back(value);
+    result.complete(value);
+  };
+  for (int subtask = 0; subtask < 3; ++subtask) {
+    FakeOperatorContext context({.subtask = subtask, .parallelism = 3});
+    AsyncMapOperator<int, int, decltype(note)> op(note, {});
+    op.set_context(context);
+    Output out;
+    op.declare(out);
+    for (const std::string& piece : pieces) {
+      ByteReader in(piece);
+      ASSERT_TRUE(op.restore(in).ok());
+      EXPECT_EQ(in.left(), 0u);
+    }
+    ASSERT_TRUE(op.open().ok());
+    EXPECT_TRUE(context.take_due_timer()) << "nobody else would call it";
+    while (op.end(out) != Answer::done) {
+    }
+    EXPECT_EQ(out.batch().size(), subtask < 2 ? 3u : 2u);
+  }
+  std::sort(called.begin(), called.end());
+  EXPECT_EQ(called, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+}  // namespace
+}  // namespace hummer

@@ -1,0 +1,215 @@
+#include <hummer/operators/keyed_process.hpp>
+
+#include <gtest/gtest.h>
+
+#include <hummer/identity.hpp>
+#include <hummer/operators/deduplicate.hpp>
+#include <hummer/operators/factory.hpp>
+#include <hummer/operators/top_n.hpp>
+#include <hummer/testing/operator_harness.hpp>
+
+namespace hummer {
+namespace {
+
+struct Reading {
+  std::uint32_t sensor;
+  int value;
+};
+
+template <typename User>
+auto keyed_factory(User user, RestoreOptions options = {}) {
+  const auto key_of = [](const Reading& reading) { return reading.sensor; };
+  using Input = KeyedInput<Reading, decltype(key_of)>;
+  using Out = OutputOfKeyed<User>;
+  return make_operator_factory([=] {
+    return std::make_unique<KeyedProcessOperator<std::uint32_t, Out, User, Input>>(
+        user, Input{key_of}, options);
+  });
+}
+
+using Row = std::pair<std::uint32_t, int>;
+
+void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
+
+// Emits the sum so far, the largest value, how many, the distinct values, all of them.
+struct AllKinds {
+  ValueState<int> last{"last"};
+  ListState<int> values{"values"};
+  MapState<int, int> counts{"counts"};
+  ReducingState<int, std::plus<>> sum{"sum"};
+  AggregatingState<CountAggregate> number{"number"};
+
+  void process(const Reading& reading, KeyedOutput<std::vector<int>>& out) {
+    values.add(reading.value);
+    counts.update(reading.value, 0, [](int& count) { ++count; });
+    number.add(reading);
+    const int previous = last.get_or(-1);
+    last.set(reading.value);
+    std::vector<int> row{previous, sum.add(reading.value), static_cast<int>(*number.result()),
+                         static_cast<int>(counts.size()), counts.get_or(reading.value, 0)};
+    row.insert(row.end(), values.get().begin(), values.get().end());
+    out.emit(row);
+    if (reading.value == 0) {
+      last.clear();
+      values.clear();
+      counts.clear();
+      sum.clear();
+      number.clear();
+    }
+  }
+};
+
+TEST(KeyedProcessOperator, EveryKindOfStateBelongsToItsKey) {
+  OperatorHarness<Reading> harness(keyed_factory(AllKinds{}));
+  harness.records({{1, 5}, {2, 7}, {1, 3}, {1, 5}, {1, 0}, {1, 9}, {2, 7}});
+  harness.output<std::vector<int>>().records({{-1, 5, 1, 1, 1, 5},
+                                              {-1, 7, 1, 1, 1, 7},
+                                              {5, 8, 2, 2, 1, 5, 3},
+                                              {3, 13, 3, 2, 2, 5, 3, 5},
+                                              {5, 13, 4, 3, 1, 5, 3, 5, 0},
+                                              {-1, 9, 1, 1, 1, 9},
+                                              {7, 14, 2, 1, 2, 7, 7}});
+  expect_ok(harness.run());
+}
+
+// Puts out (key, time) when a timer fires; sets the ones that the records name.
+struct Timers {
+  ValueState<int> set{"set"};
+  void process(const Reading& reading, KeyedOutput<Row>& out) {
+    if (reading.value < 0) return out.delete_event_timer(-reading.value);
+    out.set_event_timer(reading.value);
+    out.set_event_timer(reading.value);
+    set.update(0, [](int& count) { ++count; });
+  }
+  void on_timer(Timestamp time, KeyedOutput<Row>& out) {
+    out.emit(Row(out.key<std::uint32_t>(), static_cast<int>(time)));
+    if (set.get_or(0) == 2) out.set_event_timer(time + 5);
+    set.clear();
+  }
+};
+
+TEST(KeyedProcessOperator, TimersFireByTimeThenKeyBeforeTheWatermark) {
+  OperatorHarness<Reading> harness(keyed_factory(Timers{}));
+  harness.records({{300, 20}, {2, 20}, {7, 10}, {7, 30}, {9, 15}, {9, -15}, {1, 20}, {2, 90}});
+  harness.watermark(19).watermark(20).watermark(50);
+  harness.output<Row>()
+      .record({7, 10})
+      .record({7, 15})
+      .watermark(19)
+      .record({1, 20})
+      .record({2, 20})
+      .record({300, 20})
+      .watermark(20)
+      .record({2, 25})
+      .record({7, 30})
+      .watermark(50)
+      .record({2, 90});
+  expect_ok(harness.run());
+}
+
+TEST(KeyedProcessOperator, TimersThatAreSetAtTheEndDoNotFire) {
+  OperatorHarness<Reading> harness(keyed_factory(Timers{}));
+  harness.records({{1, 20}, {1, 30}});
+  harness.output<Row>().records({{1, 20}, {1, 30}});
+  expect_ok(harness.run());
+}
+
+struct ProcessingTimers {
+  void process(const Reading& reading, KeyedOutput<Row>& out) {
+    out.set_processing_timer(out.processing_time() / 10 * 10 + reading.value);
+  }
+  Answer on_processing_timer(Timestamp, KeyedOutput<Row>& out) {
+    if (out.full()) return Answer::more;
+    out.emit(Row(out.key<std::uint32_t>(), out.time() == no_timestamp));
+    return Answer::done;
+  }
+};
+
+TEST(KeyedProcessOperator, ProcessingTimers) {
+  OperatorHarness<Reading> harness(keyed_factory(ProcessingTimers{}));
+  // Far apart by the clock, and further than the schedules' pauses reach.
+  harness.options().element_nanoseconds = 1'000'000'000;
+  harness.records({{3, 900}, {1, 10'000'000}}).idle().idle();
+  harness.output<Row>().record({3, 1});
+  expect_ok(harness.run());
+}
+
+// Emits on each timer as many records as the key says, resumably.
+struct Resumable {
+  int emitted = 0;
+  void process(const Reading&, KeyedOutput<Row>& out) { out.set_event_timer(10); }
+  Answer on_timer(Timestamp, KeyedOutput<Row>& out) {
+    for (; emitted < static_cast<int>(out.key<std::uint32_t>()); ++emitted) {
+      if (out.full()) return Answer::more;
+      out.emit(Row(out.key<std::uint32_t>(), emitted));
+    }
+    emitted = 0;
+    return Answer::done;
+  }
+};
+
+TEST(KeyedProcessOperator, ATimersHookMayAnswerMore) {
+  OperatorHarness<Reading> harness(keyed_factory(Resumable{}));
+  harness.records({{3, 0}, {2, 0}}).watermark(10);
+  harness.output<Row>().records({{2, 0}, {2, 1}, {3, 0}, {3, 1}, {3, 2}});
+  expect_ok(harness.run());
+}
+
+class Listed {
+ public:
+  explicit Listed(int step) : step_(step) {}
+  auto states() { return hummer::states(sum_); }
+  void process(const Reading& reading, KeyedOutput<Row>& out) {
+    out.emit(Row(reading.sensor, sum_.update(0, [&](int& sum) { sum += step_; })));
+  }
+
+ private:
+  int step_;
+  ValueState<int> sum_{"sum"};
+};
+struct Base {
+  Base() {}
+};
+struct Unlisted : Base {
+  Unlisted() {}
+  ValueState<int> sum{"sum"};
+  void process(const Reading&, KeyedOutput<Row>&) { sum.set(1); }
+};
+
+TEST(KeyedProcessOperator, AClassListsItsStates) {
+  OperatorHarness<Reading> harness(keyed_factory(Listed(3)));
+  harness.records({{1, 0}, {2, 0}, {1, 0}});
+  harness.output<Row>().records({{1, 3}, {2, 3}, {1, 6}});
+  expect_ok(harness.run());
+  OperatorHarness<Reading> other(keyed_factory(Unlisted{}));
+  other.record({1, 0});
+  other.expect_failure("state 'sum' is not known to its operator");
+  expect_ok(other.run());
+}
+
+TEST(KeyedProcessOperator, Deduplicate) {
+  OperatorHarness<Reading> harness(keyed_factory(Deduplicate<Reading>(0)));
+  harness.records({{1, 5}, {2, 7}, {1, 3}, {3, 1}, {2, 7}});
+  harness.output<Reading>().records({{1, 5}, {2, 7}, {3, 1}});
+  expect_ok(harness.run());
+}
+
+TEST(KeyedProcessOperator, TopN) {
+  OperatorHarness<Reading> harness(
+      keyed_factory(TopN<Reading, int Reading::*>(2, &Reading::value, 10)));
+  harness.record({1, 5}, 3).record({1, 9}, 8).record({1, 7}, 0).record({2, 1}, 9);
+  harness.record({1, 8}, 12).watermark(10).record({1, 100}, 9).record({1, 2}, 11).watermark(25);
+  harness.output<Ranked<Reading>>()
+      .record({0, 1, {1, 9}}, 9)
+      .record({0, 2, {1, 7}}, 9)
+      .record({0, 1, {2, 1}}, 9)
+      .watermark(10)
+      .record({10, 1, {1, 8}}, 19)
+      .record({10, 2, {1, 2}}, 19)
+      .watermark(25);
+  harness.output<Reading>(1).record({1, 100}, 9);
+  expect_ok(harness.run());
+}
+
+}  // namespace
+}  // namespace hummer

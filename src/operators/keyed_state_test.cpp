@@ -1,0 +1,293 @@
+// Keyed state over time and over restarts: time to live, restore at another
+// parallelism, connected streams with broadcast state.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include <hummer/identity.hpp>
+#include <hummer/operators/factory.hpp>
+#include <hummer/operators/keyed_process.hpp>
+#include <hummer/testing/operator_harness.hpp>
+
+namespace hummer {
+namespace {
+
+// An operator under a clock that the test moves, at some subtask.
+template <typename Op>
+struct Bench {
+  FakeOperatorContext context;
+  Op op;
+  Output out;
+
+  template <typename User, typename... Inputs>
+  explicit Bench(FakeOperatorContext::Place place, User user, Inputs... inputs)
+      : context(place), op(std::move(user), inputs...) {
+    op.set_context(context);
+    op.declare(out);
+  }
+  template <typename T>
+  void process(const std::vector<T>& values, int input = 0, Timestamp time = no_timestamp) {
+    Batch in(type_of<T>(), static_cast<std::uint32_t>(values.size()));
+    {
+      Collector<T> collector(in, static_cast<std::uint32_t>(values.size()));
+      for (const T& value : values) collector(value);
+    }
+    if (time != no_timestamp) in.timestamps().assign(values.size(), time);
+    ASSERT_EQ(op.process_input(input, in, out), Answer::done);
+  }
+  template <typename Out>
+  std::vector<Out> take() {
+    const auto values = out.batch().template values<Out>();
+    std::vector<Out> result(values.begin(), values.end());
+    out.batch().clear();
+    return result;
+  }
+  std::string snapshot() {
+    std::string bytes;
+    ByteWriter writer(bytes);
+    EXPECT_TRUE(op.snapshot(writer).ok());
+    return std::string(writer.view());
+  }
+  Status restore(const std::string& piece) {
+    ByteReader in(piece);
+    HUMMER_TRY(op.restore(in));
+    EXPECT_EQ(in.left(), 0u);
+    return {};
+  }
+  void pass(std::int64_t milliseconds) {
+    for (std::int64_t i = 0; i < milliseconds; ++i) {
+      context.advance(1'000'000);
+      while (context.take_due_timer()) ASSERT_EQ(op.timer(context.now(), out), Answer::done);
+    }
+  }
+};
+
+constexpr auto key_of_word = [](std::string_view word) { return word.substr(0, 1); };
+using Word = KeyedInput<std::string_view, decltype(key_of_word)>;
+template <typename User, typename Out>
+using WordBench = Bench<KeyedProcessOperator<std::string_view, Out, User, Word>>;
+
+struct WithTtl {
+  ValueState<int> written{"written", {.ttl_ms = 10}};
+  ValueState<int> read{"read", {.ttl_ms = 10, .ttl_update = TtlUpdate::on_read_and_write}};
+  ListState<int> list{"list", {.ttl_ms = 10}};
+  MapState<int, int> map{"map", {.ttl_ms = 10}};
+
+  void process(std::string_view word, KeyedOutput<std::vector<int>>& out) {
+    const int number = static_cast<int>(word.size());
+    if (number > 1) {
+      if (!written.has_value()) written.set(number);
+      if (!read.has_value()) read.set(number);
+      list.add(number);
+      map.put(number, 1);
+    }
+    out.emit(std::vector<int>{written.get_or(0), read.get_or(0), static_cast<int>(list.size()),
+                              static_cast<int>(map.size())});
+  }
+};
+
+TEST(KeyedState, TimeToLive) {
+  using Row = std::vector<int>;
+  WordBench<WithTtl, Row> bench({}, WithTtl{}, Word{key_of_word});
+  ASSERT_TRUE(bench.op.open().ok());
+  bench.process<std::string_view>({"ab"});
+  bench.context.advance(6'000'000);
+  bench.process<std::string_view>({"abc", "a"});
+  bench.context.advance(4'000'000);
+  bench.process<std::string_view>({"a"});
+  bench.context.advance(5'000'000);
+  bench.process<std::string_view>({"a"});
+  bench.context.advance(9'000'000);
+  bench.process<std::string_view>({"a"});
+  bench.context.advance(10'000'000);
+  bench.process<std::string_view>({"a"});
+  EXPECT_EQ(bench.take<Row>(), (std::vector<Row>{{2, 2, 1, 1},
+                                                 {2, 2, 2, 2},
+                                                 {2, 2, 2, 2},
+                                                 {0, 2, 1, 1},  // the first writes have gone
+                                                 {0, 2, 1, 1},
+                                                 {0, 2, 0, 0},
+                                                 {0, 0, 0, 0}}));
+}
+
+TEST(KeyedState, ExpiredValuesAreRemovedInTheBackground) {
+  WordBench<WithTtl, std::vector<int>> bench({}, WithTtl{}, Word{key_of_word});
+  ASSERT_TRUE(bench.op.open().ok());
+  const std::size_t empty = bench.snapshot().size();
+  bench.process<std::string_view>({"ab", "bb", "cb"});
+  EXPECT_GT(bench.snapshot().size(), empty);
+  bench.pass(25);
+  EXPECT_EQ(bench.snapshot().size(), empty);
+}
+
+// A sum per word, and a timer at 100.
+struct Sums {
+  ValueState<std::int64_t> sum{"sum"};
+  void process(std::string_view, KeyedOutput<std::string>& out) {
+    sum.update(0, [](std::int64_t& value) { ++value; });
+    out.set_event_timer(100);
+  }
+  void on_timer(Timestamp, KeyedOutput<std::string>& out) {
+    out.emit(std::string(out.key<std::string_view>()) + std::to_string(sum.get_or(0)));
+    sum.clear();
+  }
+};
+constexpr auto whole_word = [](std::string_view word) { return word; };
+using Whole = KeyedInput<std::string_view, decltype(whole_word)>;
+using SumsOperator = KeyedProcessOperator<std::string_view, std::string, Sums, Whole>;
+
+TEST(KeyedState, RestoreAtAnotherParallelismSplitsAndMergesPieces) {
+  std::vector<std::string> words;
+  for (int i = 0; i < 200; ++i) words.push_back("w" + std::to_string(1000 + i));
+  std::vector<std::string> pieces;
+  std::vector<std::string> seen;
+  for (const int parallelism : {1, 4, 3, 1, 2}) {
+    std::vector<std::string> next_pieces;
+    seen.clear();
+    for (int subtask = 0; subtask < parallelism; ++subtask) {
+      Bench<SumsOperator> bench({.subtask = subtask, .parallelism = parallelism}, Sums{},
+                                Whole{whole_word});
+      for (const std::string& piece : pieces) {
+        const Status status = bench.restore(piece);
+        ASSERT_TRUE(status.ok()) << status.to_string();
+      }
+      ASSERT_TRUE(bench.op.open().ok());
+      std::vector<std::string_view> own;
+      for (const std::string& word : words) {
+        if (bench.context.owns_key(key_hash(std::string_view(word)))) own.push_back(word);
+      }
+      bench.process<std::string_view>(own);
+      next_pieces.push_back(bench.snapshot());
+      ASSERT_EQ(bench.op.watermark(100, bench.out), Answer::done);
+      const auto out = bench.take<std::string>();
+      EXPECT_TRUE(std::is_sorted(out.begin(), out.end())) << "timers of one time go by key";
+      seen.insert(seen.end(), out.begin(), out.end());
+    }
+    pieces = next_pieces;
+  }
+  std::vector<std::string> expected;
+  for (const std::string& word : words) expected.push_back(word + "5");
+  std::sort(expected.begin(), expected.end());
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(seen, expected);
+}
+
+struct OtherType {
+  ValueState<double> sum{"sum"};
+  void process(std::string_view, KeyedOutput<std::string>&) {}
+};
+struct Renamed {
+  ValueState<std::int64_t> total{"total"};
+  void process(std::string_view, KeyedOutput<std::string>&) {}
+};
+struct TwoOfOneName {
+  ValueState<int> a{"same"};
+  ValueState<int> b{"same"};
+  void process(std::string_view, KeyedOutput<std::string>&) {}
+};
+
+TEST(KeyedState, ARestoreThatWouldLoseStateIsRefusedByName) {
+  Bench<SumsOperator> old({}, Sums{}, Whole{whole_word});
+  ASSERT_TRUE(old.op.open().ok());
+  old.process<std::string_view>({"a", "b"});
+  const std::string piece = old.snapshot();
+
+  WordBench<OtherType, std::string> changed({}, OtherType{}, Word{key_of_word});
+  EXPECT_EQ(changed.restore(piece).message(),
+            "state 'sum' is value<i64> in the snapshot and value<f64> in the job");
+  WordBench<Renamed, std::string> renamed({}, Renamed{}, Word{key_of_word});
+  EXPECT_NE(renamed.restore(piece).message().find("'sum', which the function does not declare"),
+            std::string::npos);
+  WordBench<Renamed, std::string> allowed({}, Renamed{}, Word{key_of_word},
+                                          RestoreOptions{.allow_dropped_state = true});
+  EXPECT_TRUE(allowed.restore(piece).ok());
+  WordBench<TwoOfOneName, std::string> doubled({}, TwoOfOneName{}, Word{key_of_word});
+  EXPECT_NE(doubled.op.open().message().find("two states are named 'same'"), std::string::npos);
+  for (std::size_t length = 0; length < piece.size(); ++length) {
+    Bench<SumsOperator> cut({}, Sums{}, Whole{whole_word});
+    ByteReader in(std::string_view(piece).substr(0, length));
+    EXPECT_FALSE(cut.op.restore(in).ok()) << "of " << length << " bytes";
+  }
+}
+
+// Two keyed inputs with common state.
+struct Match {
+  ValueState<int> waiting{"waiting"};
+  void process_first(const int& value, KeyedOutput<int>& out) {
+    waiting.set(value);
+    out.set_event_timer(out.time() + 10);
+  }
+  void process_second(std::string_view text, KeyedOutput<int>& out) {
+    out.emit(waiting.get_or(0) + static_cast<int>(text.size()));
+    waiting.clear();
+  }
+  void on_timer(Timestamp, KeyedOutput<int>& out) {
+    if (waiting.has_value()) out.emit(-waiting.get_or(0));
+  }
+};
+
+TEST(KeyedState, ConnectedStreamsShareStateAndTimers) {
+  const auto key_of_int = [](const int& value) { return value % 10; };
+  const auto key_of_text = [](std::string_view text) { return static_cast<int>(text[0] - '0'); };
+  using First = KeyedInput<int, decltype(key_of_int)>;
+  using Second = KeyedInput<std::string_view, decltype(key_of_text)>;
+  TwoInputHarness<int, std::string_view> harness(make_operator_factory([=] {
+    return std::make_unique<KeyedProcessOperator<int, int, Match, First, Second>>(
+        Match{}, First{key_of_int}, Second{key_of_text});
+  }));
+  harness.first(101, 5).first(102, 6).second("1xx", 7).second("3", 8).watermark(20);
+  harness.first(103, 21).second("2", 22);
+  harness.output<int>().record(104).record(1).record(-102).watermark(20).record(103).record(-103);
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+// A limit for each key, by broadcast.
+struct Limits {
+  BroadcastState<int, int> limits{"limits"};
+  ValueState<int> count{"count"};
+  void process(const int& value, KeyedOutput<int>& out) {
+    const int so_far = count.update(0, [](int& n) { ++n; });
+    const int* const limit = limits.find(value);
+    if (limit != nullptr && so_far > *limit) out.emit(value);
+  }
+  void process_broadcast(const std::pair<int, int>& rule, BroadcastOutput<int>& out) {
+    out.state(limits).put(rule.first, rule.second);
+    if (rule.second == 0) out.emit(-static_cast<int>(limits.size()));
+  }
+};
+using LimitsOperator = KeyedProcessOperator<int, int, Limits, KeyedInput<int, Identity>,
+                                            BroadcastInput<std::pair<int, int>>>;
+
+TEST(KeyedState, BroadcastStateIsReadByTheKeyedSide) {
+  TwoInputHarness<int, std::pair<int, int>> harness(make_operator_factory([] {
+    return std::make_unique<LimitsOperator>(Limits{}, KeyedInput<int, Identity>{},
+                                            BroadcastInput<std::pair<int, int>>{});
+  }));
+  harness.first(7).second({7, 1}).first(7).first(8).second({8, 0}).first(8).first(7);
+  harness.output<int>().records({7, -2, 8, 7});
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+TEST(KeyedState, BroadcastStateIsTheSameAfterARestoreAtAnyParallelism) {
+  std::vector<std::string> pieces;
+  for (const int parallelism : {2, 1, 3}) {
+    std::vector<std::string> next_pieces;
+    for (int subtask = 0; subtask < parallelism; ++subtask) {
+      Bench<LimitsOperator> bench({.subtask = subtask, .parallelism = parallelism}, Limits{},
+                                  KeyedInput<int, Identity>{},
+                                  BroadcastInput<std::pair<int, int>>{});
+      for (const std::string& piece : pieces) ASSERT_TRUE(bench.restore(piece).ok());
+      ASSERT_TRUE(bench.op.open().ok());
+      bench.process<std::pair<int, int>>({{parallelism, 5}, {100 + parallelism, 0}}, 1);
+      const int expected = parallelism == 2 ? -2 : parallelism == 1 ? -4 : -6;
+      EXPECT_EQ(bench.take<int>(), (std::vector<int>{expected}));
+      next_pieces.push_back(bench.snapshot());
+    }
+    pieces = next_pieces;
+  }
+}
+
+}  // namespace
+}  // namespace hummer

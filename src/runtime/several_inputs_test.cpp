@@ -1,0 +1,150 @@
+// A task with several inputs: its head learns by which one a batch came, the
+// watermark is that of all of them; and an operator that woke its task is called.
+#include <gtest/gtest.h>
+
+#include "platform/simulation.hpp"
+#include "runtime/channel_emitters.hpp"
+#include "runtime/stream_task.hpp"
+
+namespace hummer {
+namespace {
+
+using Number = std::int64_t;
+
+// first, first + 2 … below `count`, with watermarks.
+class Stepping final : public SourceOperator {
+ public:
+  Stepping(Number first, Number count) : next_(first), count_(count) {}
+  void declare(Output& out) const override { out.add_port(type_of<Number>()); }
+  Answer produce(Output& out) override {
+    auto collector = out.collector<Number>();
+    while (next_ < count_ && !collector.full()) {
+      collector(next_);
+      next_ += 2;
+    }
+    if (next_ >= count_) return Answer::done;
+    out.set_control(Control::watermark(next_ - 1));
+    return Answer::more;
+  }
+
+ private:
+  Number next_;
+  Number count_;
+};
+
+struct SeenByInput {
+  std::vector<Number> numbers[2];
+  bool late = false;
+  bool ended = false;
+};
+
+class ByInput final : public Operator {
+ public:
+  explicit ByInput(SeenByInput& seen) : seen_(seen) {}
+  void declare(Output&) const override {}
+  Answer process(Batch&, Output&) override {
+    return context().fail({ErrorCode::internal, "input?"});
+  }
+  Answer process_input(int input, Batch& in, Output&) override {
+    for (const Number number : in.values<Number>()) {
+      seen_.late = seen_.late || number <= watermark_;
+      seen_.numbers[input].push_back(number);
+    }
+    in.advance_to(in.size());
+    return Answer::done;
+  }
+  Answer watermark(Timestamp time, Output&) override {
+    watermark_ = time;
+    return Answer::done;
+  }
+  Answer end(Output&) override {
+    seen_.ended = true;
+    return Answer::done;
+  }
+
+ private:
+  SeenByInput& seen_;
+  Timestamp watermark_ = no_timestamp;
+};
+
+class SeveralInputs : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Many, SeveralInputs, testing::Range<std::uint64_t>(1, 21));
+
+TEST_P(SeveralInputs, TheHeadLearnsTheInput) {
+  auto platform = make_simulated_platform({.seed = GetParam()});
+  StreamTask consumer(*platform, "consumer", "slot");
+  SeenByInput seen;
+  StageOptions stage;
+  stage.name = "stage";
+  stage.batch_records = 1 + static_cast<std::uint32_t>(GetParam() % 5);
+  consumer.chain().add_stage(std::make_unique<ByInput>(seen), stage);
+  std::vector<std::unique_ptr<StreamTask>> producers;
+  std::vector<std::unique_ptr<RingChannel>> channels;
+  std::vector<std::unique_ptr<Executor>> executors;
+  for (int i = 0; i < 4; ++i) {  // two channels feed each input
+    producers.push_back(std::make_unique<StreamTask>(*platform, "producer", "slot"));
+    channels.push_back(std::make_unique<RingChannel>(
+        1 + GetParam() % 3, producers.back()->wake_event(), consumer.wake_event()));
+    consumer.add_input(channels.back().get(), i % 2);
+    producers.back()->chain().add_stage(std::make_unique<Stepping>(i, 100), stage);
+    producers.back()->chain().add_emitter(
+        0, 0,
+        std::make_unique<ForwardEmitter>(std::vector<RingChannel*>{channels.back().get()}, "c"));
+  }
+  for (auto& producer : producers) {
+    executors.push_back(platform->make_executor({.name = "up"}));
+    executors.back()->spawn(producer->invoke());
+  }
+  executors.push_back(platform->make_executor({.name = "down"}));
+  executors.back()->spawn(consumer.invoke());
+  ASSERT_EQ(platform->run_until([&] { return consumer.figures().state == TaskState::finished; },
+                                seconds(3600)),
+            RunEnd::satisfied);
+  EXPECT_TRUE(consumer.result().ok()) << consumer.result().to_string();
+  for (Number input = 0; input < 2; ++input) {
+    EXPECT_EQ(seen.numbers[input].size(), 99u);
+    for (const Number number : seen.numbers[input]) EXPECT_EQ(number % 2, input);
+  }
+  EXPECT_FALSE(seen.late);
+  EXPECT_TRUE(seen.ended);
+  for (auto& executor : executors) executor->stop();
+}
+
+// Wakes its task whenever the test says so.
+class Sleeper final : public Operator {
+ public:
+  void declare(Output&) const override {}
+  Answer process(Batch& in, Output&) override {
+    in.advance_to(in.size());
+    return Answer::done;
+  }
+  Answer idle(Output&) override {
+    ++idle_calls;
+    return Answer::done;
+  }
+  int idle_calls = 0;
+};
+
+TEST_P(SeveralInputs, AnOperatorThatWakesItsTaskIsCalledWithoutInput) {
+  auto platform = make_simulated_platform({.seed = GetParam()});
+  StreamTask task(*platform, "task", "slot");
+  WakeEvent nobody;
+  RingChannel channel(1, nobody, task.wake_event());
+  task.add_input(&channel);
+  auto made = std::make_unique<Sleeper>();
+  Sleeper& sleeper = *made;
+  task.chain().add_stage(std::move(made), {});
+  auto executor = platform->make_executor({.name = "slot"});
+  executor->spawn(task.invoke());
+  for (int expected : {0, 1, 2}) {
+    (void)platform->run_until([] { return false; }, platform->now() + milliseconds(10));
+    EXPECT_EQ(sleeper.idle_calls, expected);
+    sleeper.context().wake();
+  }
+  (void)platform->run_until([] { return false; }, platform->now() + milliseconds(10));
+  EXPECT_EQ(sleeper.idle_calls, 3);
+  executor->stop();
+}
+
+}  // namespace
+}  // namespace hummer

@@ -1,0 +1,46 @@
+#include <hummer/state/entry_index.hpp>
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+#include <set>
+
+namespace hummer {
+namespace {
+
+struct Entry {
+  std::uint64_t hash;
+  int key;
+};
+
+// Against a set, with hashes that collide in their low bits and in all of them.
+TEST(EntryIndex, EqualsASetUnderInsertionAndRemoval) {
+  for (const std::uint64_t mask :
+       {~std::uint64_t{0}, std::uint64_t{0xFF000000000000FF}, std::uint64_t{7}, std::uint64_t{0}}) {
+    std::mt19937_64 random(mask);
+    EntryIndex<Entry> index;
+    std::deque<Entry> entries;
+    for (int key = 0; key < 300; ++key) entries.push_back({random() & mask, key});
+    std::set<int> present;
+    for (int step = 0; step < 5000; ++step) {
+      Entry& entry = entries[random() % entries.size()];
+      const auto same = [&](const Entry& other) { return other.key == entry.key; };
+      EXPECT_EQ(index.find(entry.hash, same), present.count(entry.key) ? &entry : nullptr);
+      if (present.insert(entry.key).second) {
+        index.insert(entry);
+      } else {
+        present.erase(entry.key);
+        index.erase(entry);
+      }
+      ASSERT_EQ(index.size(), present.size());
+    }
+    for (Entry& entry : entries) {
+      const auto same = [&](const Entry& other) { return other.key == entry.key; };
+      EXPECT_EQ(index.find(entry.hash, same) != nullptr, present.count(entry.key) == 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hummer
