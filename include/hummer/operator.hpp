@@ -147,13 +147,6 @@ class OperatorContext {
   std::uint32_t attempt() const { return attempt_; }
   // In flush: that of the barrier in hand.
   std::uint64_t epoch() const { return epoch_; }
-  // Whether this subtask owns the keys with this hash (see key_hash.hpp): what an operator keeps
-  // of the state that it is given by restore.
-  bool owns_key(std::uint64_t hash) const {
-    const auto groups = static_cast<std::uint32_t>(key_groups_);
-    return group_owner(key_group(hash, groups), static_cast<std::uint32_t>(parallelism_), groups) ==
-           static_cast<std::uint32_t>(subtask_);
-  }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
 
