@@ -149,7 +149,7 @@ class OperatorContext {
   std::uint64_t epoch() const { return epoch_; }
   // Whether this subtask owns the keys with this hash (see key_hash.hpp): what an operator keeps
   // of the state that it is given by restore.
-  bool owns_key(std::uint64_t hash) const {
+  bool owns_hash(std::uint64_t hash) const {
     const auto groups = static_cast<std::uint32_t>(key_groups_);
     return group_owner(key_group(hash, groups), static_cast<std::uint32_t>(parallelism_), groups) ==
            static_cast<std::uint32_t>(subtask_);

@@ -154,7 +154,7 @@ TEST(KeyedState, RestoreAtAnotherParallelismSplitsAndMergesPieces) {
       ASSERT_TRUE(bench.op.open().ok());
       std::vector<std::string_view> own;
       for (const std::string& word : words) {
-        if (bench.context.owns_key(key_hash(std::string_view(word)))) own.push_back(word);
+        if (bench.context.owns_hash(key_hash(std::string_view(word)))) own.push_back(word);
       }
       bench.process<std::string_view>(own);
       next_pieces.push_back(bench.snapshot());

@@ -231,7 +231,7 @@ class KeyedStore final : public KeyedBackend {
       OwnedKey key{};
       std::uint64_t present = 0;
       if (!Codec<OwnedKey>::decode(in, key) || !in.get_value(present)) return cut_short();
-      const bool mine = context.owns_key(key_hash(key));
+      const bool mine = context.owns_hash(key_hash(key));
       if (mine) {
         const K view(key);
         set_key(view);
