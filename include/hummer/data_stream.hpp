@@ -184,23 +184,22 @@ class DataStream {
     copy.sides_ = std::move(sides);
     return copy;
   }
-  // What the operator that gave this stream (`process`, a window with late_output) puts out under
-  // `tag`.
+  // What the `process` or window that gave this stream puts out under `tag`.
   template <typename U>
   DataStream<U> side_output(const SideOutput<U>& tag) const {
     const std::size_t port = side_output_port(sides_, tag.name, type_of<U>());
     HUMMER_ASSERT(port != 0 && "the tag is not among the side outputs of this process()");
     return DataStream<U>(*env_, side_node_.value_or(node_), static_cast<int>(port));
   }
-  // Event time: timestamp_of is a member pointer or function(const T&) → milliseconds since 1970.
-  // See hummer/watermarks.hpp.
+  // timestamp_of: member pointer or function(const T&) → ms since 1970. See hummer/watermarks.hpp.
   template <typename TimestampOf, typename Generator>
   DataStream assign_timestamps(TimestampOf timestamp_of,
                                WatermarkSettings<Generator> watermarks) const {
     return add<T>("assign_timestamps", make_operator_factory([timestamp_of, watermarks] {
                     return std::make_unique<AssignTimestampsOperator<T, TimestampOf, Generator>>(
                         timestamp_of, watermarks);
-                  }));
+                  }),
+                  false, watermarks.captured().and_also(captured_values(timestamp_of)));
   }
   // All records in windows, in one subtask behind the exchange. See hummer/windows.hpp.
   template <typename Windows>

@@ -39,6 +39,7 @@
 #include <vector>
 
 #include <hummer/batch.hpp>
+#include <hummer/rebuildable.hpp>
 
 namespace hummer {
 
@@ -124,6 +125,15 @@ struct WatermarkSettings {
     WatermarkSettings copy = *this;
     copy.idle_ms = milliseconds;
     return copy;
+  }
+  // See hummer/rebuildable.hpp.
+  CapturedValues captured() const {
+    const CapturedValues settings = encoded_values(idle_ms, ahead_ms);
+    if constexpr (requires { generator.function; }) {
+      return settings.and_also(captured_values(generator.function));
+    } else {
+      return settings.and_also(captured_values(generator));
+    }
   }
   WatermarkSettings aligned(const WatermarkAlignment& group, std::int64_t most_ahead_ms) const {
     WatermarkSettings copy = *this;

@@ -121,31 +121,34 @@ class WindowedStream {
 
   // ---- aggregates ----
 
-  auto count() const { return value("window_count", CountAggregate{}); }
+  auto count() const { return value("window_count", CountAggregate{}, {}); }
   // value_of: a member pointer or function(const T&) → number.
   template <typename ValueOf>
   auto sum(ValueOf value_of) const {
-    return value("window_sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of});
+    return value("window_sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of},
+                 captured_values(value_of));
   }
   template <typename ValueOf>
   auto min(ValueOf value_of) const {
     using V = Value<ValueOf>;
-    return value("window_min", BestAggregate<V, ValueOf, std::less<V>>{value_of});
+    return value("window_min", BestAggregate<V, ValueOf, std::less<V>>{value_of},
+                 captured_values(value_of));
   }
   template <typename ValueOf>
   auto max(ValueOf value_of) const {
     using V = Value<ValueOf>;
-    return value("window_max", BestAggregate<V, ValueOf, std::greater<V>>{value_of});
+    return value("window_max", BestAggregate<V, ValueOf, std::greater<V>>{value_of},
+                 captured_values(value_of));
   }
   // combine(const T&, const T&) → T, associative and commutative.
   template <typename Combine>
   auto reduce(Combine combine) const {
-    return value("window_reduce", ReduceAggregate<T, Combine>{combine});
+    return value("window_reduce", ReduceAggregate<T, Combine>{combine}, captured_values(combine));
   }
   // Any aggregate of the shape in hummer/aggregate.hpp.
   template <typename Aggregate>
   auto aggregate(Aggregate aggregate) const {
-    return value("window_aggregate", aggregate);
+    return value("window_aggregate", aggregate, captured_values(aggregate));
   }
   // The same, with function(key, window, result, Collector<Out>&) called for each result;
   // without the key behind window_all.
@@ -153,7 +156,8 @@ class WindowedStream {
   auto aggregate(Aggregate aggregate, Function function) const {
     using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
     return add("window_aggregate", aggregate,
-               WindowFunction<Key, Aggregate, Emitted, Function>{aggregate, function});
+               WindowFunction<Key, Aggregate, Emitted, Function>{aggregate, function},
+               captured_values(aggregate).and_also(captured_values(function)));
   }
   // function(key, window, std::span<const T> records, Collector<Out>&): all records of the window,
   // kept until then.
@@ -162,7 +166,8 @@ class WindowedStream {
     using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
     using Bag = BagAggregate<T>;
     return add("window_process", Bag(),
-               WindowFunction<Key, Bag, Emitted, Function>{Bag(), function});
+               WindowFunction<Key, Bag, Emitted, Function>{Bag(), function},
+               captured_values(function));
   }
 
  private:
@@ -172,18 +177,23 @@ class WindowedStream {
   using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
 
   template <typename Aggregate>
-  auto value(const std::string& name, Aggregate aggregate) const {
+  auto value(const std::string& name, Aggregate aggregate, const CapturedValues& captured) const {
     if constexpr (keyed) {
-      return add(name, aggregate, WindowValue<Key, Aggregate>{aggregate});
+      return add(name, aggregate, WindowValue<Key, Aggregate>{aggregate}, captured);
     } else {
-      return add(name, aggregate, WindowAllValue<Key, Aggregate>{aggregate});
+      return add(name, aggregate, WindowAllValue<Key, Aggregate>{aggregate}, captured);
     }
   }
 
   template <typename Aggregate, typename Finish>
   DataStream<typename Finish::Output> add(const std::string& name, Aggregate aggregate,
-                                          Finish finish) const {
+                                          Finish finish, const CapturedValues& of_aggregate) const {
     using Out = typename Finish::Output;
+    const CapturedValues captured = captured_values(key_of_)
+                                        .and_also(captured_values(windows_))
+                                        .and_also(captured_values(trigger_))
+                                        .and_also(encoded_values(lateness_ms_))
+                                        .and_also(of_aggregate);
     EdgeSpecification upstream = stream_.edge();
     EdgeSpecification exchange;
     exchange.network = std::exchange(upstream.network, {});
@@ -199,12 +209,13 @@ class WindowedStream {
                                      make_operator_factory([windows, lateness_ms, late_output] {
                                        return std::make_unique<LateRecordsOperator<T, Windows>>(
                                            windows, lateness_ms, late_output);
-                                     }));
+                                     }),
+                                     captured);
         upstream = {};
       }
     }
     DataStream<Out> result = exchange_and_aggregate<Aggregate, Finish>(
-        from, upstream, exchange, name, std::move(aggregate), std::move(finish));
+        from, upstream, exchange, name, std::move(aggregate), std::move(finish), captured);
     if (late_tag_ && late_node) {
       result.sides_ = side_outputs(*late_tag_);
       result.side_node_ = late_node;
@@ -213,9 +224,12 @@ class WindowedStream {
   }
 
   template <typename Aggregate, typename Finish>
-  DataStream<typename Finish::Output> exchange_and_aggregate(
-      int from, const EdgeSpecification& upstream, EdgeSpecification exchange,
-      const std::string& name, Aggregate aggregate, Finish finish) const {
+  DataStream<typename Finish::Output> exchange_and_aggregate(int from,
+                                                             const EdgeSpecification& upstream,
+                                                             EdgeSpecification exchange,
+                                                             const std::string& name,
+                                                             Aggregate aggregate, Finish finish,
+                                                             const CapturedValues& captured) const {
     using Out = typename Finish::Output;
     StreamExecutionEnvironment& env = stream_.environment();
     const KeyOf key_of = key_of_;
@@ -232,7 +246,8 @@ class WindowedStream {
                          make_operator_factory([key_of, grid, aggregate, limit] {
                            return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
                                key_of, grid, aggregate, limit);
-                         }));
+                         }),
+                         captured);
         const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
         exchange.partitioner =
             std::make_shared<HashPartitionerFactory<Part, decltype(key_of_part)>>(key_of_part);
@@ -242,7 +257,8 @@ class WindowedStream {
                      make_operator_factory([grid, lateness_ms, aggregate, finish] {
                        return std::make_unique<SliceWindowOperator<Input, Key, Aggregate, Finish>>(
                            Input(), grid, lateness_ms, aggregate, finish);
-                     })));
+                     }),
+                     captured));
       }
     }
     // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an
@@ -271,7 +287,8 @@ class WindowedStream {
             key_of, windows, trigger, lateness_ms, aggregate, finish);
       });
     }
-    return DataStream<Out>(env, append<Out>(from, exchange, name, true, std::move(factory)));
+    return DataStream<Out>(env,
+                           append<Out>(from, exchange, name, true, std::move(factory), captured));
   }
 
   // Bags of records would only be copied once more.
@@ -293,13 +310,14 @@ class WindowedStream {
 
   template <typename Out>
   int append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
-             std::shared_ptr<const OperatorFactory> factory) const {
+             std::shared_ptr<const OperatorFactory> factory, const CapturedValues& captured) const {
     StreamExecutionEnvironment& env = stream_.environment();
     const int node = env.add_node({.name = std::move(name),
                                    .kind = "operator",
                                    .factory = std::move(factory),
                                    .stateful = stateful,
-                                   .output_type = type_of<Out>().name});
+                                   .output_type = type_of<Out>().name,
+                                   .captured = captured});
     env.add_edge(from, node, edge);
     return node;
   }

@@ -67,7 +67,8 @@ struct WindowedAll {
   V value;
 };
 
-enum class TimeDomain : std::uint8_t { event, processing };
+// As wide as what stands beside it: windows without padding can be compared by their bytes.
+enum class TimeDomain : std::int64_t { event, processing };
 
 // Where windows that lie on a grid begin and end, and the slices that they are cut into: the
 // longest stretches in which all windows agree.

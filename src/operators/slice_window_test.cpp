@@ -211,6 +211,19 @@ TEST(SliceWindowOperator, MistakesAreNamed) {
   expect_ok(offset.run());
 }
 
+// A key that is a 64-bit number is no hash.
+TEST(OperatorContext, OwnsTheKeysThatTheExchangeSendsIt) {
+  for (int subtask = 0; subtask < 3; ++subtask) {
+    const FakeOperatorContext context({.subtask = subtask, .parallelism = 3});
+    for (std::uint64_t key = 0; key < 100; ++key) {
+      const std::uint32_t group = key_group(key_hash(key), default_key_groups);
+      const bool mine =
+          group_owner(group, 3, default_key_groups) == static_cast<std::uint32_t>(subtask);
+      EXPECT_EQ(context.owns_key(key), mine) << key;
+    }
+  }
+}
+
 TEST(SliceWindowOperator, RestoreTakesTheKeysThatItOwns) {
   using Input = RecordInput<Sale, std::int64_t, ShopOf>;
   using Window = SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>;

@@ -180,7 +180,7 @@ class ChainDriver {
   bool blocked_by_operator_ = false;
   std::vector<SnapshotPiece> pieces_;  // of the barrier on its way down the chain
   std::function<void(std::uint64_t, std::vector<SnapshotPiece>)> on_snapshot_;
-  int head_input_ = 0;              // where the head's batch came from
+  int head_input_ = 0;  // where the head's batch came from
   std::atomic<bool> woken_{false};
   Status failure_;
 };
