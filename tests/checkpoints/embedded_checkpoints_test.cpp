@@ -2,13 +2,11 @@
 // public API, embedded, under the simulated platform with many seeds, and under Linux.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <map>
-#include <sstream>
-#include <stdexcept>
 
 #include <hummer/hummer.hpp>
 
+#include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
@@ -16,23 +14,6 @@ namespace hummer {
 namespace {
 
 using Index = std::uint64_t;
-
-// Lines of all visible files of a directory, sorted.
-std::vector<std::string> visible_lines(Files& files, const std::string& directory) {
-  std::vector<std::string> lines;
-  const auto names = files.list_directory(directory);
-  if (!names.ok()) return lines;
-  for (const std::string& name : *names) {
-    if (name.starts_with('.')) continue;
-    auto file = files.open_for_reading(directory + "/" + name);
-    std::string text((*file)->size_bytes(), ' ');
-    EXPECT_TRUE((*file)->read_at(0, text).ok());
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
 
 std::size_t hidden_files(Files& files, const std::string& directory) {
   const auto names = files.list_directory(directory);
@@ -42,21 +23,9 @@ std::size_t hidden_files(Files& files, const std::string& directory) {
                            [](const std::string& name) { return name.starts_with('.'); }));
 }
 
-struct Failures {
-  std::atomic<int> left{0};
-  std::atomic<Index> seen{0};
-  Index every = 0;
-
-  void maybe_throw() {
-    const Index now = ++seen;
-    if (every == 0 || now % every != 0) return;
-    if (left.fetch_sub(1) > 0) throw std::runtime_error("planned");
-  }
-};
-
 // The running count of each of `keys` keys: 1, 2, 3, … once each.
 JobResult running_counts(EnvironmentOptions options, Index count, Index keys, double rate,
-                         Failures& failures, const std::string& output) {
+                         PlannedFailures& failures, const std::string& output) {
   StreamExecutionEnvironment env(std::move(options));
   env.generate([](Index i) { return i; }, {.count = count, .records_per_second = rate})
       .map([keys](Index i) { return i % keys; })
@@ -100,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, EmbeddedCheckpoints, testing::Range<std::uint64_
 
 TEST_P(EmbeddedCheckpoints, OutputIsThatOfARunWithoutFailures) {
   auto node = make_simulated_platform({.seed = GetParam()});
-  Failures failures;
+  PlannedFailures failures;
   failures.left = 4;
   failures.every = 300 + 17 * GetParam();
   const JobResult result = running_counts(options(*node), 3000, 7, 10'000, failures, "/out");
@@ -113,7 +82,7 @@ TEST_P(EmbeddedCheckpoints, OutputIsThatOfARunWithoutFailures) {
 
 TEST_P(EmbeddedCheckpoints, AtLeastOnceLosesNothing) {
   auto node = make_simulated_platform({.seed = GetParam()});
-  Failures failures;
+  PlannedFailures failures;
   failures.left = 2;
   failures.every = 500 + 31 * GetParam();
   EnvironmentOptions at_least = options(*node);
@@ -133,7 +102,7 @@ TEST_P(EmbeddedCheckpoints, AtLeastOnceLosesNothing) {
 
 TEST_P(EmbeddedCheckpoints, ARunThatWasCutOffGoesOnAtAnotherParallelism) {
   auto node = make_simulated_platform({.seed = GetParam()});
-  Failures failures;
+  PlannedFailures failures;
   failures.left = 1;
   failures.every = 1500;
   EnvironmentOptions first = options(*node);
@@ -153,7 +122,7 @@ TEST_P(EmbeddedCheckpoints, ARunThatWasCutOffGoesOnAtAnotherParallelism) {
 
 TEST_P(EmbeddedCheckpoints, TotalsAtTheEndCountEveryRecordOnce) {
   auto node = make_simulated_platform({.seed = GetParam()});
-  Failures failures;
+  PlannedFailures failures;
   failures.left = 3;
   failures.every = 700 + 41 * GetParam();
   StreamExecutionEnvironment env(options(*node));
@@ -177,7 +146,7 @@ TEST_P(EmbeddedCheckpoints, TotalsAtTheEndCountEveryRecordOnce) {
 
 TEST_P(EmbeddedCheckpoints, ADiskThatFailsNowAndThenCostsCheckpointsOnly) {
   auto node = make_simulated_platform({.seed = GetParam()});
-  Failures failures;
+  PlannedFailures failures;
   failures.left = 2;
   failures.every = 900;
   EnvironmentOptions tolerant = options(*node);
@@ -191,7 +160,7 @@ TEST_P(EmbeddedCheckpoints, ADiskThatFailsNowAndThenCostsCheckpointsOnly) {
 
 TEST(EmbeddedRestarts, GiveUpAsTheStrategySays) {
   auto node = make_simulated_platform({.seed = 3});
-  Failures failures;
+  PlannedFailures failures;
   failures.left = 1000;
   failures.every = 100;
   EnvironmentOptions options;
@@ -213,7 +182,7 @@ TEST(EmbeddedRestarts, StateThatTheJobNoLongerHasIsRefused) {
   options.checkpoints.directory = "/checkpoints";
   options.checkpoints.interval_ms = 20;
   options.checkpoints.keep_at_end = true;
-  Failures none;
+  PlannedFailures none;
   ASSERT_TRUE(running_counts(options, 1000, 7, 10'000, none, "/out").ok());
 
   options.checkpoints.restore = "latest";

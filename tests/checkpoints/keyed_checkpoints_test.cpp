@@ -3,12 +3,9 @@
 // failures would have written. Embedded, under the simulated platform with many seeds.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <sstream>
-#include <stdexcept>
-
 #include <hummer/hummer.hpp>
 
+#include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 
 namespace hummer {
@@ -16,34 +13,6 @@ namespace {
 
 using Index = std::uint64_t;
 constexpr Index record_count = 2000;
-
-struct PlannedFailures {
-  std::atomic<int> left{0};
-  std::atomic<Index> seen{0};
-  Index every = 0;
-
-  void maybe_throw() {
-    const Index now = ++seen;
-    if (every != 0 && now % every == 0 && left.fetch_sub(1) > 0)
-      throw std::runtime_error("planned");
-  }
-};
-
-std::vector<std::string> lines_of(Files& files, const std::string& directory) {
-  std::vector<std::string> lines;
-  const auto names = files.list_directory(directory);
-  if (!names.ok()) return lines;
-  for (const std::string& name : *names) {
-    if (name.starts_with('.')) continue;
-    auto file = files.open_for_reading(directory + "/" + name);
-    std::string text((*file)->size_bytes(), ' ');
-    EXPECT_TRUE((*file)->read_at(0, text).ok());
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
 
 struct Item {
   Index key;
@@ -117,7 +86,7 @@ JobResult run_job(EnvironmentOptions options, PlannedFailures& failures) {
 std::vector<std::string> everything(SimulatedPlatform& node) {
   std::vector<std::string> all;
   for (const char* directory : {"/windows", "/intervals", "/timers", "/answers", "/keys"}) {
-    const auto lines = lines_of(node.files(), directory);
+    const auto lines = visible_lines(node.files(), directory);
     EXPECT_FALSE(lines.empty()) << directory;
     all.emplace_back(directory);
     all.insert(all.end(), lines.begin(), lines.end());

@@ -1,0 +1,49 @@
+// What tests of restarts share: failures that come when they were planned, and what a job left.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "platform/files.hpp"
+
+namespace hummer {
+
+// Throws at every `every`-th call, `left` times. Shared by all subtasks and attempts.
+struct PlannedFailures {
+  std::atomic<int> left{0};
+  std::atomic<std::uint64_t> seen{0};
+  std::uint64_t every = 0;  // 0: never
+
+  void maybe_throw() {
+    const std::uint64_t now = ++seen;
+    if (every != 0 && now % every == 0 && left.fetch_sub(1) > 0) {
+      throw std::runtime_error("planned");
+    }
+  }
+};
+
+// Lines of all visible files of a directory, sorted.
+inline std::vector<std::string> visible_lines(Files& files, const std::string& directory) {
+  std::vector<std::string> lines;
+  const auto names = files.list_directory(directory);
+  if (!names.ok()) return lines;
+  for (const std::string& name : *names) {
+    if (name.starts_with('.')) continue;
+    auto file = files.open_for_reading(directory + "/" + name);
+    std::string text((*file)->size_bytes(), ' ');
+    EXPECT_TRUE((*file)->read_at(0, text).ok());
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace hummer
