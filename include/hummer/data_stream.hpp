@@ -202,9 +202,9 @@ class DataStream {
                   false, watermarks.captured().and_also(captured_values(timestamp_of)));
   }
   // All records in windows, in one subtask behind the exchange. See hummer/windows.hpp.
-  template <typename Windows>
+  template <typename Windows, typename Key = NoKey>
   auto window_all(Windows windows) const {
-    return WindowedStream<T, NoKey, Windows, DefaultTrigger>(*this, NoKey(), windows);
+    return WindowedStream<T, Key, Windows, DefaultTrigger>(*this, Key(), windows);
   }
   // Records of both, in no particular order between them.
   template <typename... Others>

@@ -92,7 +92,9 @@ class PartialWindowOperator final : public Operator {
     emit_until_ = time;
     while (!slices_.empty() && time_after(slices_.all().begin()->first, grid_.slice_ms()) <= time) {
       if (out.full()) return Answer::more;
-      const auto& [slice, table] = *slices_.all().begin();
+      const auto& first = *slices_.all().begin();
+      const Timestamp slice = first.first;
+      const auto& table = first.second;
       auto collector = out.collector<Part>();
       cursor_ = table->scan(cursor_, [&](const K& key, const Accumulator& accumulator) {
         emit_one(key, slice, accumulator, collector);
