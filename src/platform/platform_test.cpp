@@ -48,7 +48,9 @@ TEST(LinuxPlatform, ASignalToEndIsNotedAndASecondOneEndsTheProcess) {
     EXPECT_EQ(platform->run_until([&] { return watch->received() != 0; }, never),
               RunEnd::satisfied);
     EXPECT_EQ(watch->exit_code(), 143);
+#if !defined(__SANITIZE_THREAD__)  // which holds signals back in a forked process
     EXPECT_EXIT(::raise(SIGINT), testing::ExitedWithCode(130), "");
+#endif
   }
   const auto again = platform->watch_signals();
   EXPECT_EQ(again->exit_code(), 0) << "a watch knows only what came since it was made";
