@@ -5,6 +5,9 @@
 // name>/<name>". Committing renames it to `part-<subtask>-<epoch>` and makes the name durable; when
 // the hidden file is gone and the other there, that has happened already.
 //
+// The number is drawn: a run that was restored in a new process begins with attempt 0 again, and
+// must not write over what an earlier one had prepared.
+//
 // Aborting removes hidden files of earlier attempts that no handle names: of those subtasks whose
 // number is the own one's modulo the parallelism, as pieces of state are dealt out. Those of this
 // attempt or later ones are left alone.
@@ -94,8 +97,8 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   std::string hidden_name() {
     char name[96];
     std::snprintf(name, sizeof name, ".part-%05d-%llu.%u%s", context_->subtask(),
-                  static_cast<unsigned long long>(transactions_++), context_->attempt(),
-                  pending_suffix.data());
+                  static_cast<unsigned long long>(context_->platform().random().next()),
+                  context_->attempt(), pending_suffix.data());
     return name;
   }
   static std::string_view hidden_of(std::string_view handle) {
@@ -121,7 +124,6 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   OperatorContext* context_ = nullptr;
   std::unique_ptr<WritableFile> file_;  // null: nothing written since the last prepare
   std::string hidden_;
-  std::uint64_t transactions_ = 0;
 };
 
 class TwoPhaseFileWriterFactory final : public TwoPhaseWriterFactory {
