@@ -216,7 +216,7 @@ class Runner {
                  totals_.faults.happened[i]);
     }
     for (const auto& [state, count] : totals_.jobs) {
-      fmt::print("jobs {}: {}\n", to_string(state), count);
+      fmt::print("jobs {}: {}\n", job_state_name(state), count);
     }
     rusage used{};
     getrusage(RUSAGE_CHILDREN, &used);

@@ -9,7 +9,7 @@ constexpr std::size_t violations_maximum = 20;
 
 std::string describe(const wire::JobStatus& status) {
   std::string text = fmt::format("job {} '{}' version {}: {}", status.job(), status.name(),
-                                 status.version(), to_string(status.state()));
+                                 status.version(), job_state_name(status.state()));
   if (status.has_failure()) {
     text += fmt::format(" (E{} {})", status.failure().code(), status.failure().message());
   }
@@ -17,25 +17,6 @@ std::string describe(const wire::JobStatus& status) {
 }
 
 }  // namespace
-
-bool has_ended(wire::JobState state) {
-  return state == wire::JOB_FINISHED || state == wire::JOB_FAILED || state == wire::JOB_CANCELLED;
-}
-
-std::string_view to_string(wire::JobState state) {
-  switch (state) {
-    case wire::JOB_WAITING: return "waiting";
-    case wire::JOB_DEPLOYING: return "deploying";
-    case wire::JOB_RUNNING: return "running";
-    case wire::JOB_STOPPING: return "stopping";
-    case wire::JOB_CANCELLING: return "cancelling";
-    case wire::JOB_FAILING: return "failing";
-    case wire::JOB_FINISHED: return "finished";
-    case wire::JOB_FAILED: return "failed";
-    case wire::JOB_CANCELLED: return "cancelled";
-    default: return "unknown";
-  }
-}
 
 void History::violation(std::string_view sort, std::string text) {
   if (!sorts_.emplace(sort).second || violations_.size() >= violations_maximum) return;

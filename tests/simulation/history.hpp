@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/client/job_status.hpp"
 #include "control/protocol/message_stream.hpp"
 
 namespace hummer::cluster_simulation {
@@ -35,9 +36,6 @@ struct HeldSlots {
   std::uint32_t attempt = 0;
   std::vector<int> slots;
 };
-
-bool has_ended(wire::JobState state);
-std::string_view to_string(wire::JobState state);
 
 class History {
  public:

@@ -110,7 +110,8 @@ Task<void> SimulatedClient::pursue(SimulatedClient& self, Submission& submission
           "a job's number was used again",
           fmt::format("{} asked for, {} answered", submission.name(), end->name()));
     }
-    self.note(submission, fmt::format("{} {}", to_string(end->state()), end->failure().message()));
+    self.note(submission,
+              fmt::format("{} {}", job_state_name(end->state()), end->failure().message()));
     submission.last = std::move(*end);
     submission.last_job_manager = self.surroundings_.job_manager;
     submission.done = true;
