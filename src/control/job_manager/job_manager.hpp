@@ -31,6 +31,9 @@ struct JobManagerOptions {
   // Ended jobs and lost TaskManagers that are remembered.
   std::size_t remembered_jobs = 1000;
   std::size_t remembered_task_managers = 10000;
+  // Number of the first job; 0: drawn, so that `cancel 1` never means a job of a JobManager that
+  // was here before.
+  std::uint64_t first_job = 0;
   std::size_t log_lines_per_job = 10000;
   std::size_t max_library_bytes = std::size_t{1} << 30;
   std::size_t library_store_bytes = std::size_t{4} << 30;  // all that are not of live jobs

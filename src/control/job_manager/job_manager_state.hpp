@@ -4,6 +4,8 @@
 // that follows from it (states to send, sessions to end, requests to answer) is done by the
 // housekeeper, once per round of the executor, so that ten heartbeats in one round cost one look.
 //
+// Orders for a disk go to a CheckpointDisk, whose outcomes the housekeeper hands on.
+//
 // Thread: everything on executor_, but start, stop and counts.
 #pragma once
 
@@ -12,6 +14,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "control/job_manager/checkpoint_disk.hpp"
 #include "control/job_manager/cluster_state.hpp"
 #include "control/job_manager/parked_requests.hpp"
 
@@ -90,6 +93,7 @@ class JobManager::State {
   std::list<Greeting*> greetings_;  // oldest first
   std::unique_ptr<Listener> listener_;
   wire::Envelope state_message_;  // of the housekeeper; kept for its memory
+  std::unique_ptr<CheckpointDisk> disk_;
 };
 
 }  // namespace hummer
