@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
