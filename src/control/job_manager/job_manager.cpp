@@ -38,6 +38,7 @@ Status JobManager::State::start() {
   address_ = listener_->local_address();
   executor_ = platform_.make_executor({.name = "jobmanager"});
   disk_ = std::make_unique<CheckpointDisk>(platform_, [this] { house_event_.notify(); });
+  HUMMER_TRY(start_rest());
   executor_->spawn(keep_house(this));
   executor_->spawn(accept_all(this));
   return {};
@@ -48,6 +49,7 @@ void JobManager::State::stop() {
   disk_->stop();
   executor_->stop();
   sessions_.clear();
+  rest_server_.reset();
   if (listener_ != nullptr) listener_->close();
   listener_.reset();
 }
@@ -137,6 +139,7 @@ JobManager::~JobManager() = default;
 Status JobManager::start() { return state_->start(); }
 void JobManager::stop() { state_->stop(); }
 SocketAddress JobManager::address() const { return state_->address(); }
+std::optional<SocketAddress> JobManager::rest_address() const { return state_->rest_address(); }
 JobManagerCounts JobManager::counts() const { return state_->counts(); }
 
 }  // namespace hummer
