@@ -67,9 +67,12 @@ class Restarts : public testing::Test {
     report_of(job, state);
     send(session);
   }
+  void save(std::uint64_t session, const Job& job, std::uint64_t checkpoint) {
+    fill_in_saved(job, checkpoint, job.attempt);
+    send(session);
+  }
   // Every task of the job has saved its state for the checkpoint.
-  void save(std::uint64_t session, const Job& job, std::uint64_t checkpoint,
-            std::uint32_t attempt) {
+  void fill_in_saved(const Job& job, std::uint64_t checkpoint, std::uint32_t attempt) {
     wire::AttemptReport& report = report_of(job, wire::ATTEMPT_RUNNING);
     report.set_attempt(attempt);
     std::size_t tasks = 0;
@@ -85,7 +88,6 @@ class Restarts : public testing::Test {
       saved.set_task(task);
       saved.set_file(std::string(out.view()));
     }
-    send(session);
   }
   // The one order that is due now, carried out with this outcome.
   CheckpointOrder carry_out_next(CheckpointOrder::Kind kind, Status status = {}) {
@@ -144,7 +146,7 @@ TEST_F(Restarts, ACheckpointIsToldWhenItsDirectoryIsThereAndCommittedWhenItIsCom
   EXPECT_EQ(begin.path, "/d/job-0000000000000abc/chk-0000000001");
   EXPECT_EQ(assigned(worker).checkpoints().begun(), 1u);
   EXPECT_EQ(assigned(worker).checkpoints().path(), begin.path);
-  save(worker, job, 1, job.attempt);
+  save(worker, job, 1);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 0u);
   carry_out_next(Kind::complete);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
@@ -157,7 +159,13 @@ TEST_F(Restarts, ReportsOfAnotherAttemptCountNothing) {
   Job& job = running(worker, every_100_ms());
   pass(milliseconds(100));
   carry_out_next(Kind::begin);
-  save(worker, job, 1, job.attempt + 1);
+  fill_in_saved(job, 1, job.attempt + 1);
+  wire::AttemptReport own;
+  own.set_job(job.id);
+  own.set_attempt(job.attempt);
+  own.set_state(wire::ATTEMPT_RUNNING);
+  *message.add_attempts() = own;
+  send(worker);
   EXPECT_TRUE(cluster.take_orders().empty());
 }
 
@@ -189,7 +197,7 @@ TEST_F(Restarts, ACheckpointThatIsCompletedAfterTheFailureIsFound) {
   Job& job = running(worker, every_100_ms());
   pass(milliseconds(100));
   carry_out_next(Kind::begin);
-  save(worker, job, 1, job.attempt);
+  save(worker, job, 1);
   const std::vector<CheckpointOrder> completing = cluster.take_orders();
   ASSERT_EQ(completing.size(), 1u);
   report(worker, job, wire::ATTEMPT_FAILED);
@@ -254,6 +262,7 @@ TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
   CheckpointOptions checkpoints = every_100_ms();
   checkpoints.interval_ms = 0;
   Job& job = running(worker, checkpoints);
+  job.parts[0].deployed = true;
   wire::TakeSavepoint wish;
   wish.set_wish_id(5);
   wish.set_directory("/s");
@@ -263,7 +272,7 @@ TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
   const CheckpointOrder begin = carry_out_next(Kind::begin);
   EXPECT_TRUE(begin.path.starts_with("/s/savepoint-"));
   EXPECT_TRUE(assigned(worker).checkpoints().stops());
-  save(worker, job, 1, job.attempt);
+  save(worker, job, 1);
   carry_out_next(Kind::complete);
   const auto path = cluster.savepoint(job, wish, at);
   ASSERT_TRUE(path && path->ok());
