@@ -104,7 +104,9 @@ Status find(Files& files, CheckpointOutcome& outcome) {
       const Status& why = metadata.status();
       const bool missing = why.code() == ErrorCode::not_found;
       return Status(missing ? ErrorCode::invalid_configuration : why.code(), why.message())
-          .with_context(fmt::format("cannot restore from '{}'", order.restore));
+          .with_context(fmt::format("cannot restore from '{}'; name the directory of a checkpoint "
+                                    "or savepoint, which holds its _metadata",
+                                    order.restore));
     }
     found = Found{std::move(*metadata), order.restore};
   }

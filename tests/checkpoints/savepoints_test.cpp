@@ -1,0 +1,161 @@
+// Savepoints of embedded jobs, and what runs after one another in one directory leave each other.
+#include <gtest/gtest.h>
+
+#include <hummer/hummer.hpp>
+
+#include "checkpoints/failing_jobs.hpp"
+#include "platform/simulation.hpp"
+#include "state/checkpoint_store.hpp"
+
+namespace hummer {
+namespace {
+
+using Index = std::uint64_t;
+constexpr Index keys = 5;
+
+class Savepoints : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  EnvironmentOptions options() {
+    EnvironmentOptions options;
+    options.platform = node_.get();
+    options.parallelism = 1 + static_cast<int>(GetParam() % 3);
+    options.batch_records = 16;
+    options.checkpoints.directory = "/checkpoints";
+    return options;
+  }
+  // The running count of each key; `wrong`: the record at which it throws.
+  static void build(StreamExecutionEnvironment& env, Index count, Index wrong = UINT64_MAX) {
+    env.generate([](Index i) { return i; }, {.count = count, .records_per_second = 5000})
+        .map([wrong](Index i) {
+          if (i == wrong) throw std::runtime_error("planned");
+          return i % keys;
+        })
+        .key_by(identity)
+        .count(Emit::every_record)
+        .write_file("/out");
+  }
+  void let_pass(Nanoseconds time) {
+    (void)node_->run_until([] { return false; }, node_->now() + time);
+  }
+  std::vector<std::string> lines() { return visible_lines(node_->files(), "/out"); }
+  std::size_t hidden() {
+    std::size_t count = 0;
+    const auto names = node_->files().list_directory("/out");
+    if (!names.ok()) return 0;
+    for (const std::string& name : *names) count += name.starts_with('.') ? 1 : 0;
+    return count;
+  }
+  static std::vector<std::string> expected(Index count) {
+    std::vector<std::string> all;
+    for (Index i = 0; i < count; ++i) {
+      all.push_back(std::to_string(i % keys) + "\t" + std::to_string(1 + i / keys));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
+};
+INSTANTIATE_TEST_SUITE_P(Seeds, Savepoints, testing::Range<std::uint64_t>(1, 9));
+
+TEST_P(Savepoints, OneThatStopsTheJobIsAllThatAnotherNeeds) {
+  std::string path;
+  {
+    StreamExecutionEnvironment env(options());
+    build(env, 3000);
+    JobHandle job = env.execute_async("counts");
+    let_pass(milliseconds(150));
+    const Result<std::string> running = job.savepoint("/savepoints");
+    ASSERT_TRUE(running.ok()) << running.status().to_string();
+    EXPECT_TRUE(lines().empty()) << "it commits nothing";
+    let_pass(milliseconds(50));
+    const Result<std::string> last = job.stop_with_savepoint();
+    ASSERT_TRUE(last.ok()) << last.status().to_string();
+    path = *last;
+    const JobResult result = job.wait();
+    EXPECT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_TRUE(CheckpointStore::read_at(node_->files(), *running)->savepoint);
+  }
+  const std::size_t halfway = lines().size();
+  EXPECT_GT(halfway, 0u);
+  EXPECT_LT(halfway, 3000u);
+  EnvironmentOptions next = options();
+  next.parallelism = 2;
+  next.checkpoints.restore = path;
+  StreamExecutionEnvironment env(next);
+  build(env, 3000);
+  const JobResult result = env.execute("counts");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(lines(), expected(3000));
+  EXPECT_TRUE(CheckpointStore::read_at(node_->files(), path).ok()) << "nothing removes it";
+}
+
+TEST_P(Savepoints, ADiskWithoutRoomFailsTheSavepointAndNotTheJob) {
+  StreamExecutionEnvironment env(options());
+  build(env, 2000);
+  JobHandle job = env.execute_async("counts");
+  let_pass(milliseconds(50));
+  ASSERT_TRUE(node_->files().open_for_writing("/a-file", WriteMode::truncate).ok());
+  const Result<std::string> savepoint = job.stop_with_savepoint("/a-file");
+  ASSERT_FALSE(savepoint.ok());
+  EXPECT_NE(savepoint.status().message().find("/a-file"), std::string::npos);
+  const JobResult result = job.wait();
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(lines(), expected(2000));
+}
+
+TEST_P(Savepoints, AJobThatTakesNoSnapshotsSaysSo) {
+  EnvironmentOptions without = options();
+  without.checkpoints = {};
+  StreamExecutionEnvironment env(without);
+  build(env, 1000);
+  JobHandle job = env.execute_async("counts");
+  EXPECT_EQ(job.savepoint().status().code(), ErrorCode::invalid_configuration);
+  job.cancel();
+  (void)job.wait();
+}
+
+TEST_P(Savepoints, AFinishedRunLeavesWhatEarlierRunsHaveLeft) {
+  EnvironmentOptions failing = options();
+  failing.checkpoints.interval_ms = 20;
+  failing.restart = RestartStrategy::no_restart();
+  {
+    StreamExecutionEnvironment env(failing);
+    build(env, 2000, 1500);
+    ASSERT_FALSE(env.execute("counts").ok());
+  }
+  const CheckpointStore store(node_->files(), "/checkpoints");
+  const std::vector<std::uint64_t> left = *store.ids();
+  ASSERT_FALSE(left.empty());
+  // What the dead process may have been writing.
+  ASSERT_TRUE(
+      node_->files()
+          .open_for_writing("/out/.part-00000-7.00000000000000aa.0.pending", WriteMode::truncate)
+          .ok());
+  EnvironmentOptions fresh = failing;
+  {
+    StreamExecutionEnvironment env(fresh);
+    env.generate([](Index i) { return i; }, {.count = 1000, .records_per_second = 5000})
+        .write_file("/other");
+    ASSERT_TRUE(env.execute("another").ok());
+  }
+  std::vector<std::uint64_t> complete;
+  const std::vector<std::uint64_t> then = *store.ids();
+  for (const std::uint64_t id : then) {
+    if (store.read(id).ok()) complete.push_back(id);
+  }
+  EXPECT_FALSE(complete.empty());
+  // The one that goes on with them takes them over, and what the dead one had pending goes.
+  EnvironmentOptions latest = failing;
+  latest.checkpoints.restore = "latest";
+  StreamExecutionEnvironment env(latest);
+  build(env, 2000);
+  const JobResult result = env.execute("counts");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(lines(), expected(2000));
+  EXPECT_EQ(hidden(), 0u);
+  EXPECT_TRUE(store.ids()->empty());
+}
+
+}  // namespace
+}  // namespace hummer
