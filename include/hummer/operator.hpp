@@ -145,7 +145,8 @@ class OperatorContext {
   }
   // How often the job was started before, by a failure.
   std::uint32_t attempt() const { return attempt_; }
-  // In flush: that of the barrier in hand.
+  // In flush: that of the barrier in hand. Else the last one: before the first barrier, the one
+  // that was restored.
   std::uint64_t epoch() const { return epoch_; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }

@@ -18,6 +18,7 @@ class ChainDriver::Context final : public OperatorContext {
     key_groups_ = options.key_groups;
     attempt_ = options.attempt;
     bounded_ = options.bounded;
+    epoch_ = options.restored_epoch;
     slot_objects_ = options.slot_objects;
   }
 

@@ -53,6 +53,7 @@ struct StageOptions {
   int key_groups = default_key_groups;
   std::uint32_t attempt = 0;
   bool bounded = true;
+  std::uint64_t restored_epoch = 0;
   std::uint32_t batch_records = default_batch_records;
   SlotObjects* slot_objects = nullptr;  // outlives the chain
 };

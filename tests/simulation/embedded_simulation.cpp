@@ -20,9 +20,10 @@ namespace {
 
 constexpr std::int64_t lasts_s = 67;
 constexpr Nanoseconds faults_from = seconds(9);
-constexpr Nanoseconds faults_until = seconds(52);
+// Also while the job ends.
+constexpr Nanoseconds faults_until = seconds(70);
 // A minute after the last fault every job must have ended.
-constexpr Nanoseconds run_at_most = seconds(125);
+constexpr Nanoseconds run_at_most = seconds(140);
 constexpr Nanoseconds look_every = milliseconds(200);
 constexpr const char* checkpoints = "/checkpoints";
 constexpr const char* output = "/out";

@@ -42,9 +42,7 @@ std::vector<ProcessFault> draw_process_faults(Random& random, Nanoseconds begin,
     // Short and long distances alike: the logarithm is uniform.
     fault.steps_later = random.below(std::uint64_t{1} << random.below(12));
   }
-  if (std::none_of(faults.begin(), faults.end(), [](const auto& f) { return is_death(f.kind); })) {
-    faults[random.below(faults.size())].kind = draw_death_kind(random);
-  }
+  if (!is_death(faults.front().kind)) faults.front().kind = draw_death_kind(random);
   return faults;
 }
 

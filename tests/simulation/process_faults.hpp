@@ -38,7 +38,7 @@ struct ProcessFault {
   std::uint64_t steps_later = 0;  // of a death, or operations of the disk
 };
 
-// In order of `begin`, not overlapping; at least one is a death. All within [begin, end).
+// In order of `begin`, not overlapping; the first is a death. All within [begin, end).
 std::vector<ProcessFault> draw_process_faults(Random& random, Nanoseconds begin, Nanoseconds end);
 
 }  // namespace hummer::cluster_simulation
