@@ -202,6 +202,11 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
       .write_file(output + "/accounts");
 }
 
+void stateful_job(StreamExecutionEnvironment& env) {
+  build_stateful_job(env, Workload::from_text(env.argument("workload")), env.argument("output"));
+  env.execute("accounts");
+}
+
 ExpectedOutput expected_output(const Workload& workload) {
   ExpectedOutput expected;
   for (std::uint64_t split = 0; split < workload.splits; ++split) {

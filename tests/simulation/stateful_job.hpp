@@ -53,6 +53,10 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
 void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workload,
                         const std::string& output);
 
+// The same as a job of a library, with `--workload TEXT` and `--output DIRECTORY`.
+void stateful_job(StreamExecutionEnvironment& env);
+inline constexpr std::uint64_t stateful_job_library = 0x2000;
+
 struct ExpectedOutput {
   using Window = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;  // key, start, end
   std::map<Window, std::uint64_t> windows;
