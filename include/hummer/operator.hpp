@@ -158,7 +158,8 @@ class OperatorContext {
   std::uint64_t run() const { return run_; }
   // How often the job was started before, by a failure.
   std::uint32_t attempt() const { return attempt_; }
-  // In flush: that of the barrier in hand.
+  // In flush: that of the barrier in hand. Else the last one: before the first barrier, the one
+  // that was restored.
   std::uint64_t epoch() const { return epoch_; }
   // In snapshot: the last one is complete everywhere, so that this one may build on it.
   bool may_write_delta() const { return may_write_delta_; }

@@ -25,6 +25,7 @@ class ChainDriver::Context final : public OperatorContext {
     run_ = options.run;
     attempt_ = options.attempt;
     bounded_ = options.bounded;
+    epoch_ = options.restored_epoch;
     slot_objects_ = options.slot_objects;
   }
 

@@ -72,6 +72,7 @@ struct StageOptions {
   std::uint64_t run = 0;
   std::uint32_t attempt = 0;
   bool bounded = true;
+  std::uint64_t restored_epoch = 0;
   std::uint32_t batch_records = default_batch_records;
   SlotObjects* slot_objects = nullptr;  // outlives the chain
 };

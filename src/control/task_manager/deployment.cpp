@@ -294,6 +294,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   }
   stage.run = options_.run;
   stage.attempt = options_.attempt;
+  if (options_.restored != nullptr) stage.restored_epoch = options_.restored->checkpoint;
   for (const ChainedOperator& chained : vertex.chain) {
     stage.name = chained.name;
     stage.uid = chained.uid;
