@@ -26,7 +26,10 @@ int run_job_manager(const Invocation& invocation) {
   app.add_option("--listen", listen, "host:port where workers and clients reach it; port 0: any")
       ->envname("HUMMER_LISTEN")
       ->capture_default_str();
-  address.add_token_option(app);
+  address.add_credential_options(app);
+  app.add_flag("--tls-verify-peer", address.tls.verify_peer,
+               "TLS: let in only who has a certificate of the CA, clients too")
+      ->envname("HUMMER_TLS_VERIFY_PEER");
   app.add_option("--slot-timeout", slot_timeout, "seconds that a job waits for its slots")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
@@ -45,17 +48,21 @@ int run_job_manager(const Invocation& invocation) {
                              "--heartbeat-timeout must be at least twice --heartbeat-interval, "
                              "else one late state is a loss"});
   }
-  Result<std::string> token = address.token(platform);
-  if (!token.ok()) return report(platform, token.status());
-  if (Status status = check_exposure(platform, "--listen", listen, *token, insecure);
-      !status.ok()) {
+  Result<Credentials> credentials = address.credentials(platform, TlsRole::server);
+  if (!credentials.ok()) return report(platform, credentials.status());
+  const std::shared_ptr<TlsContext> tls = credentials->tls;
+  const Admission admission{.by_token = !credentials->token.empty(),
+                            .by_certificate = tls != nullptr && address.tls.verify_peer,
+                            .insecure = insecure};
+  if (Status status = check_exposure(platform, "--listen", listen, admission); !status.ok()) {
     return report(platform, status);
   }
 
   ServerLog log(platform, "jobmanager");
   JobManagerOptions options;
   options.listen_address = listen;
-  options.token = std::move(*token);
+  options.token = std::move(credentials->token);
+  options.tls = tls;
   options.slot_timeout_ns = in_nanoseconds(slot_timeout);
   options.heartbeat_interval_ns = in_nanoseconds(heartbeat_interval);
   options.heartbeat_timeout_ns = in_nanoseconds(heartbeat_timeout);
@@ -67,7 +74,8 @@ int run_job_manager(const Invocation& invocation) {
     return report(platform, explain_listen_failure(std::move(status), "--listen"));
   }
   log.line("listening on " + job_manager.address().to_string());
-  (void)platform.run_until([&] { return signals->received() != 0; }, never);
+  warn_of_plain_text(log, job_manager.address(), tls != nullptr);
+  serve_until(platform, [&] { return signals->received() != 0; }, tls.get(), log);
   log.line("stopping");
   job_manager.stop();
   return 0;

@@ -15,8 +15,4 @@ namespace hummer {
 Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
                                     JobSurroundings surroundings);
 
-// The first line of a file, without blanks around it. Errors name the file; an empty one is
-// invalid_configuration.
-Result<std::string> read_token_file(Files& files, const std::string& path);
-
 }  // namespace hummer

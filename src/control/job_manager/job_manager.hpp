@@ -17,12 +17,14 @@
 
 #include "control/protocol/message_stream.hpp"
 #include "platform/platform.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
 struct JobManagerOptions {
   std::string listen_address = "127.0.0.1:6123";
   std::string token;
+  std::shared_ptr<TlsContext> tls;  // null: plain
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
   Nanoseconds greeting_timeout_ns = seconds(5);
