@@ -10,6 +10,8 @@
 namespace hummer {
 namespace {
 
+constexpr const char* default_rest_address = "127.0.0.1:8081";
+
 Nanoseconds in_nanoseconds(double seconds) { return static_cast<Nanoseconds>(seconds * 1e9); }
 
 }  // namespace
@@ -19,13 +21,17 @@ int run_job_manager(const Invocation& invocation) {
   CLI::App app(
       "Runs the JobManager of a cluster: workers register with it, clients submit jobs to it.\n"
       "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one.");
-  std::string listen = default_job_manager;
+  std::string listen = default_job_manager, rest_listen;
   ClusterAddress address;
   double slot_timeout = 300, heartbeat_interval = 1, heartbeat_timeout = 5;
   bool insecure = false;
   app.add_option("--listen", listen, "host:port where workers and clients reach it; port 0: any")
       ->envname("HUMMER_LISTEN")
       ->capture_default_str();
+  app.add_option("--rest-listen", rest_listen,
+                 "host:port of the HTTP interface: REST, /metrics, /healthz [127.0.0.1:8081, "
+                 "where it is free]; none: without it")
+      ->envname("HUMMER_REST_LISTEN");
   address.add_credential_options(app);
   app.add_flag("--tls-verify-peer", address.tls.verify_peer,
                "TLS: let in only who has a certificate of the CA, clients too")
@@ -57,10 +63,19 @@ int run_job_manager(const Invocation& invocation) {
   if (Status status = check_exposure(platform, "--listen", listen, admission); !status.ok()) {
     return report(platform, status);
   }
+  const bool rest_by_default = rest_listen.empty();
+  if (rest_by_default) rest_listen = default_rest_address;
+  if (rest_listen == "none") rest_listen.clear();
+  if (!rest_listen.empty()) {
+    const Status status = check_exposure(platform, "--rest-listen", rest_listen, admission);
+    if (!status.ok()) return report(platform, status);
+  }
 
   ServerLog log(platform, "jobmanager");
   JobManagerOptions options;
   options.listen_address = listen;
+  options.rest_address = rest_listen;
+  options.rest_may_be_missing = rest_by_default;
   options.token = std::move(credentials->token);
   options.tls = tls;
   options.slot_timeout_ns = in_nanoseconds(slot_timeout);
@@ -74,6 +89,11 @@ int run_job_manager(const Invocation& invocation) {
     return report(platform, explain_listen_failure(std::move(status), "--listen"));
   }
   log.line("listening on " + job_manager.address().to_string());
+  if (const auto rest = job_manager.rest_address()) {
+    log.line(fmt::format("HTTP interface at {}://{}/v1/overview",
+                         tls != nullptr ? "https" : "http", rest->to_string()));
+    warn_of_plain_text(log, *rest, tls != nullptr);
+  }
   warn_of_plain_text(log, job_manager.address(), tls != nullptr);
   serve_until(platform, [&] { return signals->received() != 0; }, tls.get(), log);
   log.line("stopping");
