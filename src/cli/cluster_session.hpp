@@ -36,7 +36,8 @@ struct ClusterAddress {
 
 // Those that take a value, for split_at_first_argument.
 inline constexpr std::array<std::string_view, 6> cluster_options_with_value{
-    "--job-manager", "--token-file", "--tls-ca", "--tls-certificate", "--tls-key", "--tls-peer-name"};
+    "--job-manager",     "--token-file", "--tls-ca",
+    "--tls-certificate", "--tls-key",    "--tls-peer-name"};
 
 class ClusterSession {
  public:

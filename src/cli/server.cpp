@@ -41,17 +41,19 @@ Status check_exposure(Platform& platform, std::string_view option, std::string_v
   const bool asks = admission.by_token || admission.by_certificate;
   if (asks || admission.insecure || is_loopback(*resolved)) return {};
   return {ErrorCode::invalid_argument,
-          fmt::format("{} {}: other machines could reach it and make it run their code; give "
-                      "--token-file or HUMMER_TOKEN on all members, or TLS with --tls-verify-peer, or say "
-                      "--insecure",
-                      option, address)};
+          fmt::format(
+              "{} {}: other machines could reach it and make it run their code; give "
+              "--token-file or HUMMER_TOKEN on all members, or TLS with --tls-verify-peer, or say "
+              "--insecure",
+              option, address)};
 }
 
 void warn_of_plain_text(ServerLog& log, const SocketAddress& address, bool tls) {
   if (tls || is_loopback(address)) return;
-  log.line(fmt::format("{}: token and data travel in plain text; give --tls-certificate, --tls-key "
-                       "and --tls-ca where others could listen",
-                       address.to_string()));
+  log.line(
+      fmt::format("{}: token and data travel in plain text; give --tls-certificate, --tls-key "
+                  "and --tls-ca where others could listen",
+                  address.to_string()));
 }
 
 void serve_until(Platform& platform, const std::function<bool()>& over, TlsContext* tls,

@@ -67,6 +67,11 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   static Task<void> greet(std::shared_ptr<State> self, std::unique_ptr<ByteStream> stream);
   Task<void> serve(Greeting& greeting);
   Task<void> refuse(Greeting& greeting, Status why);
+  bool crowded() const {
+    const std::lock_guard lock(mutex_);
+    return strangers_.size() >= options_.max_strangers ||
+           counts_.in_progress >= options_.max_handshakes;
+  }
   // So that a new connection has room.
   void turn_oldest_away();
   void not_let_in(const SocketAddress& from, const Status& why);
@@ -140,8 +145,8 @@ void DataPlane::State::turn_oldest_away() {
 
 void DataPlane::State::not_let_in(const SocketAddress& from, const Status& why) {
   if (options_.log == nullptr || !log_limit_.admit(executor_.now())) return;
-  const std::string line =
-      "data connection from " + from.to_string() + " refused: " + why.message() + log_limit_.suffix();
+  const std::string line = "data connection from " + from.to_string() +
+                           " refused: " + why.message() + log_limit_.suffix();
   options_.log(options_.log_context, line);
 }
 
@@ -234,9 +239,7 @@ Task<void> DataPlane::State::accept(std::shared_ptr<State> self, Listener& liste
       co_await sleep_for(milliseconds(100));
       continue;
     }
-    const DataPlaneCounts counts = self->counts();
     self->count(&DataPlaneCounts::accepted);
-    if (counts.in_progress >= self->options_.max_handshakes) self->turn_oldest_away();
     if (self->options_.tls != nullptr) *stream = self->options_.tls->accepted(std::move(*stream));
     self->executor_.spawn(greet(self, std::move(*stream)));
     // A crowd at the door must not keep the others of this executor waiting.
@@ -246,6 +249,7 @@ Task<void> DataPlane::State::accept(std::shared_ptr<State> self, Listener& liste
 
 Task<void> DataPlane::State::greet(std::shared_ptr<State> self,
                                    std::unique_ptr<ByteStream> stream) {
+  if (self->crowded()) self->turn_oldest_away();
   Greeting greeting(self, std::move(stream));
   greeting.stream->set_wake_events(self->executor_, &greeting.event, &greeting.event);
   co_await self->serve(greeting);

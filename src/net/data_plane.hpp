@@ -16,9 +16,9 @@
 // receiver's. From then on it has no part in it.
 //
 // Strangers: garbage, half-open connections, slow or unknown senders are dropped
-// after a time or at once, and counted; at most `max_handshakes` are in progress:
-// a new one takes the place of the oldest that has not said hello yet. With `tls` every
-// connection is a TLS one, within the same times.
+// after a time or at once, and counted; at most `max_handshakes` are in progress, and
+// `max_strangers` of them have not said hello: a new one takes the place of the oldest. With `tls`
+// every connection is a TLS one, within the same times.
 //
 // Lifecycle: stop() (or the destructor) ends listening and greetings; ends that are
 // handed out live on. Thread: any; its coroutines run on the executor given, which
@@ -49,6 +49,7 @@ struct DataPlaneOptions {
   std::string token;                 // must be equal on both sides
   std::shared_ptr<TlsContext> tls;   // of both directions; null: plain
   std::size_t max_handshakes = 1024;
+  std::size_t max_strangers = 1000;
   Nanoseconds handshake_timeout_ns = seconds(5);
   // How long a greeted connection waits for its receiver, and a receiver for its connection.
   Nanoseconds unknown_channel_timeout_ns = seconds(10);

@@ -90,8 +90,8 @@ int run_job_manager(const Invocation& invocation) {
   }
   log.line("listening on " + job_manager.address().to_string());
   if (const auto rest = job_manager.rest_address()) {
-    log.line(fmt::format("HTTP interface at {}://{}/v1/overview",
-                         tls != nullptr ? "https" : "http", rest->to_string()));
+    log.line(fmt::format("HTTP interface at {}://{}/v1/overview", tls != nullptr ? "https" : "http",
+                         rest->to_string()));
     warn_of_plain_text(log, *rest, tls != nullptr);
   }
   warn_of_plain_text(log, job_manager.address(), tls != nullptr);

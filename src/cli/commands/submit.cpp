@@ -32,8 +32,7 @@ int submit_own_job(const Invocation& invocation) {
 
 int run_submit(const Invocation& invocation) {
   if (invocation.job != nullptr) return submit_own_job(invocation);
-  const CommandWords split =
-      split_at_first_argument(invocation.words, cluster_options_with_value);
+  const CommandWords split = split_at_first_argument(invocation.words, cluster_options_with_value);
   CLI::App app(description);
   ClusterAddress address;
   std::string path;

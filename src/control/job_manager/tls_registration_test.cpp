@@ -23,8 +23,8 @@ class TlsRegistration : public testing::TestWithParam<std::uint64_t> {
     // The rig makes the node, whose disk the files lie on: so the context comes from a node of its
     // own.
     disk_ = make_simulated_platform({.seed = 1});
-    TlsOptions files = files_of(*disk_, "jm", make_test_certificate(certificate, &authority_),
-                                authority_);
+    TlsOptions files =
+        files_of(*disk_, "jm", make_test_certificate(certificate, &authority_), authority_);
     files.verify_peer = true;
     JobManagerOptions options;
     options.tls = *TlsContext::make(*disk_, files, TlsRole::server);
