@@ -51,6 +51,8 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
 
     // It has said hello, and the right token.
     void known();
+    // Under the mutex.
+    void move_to(std::list<Greeting*>& list);
 
     const std::shared_ptr<State> state;
     WakeEvent event;
@@ -70,7 +72,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   bool crowded() const {
     const std::lock_guard lock(mutex_);
     return strangers_.size() >= options_.max_strangers ||
-           counts_.in_progress >= options_.max_handshakes;
+           strangers_.size() + known_.size() >= options_.max_handshakes;
   }
   // So that a new connection has room.
   void turn_oldest_away();
@@ -107,6 +109,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   std::map<ChannelKey, Registration> receivers_;
   std::list<Greeting*> strangers_;  // oldest first, as the next
   std::list<Greeting*> known_;
+  std::list<Greeting*> leaving_;  // closed already
   DataPlaneCounts counts_;
 };
 
@@ -127,8 +130,12 @@ DataPlane::State::Greeting::~Greeting() {
 
 void DataPlane::State::Greeting::known() {
   const std::lock_guard lock(state->mutex_);
-  state->known_.splice(state->known_.end(), *list_, place_);
-  list_ = &state->known_;
+  move_to(state->known_);
+}
+
+void DataPlane::State::Greeting::move_to(std::list<Greeting*>& list) {
+  list.splice(list.end(), *list_, place_);
+  list_ = &list;
 }
 
 void DataPlane::State::turn_oldest_away() {
@@ -136,7 +143,7 @@ void DataPlane::State::turn_oldest_away() {
   {
     const std::lock_guard lock(mutex_);
     oldest = strangers_.empty() ? known_.front() : strangers_.front();
-    if (oldest->turned_away) return;  // it is on its way out
+    oldest->move_to(leaving_);
     ++counts_.turned_away;
   }
   oldest->turned_away = true;
