@@ -111,7 +111,12 @@ TlsStream::TlsStream(std::shared_ptr<const TlsSettings> settings, std::unique_pt
   put_over(*below_, this);
 }
 
-TlsStream::~TlsStream() = default;
+// As close(), but nobody is woken: events may have gone before.
+TlsStream::~TlsStream() {
+  if (closed()) return;
+  if (executor() != nullptr) do_detach();
+  do_close();
+}
 
 SocketAddress TlsStream::local_address() const {
   return below_ != nullptr ? below_->local_address() : SocketAddress();

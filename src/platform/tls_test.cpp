@@ -185,6 +185,25 @@ TEST_P(TlsLink, AClientNeedsNoCertificateUnlessItIsAskedFor) {
   expect_refused(talk(asking_server, client), "shows no certificate", "wants a certificate");
 }
 
+Task<void> write_and_go(Network& network, SocketAddress address, Context tls, Status& end) {
+  Result<Stream> stream = co_await network.connect(address, defaults);
+  *stream = tls->connected(std::move(*stream), "127.0.0.1:1");
+  const Status sent = co_await (*stream)->write_all(std::string_view("last words"));
+  stream->reset();
+  end = sent;
+}
+
+TEST_P(TlsLink, AStreamThatIsDestroyedSaysGoodbyeToo) {
+  Status server(ErrorCode::internal, "unset"), client(ErrorCode::internal, "unset");
+  server_->spawn(serve_echo(*listener_, member("a"), server));
+  client_->spawn(write_and_go(platform_->network(), address_, member("b"), client));
+  const auto ended = [&] { return server.code() != ErrorCode::internal; };
+  while (!ended()) (void)platform_->run_until(ended, platform_->now() + milliseconds(20));
+  EXPECT_TRUE(client.ok()) << client.to_string();
+  // Its echo may find nobody, but nothing was cut off.
+  EXPECT_NE(server.message(), "the peer ended the connection without a TLS goodbye");
+}
+
 TEST_P(TlsLink, PlainTextIsRefused) {
   const Ends ends = talk(member("a"), nullptr, "GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(ends.server.code(), ErrorCode::tls_failed);
