@@ -101,6 +101,26 @@ const Option options_table[] = {
        o.token_file = value;
        return Status();
      }},
+    {"tls-ca", "FILE", "TLS: the certificates (PEM) of the CA that the cluster's are signed by",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.tls_ca = value;
+       return Status();
+     }},
+    {"tls-certificate", "FILE", "TLS: the own certificate (PEM), where the cluster asks for one",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.tls_certificate = value;
+       return Status();
+     }},
+    {"tls-key", "FILE", "TLS: its private key (PEM)",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.tls_key = value;
+       return Status();
+     }},
+    {"tls-peer-name", "NAME", "TLS: the name in the others' certificates, if not their host's",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.tls_peer_name = value;
+       return Status();
+     }},
     {"detached", "", "on a cluster: print the job's number and leave it running",
      [](std::string_view, EnvironmentOptions& o) {
        o.detached = true;

@@ -69,12 +69,14 @@ void JobManager::State::log(const std::string& line) const {
 }
 
 void JobManager::State::garbage_came(const Status& why, const SocketAddress& from) {
-  const std::uint64_t count = ++counts_.garbage;
-  // A stranger who keeps trying must not fill the log.
-  if ((count & (count - 1)) == 0) {
-    log(fmt::format("connection from {} closed: {} ({} such so far)", from.to_string(),
-                    why.message(), count));
-  }
+  ++counts_.garbage;
+  not_let_in(why, from);
+}
+
+void JobManager::State::not_let_in(const Status& why, const SocketAddress& from) {
+  if (!log_limit_.admit(executor_->now())) return;
+  log(fmt::format("connection from {} closed: {}{}", from.to_string(), why.message(),
+                  log_limit_.suffix()));
 }
 
 Task<void> JobManager::State::keep_house(State* self) {

@@ -18,6 +18,7 @@
 
 #include "control/protocol/message_stream.hpp"
 #include "platform/platform.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
@@ -26,6 +27,7 @@ struct JobManagerOptions {
   std::string rest_address;          // of the HTTP interface (docs/rest.md); empty: none
   bool rest_may_be_missing = false;  // where something else listens there
   std::string token;
+  std::shared_ptr<TlsContext> tls;  // null: plain
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
   Nanoseconds greeting_timeout_ns = seconds(5);

@@ -18,6 +18,7 @@
 #include "control/job_manager/cluster_state.hpp"
 #include "control/job_manager/parked_requests.hpp"
 #include "control/rest/rest_api.hpp"
+#include "platform/log_limit.hpp"
 
 namespace hummer {
 
@@ -78,6 +79,7 @@ class JobManager::State final : public RestBackend {
   Moment moment() const { return {executor_->now(), executor_->wall_time_ms()}; }
   void log(const std::string& line) const;
   void garbage_came(const Status& why, const SocketAddress& from);
+  void not_let_in(const Status& why, const SocketAddress& from);
 
   struct Counts {
     std::atomic<std::uint64_t> connections{0};
@@ -95,6 +97,7 @@ class JobManager::State final : public RestBackend {
   std::unique_ptr<Executor> executor_;  // stopped before the rest goes
   SocketAddress address_;
   Counts counts_;
+  LogLimit log_limit_;
   WakeEvent house_event_;
   bool happened_ = false;  // also within a round, when nobody waits for the event
   ClusterState cluster_;

@@ -144,6 +144,8 @@ Status Deployment::start_data_plane() {
   own_data_plane_ = std::make_unique<DataPlaneHost>();
   own_data_plane_->executor = platform_.make_executor({.name = "data-plane"});
   DataPlaneOptions options;
+  options.token = options_.token;
+  options.tls = options_.tls;
   options.listen_addresses = {
       {"", options_.addresses.empty()
                ? "127.0.0.1:0"
