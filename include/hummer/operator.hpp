@@ -154,9 +154,12 @@ class OperatorContext {
                                         static_cast<std::uint32_t>(parallelism_), groups)) ==
            subtask_;
   }
+  // The same in all attempts of one run of the job, and drawn anew for another.
+  std::uint64_t run() const { return run_; }
   // How often the job was started before, by a failure.
   std::uint32_t attempt() const { return attempt_; }
-  // In flush: that of the barrier in hand.
+  // In flush: that of the barrier in hand. Else the last one: before the first barrier, the one
+  // that was restored.
   std::uint64_t epoch() const { return epoch_; }
   // In snapshot: the last one is complete everywhere, so that this one may build on it.
   bool may_write_delta() const { return may_write_delta_; }
@@ -217,6 +220,7 @@ class OperatorContext {
   int parallelism_ = 1;
   int key_groups_ = default_key_groups;
   bool restored_ = false;
+  std::uint64_t run_ = 0;
   std::uint32_t attempt_ = 0;
   std::uint64_t epoch_ = 0;
   bool may_write_delta_ = false;

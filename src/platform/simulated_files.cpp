@@ -77,7 +77,7 @@ class SimulatedReadableFile final : public ReadableFile {
   std::uint64_t size_bytes() const override { return size_bytes_; }
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
-    if (!node_.alive()) return killed();
+    if (!node_.begin_disk_operation()) return killed();
     Simulation& simulation = node_.simulation();
     charge_disk(simulation, "read", offset);
     if (simulation.random().chance(simulation.options().read_fault_rate)) {
@@ -128,6 +128,7 @@ class SimulatedWritableFile final : public WritableFile {
     file_->content.append(bytes.data(), room);
     file_->modified_ms = node_.wall_time_ms();
     if (room == bytes.size()) return {};
+    node_.simulation().count_full_disk();
     return failure(ErrorCode::disk_full, "write", path_, "no space left on device");
   }
 
@@ -147,11 +148,12 @@ class SimulatedWritableFile final : public WritableFile {
 
  private:
   Status begin(const char* what, std::uint64_t number) {
-    if (!node_.alive()) return killed();
+    if (!node_.begin_disk_operation()) return killed();
     if (closed_) return failure(ErrorCode::invalid_argument, "write", path_, "it was closed");
     Simulation& simulation = node_.simulation();
     charge_disk(simulation, what, number);
     if (!simulation.random().chance(simulation.options().write_fault_rate)) return {};
+    simulation.count_write_fault();
     return failure(ErrorCode::io_error, "write", path_, "simulated fault");
   }
 
@@ -165,7 +167,7 @@ class SimulatedWritableFile final : public WritableFile {
 }  // namespace
 
 Status SimulatedFiles::begin(const char* what) {
-  if (!node_.alive()) return killed();
+  if (!node_.begin_disk_operation()) return killed();
   charge_disk(node_.simulation(), what, 0);
   return {};
 }

@@ -22,8 +22,10 @@ class ChainDriver::Context final : public OperatorContext {
     subtask_ = options.subtask;
     parallelism_ = options.parallelism;
     key_groups_ = options.key_groups;
+    run_ = options.run;
     attempt_ = options.attempt;
     bounded_ = options.bounded;
+    epoch_ = options.restored_epoch;
     slot_objects_ = options.slot_objects;
   }
 

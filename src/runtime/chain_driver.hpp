@@ -69,8 +69,10 @@ struct StageOptions {
   int subtask = 0;
   int parallelism = 1;
   int key_groups = default_key_groups;
+  std::uint64_t run = 0;
   std::uint32_t attempt = 0;
   bool bounded = true;
+  std::uint64_t restored_epoch = 0;
   std::uint32_t batch_records = default_batch_records;
   SlotObjects* slot_objects = nullptr;  // outlives the chain
 };

@@ -65,6 +65,10 @@ void StreamTask::trigger(std::uint64_t epoch, bool whole) {
   wake_event_.notify();
 }
 
+void StreamTask::pause_after(std::uint64_t epoch) {
+  if (pause_after_.exchange(epoch, std::memory_order_acq_rel) != epoch) wake_event_.notify();
+}
+
 void StreamTask::commit(std::uint64_t epoch) {
   commit_asked_.store(epoch, std::memory_order_release);
   wake_event_.notify();
@@ -145,8 +149,7 @@ Task<void> StreamTask::run() {
       figures_.operator_blocks.store(false, std::memory_order_relaxed);
     }
     if (commit_due()) {
-      committed_ = commit_asked_.load(std::memory_order_acquire);
-      if (Status status = chain_->commit(committed_); !status.ok()) {
+      if (Status status = commit_asked(); !status.ok()) {
         finish(std::move(status));
         co_return;
       }
@@ -179,7 +182,7 @@ Task<void> StreamTask::run() {
         continue;
       }
       if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
-      answer = chain_->produce();
+      answer = produce();
       if (answer == Answer::failed) {
         finish(chain_->failure());
         co_return;
@@ -221,7 +224,7 @@ Task<void> StreamTask::run() {
     }
     if (chain_->has_source() && !ready) {
       // A source may have got something between its answer and prepare_wait().
-      answer = chain_->produce();
+      answer = produce();
       if (answer == Answer::failed) {
         wake_event_.cancel_wait();
         finish(chain_->failure());
@@ -350,6 +353,19 @@ void StreamTask::complete_alignment() {
   last_barrier_ = barrier_due_ = std::exchange(aligning_, 0);
 }
 
+Status StreamTask::commit_asked() {
+  const std::uint64_t epoch = commit_asked_.load(std::memory_order_acquire);
+  HUMMER_TRY(chain_->commit(epoch));
+  committed_.store(epoch, std::memory_order_release);
+  if (on_committed_) on_committed_();
+  return {};
+}
+
+Answer StreamTask::produce() {
+  const std::uint64_t pause = pause_after_.load(std::memory_order_acquire);
+  return pause != 0 && last_barrier_ >= pause ? Answer::blocked : chain_->produce();
+}
+
 bool StreamTask::step_snapshot() {
   if (!chain_->snapshot_under_way() || room_.use_count() > snapshot_parts_max) return false;
   // What fails in it is seen at the next call of the chain.
@@ -373,8 +389,7 @@ Task<void> StreamTask::wait_for_commits() {
     }
     const bool last = finish_asked_.load(std::memory_order_acquire);
     if (commit_due()) {
-      committed_ = commit_asked_.load(std::memory_order_acquire);
-      if (Status status = chain_->commit(committed_); !status.ok()) {
+      if (Status status = commit_asked(); !status.ok()) {
         finish(std::move(status));
         co_return;
       }

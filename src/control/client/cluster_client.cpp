@@ -25,7 +25,7 @@ std::uint32_t wait_ms_of(const wire::ClientRequest& request) {
 }
 
 bool names_a_job(const wire::ClientRequest& request) {
-  return request.has_job() || request.has_log() || request.has_end();
+  return request.has_job() || request.has_log() || request.has_end() || request.has_savepoint();
 }
 
 }  // namespace
@@ -91,6 +91,9 @@ Task<Status> ClusterClient::State::connect(Nanoseconds give_up) {
   Result<std::unique_ptr<ByteStream>> stream = co_await network.connect(*address, connecting);
   if (!stream.ok()) co_return stream.status();
   if (closed_) co_return Status(ErrorCode::cancelled, "closed");
+  if (options_.tls != nullptr) {
+    *stream = options_.tls->connected(std::move(*stream), options_.job_manager);
+  }
   MessageStream::Options options;
   options.faults = options_.faults;
   stream_ = std::make_unique<MessageStream>(executor_, std::move(*stream), options);
@@ -111,6 +114,7 @@ Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
     if (answer.status().code() == ErrorCode::protocol_error) {
       co_return refused(answer.status().with_context("what listens there is no JobManager"));
     }
+    if (answer.status().code() == ErrorCode::tls_failed) co_return refused(answer.status());
     if (answer.status().code() == ErrorCode::timed_out) {
       co_return Status(ErrorCode::timed_out, "it does not answer");
     }

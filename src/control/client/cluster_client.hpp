@@ -14,12 +14,14 @@
 
 #include "control/protocol/message_stream.hpp"
 #include "platform/platform.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
 struct ClusterClientOptions {
   std::string job_manager = "127.0.0.1:6123";
   std::string token;
+  std::shared_ptr<TlsContext> tls;  // null: plain
   Nanoseconds patience_ns = seconds(10);
   Nanoseconds answer_timeout_ns = seconds(3);  // beyond what the request itself waits for
   // Which JobManager process numbered the jobs that are asked for (ClusterClient::numbered_by); 0:

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "control/client/cluster_client.hpp"
+#include "control/client/credentials.hpp"
 #include "control/client/progress.hpp"
 #include "control/client/running_job.hpp"
 
@@ -24,7 +25,7 @@ namespace hummer {
 
 class ClusterRun final : public JobHandle::Running {
  public:
-  ClusterRun(JobSurroundings surroundings, std::string token);
+  ClusterRun(JobSurroundings surroundings, Credentials credentials);
   ~ClusterRun() override;
 
   // Blocks until the JobManager has the job and its library, or a failure.
@@ -36,10 +37,12 @@ class ClusterRun final : public JobHandle::Running {
   bool finished() const override { return ended_.load(std::memory_order_acquire); }
   JobResult wait() override;
   std::vector<std::string> stuck() override;
+  Result<std::string> savepoint(const std::string& directory, bool stop) override;
 
  private:
   static Task<void> watch(ClusterRun& run);
   static Task<void> send(ClusterRun& run, wire::Wish wish);
+  static Task<Result<std::string>> ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint wish);
   static void changed(void* run, const wire::JobStatus& status);
   ClusterClientOptions client_options() const;
   void send_wish(wire::Wish wish);
@@ -50,7 +53,7 @@ class ClusterRun final : public JobHandle::Running {
   std::string hint(const char* command) const;
 
   const JobSurroundings surroundings_;
-  const std::string token_;
+  const Credentials credentials_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ClusterClient> client_;
   std::uint64_t job_ = 0;

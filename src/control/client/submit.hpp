@@ -6,6 +6,7 @@
 
 #include "api/environment_impl.hpp"
 #include "control/client/running_job.hpp"
+#include "control/protocol/control.pb.h"
 
 namespace hummer {
 
@@ -15,8 +16,7 @@ namespace hummer {
 Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
                                     JobSurroundings surroundings);
 
-// The first line of a file, without blanks around it. Errors name the file; an empty one is
-// invalid_configuration.
-Result<std::string> read_token_file(Files& files, const std::string& path);
+// What of the options workers must know.
+wire::JobOptions job_options(const EnvironmentOptions& options);
 
 }  // namespace hummer

@@ -18,6 +18,7 @@
 
 #include "control/protocol/message_stream.hpp"
 #include "platform/platform.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
@@ -26,6 +27,7 @@ struct JobManagerOptions {
   std::string rest_address;          // of the HTTP interface (docs/rest.md); empty: none
   bool rest_may_be_missing = false;  // where something else listens there
   std::string token;
+  std::shared_ptr<TlsContext> tls;  // null: plain
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
   Nanoseconds greeting_timeout_ns = seconds(5);
@@ -34,6 +36,9 @@ struct JobManagerOptions {
   // Ended jobs and lost TaskManagers that are remembered.
   std::size_t remembered_jobs = 1000;
   std::size_t remembered_task_managers = 10000;
+  // Number of the first job; 0: drawn, so that `cancel 1` never means a job of a JobManager that
+  // was here before.
+  std::uint64_t first_job = 0;
   std::size_t log_lines_per_job = 10000;
   std::size_t max_library_bytes = std::size_t{1} << 30;
   std::size_t library_store_bytes = std::size_t{4} << 30;  // all that are not of live jobs

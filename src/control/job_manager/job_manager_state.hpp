@@ -4,6 +4,8 @@
 // that follows from it (states to send, sessions to end, requests to answer) is done by the
 // housekeeper, once per round of the executor, so that ten heartbeats in one round cost one look.
 //
+// Orders for a disk go to a CheckpointDisk, whose outcomes the housekeeper hands on.
+//
 // Thread: everything on executor_, but start, stop and counts.
 #pragma once
 
@@ -12,9 +14,11 @@
 #include <memory>
 #include <unordered_map>
 
+#include "control/job_manager/checkpoint_disk.hpp"
 #include "control/job_manager/cluster_state.hpp"
 #include "control/job_manager/parked_requests.hpp"
 #include "control/rest/rest_api.hpp"
+#include "platform/log_limit.hpp"
 
 namespace hummer {
 
@@ -75,6 +79,7 @@ class JobManager::State final : public RestBackend {
   Moment moment() const { return {executor_->now(), executor_->wall_time_ms()}; }
   void log(const std::string& line) const;
   void garbage_came(const Status& why, const SocketAddress& from);
+  void not_let_in(const Status& why, const SocketAddress& from);
 
   struct Counts {
     std::atomic<std::uint64_t> connections{0};
@@ -92,6 +97,7 @@ class JobManager::State final : public RestBackend {
   std::unique_ptr<Executor> executor_;  // stopped before the rest goes
   SocketAddress address_;
   Counts counts_;
+  LogLimit log_limit_;
   WakeEvent house_event_;
   bool happened_ = false;  // also within a round, when nobody waits for the event
   ClusterState cluster_;
@@ -102,6 +108,7 @@ class JobManager::State final : public RestBackend {
   std::unique_ptr<RestApi> rest_api_;  // null: no REST
   std::unique_ptr<HttpServer> rest_server_;
   wire::Envelope state_message_;  // of the housekeeper; kept for its memory
+  std::unique_ptr<CheckpointDisk> disk_;
 };
 
 }  // namespace hummer

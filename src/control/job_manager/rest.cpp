@@ -7,7 +7,13 @@ namespace hummer {
 Status JobManager::State::start_rest() {
   if (options_.rest_address.empty()) return {};
   rest_api_ = std::make_unique<RestApi>(*this, options_.token);
-  rest_server_ = std::make_unique<HttpServer>(*executor_, *rest_api_, HttpServerOptions());
+  HttpServerOptions options;
+  options.tls = options_.tls;
+  options.not_let_in = [](void* self, const Status& why, const SocketAddress& from) {
+    static_cast<State*>(self)->not_let_in(why, from);
+  };
+  options.context = this;
+  rest_server_ = std::make_unique<HttpServer>(*executor_, *rest_api_, std::move(options));
   Status status = rest_server_->start(platform_.network(), options_.rest_address);
   if (status.ok()) return {};
   rest_server_.reset();

@@ -54,6 +54,9 @@ struct DeploymentOptions {
   // listen (host:port, in the graph's order). Without addresses every task runs here.
   int task_manager = 0;
   std::vector<std::string> addresses;
+  // What those data planes know each other by; see DataPlaneOptions.
+  std::string token;
+  std::shared_ptr<TlsContext> tls;
   // Instead of addresses: the process's data plane, which outlives the deployment, and where those
   // of all TaskManagers listen (the own ones too), in the graph's order.
   DataPlane* data_plane = nullptr;
@@ -64,7 +67,10 @@ struct DeploymentOptions {
   std::function<void(const ExecutionTask&, TaskSnapshot)> on_snapshot;
   Guarantee guarantee = Guarantee::exactly_once;
   std::shared_ptr<const RestoredState> restored;  // null: a fresh start
+  std::uint64_t run = 0;                          // see OperatorContext::run
   std::uint32_t attempt = 0;
+  // Called when a task has committed, on its slot's thread. May be empty.
+  std::function<void()> on_committed;
   // Notified when the last task has ended; outlives finish().
   WakeEvent* on_finished = nullptr;
   std::uint32_t batch_records = default_batch_records;
@@ -95,6 +101,10 @@ class Deployment {
   void trigger(std::uint64_t checkpoint, bool whole = false);
   void commit(std::uint64_t checkpoint);
   void finish_committed();
+  // Sources send nothing behind the barrier of this checkpoint; 0: they go on.
+  void pause_sources_after(std::uint64_t checkpoint);
+  // The lowest checkpoint that all tasks here have committed.
+  std::uint64_t committed();
   // Whether start() has wired the tasks: tasks() and figures() are complete from then on.
   bool started() const { return started_.load(std::memory_order_acquire); }
   bool finished() const { return running_.load(std::memory_order_acquire) == 0; }
