@@ -6,8 +6,11 @@ namespace {
 // Elements handled between two yields: long enough that the scheduler costs little,
 // short enough that a slot's other tasks find their input in the cache.
 constexpr int elements_per_turn = 4;
-// Parts of a snapshot that wait for the disk: a few megabytes.
-constexpr long snapshot_parts_max = 64;
+// Parts of a snapshot that wait for the disk: 16 MiB.
+constexpr long snapshot_parts_max = 256;
+// Well below a millisecond; and quick enough that most entries are written before they change,
+// which is cheaper than saving them.
+constexpr int snapshot_steps_per_turn = 4;
 constexpr Nanoseconds snapshot_retry_ns = 1'000'000;
 constexpr Nanoseconds operator_retry_first_ns = 20'000;
 constexpr Nanoseconds operator_retry_last_ns = 2'000'000;
@@ -161,7 +164,7 @@ Task<void> StreamTask::run() {
     }
     if (++turn >= elements_per_turn) {
       turn = 0;
-      step_snapshot();
+      for (int i = 0; i < snapshot_steps_per_turn && step_snapshot(); ++i) continue;
       co_await yield();
       chain_->set_now(executor.recent_now());
     }

@@ -11,6 +11,7 @@
 // Thread: one.
 #pragma once
 
+#include <cstring>
 #include <deque>
 #include <span>
 #include <string_view>
@@ -142,12 +143,20 @@ class AccumulatorTable {
   static constexpr std::uint8_t entry_follows = 1;
 
   void encode(const K& key, const Value& value, ByteWriter& out) const {
-    out.put_value(entry_follows);
-    Codec<K>::encode(key, out);
-    if constexpr (inside) {
-      Codec<A>::encode(value, out);
+    if constexpr (std::is_integral_v<K> && std::is_integral_v<A>) {  // the codec's bytes, at one go
+      char bytes[1 + sizeof(K) + sizeof(A)];
+      bytes[0] = entry_follows;
+      std::memcpy(bytes + 1, &key, sizeof(K));
+      std::memcpy(bytes + 1 + sizeof(K), &value, sizeof(A));
+      out.put(bytes, sizeof bytes);
     } else {
-      Codec<A>::encode(outside_[value], out);
+      out.put_value(entry_follows);
+      Codec<K>::encode(key, out);
+      if constexpr (inside) {
+        Codec<A>::encode(value, out);
+      } else {
+        Codec<A>::encode(outside_[value], out);
+      }
     }
   }
   auto saving() {
