@@ -351,6 +351,48 @@ Task<void> tick() {
   while (true) co_await sleep_for(milliseconds(100));
 }
 
+Task<void> count_ticks(int& ticks) {
+  while (true) {
+    co_await sleep_for(milliseconds(100));
+    ++ticks;
+  }
+}
+
+TEST(SimulatedNode, APausedNodeStandsStillAndGoesOn) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& paused = simulation.add_node("paused");
+  SimulatedPlatform& busy = simulation.add_node("busy");
+  auto executor = paused.make_executor({});
+  auto other = busy.make_executor({});
+  int ticks = 0;
+  int others = 0;
+  executor->spawn(count_ticks(ticks));
+  other->spawn(count_ticks(others));
+  (void)simulation.run_until([&] { return ticks == 3; }, seconds(10));
+  paused.pause_until(simulation.now() + seconds(5));
+  (void)simulation.run_until([] { return false; }, simulation.now() + seconds(4));
+  EXPECT_EQ(ticks, 3);
+  EXPECT_GT(others, 30);
+  (void)simulation.run_until([] { return false; }, simulation.now() + seconds(2));
+  EXPECT_GT(ticks, 3);
+  executor->stop();
+  other->stop();
+}
+
+TEST(SimulatedNode, DiesBetweenTwoOperationsOfItsDisk) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& node = simulation.add_node("node");
+  auto file = node.files().open_for_writing("/file", WriteMode::truncate);
+  ASSERT_TRUE(file.ok());
+  node.kill_at_disk_operation(2);
+  EXPECT_TRUE((*file)->append("first").ok());
+  EXPECT_FALSE((*file)->append("second").ok());
+  EXPECT_FALSE(node.alive());
+  const auto files = node.files_below("");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].second, "first");
+}
+
 TEST(SimulatedNode, NobodyWaitsForAKilledNode) {
   Simulation simulation({.seed = 4});
   SimulatedPlatform& dead = simulation.add_node("dead");
