@@ -67,6 +67,16 @@ void SimulatedPlatform::kill() {
   network_->node_died();
 }
 
+Status SimulatedPlatform::begin_disk_operation(const char* what, std::uint64_t number) {
+  if (disk_operations_left_ == 0) kill();
+  if (!alive_) return {ErrorCode::cancelled, "the process was killed"};
+  if (disk_operations_left_ != UINT64_MAX) --disk_operations_left_;
+  simulation_->trace(what, number);
+  simulation_->charge(simulation_->options().disk_operation_minimum_ns,
+                      simulation_->options().disk_operation_maximum_ns);
+  return {};
+}
+
 void SimulatedPlatform::crash_disk() { files_->crash(); }
 
 void SimulatedPlatform::truncate_file(const std::string& path, std::uint64_t size_bytes) {

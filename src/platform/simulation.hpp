@@ -119,8 +119,12 @@ class SimulatedPlatform final : public Platform {
 
   // SIGKILL. The disk stays as the operating system sees it.
   void kill();
+  // SIGKILL instead of the disk operation that comes after `count` more. At most one is planned.
+  void kill_after_disk_operations(std::uint64_t count) { disk_operations_left_ = count; }
   // Power cut: what the disk holds afterwards. Of a running node, or after kill().
   void crash_disk();
+  // What every operation of a disk begins with: it takes time, and a killed process does none.
+  Status begin_disk_operation(const char* what, std::uint64_t number);
   // Test access: truncates under mappings and readers, as another process would.
   void truncate_file(const std::string& path, std::uint64_t size_bytes);
 
@@ -136,6 +140,7 @@ class SimulatedPlatform final : public Platform {
   std::string name_;
   int index_;
   bool alive_ = true;
+  std::uint64_t disk_operations_left_ = UINT64_MAX;  // until the planned kill
   Random random_;
   std::string standard_[2];
   std::unique_ptr<SimulatedFiles> files_;
