@@ -87,6 +87,15 @@ void SimulatedDisk::crash() {
 
 void SimulatedDisk::tear_updated(SimulatedFileData& file) {
   Random& random = simulation_.random();
+  if (file.emptied_since_sync) file.shortest_since_sync = 0;
+  if (file.shortest_since_sync < file.durable.size()) {
+    if (random.chance(0.5)) {
+      file.durable.resize(file.shortest_since_sync);
+    } else {
+      file.content.replace(std::min(file.shortest_since_sync, file.content.size()),
+                           std::string::npos, file.durable, file.shortest_since_sync);
+    }
+  }
   const std::size_t before = file.durable.size(), after = file.content.size();
   std::size_t length = before + random.below(after > before ? after - before + 1 : 1);
   if (random.chance(0.5)) length = after;
@@ -100,6 +109,7 @@ void SimulatedDisk::tear_updated(SimulatedFileData& file) {
   file.durable = file.content;
   file.updated_since_sync = false;
   file.emptied_since_sync = false;
+  file.shortest_since_sync = SIZE_MAX;
 }
 
 void SimulatedDisk::tear(SimulatedFileData& file) {

@@ -49,6 +49,7 @@ void make_durable(SimulatedFileData& file) {
   if (file.emptied_since_sync || file.updated_since_sync) file.durable.clear();
   file.emptied_since_sync = false;
   file.updated_since_sync = false;
+  file.shortest_since_sync = SIZE_MAX;
   file.durable.append(file.content, file.durable.size());
 }
 
@@ -209,6 +210,7 @@ class SimulatedUpdatableFile final : public UpdatableFile {
   Status truncate(std::uint64_t size_bytes) override {
     HUMMER_TRY(begin_write(node_, path_, "truncate", size_bytes));
     file_->content.resize(size_bytes, '\0');
+    file_->shortest_since_sync = std::min<std::size_t>(file_->shortest_since_sync, size_bytes);
     changed();
     return {};
   }

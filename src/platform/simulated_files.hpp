@@ -27,6 +27,7 @@ struct SimulatedFileData {
   std::string durable;
   bool emptied_since_sync = false;               // then `durable` is not a prefix of `content`
   bool updated_since_sync = false;               // written in place: likewise
+  std::size_t shortest_since_sync = SIZE_MAX;    // by truncate()
   const void* lock = nullptr;                    // who holds it ...
   const SimulatedPlatform* locked_by = nullptr;  // ... in which process
   std::int64_t modified_ms = 0;

@@ -121,9 +121,11 @@ Status JobJournal::check_format(bool& is_new) {
                         "engine that wrote it, or choose another state directory",
                         database_path(), *version, schema_version)};
   }
+  vfs_.forget_failure();
   const Result<std::string> verdict = database_.text("PRAGMA integrity_check(1)");
   if (!verdict.ok()) return verdict.status();
   if (*verdict == "ok") return {};
+  if (!vfs_.last_failure().ok()) return vfs_.last_failure();  // it could not be read
   return {ErrorCode::corrupt_file, fmt::format("database '{}': {}", database_path(), *verdict)};
 }
 

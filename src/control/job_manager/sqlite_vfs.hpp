@@ -35,6 +35,7 @@ class SqliteVfs {
   // For sqlite3_open_v2.
   const char* name() const { return name_.c_str(); }
   const Status& last_failure() const { return last_failure_; }
+  void forget_failure() { last_failure_ = Status(); }
 
   // ---- for SQLite's calls ----
   Platform& platform() { return platform_; }
