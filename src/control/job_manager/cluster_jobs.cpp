@@ -37,17 +37,14 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   if (request.submission_id() == 0) {
     return Status(ErrorCode::invalid_argument, "a submission needs an id");
   }
-  if (const Job* known = jobs_.find_submission(request.submission_id())) return known->id;
+  if (const Job* known = jobs_.find_submission(request.submission_id())) {
+    if (known->recording.refused) return *known->root_failure;
+    return known->id;
+  }
   if (jobs_.live() >= max_live_jobs) {
     return Status(ErrorCode::limit_exceeded,
                   fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
   }
-  HUMMER_TRY(check_arguments(request));
-  HUMMER_TRY(validate(request.options()));
-  Result<JobGraph> graph = job_graph_from(request.graph());
-  if (!graph.ok()) return graph.status();
-  const Result<int> least = least_slots(*graph, request.options());
-  if (!least.ok()) return least.status();
   const std::uint64_t library = request.library_hash();
   if (request.library_bytes() > 0 &&
       (!libraries_.complete(library) || libraries_.uploaded(library) != request.library_bytes())) {
@@ -55,7 +52,26 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
                   fmt::format("the job library {:016x} is not here with {} bytes", library,
                               request.library_bytes()));
   }
+  std::string as_it_came = has_journal() ? request.SerializeAsString() : std::string();
+  Result<std::unique_ptr<Job>> job = make_job(std::move(request), at);
+  if (!job.ok()) return job.status();
+  (*job)->recording.request = std::move(as_it_came);
+  if ((*job)->library_bytes > 0) libraries_.hold(library);
+  Job& added = jobs_.add(std::move(*job));
+  record(added);
+  schedule_due_ = true;
+  log(fmt::format("job {} '{}' submitted, needs {}", added.id, added.graph.job_name,
+                  slots_text(added.least_slots)));
+  return added.id;
+}
 
+Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Moment at) {
+  HUMMER_TRY(check_arguments(request));
+  HUMMER_TRY(validate(request.options()));
+  Result<JobGraph> graph = job_graph_from(request.graph());
+  if (!graph.ok()) return graph.status();
+  const Result<int> least = least_slots(*graph, request.options());
+  if (!least.ok()) return least.status();
   auto job = std::make_unique<Job>();
   job->submission = request.submission_id();
   job->graph = std::move(*graph);
@@ -67,12 +83,8 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   job->submitted_at = at.now;
   job->submitted_ms = at.wall_ms;
   job->log = JobLog(options_.log_lines_per_job);
-  if (job->library_bytes > 0) libraries_.hold(job->library_hash);
-  const Job& added = jobs_.add(std::move(job));
-  schedule_due_ = true;
-  log(fmt::format("job {} '{}' submitted, needs {}", added.id, added.graph.job_name,
-                  slots_text(added.least_slots)));
-  return added.id;
+  job->version = first_version_;
+  return job;
 }
 
 Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
@@ -90,6 +102,7 @@ Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
   job->state = wish == wire::WISH_STOP ? wire::JOB_STOPPING : wire::JOB_CANCELLING;
   ++job->version;
   jobs_changed_ = true;
+  record(*job);
   mark_due(*job);
   settle(*job, at);
   return {};
@@ -121,6 +134,7 @@ void ClusterState::settle(Job& job, Moment at) {
 void ClusterState::job_ended(Job& job) {
   jobs_changed_ = true;
   schedule_due_ = true;  // also when it only stood in the way of others
+  record(job);
   if (job.library_bytes > 0) libraries_.release(job.library_hash);
   const std::string how = job.state == wire::JOB_FINISHED    ? "finished"
                           : job.state == wire::JOB_CANCELLED ? "was cancelled"
@@ -138,6 +152,7 @@ void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
 }
 
 std::string ClusterState::waiting_reason(const Job& job) const {
+  if (!job.recording.trouble.empty()) return job.recording.trouble;
   if (job.state != wire::JOB_WAITING) return {};
   return slots_missing("waits for", job, workers_.slots(job.library_hash));
 }
@@ -158,6 +173,9 @@ void ClusterState::schedule(Moment at) {
     const SlotCount slots = workers_.slots(job.library_hash);
     Status missing(ErrorCode::not_enough_slots, "");
     if (job.least_slots <= slots.free) {
+      if (std::exchange(job.recording.begun, job.attempt) != job.attempt) record(job);
+      // Else the next JobManager could begin this attempt once more.
+      if (!job.recording.complete()) continue;
       Result<Placement> placed = place_job(job.graph, job.options, job.library_hash, workers_);
       if (placed.ok()) {
         deploy(job, std::move(*placed));

@@ -15,11 +15,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "control/job_manager/job_manager.hpp"
+#include "control/job_manager/job_record.hpp"
 #include "control/job_manager/job_table.hpp"
 #include "control/job_manager/library_store.hpp"
 #include "control/job_manager/scheduler.hpp"
@@ -37,6 +40,15 @@ class ClusterState {
  public:
   explicit ClusterState(const JobManagerOptions& options);
 
+  // ---- the journal (with a state directory) ----
+  // What an earlier JobManager left, before anything else; `libraries` has those that were read.
+  // Jobs that had not begun wait again; those that had begin again, or fail and say why.
+  void recover(RecordedCluster recorded, std::map<std::uint64_t, Result<std::string>> libraries,
+               Moment at);
+  // What must be written now; each has an outcome some time.
+  std::vector<JournalEntry> take_entries_due();
+  void recorded(std::uint64_t job, std::uint64_t change, const Status& outcome, Moment at);
+
   // ---- TaskManagers ----
   struct Refused {
     Status why;
@@ -50,7 +62,8 @@ class ClusterState {
   void connection_ended(std::uint64_t session, const Status& why, Moment at);
 
   // ---- clients ----
-  // A job that waits for slots; the existing one for a known submission.
+  // A job that waits for slots; the existing one for a known submission. It may be told when its
+  // recording is complete.
   Result<std::uint64_t> submit(wire::SubmitJob request, Moment at);
   // not_found. An ended job stays as it is.
   Status end(std::uint64_t job, wire::Wish wish, Moment at);
@@ -71,7 +84,8 @@ class ClusterState {
   bool take_job_changes();
   // Whether any of these, or advance(), has something to do now.
   bool work_due() const {
-    return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty();
+    return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty() ||
+           !entries_due_.empty();
   }
 
   WorkerTable& workers() { return workers_; }
@@ -83,6 +97,12 @@ class ClusterState {
 
  private:
   void log(const std::string& line) const;
+  bool has_journal() const { return !options_.state_directory.empty(); }
+  // The checked job of a submission, without a number.
+  Result<std::unique_ptr<Job>> make_job(wire::SubmitJob request, Moment at);
+  void recover_job(const JobRecord& record, const Status& library, Moment at);
+  // The journal must have what has changed.
+  void record(Job& job);
   void mark_due(Worker& worker);
   // Of every TaskManager with an open part.
   void mark_due(const Job& job);
@@ -96,6 +116,10 @@ class ClusterState {
   void deploy(Job& job, Placement placement);
 
   const JobManagerOptions& options_;
+  std::uint64_t first_version_ = 1;  // of jobs; above all that an earlier JobManager told
+  std::set<std::uint64_t> entries_due_;
+  std::set<std::uint64_t> entries_failed_;  // written again at retry_at_
+  Nanoseconds retry_at_ = never;
   WorkerTable workers_;
   JobTable jobs_;
   LibraryStore libraries_;

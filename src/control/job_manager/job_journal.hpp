@@ -25,40 +25,12 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "control/job_manager/job_record.hpp"
 #include "control/job_manager/library_files.hpp"
 #include "control/job_manager/sqlite_database.hpp"
-#include "control/protocol/control.pb.h"
 
 namespace hummer {
-
-struct JobRecord {
-  std::uint64_t job = 0;
-  std::uint64_t submission = 0;
-  // A serialized wire::SubmitJob, when the job is new; empty: as it was recorded.
-  std::string request;
-  std::uint64_t library_hash = 0;                   // 0: none, or a program's own
-  std::shared_ptr<const std::string> library = {};  // its bytes, when the job is new
-  std::int64_t submitted_ms = 0;
-
-  std::uint32_t attempt = 0;  // the last one that may have begun; 0: none
-  wire::Wish wish = wire::WISH_RUN;
-  wire::JobState state = wire::JOB_WAITING;  // how it ended; waiting: it has not
-  std::int64_t started_ms = 0;
-  std::int64_t ended_ms = 0;
-  Status failure = {};
-  bool forgotten = false;  // nothing of it is kept any more
-
-  bool ended() const { return state >= wire::JOB_FINISHED; }
-};
-
-struct RecordedCluster {
-  std::uint64_t identity = 0;
-  std::uint64_t epoch = 0;      // of this opening, from 1
-  std::uint64_t last_job = 0;   // the highest number given
-  std::vector<JobRecord> jobs;  // by number, with their requests
-};
 
 class JobJournal {
  public:

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "control/job_manager/cluster_state.hpp"
+#include "control/job_manager/journal_writer.hpp"
 #include "control/job_manager/parked_requests.hpp"
 
 namespace hummer {
@@ -55,6 +56,7 @@ class JobManager::State {
   void unlist_greeting(Greeting& greeting);
 
   // job_manager.cpp
+  Status open_journal();
   static Task<void> keep_house(State* self);
   void round();
   void raise_descriptor_limit();
@@ -78,13 +80,15 @@ class JobManager::State {
 
   Platform& platform_;
   const JobManagerOptions options_;
-  const std::uint64_t incarnation_;
+  std::uint64_t incarnation_;  // of this process
+  std::uint64_t numbering_;    // who numbers the jobs: the journal's identity, or this process
   std::unique_ptr<Executor> executor_;  // stopped before the rest goes
   SocketAddress address_;
   Counts counts_;
   WakeEvent house_event_;
   bool happened_ = false;  // also within a round, when nobody waits for the event
   ClusterState cluster_;
+  std::unique_ptr<JournalWriter> journal_;  // null: without one
   ParkedRequests parked_;
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
   std::list<Greeting*> greetings_;  // oldest first

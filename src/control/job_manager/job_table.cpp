@@ -7,7 +7,7 @@ namespace hummer {
 
 Job& JobTable::add(std::unique_ptr<Job> job) {
   Job& added = *job;
-  added.id = ++last_id_;
+  if (added.id == 0) added.id = ++last_id_;
   by_submission_[added.submission] = added.id;
   waiting_.insert(added.id);
   jobs_.emplace(added.id, std::move(job));
@@ -32,6 +32,7 @@ void JobTable::ended(const Job& job) {
     const auto oldest = jobs_.find(ended_.front());
     by_submission_.erase(oldest->second->submission);
     jobs_.erase(oldest);
+    forgotten_.push_back(ended_.front());
     ended_.pop_front();
   }
 }

@@ -10,6 +10,8 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "control/job_manager/job.hpp"
 
@@ -19,7 +21,9 @@ class JobTable {
  public:
   explicit JobTable(std::size_t remembered) : remembered_(remembered) {}
 
-  // Gives it its number, and lets it wait.
+  // Numbers go on above this one.
+  void number_above(std::uint64_t last_id) { last_id_ = last_id; }
+  // Gives it its number, unless it has one already (of an earlier JobManager), and lets it wait.
   Job& add(std::unique_ptr<Job> job);
   // Null when there is none (any more).
   Job* find(std::uint64_t id);
@@ -27,6 +31,8 @@ class JobTable {
   void no_longer_waiting(const Job& job) { waiting_.erase(job.id); }
   // Once, when it has ended; may forget the oldest ended one.
   void ended(const Job& job);
+  // Those that were forgotten since the last call.
+  std::vector<std::uint64_t> take_forgotten() { return std::exchange(forgotten_, {}); }
 
   const std::map<std::uint64_t, std::unique_ptr<Job>>& all() const { return jobs_; }
   const std::set<std::uint64_t>& waiting() const { return waiting_; }
@@ -39,6 +45,7 @@ class JobTable {
   std::unordered_map<std::uint64_t, std::uint64_t> by_submission_;
   std::set<std::uint64_t> waiting_;
   std::deque<std::uint64_t> ended_;
+  std::vector<std::uint64_t> forgotten_;
 };
 
 }  // namespace hummer
