@@ -53,19 +53,30 @@ void make_durable(SimulatedFileData& file) {
   file.durable.append(file.content, file.durable.size());
 }
 
+// What every operation begins with: it takes time, and a killed process does none.
+Status begin_operation(SimulatedPlatform& node, const char* what, std::uint64_t number) {
+  if (!node.begin_disk_operation()) return killed();
+  Simulation& simulation = node.simulation();
+  simulation.trace(what, number);
+  simulation.charge(simulation.options().disk_operation_minimum_ns,
+                    simulation.options().disk_operation_maximum_ns);
+  return {};
+}
+
 // Of an operation on an open file: whether it may take place at all.
 Status begin_write(SimulatedPlatform& node, const std::string& path, const char* what,
                    std::uint64_t number) {
-  HUMMER_TRY(node.begin_disk_operation(what, number));
+  HUMMER_TRY(begin_operation(node, what, number));
   Simulation& simulation = node.simulation();
   if (!simulation.random().chance(simulation.options().write_fault_rate)) return {};
+  simulation.count_write_fault();
   return failure(ErrorCode::io_error, "write", path, "simulated fault");
 }
 
 Result<std::size_t> read_content(SimulatedPlatform& node, const std::string& path,
                                  const std::string& content, std::uint64_t offset,
                                  std::span<char> into) {
-  HUMMER_TRY(node.begin_disk_operation("read", offset));
+  HUMMER_TRY(begin_operation(node, "read", offset));
   Simulation& simulation = node.simulation();
   if (simulation.random().chance(simulation.options().read_fault_rate)) {
     return failure(ErrorCode::io_error, "read", path, "simulated fault");
@@ -145,6 +156,7 @@ class SimulatedWritableFile final : public WritableFile {
     file_->content.append(bytes.data(), room);
     file_->modified_ms = node_.wall_time_ms();
     if (room == bytes.size()) return {};
+    node_.simulation().count_full_disk();
     return failure(ErrorCode::disk_full, "write", path_, "no space left on device");
   }
 
@@ -203,6 +215,7 @@ class SimulatedUpdatableFile final : public UpdatableFile {
     }
     bytes.copy(file_->content.data() + offset, bytes.size());
     changed();
+    if (full) node_.simulation().count_full_disk();
     return full ? failure(ErrorCode::disk_full, "write", path_, "no space left on device")
                 : Status();
   }
@@ -250,7 +263,7 @@ class SimulatedFileLock final : public FileLock {
 
 }  // namespace
 
-Status SimulatedFiles::begin(const char* what) { return node_.begin_disk_operation(what, 0); }
+Status SimulatedFiles::begin(const char* what) { return begin_operation(node_, what, 0); }
 
 Status SimulatedFiles::check_parent(const std::string& path, const std::string& doing) const {
   const SimulatedEntry* parent = disk_->find(parent_of(normal(path)));

@@ -90,7 +90,7 @@ class SimulatedFiles final : public Files {
   Status create_directories(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
 
-  std::shared_ptr<SimulatedDisk> disk() { return disk_; }
+  std::shared_ptr<SimulatedDisk> disk() const { return disk_; }
   void crash() { disk_->crash(); }
   void truncate(const std::string& path, std::uint64_t size_bytes);
 

@@ -275,7 +275,7 @@ TEST(SimulatedDisk, APlannedKillComesBeforeItsOperation) {
   auto node = make_simulated_platform({.seed = 2});
   auto file = node->files().open_for_updating("/base", true);
   auto lock = node->files().lock("/lock");
-  node->kill_after_disk_operations(1);
+  node->kill_at_disk_operation(2);
   EXPECT_TRUE((*file)->write_at(0, "one").ok());
   EXPECT_TRUE(node->alive());
   EXPECT_EQ((*file)->write_at(0, "two").code(), ErrorCode::cancelled);

@@ -247,7 +247,7 @@ TEST(JobJournalDeath, AcknowledgedIsThereAndNothingIsHalf) {
     Simulation simulation({.seed = 100 + operations});
     SimulatedPlatform* node = &simulation.add_node("jobmanager");
     Account account;
-    node->kill_after_disk_operations(operations);
+    node->kill_at_disk_operation(1 + operations);
     {
       const Result<std::unique_ptr<JobJournal>> journal = JobJournal::open(*node, "/state");
       if (journal.ok()) live(**journal, account, jobs);
@@ -273,7 +273,7 @@ TEST(JobJournalDeath, RecoveryMayDieToo) {
     SimulatedPlatform* node = &simulation.add_node("jobmanager");
     Account account;
     for (int life = 0; life < 12; ++life) {
-      node->kill_after_disk_operations(simulation.random().below(150));
+      node->kill_at_disk_operation(1 + simulation.random().below(150));
       {
         const Result<std::unique_ptr<JobJournal>> journal = JobJournal::open(*node, "/state");
         if (journal.ok()) {

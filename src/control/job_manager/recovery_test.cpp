@@ -198,7 +198,7 @@ TEST_P(Recovery, AcknowledgedSubmissionsOutliveADeathAnywhere) {
   };
   Random random(GetParam());
   for (int life = 0; life < 6; ++life) {
-    rig_.job_manager_node->kill_after_disk_operations(random.below(120));
+    rig_.job_manager_node->kill_at_disk_operation(1 + random.below(120));
     rig_.run(keep_submitting(rig_, 100 + 10 * static_cast<std::uint64_t>(life), acknowledged));
     restart(random.chance(0.7));
     for (const auto& [submission, job] : acknowledged) {
