@@ -70,8 +70,7 @@ void upload(ClusterState& cluster, const wire::LibraryPiece& piece, wire::Client
 void describe_job(ClusterState& cluster, const Job& job, bool with_vertices, bool with_graph,
                   wire::JobStatus& into) {
   describe(job, with_vertices, with_graph, into);
-  const std::string reason = cluster.waiting_reason(job);
-  if (!reason.empty()) into.set_reason(reason);
+  into.set_reason(cluster.waiting_reason(job));
 }
 
 bool query(ClusterState& cluster, const wire::JobQuery& request, bool time_is_over,
@@ -102,6 +101,20 @@ bool end(ClusterState& cluster, const wire::EndJob& request, bool time_is_over, 
   if (job == nullptr) return true;
   if (!job->recording.complete()) return wait_for_journal(time_is_over, answer);
   describe_job(cluster, *job, false, false, *answer.mutable_job());
+  return true;
+}
+
+bool take_savepoint(ClusterState& cluster, const wire::TakeSavepoint& request, bool time_is_over,
+                    Moment at, wire::ClientAnswer& answer) {
+  Job* job = find_job(cluster, request.job(), answer);
+  if (job == nullptr) return true;
+  const std::optional<Result<std::string>> path = cluster.savepoint(*job, request, at);
+  if (!path && !time_is_over) return false;
+  if (path && !path->ok()) {
+    fail(answer, path->status());
+  } else {
+    answer.mutable_savepoint()->set_path(path ? **path : std::string());
+  }
   return true;
 }
 
@@ -158,6 +171,8 @@ bool answer_request(ClusterState& cluster, const wire::ClientRequest& request, b
     case wire::ClientRequest::kList: list(cluster, answer); break;
     case wire::ClientRequest::kEnd: return end(cluster, request.end(), time_is_over, at, answer);
     case wire::ClientRequest::kLog: return read_log(cluster, request.log(), time_is_over, answer);
+    case wire::ClientRequest::kSavepoint:
+      return take_savepoint(cluster, request.savepoint(), time_is_over, at, answer);
     case wire::ClientRequest::kTaskManagers: list_task_managers(cluster, at, answer); break;
     case wire::ClientRequest::BODY_NOT_SET:
       fail(answer, Status(ErrorCode::protocol_error, "the JobManager does not know this request"));
@@ -171,6 +186,7 @@ Nanoseconds patience(const wire::ClientRequest& request) {
   std::uint32_t wait_ms = 0;
   if (request.has_job()) wait_ms = request.job().wait_ms();
   if (request.has_log()) wait_ms = request.log().wait_ms();
+  if (request.has_savepoint()) wait_ms = request.savepoint().wait_ms();
   return milliseconds(std::min(wait_ms, longest_wait_ms));
 }
 

@@ -11,11 +11,6 @@ namespace {
 
 constexpr Nanoseconds retry_pause_ns = seconds(1);
 
-wire::Wish recorded_wish(const Job& job) {
-  if (job.state == wire::JOB_CANCELLING) return wire::WISH_CANCEL;
-  return job.state == wire::JOB_STOPPING ? wire::WISH_STOP : wire::WISH_RUN;
-}
-
 }  // namespace
 
 void ClusterState::record(Job& job) {
@@ -46,7 +41,11 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
     record.submission = job->submission;
     record.submitted_ms = job->submitted_ms;
     record.attempt = job->recording.begun;
-    record.wish = recorded_wish(*job);
+    record.wish = job->asked;
+    record.next_checkpoint = job->next_checkpoint;
+    record.newest_checkpoint = job->newest_checkpoint;
+    record.newest_path = job->newest_path;
+    record.stopped_by_savepoint = job->stopped_by_savepoint;
     record.started_ms = job->started_ms;
     if (job->ended()) {
       record.state = job->state;
@@ -76,6 +75,7 @@ void ClusterState::recorded(std::uint64_t id, std::uint64_t change, const Status
     recording.request.clear();
     recording.trouble.clear();
     schedule_due_ = true;
+    if (job->told_ended()) clear_checkpoints(*job);
     return;
   }
   if (recording.recorded == 0) {
@@ -124,18 +124,23 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   job.version = first_version_;
   job.submitted_ms = record.submitted_ms;
   job.recording.begun = record.attempt;
-  job.attempt = record.attempt + 1;
+  job.attempt = std::max(record.attempt, 1u);
+  job.next_checkpoint = record.next_checkpoint;
+  job.newest_checkpoint = record.newest_checkpoint;
+  job.newest_path = record.newest_path;
+  job.stopped_by_savepoint = record.stopped_by_savepoint;
+  job.asked = record.wish;
   job.recording.changes = job.recording.recorded = 1;
   jobs_.add(std::move(*made));
   if (record.ended()) {
-    job.attempt = std::max(record.attempt, 1u);
     job.started_ms = record.started_ms;
     if (!record.failure.ok()) job.root_failure = record.failure;
     end_job(job, record.state, record.ended_ms);
     jobs_.ended(job);
     return;
   }
-  log(fmt::format("job {} '{}' found in the journal, {}", job.id, job.graph.job_name,
+  log(fmt::format("job {} '{}' is taken over from an earlier JobManager; {}", job.id,
+                  job.graph.job_name,
                   record.attempt > 0 ? fmt::format("attempt {} had begun", record.attempt)
                                      : "it had not begun"));
   if (job.library_bytes > 0 && library.ok()) libraries_.hold(job.library_hash);
@@ -149,12 +154,18 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
     fail_waiting(job, unusable, at);
   } else if (!library.ok()) {
     fail_waiting(job, library, at);
-  } else if (record.attempt > 0) {
-    fail_waiting(job,
-                 Status(ErrorCode::peer_gone,
-                        "the JobManager was started again while the job ran, and a job without "
-                        "checkpoints does not begin again by itself; submit it again"),
-                 at);
+  } else if (record.attempt == 0) {
+    if (!job.checkpoint_options.restore.empty()) seek(job, job.checkpoint_options.restore);
+  } else if (!job.restarts.failed(at.now)) {
+    fail_waiting(
+        job,
+        Status(ErrorCode::peer_gone,
+               "the JobManager was started again while the job ran, and the job has no "
+               "restart strategy; submit it again, with checkpoints or a restart strategy"),
+        at);
+  } else {
+    ++job.attempt;
+    if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
   }
 }
 

@@ -5,6 +5,9 @@
 // and says afterwards what is due: whose state must be sent, which sessions have ended. No
 // coroutine, stream or clock inside, so it tests without threads.
 //
+// Checkpoints and restarts (cluster_checkpoints.cpp): an AttemptCheckpoints per attempt decides,
+// its orders to the disk come out of take_orders(), and their outcomes back by carried_out().
+//
 // Order of jobs: first come, first served, as far as slots allow. A job that doesn't fit lets
 // later, smaller ones pass for a quarter of the slot timeout; after that, if the TaskManagers there
 // are could hold it, nobody passes it any more, so that the small ones do not starve it; it is
@@ -14,9 +17,11 @@
 // Thread: a value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,7 +47,8 @@ class ClusterState {
 
   // ---- the journal (with a state directory) ----
   // What an earlier JobManager left, before anything else; `libraries` has those that were read.
-  // Jobs that had not begun wait again; those that had begin again, or fail and say why.
+  // Jobs that had not begun wait again. The others go on with the next attempt and their newest
+  // checkpoint, as after a failure, if their restart strategy allows that; else they have failed.
   void recover(RecordedCluster recorded, std::map<std::uint64_t, Result<std::string>> libraries,
                Moment at);
   // What must be written now; each has an outcome some time.
@@ -68,6 +74,15 @@ class ClusterState {
   // not_found. An ended job stays as it is.
   Status end(std::uint64_t job, wire::Wish wish, Moment at);
 
+  // Empty: not yet. Else the savepoint's path, or why there is none.
+  std::optional<Result<std::string>> savepoint(Job& job, const wire::TakeSavepoint& request,
+                                               Moment at);
+
+  // ---- checkpoints ----
+  // To be carried out in this order, elsewhere; each once.
+  std::vector<CheckpointOrder> take_orders();
+  void carried_out(const CheckpointOutcome& outcome, Moment at);
+
   // ---- time ----
   // Lost TaskManagers, jobs that waited too long, slots for those that wait.
   void advance(Moment at);
@@ -85,7 +100,7 @@ class ClusterState {
   // Whether any of these, or advance(), has something to do now.
   bool work_due() const {
     return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty() ||
-           !entries_due_.empty();
+           !orders_.empty() || !entries_due_.empty();
   }
 
   WorkerTable& workers() { return workers_; }
@@ -98,8 +113,6 @@ class ClusterState {
  private:
   void log(const std::string& line) const;
   bool has_journal() const { return !options_.state_directory.empty(); }
-  // The checked job of a submission, without a number.
-  Result<std::unique_ptr<Job>> make_job(wire::SubmitJob request, Moment at);
   void recover_job(const JobRecord& record, const Status& library, Moment at);
   // The journal must have what has changed.
   void record(Job& job);
@@ -113,7 +126,27 @@ class ClusterState {
   void job_ended(Job& job);
   void fail_waiting(Job& job, Status why, Moment at);
   void schedule(Moment at);
-  void deploy(Job& job, Placement placement);
+  void deploy(Job& job, Placement placement, Moment at);
+  // A job that waits, from a request that makes sense.
+  Result<std::unique_ptr<Job>> make_job(wire::SubmitJob request, Moment at) const;
+
+  // cluster_checkpoints.cpp
+  void take_snapshots(Job& job, const wire::AttemptReport& report, Moment at);
+  // What is due of its checkpoints, or of its restart.
+  void attend(Job& job, Moment at);
+  void attend_all(Moment at);
+  void attend_by(Nanoseconds time) { next_attention_ = std::min(next_attention_, time); }
+  void begin_checkpoints(Job& job, Moment at);
+  void end_checkpoints(Job& job, const Status& why);
+  void keep_savepoints(Job& job, std::vector<SavepointEnd> ends);
+  void look_at_commits(Job& job, Moment at);
+  // After the first failure of an attempt: whether it begins again.
+  void consider_restart(Job& job, Moment at);
+  // Asks the disk for the checkpoint to begin with.
+  void seek(Job& job, std::string restore);
+  void found(Job& job, const CheckpointOutcome& outcome, Moment at);
+  // Of a job that has finished, and whose end is recorded.
+  void clear_checkpoints(const Job& job);
 
   const JobManagerOptions& options_;
   std::uint64_t first_version_ = 1;  // of jobs; above all that an earlier JobManager told
@@ -125,6 +158,9 @@ class ClusterState {
   LibraryStore libraries_;
   std::vector<std::uint64_t> due_;
   std::vector<std::uint64_t> ended_sessions_;
+  std::vector<CheckpointOrder> orders_;
+  std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
+  Nanoseconds next_attention_ = never;
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
   std::uint64_t lost_ = 0;

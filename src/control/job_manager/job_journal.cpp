@@ -19,7 +19,8 @@ constexpr const char* schema =
     "  request BLOB NOT NULL, request_hash INTEGER NOT NULL, library INTEGER NOT NULL,"
     "  submitted_ms INTEGER NOT NULL, attempt INTEGER NOT NULL, wish INTEGER NOT NULL,"
     "  state INTEGER NOT NULL, started_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL,"
-    "  failure_code INTEGER NOT NULL, failure BLOB NOT NULL);";
+    "  failure_code INTEGER NOT NULL, failure BLOB NOT NULL, next_checkpoint INTEGER NOT NULL,"
+    "  newest_checkpoint INTEGER NOT NULL, newest_path BLOB NOT NULL, stopped INTEGER NOT NULL);";
 
 std::string parent_of(const std::string& path) {
   const std::size_t last = path.find_last_not_of('/');
@@ -41,11 +42,13 @@ struct JobJournal::Statements {
   Status prepare() {
     HUMMER_TRY(add.prepare(
         "INSERT OR REPLACE INTO jobs(job, attempt, wish, state, started_ms, ended_ms, failure_code,"
-        " failure, submission, request, request_hash, library, submitted_ms)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"));
+        " failure, next_checkpoint, newest_checkpoint, newest_path, stopped, submission, request,"
+        " request_hash, library, submitted_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+        " ?12, ?13, ?14, ?15, ?16, ?17)"));
     HUMMER_TRY(change.prepare(
         "UPDATE jobs SET attempt = ?2, wish = ?3, state = ?4, started_ms = ?5, ended_ms = ?6,"
-        " failure_code = ?7, failure = ?8 WHERE job = ?1"));
+        " failure_code = ?7, failure = ?8, next_checkpoint = ?9, newest_checkpoint = ?10,"
+        " newest_path = ?11, stopped = ?12 WHERE job = ?1"));
     HUMMER_TRY(remove.prepare("DELETE FROM jobs WHERE job = ?1"));
     return number.prepare("UPDATE cluster SET last_job = max(last_job, ?1)");
   }
@@ -159,7 +162,8 @@ Status JobJournal::read_jobs() {
   SqliteStatement row(database_);
   HUMMER_TRY(row.prepare(
       "SELECT job, submission, request, request_hash, library, submitted_ms, attempt, wish, state,"
-      " started_ms, ended_ms, failure_code, failure FROM jobs ORDER BY job"));
+      " started_ms, ended_ms, failure_code, failure, next_checkpoint, newest_checkpoint,"
+      " newest_path, stopped FROM jobs ORDER BY job"));
   while (true) {
     const Result<bool> more = row.step();
     if (!more.ok()) return more.status();
@@ -182,6 +186,10 @@ Status JobJournal::read_jobs() {
     record.ended_ms = row.number(10);
     const auto code = static_cast<ErrorCode>(row.number(11));
     if (code != ErrorCode::ok) record.failure = Status(code, row.bytes(12));
+    record.next_checkpoint = static_cast<std::uint64_t>(row.number(13));
+    record.newest_checkpoint = static_cast<std::uint64_t>(row.number(14));
+    record.newest_path = row.bytes(15);
+    record.stopped_by_savepoint = row.number(16) != 0;
   }
 }
 
@@ -199,12 +207,16 @@ Status JobJournal::write_record(const JobRecord& record) {
   statement.bind(6, record.ended_ms);
   statement.bind(7, static_cast<std::int64_t>(record.failure.code()));
   statement.bind(8, record.failure.ok() ? std::string_view() : record.failure.message());
+  statement.bind(9, record.next_checkpoint);
+  statement.bind(10, record.newest_checkpoint);
+  statement.bind(11, record.newest_path);
+  statement.bind(12, std::int64_t{record.stopped_by_savepoint});
   if (record.request.empty()) return statement.run();
-  statement.bind(9, record.submission);
-  statement.bind(10, record.request);
-  statement.bind(11, hash_of(record.request));
-  statement.bind(12, record.library_hash);
-  statement.bind(13, record.submitted_ms);
+  statement.bind(13, record.submission);
+  statement.bind(14, record.request);
+  statement.bind(15, hash_of(record.request));
+  statement.bind(16, record.library_hash);
+  statement.bind(17, record.submitted_ms);
   HUMMER_TRY(statement.run());
   statements_->number.bind(1, record.job);
   return statements_->number.run();
@@ -233,8 +245,8 @@ Status JobJournal::write(std::span<const JobRecord> records) {
 
 Status JobJournal::remove_unused_libraries() {
   SqliteStatement row(database_);
-  HUMMER_TRY(row.prepare("SELECT DISTINCT library FROM jobs WHERE state < ?1 AND library != 0"));
-  row.bind(1, static_cast<std::int64_t>(wire::JOB_FINISHED));
+  HUMMER_TRY(row.prepare("SELECT DISTINCT library FROM jobs WHERE state = ?1 AND library != 0"));
+  row.bind(1, static_cast<std::int64_t>(wire::JOB_WAITING));
   std::set<std::uint64_t> used;
   while (true) {
     const Result<bool> more = row.step();

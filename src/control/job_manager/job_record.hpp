@@ -24,6 +24,11 @@ struct JobRecord {
   std::shared_ptr<const std::string> library = {};  // its bytes, when the job is new
   std::int64_t submitted_ms = 0;
 
+  // Of JobProgress. Newer checkpoints than this one may be in the job's directory.
+  std::uint64_t next_checkpoint = 1;
+  std::uint64_t newest_checkpoint = 0;
+  std::string newest_path = {};
+  bool stopped_by_savepoint = false;
   std::uint32_t attempt = 0;  // the last one that may have begun; 0: none
   wire::Wish wish = wire::WISH_RUN;
   wire::JobState state = wire::JOB_WAITING;  // how it ended; waiting: it has not
@@ -32,7 +37,7 @@ struct JobRecord {
   Status failure = {};
   bool forgotten = false;  // nothing of it is kept any more
 
-  bool ended() const { return state >= wire::JOB_FINISHED; }
+  bool ended() const { return state >= wire::JOB_FINISHED && state <= wire::JOB_CANCELLED; }
 };
 
 struct RecordedCluster {
