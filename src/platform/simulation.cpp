@@ -111,12 +111,10 @@ Simulation::~Simulation() {
   nodes_.clear();
 }
 
-SimulatedPlatform& Simulation::add_node(std::string name, SimulatedPlatform* disk_of) {
+SimulatedPlatform& Simulation::add_node(std::string name) {
   const int index = nodes_made_++;
-  std::shared_ptr<SimulatedDisk> disk =
-      disk_of != nullptr ? disk_of->files_->disk() : std::make_shared<SimulatedDisk>(*this);
-  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
-      new SimulatedPlatform(*this, std::move(name), index, std::move(disk))));
+  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
+      *this, std::move(name), index, std::make_shared<SimulatedDisk>(*this))));
   return *nodes_.back();
 }
 
