@@ -74,6 +74,8 @@ function(hummer_add_job name file)
   if(JOB_STATIC_PIE)
     add_executable(${name}_static ${file})
     target_link_libraries(${name}_static PRIVATE hummer_engine)
-    target_link_options(${name}_static PRIVATE -static-pie)
+    # What nothing refers to stays out, and relocations are packed: half of it is other people's code.
+    target_link_options(${name}_static PRIVATE -static-pie -Wl,--gc-sections
+                        -Wl,-z,pack-relative-relocs)
   endif()
 endfunction()

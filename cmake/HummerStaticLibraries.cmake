@@ -10,6 +10,14 @@ foreach(name z zstd)
   target_link_libraries(hummer_${name} INTERFACE ${HUMMER_ARCHIVE_${name}})
 endforeach()
 
+# Reads and writes through the platform's files only (src/control/job_manager/sqlite_vfs.hpp).
+find_library(HUMMER_ARCHIVE_sqlite3 NAMES libsqlite3.a sqlite3 REQUIRED)
+find_path(HUMMER_HEADERS_sqlite3 sqlite3.h REQUIRED)
+add_library(hummer_sqlite3 INTERFACE)
+target_include_directories(hummer_sqlite3 SYSTEM INTERFACE ${HUMMER_HEADERS_sqlite3})
+target_link_libraries(hummer_sqlite3 INTERFACE ${HUMMER_ARCHIVE_sqlite3} Threads::Threads
+  ${CMAKE_DL_LIBS} m)
+
 set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf REQUIRED)
 
@@ -18,3 +26,16 @@ find_package(fmt REQUIRED)
 get_target_property(fmt_include fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
 add_library(hummer_fmt STATIC ${CMAKE_SOURCE_DIR}/cmake/fmt_library.cpp)
 target_include_directories(hummer_fmt SYSTEM PUBLIC ${fmt_include})
+
+# OpenSSL. Without it src/platform/tls_absent.cpp stands in for all other tls_*.cpp.
+add_library(hummer_tls INTERFACE)
+file(GLOB tls_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*/tls_*.cpp)
+if(HUMMER_TLS)
+  set(OPENSSL_USE_STATIC_LIBS ON)
+  find_package(OpenSSL 3.0 REQUIRED)
+  target_link_libraries(hummer_tls INTERFACE OpenSSL::SSL OpenSSL::Crypto)
+  list(FILTER tls_sources INCLUDE REGEX "/tls_absent\\.cpp$")
+else()
+  list(FILTER tls_sources EXCLUDE REGEX "/tls_absent\\.cpp$")
+endif()
+set_source_files_properties(${tls_sources} PROPERTIES HEADER_FILE_ONLY ON)

@@ -9,7 +9,7 @@
 // without a word, with what is queued thrown away. Exit code 0 when every other one lived to the
 // end.
 //
-// The token comes from HUMMER_TOKEN.
+// Token and certificates come from the environment: credentials_of_environment.hpp.
 #include <fmt/format.h>
 #include <atomic>
 #include <cstdlib>
@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/credentials_of_environment.hpp"
 #include "control/job_library/engine_abi.hpp"
 #include "control/protocol/message_stream.hpp"
 #include "control/protocol/protocol_version.hpp"
@@ -46,6 +47,7 @@ struct Counts {
 
 struct Member {
   Platform* platform;
+  const Credentials* credentials;
   const Options* options;
   Counts* counts;
   int number;
@@ -55,9 +57,9 @@ struct Member {
 RegistrationRequest registration_of(const Member& member) {
   RegistrationRequest request;
   request.job_manager = member.options->job_manager;
-  const char* token = std::getenv("HUMMER_TOKEN");
+  request.tls = member.credentials->tls;
   request.hello.set_protocol_version(control_protocol_version);
-  request.hello.set_token(token == nullptr ? "" : token);
+  request.hello.set_token(member.credentials->token);
   request.hello.set_engine_version(std::string(engine_version()));
   wire::Registration& registration = *request.hello.mutable_registration();
   registration.set_id(fmt::format("{}-{}", member.options->prefix, member.number));
@@ -156,13 +158,19 @@ int run(const Options& options) {
                        options.count, wanted, wanted));
     return 77;
   }
+  const Result<Credentials> credentials = credentials_of_environment(*platform);
+  if (!credentials.ok()) {
+    (void)platform->write_standard(2, credentials.status().to_string() + "\n");
+    return 2;
+  }
   Counts counts;
   std::vector<std::unique_ptr<Executor>> executors;
   for (int i = 0; i < options.threads; ++i) {
     executors.push_back(platform->make_executor({.name = "swarm"}));
   }
   for (int i = 0; i < options.count; ++i) {
-    const Member member{platform.get(), &options, &counts, i, i >= options.count - options.die};
+    const bool mortal = i >= options.count - options.die;
+    const Member member{platform.get(), &*credentials, &options, &counts, i, mortal};
     const auto delay = static_cast<Nanoseconds>(options.ramp * 1e9 * i / options.count);
     executors[static_cast<std::size_t>(i % options.threads)]->spawn(live(member, delay));
   }
@@ -188,7 +196,8 @@ int main(int argc, char** argv) {
   if (!hummer::parse(argc, argv, options)) {
     std::fputs(
         "usage: heartbeat_swarm [--job-manager ADDRESS] [--prefix NAME] [--count N] [--seconds S]\n"
-        "       [--die M --die-at S] [--ramp S] [--threads N]; the token: HUMMER_TOKEN\n",
+        "       [--die M --die-at S] [--ramp S] [--threads N]; token and TLS: HUMMER_TOKEN, "
+        "HUMMER_TLS_*\n",
         stderr);
     return 2;
   }

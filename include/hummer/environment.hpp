@@ -73,6 +73,13 @@ struct EnvironmentOptions {
   // What the cluster's members know each other by: itself, or the file that holds it.
   std::string token;
   std::string token_file;
+  // TLS on the links to the cluster (and, with `peers`, between them): PEM files. The CA says whom
+  // to trust; certificate and key are this side's. `tls_peer_name`: what the others' certificates
+  // are for, where that is not their host's name or address.
+  std::string tls_ca;
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls_peer_name;
   // execute() on a cluster returns once the JobManager has the job.
   bool detached = false;
   // The platform to run on; null: Linux. Tests pass the simulated one.

@@ -50,6 +50,7 @@ enum class ErrorCode : std::uint16_t {
   address_in_use = 5002,
   name_not_resolved = 5003,
   protocol_error = 5004,
+  tls_failed = 5005,
   internal = 9000,
 };
 

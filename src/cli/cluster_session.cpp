@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "control/client/job_status.hpp"
-#include "control/client/submit.hpp"
 #include "platform/run_task.hpp"
 
 namespace hummer {
@@ -30,19 +29,29 @@ void ClusterAddress::add_options(CLI::App& app) {
   app.add_option("--job-manager", job_manager, "address of the JobManager, host:port")
       ->envname("HUMMER_JOB_MANAGER")
       ->capture_default_str();
-  add_token_option(app);
+  add_credential_options(app);
 }
 
-void ClusterAddress::add_token_option(CLI::App& app) {
+void ClusterAddress::add_credential_options(CLI::App& app) {
   app.add_option("--token-file", token_file,
                  "file with the cluster's token; or the token itself in HUMMER_TOKEN")
       ->envname("HUMMER_TOKEN_FILE");
+  app.add_option("--tls-ca", tls.ca_file,
+                 "TLS: the certificates (PEM) of the CA that the cluster's are signed by")
+      ->envname("HUMMER_TLS_CA");
+  app.add_option("--tls-certificate", tls.certificate_file,
+                 "TLS: the own certificate (PEM), with those between it and the CA")
+      ->envname("HUMMER_TLS_CERTIFICATE");
+  app.add_option("--tls-key", tls.key_file, "TLS: its private key (PEM, without a passphrase)")
+      ->envname("HUMMER_TLS_KEY");
+  app.add_option("--tls-peer-name", tls.peer_name,
+                 "TLS: the name in the others' certificates, if not their host's name or address")
+      ->envname("HUMMER_TLS_PEER_NAME");
 }
 
-Result<std::string> ClusterAddress::token(Platform& platform) const {
-  if (!token_file.empty()) return read_token_file(platform.files(), token_file);
+Result<Credentials> ClusterAddress::credentials(Platform& platform, TlsRole role) const {
   const char* token = std::getenv("HUMMER_TOKEN");
-  return std::string(token == nullptr ? "" : token);
+  return find_credentials(platform, token_file, token == nullptr ? "" : token, tls, role);
 }
 
 ClusterSession::~ClusterSession() {
@@ -60,12 +69,13 @@ void ClusterSession::add_output_options(CLI::App& app) {
 }
 
 Status ClusterSession::open() {
-  Result<std::string> token = address_.token(platform_);
-  if (!token.ok()) return token.status();
+  Result<Credentials> credentials = address_.credentials(platform_, TlsRole::client);
+  if (!credentials.ok()) return credentials.status();
   executor_ = platform_.make_executor({.name = "client"});
   ClusterClientOptions options;
   options.job_manager = address_.job_manager;
-  options.token = std::move(*token);
+  options.token = std::move(credentials->token);
+  options.tls = std::move(credentials->tls);
   options.patience_ns = patience_ns;
   client_ = std::make_unique<ClusterClient>(platform_, *executor_, std::move(options));
   return {};

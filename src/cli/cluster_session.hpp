@@ -5,6 +5,7 @@
 // Errors: as ClusterClient.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/table.hpp"
 #include "control/client/cluster_client.hpp"
+#include "control/client/credentials.hpp"
 
 namespace hummer {
 
@@ -19,16 +21,23 @@ inline constexpr const char* default_job_manager = "127.0.0.1:6123";
 inline constexpr const char* exit_codes_text =
     "Exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted.";
 
-// --job-manager and --token-file; also HUMMER_JOB_MANAGER, HUMMER_TOKEN_FILE, and the token itself
-// as HUMMER_TOKEN.
+// --job-manager, --token-file and the --tls options; each also as a variable, such as
+// HUMMER_TOKEN_FILE, and the token itself as HUMMER_TOKEN.
 struct ClusterAddress {
   std::string job_manager = default_job_manager;
   std::string token_file;
+  TlsOptions tls;
 
   void add_options(CLI::App& app);
-  void add_token_option(CLI::App& app);
-  Result<std::string> token(Platform& platform) const;
+  // Those of who is asked rather than asks.
+  void add_credential_options(CLI::App& app);
+  Result<Credentials> credentials(Platform& platform, TlsRole role) const;
 };
+
+// Those that take a value, for split_at_first_argument.
+inline constexpr std::array<std::string_view, 6> cluster_options_with_value{
+    "--job-manager",     "--token-file", "--tls-ca",
+    "--tls-certificate", "--tls-key",    "--tls-peer-name"};
 
 class ClusterSession {
  public:

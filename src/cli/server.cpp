@@ -6,6 +6,12 @@
 #include "cli/table.hpp"
 
 namespace hummer {
+namespace {
+
+constexpr Nanoseconds look_interval_ns = milliseconds(200);
+constexpr Nanoseconds reload_interval_ns = seconds(1);
+
+}  // namespace
 
 void ServerLog::line(std::string_view text) {
   (void)platform_.write_standard(
@@ -18,7 +24,7 @@ void ServerLog::write(void* context, std::string_view text) {
 
 void add_insecure_option(CLI::App& app, bool& insecure) {
   app.add_flag("--insecure", insecure,
-               "listen where other machines can reach it, though nobody needs a token");
+               "listen where other machines can reach it, though everybody is let in");
 }
 
 bool is_loopback(const SocketAddress& address) {
@@ -29,14 +35,38 @@ bool is_loopback(const SocketAddress& address) {
 }
 
 Status check_exposure(Platform& platform, std::string_view option, std::string_view address,
-                      std::string_view token, bool insecure) {
+                      Admission admission) {
   const Result<SocketAddress> resolved = platform.network().resolve(address);
   if (!resolved.ok()) return resolved.status().with_context(fmt::format("{} {}", option, address));
-  if (!token.empty() || insecure || is_loopback(*resolved)) return {};
+  const bool asks = admission.by_token || admission.by_certificate;
+  if (asks || admission.insecure || is_loopback(*resolved)) return {};
   return {ErrorCode::invalid_argument,
-          fmt::format("{} {}: other machines could reach it and make it run their code; give "
-                      "--token-file or HUMMER_TOKEN on all members, or say --insecure",
-                      option, address)};
+          fmt::format(
+              "{} {}: other machines could reach it and make it run their code; give "
+              "--token-file or HUMMER_TOKEN on all members, or TLS with --tls-verify-peer, or say "
+              "--insecure",
+              option, address)};
+}
+
+void warn_of_plain_text(ServerLog& log, const SocketAddress& address, bool tls) {
+  if (tls || is_loopback(address)) return;
+  log.line(
+      fmt::format("{}: token and data travel in plain text; give --tls-certificate, --tls-key "
+                  "and --tls-ca where others could listen",
+                  address.to_string()));
+}
+
+void serve_until(Platform& platform, const std::function<bool()>& over, TlsContext* tls,
+                 ServerLog& log) {
+  Nanoseconds next_reload = platform.now() + reload_interval_ns;
+  while (!over()) {
+    (void)platform.run_until(over, platform.now() + look_interval_ns);
+    if (tls == nullptr || platform.now() < next_reload) continue;
+    next_reload = platform.now() + reload_interval_ns;
+    const Result<bool> changed = tls->reload();
+    if (!changed.ok()) log.line(changed.status().to_string());
+    if (changed.ok() && *changed) log.line("the TLS files have changed, the new ones are in use");
+  }
 }
 
 Status explain_listen_failure(Status failure, std::string_view option) {

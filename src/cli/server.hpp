@@ -1,12 +1,14 @@
 // What the commands that run for ever have in common: their log, and care about who can reach them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include <hummer/status.hpp>
 
 #include "platform/platform.hpp"
+#include "platform/tls.hpp"
 
 namespace CLI {
 class App;
@@ -34,11 +36,25 @@ class ServerLog {
 // --insecure
 void add_insecure_option(CLI::App& app, bool& insecure);
 
+// What it takes to be let in.
+struct Admission {
+  bool by_token = false;
+  bool by_certificate = false;
+  bool insecure = false;  // nothing, on purpose
+};
+
 // Whether to listen at `address`: a name that does not resolve is a failure, and so is an address
-// that others can reach when nobody needs a token, unless `insecure`. `option` is named in
-// messages.
+// that others can reach when everybody is let in, unless `insecure`. `option` is named in messages.
 Status check_exposure(Platform& platform, std::string_view option, std::string_view address,
-                      std::string_view token, bool insecure);
+                      Admission admission);
+
+// Says so when others can read what goes through `address`.
+void warn_of_plain_text(ServerLog& log, const SocketAddress& address, bool tls);
+
+// Blocks until over() holds, which is asked five times a second. Meanwhile TLS files that change
+// are read again (`tls` may be null).
+void serve_until(Platform& platform, const std::function<bool()>& over, TlsContext* tls,
+                 ServerLog& log);
 
 bool is_loopback(const SocketAddress& address);
 

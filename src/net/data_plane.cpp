@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <list>
 #include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "net/greeting.hpp"
+#include "platform/log_limit.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
 
@@ -47,9 +49,19 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     Greeting(std::shared_ptr<State> state, std::unique_ptr<ByteStream> stream);
     ~Greeting();
 
+    // It has said hello, and the right token.
+    void known();
+    // Under the mutex.
+    void move_to(std::list<Greeting*>& list);
+
     const std::shared_ptr<State> state;
     WakeEvent event;
     std::unique_ptr<ByteStream> stream;
+    bool turned_away = false;
+
+   private:
+    std::list<Greeting*>* list_;
+    std::list<Greeting*>::iterator place_;
   };
 
   static Task<void> accept(std::shared_ptr<State> self, Listener& listener);
@@ -57,6 +69,14 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   static Task<void> greet(std::shared_ptr<State> self, std::unique_ptr<ByteStream> stream);
   Task<void> serve(Greeting& greeting);
   Task<void> refuse(Greeting& greeting, Status why);
+  bool crowded() const {
+    const std::lock_guard lock(mutex_);
+    return strangers_.size() >= options_.max_strangers ||
+           strangers_.size() + known_.size() >= options_.max_handshakes;
+  }
+  // So that a new connection has room.
+  void turn_oldest_away();
+  void not_let_in(const SocketAddress& from, const Status& why);
   Task<Result<Registration>> find_receiver(Greeting& greeting, Hello hello);
 
   Status check(const Hello& hello) const;
@@ -65,6 +85,11 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   Nanoseconds drop_overdue(Nanoseconds now);
   GreetingWaits waits(Greeting& greeting, Nanoseconds timeout_ns) const {
     return {&greeting.event, &stopping_, executor_.now() + timeout_ns};
+  }
+  // Under the mutex.
+  void wake_greetings() {
+    for (Greeting* greeting : strangers_) greeting->event.notify();
+    for (Greeting* greeting : known_) greeting->event.notify();
   }
   void count(std::uint64_t DataPlaneCounts::* counter) {
     const std::lock_guard lock(mutex_);
@@ -78,10 +103,13 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   std::vector<DataAddress> addresses_;
   std::atomic<bool> stopping_{false};
   WakeEvent sweep_event_;
+  LogLimit log_limit_;
 
   mutable std::mutex mutex_;
   std::map<ChannelKey, Registration> receivers_;
-  std::vector<Greeting*> greetings_;
+  std::list<Greeting*> strangers_;  // oldest first, as the next
+  std::list<Greeting*> known_;
+  std::list<Greeting*> leaving_;  // closed already
   DataPlaneCounts counts_;
 };
 
@@ -89,14 +117,44 @@ DataPlane::State::Greeting::Greeting(std::shared_ptr<State> state_,
                                      std::unique_ptr<ByteStream> stream_)
     : state(std::move(state_)), stream(std::move(stream_)) {
   const std::lock_guard lock(state->mutex_);
-  state->greetings_.push_back(this);
+  list_ = &state->strangers_;
+  place_ = list_->insert(list_->end(), this);
   ++state->counts_.in_progress;
 }
 
 DataPlane::State::Greeting::~Greeting() {
   const std::lock_guard lock(state->mutex_);
-  std::erase(state->greetings_, this);
+  list_->erase(place_);
   --state->counts_.in_progress;
+}
+
+void DataPlane::State::Greeting::known() {
+  const std::lock_guard lock(state->mutex_);
+  move_to(state->known_);
+}
+
+void DataPlane::State::Greeting::move_to(std::list<Greeting*>& list) {
+  list.splice(list.end(), *list_, place_);
+  list_ = &list;
+}
+
+void DataPlane::State::turn_oldest_away() {
+  Greeting* oldest = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    oldest = strangers_.empty() ? known_.front() : strangers_.front();
+    oldest->move_to(leaving_);
+    ++counts_.turned_away;
+  }
+  oldest->turned_away = true;
+  oldest->stream->close();
+}
+
+void DataPlane::State::not_let_in(const SocketAddress& from, const Status& why) {
+  if (options_.log == nullptr || !log_limit_.admit(executor_.now())) return;
+  const std::string line = "data connection from " + from.to_string() +
+                           " refused: " + why.message() + log_limit_.suffix();
+  options_.log(options_.log_context, line);
 }
 
 Status DataPlane::State::start() {
@@ -120,7 +178,7 @@ void DataPlane::State::stop() {
   stopping_.store(true, std::memory_order_release);
   sweep_event_.notify();
   const std::lock_guard lock(mutex_);
-  for (Greeting* greeting : greetings_) greeting->event.notify();
+  wake_greetings();
   for (auto& [key, registration] : receivers_) {
     registration.mailbox->fail({ErrorCode::cancelled, "the data plane has stopped"});
   }
@@ -141,7 +199,7 @@ void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
   }
   registration = {std::move(mailbox), type.id, type.name, buffer_size_bytes,
                   platform_.now() + options_.receiver_timeout_ns};
-  for (Greeting* greeting : greetings_) greeting->event.notify();
+  wake_greetings();
   sweep_event_.notify();
 }
 
@@ -188,18 +246,17 @@ Task<void> DataPlane::State::accept(std::shared_ptr<State> self, Listener& liste
       co_await sleep_for(milliseconds(100));
       continue;
     }
-    const DataPlaneCounts counts = self->counts();
     self->count(&DataPlaneCounts::accepted);
-    if (counts.in_progress >= self->options_.max_handshakes) {
-      self->count(&DataPlaneCounts::turned_away);
-      continue;
-    }
+    if (self->options_.tls != nullptr) *stream = self->options_.tls->accepted(std::move(*stream));
     self->executor_.spawn(greet(self, std::move(*stream)));
+    // A crowd at the door must not keep the others of this executor waiting.
+    co_await yield();
   }
 }
 
 Task<void> DataPlane::State::greet(std::shared_ptr<State> self,
                                    std::unique_ptr<ByteStream> stream) {
+  if (self->crowded()) self->turn_oldest_away();
   Greeting greeting(self, std::move(stream));
   greeting.stream->set_wake_events(self->executor_, &greeting.event, &greeting.event);
   co_await self->serve(greeting);
@@ -210,13 +267,20 @@ Task<void> DataPlane::State::serve(Greeting& greeting) {
   const GreetingWaits in_time = waits(greeting, options_.handshake_timeout_ns);
   const Result<GreetingFrame> frame = co_await read_greeting_frame(*greeting.stream, in_time);
   if (!frame.ok()) {
-    const bool late = frame.status().code() == ErrorCode::timed_out;
+    if (greeting.turned_away) co_return;
+    const ErrorCode code = frame.status().code();
+    const bool late = code == ErrorCode::timed_out;
     count(late ? &DataPlaneCounts::timed_out : &DataPlaneCounts::garbage);
+    if (code == ErrorCode::tls_failed || code == ErrorCode::protocol_error) {
+      not_let_in(greeting.stream->peer_address(), frame.status());
+    }
     co_return;
   }
   const Result<Hello> hello = decode_hello(frame->payload);
   if (frame->header.kind != FrameKind::hello || !hello.ok()) {
     count(&DataPlaneCounts::garbage);
+    const Status why(ErrorCode::protocol_error, "it did not say hello");
+    not_let_in(greeting.stream->peer_address(), hello.ok() ? why : hello.status());
     co_return;
   }
   const Status valid = check(*hello);
@@ -224,6 +288,7 @@ Task<void> DataPlane::State::serve(Greeting& greeting) {
     co_await refuse(greeting, valid);
     co_return;
   }
+  greeting.known();
   const Result<Registration> receiver = co_await find_receiver(greeting, *hello);
   if (!receiver.ok()) {
     co_await refuse(greeting, receiver.status());
@@ -251,7 +316,9 @@ Task<void> DataPlane::State::serve(Greeting& greeting) {
 }
 
 Task<void> DataPlane::State::refuse(Greeting& greeting, Status why) {
+  if (greeting.turned_away) co_return;
   count(&DataPlaneCounts::refused);
+  not_let_in(greeting.stream->peer_address(), why);
   std::string frame = encode_failure(why.with_context("refused by " + options_.name));
   const GreetingWaits soon = waits(greeting, options_.handshake_timeout_ns);
   const Status told = co_await write_exactly(*greeting.stream, std::move(frame), soon);
@@ -276,7 +343,7 @@ Task<Result<DataPlane::State::Registration>> DataPlane::State::find_receiver(Gre
         receivers_.erase(at);
       }
     }
-    const bool stopping = stopping_.load(std::memory_order_acquire);
+    const bool stopping = stopping_.load(std::memory_order_acquire) || greeting.turned_away;
     if (found || !in_time || stopping) {
       greeting.event.cancel_wait();
       if (found) co_return registration;
@@ -354,6 +421,7 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
   target.address = std::move(route.address);
   target.options = std::move(route.options);
   target.timeout_ns = state_->options().connect_timeout_ns;
+  target.tls = state_->options().tls;
   target.hello.key = key;
   target.hello.type_id = type.id;
   target.hello.buffer_size_bytes = options.buffer_size_bytes;

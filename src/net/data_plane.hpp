@@ -16,7 +16,9 @@
 // receiver's. From then on it has no part in it.
 //
 // Strangers: garbage, half-open connections, slow or unknown senders are dropped
-// after a time or at once, and counted; at most `max_handshakes` are in progress.
+// after a time or at once, and counted; at most `max_handshakes` are in progress, and
+// `max_strangers` of them have not said hello: a new one takes the place of the oldest. With `tls`
+// every connection is a TLS one, within the same times.
 //
 // Lifecycle: stop() (or the destructor) ends listening and greetings; ends that are
 // handed out live on. Thread: any; its coroutines run on the executor given, which
@@ -36,6 +38,7 @@
 #include "net/tcp_transport.hpp"
 #include "net/transport.hpp"
 #include "platform/platform.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
@@ -44,13 +47,18 @@ struct DataPlaneOptions {
   std::vector<DataAddress> listen_addresses = {{"", "*:0"}};
   std::string name = "taskmanager";  // for messages at the other end
   std::string token;                 // must be equal on both sides
+  std::shared_ptr<TlsContext> tls;   // of both directions; null: plain
   std::size_t max_handshakes = 1024;
+  std::size_t max_strangers = 1000;
   Nanoseconds handshake_timeout_ns = seconds(5);
   // How long a greeted connection waits for its receiver, and a receiver for its connection.
   Nanoseconds unknown_channel_timeout_ns = seconds(10);
   Nanoseconds receiver_timeout_ns = seconds(60);
   // How long a sender tries to connect and waits to be accepted.
   Nanoseconds connect_timeout_ns = seconds(20);
+  // Called for connections that were not let in, with the reason; a few a minute. On the executor.
+  void (*log)(void* context, std::string_view line) = nullptr;
+  void* log_context = nullptr;
 };
 
 struct DataPlaneCounts {
@@ -59,7 +67,7 @@ struct DataPlaneCounts {
   std::uint64_t garbage = 0;      // no valid hello
   std::uint64_t timed_out = 0;    // hello not there in time
   std::uint64_t refused = 0;      // token, version, type or size differ; key unknown
-  std::uint64_t turned_away = 0;  // too many handshakes
+  std::uint64_t turned_away = 0;  // for newer ones, being too many
   std::uint64_t in_progress = 0;
 };
 

@@ -13,7 +13,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "frames are written as they lie");
 
-constexpr std::size_t max_token_bytes = 1024;
 constexpr std::size_t max_type_name_bytes = 1024;
 constexpr std::size_t max_sender_name_bytes = 256;
 

@@ -39,6 +39,7 @@ inline constexpr std::uint32_t protocol_version = 1;
 inline constexpr std::uint32_t frame_magic = 0x314D5548;  // "HUM1"
 inline constexpr std::size_t frame_header_bytes = 64;
 inline constexpr std::size_t max_hello_bytes = 4096;
+inline constexpr std::size_t max_token_bytes = 1024;
 inline constexpr std::size_t max_failure_bytes = 2048;
 
 enum class FrameKind : std::uint8_t { hello = 1, accept, data, control, credit, failure };

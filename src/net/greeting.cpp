@@ -65,6 +65,9 @@ class GreetingConnector final : public Connector {
     Result<std::unique_ptr<ByteStream>> stream =
         co_await platform_.network().connect(*address, options);
     if (!stream.ok()) co_return stream.status();
+    if (target_.tls != nullptr) {
+      *stream = target_.tls->connected(std::move(*stream), target_.address);
+    }
     (*stream)->set_wake_events(executor, waits.event, waits.event);
     const Status greeted = co_await greet(**stream, waits);
     (*stream)->set_wake_events(executor, nullptr, nullptr);

@@ -18,6 +18,7 @@
 #include "platform/network.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
@@ -43,6 +44,7 @@ struct GreetingTarget {
   ConnectOptions options;
   Hello hello;
   Nanoseconds timeout_ns;
+  std::shared_ptr<TlsContext> tls;  // null: plain
 };
 // Connects and is accepted. Tries again while the other side is not listening yet.
 std::unique_ptr<Connector> make_greeting_connector(Platform& platform, GreetingTarget target);

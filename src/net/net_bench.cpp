@@ -6,8 +6,9 @@
 // Both fill every record anew and take an order-sensitive checksum of every word
 // on both sides; the checksums must agree. Forms: two threads of one process, and
 // two processes (forked before any thread exists). Rounds alternate between the
-// two programs; the figures are medians. Processor time per record, of both sides
-// together, is less disturbed by a busy machine than throughput is.
+// two programs; the figures are medians. With HUMMER_TLS_CA, _CERTIFICATE and _KEY (files) Hummer's
+// two processes are measured over TLS too, beside the same plain program. Processor time per
+// record, of both sides together, is less disturbed by a busy machine than throughput is.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,6 +21,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -151,11 +153,31 @@ Outcome plain_receive(int listener, std::uint64_t total, std::size_t buffer_byte
 
 // --- Hummer
 
+TlsOptions tls_options() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  TlsOptions options;
+  options.ca_file = variable("HUMMER_TLS_CA");
+  options.certificate_file = variable("HUMMER_TLS_CERTIFICATE");
+  options.key_file = variable("HUMMER_TLS_KEY");
+  options.verify_peer = true;
+  return options;
+}
+
 struct Side {
-  Side() : platform(make_linux_platform()) {
+  explicit Side(bool with_tls) : platform(make_linux_platform()) {
     slot = platform->make_executor({.name = "slot"});
     network = platform->make_executor({.name = "net"});
-    plane = std::make_unique<DataPlane>(*platform, *network, DataPlaneOptions{});
+    DataPlaneOptions options;
+    if (with_tls) {
+      const Result<std::shared_ptr<TlsContext>> tls =
+          TlsContext::make(*platform, tls_options(), TlsRole::both);
+      HUMMER_ASSERT(tls.ok());
+      options.tls = *tls;
+    }
+    plane = std::make_unique<DataPlane>(*platform, *network, std::move(options));
   }
   ~Side() {
     slot->stop();
@@ -273,8 +295,9 @@ NetworkSettings settings_of(std::size_t buffer_bytes) {
 
 constexpr ChannelKey bench_channel{1, 1, 1};
 
-std::uint64_t hummer_send(std::uint16_t port, std::uint64_t total, std::size_t buffer_bytes) {
-  Side side;
+std::uint64_t hummer_send(bool with_tls, std::uint16_t port, std::uint64_t total,
+                          std::size_t buffer_bytes) {
+  Side side(with_tls);
   std::uint64_t checksum = 0;
   side.slot->spawn(send(side,
                         side.plane->open_sender("127.0.0.1:" + std::to_string(port), bench_channel,
@@ -286,8 +309,8 @@ std::uint64_t hummer_send(std::uint16_t port, std::uint64_t total, std::size_t b
 
 // Says through `tell_port` where it listens.
 template <typename TellPort>
-Outcome hummer_receive(std::size_t buffer_bytes, TellPort tell_port) {
-  Side side;
+Outcome hummer_receive(bool with_tls, std::size_t buffer_bytes, TellPort tell_port) {
+  Side side(with_tls);
   HUMMER_ASSERT(side.plane->start().ok());
   Outcome outcome;
   side.slot->spawn(receive(
@@ -301,11 +324,13 @@ Outcome hummer_receive(std::size_t buffer_bytes, TellPort tell_port) {
 
 // --- the two, as threads and as processes
 
-enum class Program { plain, hummer };
+enum class Program { plain, hummer, hummer_tls };
 
 Outcome run_side(Program program, std::uint64_t total, std::size_t buffer_bytes,
                  const auto& tell_port) {
-  if (program == Program::hummer) return hummer_receive(buffer_bytes, tell_port);
+  if (program != Program::plain) {
+    return hummer_receive(program == Program::hummer_tls, buffer_bytes, tell_port);
+  }
   std::uint16_t port = 0;
   const int listener = plain_listen(port);
   tell_port(port);
@@ -314,8 +339,8 @@ Outcome run_side(Program program, std::uint64_t total, std::size_t buffer_bytes,
 
 std::uint64_t send_side(Program program, std::uint16_t port, std::uint64_t total,
                         std::size_t buffer_bytes) {
-  return program == Program::hummer ? hummer_send(port, total, buffer_bytes)
-                                    : plain_send(port, total, buffer_bytes);
+  if (program == Program::plain) return plain_send(port, total, buffer_bytes);
+  return hummer_send(program == Program::hummer_tls, port, total, buffer_bytes);
 }
 
 struct Figures {
@@ -399,22 +424,29 @@ int run(int argument_count, char** arguments) {
   const std::uint64_t total = megabytes * 1'000'000 / sizeof(Record);
   std::printf("%-10s %8s %14s %14s %7s %7s %11s %12s\n", "form", "buffer", "plain rec/s",
               "hummer rec/s", "GB/s", "ratio", "plain ns/r", "hummer ns/r");
+  struct Form {
+    const char* name;
+    Program program;
+    bool processes;
+  };
+  std::vector<Form> forms{{"threads", Program::hummer, false},
+                          {"processes", Program::hummer, true}};
+  if (tls_options().enabled()) forms.push_back({"TLS", Program::hummer_tls, true});
   for (const std::size_t size : sizes) {
-    for (const bool processes : {false, true}) {
+    for (const auto& [name, program, processes] : forms) {
       std::vector<double> plain, hummer, ratio, plain_time, hummer_time;
       for (int round = 0; round < rounds; ++round) {
         const Figures theirs = measure(Program::plain, processes, total, size * 1024);
-        const Figures ours = measure(Program::hummer, processes, total, size * 1024);
+        const Figures ours = measure(program, processes, total, size * 1024);
         plain.push_back(theirs.records_per_second);
         hummer.push_back(ours.records_per_second);
         ratio.push_back(ours.records_per_second / theirs.records_per_second);
         plain_time.push_back(theirs.nanoseconds_per_record);
         hummer_time.push_back(ours.nanoseconds_per_record);
       }
-      std::printf("%-10s %4zu KiB %14.0f %14.0f %7.2f %6.0f%% %11.1f %12.1f\n",
-                  processes ? "processes" : "threads", size, median(plain), median(hummer),
-                  median(hummer) * sizeof(Record) / 1e9, 100 * median(ratio), median(plain_time),
-                  median(hummer_time));
+      std::printf("%-10s %4zu KiB %14.0f %14.0f %7.2f %6.0f%% %11.1f %12.1f\n", name, size,
+                  median(plain), median(hummer), median(hummer) * sizeof(Record) / 1e9,
+                  100 * median(ratio), median(plain_time), median(hummer_time));
       std::fflush(stdout);
     }
   }

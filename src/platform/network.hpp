@@ -97,11 +97,19 @@ class ByteStream {
   virtual void do_close() = 0;
 
   void readable() {
+    if (above_ != nullptr) return above_->below_is_ready(true, false);
     if (readable_ != nullptr) readable_->notify();
   }
   void writable() {
+    if (above_ != nullptr) return above_->below_is_ready(false, true);
     if (writable_ != nullptr) writable_->notify();
   }
+
+  // For a stream that runs over another one (tls_stream.hpp): `above` is told what the events of
+  // `below` would be, on the executor's thread; null: as before. Only `above` uses `below` then.
+  static void put_over(ByteStream& below, ByteStream* above) { below.above_ = above; }
+  virtual void below_is_ready(bool /*can_read*/, bool /*can_write*/) {}
+
   Status closed_failure() const;
   Executor* executor() const { return executor_; }
 
@@ -112,6 +120,7 @@ class ByteStream {
   WakeEvent write_event_;
   WakeEvent* readable_ = &read_event_;
   WakeEvent* writable_ = &write_event_;
+  ByteStream* above_ = nullptr;
   Executor* executor_ = nullptr;
   bool closed_ = false;
 };

@@ -32,7 +32,10 @@ int run_job_manager(const Invocation& invocation) {
                  "host:port of the HTTP interface: REST, /metrics, /healthz [127.0.0.1:8081, "
                  "where it is free]; none: without it")
       ->envname("HUMMER_REST_LISTEN");
-  address.add_token_option(app);
+  address.add_credential_options(app);
+  app.add_flag("--tls-verify-peer", address.tls.verify_peer,
+               "TLS: let in only who has a certificate of the CA, clients too")
+      ->envname("HUMMER_TLS_VERIFY_PEER");
   app.add_option("--slot-timeout", slot_timeout, "seconds that a job waits for its slots")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
@@ -43,6 +46,10 @@ int run_job_manager(const Invocation& invocation) {
                  "seconds of silence after which a worker counts as lost")
       ->check(CLI::Range(0.02, 36000.0))
       ->capture_default_str();
+  std::string state_directory;
+  app.add_option("--state-dir", state_directory,
+                 "directory of its own where it keeps jobs, so that they outlive it [none]")
+      ->envname("HUMMER_STATE_DIR");
   add_insecure_option(app, insecure);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
@@ -51,17 +58,20 @@ int run_job_manager(const Invocation& invocation) {
                              "--heartbeat-timeout must be at least twice --heartbeat-interval, "
                              "else one late state is a loss"});
   }
-  Result<std::string> token = address.token(platform);
-  if (!token.ok()) return report(platform, token.status());
-  if (Status status = check_exposure(platform, "--listen", listen, *token, insecure);
-      !status.ok()) {
+  Result<Credentials> credentials = address.credentials(platform, TlsRole::server);
+  if (!credentials.ok()) return report(platform, credentials.status());
+  const std::shared_ptr<TlsContext> tls = credentials->tls;
+  const Admission admission{.by_token = !credentials->token.empty(),
+                            .by_certificate = tls != nullptr && address.tls.verify_peer,
+                            .insecure = insecure};
+  if (Status status = check_exposure(platform, "--listen", listen, admission); !status.ok()) {
     return report(platform, status);
   }
   const bool rest_by_default = rest_listen.empty();
   if (rest_by_default) rest_listen = default_rest_address;
   if (rest_listen == "none") rest_listen.clear();
   if (!rest_listen.empty()) {
-    const Status status = check_exposure(platform, "--rest-listen", rest_listen, *token, insecure);
+    const Status status = check_exposure(platform, "--rest-listen", rest_listen, admission);
     if (!status.ok()) return report(platform, status);
   }
 
@@ -70,7 +80,9 @@ int run_job_manager(const Invocation& invocation) {
   options.listen_address = listen;
   options.rest_address = rest_listen;
   options.rest_may_be_missing = rest_by_default;
-  options.token = std::move(*token);
+  options.token = std::move(credentials->token);
+  options.tls = tls;
+  options.state_directory = std::move(state_directory);
   options.slot_timeout_ns = in_nanoseconds(slot_timeout);
   options.heartbeat_interval_ns = in_nanoseconds(heartbeat_interval);
   options.heartbeat_timeout_ns = in_nanoseconds(heartbeat_timeout);
@@ -83,9 +95,12 @@ int run_job_manager(const Invocation& invocation) {
   }
   log.line("listening on " + job_manager.address().to_string());
   if (const auto rest = job_manager.rest_address()) {
-    log.line(fmt::format("HTTP interface at http://{}/v1/overview", rest->to_string()));
+    log.line(fmt::format("HTTP interface at {}://{}/v1/overview", tls != nullptr ? "https" : "http",
+                         rest->to_string()));
+    warn_of_plain_text(log, *rest, tls != nullptr);
   }
-  (void)platform.run_until([&] { return signals->received() != 0; }, never);
+  warn_of_plain_text(log, job_manager.address(), tls != nullptr);
+  serve_until(platform, [&] { return signals->received() != 0; }, tls.get(), log);
   log.line("stopping");
   job_manager.stop();
   return 0;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <array>
 #include <cstdlib>
 
 #include "cli/cluster_session.hpp"
@@ -33,8 +32,7 @@ int submit_own_job(const Invocation& invocation) {
 
 int run_submit(const Invocation& invocation) {
   if (invocation.job != nullptr) return submit_own_job(invocation);
-  constexpr std::array<std::string_view, 2> with_value{"--job-manager", "--token-file"};
-  const CommandWords split = split_at_first_argument(invocation.words, with_value);
+  const CommandWords split = split_at_first_argument(invocation.words, cluster_options_with_value);
   CLI::App app(description);
   ClusterAddress address;
   std::string path;
@@ -50,7 +48,14 @@ int run_submit(const Invocation& invocation) {
   const Result<JobFunction> job = invocation.libraries.load(file->hash, file->bytes);
   if (!job.ok()) return report(invocation.platform, job.status().with_context(path));
   std::vector<std::string> words{"--job-manager=" + address.job_manager};
-  if (!address.token_file.empty()) words.push_back("--token-file=" + address.token_file);
+  const auto pass_on = [&words](const char* option, const std::string& value) {
+    if (!value.empty()) words.push_back(option + value);
+  };
+  pass_on("--token-file=", address.token_file);
+  pass_on("--tls-ca=", address.tls.ca_file);
+  pass_on("--tls-certificate=", address.tls.certificate_file);
+  pass_on("--tls-key=", address.tls.key_file);
+  pass_on("--tls-peer-name=", address.tls.peer_name);
   if (detached) words.push_back("--detached");
   words.insert(words.end(), split.of_job.begin(), split.of_job.end());
   return run_embedded(invocation.platform, *job, path, words,

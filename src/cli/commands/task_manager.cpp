@@ -12,7 +12,6 @@ namespace hummer {
 namespace {
 
 constexpr std::uint64_t wanted_descriptors = 65'536;
-constexpr Nanoseconds look_ns = milliseconds(200);
 
 // What was given, an address per interface, or the default.
 Result<std::vector<std::string>> data_addresses(Platform& platform,
@@ -81,13 +80,19 @@ int run_task_manager(const Invocation& invocation) {
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
 
-  Result<std::string> token = address.token(platform);
-  if (!token.ok()) return report(platform, token.status());
+  // Who sends data is a worker, and has a certificate like this one.
+  address.tls.verify_peer = true;
+  Result<Credentials> credentials = address.credentials(platform, TlsRole::both);
+  if (!credentials.ok()) return report(platform, credentials.status());
+  const std::shared_ptr<TlsContext> tls = credentials->tls;
+  const Admission admission{.by_token = !credentials->token.empty(),
+                            .by_certificate = tls != nullptr,
+                            .insecure = insecure};
   Result<std::vector<std::string>> addresses = data_addresses(platform, given, interfaces);
   if (!addresses.ok()) return report(platform, addresses.status());
   for (const std::string& data : *addresses) {
     if (Status status =
-            check_exposure(platform, "--data-address", without_interface(data), *token, insecure);
+            check_exposure(platform, "--data-address", without_interface(data), admission);
         !status.ok()) {
       return report(platform, status);
     }
@@ -106,8 +111,9 @@ int run_task_manager(const Invocation& invocation) {
   ServerLog log(platform, "taskmanager");
   (void)platform.raise_descriptor_limit(wanted_descriptors);
   options.job_manager = address.job_manager;
-  options.token = std::move(*token);
-  options.data_addresses = std::move(*addresses);
+  options.token = std::move(credentials->token);
+  options.tls = tls;
+  options.data_addresses = *addresses;
   options.log = &ServerLog::write;
   options.log_context = &log;
   const int slots = options.slots;
@@ -119,9 +125,12 @@ int run_task_manager(const Invocation& invocation) {
   }
   log.line(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
                        address.job_manager));
-  while (signals->received() == 0 && task_manager.refusal().ok()) {
-    (void)platform.run_until([&] { return signals->received() != 0; }, platform.now() + look_ns);
+  for (const std::string& data : *addresses) {
+    const Result<SocketAddress> resolved = platform.network().resolve(without_interface(data));
+    if (resolved.ok()) warn_of_plain_text(log, *resolved, tls != nullptr);
   }
+  const auto over = [&] { return signals->received() != 0 || !task_manager.refusal().ok(); };
+  serve_until(platform, over, tls.get(), log);
   const Status refusal = task_manager.refusal();
   if (refusal.ok()) log.line("stopping");
   task_manager.stop();

@@ -46,6 +46,7 @@ void AttemptCheckpoints::carried_out(const CheckpointOutcome& outcome, Nanosecon
   if (!outcome.status.ok()) return;  // given up: the rest follows from that
   const Begun done = std::exchange(current_, {});
   if (!done.savepoint || done.stops) to_commit_ = done.checkpoint;
+  if (!done.savepoint) before_ = order.metadata;
   if (done.stops) {
     stopped_with_ = order.metadata;
     stopped_path_ = done.path;
@@ -98,7 +99,12 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
     complete.metadata.savepoint = done->savepoint;
     complete.metadata.completed_ms = wall_ms;
     complete.metadata.files = done->files;
-    orders.push_back(std::move(complete));
+    Status status = complete.metadata.add_earlier_files(before_ ? &*before_ : nullptr);
+    if (status.ok()) {
+      orders.push_back(std::move(complete));
+    } else {
+      coordinator_.stored(done->checkpoint, now, std::move(status));
+    }
   }
   if (!wishes_.empty() && !asked_) asked_ = coordinator_.request_savepoint();
   if (const auto begin = coordinator_.take_begin(now)) {

@@ -103,6 +103,7 @@ class AttemptCheckpoints {
   bool asked_ = false;  // the coordinator, for the first of them
   std::vector<SavepointEnd> ends_;
   std::uint64_t to_commit_ = 0;
+  std::optional<CheckpointMetadata> before_;  // the newest complete one, which the next builds on
   std::uint64_t next_number_;
   std::optional<CheckpointMetadata> stopped_with_;
   std::string stopped_path_;

@@ -128,7 +128,7 @@ class CheckpointSession::State {
     if (begun.checkpoint > told_begun_) {
       told_begun_ = begun.checkpoint;
       writer_.begin(begun.checkpoint, begun.path);
-      deployment_->trigger(begun.checkpoint);
+      deployment_->trigger(begun.checkpoint, begun.savepoint);
     }
     if (checkpoints_.to_commit() > told_commit_) {
       told_commit_ = checkpoints_.to_commit();

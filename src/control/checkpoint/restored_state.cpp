@@ -1,8 +1,11 @@
 #include "control/checkpoint/restored_state.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
+
+#include "control/checkpoint/snapshot_files.hpp"
 
 namespace hummer {
 
@@ -61,24 +64,38 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
   auto state = std::make_shared<RestoredState>();
   state->checkpoint = metadata.id;
   std::vector<CheckpointFile> ordered = metadata.files;
-  std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);
   });
   std::string uid;
   std::string piece;
+  std::pair<std::uint32_t, std::uint32_t> task{UINT32_MAX, 0};
+  std::map<std::string, std::size_t> first;  // of the task's pieces, by uid
   for (const CheckpointFile& file : ordered) {
-    auto reader = SnapshotFileReader::open(files, path + "/" + file.name);
+    if (std::exchange(task, {file.vertex, file.subtask}) != std::pair(file.vertex, file.subtask)) {
+      first.clear();
+    }
+    const std::string file_path = CheckpointStore::path_of(path, file);
+    const auto refuse = [&](const std::string& what) {
+      return Status(ErrorCode::corrupt_file,
+                    "snapshot file '" + file_path + "': the piece '" + uid + "' " + what);
+    };
+    auto reader = SnapshotFileReader::open(files, file_path);
     if (!reader.ok()) return reader.status();
     for (;;) {
       const Result<bool> more = reader->next(uid, piece);
       if (!more.ok()) return more.status();
       if (!*more) break;
-      if (piece.empty() || (piece[0] != piece_goes_on && piece[0] != piece_ended)) {
-        return Status(ErrorCode::corrupt_file, "snapshot file '" + path + "/" + file.name +
-                                                   "': the piece '" + uid +
-                                                   "' does not say whether it had ended");
-      }
-      state->pieces[uid].push_back({uid, piece.substr(1), piece[0] == piece_ended});
+      if (piece.empty()) return refuse("does not say what it is");
+      const auto kind = static_cast<std::uint8_t>(piece[0]);
+      if (kind > (piece_ended | piece_is_delta)) return refuse("is of a kind that is not known");
+      const bool delta = (kind & piece_is_delta) != 0;
+      std::vector<SnapshotPiece>& pieces = state->pieces[uid];
+      const auto [at, is_first] = first.try_emplace(uid, pieces.size());
+      if (delta && is_first) return refuse("builds on one that the checkpoint does not name");
+      // A whole piece stands for those of its subtask before it.
+      if (!delta) pieces.resize(at->second);
+      pieces.push_back({uid, piece.substr(1), (kind & piece_ended) != 0, delta, false});
     }
   }
   return std::shared_ptr<const RestoredState>(std::move(state));

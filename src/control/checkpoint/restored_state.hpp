@@ -31,8 +31,4 @@ Status check_restorable(const CheckpointMetadata& metadata, const JobGraph& job,
 Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
                                                         const CheckpointMetadata& metadata);
 
-// The first byte of a piece in a state file: whether it was written behind the end of the stream.
-inline constexpr char piece_goes_on = 0;
-inline constexpr char piece_ended = 1;
-
 }  // namespace hummer

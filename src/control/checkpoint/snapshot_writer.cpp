@@ -1,24 +1,24 @@
 #include "control/checkpoint/snapshot_writer.hpp"
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "control/checkpoint/restored_state.hpp"
+#include "control/checkpoint/snapshot_files.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
-#include "state/snapshot_file.hpp"
 
 namespace hummer {
 
 class SnapshotWriter::State {
  public:
   State(Platform& platform, std::uint64_t job, std::function<void(SnapshotNews)> tell)
-      : platform_(platform),
-        job_(job),
-        tell_(std::move(tell)),
+      : tell_(std::move(tell)),
+        files_(platform.files(), job),
         executor_(platform.make_executor({.name = "snapshots"})) {
     executor_->spawn(run(*this));
   }
@@ -76,65 +76,49 @@ class SnapshotWriter::State {
     }
     if (begun) saved_.clear();
     for (Taken& each : taken) keep(std::move(each));
-    for (auto& [task, each] : waiting_) {
-      if (each.snapshot.epoch == current_) save(each);
+    while (!waiting_.empty() && waiting_.front().snapshot.epoch <= current_) {
+      if (waiting_.front().snapshot.epoch == current_) save(waiting_.front());
+      waiting_.pop_front();
     }
-    std::erase_if(waiting_,
-                  [&](const auto& each) { return each.second.snapshot.epoch <= current_; });
     if (current_ == 0) return;
     for (const auto& [task, each] : ended_) save(each);
   }
 
+  // Barriers come in the order of their checkpoints, so the oldest snapshots are in front.
   void keep(Taken taken) {
     const int task = taken.task.id;
     if (taken.snapshot.epoch != 0) {
-      waiting_[task] = std::move(taken);
+      const auto after = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Taken& each) {
+        return each.snapshot.epoch <= taken.snapshot.epoch;
+      });
+      waiting_.insert(after.base(), std::move(taken));
       return;
     }
     ended_[task] = std::move(taken);
     tell_({0, static_cast<std::size_t>(task), {}, {}});
   }
 
+  // The next part of what a task has saved; news when it was the last.
   void save(const Taken& taken) {
-    if (!saved_.insert(taken.task.id).second) return;
+    const int task = taken.task.id;
+    if (saved_.contains(task)) return;
+    auto file = files_.add({.vertex = static_cast<std::uint32_t>(taken.task.vertex),
+                            .subtask = static_cast<std::uint32_t>(taken.task.subtask),
+                            .parallelism = static_cast<std::uint32_t>(taken.task.parallelism)},
+                           current_, directory_, taken.snapshot);
+    if (file.ok() && !*file) return;
+    saved_.insert(task);
     SnapshotNews news;
     news.checkpoint = current_;
-    news.task = static_cast<std::size_t>(taken.task.id);
-    Result<CheckpointFile> file = write(taken.task, taken.snapshot.pieces);
+    news.task = static_cast<std::size_t>(task);
     if (file.ok()) {
-      news.file = std::move(*file);
+      news.file = std::move(**file);
     } else {
       news.status = file.status();
     }
     tell_(std::move(news));
   }
 
-  Result<CheckpointFile> write(const ExecutionTask& task,
-                               const std::vector<SnapshotPiece>& pieces) {
-    CheckpointFile file;
-    file.vertex = static_cast<std::uint32_t>(task.vertex);
-    file.subtask = static_cast<std::uint32_t>(task.subtask);
-    file.name = CheckpointStore::file_name(file.vertex, file.subtask);
-    SnapshotFileHead head;
-    head.job = job_;
-    head.checkpoint = current_;
-    head.vertex = file.vertex;
-    head.subtask = file.subtask;
-    head.parallelism = static_cast<std::uint32_t>(task.parallelism);
-    auto writer = SnapshotFileWriter::create(platform_.files(), directory_ + "/" + file.name, head);
-    if (!writer.ok()) return writer.status();
-    for (const SnapshotPiece& piece : pieces) {
-      HUMMER_TRY(writer->add(piece.uid, (piece.ended ? piece_ended : piece_goes_on) + piece.bytes));
-    }
-    const Result<SnapshotFileSummary> summary = writer->finish();
-    if (!summary.ok()) return summary.status();
-    file.bytes = summary->bytes;
-    file.hash = summary->hash;
-    return file;
-  }
-
-  Platform& platform_;
-  const std::uint64_t job_;
   const std::function<void(SnapshotNews)> tell_;
   WakeEvent event_;
   std::mutex mutex_;
@@ -142,10 +126,11 @@ class SnapshotWriter::State {
   std::uint64_t newest_ = 0;
   std::string path_;
   // Of the own executor.
+  SnapshotFiles files_;
   std::uint64_t current_ = 0;  // the checkpoint under way; 0: none so far
   std::string directory_;      // where its files go
   std::set<int> saved_;        // tasks that have written theirs
-  std::map<int, Taken> waiting_;
+  std::deque<Taken> waiting_;  // parts of snapshots, oldest first
   std::map<int, Taken> ended_;
   std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
 };

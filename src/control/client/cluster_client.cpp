@@ -62,7 +62,7 @@ class ClusterClient::State {
   const ClusterClientOptions options_;
   std::unique_ptr<MessageStream> stream_;  // null: not connected
   std::uint64_t last_id_ = 0;
-  std::uint64_t answering_ = 0;    // which JobManager process is connected
+  std::uint64_t answering_ = 0;    // whose numbers the connected JobManager goes on with
   std::uint64_t numbered_by_ = 0;  // and which numbered the jobs; 0: whichever
   bool refused_ = false;
   bool closed_ = false;
@@ -91,6 +91,9 @@ Task<Status> ClusterClient::State::connect(Nanoseconds give_up) {
   Result<std::unique_ptr<ByteStream>> stream = co_await network.connect(*address, connecting);
   if (!stream.ok()) co_return stream.status();
   if (closed_) co_return Status(ErrorCode::cancelled, "closed");
+  if (options_.tls != nullptr) {
+    *stream = options_.tls->connected(std::move(*stream), options_.job_manager);
+  }
   MessageStream::Options options;
   options.faults = options_.faults;
   stream_ = std::make_unique<MessageStream>(executor_, std::move(*stream), options);
@@ -111,6 +114,7 @@ Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
     if (answer.status().code() == ErrorCode::protocol_error) {
       co_return refused(answer.status().with_context("what listens there is no JobManager"));
     }
+    if (answer.status().code() == ErrorCode::tls_failed) co_return refused(answer.status());
     if (answer.status().code() == ErrorCode::timed_out) {
       co_return Status(ErrorCode::timed_out, "it does not answer");
     }
@@ -126,7 +130,7 @@ Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
     co_return refused({ErrorCode::protocol_error, "the greeting was answered by something else"});
   }
   stream_->set_limit(max_message_bytes);
-  answering_ = answer->welcome().job_manager();
+  answering_ = answer->welcome().numbering();
   co_return Status();
 }
 

@@ -17,9 +17,9 @@ constexpr std::uint32_t savepoint_wait_ms = 1000;
 
 }  // namespace
 
-ClusterRun::ClusterRun(JobSurroundings surroundings, std::string token)
+ClusterRun::ClusterRun(JobSurroundings surroundings, Credentials credentials)
     : surroundings_(std::move(surroundings)),
-      token_(std::move(token)),
+      credentials_(std::move(credentials)),
       executor_(surroundings_.platform->make_executor({.name = "client"})),
       client_(
           std::make_unique<ClusterClient>(*surroundings_.platform, *executor_, client_options())) {}
@@ -35,7 +35,8 @@ ClusterRun::~ClusterRun() {
 ClusterClientOptions ClusterRun::client_options() const {
   ClusterClientOptions options;
   options.job_manager = surroundings_.options.job_manager;
-  options.token = token_;
+  options.token = credentials_.token;
+  options.tls = credentials_.tls;
   options.patience_ns = patience_ns;
   return options;
 }

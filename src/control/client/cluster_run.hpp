@@ -17,6 +17,7 @@
 #include <string>
 
 #include "control/client/cluster_client.hpp"
+#include "control/client/credentials.hpp"
 #include "control/client/progress.hpp"
 #include "control/client/running_job.hpp"
 
@@ -24,7 +25,7 @@ namespace hummer {
 
 class ClusterRun final : public JobHandle::Running {
  public:
-  ClusterRun(JobSurroundings surroundings, std::string token);
+  ClusterRun(JobSurroundings surroundings, Credentials credentials);
   ~ClusterRun() override;
 
   // Blocks until the JobManager has the job and its library, or a failure.
@@ -52,7 +53,7 @@ class ClusterRun final : public JobHandle::Running {
   std::string hint(const char* command) const;
 
   const JobSurroundings surroundings_;
-  const std::string token_;
+  const Credentials credentials_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ClusterClient> client_;
   std::uint64_t job_ = 0;

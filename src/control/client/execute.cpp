@@ -3,6 +3,7 @@
 #include <hummer/environment.hpp>
 
 #include "api/environment_impl.hpp"
+#include "control/client/credentials.hpp"
 #include "control/client/embedded_run.hpp"
 #include "control/client/submit.hpp"
 #include "control/client/supervised_run.hpp"
@@ -118,6 +119,12 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   deployment.pin_slots = options_.pin_slots;
   deployment.task_manager = options_.process;
   deployment.addresses = options_.peers;
+  if (!options_.peers.empty()) {
+    Result<Credentials> credentials = find_credentials(platform, options_, TlsRole::both);
+    if (!credentials.ok()) return ended(credentials.status());
+    deployment.token = std::move(credentials->token);
+    deployment.tls = std::move(credentials->tls);
+  }
   if (options_.checkpoints.enabled() || options_.restart.kind != RestartStrategy::Kind::none) {
     auto run = std::make_shared<SupervisedRun>(surroundings, std::move(*job), deployment);
     if (Status status = run->start(); !status.ok()) return ended(std::move(status));

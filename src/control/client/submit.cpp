@@ -1,22 +1,12 @@
 #include "control/client/submit.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include "control/client/cluster_run.hpp"
+#include "control/client/credentials.hpp"
 #include "control/protocol/graph_messages.hpp"
 
 namespace hummer {
-namespace {
-
-constexpr std::size_t longest_token = 4096;
-
-Result<std::string> find_token(Platform& platform, const EnvironmentOptions& options) {
-  if (options.token_file.empty()) return options.token;
-  return read_token_file(platform.files(), options.token_file);
-}
-
-}  // namespace
 
 wire::JobOptions job_options(const EnvironmentOptions& options) {
   wire::JobOptions message;
@@ -30,22 +20,6 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
   to_message(options.checkpoints, *message.mutable_checkpointing());
   to_message(options.restart, *message.mutable_restarting());
   return message;
-}
-
-Result<std::string> read_token_file(Files& files, const std::string& path) {
-  Result<std::unique_ptr<ReadableFile>> file = files.open_for_reading(path);
-  if (!file.ok()) return file.status().with_context("the token's file");
-  std::string text(longest_token, '\0');
-  const Result<std::size_t> length = (*file)->read_at(0, text);
-  if (!length.ok()) return length.status().with_context("the token's file");
-  text.resize(*length);
-  text.resize(std::min(text.find('\n'), text.size()));
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == text.npos) {
-    return Status(ErrorCode::invalid_configuration,
-                  path + ": no token in its first line; put one there, or leave out --token-file");
-  }
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
 Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
@@ -64,8 +38,8 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
     return Status(ErrorCode::invalid_configuration,
                   "--peers and --job-manager exclude each other: leave out one of them");
   }
-  const Result<std::string> token = find_token(platform, options);
-  if (!token.ok()) return token.status();
+  Result<Credentials> credentials = find_credentials(platform, options, TlsRole::client);
+  if (!credentials.ok()) return credentials.status();
   const StreamGraph graph = impl.finished_graph(surroundings.job_name);
   HUMMER_TRY(validate(graph));
   const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining});
@@ -82,7 +56,7 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   surroundings.program = impl.origin->program;
   *job.mutable_options() = job_options(options);
 
-  auto run = std::make_shared<ClusterRun>(surroundings, *token);
+  auto run = std::make_shared<ClusterRun>(surroundings, std::move(*credentials));
   HUMMER_TRY(run->submit(std::move(job), impl.origin->library));
   if (options.detached) {
     (void)platform.write_standard(1, fmt::format("{}\n", run->job()));

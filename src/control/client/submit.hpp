@@ -19,8 +19,4 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
 // What of the options workers must know.
 wire::JobOptions job_options(const EnvironmentOptions& options);
 
-// The first line of a file, without blanks around it. Errors name the file; an empty one is
-// invalid_configuration.
-Result<std::string> read_token_file(Files& files, const std::string& path);
-
 }  // namespace hummer

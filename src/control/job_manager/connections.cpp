@@ -17,7 +17,9 @@ constexpr Nanoseconds farewell_ns = seconds(1);
 // A client that says nothing for so long is gone; a live one connects again.
 constexpr Nanoseconds client_idle_ns = seconds(600);
 
-bool is_garbage(const Status& status) { return status.code() == ErrorCode::protocol_error; }
+bool is_garbage(const Status& status) {
+  return status.code() == ErrorCode::protocol_error || status.code() == ErrorCode::tls_failed;
+}
 
 }  // namespace
 
@@ -28,6 +30,8 @@ Task<void> JobManager::State::accept_all(State* self) {
     if (stream.ok()) {
       told = false;
       self->executor_->spawn(serve(self, std::move(*stream)));
+      // A crowd at the door must not keep those inside waiting.
+      co_await yield();
       continue;
     }
     if (stream.status().code() == ErrorCode::cancelled) co_return;
@@ -54,6 +58,9 @@ Task<void> JobManager::State::serve(State* self, std::unique_ptr<ByteStream> con
   MessageStream::Options options;
   options.faults = self->options_.faults;
   options.max_queued_bytes = 2 * max_message_bytes;
+  if (self->options_.tls != nullptr) {
+    connection = self->options_.tls->accepted(std::move(connection));
+  }
   auto stream = std::make_shared<MessageStream>(*self->executor_, std::move(connection), options);
   ++self->counts_.connections;
   Result<wire::Hello> hello = co_await greet(self, stream);
@@ -113,6 +120,7 @@ Task<Result<wire::Hello>> JobManager::State::greet(State* self,
 Task<void> JobManager::State::refuse(State* self, std::shared_ptr<MessageStream> stream, Status why,
                                      bool may_retry) {
   ++self->counts_.refused;
+  self->not_let_in(why, stream->peer_address());
   wire::Envelope message;
   to_message(why, *message.mutable_refusal()->mutable_failure());
   message.mutable_refusal()->set_may_retry(may_retry);
@@ -132,6 +140,7 @@ void JobManager::State::welcome(MessageStream& stream, std::uint64_t session) {
   wire::Welcome& welcome = *message.mutable_welcome();
   welcome.set_session(session);
   welcome.set_job_manager(incarnation_);
+  welcome.set_numbering(numbering_);
   const auto in_ms = [](Nanoseconds time) {
     return static_cast<std::uint32_t>(time / milliseconds(1));
   };

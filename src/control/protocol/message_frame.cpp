@@ -27,6 +27,9 @@ std::uint32_t check_of(std::string_view payload) {
   return static_cast<std::uint32_t>(hash_bytes(payload.data(), payload.size()));
 }
 
+// A record of TLS: alert or handshake, version 3.x.
+bool is_tls(const char* header) { return (header[0] == 21 || header[0] == 22) && header[1] == 3; }
+
 Status refuse(const std::string& what) { return {ErrorCode::protocol_error, what}; }
 
 }  // namespace
@@ -51,7 +54,10 @@ Status append_frame(const wire::Envelope& message, std::string& out) {
 
 Result<std::size_t> FrameDecoder::payload_bytes(const char* header) const {
   if (get_u32(header) != magic) {
-    return refuse("the peer does not speak Hummer's control protocol");
+    return refuse(is_tls(header)
+                      ? "the peer speaks TLS, this side does not: give both --tls-ca and "
+                        "certificates, or neither"
+                      : "the peer does not speak Hummer's control protocol");
   }
   const std::size_t bytes = get_u32(header + 4);
   if (bytes > limit_bytes_) {

@@ -42,6 +42,7 @@ class HttpServer::Connection {
     stream_->set_wake_events(server_.executor_, &event_, &event_);
   }
   ~Connection() {
+    let_go();
     close();
     stream_->close();
   }
@@ -59,6 +60,7 @@ class HttpServer::Connection {
       server_.connections_.splice(server_.connections_.end(), server_.connections_, place_);
       HttpResponse refused;
       const bool whole = co_await read_request(refused);
+      let_go();
       if (!whole) {
         if (refused.status != 0) (void)co_await write(format_http_response(refused, true, false));
         co_return;
@@ -71,6 +73,10 @@ class HttpServer::Connection {
         response = std::move(refused);
       } else {
         response = co_await server_.handler_.handle(std::move(request));
+        if (response.status == 401) {
+          const Status why(ErrorCode::permission_denied, "HTTP request without the right token");
+          server_.not_let_in(why, stream_->peer_address());
+        }
       }
       const bool sent = co_await write(format_http_response(response, with_body, keep_alive));
       if (!sent) co_return;
@@ -101,6 +107,10 @@ class HttpServer::Connection {
           co_return false;
         }
         if (parser_->is_done()) co_return true;
+        if (server_.held_bytes_ > server_.options_.max_held_bytes) {
+          refused = refusal(503, "too many requests are under way");
+          co_return false;
+        }
         if (used > 0 && !pending_.empty()) continue;
         if (pending_.size() > server_.options_.max_header_bytes) {
           refused = refusal(431, "the header of the request is too long");
@@ -125,8 +135,13 @@ class HttpServer::Connection {
       const Result<std::size_t> got = stream_->try_read(buffer);
       if (!got.ok() || *got == 0 || *got != would_block) {
         event_.cancel_wait();
+        if (got.status().code() == ErrorCode::tls_failed) {
+          server_.not_let_in(got.status(), stream_->peer_address());
+        }
         if (!got.ok() || *got == 0) co_return 0;
         pending_.append(buffer.data(), *got);
+        held_bytes_ += *got;
+        server_.held_bytes_ += *got;
         co_return *got;
       }
       const bool notified = co_await event_.wait_until(deadline);
@@ -152,6 +167,8 @@ class HttpServer::Connection {
     }
     co_return rest.empty();
   }
+
+  void let_go() { server_.held_bytes_ -= std::exchange(held_bytes_, 0); }
 
   HttpRequest take_request(HttpResponse& refused) {
     auto message = parser_->release();
@@ -181,6 +198,7 @@ class HttpServer::Connection {
   WakeEvent event_;
   bool closing_ = false;
   std::string pending_;
+  std::size_t held_bytes_ = 0;  // of the request that is being read
   std::optional<http::request_parser<http::string_body>> parser_;
 };
 
@@ -204,7 +222,10 @@ Task<void> HttpServer::accept_all(HttpServer* self) {
   while (true) {
     Result<std::unique_ptr<ByteStream>> stream = co_await self->listener_->accept();
     if (stream.ok()) {
+      if (self->options_.tls != nullptr) *stream = self->options_.tls->accepted(std::move(*stream));
       self->executor_.spawn(serve(self, std::move(*stream)));
+      // A crowd at the door must not keep those inside waiting.
+      co_await yield();
       continue;
     }
     if (stream.status().code() == ErrorCode::cancelled) co_return;

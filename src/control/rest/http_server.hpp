@@ -12,12 +12,14 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <hummer/status.hpp>
 
 #include "control/rest/http_message.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
@@ -33,12 +35,18 @@ struct HttpServerOptions {
   std::uint64_t max_body_bytes = std::uint64_t{8} << 20;
   Nanoseconds request_timeout_ns = seconds(20);  // from its first byte to its last
   Nanoseconds idle_timeout_ns = seconds(60);     // between two requests
+  // Of all connections together, in requests that are not complete yet: 503 above it.
+  std::size_t max_held_bytes = std::size_t{64} << 20;
+  std::shared_ptr<TlsContext> tls;  // null: plain
+  // Told of connections that TLS refused and requests without the right token. On the executor.
+  void (*not_let_in)(void* context, const Status& why, const SocketAddress& from) = nullptr;
+  void* context = nullptr;
 };
 
 class HttpServer {
  public:
   HttpServer(Executor& executor, HttpHandler& handler, HttpServerOptions options)
-      : executor_(executor), handler_(handler), options_(options) {}
+      : executor_(executor), handler_(handler), options_(std::move(options)) {}
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer() { close(); }
@@ -54,6 +62,9 @@ class HttpServer {
 
   static Task<void> accept_all(HttpServer* self);
   static Task<void> serve(HttpServer* self, std::unique_ptr<ByteStream> stream);
+  void not_let_in(const Status& why, const SocketAddress& from) const {
+    if (options_.not_let_in != nullptr) options_.not_let_in(options_.context, why, from);
+  }
 
   Executor& executor_;
   HttpHandler& handler_;
@@ -61,6 +72,7 @@ class HttpServer {
   std::unique_ptr<Listener> listener_;
   SocketAddress address_;
   std::list<Connection*> connections_;  // the one idle longest first
+  std::size_t held_bytes_ = 0;
 };
 
 }  // namespace hummer

@@ -144,6 +144,8 @@ Status Deployment::start_data_plane() {
   own_data_plane_ = std::make_unique<DataPlaneHost>();
   own_data_plane_->executor = platform_.make_executor({.name = "data-plane"});
   DataPlaneOptions options;
+  options.token = options_.token;
+  options.tls = options_.tls;
   options.listen_addresses = {
       {"", options_.addresses.empty()
                ? "127.0.0.1:0"
@@ -248,9 +250,9 @@ void Deployment::for_each_chain(Function&& function) {
   }
 }
 
-void Deployment::trigger(std::uint64_t checkpoint) {
+void Deployment::trigger(std::uint64_t checkpoint, bool whole) {
   for_each_chain([&](StreamTask& task) {
-    if (task.chain().has_source()) task.trigger(checkpoint);
+    if (task.chain().has_source()) task.trigger(checkpoint, whole);
   });
 }
 
@@ -294,6 +296,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   }
   stage.run = options_.run;
   stage.attempt = options_.attempt;
+  if (options_.restored != nullptr) stage.restored_epoch = options_.restored->checkpoint;
   for (const ChainedOperator& chained : vertex.chain) {
     stage.name = chained.name;
     stage.uid = chained.uid;

@@ -54,6 +54,9 @@ struct DeploymentOptions {
   // listen (host:port, in the graph's order). Without addresses every task runs here.
   int task_manager = 0;
   std::vector<std::string> addresses;
+  // What those data planes know each other by; see DataPlaneOptions.
+  std::string token;
+  std::shared_ptr<TlsContext> tls;
   // Instead of addresses: the process's data plane, which outlives the deployment, and where those
   // of all TaskManagers listen (the own ones too), in the graph's order.
   DataPlane* data_plane = nullptr;
@@ -95,7 +98,7 @@ class Deployment {
   void fail(Status status);
   // With snapshots: sources send the barrier; operators may commit; tasks that have ended may
   // finish. Any thread, after start().
-  void trigger(std::uint64_t checkpoint);
+  void trigger(std::uint64_t checkpoint, bool whole = false);
   void commit(std::uint64_t checkpoint);
   void finish_committed();
   // Sources send nothing behind the barrier of this checkpoint; 0: they go on.

@@ -39,6 +39,9 @@ Task<Registered> register_once(Platform& platform, RegistrationRequest request) 
       co_await platform.network().connect(*address, options);
   if (!connected.ok()) co_return failed(connected.status().with_context(context));
 
+  if (request.tls != nullptr) {
+    *connected = request.tls->connected(std::move(*connected), request.job_manager);
+  }
   for (const DataAddress& own : request.data_addresses) {
     wire::DataAddress& told = *request.hello.mutable_registration()->add_data_addresses();
     told.set_interface(own.interface);

@@ -16,6 +16,7 @@
 #include "net/data_address.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
@@ -25,6 +26,7 @@ struct RegistrationRequest {
   // Those on any address ("0.0.0.0:7000") are told as the address that this host has towards the
   // JobManager.
   std::vector<DataAddress> data_addresses;
+  std::shared_ptr<TlsContext> tls;  // null: plain
   MessageFaults* faults = nullptr;
 };
 

@@ -29,6 +29,9 @@ DataPlaneOptions data_plane_options(const TaskManagerOptions& options) {
   DataPlaneOptions plane;
   plane.name = options.id;
   plane.token = options.token;
+  plane.tls = options.tls;
+  plane.log = options.log;
+  plane.log_context = options.log_context;
   plane.max_handshakes = 1 << 14;
   plane.unknown_channel_timeout_ns = seconds(60);
   plane.receiver_timeout_ns = seconds(120);
@@ -185,6 +188,7 @@ RegistrationRequest TaskManager::State::registration_request() const {
   request.job_manager = options_.job_manager;
   request.data_addresses = data_plane_->addresses();
   request.faults = options_.faults;
+  request.tls = options_.tls;
   request.hello.set_protocol_version(control_protocol_version);
   request.hello.set_token(options_.token);
   request.hello.set_engine_version(std::string(engine_version()));

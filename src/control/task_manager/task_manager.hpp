@@ -25,6 +25,7 @@
 #include "control/job_library/job_libraries.hpp"
 #include "control/protocol/message_stream.hpp"
 #include "platform/platform.hpp"
+#include "platform/tls.hpp"
 
 namespace hummer {
 
@@ -32,6 +33,7 @@ struct TaskManagerOptions {
   std::string id;  // empty: drawn
   std::string job_manager = "127.0.0.1:6123";
   std::string token;
+  std::shared_ptr<TlsContext> tls;  // of control and data; null: plain
   int slots = 1;
   std::string host;  // empty: the machine's name
   // Where the data plane listens: "127.0.0.1:0", or one per interface: "eth1=10.0.2.1:0".
@@ -40,7 +42,7 @@ struct TaskManagerOptions {
   Nanoseconds stop_patience_ns = seconds(10);
   Nanoseconds stuck_patience_ns = seconds(5);  // before what stands still is called stuck
   MessageFaults* faults = nullptr;             // tests
-  // Lines for the process's log. On the control executor's thread, or stop()'s.
+  // Lines for the process's log. On the threads of the control and data executors, or stop()'s.
   void (*log)(void* context, std::string_view line) = nullptr;
   void* log_context = nullptr;
 };

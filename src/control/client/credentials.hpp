@@ -1,0 +1,34 @@
+// Credentials: how a process shows that it belongs to a cluster, and whom it lets in.
+//
+// Secrets come from files or the environment, never from a command line, which others can read; no
+// message repeats them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <hummer/environment.hpp>
+#include <hummer/status.hpp>
+
+#include "net/frame.hpp"
+#include "platform/platform.hpp"
+#include "platform/tls.hpp"
+
+namespace hummer {
+
+struct Credentials {
+  std::string token;                // empty: none
+  std::shared_ptr<TlsContext> tls;  // null: plain
+};
+
+// `token_file` wins over `token`. Errors: those of files, and invalid_configuration, which name the
+// file or option.
+Result<Credentials> find_credentials(Platform& platform, const std::string& token_file,
+                                     const std::string& token, const TlsOptions& tls, TlsRole role);
+
+// Of a client of a cluster, or (role both) of a process of a fixed one, which all know each other
+// by certificates.
+Result<Credentials> find_credentials(Platform& platform, const EnvironmentOptions& options,
+                                     TlsRole role);
+
+}  // namespace hummer
