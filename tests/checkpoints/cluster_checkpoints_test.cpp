@@ -99,15 +99,34 @@ TEST_P(ClusterCheckpoints, AKilledTaskManagerShowsNowhere) {
   EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(10'000));
 }
 
+TEST_P(ClusterCheckpoints, AKilledJobManagerShowsNowhere) {
+  SimulatedCluster cluster(GetParam(), 3, 2, &running_counts);
+  const std::uint64_t job = cluster.submit(with_checkpoints(3), {"--count=20000"});
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    const std::uint64_t before = cluster.status(job).checkpoints_completed();
+    ASSERT_TRUE(cluster.until(job, [&](const wire::JobStatus& now) {
+      return running(now) && now.checkpoints_completed() >= before + 2;
+    }));
+    // Somewhere in a checkpoint, or in what the journal writes.
+    cluster.job_manager_node->kill_at_disk_operation(1 + (GetParam() * 7 + round * 3) % 20);
+    cluster.let_pass(milliseconds(150));
+    cluster.restart_job_manager();
+    EXPECT_GE(cluster.status(job).attempt(), round + 1);
+  }
+  const wire::JobStatus end = cluster.end_of(job);
+  ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(20'000));
+}
+
 TEST_P(ClusterCheckpoints, ACutOffTaskManagerReachesNothingOfTheNewAttempt) {
   SimulatedCluster cluster(GetParam(), 3, 2, &running_counts);
   const std::uint64_t job = cluster.submit(with_checkpoints(3), {"--count=40000"});
   ASSERT_TRUE(cluster.until(
       job, [](const wire::JobStatus& now) { return now.checkpoints_completed() >= 2; }));
   for (SimulatedCluster::Worker& worker : cluster.workers) {
-    cluster.simulation.partition(*worker.node, cluster.job_manager_node);
+    cluster.simulation.partition(*worker.node, *cluster.job_manager_node);
     cluster.let_pass(seconds(6));
-    cluster.simulation.heal(*worker.node, cluster.job_manager_node);
+    cluster.simulation.heal(*worker.node, *cluster.job_manager_node);
     ASSERT_TRUE(cluster.until(job, running));
   }
   const wire::JobStatus end = cluster.end_of(job);

@@ -31,19 +31,12 @@ class SimulatedCluster {
   SimulatedCluster(std::uint64_t seed, int task_managers, int slots, JobFunction function)
       : simulation({.seed = seed}),
         store(simulation.add_node("store")),
-        job_manager_node(simulation.add_node("jobmanager", store)),
+        job_manager_node(&simulation.add_node("jobmanager", store)),
         client_node(simulation.add_node("client", store)),
         function_(function),
         slots_(slots) {
     libraries_.add(library_hash, function);
-    JobManagerOptions options;
-    options.listen_address = "jobmanager:6123";
-    options.first_job = 1;
-    options.log = &SimulatedCluster::keep_line;
-    options.log_context = this;
-    job_manager = std::make_unique<JobManager>(job_manager_node, options);
-    const Status started = job_manager->start();
-    EXPECT_TRUE(started.ok()) << started.to_string();
+    start_job_manager();
     workers.resize(static_cast<std::size_t>(task_managers));
     for (int i = 0; i < task_managers; ++i) {
       Worker& worker = workers[static_cast<std::size_t>(i)];
@@ -72,6 +65,13 @@ class SimulatedCluster {
   void restart(Worker& worker) {
     worker.node = &simulation.restart_node(*worker.node);
     start(worker);
+  }
+  // The next one goes on with the journal of the first.
+  void restart_job_manager() {
+    job_manager_node->kill();
+    job_manager.reset();
+    job_manager_node = &simulation.restart_node(*job_manager_node);
+    start_job_manager();
   }
   void let_pass(Nanoseconds time) {
     (void)simulation.run_until([] { return false; }, simulation.now() + time);
@@ -138,7 +138,7 @@ class SimulatedCluster {
   static constexpr std::uint64_t library_hash = 77;
   Simulation simulation;
   SimulatedPlatform& store;
-  SimulatedPlatform& job_manager_node;
+  SimulatedPlatform* job_manager_node;
   SimulatedPlatform& client_node;
   std::unique_ptr<JobManager> job_manager;
   std::vector<Worker> workers;
@@ -146,6 +146,17 @@ class SimulatedCluster {
   Status last_failure;
 
  private:
+  void start_job_manager() {
+    JobManagerOptions options;
+    options.listen_address = "jobmanager:6123";
+    options.first_job = 1;
+    options.state_directory = "/state";
+    options.log = &SimulatedCluster::keep_line;
+    options.log_context = this;
+    job_manager = std::make_unique<JobManager>(*job_manager_node, options);
+    const Status started = job_manager->start();
+    EXPECT_TRUE(started.ok()) << started.to_string();
+  }
   void start(Worker& worker) {
     TaskManagerOptions options;
     options.id = worker.node->name();

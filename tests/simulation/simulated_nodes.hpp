@@ -35,7 +35,9 @@ class SimulatedProcess {
  public:
   SimulatedProcess(NodeSurroundings& surroundings, std::string name)
       : surroundings_(surroundings),
-        node_(&surroundings.simulation.add_node(std::move(name), surroundings.store)) {}
+        node_(surroundings.store == nullptr
+                  ? &surroundings.simulation.add_node(std::move(name))
+                  : &surroundings.simulation.add_node(std::move(name), *surroundings.store)) {}
   virtual ~SimulatedProcess() = default;
   SimulatedProcess(const SimulatedProcess&) = delete;
   SimulatedProcess& operator=(const SimulatedProcess&) = delete;

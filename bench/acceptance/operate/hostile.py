@@ -6,6 +6,7 @@ KIND: fuzz (frames that are nearly right, 50 connections a second per port), idl
 port without a word), slow (20 connections per port that send the beginning of something right, one byte
 a second). NAME: control, data or http. HUMMER_HOSTILE_TLS=1: what is right begins with TLS.
 """
+import functools
 import os
 import random
 import resource
@@ -26,8 +27,9 @@ def raise_limit():
     return max(soft, wanted)
 
 
+@functools.cache
 def client_hello():
-    context = ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     try:

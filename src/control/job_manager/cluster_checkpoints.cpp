@@ -134,9 +134,16 @@ void ClusterState::keep_savepoints(Job& job, std::vector<SavepointEnd> ends) {
 
 std::vector<CheckpointOrder> ClusterState::take_orders() { return std::exchange(orders_, {}); }
 
-std::vector<std::uint64_t> ClusterState::take_progressed() {
-  const std::set<std::uint64_t> all = std::exchange(progressed_, {});
-  return {all.begin(), all.end()};
+void ClusterState::clear_checkpoints(const Job& job) {
+  if (job.state != wire::JOB_FINISHED || job.checkpoint_directory.empty() ||
+      job.checkpoint_options.keep_at_end) {
+    return;
+  }
+  CheckpointOrder& clear = orders_.emplace_back();
+  clear.kind = CheckpointOrder::Kind::clear;
+  clear.job = job.id;
+  clear.directory = job.checkpoint_directory;
+  clear.latest_in = job.checkpoint_options.directory;
 }
 
 // ---- what became of it ----
@@ -160,7 +167,8 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
       job->state = wire::JOB_STOPPING;
     }
     ++job->version;
-    progressed(*job);
+    // Others are found in the job's directory.
+    if (order.metadata.savepoint) record(*job);
   }
   mark_due(*job);
   attend(*job, at);
@@ -173,6 +181,7 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
                                                            Moment at) {
   for (const SavepointEnd& each : job.savepoint_ends) {
     if (each.id != request.wish_id()) continue;
+    if (each.status.ok() && !job.recording.complete()) return std::nullopt;
     if (each.status.ok()) return Result<std::string>(each.path);
     return Result<std::string>(each.status);
   }
@@ -244,9 +253,11 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
     status = check_restorable(outcome.found, job.graph, job.checkpoint_options.allow_dropped_state);
   }
   if (status.ok()) {
-    job.newest_checkpoint = outcome.found.id;
-    job.newest_path = outcome.path;
-    progressed(job);
+    // A savepoint is in no directory of the job's; what it has committed must not come again.
+    if (job.newest_path.empty() || outcome.found.id >= job.newest_checkpoint) {
+      job.newest_checkpoint = outcome.found.id;
+      job.newest_path = outcome.path;
+    }
   } else if (status.code() == ErrorCode::not_found) {
     // None of its own so far: as at first.
     const std::string& first = job.checkpoint_options.restore;

@@ -33,6 +33,38 @@ Status check_arguments(const wire::SubmitJob& request) {
 
 }  // namespace
 
+Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
+  if (request.submission_id() == 0) {
+    return Status(ErrorCode::invalid_argument, "a submission needs an id");
+  }
+  if (const Job* known = jobs_.find_submission(request.submission_id())) {
+    if (known->recording.refused) return *known->root_failure;
+    return known->id;
+  }
+  if (jobs_.live() >= max_live_jobs) {
+    return Status(ErrorCode::limit_exceeded,
+                  fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
+  }
+  std::string as_it_came = has_journal() ? request.SerializeAsString() : std::string();
+  Result<std::unique_ptr<Job>> job = make_job(std::move(request), at);
+  if (!job.ok()) return job.status();
+  const std::uint64_t library = (*job)->library_hash, bytes = (*job)->library_bytes;
+  if (bytes > 0 && (!libraries_.complete(library) || libraries_.uploaded(library) != bytes)) {
+    return Status(ErrorCode::invalid_argument,
+                  fmt::format("the job library {:016x} is not here with {} bytes", library, bytes));
+  }
+  (*job)->recording.request = std::move(as_it_came);
+  (*job)->submitted_ms = at.wall_ms;
+  if (bytes > 0) libraries_.hold(library);
+  Job& added = jobs_.add(std::move(*job));
+  record(added);
+  schedule_due_ = true;
+  if (!added.checkpoint_options.restore.empty()) seek(added, added.checkpoint_options.restore);
+  log(fmt::format("job {} '{}' submitted, needs {}", added.id, added.graph.job_name,
+                  slots_text(added.least_slots)));
+  return added.id;
+}
+
 Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Moment at) const {
   HUMMER_TRY(check_arguments(request));
   HUMMER_TRY(validate(request.options()));
@@ -40,14 +72,6 @@ Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Mom
   if (!graph.ok()) return graph.status();
   const Result<int> least = least_slots(*graph, request.options());
   if (!least.ok()) return least.status();
-  const std::uint64_t library = request.library_hash();
-  if (request.library_bytes() > 0 &&
-      (!libraries_.complete(library) || libraries_.uploaded(library) != request.library_bytes())) {
-    return Status(ErrorCode::invalid_argument,
-                  fmt::format("the job library {:016x} is not here with {} bytes", library,
-                              request.library_bytes()));
-  }
-
   auto job = std::make_unique<Job>();
   job->submission = request.submission_id();
   job->graph = std::move(*graph);
@@ -64,57 +88,8 @@ Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Mom
   job->least_slots = *least;
   job->waiting_since = at.now;
   job->log = JobLog(options_.log_lines_per_job);
+  job->version = first_version_;
   return job;
-}
-
-Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
-  if (request.submission_id() == 0) {
-    return Status(ErrorCode::invalid_argument, "a submission needs an id");
-  }
-  if (const Job* known = jobs_.find_submission(request.submission_id())) return known->id;
-  if (jobs_.live() >= max_live_jobs) {
-    return Status(ErrorCode::limit_exceeded,
-                  fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
-  }
-  Result<std::unique_ptr<Job>> job = make_job(std::move(request), at);
-  if (!job.ok()) return job.status();
-  (*job)->submitted_ms = at.wall_ms;
-  if ((*job)->library_bytes > 0) libraries_.hold((*job)->library_hash);
-  Job& added = jobs_.add(std::move(*job));
-  schedule_due_ = true;
-  if (!added.checkpoint_options.restore.empty()) seek(added, added.checkpoint_options.restore);
-  log(fmt::format("job {} '{}' submitted, needs {}", added.id, added.graph.job_name,
-                  slots_text(added.least_slots)));
-  return added.id;
-}
-
-Status ClusterState::recover(wire::SubmitJob submission, JobProgress progress, Moment at) {
-  if (jobs_.find(progress.id) != nullptr || jobs_.find_submission(submission.submission_id())) {
-    return {ErrorCode::invalid_argument, fmt::format("job {} is here already", progress.id)};
-  }
-  Result<std::unique_ptr<Job>> made = make_job(std::move(submission), at);
-  if (!made.ok()) return made.status();
-  static_cast<JobProgress&>(**made) = std::move(progress);
-  if ((*made)->library_bytes > 0) libraries_.hold((*made)->library_hash);
-  Job& job = jobs_.add(std::move(*made));
-  schedule_due_ = true;
-  const auto delay = job.restarts.failed(at.now);
-  if (job.asked == wire::WISH_CANCEL) {
-    end_job(job, wire::JOB_CANCELLED, at.wall_ms);
-    job_ended(job);
-  } else if (!delay) {
-    fail_waiting(job,
-                 Status(ErrorCode::cancelled,
-                        "the JobManager was started again, and the job has no restart strategy; "
-                        "submit it again, with checkpoints or a restart strategy"),
-                 at);
-  } else {
-    ++job.attempt;
-    if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
-    log(fmt::format("job {} '{}' is taken over from an earlier JobManager as attempt {}", job.id,
-                    job.graph.job_name, job.attempt));
-  }
-  return {};
 }
 
 Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
@@ -125,7 +100,7 @@ Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
   }
   if (job->ending() || job->asked >= wish) return {};
   job->asked = wish;
-  progressed(*job);
+  record(*job);
   const bool begun = job->attempt > 1;  // what it has done so far is finished by a stop
   if (job->state == wire::JOB_WAITING && (wish == wire::WISH_CANCEL || !begun)) {
     end_job(*job, wire::JOB_CANCELLED, at.wall_ms);
@@ -176,17 +151,10 @@ void ClusterState::settle(Job& job, Moment at) {
 void ClusterState::job_ended(Job& job) {
   jobs_changed_ = true;
   schedule_due_ = true;  // also when it only stood in the way of others
-  progressed(job);
+  record(job);
   attended_.erase(job.id);
   end_checkpoints(job, {ErrorCode::cancelled, "the job ended before the savepoint was complete"});
-  if (job.state == wire::JOB_FINISHED && !job.checkpoint_directory.empty() &&
-      !job.checkpoint_options.keep_at_end) {
-    CheckpointOrder& clear = orders_.emplace_back();
-    clear.kind = CheckpointOrder::Kind::clear;
-    clear.job = job.id;
-    clear.directory = job.checkpoint_directory;
-    clear.latest_in = job.checkpoint_options.directory;
-  }
+  if (job.recording.complete()) clear_checkpoints(job);
   if (job.library_bytes > 0) libraries_.release(job.library_hash);
   const std::string how = job.state == wire::JOB_FINISHED    ? "finished"
                           : job.state == wire::JOB_CANCELLED ? "was cancelled"
@@ -204,6 +172,7 @@ void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
 }
 
 std::string ClusterState::waiting_reason(const Job& job) const {
+  if (!job.recording.trouble.empty()) return job.recording.trouble;
   if (job.state == wire::JOB_RESTARTING) return job.restart_reason;
   if (job.state != wire::JOB_WAITING) return {};
   if (job.seeking) return "reads the checkpoint to begin with";
@@ -227,6 +196,9 @@ void ClusterState::schedule(Moment at) {
     const SlotCount slots = workers_.slots(job.library_hash);
     Status missing(ErrorCode::not_enough_slots, "");
     if (job.least_slots <= slots.free) {
+      if (std::exchange(job.recording.begun, job.attempt) != job.attempt) record(job);
+      // Else the next JobManager could begin this attempt once more.
+      if (!job.recording.complete()) continue;
       Result<Placement> placed = place_job(job.graph, job.options, job.library_hash, workers_);
       if (placed.ok()) {
         deploy(job, std::move(*placed), at);
@@ -277,7 +249,6 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   deployment.set_run(job.submission);
   deployment.set_restore_path(job.newest_path);
   begin_checkpoints(job, at);
-  progressed(job);
   log(fmt::format("job {} '{}' placed: {} on {} TaskManagers, attempt {}{}", job.id,
                   job.graph.job_name, slots_text(job.slots), job.parts.size(), job.attempt,
                   job.newest_path.empty() ? "" : ", from '" + job.newest_path + "'"));

@@ -184,6 +184,10 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
 }
 
 void ClusterState::advance(Moment at) {
+  if (at.now >= retry_at_) {
+    entries_due_.merge(entries_failed_);
+    retry_at_ = never;
+  }
   while (Worker* quiet = workers_.quietest()) {
     if (at.now - quiet->last_heard < options_.heartbeat_timeout_ns) break;
     ended_sessions_.push_back(quiet->session);
@@ -196,7 +200,7 @@ void ClusterState::advance(Moment at) {
 }
 
 Nanoseconds ClusterState::next_deadline() const {
-  Nanoseconds next = next_attention_;
+  Nanoseconds next = std::min(next_attention_, retry_at_);
   if (Worker* quiet = const_cast<WorkerTable&>(workers_).quietest()) {
     next = std::min(next, quiet->last_heard + options_.heartbeat_timeout_ns);
   }

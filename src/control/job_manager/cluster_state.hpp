@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "control/job_manager/job_manager.hpp"
+#include "control/job_manager/job_record.hpp"
 #include "control/job_manager/job_table.hpp"
 #include "control/job_manager/library_store.hpp"
 #include "control/job_manager/scheduler.hpp"
@@ -43,6 +45,16 @@ class ClusterState {
  public:
   explicit ClusterState(const JobManagerOptions& options);
 
+  // ---- the journal (with a state directory) ----
+  // What an earlier JobManager left, before anything else; `libraries` has those that were read.
+  // Jobs that had not begun wait again. The others go on with the next attempt and their newest
+  // checkpoint, as after a failure, if their restart strategy allows that; else they have failed.
+  void recover(RecordedCluster recorded, std::map<std::uint64_t, Result<std::string>> libraries,
+               Moment at);
+  // What must be written now; each has an outcome some time.
+  std::vector<JournalEntry> take_entries_due();
+  void recorded(std::uint64_t job, std::uint64_t change, const Status& outcome, Moment at);
+
   // ---- TaskManagers ----
   struct Refused {
     Status why;
@@ -56,12 +68,9 @@ class ClusterState {
   void connection_ended(std::uint64_t session, const Status& why, Moment at);
 
   // ---- clients ----
-  // A job that waits for slots; the existing one for a known submission.
+  // A job that waits for slots; the existing one for a known submission. It may be told when its
+  // recording is complete.
   Result<std::uint64_t> submit(wire::SubmitJob request, Moment at);
-  // A job of an earlier JobManager: it goes on with the next attempt and its newest checkpoint, as
-  // after a failure, if its restart strategy allows that; else it has failed at once, with the
-  // reason. Its library is here already. Errors: as submit(); a number that is in use.
-  Status recover(wire::SubmitJob submission, JobProgress progress, Moment at);
   // not_found. An ended job stays as it is.
   Status end(std::uint64_t job, wire::Wish wish, Moment at);
 
@@ -73,8 +82,6 @@ class ClusterState {
   // To be carried out in this order, elsewhere; each once.
   std::vector<CheckpointOrder> take_orders();
   void carried_out(const CheckpointOutcome& outcome, Moment at);
-  // Jobs whose JobProgress has changed, or that have ended, since the last call.
-  std::vector<std::uint64_t> take_progressed();
 
   // ---- time ----
   // Lost TaskManagers, jobs that waited too long, slots for those that wait.
@@ -93,7 +100,7 @@ class ClusterState {
   // Whether any of these, or advance(), has something to do now.
   bool work_due() const {
     return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty() ||
-           !orders_.empty();
+           !orders_.empty() || !entries_due_.empty();
   }
 
   WorkerTable& workers() { return workers_; }
@@ -105,6 +112,10 @@ class ClusterState {
 
  private:
   void log(const std::string& line) const;
+  bool has_journal() const { return !options_.state_directory.empty(); }
+  void recover_job(const JobRecord& record, const Status& library, Moment at);
+  // The journal must have what has changed.
+  void record(Job& job);
   void mark_due(Worker& worker);
   // Of every TaskManager with an open part.
   void mark_due(const Job& job);
@@ -134,16 +145,20 @@ class ClusterState {
   // Asks the disk for the checkpoint to begin with.
   void seek(Job& job, std::string restore);
   void found(Job& job, const CheckpointOutcome& outcome, Moment at);
-  void progressed(const Job& job) { progressed_.insert(job.id); }
+  // Of a job that has finished, and whose end is recorded.
+  void clear_checkpoints(const Job& job);
 
   const JobManagerOptions& options_;
+  std::uint64_t first_version_ = 1;  // of jobs; above all that an earlier JobManager told
+  std::set<std::uint64_t> entries_due_;
+  std::set<std::uint64_t> entries_failed_;  // written again at retry_at_
+  Nanoseconds retry_at_ = never;
   WorkerTable workers_;
   JobTable jobs_;
   LibraryStore libraries_;
   std::vector<std::uint64_t> due_;
   std::vector<std::uint64_t> ended_sessions_;
   std::vector<CheckpointOrder> orders_;
-  std::set<std::uint64_t> progressed_;
   std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
   Nanoseconds next_attention_ = never;
   bool schedule_due_ = false;

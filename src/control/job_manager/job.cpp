@@ -220,6 +220,7 @@ void end_job(Job& job, wire::JobState state, std::int64_t wall_ms) {
   constexpr std::size_t ended_log_lines = 2000;
   constexpr std::size_t ended_log_bytes = 256 * 1024;
   HUMMER_ASSERT(!job.ended() && job.open_parts == 0);
+  job.state_before_end = job.state;
   job.state = state;
   job.ended_ms = wall_ms;
   ++job.version;

@@ -18,7 +18,8 @@
 // A job that a savepoint stops stays in `stopping` until every sink has committed; then its parts
 // are cancelled, and it has finished.
 //
-// What must outlive the JobManager is its submission and its JobProgress, and nothing else.
+// What must outlive the JobManager is its submission and its JobProgress, and nothing else
+// (cluster_recording.cpp).
 //
 // Pure: slots and TaskManagers are the cluster's business (cluster_state.hpp). Thread: a value.
 #pragma once
@@ -54,6 +55,18 @@ struct JobPart {
   std::vector<std::string> stuck;
 };
 
+// What of it the journal has (job_journal.hpp). Others hear of a change when it is recorded.
+struct JobRecording {
+  std::string request;         // the submission as it came, until it is recorded
+  std::uint64_t changes = 0;   // there have been so many that it must have
+  std::uint64_t recorded = 0;  // and it has so many
+  std::uint32_t begun = 0;     // the last attempt that may have begun
+  bool refused = false;        // the submission could not be recorded: there is no such job
+  std::string trouble;         // why the journal lacks something, when it can't be written
+
+  bool complete() const { return recorded == changes; }
+};
+
 // How far a job has come.
 struct JobProgress {
   std::uint64_t id = 0;
@@ -69,6 +82,7 @@ struct JobProgress {
 };
 
 struct Job : JobProgress {
+  JobRecording recording;
   std::uint64_t submission = 0;
   JobGraph graph;
   std::uint64_t library_hash = 0;
@@ -80,6 +94,7 @@ struct Job : JobProgress {
   int least_slots = 1;
 
   wire::JobState state = wire::JOB_WAITING;
+  wire::JobState state_before_end = wire::JOB_UNKNOWN;
   std::optional<Status> root_failure;
   std::optional<Status> consequence;
   std::uint64_t version = 1;  // changes with every change
@@ -116,6 +131,9 @@ struct Job : JobProgress {
   bool ending() const { return state >= wire::JOB_CANCELLING && state <= wire::JOB_CANCELLED; }
   // All parts of the attempt are to end.
   bool unwinding() const { return ending() || state == wire::JOB_RESTARTING || commits_done; }
+  // Its end, which is told when it is recorded: no restart may undo what somebody was told.
+  bool told_ended() const { return ended() && recording.complete(); }
+  wire::JobState told_state() const { return ended() && !told_ended() ? state_before_end : state; }
   // What its TaskManagers are told.
   wire::Wish wish() const;
   // ok() unless failed.

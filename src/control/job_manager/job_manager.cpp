@@ -24,7 +24,8 @@ JobManagerOptions with_first_job(JobManagerOptions options, Random& random) {
 JobManager::State::State(Platform& platform, JobManagerOptions options)
     : platform_(platform),
       options_(with_first_job(std::move(options), platform.random())),
-      incarnation_(platform.random().next()),
+      incarnation_(platform.random().next() | 1),
+      numbering_(incarnation_),
       cluster_(options_) {}
 
 Status JobManager::State::start() {
@@ -32,6 +33,7 @@ Status JobManager::State::start() {
   const Result<SocketAddress> address = platform_.network().resolve(options_.listen_address);
   if (!address.ok()) return address.status();
   raise_descriptor_limit();
+  if (!options_.state_directory.empty()) HUMMER_TRY(open_journal());
   Result<std::unique_ptr<Listener>> listener = platform_.network().listen(*address);
   if (!listener.ok()) return listener.status();
   listener_ = std::move(*listener);
@@ -44,7 +46,31 @@ Status JobManager::State::start() {
   return {};
 }
 
+Status JobManager::State::open_journal() {
+  Result<std::unique_ptr<JobJournal>> journal =
+      JobJournal::open(platform_, options_.state_directory);
+  if (!journal.ok()) return journal.status();
+  RecordedCluster recorded = (*journal)->take_recorded();
+  numbering_ = recorded.identity;
+  incarnation_ = mix_bits(recorded.identity + recorded.epoch) | 1;
+  std::map<std::uint64_t, Result<std::string>> libraries;
+  std::size_t live = 0;
+  for (const JobRecord& record : recorded.jobs) {
+    if (record.ended()) continue;
+    ++live;
+    if (record.library_hash == 0 || libraries.contains(record.library_hash)) continue;
+    libraries.emplace(record.library_hash, (*journal)->read_library(record.library_hash));
+  }
+  log(fmt::format("journal in '{}': start number {}, {} jobs, {} of them not ended",
+                  options_.state_directory, recorded.epoch, recorded.jobs.size(), live));
+  cluster_.recover(std::move(recorded), std::move(libraries),
+                   {platform_.now(), platform_.wall_time_ms()});
+  journal_ = std::make_unique<JournalWriter>(platform_, std::move(*journal), house_event_);
+  return {};
+}
+
 void JobManager::State::stop() {
+  if (journal_ != nullptr) journal_->stop();
   if (executor_ == nullptr) return;
   disk_->stop();
   executor_->stop();
@@ -86,7 +112,8 @@ Task<void> JobManager::State::keep_house(State* self) {
     } else {
       const Nanoseconds next = std::min(self->cluster_.next_deadline(), self->parked_.next_look());
       self->house_event_.prepare_wait();
-      if (self->disk_->has_outcomes()) {
+      const bool written = self->journal_ != nullptr && self->journal_->has_outcomes();
+      if (written || self->disk_->has_outcomes()) {
         self->house_event_.cancel_wait();
       } else {
         co_await self->house_event_.wait_until(next);
@@ -99,6 +126,11 @@ Task<void> JobManager::State::keep_house(State* self) {
 
 void JobManager::State::round() {
   const Moment at = moment();
+  if (journal_ != nullptr) {
+    for (const JournalWriter::Outcome& each : journal_->take_outcomes()) {
+      cluster_.recorded(each.job, each.change, each.status, at);
+    }
+  }
   for (const CheckpointOutcome& outcome : disk_->take_outcomes()) cluster_.carried_out(outcome, at);
   cluster_.advance(at);
   disk_->give(cluster_.take_orders());
@@ -116,6 +148,8 @@ void JobManager::State::round() {
     cluster_.connection_ended(session, sent, at);
     found->second->close();
   }
+  std::vector<JournalEntry> entries = cluster_.take_entries_due();
+  if (journal_ != nullptr && !entries.empty()) journal_->write(std::move(entries));
   parked_.look(cluster_, cluster_.take_job_changes(), at);
   counts_.task_managers = cluster_.workers().live().size();
   counts_.task_managers_lost = cluster_.lost();

@@ -48,6 +48,7 @@ void JobTable::ended(const Job& job) {
     const auto oldest = jobs_.find(ended_.front());
     by_submission_.erase(oldest->second->submission);
     jobs_.erase(oldest);
+    forgotten_.push_back(ended_.front());
     ended_.pop_front();
   }
 }

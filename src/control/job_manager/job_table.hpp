@@ -11,6 +11,7 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "control/job_manager/job.hpp"
 
@@ -22,6 +23,8 @@ class JobTable {
   JobTable(std::size_t remembered, std::uint64_t first)
       : remembered_(remembered), last_id_(first - 1) {}
 
+  // Numbers go on above this one.
+  void number_above(std::uint64_t last_id) { last_id_ = last_id; }
   // Gives it its number, unless it has one that none here has, and lets it wait.
   Job& add(std::unique_ptr<Job> job);
   // Null when there is none (any more).
@@ -34,6 +37,8 @@ class JobTable {
   Job* waiting_longest();
   // Once, when it has ended; may forget the oldest ended one.
   void ended(const Job& job);
+  // Those that were forgotten since the last call.
+  std::vector<std::uint64_t> take_forgotten() { return std::exchange(forgotten_, {}); }
 
   const std::map<std::uint64_t, std::unique_ptr<Job>>& all() const { return jobs_; }
   const std::set<std::uint64_t>& waiting() const { return waiting_; }
@@ -47,6 +52,7 @@ class JobTable {
   std::set<std::uint64_t> waiting_;
   std::set<std::pair<Nanoseconds, std::uint64_t>> by_waiting_since_;
   std::deque<std::uint64_t> ended_;
+  std::vector<std::uint64_t> forgotten_;
 };
 
 }  // namespace hummer
