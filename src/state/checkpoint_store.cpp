@@ -41,6 +41,10 @@ std::uint64_t CheckpointMetadata::state_bytes() const {
 Status CheckpointMetadata::add_earlier_files(const CheckpointMetadata* before) {
   std::vector<CheckpointFile> all;
   for (const CheckpointFile& own : files) {
+    if (savepoint && own.builds_on != 0) {
+      return {ErrorCode::internal, "file '" + own.name + "' of savepoint " + std::to_string(id) +
+                                       " is a delta: a savepoint must not need other files"};
+    }
     std::uint64_t oldest = id;
     for (std::size_t i = 0; own.builds_on != 0 && before != nullptr && i < before->files.size();
          ++i) {

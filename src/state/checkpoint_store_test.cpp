@@ -112,6 +112,9 @@ TEST(CheckpointMetadata, WhatAFileBuildsOnMustBePartOfTheOneBefore) {
   EXPECT_EQ(gone.add_earlier_files(&before).code(), ErrorCode::not_found);
   gone.files = {{.name = "0-0.state", .builds_on = 4}};
   EXPECT_EQ(gone.add_earlier_files(nullptr).code(), ErrorCode::not_found);
+  CheckpointMetadata savepoint = next;
+  savepoint.savepoint = true;
+  EXPECT_FALSE(savepoint.add_earlier_files(&before).ok());
   ASSERT_TRUE(next.add_earlier_files(&before).ok());
   ASSERT_EQ(next.files.size(), 3u);
   EXPECT_EQ(next.files[0].checkpoint, 6u);

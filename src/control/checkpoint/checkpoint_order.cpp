@@ -31,8 +31,9 @@ Status clear(Files& files, const CheckpointOrder& order) {
   CheckpointStore store(files, order.directory);
   const Result<std::vector<std::uint64_t>> ids = store.ids();
   if (!ids.ok()) return ids.status();
-  for (const std::uint64_t id : *ids) {
-    if (id >= order.own_from) HUMMER_TRY(store.remove(id));
+  // The newest first: it may build on the others.
+  for (auto id = ids->rbegin(); id != ids->rend() && *id >= order.own_from; ++id) {
+    HUMMER_TRY(store.remove(*id));
   }
   // The job's own directory; one that others use too is not empty, or stays empty.
   if (order.directory != order.latest_in) (void)files.remove(order.directory);

@@ -125,14 +125,15 @@ class CheckpointSession::State {
     const AttemptCheckpoints::Begun& begun = checkpoints_.begun();
     // Before the barrier, behind which nothing may follow.
     deployment_->pause_sources_after(begun.stops ? begun.checkpoint : 0);
+    // Commits first: the next snapshot may build on what they say is complete.
+    if (checkpoints_.to_commit() > told_commit_) {
+      told_commit_ = checkpoints_.to_commit();
+      deployment_->commit(told_commit_);
+    }
     if (begun.checkpoint > told_begun_) {
       told_begun_ = begun.checkpoint;
       writer_.begin(begun.checkpoint, begun.path);
       deployment_->trigger(begun.checkpoint, begun.savepoint);
-    }
-    if (checkpoints_.to_commit() > told_commit_) {
-      told_commit_ = checkpoints_.to_commit();
-      deployment_->commit(told_commit_);
     }
     if (checkpoints_.finish_committed()) deployment_->finish_committed();
   }

@@ -309,14 +309,15 @@ void Attempt::tell_tasks() {
   if (state_ != wire::ATTEMPT_RUNNING || !deployment_ || !writer_) return;
   // Before the barrier, behind which nothing may follow.
   deployment_->pause_sources_after(checkpoints_.stops() ? checkpoints_.begun() : 0);
-  if (checkpoints_.begun() > told_begun_) {
-    told_begun_ = checkpoints_.begun();
-    writer_->begin(told_begun_, checkpoints_.path());
-    deployment_->trigger(told_begun_);
-  }
+  // Commits first: the next snapshot may build on what they say is complete.
   if (checkpoints_.committed() > told_commit_) {
     told_commit_ = checkpoints_.committed();
     deployment_->commit(told_commit_);
+  }
+  if (checkpoints_.begun() > told_begun_) {
+    told_begun_ = checkpoints_.begun();
+    writer_->begin(told_begun_, checkpoints_.path());
+    deployment_->trigger(told_begun_, checkpoints_.savepoint());
   }
   if (checkpoints_.finished()) deployment_->finish_committed();
 }
