@@ -10,6 +10,14 @@ foreach(name z zstd)
   target_link_libraries(hummer_${name} INTERFACE ${HUMMER_ARCHIVE_${name}})
 endforeach()
 
+# Reads and writes through the platform's files only (src/control/job_manager/sqlite_vfs.hpp).
+find_library(HUMMER_ARCHIVE_sqlite3 NAMES libsqlite3.a sqlite3 REQUIRED)
+find_path(HUMMER_HEADERS_sqlite3 sqlite3.h REQUIRED)
+add_library(hummer_sqlite3 INTERFACE)
+target_include_directories(hummer_sqlite3 SYSTEM INTERFACE ${HUMMER_HEADERS_sqlite3})
+target_link_libraries(hummer_sqlite3 INTERFACE ${HUMMER_ARCHIVE_sqlite3} Threads::Threads
+  ${CMAKE_DL_LIBS} m)
+
 set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf REQUIRED)
 

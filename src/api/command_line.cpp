@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "api/configuration_file.hpp"
 #include "api/environment_impl.hpp"
 
 namespace hummer {
@@ -31,6 +32,9 @@ Status parse_number(std::string_view text, Number least, Number most, Number& nu
 }
 
 const Option options_table[] = {
+    {"config", "FILE",
+     "TOML file; its table [job] holds options like these (docs/configuration.md)",
+     [](std::string_view, EnvironmentOptions&) { return Status(); }},  // read before all others
     {"parallelism", "N", "slots, and parallelism of operators that set none [one per processor]",
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number(value, 1, 4096, o.parallelism);
@@ -192,18 +196,17 @@ const Option* find_option(std::string_view name) {
   return nullptr;
 }
 
-// Levenshtein distance, for "did you mean".
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substitute}));
-    }
-  }
-  return row[b.size()];
+std::string environment_variable(std::string_view option) {
+  std::string variable = "HUMMER_" + std::string(option);
+  std::transform(variable.begin(), variable.end(), variable.begin(),
+                 [](char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+  return variable;
+}
+
+std::vector<std::string> option_names() {
+  std::vector<std::string> names;
+  for (const Option& option : options_table) names.emplace_back(option.name);
+  return names;
 }
 
 void set_usage(Impl& impl, Status status) {
@@ -214,9 +217,7 @@ void apply_environment_variables(EnvironmentOptions& options, Impl& impl) {
   // No option: everyone can read a command line.
   if (const char* token = std::getenv("HUMMER_TOKEN"); token != nullptr) options.token = token;
   for (const Option& option : options_table) {
-    std::string variable = std::string("HUMMER_") + option.name;
-    std::transform(variable.begin(), variable.end(), variable.begin(),
-                   [](char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+    const std::string variable = environment_variable(option.name);
     const char* value = std::getenv(variable.c_str());
     if (value == nullptr) continue;
     if (*option.value == '\0' && std::string_view(value) == "0") continue;
@@ -226,12 +227,56 @@ void apply_environment_variables(EnvironmentOptions& options, Impl& impl) {
   }
 }
 
+Status apply_entry(const ConfigurationEntry& entry, EnvironmentOptions& options) {
+  const Option* const option = find_option(entry.key);
+  if (option == nullptr) {
+    const std::string nearest = nearest_name(entry.key, option_names());
+    return {ErrorCode::unknown_option,
+            fmt::format("unknown key '{}' in [job]{}", entry.key,
+                        nearest.empty() ? "" : ", did you mean '" + nearest + "'?")};
+  }
+  const bool is_switch = *option->value == '\0';
+  if (is_switch != entry.is_switch || entry.values.size() != 1) {
+    return {ErrorCode::invalid_configuration,
+            fmt::format("'{}' must be {}", entry.key, is_switch ? "true or false" : "one value")};
+  }
+  if (is_switch && entry.values.front() == "false") return {};
+  return option->apply(entry.values.front(), options).with_context("'" + entry.key + "'");
+}
+
+void apply_configuration(EnvironmentOptions& options, Impl& impl, std::string_view path) {
+  const Result<Configuration> configuration =
+      load_configuration(make_linux_platform()->files(), std::string(path));
+  if (!configuration.ok()) return set_usage(impl, configuration.status());
+  for (const ConfigurationEntry& entry : configuration->entries) {
+    if (entry.table != "job") continue;
+    const Status status = apply_entry(entry, options);
+    if (!status.ok()) set_usage(impl, status.with_context(configuration->place(entry)));
+  }
+}
+
+// --config FILE among the words, else HUMMER_CONFIG; empty: no file.
+std::string_view configuration_file(int argc, const char* const* argv) {
+  constexpr std::string_view option = "--config";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == option && i + 1 < argc) return argv[i + 1];
+    if (word.starts_with("--config=")) return word.substr(option.size() + 1);
+  }
+  const char* const path = std::getenv("HUMMER_CONFIG");
+  return path == nullptr ? "" : path;
+}
+
 }  // namespace
 
 void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options, Impl& impl,
                         bool environment_variables) {
   impl.program = argc > 0 ? argv[0] : "job";
-  if (environment_variables) apply_environment_variables(options, impl);
+  if (environment_variables) {
+    const std::string_view file = configuration_file(argc, argv);
+    if (!file.empty()) apply_configuration(options, impl, file);
+    apply_environment_variables(options, impl);
+  }
   for (int i = 1; i < argc; ++i) {
     std::string_view word = argv[i];
     if (word == "-h") word = "--help";
@@ -300,16 +345,9 @@ Status check_arguments(const Impl& impl) {
   for (const auto& argument : impl.arguments) {
     const std::string& name = argument.first;
     if (impl.asked.contains(name)) continue;
-    std::string nearest;
-    std::size_t least = 4;
-    const auto consider = [&](const std::string& candidate) {
-      if (const std::size_t d = distance(name, candidate); d < least) {
-        least = d;
-        nearest = candidate;
-      }
-    };
-    for (const auto& [known, description] : impl.asked) consider(known);
-    for (const Option& option : options_table) consider(option.name);
+    std::vector<std::string> known = option_names();
+    for (const auto& [asked, description] : impl.asked) known.insert(known.begin(), asked);
+    const std::string nearest = nearest_name(name, known);
     return {ErrorCode::unknown_option,
             fmt::format("unknown option --{}{}; --help lists them", name,
                         nearest.empty() ? "" : ", did you mean --" + nearest + "?")};

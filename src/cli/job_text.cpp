@@ -11,8 +11,7 @@ namespace hummer {
 std::string remark_of(const wire::JobStatus& job) {
   const JobResult result = job_result(job, 0);
   if (job.state() == wire::JOB_FAILED) return result.status.to_string();
-  if (job.state() == wire::JOB_WAITING) return job.reason();
-  return {};
+  return job.reason();
 }
 
 std::string running_time(const wire::JobStatus& job, std::int64_t wall_time_ms) {

@@ -156,6 +156,20 @@ TEST_F(TwoPhaseSink, ARestartCommitsWhatItsCheckpointHoldsAndForgetsTheRest) {
   EXPECT_EQ(store_.visible, Lines{"1"});
 }
 
+// The file sink names what it makes visible by its epoch.
+TEST_F(TwoPhaseSink, TheEndAfterARestartIsOfAnEpochOfItsOwn) {
+  auto sink = make();
+  context_.set_epoch(5);  // restored; nothing was prepared at its barrier
+  ASSERT_TRUE(sink->open().ok());
+  write(*sink, {1});
+  while (sink->end(out_) != Answer::done) {
+  }
+  ASSERT_TRUE(sink->commit(5).ok());
+  EXPECT_TRUE(store_.visible.empty());
+  ASSERT_TRUE(sink->commit(6).ok());
+  EXPECT_EQ(store_.visible, Lines{"1"});
+}
+
 TEST_F(TwoPhaseSink, RefusesWhatIsNoState) {
   auto sink = make();
   ByteReader in("nonsense");

@@ -9,11 +9,11 @@
 // shrank is file_changed.
 //
 // Thread: Files, ReadableFile and Mapping from any thread at once (each reader
-// has its own offset); a WritableFile from one thread at a time. Handles may
-// outlive the Files that opened them, but not the Platform.
+// has its own offset); a WritableFile or UpdatableFile from one thread at a time.
+// Handles may outlive the Files that opened them, but not the Platform.
 //
-// Durability: append() and close() promise nothing after a power cut; sync()
-// makes a file's bytes durable, sync_directory() the names in a directory
+// Durability: append(), write_at(), truncate() and close() promise nothing after a
+// power cut; sync() makes a file's bytes durable, sync_directory() the names in a directory
 // (files created, renamed or removed there).
 #pragma once
 
@@ -81,6 +81,29 @@ class WritableFile {
   virtual Status close() = 0;
 };
 
+// A file that is read and written in place, such as a database. Destroying it closes it.
+class UpdatableFile {
+ public:
+  virtual ~UpdatableFile() = default;
+  virtual const std::string& path() const = 0;
+  virtual Result<std::uint64_t> size_bytes() const = 0;
+  // Fills `into` as far as the file goes, as ReadableFile::read_at.
+  virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) = 0;
+  // All of `bytes` or a failure, after which a part of them may be there. A gap between the
+  // file's end and `offset` reads as zeros.
+  virtual Status write_at(std::uint64_t offset, std::string_view bytes) = 0;
+  // Makes it longer (by zeros) or shorter.
+  virtual Status truncate(std::uint64_t size_bytes) = 0;
+  virtual Status sync() = 0;
+};
+
+// Something that one holder has at a time, on this machine; see Files::lock. Destroying it gives it
+// back, and so does the end of the process, however it comes.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
 enum class WriteMode {
   truncate,    // make it, or empty it
   append,      // make it, or go on at its end
@@ -101,6 +124,12 @@ class Files {
   virtual Result<std::unique_ptr<ReadableFile>> open_for_reading(const std::string& path) = 0;
   virtual Result<std::unique_ptr<WritableFile>> open_for_writing(const std::string& path,
                                                                  WriteMode mode) = 0;
+  // Made when it is missing and `create`; else not_found.
+  virtual Result<std::unique_ptr<UpdatableFile>> open_for_updating(const std::string& path,
+                                                                   bool create) = 0;
+  // Made when it is missing, and left behind. Null when somebody holds it, in this process or
+  // another. A system without locks lets everybody have it.
+  virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
   virtual Result<FileInformation> stat(const std::string& path) = 0;
   // Names (not paths), sorted by bytes, without "." and "..".
   virtual Result<std::vector<std::string>> list_directory(const std::string& path) = 0;

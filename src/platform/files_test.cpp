@@ -121,6 +121,45 @@ TEST_P(FilesTest, AppendAfterCloseFails) {
   EXPECT_EQ((*file)->append("y").code(), ErrorCode::invalid_argument);
 }
 
+TEST_P(FilesTest, UpdatesInPlace) {
+  EXPECT_EQ(code_naming(files().open_for_updating(path("a"), false), "a"), ErrorCode::not_found);
+  EXPECT_EQ(code_naming(files().open_for_updating(root_ + "/no/a", true), "no/a"),
+            ErrorCode::not_found);
+  auto file = files().open_for_updating(path("a"), true);
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  EXPECT_TRUE((*file)->write_at(0, "hello world").ok());
+  EXPECT_TRUE((*file)->write_at(6, "there").ok());
+  EXPECT_EQ(read("a"), "hello there");
+  EXPECT_TRUE((*file)->write_at(13, "!").ok());
+  EXPECT_EQ(read("a"), std::string("hello there\0\0!", 14));
+  char text[5];
+  EXPECT_EQ(*(*file)->read_at(12, text), 2u);
+  EXPECT_EQ(*(*file)->read_at(14, text), 0u);
+  EXPECT_TRUE((*file)->truncate(5).ok());
+  EXPECT_EQ(*(*file)->size_bytes(), 5u);
+  EXPECT_EQ(read("a"), "hello");
+  EXPECT_TRUE((*file)->truncate(7).ok());
+  EXPECT_TRUE((*file)->sync().ok());
+  EXPECT_EQ(read("a"), std::string("hello\0\0", 7));
+  auto again = files().open_for_updating(path("a"), false);
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE((*again)->write_at(0, "H").ok());
+  EXPECT_EQ(*(*file)->read_at(0, text), 5u);
+  EXPECT_EQ(std::string(text, 5), "Hello");
+}
+
+TEST_P(FilesTest, ALockHasOneHolder) {
+  auto first = files().lock(path("lock"));
+  ASSERT_TRUE(first.ok() && *first != nullptr);
+  auto second = files().lock(path("lock"));
+  ASSERT_TRUE(second.ok()) << second.status().to_string();
+  EXPECT_EQ(*second, nullptr);
+  first->reset();
+  second = files().lock(path("lock"));
+  EXPECT_TRUE(second.ok() && *second != nullptr);
+  EXPECT_EQ(code_naming(files().lock(path("no/lock")), "no/lock"), ErrorCode::not_found);
+}
+
 TEST_P(FilesTest, NamesChange) {
   ASSERT_TRUE(files().create_directories(path("d/e")).ok());
   ASSERT_TRUE(files().create_directories(path("d/e")).ok());

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
@@ -23,6 +24,27 @@ std::int64_t modified_ms(const struct stat& information) {
          information.st_mtim.tv_nsec / 1'000'000;
 }
 
+Result<std::size_t> read_whole(int file, const std::string& path, std::uint64_t offset,
+                               std::span<char> into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got =
+        ::pread(file, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return file_failure(errno, "read", path);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Status sync_data(int file, const std::string& path) {
+  if (::fdatasync(file) == 0) return {};
+  // Not every kernel and not every kind of file can: there is nothing to make durable then.
+  if (errno == EINVAL || errno == ENOSYS || errno == EROFS) return {};
+  return file_failure(errno, "sync", path);
+}
+
 class LinuxReadableFile final : public ReadableFile {
  public:
   LinuxReadableFile(std::string path, Descriptor file, std::uint64_t size_bytes, bool guarded)
@@ -35,16 +57,7 @@ class LinuxReadableFile final : public ReadableFile {
   std::uint64_t size_bytes() const override { return size_bytes_; }
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
-    std::size_t done = 0;
-    while (done < into.size()) {
-      const ssize_t got = ::pread(file_->number(), into.data() + done, into.size() - done,
-                                  static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return file_failure(errno, "read", path_);
-      if (got == 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    return done;
+    return read_whole(file_->number(), path_, offset, into);
   }
 
   Result<std::unique_ptr<Mapping>> map(std::uint64_t offset, std::size_t length) override {
@@ -84,10 +97,7 @@ class LinuxWritableFile final : public WritableFile {
 
   Status sync() override {
     if (!file_.valid()) return already_closed();
-    if (::fdatasync(file_.number()) == 0) return {};
-    // Not every kernel and not every kind of file can: there is nothing to make durable then.
-    if (errno == EINVAL || errno == ENOSYS || errno == EROFS) return {};
-    return file_failure(errno, "sync", path_);
+    return sync_data(file_.number(), path_);
   }
 
   Status close() override {
@@ -105,6 +115,57 @@ class LinuxWritableFile final : public WritableFile {
   std::string path_;
   Descriptor file_;
   std::uint64_t size_bytes_;
+};
+
+class LinuxUpdatableFile final : public UpdatableFile {
+ public:
+  LinuxUpdatableFile(std::string path, Descriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+
+  const std::string& path() const override { return path_; }
+
+  Result<std::uint64_t> size_bytes() const override {
+    struct stat information{};
+    if (::fstat(file_.number(), &information) != 0) return file_failure(errno, "look at", path_);
+    return static_cast<std::uint64_t>(information.st_size);
+  }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
+    return read_whole(file_.number(), path_, offset, into);
+  }
+
+  Status write_at(std::uint64_t offset, std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t put =
+          ::pwrite(file_.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return file_failure(errno, "write", path_);
+      offset += static_cast<std::uint64_t>(put);
+      bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return {};
+  }
+
+  Status truncate(std::uint64_t size_bytes) override {
+    while (::ftruncate(file_.number(), static_cast<off_t>(size_bytes)) != 0) {
+      if (errno != EINTR) return file_failure(errno, "truncate", path_);
+    }
+    return {};
+  }
+
+  Status sync() override { return sync_data(file_.number(), path_); }
+
+ private:
+  std::string path_;
+  Descriptor file_;
+};
+
+class LinuxFileLock final : public FileLock {
+ public:
+  explicit LinuxFileLock(Descriptor file) : file_(std::move(file)) {}
+
+ private:
+  Descriptor file_;  // the lock is the open file's
 };
 
 }  // namespace
@@ -143,6 +204,24 @@ Result<std::unique_ptr<WritableFile>> LinuxFiles::open_for_writing(const std::st
   }
   return std::unique_ptr<WritableFile>(
       std::make_unique<LinuxWritableFile>(path, std::move(file), size_bytes));
+}
+
+Result<std::unique_ptr<UpdatableFile>> LinuxFiles::open_for_updating(const std::string& path,
+                                                                     bool create) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0666));
+  if (!file.valid()) return file_failure(errno, "open for writing", path);
+  return std::unique_ptr<UpdatableFile>(
+      std::make_unique<LinuxUpdatableFile>(path, std::move(file)));
+}
+
+Result<std::unique_ptr<FileLock>> LinuxFiles::lock(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_CREAT, 0666));
+  if (!file.valid()) return file_failure(errno, "open for writing", path);
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return std::unique_ptr<FileLock>();
+    if (errno != ENOSYS && errno != EOPNOTSUPP) return file_failure(errno, "lock", path);
+  }
+  return std::unique_ptr<FileLock>(std::make_unique<LinuxFileLock>(std::move(file)));
 }
 
 Result<FileInformation> LinuxFiles::stat(const std::string& path) {

@@ -17,6 +17,9 @@ class LinuxFiles final : public Files {
   Result<std::unique_ptr<ReadableFile>> open_for_reading(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> open_for_writing(const std::string& path,
                                                          WriteMode mode) override;
+  Result<std::unique_ptr<UpdatableFile>> open_for_updating(const std::string& path,
+                                                           bool create) override;
+  Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
   Result<FileInformation> stat(const std::string& path) override;
   Result<std::vector<std::string>> list_directory(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;

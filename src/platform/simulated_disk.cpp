@@ -85,7 +85,35 @@ void SimulatedDisk::crash() {
   names_ = durable_names_;
 }
 
+void SimulatedDisk::tear_updated(SimulatedFileData& file) {
+  Random& random = simulation_.random();
+  if (file.emptied_since_sync) file.shortest_since_sync = 0;
+  if (file.shortest_since_sync < file.durable.size()) {
+    if (random.chance(0.5)) {
+      file.durable.resize(file.shortest_since_sync);
+    } else {
+      file.content.replace(std::min(file.shortest_since_sync, file.content.size()),
+                           std::string::npos, file.durable, file.shortest_since_sync);
+    }
+  }
+  const std::size_t before = file.durable.size(), after = file.content.size();
+  std::size_t length = before + random.below(after > before ? after - before + 1 : 1);
+  if (random.chance(0.5)) length = after;
+  std::string torn(length, '\0');
+  for (std::size_t at = 0; at < length; at += sector_bytes) {
+    const std::string& from = random.chance(0.5) ? file.durable : file.content;
+    if (at >= from.size()) continue;
+    from.copy(torn.data() + at, std::min(sector_bytes, length - at), at);
+  }
+  file.content = std::move(torn);
+  file.durable = file.content;
+  file.updated_since_sync = false;
+  file.emptied_since_sync = false;
+  file.shortest_since_sync = SIZE_MAX;
+}
+
 void SimulatedDisk::tear(SimulatedFileData& file) {
+  if (file.updated_since_sync) return tear_updated(file);
   Random& random = simulation_.random();
   std::size_t safe = file.durable.size();
   if (file.emptied_since_sync) {

@@ -45,14 +45,14 @@ void SimulatedExecutor::run_one() {
 }
 
 void SimulatedExecutor::fire_timers(Nanoseconds now) {
-  if (!node_.alive() || timers_.next() > now) return;
+  if (!node_.alive() || paused() || timers_.next() > now) return;
   Entered entered(simulation_.current_, this);
   recent_now_ = now;
   timers_.fire(now);
 }
 
 bool SimulatedExecutor::poll() {
-  if (!node_.alive() || pollers_.empty()) return false;
+  if (!node_.alive() || paused() || pollers_.empty()) return false;
   Entered entered(simulation_.current_, this);
   return call_pollers();
 }

@@ -5,6 +5,8 @@
 // called when nothing is runnable.
 #pragma once
 
+#include <algorithm>
+
 #include "platform/executor.hpp"
 #include "platform/simulation.hpp"
 
@@ -21,16 +23,23 @@ class SimulatedExecutor final : public Executor {
   bool is_current() const override { return simulation_.current_ == this; }
   void stop() override;
 
-  // Killed nodes have no runnable executors.
-  bool runnable() const { return node_.alive() && (!ready_.empty() || !inbox_.empty()); }
+  // Killed and paused nodes have no runnable executors.
+  bool runnable() const { return has_work() && !paused(); }
   void run_one();
-  Nanoseconds next_timer() const { return node_.alive() ? timers_.next() : never; }
+  // When it has something to do next.
+  Nanoseconds next_timer() const {
+    if (!node_.alive()) return never;
+    const Nanoseconds next = paused() && has_work() ? 0 : timers_.next();
+    return next == never ? never : std::max(next, node_.paused_until());
+  }
   void fire_timers(Nanoseconds now);
   bool poll();
   std::uint64_t number() const { return number_; }
 
  private:
   void wake() override {}
+  bool has_work() const { return node_.alive() && (!ready_.empty() || !inbox_.empty()); }
+  bool paused() const { return simulation_.now() < node_.paused_until(); }
 
   Simulation& simulation_;
   SimulatedPlatform& node_;

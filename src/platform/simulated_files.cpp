@@ -37,10 +37,52 @@ Status failure(ErrorCode code, const std::string& doing, const std::string& path
 
 Status killed() { return {ErrorCode::cancelled, "the process was killed"}; }
 
-void charge_disk(Simulation& simulation, const char* what, std::uint64_t number) {
+// How many of `wanted` more bytes the disk has room for.
+std::uint64_t room_for(Simulation& simulation, const SimulatedDisk& disk, std::uint64_t wanted) {
+  const std::uint64_t capacity = simulation.options().disk_capacity_bytes;
+  if (capacity == UINT64_MAX) return wanted;
+  const std::uint64_t used = disk.used_bytes();
+  return std::min<std::uint64_t>(wanted, used < capacity ? capacity - used : 0);
+}
+
+void make_durable(SimulatedFileData& file) {
+  if (file.emptied_since_sync || file.updated_since_sync) file.durable.clear();
+  file.emptied_since_sync = false;
+  file.updated_since_sync = false;
+  file.shortest_since_sync = SIZE_MAX;
+  file.durable.append(file.content, file.durable.size());
+}
+
+// What every operation begins with: it takes time, and a killed process does none.
+Status begin_operation(SimulatedPlatform& node, const char* what, std::uint64_t number) {
+  if (!node.begin_disk_operation()) return killed();
+  Simulation& simulation = node.simulation();
   simulation.trace(what, number);
   simulation.charge(simulation.options().disk_operation_minimum_ns,
                     simulation.options().disk_operation_maximum_ns);
+  return {};
+}
+
+// Of an operation on an open file: whether it may take place at all.
+Status begin_write(SimulatedPlatform& node, const std::string& path, const char* what,
+                   std::uint64_t number) {
+  HUMMER_TRY(begin_operation(node, what, number));
+  Simulation& simulation = node.simulation();
+  if (!simulation.random().chance(simulation.options().write_fault_rate)) return {};
+  simulation.count_write_fault();
+  return failure(ErrorCode::io_error, "write", path, "simulated fault");
+}
+
+Result<std::size_t> read_content(SimulatedPlatform& node, const std::string& path,
+                                 const std::string& content, std::uint64_t offset,
+                                 std::span<char> into) {
+  HUMMER_TRY(begin_operation(node, "read", offset));
+  Simulation& simulation = node.simulation();
+  if (simulation.random().chance(simulation.options().read_fault_rate)) {
+    return failure(ErrorCode::io_error, "read", path, "simulated fault");
+  }
+  if (offset >= content.size()) return std::size_t{0};
+  return content.copy(into.data(), into.size(), offset);
 }
 
 class SimulatedMapping final : public Mapping {
@@ -77,16 +119,7 @@ class SimulatedReadableFile final : public ReadableFile {
   std::uint64_t size_bytes() const override { return size_bytes_; }
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
-    if (!node_.alive()) return killed();
-    Simulation& simulation = node_.simulation();
-    charge_disk(simulation, "read", offset);
-    if (simulation.random().chance(simulation.options().read_fault_rate)) {
-      return failure(ErrorCode::io_error, "read", path_, "simulated fault");
-    }
-    if (offset >= file_->content.size()) return std::size_t{0};
-    const std::size_t count = std::min<std::size_t>(into.size(), file_->content.size() - offset);
-    std::copy_n(file_->content.data() + offset, count, into.data());
-    return count;
+    return read_content(node_, path_, file_->content, offset, into);
   }
 
   Result<std::unique_ptr<Mapping>> map(std::uint64_t offset, std::size_t length) override {
@@ -119,23 +152,17 @@ class SimulatedWritableFile final : public WritableFile {
 
   Status append(std::string_view bytes) override {
     HUMMER_TRY(begin("append", bytes.size()));
-    const std::uint64_t capacity = node_.simulation().options().disk_capacity_bytes;
-    std::uint64_t room = bytes.size();
-    if (capacity != UINT64_MAX) {
-      const std::uint64_t used = disk_->used_bytes();
-      room = std::min<std::uint64_t>(room, used < capacity ? capacity - used : 0);
-    }
+    const std::uint64_t room = room_for(node_.simulation(), *disk_, bytes.size());
     file_->content.append(bytes.data(), room);
     file_->modified_ms = node_.wall_time_ms();
     if (room == bytes.size()) return {};
+    node_.simulation().count_full_disk();
     return failure(ErrorCode::disk_full, "write", path_, "no space left on device");
   }
 
   Status sync() override {
     HUMMER_TRY(begin("sync", file_->content.size()));
-    if (file_->emptied_since_sync) file_->durable.clear();
-    file_->emptied_since_sync = false;
-    file_->durable.append(file_->content, file_->durable.size());
+    make_durable(*file_);
     return {};
   }
 
@@ -149,10 +176,7 @@ class SimulatedWritableFile final : public WritableFile {
   Status begin(const char* what, std::uint64_t number) {
     if (!node_.alive()) return killed();
     if (closed_) return failure(ErrorCode::invalid_argument, "write", path_, "it was closed");
-    Simulation& simulation = node_.simulation();
-    charge_disk(simulation, what, number);
-    if (!simulation.random().chance(simulation.options().write_fault_rate)) return {};
-    return failure(ErrorCode::io_error, "write", path_, "simulated fault");
+    return begin_write(node_, path_, what, number);
   }
 
   SimulatedPlatform& node_;
@@ -162,13 +186,84 @@ class SimulatedWritableFile final : public WritableFile {
   bool closed_ = false;
 };
 
+class SimulatedUpdatableFile final : public UpdatableFile {
+ public:
+  SimulatedUpdatableFile(SimulatedPlatform& node, std::shared_ptr<SimulatedDisk> disk,
+                         std::shared_ptr<SimulatedFileData> file, std::string path)
+      : node_(node), disk_(std::move(disk)), file_(std::move(file)), path_(std::move(path)) {}
+
+  const std::string& path() const override { return path_; }
+
+  Result<std::uint64_t> size_bytes() const override {
+    if (!node_.alive()) return killed();
+    return std::uint64_t{file_->content.size()};
+  }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
+    return read_content(node_, path_, file_->content, offset, into);
+  }
+
+  Status write_at(std::uint64_t offset, std::string_view bytes) override {
+    HUMMER_TRY(begin_write(node_, path_, "write", offset));
+    const std::uint64_t end = offset + bytes.size(), size = file_->content.size();
+    const std::uint64_t growth = end > size ? end - size : 0;
+    const std::uint64_t room = room_for(node_.simulation(), *disk_, growth);
+    const bool full = room < growth;
+    if (full) bytes = bytes.substr(0, size + room > offset ? size + room - offset : 0);
+    if (file_->content.size() < offset + bytes.size() && !bytes.empty()) {
+      file_->content.resize(offset + bytes.size(), '\0');
+    }
+    bytes.copy(file_->content.data() + offset, bytes.size());
+    changed();
+    if (full) node_.simulation().count_full_disk();
+    return full ? failure(ErrorCode::disk_full, "write", path_, "no space left on device")
+                : Status();
+  }
+
+  Status truncate(std::uint64_t size_bytes) override {
+    HUMMER_TRY(begin_write(node_, path_, "truncate", size_bytes));
+    file_->content.resize(size_bytes, '\0');
+    file_->shortest_since_sync = std::min<std::size_t>(file_->shortest_since_sync, size_bytes);
+    changed();
+    return {};
+  }
+
+  Status sync() override {
+    HUMMER_TRY(begin_write(node_, path_, "sync", file_->content.size()));
+    make_durable(*file_);
+    return {};
+  }
+
+ private:
+  void changed() {
+    file_->updated_since_sync = true;
+    file_->modified_ms = node_.wall_time_ms();
+  }
+
+  SimulatedPlatform& node_;
+  std::shared_ptr<SimulatedDisk> disk_;
+  std::shared_ptr<SimulatedFileData> file_;
+  std::string path_;
+};
+
+class SimulatedFileLock final : public FileLock {
+ public:
+  SimulatedFileLock(SimulatedPlatform& node, std::shared_ptr<SimulatedFileData> file)
+      : file_(std::move(file)) {
+    file_->lock = this;
+    file_->locked_by = &node;
+  }
+  ~SimulatedFileLock() override {
+    if (file_->lock == this) file_->lock = nullptr;
+  }
+
+ private:
+  std::shared_ptr<SimulatedFileData> file_;
+};
+
 }  // namespace
 
-Status SimulatedFiles::begin(const char* what) {
-  if (!node_.alive()) return killed();
-  charge_disk(node_.simulation(), what, 0);
-  return {};
-}
+Status SimulatedFiles::begin(const char* what) { return begin_operation(node_, what, 0); }
 
 Status SimulatedFiles::check_parent(const std::string& path, const std::string& doing) const {
   const SimulatedEntry* parent = disk_->find(parent_of(normal(path)));
@@ -210,6 +305,38 @@ Result<std::unique_ptr<WritableFile>> SimulatedFiles::open_for_writing(const std
   file->modified_ms = node_.wall_time_ms();
   return std::unique_ptr<WritableFile>(
       std::make_unique<SimulatedWritableFile>(node_, disk_, std::move(file), path));
+}
+
+Result<std::shared_ptr<SimulatedFileData>> SimulatedFiles::open_data(const std::string& path,
+                                                                     bool create) {
+  HUMMER_TRY(begin("open for updating"));
+  HUMMER_TRY(check_parent(path, "open for writing"));
+  const std::string name = normal(path);
+  const SimulatedEntry* entry = disk_->find(name);
+  if (entry != nullptr && entry->file == nullptr) {
+    return failure(ErrorCode::not_a_file, "open for writing", path, "it is a directory");
+  }
+  if (entry != nullptr) return entry->file;
+  if (!create) return failure(ErrorCode::not_found, "open for writing", path, "no such file");
+  auto file = std::make_shared<SimulatedFileData>();
+  file->modified_ms = node_.wall_time_ms();
+  disk_->put(name, {file});
+  return file;
+}
+
+Result<std::unique_ptr<UpdatableFile>> SimulatedFiles::open_for_updating(const std::string& path,
+                                                                         bool create) {
+  Result<std::shared_ptr<SimulatedFileData>> file = open_data(path, create);
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<UpdatableFile>(
+      std::make_unique<SimulatedUpdatableFile>(node_, disk_, std::move(*file), path));
+}
+
+Result<std::unique_ptr<FileLock>> SimulatedFiles::lock(const std::string& path) {
+  Result<std::shared_ptr<SimulatedFileData>> file = open_data(path, true);
+  if (!file.ok()) return file.status();
+  if ((*file)->lock != nullptr && (*file)->locked_by->alive()) return std::unique_ptr<FileLock>();
+  return std::unique_ptr<FileLock>(std::make_unique<SimulatedFileLock>(node_, std::move(*file)));
 }
 
 Result<FileInformation> SimulatedFiles::stat(const std::string& path) {

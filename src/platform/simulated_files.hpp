@@ -25,7 +25,11 @@ namespace hummer {
 struct SimulatedFileData {
   std::string content;
   std::string durable;
-  bool emptied_since_sync = false;  // then `durable` is not a prefix of `content`
+  bool emptied_since_sync = false;               // then `durable` is not a prefix of `content`
+  bool updated_since_sync = false;               // written in place: likewise
+  std::size_t shortest_since_sync = SIZE_MAX;    // by truncate()
+  const void* lock = nullptr;                    // who holds it ...
+  const SimulatedPlatform* locked_by = nullptr;  // ... in which process
   std::int64_t modified_ms = 0;
 };
 
@@ -60,6 +64,7 @@ class SimulatedDisk {
   };
   static void apply(Names& names, const Change& change);
   void tear(SimulatedFileData& file);
+  void tear_updated(SimulatedFileData& file);
 
   Simulation& simulation_;
   Names names_;
@@ -75,6 +80,9 @@ class SimulatedFiles final : public Files {
   Result<std::unique_ptr<ReadableFile>> open_for_reading(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> open_for_writing(const std::string& path,
                                                          WriteMode mode) override;
+  Result<std::unique_ptr<UpdatableFile>> open_for_updating(const std::string& path,
+                                                           bool create) override;
+  Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
   Result<FileInformation> stat(const std::string& path) override;
   Result<std::vector<std::string>> list_directory(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;
@@ -82,12 +90,14 @@ class SimulatedFiles final : public Files {
   Status create_directories(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
 
-  std::shared_ptr<SimulatedDisk> disk() { return disk_; }
+  std::shared_ptr<SimulatedDisk> disk() const { return disk_; }
   void crash() { disk_->crash(); }
   void truncate(const std::string& path, std::uint64_t size_bytes);
 
  private:
   Status begin(const char* what);
+  // The file at `path`, made when it is missing and `create`.
+  Result<std::shared_ptr<SimulatedFileData>> open_data(const std::string& path, bool create);
   // not_found unless the directory above `path` is there.
   Status check_parent(const std::string& path, const std::string& doing) const;
 

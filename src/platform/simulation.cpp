@@ -67,6 +67,32 @@ void SimulatedPlatform::kill() {
   network_->node_died();
 }
 
+void SimulatedPlatform::pause_until(Nanoseconds time) {
+  simulation_->trace("pause", static_cast<std::uint64_t>(index_));
+  paused_until_ = std::max(paused_until_, time);
+}
+
+bool SimulatedPlatform::begin_disk_operation() {
+  if (!alive_) return false;
+  ++simulation_->counts_.disk_operations;
+  if (operations_left_ > 0 && --operations_left_ == 0) kill();
+  return alive_;
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> SimulatedPlatform::files_below(
+    std::string_view directory) const {
+  std::vector<std::pair<std::string_view, std::string_view>> found;
+  const SimulatedDisk::Names& names = files_->disk()->names();
+  const std::string prefix = std::string(directory) + "/";
+  for (auto at = names.lower_bound(prefix); at != names.end(); ++at) {
+    std::string_view name = at->first;
+    if (!name.starts_with(prefix)) break;
+    name.remove_prefix(prefix.size());
+    if (at->second.file != nullptr) found.emplace_back(name, at->second.file->content);
+  }
+  return found;
+}
+
 void SimulatedPlatform::crash_disk() { files_->crash(); }
 
 void SimulatedPlatform::truncate_file(const std::string& path, std::uint64_t size_bytes) {
@@ -89,6 +115,13 @@ SimulatedPlatform& Simulation::add_node(std::string name) {
   const int index = nodes_made_++;
   nodes_.push_back(std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
       *this, std::move(name), index, std::make_shared<SimulatedDisk>(*this))));
+  return *nodes_.back();
+}
+
+SimulatedPlatform& Simulation::add_node(std::string name, const SimulatedPlatform& with_its_disk) {
+  const int index = nodes_made_++;
+  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
+      new SimulatedPlatform(*this, std::move(name), index, with_its_disk.files_->disk())));
   return *nodes_.back();
 }
 

@@ -19,7 +19,8 @@
 //
 // Disks: each node has its own, in memory. A power cut (crash) keeps synced
 // bytes, of the others a seeded, torn subset (sectors of 512 bytes, each kept or
-// zero), and of the unsynced changes of names a seeded prefix.
+// zero), and of the unsynced changes of names a seeded prefix. A node may share the disk of
+// another, as machines share a mounted one.
 //
 // Network: nodes have addresses 10.0.0.1, 10.0.0.2, ... in order of creation
 // and resolve each other by name; 127.x.x.x and localhost mean the own node.
@@ -27,7 +28,11 @@
 // Killed nodes: their executors are never stepped again, their connections die
 // at the other end, their handles go inert (calls fail with `cancelled` and have
 // no effect), their run_until answers `deadlock` at once, so that whoever stops what is
-// left need not wait for it, and destroying it flushes nothing.
+// left need not wait for it, and destroying it flushes nothing. kill_at_disk_operation() kills
+// in the middle of a step, between two operations of a disk.
+//
+// Paused nodes (pause_until): a stopped process or a stalled machine. None of its steps and timers
+// happens until then; what others send meanwhile waits for it.
 //
 // Trace: every step, delivery, file change and network transfer goes into
 // trace_hash(); upper rooms add their own with trace(). Two runs of one seed, also
@@ -81,6 +86,9 @@ struct SimulationCounts {
   std::uint64_t delays = 0;  // by delay_rate
   std::uint64_t connection_deaths = 0;
   std::uint64_t held_by_partition = 0;  // transfers and connects
+  std::uint64_t disk_operations = 0;
+  std::uint64_t write_faults = 0;  // by write_fault_rate
+  std::uint64_t full_disks = 0;    // appends that found no room
 };
 
 class Simulation;
@@ -121,6 +129,18 @@ class SimulatedPlatform final : public Platform {
   void kill();
   // Power cut: what the disk holds afterwards. Of a running node, or after kill().
   void crash_disk();
+  // SIGKILL when that many further operations of its disk have begun, before the last one has any
+  // effect; unless it was killed before. 0: takes it back.
+  void kill_at_disk_operation(std::uint64_t operations) { operations_left_ = operations; }
+  // Stands still until `time` of the simulation.
+  void pause_until(Nanoseconds time);
+  Nanoseconds paused_until() const { return paused_until_; }
+  // By its files, at each operation. False: it is dead, perhaps since this one.
+  bool begin_disk_operation();
+  // Test access, also to a killed node's disk: all files below `directory`, by their paths from
+  // there, and what they hold. Costs no virtual time; the views are good until the next step.
+  std::vector<std::pair<std::string_view, std::string_view>> files_below(
+      std::string_view directory) const;
   // Test access: truncates under mappings and readers, as another process would.
   void truncate_file(const std::string& path, std::uint64_t size_bytes);
 
@@ -136,6 +156,8 @@ class SimulatedPlatform final : public Platform {
   std::string name_;
   int index_;
   bool alive_ = true;
+  std::uint64_t operations_left_ = 0;  // until it is killed; 0: it is not
+  Nanoseconds paused_until_ = 0;
   Random random_;
   std::string standard_[2];
   std::unique_ptr<SimulatedFiles> files_;
@@ -151,6 +173,7 @@ class Simulation {
 
   // Lives as long as the simulation. Executors made by it must be destroyed before.
   SimulatedPlatform& add_node(std::string name);
+  SimulatedPlatform& add_node(std::string name, const SimulatedPlatform& with_its_disk);
   // A process on the machine of a killed node: its disk and its address, nothing else.
   SimulatedPlatform& restart_node(SimulatedPlatform& killed);
 
@@ -175,6 +198,9 @@ class Simulation {
   void charge(Nanoseconds minimum, Nanoseconds maximum) {
     now_ += random_.between(minimum, maximum);
   }
+
+  void count_write_fault() { ++counts_.write_faults; }
+  void count_full_disk() { ++counts_.full_disks; }
 
   // May be changed while it runs, to start or end a kind of fault.
   SimulationOptions& options() { return options_; }

@@ -241,6 +241,55 @@ TEST(SimulatedDisk, PowerCutKeepsWhatWasSyncedAndTearsTheRest) {
   EXPECT_LT(lost_names, 45);
 }
 
+TEST(SimulatedDisk, PowerCutTearsUpdatesBySector) {
+  const std::string before(2000, 'b'), after(700, 'a');
+  int mixed = 0, cut = 0, kept_length = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    auto node = make_simulated_platform({.seed = seed});
+    auto file = node->files().open_for_updating("/base", true);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE((*file)->write_at(0, before).ok());
+    ASSERT_TRUE((*file)->sync().ok());
+    ASSERT_TRUE(node->files().sync_directory("/").ok());
+    ASSERT_TRUE((*file)->write_at(300, after).ok());
+    ASSERT_TRUE((*file)->truncate(1500).ok());
+    node->crash_disk();
+    const std::string left = read_file(*node, "/base");
+    ASSERT_TRUE(left.size() == 1500 || left.size() == 2000) << left.size();
+    cut += left.size() == 1500 ? 1 : 0;
+    kept_length += left.size() == 2000 ? 1 : 0;
+    // Of each sector the old or the new bytes.
+    EXPECT_EQ(left.substr(0, 300), before.substr(0, 300));
+    EXPECT_EQ(left.substr(1000, 500), before.substr(1000, 500));
+    const bool first = left[300] == 'a', second = left[512] == 'a';
+    EXPECT_EQ(left.substr(300, 212), std::string(212, first ? 'a' : 'b'));
+    EXPECT_EQ(left.substr(512, 488), std::string(488, second ? 'a' : 'b'));
+    mixed += first != second ? 1 : 0;
+  }
+  EXPECT_GT(mixed, 10);
+  EXPECT_GT(cut, 10);
+  EXPECT_GT(kept_length, 5);
+}
+
+TEST(SimulatedDisk, APlannedKillComesBeforeItsOperation) {
+  auto node = make_simulated_platform({.seed = 2});
+  auto file = node->files().open_for_updating("/base", true);
+  auto lock = node->files().lock("/lock");
+  node->kill_at_disk_operation(2);
+  EXPECT_TRUE((*file)->write_at(0, "one").ok());
+  EXPECT_TRUE(node->alive());
+  EXPECT_EQ((*file)->write_at(0, "two").code(), ErrorCode::cancelled);
+  EXPECT_FALSE(node->alive());
+  SimulatedPlatform& again = node->simulation().restart_node(*node);
+  EXPECT_EQ(read_file(again, "/base"), "one");
+  // The dead process holds nothing, though its objects are still there.
+  const auto second = again.files().lock("/lock");
+  EXPECT_TRUE(second.ok() && *second != nullptr);
+  lock->reset();
+  const auto third = again.files().lock("/lock");
+  EXPECT_TRUE(third.ok() && *third == nullptr);
+}
+
 TEST(SimulatedDisk, FullAndFaultyDisksAreValues) {
   auto node = make_simulated_platform({.seed = 1, .disk_capacity_bytes = 100});
   const Status full = write_file(*node, "/file", std::string(150, 'x'), false);
@@ -349,6 +398,48 @@ TEST(SimulatedNode, PartitionTellsNothingOfAClose) {
 
 Task<void> tick() {
   while (true) co_await sleep_for(milliseconds(100));
+}
+
+Task<void> count_ticks(int& ticks) {
+  while (true) {
+    co_await sleep_for(milliseconds(100));
+    ++ticks;
+  }
+}
+
+TEST(SimulatedNode, APausedNodeStandsStillAndGoesOn) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& paused = simulation.add_node("paused");
+  SimulatedPlatform& busy = simulation.add_node("busy");
+  auto executor = paused.make_executor({});
+  auto other = busy.make_executor({});
+  int ticks = 0;
+  int others = 0;
+  executor->spawn(count_ticks(ticks));
+  other->spawn(count_ticks(others));
+  (void)simulation.run_until([&] { return ticks == 3; }, seconds(10));
+  paused.pause_until(simulation.now() + seconds(5));
+  (void)simulation.run_until([] { return false; }, simulation.now() + seconds(4));
+  EXPECT_EQ(ticks, 3);
+  EXPECT_GT(others, 30);
+  (void)simulation.run_until([] { return false; }, simulation.now() + seconds(2));
+  EXPECT_GT(ticks, 3);
+  executor->stop();
+  other->stop();
+}
+
+TEST(SimulatedNode, DiesBetweenTwoOperationsOfItsDisk) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& node = simulation.add_node("node");
+  auto file = node.files().open_for_writing("/file", WriteMode::truncate);
+  ASSERT_TRUE(file.ok());
+  node.kill_at_disk_operation(2);
+  EXPECT_TRUE((*file)->append("first").ok());
+  EXPECT_FALSE((*file)->append("second").ok());
+  EXPECT_FALSE(node.alive());
+  const auto files = node.files_below("");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].second, "first");
 }
 
 TEST(SimulatedNode, NobodyWaitsForAKilledNode) {

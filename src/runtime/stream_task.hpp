@@ -19,11 +19,13 @@
 // Snapshots (after enable_snapshots): a source task puts the barrier that trigger() asked for
 // between two elements; other tasks pass a barrier on when it has come on every input that has not
 // ended. Until then, for exactly_once, inputs on which it has come wait. When the barrier has left
-// the chain the task reports what its operators wrote. At the end of its stream it reports
-// once more, and stays, to commit, until finish_committed().
+// the chain the task reports what its operators wrote; the rest of large pieces is written in steps
+// of less than a millisecond between elements, and reported as it comes, as long as not too much of
+// it waits for the disk. At the end of its stream it reports once more, and stays, to commit, until
+// finish_committed().
 //
-// Thread: invoke on the slot's; cancel, stop, trigger, commit, finish_committed and figures from
-// any.
+// Thread: invoke on the slot's; cancel, stop, trigger, commit, pause_after, finish_committed and
+// figures from any.
 #pragma once
 
 #include <atomic>
@@ -42,12 +44,6 @@
 #include "runtime/watermark_merger.hpp"
 
 namespace hummer {
-
-// What a task's operators wrote.
-struct TaskSnapshot {
-  std::uint64_t epoch = 0;  // 0: the task's last, at the end of its stream
-  std::vector<SnapshotPiece> pieces;
-};
 
 class StreamTask {
  public:
@@ -77,9 +73,19 @@ class StreamTask {
   void cancel();
   void stop();
   // Of a source task: puts the barrier of `epoch` behind what it has sent.
-  void trigger(std::uint64_t epoch);
+  // `whole`: no snapshot of it may build on an earlier one.
+  void trigger(std::uint64_t epoch, bool whole = false);
   // The epoch's snapshots are complete everywhere: operators may commit.
   void commit(std::uint64_t epoch);
+  // Of a source task: sends nothing behind the barrier of `epoch`, or of the one it has sent since;
+  // 0: goes on.
+  void pause_after(std::uint64_t epoch);
+  // The newest epoch that its operators have committed.
+  std::uint64_t committed() const { return committed_.load(std::memory_order_acquire); }
+  // Before invoke: called on the slot's thread after each commit.
+  void set_on_committed(std::function<void()> on_committed) {
+    on_committed_ = std::move(on_committed);
+  }
   // Nothing is left to commit: a task that has ended may finish.
   void finish_committed();
   // Its last snapshot was reported.
@@ -110,9 +116,14 @@ class StreamTask {
   void offer(int head_input);
   void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);
-  void take_barrier(Input& input, std::uint64_t epoch);
+  void take_barrier(Input& input, const Control& barrier);
+  // Writes a step of the snapshot under way, if there is one and room; false: there is not.
+  bool step_snapshot();
   void complete_alignment();
-  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed_; }
+  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed(); }
+  Status commit_asked();
+  // Of a source: what it has, unless it is paused.
+  Answer produce();
   Task<void> wait_for_commits();
   void finish(Status status);
 
@@ -136,11 +147,16 @@ class StreamTask {
   std::function<void(StreamTask&, TaskSnapshot)> on_snapshot_;  // empty: no snapshots
   Guarantee guarantee_ = Guarantee::exactly_once;
   std::atomic<std::uint64_t> triggered_{0};
+  std::atomic<std::uint64_t> triggered_whole_{0};
   std::uint64_t last_barrier_ = 0;  // of a source: sent; else: passed on
   std::uint64_t aligning_ = 0;      // the barrier that has come on some inputs; 0: none
   std::uint64_t barrier_due_ = 0;   // it has come on all: goes next
+  bool whole_ = false;              // the barrier under way asks for that
+  std::shared_ptr<const char> room_ = std::make_shared<const char>();  // see TaskSnapshot
   std::atomic<std::uint64_t> commit_asked_{0};
-  std::uint64_t committed_ = 0;
+  std::atomic<std::uint64_t> committed_{0};
+  std::function<void()> on_committed_;
+  std::atomic<std::uint64_t> pause_after_{0};
   std::atomic<bool> finish_asked_{false};
   std::atomic<bool> ended_{false};
   Status result_;

@@ -11,7 +11,7 @@ namespace hummer {
 namespace {
 
 constexpr std::string_view magic = "HUMSNAP1";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::size_t head_bytes = 64;
 constexpr std::size_t block_head_bytes = 24;
 constexpr std::size_t end_payload_bytes = 24;
@@ -39,8 +39,9 @@ std::uint64_t check_of(std::uint32_t kind, std::uint32_t uid_bytes, std::uint64_
 }  // namespace
 
 Result<SnapshotFileWriter> SnapshotFileWriter::create(Files& files, const std::string& path,
-                                                      const SnapshotFileHead& head) {
-  auto file = files.open_for_writing(path, WriteMode::truncate);
+                                                      const SnapshotFileHead& head,
+                                                      WriteMode mode) {
+  auto file = files.open_for_writing(path, mode);
   if (!file.ok()) return file.status();
   std::array<char, head_bytes> bytes{};
   ByteWriter out{std::span<char>(bytes)};
@@ -57,12 +58,12 @@ Result<SnapshotFileWriter> SnapshotFileWriter::create(Files& files, const std::s
   return SnapshotFileWriter(std::move(*file));
 }
 
-Status SnapshotFileWriter::add(std::string_view uid, std::string_view piece) {
+Status SnapshotFileWriter::add(std::string_view uid, std::string_view piece, bool goes_on) {
   HUMMER_ASSERT(uid.size() <= max_snapshot_uid_bytes);
   do {
     const std::string_view part = piece.substr(0, max_snapshot_block_bytes);
     piece.remove_prefix(part.size());
-    HUMMER_TRY(put_block(piece.empty() ? last_of_piece : piece_goes_on, uid, part));
+    HUMMER_TRY(put_block(piece.empty() && !goes_on ? last_of_piece : piece_goes_on, uid, part));
   } while (!piece.empty());
   return {};
 }

@@ -22,6 +22,7 @@
 
 #include "simulation/fault_schedule.hpp"
 #include "simulation/history.hpp"
+#include "simulation/seed_report.hpp"
 
 namespace hummer::cluster_simulation {
 
@@ -34,11 +35,6 @@ struct Report {
   std::uint64_t steps = 0;
   std::uint64_t trace_hash = 0;
   std::map<wire::JobState, std::uint64_t> jobs;  // by the state in which they ended
-};
-
-struct RunOptions {
-  std::uint64_t seed = 1;
-  bool verbose = false;  // what happens, to standard error
 };
 
 Report simulate_cluster(RunOptions options);

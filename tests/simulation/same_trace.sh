@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# same_trace.sh PROGRAM SEEDS: fails unless two processes of cluster_simulator agree on each trace.
+# same_trace.sh PROGRAM SEEDS: fails unless two processes of a simulator agree on each trace.
 set -euo pipefail
 first=$("$1" --trace-hash "$2")
 # Other addresses and another environment: nothing may depend on them.

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "simulation/stateful_job.hpp"
+
 namespace hummer::cluster_simulation {
 
 void SimulatedProcess::log(std::string_view line) const {
@@ -25,8 +27,12 @@ Status SimulatedProcess::start() {
 }
 
 void SimulatedProcess::kill(bool drop_at_once) {
-  log("killed");
   node_->kill();
+  killed(drop_at_once);
+}
+
+void SimulatedProcess::killed(bool drop_at_once) {
+  log("killed");
   if (drop_at_once) drop();
 }
 
@@ -59,6 +65,7 @@ Status JobManagerProcess::make() {
 
 Status TaskManagerProcess::make() {
   add_all_jobs(libraries_);
+  libraries_.add(stateful_job_library, &call_job<&stateful_job>);
   TaskManagerOptions options;
   options.id = node().name();
   options.host = node().name();

@@ -27,12 +27,17 @@ struct NodeSurroundings {
   std::string job_manager_address;
   std::string token;
   bool verbose = false;
+  // Whose disk all of them see; null: each has its own.
+  SimulatedPlatform* store = nullptr;
 };
 
 class SimulatedProcess {
  public:
   SimulatedProcess(NodeSurroundings& surroundings, std::string name)
-      : surroundings_(surroundings), node_(&surroundings.simulation.add_node(std::move(name))) {}
+      : surroundings_(surroundings),
+        node_(surroundings.store == nullptr
+                  ? &surroundings.simulation.add_node(std::move(name))
+                  : &surroundings.simulation.add_node(std::move(name), *surroundings.store)) {}
   virtual ~SimulatedProcess() = default;
   SimulatedProcess(const SimulatedProcess&) = delete;
   SimulatedProcess& operator=(const SimulatedProcess&) = delete;
@@ -44,6 +49,8 @@ class SimulatedProcess {
 
   Status start();
   void kill(bool drop_at_once);
+  // Of one that was killed by another way: at its disk.
+  void killed(bool drop_at_once);
   Status restart();
   // In good order. A process that was killed is only destroyed.
   void stop();

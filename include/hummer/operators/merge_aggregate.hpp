@@ -3,7 +3,7 @@
 //
 // Emits once per key at the end, or (`emit_epochs`) the keys that changed, every
 // `epoch_ms` and as soon as input pauses while the table is small.
-// State: accumulator by key; snapshot writes every entry. Where the partial half runs
+// State: accumulator by key (table_snapshot.hpp). Where the partial half runs
 // in the same slot both use one table: see co_located_state.hpp.
 #pragma once
 
@@ -12,22 +12,10 @@
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
+#include <hummer/operators/table_snapshot.hpp>
 #include <hummer/state/accumulator_table.hpp>
 
 namespace hummer {
-
-template <typename K, typename Aggregate>
-Status restore_accumulators(AccumulatorTable<K, typename Aggregate::Accumulator>& table,
-                            const Aggregate& aggregate, const OperatorContext& context,
-                            ByteReader& in) {
-  const bool valid = table.restore(
-      in, [&](const K& key) { return context.owns_key(key); },
-      [&](auto& accumulator, bool is_new, const auto& other) {
-        aggregate.merge(accumulator, is_new, other);
-      });
-  if (valid) return {};
-  return {ErrorCode::corrupt_record, "the state of an aggregate cannot be decoded"};
-}
 
 template <typename K, typename Aggregate>
 class MergeAggregateOperator final : public Operator {
@@ -107,11 +95,16 @@ class MergeAggregateOperator final : public Operator {
 
   Status snapshot(ByteWriter& out) override {
     HUMMER_ASSERT(!pair_);
-    own_.snapshot(out);
-    return {};
+    return begin_table_snapshot(own_, context(), out);
+  }
+  Answer snapshot_rest(ByteWriter& out) override {
+    return table_snapshot_rest(own_, context(), out);
   }
   Status restore(ByteReader& in) override {
-    return restore_accumulators(own_, aggregate_, context(), in);
+    return restore_table(own_, context(), in,
+                         [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
+                           aggregate_.merge(accumulator, is_new, other);
+                         });
   }
 
  private:
@@ -201,12 +194,15 @@ class RunningAggregateOperator final : public Operator {
     return in.finished() ? Answer::done : Answer::more;
   }
 
-  Status snapshot(ByteWriter& out) override {
-    table_.snapshot(out);
-    return {};
+  Status snapshot(ByteWriter& out) override { return begin_table_snapshot(table_, context(), out); }
+  Answer snapshot_rest(ByteWriter& out) override {
+    return table_snapshot_rest(table_, context(), out);
   }
   Status restore(ByteReader& in) override {
-    return restore_accumulators(table_, aggregate_, context(), in);
+    return restore_table(table_, context(), in,
+                         [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
+                           aggregate_.merge(accumulator, is_new, other);
+                         });
   }
 
  private:

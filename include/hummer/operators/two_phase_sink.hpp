@@ -53,7 +53,6 @@ class TwoPhaseSinkOperator final : public Operator {
       std::string_view handle;
       if (!in.get_value(prepared.epoch) || !in.get_text(handle)) return damaged();
       prepared.handle = handle;
-      last_epoch_ = std::max(last_epoch_, prepared.epoch);
       prepared_.push_back(std::move(prepared));
     }
     std::sort(prepared_.begin(), prepared_.end(),
@@ -94,8 +93,9 @@ class TwoPhaseSinkOperator final : public Operator {
   // A barrier: what came before it belongs to its epoch.
   Answer flush(Output&) override { return prepare(context().epoch()); }
 
-  // Whatever checkpoint comes next holds the end.
-  Answer end(Output&) override { return prepare(last_epoch_ + 1); }
+  // Whatever checkpoint comes next holds the end. Its epoch is not that of anything visible, also
+  // when nothing was written since the restart.
+  Answer end(Output&) override { return prepare(context().epoch() + 1); }
 
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});  // version
@@ -152,7 +152,6 @@ class TwoPhaseSinkOperator final : public Operator {
     if (const Answer answer = hand_over(); answer != Answer::done) return answer;
     Result<std::string> handle = writer_->prepare(epoch);
     if (!handle.ok()) return context().fail(handle.status());
-    last_epoch_ = epoch;
     if (!handle->empty()) prepared_.push_back({epoch, std::move(*handle)});
     return Answer::done;
   }
@@ -160,7 +159,6 @@ class TwoPhaseSinkOperator final : public Operator {
   std::unique_ptr<TwoPhaseWriter> writer_;
   std::string text_;
   std::vector<Prepared> prepared_;  // by epoch
-  std::uint64_t last_epoch_ = 0;
 };
 
 }  // namespace hummer

@@ -45,7 +45,7 @@ consteval bool check_state_type() {
 }
 
 // What all states share: finding their cell. Cell: default constructible, has
-// empty(), encode(ByteWriter&), decode(ByteReader&), expire(now).
+// empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now).
 template <typename Cell>
 class StateOf : public KeyedState {
  public:
@@ -67,13 +67,15 @@ class StateOf : public KeyedState {
     return true;
   }
   void expire(KeyedEntry& entry, Timestamp now) const final {
-    if (cell(entry).empty()) return;
+    if (cell(entry).empty() || !cell(entry).expires_by(now)) return;
+    backend().changing(entry);
     cell(entry).expire(now);
     if (cell(entry).empty()) --entry.live;
   }
   void clear() {
     KeyedEntry* const entry = backend().find();
     if (entry == nullptr || cell(*entry).empty()) return;
+    backend().changing(*entry);
     cell(*entry) = Cell();
     --entry->live;
   }
@@ -85,13 +87,16 @@ class StateOf : public KeyedState {
     if (entry == nullptr) return nullptr;
     if (has_ttl()) expire(*entry, backend().now_ms());
     Cell& found = cell(*entry);
-    return found.empty() ? nullptr : &found;
+    if (found.empty()) return nullptr;
+    if (touches_on_read()) backend().changing(*entry);
+    return &found;
   }
   // Calls change(cell), which leaves a value in it (or none).
   template <typename Change>
   decltype(auto) change_cell(Change&& change) {
     KeyedEntry& entry = backend().obtain();
     if (has_ttl()) expire(entry, backend().now_ms());
+    backend().changing(entry);
     Recount recount{entry, cell(entry), !cell(entry).empty()};
     return change(cell(entry));
   }
@@ -116,6 +121,7 @@ struct ValueCell {
   Timestamp expires = end_of_time;
 
   bool empty() const { return !value.has_value(); }
+  bool expires_by(Timestamp now) const { return expires <= now; }
   void expire(Timestamp now) {
     if (expires <= now) value.reset();
   }
@@ -134,6 +140,7 @@ struct ListCell {
   std::vector<Timestamp> expires;  // one per value, or none; never decreasing
 
   bool empty() const { return values.empty(); }
+  bool expires_by(Timestamp now) const { return !expires.empty() && expires.front() <= now; }
   void expire(Timestamp now) {
     const auto gone = std::upper_bound(expires.begin(), expires.end(), now) - expires.begin();
     if (gone == 0) return;
@@ -190,6 +197,10 @@ struct MapCell {
   std::map<K, Mapped, CanonicalLess<K>> values;
 
   bool empty() const { return values.empty(); }
+  bool expires_by(Timestamp now) const {
+    return std::any_of(values.begin(), values.end(),
+                       [now](const auto& item) { return item.second.expires <= now; });
+  }
   void expire(Timestamp now) {
     std::erase_if(values, [now](const auto& item) { return item.second.expires <= now; });
   }

@@ -11,10 +11,13 @@
 // when a state is touched, at most once. An entry with nothing left in it is
 // removed when the next key is named.
 //
-// Snapshot (see snapshot()): key type, the states with their names and types, then
-// every entry and its timers. restore() takes any subtask's and keeps the keys that
-// are owned here. Thread: that of the operator. Ownership: states are bound to it by
-// their address and outlive it.
+// Snapshot: freeze() writes key type and the states with their names and types, write_frozen() in
+// steps every entry with its timers, or those that changed since the last one and the keys that
+// are gone, while the store goes on: an entry that changes before it was written is saved first.
+// An entry knows in which generation (stretch between two snapshots) it changed last, so freezing
+// is the increment of a number. restore() takes any subtask's and keeps the keys that are owned
+// here. Thread: that of the operator. Ownership: states are bound to it by their address and
+// outlive it.
 #pragma once
 
 #include <bit>
@@ -28,6 +31,7 @@
 #include <hummer/operator.hpp>
 #include <hummer/state/entry_index.hpp>
 #include <hummer/state/keyed_backend.hpp>
+#include <hummer/state/saved_entries.hpp>
 
 namespace hummer {
 
@@ -48,10 +52,25 @@ class KeyedStore final : public KeyedBackend {
  public:
   using OwnedKey = std::conditional_t<by_text, std::string, K>;
 
+  struct Timer;
   struct Entry : KeyedEntry {
     OwnedKey key{};
     std::conditional_t<by_text || by_value, std::type_identity<void>, std::string> bytes{};
-    bool used = false;
+    const Timer* first_timer = nullptr;  // of a list
+  };
+  struct Timer {
+    Timestamp time;
+    Entry* entry;
+    TimerKind kind;
+    // The others of its entry, of both kinds.
+    mutable const Timer* next = nullptr;
+    mutable const Timer* previous = nullptr;
+
+    Timer(Timestamp at, Entry* of, TimerKind of_kind) : time(at), entry(of), kind(of_kind) {}
+    bool operator<(const Timer& other) const {
+      if (time != other.time) return time < other.time;
+      return entry != other.entry && comparable(*entry) < comparable(*other.entry);
+    }
   };
 
   KeyedStore() = default;
@@ -132,14 +151,13 @@ class KeyedStore final : public KeyedBackend {
 
   void set_timer(TimerKind kind, Timestamp time) override {
     if (refuses_timers_) return;
-    KeyedEntry& entry = obtain();
-    if (timers(kind).insert({time, static_cast<Entry*>(&entry)}).second) ++entry.live;
+    add_timer(kind, time, static_cast<Entry&>(obtain()));
   }
   void delete_timer(TimerKind kind, Timestamp time) override {
     KeyedEntry* const entry = find();
     if (entry == nullptr) return;
-    entry->live -=
-        static_cast<std::uint32_t>(timers(kind).erase({time, static_cast<Entry*>(entry)}));
+    const auto found = timers(kind).find(Timer(time, static_cast<Entry*>(entry), kind));
+    if (found != timers(kind).end()) remove_timer(found);
   }
   // The time of the next one; end_of_time and false when there is none.
   bool has_timer(TimerKind kind) const { return !timers(kind).empty(); }
@@ -148,16 +166,12 @@ class KeyedStore final : public KeyedBackend {
   }
   // Its key is in hand then; it stays until it is taken.
   Timestamp enter_timer(TimerKind kind) {
-    const Timer timer = *timers(kind).begin();
+    const Timer& timer = *timers(kind).begin();
     if (current_ != timer.entry) set_entry(*timer.entry);
     return timer.time;
   }
   // The timer's entry keeps a hold on its key until leave_key().
-  void take_timer(TimerKind kind) {
-    const auto first = timers(kind).begin();
-    --first->entry->live;
-    timers(kind).erase(first);
-  }
+  void take_timer(TimerKind kind) { remove_timer(timers(kind).begin()); }
 
   // ---- time to live ----
 
@@ -184,7 +198,10 @@ class KeyedStore final : public KeyedBackend {
 
   // ---- snapshot ----
 
-  void snapshot(ByteWriter& out) {
+  // Fixes what write_frozen() then writes: every entry, or with `may_be_delta` what has changed
+  // since the last time; answers whether only that. Cheap. One under way is given up, and then
+  // everything is written.
+  bool freeze(bool may_be_delta, ByteWriter& out) {
     leave_key();
     out.put_text(Codec<OwnedKey>::name());
     out.put_value(static_cast<std::uint8_t>(states_.size()));
@@ -192,92 +209,72 @@ class KeyedStore final : public KeyedBackend {
       out.put_text(state->name());
       out.put_text(state->describe_type());
     }
-    out.put_value(static_cast<std::uint64_t>(index_.size()));
-    std::uint64_t ordinal = 0;
-    std::string space;
-    for (std::size_t slot = 0; slot < slabs_.size() * slab_entries; ++slot) {
-      Entry& entry = at(slot);
-      if (!entry.used) continue;
-      entry.ordinal = ordinal++;
-      Codec<OwnedKey>::encode(entry.key, out);
-      std::uint64_t present = 0;
-      for (std::size_t i = 0; i < states_.size(); ++i) {
-        present |= std::uint64_t{states_[i]->present(entry)} << i;
-      }
-      out.put_value(present);
-      for (; present != 0; present &= present - 1) {
-        // With its length, so that a state may be dropped.
-        ByteWriter one(space);
-        states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
-        out.put_text(one.view());
+    const bool delta = may_be_delta && generation_ != 0 && !frozen_ && !too_many_gone_;
+    too_many_gone_ = false;
+    saved_ = delta ? std::exchange(gone_, {}) : SavedEntries();
+    gone_.clear();
+    whole_ = !delta;
+    frozen_ = true;
+    next_frozen_ = 0;
+    ++generation_;
+    HUMMER_ASSERT(generation_ != 0);
+    return delta;
+  }
+  // Writes entries, until `out` holds about so many bytes, or many were looked at; true: that was
+  // all.
+  bool write_frozen(ByteWriter& out, std::size_t until_bytes) {
+    for (std::size_t looked_at = 0; frozen_; ++looked_at) {
+      if (out.size() >= until_bytes || looked_at == entries_per_step) return false;
+      if (!saved_.empty()) {
+        saved_.write_chunk(out);
+      } else if (next_frozen_ == slabs_.size() * slab_entries) {
+        out.put_value(end_of_entries);
+        frozen_ = false;
+      } else {
+        const Entry& entry = at(next_frozen_);
+        if (entry.used && is_pending(entry)) encode(entry, out);
+        ++next_frozen_;
       }
     }
-    for (const auto& all : timers_) {
-      out.put_value(static_cast<std::uint64_t>(all.size()));
-      for (const Timer& timer : all) {
-        out.put_value(timer.time);
-        out.put_value(timer.entry->ordinal);
-      }
-    }
+    return true;
   }
 
-  Status restore(ByteReader& in, const OperatorContext& context, RestoreOptions options) {
+  // What freeze() and write_frozen() have written. `delta`: on what was restored before.
+  Status restore(ByteReader& in, const OperatorContext& context, RestoreOptions options,
+                 bool delta) {
     std::vector<KeyedState*> found;
     HUMMER_TRY(restore_states(in, options, found));
-    std::uint64_t count = 0;
-    if (!in.get_value(count)) return cut_short();
-    std::vector<Entry*> entries;  // null: somebody else's
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (;;) {
+      std::uint8_t mark = 0;
+      if (!in.get_value(mark) || mark > entry_is_gone) return cut_short();
+      if (mark == end_of_entries) return {};
       OwnedKey key{};
-      std::uint64_t present = 0;
-      if (!Codec<OwnedKey>::decode(in, key) || !in.get_value(present)) return cut_short();
+      if (!Codec<OwnedKey>::decode(in, key)) return cut_short();
       const bool mine = context.owns_key(key);
+      Entry* entry = nullptr;
       if (mine) {
         const K view(key);
         set_key(view);
-        entries.push_back(static_cast<Entry*>(&obtain()));
+        if (KeyedEntry* const old = find(); old != nullptr) {
+          if (!delta) {
+            return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
+          }
+          drop(static_cast<Entry&>(*old));
+          set_key(view);
+        }
+        if (mark == entry_follows) entry = static_cast<Entry*>(&obtain());
         current_ = nullptr;  // it may still be empty
         key_ = nullptr;
         looked_up_ = false;
-      } else {
-        entries.push_back(nullptr);
       }
-      for (; present != 0; present &= present - 1) {
-        const auto state = static_cast<std::size_t>(std::countr_zero(present));
-        std::string_view bytes;
-        if (state >= found.size() || !in.get_text(bytes)) return cut_short();
-        if (!mine || found[state] == nullptr) continue;
-        ByteReader one(bytes);
-        if (found[state]->present(*entries.back())) {
-          return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
-        }
-        if (!found[state]->decode(one, *entries.back()) || one.left() != 0) {
-          return {ErrorCode::corrupt_record,
-                  "a value of state '" + found[state]->name() + "' cannot be decoded"};
-        }
-      }
+      if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
     }
-    for (auto& all : timers_) {
-      std::uint64_t timers = 0;
-      if (!in.get_value(timers)) return cut_short();
-      for (std::uint64_t i = 0; i < timers; ++i) {
-        Timestamp time = 0;
-        std::uint64_t ordinal = 0;
-        if (!in.get_value(time) || !in.get_value(ordinal) || ordinal >= entries.size()) {
-          return cut_short();
-        }
-        Entry* const entry = entries[ordinal];
-        if (entry != nullptr && all.insert({time, entry}).second) ++entry->live;
-      }
-    }
-    for (Entry* entry : entries) {
-      if (entry != nullptr && entry->live == 0) erase(*entry);  // only dropped state was in it
-    }
-    return {};
   }
 
  private:
   static constexpr std::size_t slab_entries = 256;
+  static constexpr std::size_t entries_per_step = 8192;
+  enum Mark : std::uint8_t { end_of_entries, entry_follows, entry_is_gone };
 
   struct Probe {
     std::uint64_t hash;
@@ -292,18 +289,26 @@ class KeyedStore final : public KeyedBackend {
       return std::string_view(entry.bytes);
     }
   }
-  struct Timer {
-    Timestamp time;
-    Entry* entry;
-    bool operator<(const Timer& other) const {
-      if (time != other.time) return time < other.time;
-      return entry != other.entry && comparable(*entry) < comparable(*other.entry);
-    }
-  };
   using Timers = std::set<Timer>;
 
   Timers& timers(TimerKind kind) { return timers_[static_cast<std::size_t>(kind)]; }
   const Timers& timers(TimerKind kind) const { return timers_[static_cast<std::size_t>(kind)]; }
+  void add_timer(TimerKind kind, Timestamp time, Entry& entry) {
+    changing(entry);
+    const auto [timer, is_new] = timers(kind).emplace(time, &entry, kind);
+    if (!is_new) return;
+    ++entry.live;
+    timer->next = std::exchange(entry.first_timer, &*timer);
+    if (timer->next != nullptr) timer->next->previous = &*timer;
+  }
+  void remove_timer(typename Timers::const_iterator timer) {
+    Entry& entry = *timer->entry;
+    changing(entry);
+    --entry.live;
+    if (timer->next != nullptr) timer->next->previous = timer->previous;
+    (timer->previous != nullptr ? timer->previous->next : entry.first_timer) = timer->next;
+    timers(timer->kind).erase(timer);
+  }
 
   void look_up(bool create) override {
     if (key_ == nullptr) [[unlikely]]
@@ -329,12 +334,12 @@ class KeyedStore final : public KeyedBackend {
       slabs_.push_back(std::make_unique<std::max_align_t[]>(
           slab_entries * block_size_ / sizeof(std::max_align_t) + 1));
       for (std::size_t i = slab_entries; i > 0; --i) {
-        Entry* const entry = &at(slabs_.size() * slab_entries - slab_entries + i - 1);
-        free_.push_back(new (static_cast<void*>(entry)) Entry());
+        free_.push_back(&make_free((slabs_.size() - 1) * slab_entries + i - 1));
       }
     }
     Entry& entry = *free_.back();
     entry.hash = probe.hash;
+    entry.changed = entry.made = generation_;
     entry.key = OwnedKey(*key_);
     if constexpr (!by_text && !by_value) entry.bytes = probe.value;
     for (const KeyedState* state : states_) state->construct(entry);
@@ -343,11 +348,102 @@ class KeyedStore final : public KeyedBackend {
     free_.pop_back();
     return entry;
   }
+  Entry& make_free(std::size_t slot) {
+    Entry* const entry = new (static_cast<void*>(&at(slot))) Entry();
+    HUMMER_ASSERT(slot <= UINT32_MAX);
+    entry->slot = static_cast<std::uint32_t>(slot);
+    return *entry;
+  }
+  // REQUIRES: it has no timers.
   void erase(Entry& entry) {
+    changing(entry);
+    if (entry.made != generation_ && !too_many_gone_) note_gone(entry);
     index_.erase(entry);
     destroy_cells(entry);
+    const std::size_t slot = entry.slot;
     entry.~Entry();
-    free_.push_back(new (static_cast<void*>(&entry)) Entry());
+    free_.push_back(&make_free(slot));
+  }
+  // The last snapshot has the key. Where there are more of those than of others, nothing is gained.
+  void note_gone(const Entry& entry) {
+    gone_.add([&](ByteWriter& out) {
+      out.put_value(entry_is_gone);
+      Codec<OwnedKey>::encode(entry.key, out);
+    });
+    too_many_gone_ = gone_.memory_bytes() > memory_bytes();
+    if (too_many_gone_) gone_.clear();
+  }
+  // With all that hangs from it.
+  void drop(Entry& entry) {
+    for (const Timer* timer = entry.first_timer; timer != nullptr;) {
+      const Timer& gone = *std::exchange(timer, timer->next);
+      remove_timer(timers(gone.kind).find(gone));
+    }
+    current_ = nullptr;
+    erase(entry);
+  }
+
+  // ---- snapshot ----
+
+  bool is_pending(const KeyedEntry& entry) const {
+    return frozen_ && entry.slot >= next_frozen_ && entry.changed != generation_ &&
+           (whole_ || entry.changed + 1 == generation_);
+  }
+  void first_change(KeyedEntry& entry) override {
+    if (is_pending(entry)) {
+      saved_.add([&](ByteWriter& out) { encode(static_cast<const Entry&>(entry), out); });
+    }
+    entry.changed = generation_;
+  }
+  void encode(const Entry& entry, ByteWriter& out) {
+    out.put_value(entry_follows);
+    Codec<OwnedKey>::encode(entry.key, out);
+    std::uint64_t present = 0;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      present |= std::uint64_t{states_[i]->present(entry)} << i;
+    }
+    out.put_value(present);
+    for (; present != 0; present &= present - 1) {
+      // With its length, so that a state may be dropped.
+      ByteWriter one(space_);
+      states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
+      out.put_text(one.view());
+    }
+    std::uint32_t count = 0;
+    for (const Timer* timer = entry.first_timer; timer != nullptr; timer = timer->next) ++count;
+    out.put_value(count);
+    for (const Timer* timer = entry.first_timer; timer != nullptr; timer = timer->next) {
+      out.put_value(timer->kind);
+      out.put_value(timer->time);
+    }
+  }
+  // `entry`: null: somebody else's.
+  Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
+    std::uint64_t present = 0;
+    if (!in.get_value(present)) return cut_short();
+    for (; present != 0; present &= present - 1) {
+      const auto state = static_cast<std::size_t>(std::countr_zero(present));
+      std::string_view bytes;
+      if (state >= found.size() || !in.get_text(bytes)) return cut_short();
+      if (entry == nullptr || found[state] == nullptr) continue;
+      ByteReader one(bytes);
+      if (!found[state]->decode(one, *entry) || one.left() != 0) {
+        return {ErrorCode::corrupt_record,
+                "a value of state '" + found[state]->name() + "' cannot be decoded"};
+      }
+    }
+    std::uint32_t timers = 0;
+    if (!in.get_value(timers)) return cut_short();
+    for (std::uint32_t i = 0; i < timers; ++i) {
+      TimerKind kind{};
+      Timestamp time = 0;
+      if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
+        return cut_short();
+      }
+      if (entry != nullptr) add_timer(kind, time, *entry);
+    }
+    if (entry != nullptr && entry->live == 0) erase(*entry);  // only dropped state was in it
+    return {};
   }
   void destroy_cells(Entry& entry) {
     for (const KeyedState* state : states_) state->destroy(entry);
@@ -404,6 +500,15 @@ class KeyedStore final : public KeyedBackend {
   const K* key_ = nullptr;
   K entry_key_{};  // of a text key that is a timer's
   std::string key_bytes_;
+
+  // Of the snapshot under way.
+  bool frozen_ = false;
+  bool whole_ = true;
+  std::size_t next_frozen_ = 0;  // slot
+  SavedEntries saved_;           // changed before they were written, and keys that were gone
+  SavedEntries gone_;            // keys, since it began
+  bool too_many_gone_ = false;   // the next one is whole
+  std::string space_;
 };
 
 }  // namespace hummer

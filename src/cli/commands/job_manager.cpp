@@ -46,6 +46,10 @@ int run_job_manager(const Invocation& invocation) {
                  "seconds of silence after which a worker counts as lost")
       ->check(CLI::Range(0.02, 36000.0))
       ->capture_default_str();
+  std::string state_directory;
+  app.add_option("--state-dir", state_directory,
+                 "directory of its own where it keeps jobs, so that they outlive it [none]")
+      ->envname("HUMMER_STATE_DIR");
   add_insecure_option(app, insecure);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
@@ -78,6 +82,7 @@ int run_job_manager(const Invocation& invocation) {
   options.rest_may_be_missing = rest_by_default;
   options.token = std::move(credentials->token);
   options.tls = tls;
+  options.state_directory = std::move(state_directory);
   options.slot_timeout_ns = in_nanoseconds(slot_timeout);
   options.heartbeat_interval_ns = in_nanoseconds(heartbeat_interval);
   options.heartbeat_timeout_ns = in_nanoseconds(heartbeat_timeout);

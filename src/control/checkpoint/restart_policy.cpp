@@ -21,8 +21,7 @@ std::optional<Nanoseconds> RestartPolicy::failed(Nanoseconds now) {
       if (restarts_ >= strategy_.attempts) return std::nullopt;
       return again(milliseconds_ns(strategy_.delay_ms));
     case RestartStrategy::Kind::exponential: {
-      const bool quiet =
-          restarts_ == 0 || now - last_failure_ >= milliseconds_ns(strategy_.quiet_ms);
+      const bool quiet = delay_ == 0 || now - last_failure_ >= milliseconds_ns(strategy_.quiet_ms);
       const auto longer = static_cast<Nanoseconds>(static_cast<double>(delay_) * strategy_.factor);
       delay_ = quiet ? milliseconds_ns(strategy_.delay_ms)
                      : std::min(longer, milliseconds_ns(strategy_.longest_delay_ms));

@@ -64,7 +64,7 @@ class AnsweringJobManager {
       (void)stream.send(greeting);
       co_return;
     }
-    greeting.mutable_welcome()->set_job_manager(self.incarnation);
+    greeting.mutable_welcome()->set_numbering(self.incarnation);
     (void)stream.send(greeting);
     stream.set_limit(max_message_bytes);
     while (true) {

@@ -25,7 +25,7 @@ std::uint32_t wait_ms_of(const wire::ClientRequest& request) {
 }
 
 bool names_a_job(const wire::ClientRequest& request) {
-  return request.has_job() || request.has_log() || request.has_end();
+  return request.has_job() || request.has_log() || request.has_end() || request.has_savepoint();
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ class ClusterClient::State {
   const ClusterClientOptions options_;
   std::unique_ptr<MessageStream> stream_;  // null: not connected
   std::uint64_t last_id_ = 0;
-  std::uint64_t answering_ = 0;    // which JobManager process is connected
+  std::uint64_t answering_ = 0;    // whose numbers the connected JobManager goes on with
   std::uint64_t numbered_by_ = 0;  // and which numbered the jobs; 0: whichever
   bool refused_ = false;
   bool closed_ = false;
@@ -130,7 +130,7 @@ Task<Status> ClusterClient::State::greet(Nanoseconds give_up) {
     co_return refused({ErrorCode::protocol_error, "the greeting was answered by something else"});
   }
   stream_->set_limit(max_message_bytes);
-  answering_ = answer->welcome().job_manager();
+  answering_ = answer->welcome().numbering();
   co_return Status();
 }
 

@@ -24,8 +24,7 @@ struct ClusterClientOptions {
   std::shared_ptr<TlsContext> tls;  // null: plain
   Nanoseconds patience_ns = seconds(10);
   Nanoseconds answer_timeout_ns = seconds(3);  // beyond what the request itself waits for
-  // Which JobManager process numbered the jobs that are asked for (ClusterClient::numbered_by); 0:
-  // whichever answers.
+  // Who numbered the jobs that are asked for (ClusterClient::numbered_by); 0: whoever answers.
   std::uint64_t numbered_by = 0;
   MessageFaults* faults = nullptr;  // tests
 };
@@ -45,9 +44,9 @@ class ClusterClient {
   Task<Result<wire::JobStatus>> watch(std::uint64_t job,
                                       void (*on_change)(void*, const wire::JobStatus&),
                                       void* context);
-  // The JobManager process that took the last submission; 0: none. One that was started again
-  // counts its jobs from 1: asked for a job of its predecessor it would answer about another, so
-  // the client does not ask it, and answers not_found.
+  // Whose number the last submission got; 0: none. A JobManager that was started again without a
+  // journal counts its jobs from 1: asked for a job of its predecessor it would answer about
+  // another, so the client does not ask it, and answers not_found.
   std::uint64_t numbered_by() const;
   void close();
 

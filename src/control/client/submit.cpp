@@ -7,7 +7,6 @@
 #include "control/protocol/graph_messages.hpp"
 
 namespace hummer {
-namespace {
 
 wire::JobOptions job_options(const EnvironmentOptions& options) {
   wire::JobOptions message;
@@ -18,10 +17,10 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
   message.set_pin_slots(options.pin_slots);
   message.set_chaining(options.chaining);
   message.set_partial_state_bytes(options.partial_state_bytes);
+  to_message(options.checkpoints, *message.mutable_checkpointing());
+  to_message(options.restart, *message.mutable_restarting());
   return message;
 }
-
-}  // namespace
 
 Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
                                     JobSurroundings surroundings) {
@@ -38,11 +37,6 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   if (!options.peers.empty()) {
     return Status(ErrorCode::invalid_configuration,
                   "--peers and --job-manager exclude each other: leave out one of them");
-  }
-  if (options.checkpoints.enabled() || options.restart.kind != RestartStrategy::Kind::none) {
-    return Status(ErrorCode::invalid_configuration,
-                  "checkpoints and restarts work embedded only so far: leave out the checkpoint "
-                  "options and restart strategy, or --job-manager (HUMMER_JOB_MANAGER)");
   }
   Result<Credentials> credentials = find_credentials(platform, options, TlsRole::client);
   if (!credentials.ok()) return credentials.status();

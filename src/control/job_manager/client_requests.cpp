@@ -24,7 +24,16 @@ Job* find_job(ClusterState& cluster, std::uint64_t id, wire::ClientAnswer& answe
   return job;
 }
 
-void submit(ClusterState& cluster, const wire::SubmitJob& request, Moment at,
+// Whoever was told of a change may rely on it: it is in the journal.
+bool wait_for_journal(bool time_is_over, wire::ClientAnswer& answer) {
+  if (time_is_over) {
+    fail(answer,
+         Status(ErrorCode::timed_out, "the JobManager's journal has not taken it yet; ask again"));
+  }
+  return time_is_over;
+}
+
+bool submit(ClusterState& cluster, const wire::SubmitJob& request, bool time_is_over, Moment at,
             wire::ClientAnswer& answer) {
   LibraryStore& libraries = cluster.libraries();
   const bool known = cluster.jobs().find_submission(request.submission_id()) != nullptr;
@@ -33,17 +42,20 @@ void submit(ClusterState& cluster, const wire::SubmitJob& request, Moment at,
       fail(answer, Status(ErrorCode::limit_exceeded,
                           fmt::format("the job library has {} bytes; the most is {}",
                                       request.library_bytes(), libraries.max_library_bytes())));
-      return;
+      return true;
     }
     answer.mutable_submitted()->set_library_offset(libraries.uploaded(request.library_hash()));
-    return;
+    return true;
   }
   const Result<std::uint64_t> job = cluster.submit(request, at);
   if (!job.ok()) {
     fail(answer, job.status());
-    return;
+    return true;
   }
+  const bool recorded = cluster.jobs().find(*job)->recording.recorded > 0;
+  if (!recorded) return wait_for_journal(time_is_over, answer);
   answer.mutable_submitted()->set_job(*job);
+  return true;
 }
 
 void upload(ClusterState& cluster, const wire::LibraryPiece& piece, wire::ClientAnswer& answer) {
@@ -58,14 +70,14 @@ void upload(ClusterState& cluster, const wire::LibraryPiece& piece, wire::Client
 void describe_job(ClusterState& cluster, const Job& job, bool with_vertices, bool with_graph,
                   wire::JobStatus& into) {
   describe(job, with_vertices, with_graph, into);
-  if (job.state == wire::JOB_WAITING) into.set_reason(cluster.waiting_reason(job));
+  into.set_reason(cluster.waiting_reason(job));
 }
 
 bool query(ClusterState& cluster, const wire::JobQuery& request, bool time_is_over,
            wire::ClientAnswer& answer) {
   const Job* job = find_job(cluster, request.job(), answer);
   if (job == nullptr) return true;
-  if (!time_is_over && !job->ended() && job->version == request.version_seen()) return false;
+  if (!time_is_over && !job->told_ended() && job->version == request.version_seen()) return false;
   describe_job(cluster, *job, true, request.with_graph(), *answer.mutable_job());
   return true;
 }
@@ -78,26 +90,43 @@ void list(ClusterState& cluster, wire::ClientAnswer& answer) {
   }
 }
 
-void end(ClusterState& cluster, const wire::EndJob& request, Moment at,
+bool end(ClusterState& cluster, const wire::EndJob& request, bool time_is_over, Moment at,
          wire::ClientAnswer& answer) {
   const Status status = cluster.end(request.job(), request.wish(), at);
   if (!status.ok()) {
     fail(answer, status);
-    return;
+    return true;
   }
   const Job* job = find_job(cluster, request.job(), answer);
-  if (job != nullptr) describe_job(cluster, *job, false, false, *answer.mutable_job());
+  if (job == nullptr) return true;
+  if (!job->recording.complete()) return wait_for_journal(time_is_over, answer);
+  describe_job(cluster, *job, false, false, *answer.mutable_job());
+  return true;
+}
+
+bool take_savepoint(ClusterState& cluster, const wire::TakeSavepoint& request, bool time_is_over,
+                    Moment at, wire::ClientAnswer& answer) {
+  Job* job = find_job(cluster, request.job(), answer);
+  if (job == nullptr) return true;
+  const std::optional<Result<std::string>> path = cluster.savepoint(*job, request, at);
+  if (!path && !time_is_over) return false;
+  if (path && !path->ok()) {
+    fail(answer, path->status());
+  } else {
+    answer.mutable_savepoint()->set_path(path ? **path : std::string());
+  }
+  return true;
 }
 
 bool read_log(ClusterState& cluster, const wire::ReadLog& request, bool time_is_over,
               wire::ClientAnswer& answer) {
   const Job* job = find_job(cluster, request.job(), answer);
   if (job == nullptr) return true;
-  if (!time_is_over && !job->ended() && request.from_line() >= job->log.end()) return false;
+  if (!time_is_over && !job->told_ended() && request.from_line() >= job->log.end()) return false;
   wire::LogPage& page = *answer.mutable_log();
   job->log.page(request.from_line(), page);
   const std::uint64_t next = page.first_line() + static_cast<std::uint64_t>(page.lines_size());
-  page.set_ended(job->ended() && next == job->log.end());
+  page.set_ended(job->told_ended() && next == job->log.end());
   return true;
 }
 
@@ -135,12 +164,15 @@ bool answer_request(ClusterState& cluster, const wire::ClientRequest& request, b
   answer.Clear();
   answer.set_id(request.id());
   switch (request.body_case()) {
-    case wire::ClientRequest::kSubmit: submit(cluster, request.submit(), at, answer); break;
+    case wire::ClientRequest::kSubmit:
+      return submit(cluster, request.submit(), time_is_over, at, answer);
     case wire::ClientRequest::kUpload: upload(cluster, request.upload(), answer); break;
     case wire::ClientRequest::kJob: return query(cluster, request.job(), time_is_over, answer);
     case wire::ClientRequest::kList: list(cluster, answer); break;
-    case wire::ClientRequest::kEnd: end(cluster, request.end(), at, answer); break;
+    case wire::ClientRequest::kEnd: return end(cluster, request.end(), time_is_over, at, answer);
     case wire::ClientRequest::kLog: return read_log(cluster, request.log(), time_is_over, answer);
+    case wire::ClientRequest::kSavepoint:
+      return take_savepoint(cluster, request.savepoint(), time_is_over, at, answer);
     case wire::ClientRequest::kTaskManagers: list_task_managers(cluster, at, answer); break;
     case wire::ClientRequest::BODY_NOT_SET:
       fail(answer, Status(ErrorCode::protocol_error, "the JobManager does not know this request"));
@@ -150,9 +182,11 @@ bool answer_request(ClusterState& cluster, const wire::ClientRequest& request, b
 }
 
 Nanoseconds patience(const wire::ClientRequest& request) {
+  if (request.has_submit() || request.has_end()) return milliseconds(longest_wait_ms);
   std::uint32_t wait_ms = 0;
   if (request.has_job()) wait_ms = request.job().wait_ms();
   if (request.has_log()) wait_ms = request.log().wait_ms();
+  if (request.has_savepoint()) wait_ms = request.savepoint().wait_ms();
   return milliseconds(std::min(wait_ms, longest_wait_ms));
 }
 

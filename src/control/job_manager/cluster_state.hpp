@@ -5,6 +5,9 @@
 // and says afterwards what is due: whose state must be sent, which sessions have ended. No
 // coroutine, stream or clock inside, so it tests without threads.
 //
+// Checkpoints and restarts (cluster_checkpoints.cpp): an AttemptCheckpoints per attempt decides,
+// its orders to the disk come out of take_orders(), and their outcomes back by carried_out().
+//
 // Order of jobs: first come, first served, as far as slots allow. A job that doesn't fit lets
 // later, smaller ones pass for a quarter of the slot timeout; after that, if the TaskManagers there
 // are could hold it, nobody passes it any more, so that the small ones do not starve it; it is
@@ -14,12 +17,17 @@
 // Thread: a value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "control/job_manager/job_manager.hpp"
+#include "control/job_manager/job_record.hpp"
 #include "control/job_manager/job_table.hpp"
 #include "control/job_manager/library_store.hpp"
 #include "control/job_manager/scheduler.hpp"
@@ -37,6 +45,16 @@ class ClusterState {
  public:
   explicit ClusterState(const JobManagerOptions& options);
 
+  // ---- the journal (with a state directory) ----
+  // What an earlier JobManager left, before anything else; `libraries` has those that were read.
+  // Jobs that had not begun wait again. The others go on with the next attempt and their newest
+  // checkpoint, as after a failure, if their restart strategy allows that; else they have failed.
+  void recover(RecordedCluster recorded, std::map<std::uint64_t, Result<std::string>> libraries,
+               Moment at);
+  // What must be written now; each has an outcome some time.
+  std::vector<JournalEntry> take_entries_due();
+  void recorded(std::uint64_t job, std::uint64_t change, const Status& outcome, Moment at);
+
   // ---- TaskManagers ----
   struct Refused {
     Status why;
@@ -50,10 +68,20 @@ class ClusterState {
   void connection_ended(std::uint64_t session, const Status& why, Moment at);
 
   // ---- clients ----
-  // A job that waits for slots; the existing one for a known submission.
+  // A job that waits for slots; the existing one for a known submission. It may be told when its
+  // recording is complete.
   Result<std::uint64_t> submit(wire::SubmitJob request, Moment at);
   // not_found. An ended job stays as it is.
   Status end(std::uint64_t job, wire::Wish wish, Moment at);
+
+  // Empty: not yet. Else the savepoint's path, or why there is none.
+  std::optional<Result<std::string>> savepoint(Job& job, const wire::TakeSavepoint& request,
+                                               Moment at);
+
+  // ---- checkpoints ----
+  // To be carried out in this order, elsewhere; each once.
+  std::vector<CheckpointOrder> take_orders();
+  void carried_out(const CheckpointOutcome& outcome, Moment at);
 
   // ---- time ----
   // Lost TaskManagers, jobs that waited too long, slots for those that wait.
@@ -71,7 +99,8 @@ class ClusterState {
   bool take_job_changes();
   // Whether any of these, or advance(), has something to do now.
   bool work_due() const {
-    return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty();
+    return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty() ||
+           !orders_.empty() || !entries_due_.empty();
   }
 
   WorkerTable& workers() { return workers_; }
@@ -83,6 +112,10 @@ class ClusterState {
 
  private:
   void log(const std::string& line) const;
+  bool has_journal() const { return !options_.state_directory.empty(); }
+  void recover_job(const JobRecord& record, const Status& library, Moment at);
+  // The journal must have what has changed.
+  void record(Job& job);
   void mark_due(Worker& worker);
   // Of every TaskManager with an open part.
   void mark_due(const Job& job);
@@ -93,14 +126,41 @@ class ClusterState {
   void job_ended(Job& job);
   void fail_waiting(Job& job, Status why, Moment at);
   void schedule(Moment at);
-  void deploy(Job& job, Placement placement);
+  void deploy(Job& job, Placement placement, Moment at);
+  // A job that waits, from a request that makes sense.
+  Result<std::unique_ptr<Job>> make_job(wire::SubmitJob request, Moment at) const;
+
+  // cluster_checkpoints.cpp
+  void take_snapshots(Job& job, const wire::AttemptReport& report, Moment at);
+  // What is due of its checkpoints, or of its restart.
+  void attend(Job& job, Moment at);
+  void attend_all(Moment at);
+  void attend_by(Nanoseconds time) { next_attention_ = std::min(next_attention_, time); }
+  void begin_checkpoints(Job& job, Moment at);
+  void end_checkpoints(Job& job, const Status& why);
+  void keep_savepoints(Job& job, std::vector<SavepointEnd> ends);
+  void look_at_commits(Job& job, Moment at);
+  // After the first failure of an attempt: whether it begins again.
+  void consider_restart(Job& job, Moment at);
+  // Asks the disk for the checkpoint to begin with.
+  void seek(Job& job, std::string restore);
+  void found(Job& job, const CheckpointOutcome& outcome, Moment at);
+  // Of a job that has finished, and whose end is recorded.
+  void clear_checkpoints(const Job& job);
 
   const JobManagerOptions& options_;
+  std::uint64_t first_version_ = 1;  // of jobs; above all that an earlier JobManager told
+  std::set<std::uint64_t> entries_due_;
+  std::set<std::uint64_t> entries_failed_;  // written again at retry_at_
+  Nanoseconds retry_at_ = never;
   WorkerTable workers_;
   JobTable jobs_;
   LibraryStore libraries_;
   std::vector<std::uint64_t> due_;
   std::vector<std::uint64_t> ended_sessions_;
+  std::vector<CheckpointOrder> orders_;
+  std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
+  Nanoseconds next_attention_ = never;
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
   std::uint64_t lost_ = 0;

@@ -140,6 +140,7 @@ void JobManager::State::welcome(MessageStream& stream, std::uint64_t session) {
   wire::Welcome& welcome = *message.mutable_welcome();
   welcome.set_session(session);
   welcome.set_job_manager(incarnation_);
+  welcome.set_numbering(numbering_);
   const auto in_ms = [](Nanoseconds time) {
     return static_cast<std::uint32_t>(time / milliseconds(1));
   };

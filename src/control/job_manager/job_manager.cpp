@@ -13,12 +13,19 @@ namespace {
 constexpr std::uint64_t wanted_descriptors = 200'000;
 constexpr std::uint64_t few_descriptors = 20'000;
 
+// Short enough to be typed; another JobManager will hardly begin at the same.
+JobManagerOptions with_first_job(JobManagerOptions options, Random& random) {
+  if (options.first_job == 0) options.first_job = 1000 * (1 + random.next() % 99'999) + 1;
+  return options;
+}
+
 }  // namespace
 
 JobManager::State::State(Platform& platform, JobManagerOptions options)
     : platform_(platform),
-      options_(std::move(options)),
-      incarnation_(platform.random().next()),
+      options_(with_first_job(std::move(options), platform.random())),
+      incarnation_(platform.random().next() | 1),
+      numbering_(incarnation_),
       cluster_(options_) {}
 
 Status JobManager::State::start() {
@@ -26,19 +33,46 @@ Status JobManager::State::start() {
   const Result<SocketAddress> address = platform_.network().resolve(options_.listen_address);
   if (!address.ok()) return address.status();
   raise_descriptor_limit();
+  if (!options_.state_directory.empty()) HUMMER_TRY(open_journal());
   Result<std::unique_ptr<Listener>> listener = platform_.network().listen(*address);
   if (!listener.ok()) return listener.status();
   listener_ = std::move(*listener);
   address_ = listener_->local_address();
   executor_ = platform_.make_executor({.name = "jobmanager"});
+  disk_ = std::make_unique<CheckpointDisk>(platform_, [this] { house_event_.notify(); });
   HUMMER_TRY(start_rest());
   executor_->spawn(keep_house(this));
   executor_->spawn(accept_all(this));
   return {};
 }
 
+Status JobManager::State::open_journal() {
+  Result<std::unique_ptr<JobJournal>> journal =
+      JobJournal::open(platform_, options_.state_directory);
+  if (!journal.ok()) return journal.status();
+  RecordedCluster recorded = (*journal)->take_recorded();
+  numbering_ = recorded.identity;
+  incarnation_ = mix_bits(recorded.identity + recorded.epoch) | 1;
+  std::map<std::uint64_t, Result<std::string>> libraries;
+  std::size_t live = 0;
+  for (const JobRecord& record : recorded.jobs) {
+    if (record.ended()) continue;
+    ++live;
+    if (record.library_hash == 0 || libraries.contains(record.library_hash)) continue;
+    libraries.emplace(record.library_hash, (*journal)->read_library(record.library_hash));
+  }
+  log(fmt::format("journal in '{}': start number {}, {} jobs, {} of them not ended",
+                  options_.state_directory, recorded.epoch, recorded.jobs.size(), live));
+  cluster_.recover(std::move(recorded), std::move(libraries),
+                   {platform_.now(), platform_.wall_time_ms()});
+  journal_ = std::make_unique<JournalWriter>(platform_, std::move(*journal), house_event_);
+  return {};
+}
+
 void JobManager::State::stop() {
+  if (journal_ != nullptr) journal_->stop();
   if (executor_ == nullptr) return;
+  disk_->stop();
   executor_->stop();
   sessions_.clear();
   rest_server_.reset();
@@ -78,7 +112,12 @@ Task<void> JobManager::State::keep_house(State* self) {
     } else {
       const Nanoseconds next = std::min(self->cluster_.next_deadline(), self->parked_.next_look());
       self->house_event_.prepare_wait();
-      co_await self->house_event_.wait_until(next);
+      const bool written = self->journal_ != nullptr && self->journal_->has_outcomes();
+      if (written || self->disk_->has_outcomes()) {
+        self->house_event_.cancel_wait();
+      } else {
+        co_await self->house_event_.wait_until(next);
+      }
     }
     self->happened_ = false;
     self->round();
@@ -87,7 +126,14 @@ Task<void> JobManager::State::keep_house(State* self) {
 
 void JobManager::State::round() {
   const Moment at = moment();
+  if (journal_ != nullptr) {
+    for (const JournalWriter::Outcome& each : journal_->take_outcomes()) {
+      cluster_.recorded(each.job, each.change, each.status, at);
+    }
+  }
+  for (const CheckpointOutcome& outcome : disk_->take_outcomes()) cluster_.carried_out(outcome, at);
   cluster_.advance(at);
+  disk_->give(cluster_.take_orders());
   for (const std::uint64_t session : cluster_.take_ended_sessions()) {
     const auto found = sessions_.find(session);
     if (found != sessions_.end()) found->second->close();
@@ -102,6 +148,8 @@ void JobManager::State::round() {
     cluster_.connection_ended(session, sent, at);
     found->second->close();
   }
+  std::vector<JournalEntry> entries = cluster_.take_entries_due();
+  if (journal_ != nullptr && !entries.empty()) journal_->write(std::move(entries));
   parked_.look(cluster_, cluster_.take_job_changes(), at);
   counts_.task_managers = cluster_.workers().live().size();
   counts_.task_managers_lost = cluster_.lost();

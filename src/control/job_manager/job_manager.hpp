@@ -5,9 +5,14 @@
 // and keeps what became of each job. It runs no user code and loads no library;
 // libraries pass through it as bytes.
 //
-// Lifecycle: start() listens and returns; stop() (or the destructor) closes all
+// With a state directory it outlives its death: jobs are kept in a journal (job_journal.hpp). A
+// submission and a wish are acknowledged, and an end is told, when the journal has them; the next
+// JobManager of the directory goes on with the jobs and their numbers.
+//
+// Lifecycle: start() reads the journal, listens and returns; stop() (or the destructor) closes all
 // connections. Thread: start and stop on the caller's; everything else on its own
-// executor. Errors: start() address_in_use and the like. No message of a peer takes it
+// executor, the journal's writes on another. Errors: start() address_in_use, those of
+// JobJournal::open, and the like. No message of a peer takes it
 // down: a stranger's connection is closed and counted.
 #pragma once
 
@@ -28,6 +33,7 @@ struct JobManagerOptions {
   bool rest_may_be_missing = false;  // where something else listens there
   std::string token;
   std::shared_ptr<TlsContext> tls;  // null: plain
+  std::string state_directory;  // of the journal; empty: none, and a death forgets all jobs
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
   Nanoseconds greeting_timeout_ns = seconds(5);
@@ -36,6 +42,9 @@ struct JobManagerOptions {
   // Ended jobs and lost TaskManagers that are remembered.
   std::size_t remembered_jobs = 1000;
   std::size_t remembered_task_managers = 10000;
+  // Number of the first job; 0: drawn, so that `cancel 1` never means a job of a JobManager that
+  // was here before.
+  std::uint64_t first_job = 0;
   std::size_t log_lines_per_job = 10000;
   std::size_t max_library_bytes = std::size_t{1} << 30;
   std::size_t library_store_bytes = std::size_t{4} << 30;  // all that are not of live jobs

@@ -4,6 +4,8 @@
 // that follows from it (states to send, sessions to end, requests to answer) is done by the
 // housekeeper, once per round of the executor, so that ten heartbeats in one round cost one look.
 //
+// Orders for a disk go to a CheckpointDisk, whose outcomes the housekeeper hands on.
+//
 // Thread: everything on executor_, but start, stop and counts.
 #pragma once
 
@@ -12,7 +14,9 @@
 #include <memory>
 #include <unordered_map>
 
+#include "control/job_manager/checkpoint_disk.hpp"
 #include "control/job_manager/cluster_state.hpp"
+#include "control/job_manager/journal_writer.hpp"
 #include "control/job_manager/parked_requests.hpp"
 #include "control/rest/rest_api.hpp"
 #include "platform/log_limit.hpp"
@@ -58,6 +62,7 @@ class JobManager::State final : public RestBackend {
   void unlist_greeting(Greeting& greeting);
 
   // job_manager.cpp
+  Status open_journal();
   static Task<void> keep_house(State* self);
   void round();
   void raise_descriptor_limit();
@@ -90,7 +95,8 @@ class JobManager::State final : public RestBackend {
 
   Platform& platform_;
   const JobManagerOptions options_;
-  const std::uint64_t incarnation_;
+  std::uint64_t incarnation_;  // of this process
+  std::uint64_t numbering_;    // who numbers the jobs: the journal's identity, or this process
   std::unique_ptr<Executor> executor_;  // stopped before the rest goes
   SocketAddress address_;
   Counts counts_;
@@ -98,6 +104,7 @@ class JobManager::State final : public RestBackend {
   WakeEvent house_event_;
   bool happened_ = false;  // also within a round, when nobody waits for the event
   ClusterState cluster_;
+  std::unique_ptr<JournalWriter> journal_;  // null: without one
   ParkedRequests parked_;
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
   std::list<Greeting*> greetings_;  // oldest first
@@ -105,6 +112,7 @@ class JobManager::State final : public RestBackend {
   std::unique_ptr<RestApi> rest_api_;  // null: no REST
   std::unique_ptr<HttpServer> rest_server_;
   wire::Envelope state_message_;  // of the housekeeper; kept for its memory
+  std::unique_ptr<CheckpointDisk> disk_;
 };
 
 }  // namespace hummer

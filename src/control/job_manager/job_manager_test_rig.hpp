@@ -25,20 +25,29 @@ class JobManagerRig {
   explicit JobManagerRig(std::uint64_t seed, JobManagerOptions options = {},
                          SimulationOptions simulated = {})
       : simulation(with_seed(simulated, seed)),
-        job_manager_node(simulation.add_node("jobmanager")),
+        job_manager_node(&simulation.add_node("jobmanager")),
         peers_node(simulation.add_node("peers")) {
     options.listen_address = "jobmanager:6123";
     options.token = "secret";
+    options.first_job = 1;
     options.log = &JobManagerRig::keep_line;
     options.log_context = this;
-    job_manager = std::make_unique<JobManager>(job_manager_node, options);
-    const Status started = job_manager->start();
-    EXPECT_TRUE(started.ok()) << started.to_string();
+    options_ = options;
+    start_job_manager();
     executor = peers_node.make_executor({.name = "peers"});
   }
   ~JobManagerRig() {
     executor->stop();
     job_manager.reset();
+  }
+
+  // Kills it, if it is not dead already, and starts another over its disk.
+  void restart_job_manager(bool power_cut) {
+    job_manager_node->kill();
+    job_manager.reset();
+    if (power_cut) job_manager_node->crash_disk();
+    job_manager_node = &simulation.restart_node(*job_manager_node);
+    start_job_manager();
   }
 
   void run(Task<void> script) {
@@ -67,7 +76,7 @@ class JobManagerRig {
   }
 
   Simulation simulation;
-  SimulatedPlatform& job_manager_node;
+  SimulatedPlatform* job_manager_node;
   SimulatedPlatform& peers_node;
   std::unique_ptr<JobManager> job_manager;
   std::unique_ptr<Executor> executor;
@@ -78,6 +87,11 @@ class JobManagerRig {
     options.seed = seed;
     return options;
   }
+  void start_job_manager() {
+    job_manager = std::make_unique<JobManager>(*job_manager_node, options_);
+    const Status started = job_manager->start();
+    EXPECT_TRUE(started.ok()) << started.to_string();
+  }
   static void keep_line(void* rig, std::string_view line) {
     static_cast<JobManagerRig*>(rig)->lines.emplace_back(line);
   }
@@ -85,6 +99,7 @@ class JobManagerRig {
     co_await std::move(script);
     *done = true;
   }
+  JobManagerOptions options_;
 };
 
 inline wire::Hello hello_of(std::string_view token = "secret") {

@@ -57,15 +57,20 @@ void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStat
   into.set_job(job.id);
   into.set_attempt(job.attempt);
   into.set_name(job.graph.job_name);
-  into.set_state(job.state);
-  if (const Status failure = job.failure(); !failure.ok()) {
+  into.set_state(job.told_state());
+  const bool end_is_secret = job.ended() && !job.told_ended();
+  if (const Status failure = job.failure(); !failure.ok() && !end_is_secret) {
     to_message(failure, *into.mutable_failure());
   }
   into.set_submitted_ms(job.submitted_ms);
   into.set_started_ms(job.started_ms);
-  into.set_ended_ms(job.ended_ms);
+  if (!end_is_secret) into.set_ended_ms(job.ended_ms);
   into.set_slots(job.slots);
   into.set_version(job.version);
+  into.set_checkpoints_completed(job.checkpoints_completed);
+  into.set_last_checkpoint(job.newest_checkpoint);
+  into.set_last_checkpoint_path(job.newest_path);
+  into.set_restarts(job.restarts.restarts());
   for (const JobPart& part : job.parts) {
     for (const std::string& line : part.stuck) {
       if (into.stuck_size() == max_stuck_in_all) break;

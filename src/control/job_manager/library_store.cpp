@@ -54,15 +54,15 @@ Result<std::uint64_t> LibraryStore::upload(const wire::LibraryPiece& piece) {
                   fmt::format("job library {:016x} was announced with {} bytes, now with {}",
                               piece.hash(), library.total_bytes, total));
   }
-  if (piece.offset() != library.bytes.size()) return std::uint64_t{library.bytes.size()};
-  if (piece.bytes().size() > total - library.bytes.size()) {
+  if (piece.offset() != library.bytes->size()) return std::uint64_t{library.bytes->size()};
+  if (piece.bytes().size() > total - library.bytes->size()) {
     return Status(ErrorCode::invalid_argument,
                   fmt::format("a piece of job library {:016x} goes beyond its {} bytes",
                               piece.hash(), total));
   }
-  library.bytes += piece.bytes();
-  if (library.bytes.size() < total) return std::uint64_t{library.bytes.size()};
-  const std::uint64_t hash = hash_bytes(library.bytes.data(), library.bytes.size());
+  *library.bytes += piece.bytes();
+  if (library.bytes->size() < total) return std::uint64_t{library.bytes->size()};
+  const std::uint64_t hash = hash_bytes(library.bytes->data(), library.bytes->size());
   if (hash != piece.hash()) {
     erase(found);
     return Status(ErrorCode::corrupt_file,
@@ -71,7 +71,7 @@ Result<std::uint64_t> LibraryStore::upload(const wire::LibraryPiece& piece) {
                               hash, piece.hash()));
   }
   library.complete = true;
-  library.bytes.shrink_to_fit();
+  library.bytes->shrink_to_fit();
   return total;
 }
 
@@ -82,7 +82,7 @@ bool LibraryStore::complete(std::uint64_t hash) const {
 
 std::uint64_t LibraryStore::uploaded(std::uint64_t hash) const {
   const auto found = libraries_.find(hash);
-  return found == libraries_.end() ? 0 : found->second.bytes.size();
+  return found == libraries_.end() ? 0 : found->second.bytes->size();
 }
 
 void LibraryStore::piece(std::uint64_t hash, std::uint64_t offset, wire::LibraryPiece& into) {
@@ -95,8 +95,24 @@ void LibraryStore::piece(std::uint64_t hash, std::uint64_t offset, wire::Library
   library.last_use = ++uses_;
   into.set_total_bytes(library.total_bytes);
   if (offset < library.total_bytes) {
-    into.set_bytes(library.bytes.substr(offset, piece_bytes));
+    into.set_bytes(library.bytes->substr(offset, piece_bytes));
   }
+}
+
+void LibraryStore::put(std::uint64_t hash, std::string bytes) {
+  Library& library = libraries_[hash];
+  HUMMER_ASSERT(!library.complete);
+  library.total_bytes = bytes.size();
+  *library.bytes = std::move(bytes);
+  library.complete = true;
+  library.last_use = ++uses_;
+  unused_bytes_ += library.total_bytes;
+}
+
+std::shared_ptr<const std::string> LibraryStore::bytes(std::uint64_t hash) const {
+  const Library& library = libraries_.at(hash);
+  HUMMER_ASSERT(library.complete);
+  return library.bytes;
 }
 
 void LibraryStore::hold(std::uint64_t hash) {

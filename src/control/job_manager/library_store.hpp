@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include <hummer/status.hpp>
@@ -33,6 +34,11 @@ class LibraryStore {
   // From `offset` on, as much as one message should hold; total_bytes 0 when it is not here.
   void piece(std::uint64_t hash, std::uint64_t offset, wire::LibraryPiece& into);
 
+  // A whole one, from the journal. REQUIRES: a hold follows.
+  void put(std::uint64_t hash, std::string bytes);
+  // Of a whole one. Shared with its reader for as long as that needs it.
+  std::shared_ptr<const std::string> bytes(std::uint64_t hash) const;
+
   // A live job needs it. REQUIRES: complete(hash); as many releases as holds.
   void hold(std::uint64_t hash);
   void release(std::uint64_t hash);
@@ -42,7 +48,7 @@ class LibraryStore {
 
  private:
   struct Library {
-    std::string bytes;
+    std::shared_ptr<std::string> bytes = std::make_shared<std::string>();  // grows until complete
     std::uint64_t total_bytes = 0;
     std::uint64_t last_use = 0;
     int holds = 0;

@@ -3,6 +3,13 @@
 #include "control/metrics/job_manager_metrics.hpp"
 
 namespace hummer {
+namespace {
+
+// For the journal to take what was asked for; the HTTP client then asks again.
+constexpr Nanoseconds journal_patience_ns = seconds(10);
+constexpr Nanoseconds look_pause_ns = milliseconds(5);
+
+}  // namespace
 
 Status JobManager::State::start_rest() {
   if (options_.rest_address.empty()) return {};
@@ -31,7 +38,12 @@ std::optional<SocketAddress> JobManager::State::rest_address() const {
 
 Task<wire::ClientAnswer> JobManager::State::ask(wire::ClientRequest request) {
   wire::ClientAnswer answer;
-  (void)answer_request(cluster_, request, true, moment(), answer);
+  const bool is_recorded = request.has_submit() || request.has_end();
+  const Nanoseconds deadline = executor_->now() + (is_recorded ? journal_patience_ns : 0);
+  while (!answer_request(cluster_, request, executor_->now() >= deadline, moment(), answer)) {
+    something_happened();
+    co_await sleep_for(look_pause_ns);
+  }
   something_happened();
   co_return answer;
 }

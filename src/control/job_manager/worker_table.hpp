@@ -66,6 +66,8 @@ class WorkerTable {
  public:
   explicit WorkerTable(std::size_t remembered) : remembered_(remembered) {}
 
+  // Sessions are numbered above this one.
+  void number_above(std::uint64_t last_session) { last_session_ = last_session; }
   // REQUIRES: no live one with this id.
   Worker& add(wire::Registration registration, std::string address, Nanoseconds now);
   // Null when there is none alive.

@@ -1,0 +1,216 @@
+"""A cluster whose processes are killed and started again, and a job that must not show it.
+
+    with Item() as item, Supervised(item, program) as cluster:
+        cluster.start(task_managers=3, slots=2)
+        job = CountingJob(item, cluster, library, records=100000, rate=2000)
+        ...
+        job.check()
+
+Every server runs under a supervisor: a thread that waits for its end and starts it again at once.
+CountingJob knows its output beforehand: the running count of each key, every number once.
+"""
+
+import contextlib
+import pathlib
+import re
+import signal
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cluster"))
+
+from cluster import Cluster, Failed  # noqa: E402
+
+PARALLELISM = 3
+KEYS = 97
+METADATA = "_metadata"
+
+
+def wait_until(predicate, seconds, what, pause=0.002):
+    """Its first true value."""
+    end = time.monotonic() + seconds
+    while True:
+        found = predicate()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise Failed(f"not within {seconds} s: {what}")
+        time.sleep(pause)
+
+
+class Supervisor(threading.Thread):
+    """Starts a process, and again whenever it ends."""
+
+    def __init__(self, start):
+        super().__init__(daemon=True)
+        self.start_process = start
+        self.process = start()
+        self.ending = False
+        self.starts = 1
+
+    def run(self):
+        while True:
+            self.process.process.wait()
+            if self.ending:
+                return
+            self.process = self.start_process()
+            self.starts += 1
+
+    def kill(self):
+        """SIGKILL; the supervisor does the rest."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.signal(signal.SIGKILL)
+
+    def end(self):
+        self.ending = True
+        self.process.kill()
+
+
+class Supervised(Cluster):
+    """The JobManager (with a state directory) and TaskManagers, each under a supervisor."""
+
+    def start_all(self, task_managers, slots, job_manager_options=()):
+        self.state = self.item.folder / "state"
+        first = super().start_job_manager("--state-dir", self.state, *job_manager_options)
+        first.end()
+        self.manager = Supervisor(lambda: self.start(
+            "jobmanager", self.program, "jobmanager", "--listen", self.address, "--state-dir",
+            self.state, *job_manager_options))
+        self.manager.process.wait_for("listening on")
+        self.workers_by_id = {}
+        for number in range(1, task_managers + 1):
+            identity = f"worker{number}"
+            self.workers_by_id[identity] = Supervisor(lambda identity=identity: self.start(
+                identity, self.program, "taskmanager", "--slots", slots, "--id", identity))
+        for each in self.supervisors():
+            threading.Thread.start(each)
+        self.wait_for_workers(task_managers)
+
+    def supervisors(self):
+        return [self.manager, *self.workers_by_id.values()]
+
+    def __exit__(self, kind, error, trace):
+        for each in self.supervisors() if hasattr(self, "workers_by_id") else []:
+            each.ending = True
+        return super().__exit__(kind, error, trace)
+
+    def stop_all(self):
+        """SIGSTOP for everyone, at once."""
+        for each in self.supervisors():
+            each.process.signal(signal.SIGSTOP)
+
+    def continue_all(self):
+        for each in self.supervisors():
+            with contextlib.suppress(ProcessLookupError):
+                each.process.signal(signal.SIGCONT)
+
+    def notice_of(self, identity, since_bytes, seconds=10):
+        """Waits for the JobManager's line about the loss of a TaskManager."""
+        log = self.manager.process.log
+        pattern = re.compile(rf"TaskManager '{identity}' lost")
+
+        def look():
+            with open(log, "rb") as file:
+                file.seek(since_bytes)
+                return pattern.search(file.read().decode(errors="replace"))
+        wait_until(look, seconds, f"the JobManager's notice of the death of {identity}")
+
+    def log_size(self):
+        return self.manager.process.log.stat().st_size
+
+
+class CountingJob:
+    def __init__(self, item, cluster, library, records, rate, interval_ms=200):
+        self.item, self.cluster, self.records = item, cluster, records
+        self.output = item.folder / "counts"
+        self.checkpoints = item.folder / "checkpoints"
+        self.job = cluster.submit_detached(
+            library, f"--parallelism={PARALLELISM}", f"--checkpoint-dir={self.checkpoints}",
+            f"--checkpoint-interval-ms={interval_ms}", f"--count={records}", f"--rate={rate}",
+            f"--keys={KEYS}", f"--output={self.output}")
+
+    # ---- what is there ----
+
+    def names(self):
+        try:
+            return [entry.name for entry in self.output.iterdir()]
+        except FileNotFoundError:
+            return []
+
+    def visible(self):
+        return {name for name in self.names() if name.startswith("part-")}
+
+    def pending(self):
+        return {name for name in self.names() if name.startswith(".part-")}
+
+    def newest_attempt(self):
+        return max((int(name.split(".")[-2]) for name in self.pending()), default=0)
+
+    def newest_complete(self):
+        """The number of the newest complete checkpoint."""
+        numbers = [int(path.parent.name.rsplit("-", 1)[1])
+                   for path in self.checkpoints.glob(f"job-*/chk-*/{METADATA}")]
+        return max(numbers, default=0)
+
+    # ---- waiting ----
+
+    def progress(self, seconds):
+        """Lets it run until records have become visible over `seconds`."""
+        begin = time.monotonic()
+        before = self.visible()
+        while True:
+            time.sleep(0.05)
+            if time.monotonic() - begin >= seconds and self.visible() - before:
+                return
+            if time.monotonic() - begin > seconds + 60:
+                raise Failed(f"no progress: {self.cluster.status(self.job)}")
+
+    def wait_for_attempt_above(self, attempt, seconds=60):
+        """Until a record has reached a sink of a later attempt."""
+        def look():
+            for name in self.pending():
+                if int(name.split(".")[-2]) <= attempt:
+                    continue
+                with contextlib.suppress(FileNotFoundError):
+                    if (self.output / name).stat().st_size > 0:
+                        return name
+            return None
+        wait_until(look, seconds, f"an attempt after {attempt}: {self.cluster.jobs()}")
+
+    def wait_for_commit(self, seconds=20):
+        """Everyone is stopped when a checkpoint is complete and nobody has committed it yet; its
+        number, or None when the commit was faster."""
+        last = self.newest_complete()
+        number = wait_until(lambda: (n := self.newest_complete()) > last and n, seconds,
+                            "a complete checkpoint", pause=0.0002)
+        self.cluster.stop_all()
+        suffix = f"-{number:010d}"
+        committed = [name for name in self.visible() if name.endswith(suffix)]
+        return number if not committed else None
+
+    # ---- the verdict ----
+
+    def check(self, seconds):
+        """It has finished, and its output is that of an undisturbed run: no loss, no duplicate."""
+        end = self.cluster.wait_for_state(self.job, {"finished", "failed", "cancelled"}, seconds)
+        self.item.expect(end["state"] == "finished", f"the job {end['state']}: {end}")
+        lines = 0
+        seen = {key: set() for key in range(KEYS)}
+        for path in sorted(self.output.glob("part-*")):
+            for line in path.read_text().splitlines():
+                key, count = map(int, line.split("\t"))
+                lines += 1
+                if count in seen[key]:
+                    self.item.problem(f"{path.name}: key {key} has the count {count} twice")
+                seen[key].add(count)
+        for key in range(KEYS):
+            times = self.records // KEYS + (1 if key < self.records % KEYS else 0)
+            if seen[key] != set(range(1, times + 1)):
+                missing = sorted(set(range(1, times + 1)) - seen[key])
+                self.item.problem(f"key {key}: {len(missing)} of {times} counts are missing, "
+                                  f"such as {missing[:5]}")
+            if self.item.problems > 20:
+                break
+        self.item.expect(not self.pending(), f"hidden files are left: {sorted(self.pending())[:5]}")
+        return lines

@@ -1,0 +1,111 @@
+// ChangeMarks: which slots of a table have changed since its last snapshot, and which ones the
+// snapshot under way has yet to write.
+//
+// One bit each per slot, beside the table: freezing it is an exchange of the two, an incremental
+// snapshot is a filter, and only an entry that changes before it was written is saved first. Nobody
+// else reads the table meanwhile: the operator's own thread writes it in steps between batches.
+// (Copy on update with dirty bits, as in Salles et al., "An evaluation of checkpoint recovery for
+// massively multiplayer online games", VLDB 2009. Bits apart from the entries, and not a byte in
+// them, keep an entry of 16 bytes at 16, and those of a million slots in 128 KiB.)
+//
+// Lifecycle: nothing is kept before the first freeze, which is of everything; from then on changes
+// are. Thread: that of the table. Cost of a freeze: nothing for a delta; a whole one writes the
+// bits, 4 MiB each for a table of 32 million slots, in huge pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include <hummer/zeroed_pages.hpp>
+
+namespace hummer {
+
+// What a table calls before it changes an entry: of tables whose snapshots nobody takes.
+struct SaveNothing {
+  template <typename Key, typename V>
+  void operator()(const Key&, const V&) const {}
+};
+
+class ChangeMarks {
+ public:
+  bool tracked() const { return tracked_; }
+  // A snapshot is under way: scan() has not yet finished.
+  bool frozen() const { return frozen_; }
+
+  // What is in the slots now is to be written: all, or what has changed since the last time
+  // (`may_be_delta`). Answers whether only that. One under way is given up, and then all is.
+  bool freeze(std::size_t slots, bool may_be_delta) {
+    const bool delta = may_be_delta && tracked_ && !frozen_;
+    if (delta) {
+      changed_.swap(pending_);
+    } else {
+      clear(changed_, slots);
+      clear(pending_, slots);
+      if (slots > 0) std::memset(pending_.data(), 0xFF, pending_.size_bytes());
+    }
+    tracked_ = frozen_ = true;
+    return delta;
+  }
+  void written() { frozen_ = false; }
+  void reset() { *this = {}; }
+
+  // REQUIRES: tracked(). The slot is about to change; whether what it holds is to be saved first.
+  bool changing(std::size_t slot) {
+    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+    word(changed_, slot) |= bit;
+    if (!frozen_ || (word(pending_, slot) & bit) == 0) [[likely]]
+      return false;
+    word(pending_, slot) ^= bit;
+    return true;
+  }
+  void prefetch(std::size_t slot) const { __builtin_prefetch(&word(changed_, slot), 1); }
+
+  // The pending ones among 16 slots from `slot` on, a multiple of 16.
+  std::uint32_t pending_from(std::size_t slot) const {
+    return static_cast<std::uint32_t>(word(pending_, slot) >> (slot % 64)) & 0xFFFF;
+  }
+  // Of those, the ones in `slots` will not be written (again).
+  void drop_pending(std::size_t slot, std::uint32_t slots) {
+    word(pending_, slot) &= ~(std::uint64_t{slots} << (slot % 64));
+  }
+
+  // Growth: the marks as they were; from now on there are none, until carry() brings them along
+  // with the entries.
+  ChangeMarks grow(std::size_t slots) {
+    ChangeMarks old = std::exchange(*this, {});
+    tracked_ = old.tracked_;
+    frozen_ = old.frozen_;
+    if (!tracked_) return old;
+    clear(changed_, slots);
+    clear(pending_, slots);
+    return old;
+  }
+  // REQUIRES: tracked().
+  void carry(const ChangeMarks& old, std::size_t from, std::size_t to) {
+    word(changed_, to) |= (word(old.changed_, from) >> (from % 64) & 1) << (to % 64);
+    word(pending_, to) |= (word(old.pending_, from) >> (from % 64) & 1) << (to % 64);
+  }
+
+ private:
+  static std::uint64_t& word(const ZeroedPages& bits, std::size_t slot) {
+    return static_cast<std::uint64_t*>(bits.data())[slot / 64];
+  }
+  // Room for so many bits, none of them set.
+  static void clear(ZeroedPages& bits, std::size_t slots) {
+    const std::size_t bytes = (slots + 63) / 64 * 8;
+    if (bits.size_bytes() != bytes) {
+      bits = bytes == 0 ? ZeroedPages() : ZeroedPages(bytes);
+    } else if (bytes > 0) {
+      std::memset(bits.data(), 0, bytes);
+    }
+  }
+
+  ZeroedPages changed_;
+  ZeroedPages pending_;  // zero where no snapshot is under way
+  bool tracked_ = false;
+  bool frozen_ = false;
+};
+
+}  // namespace hummer

@@ -1,0 +1,104 @@
+#include "control/checkpoint/restored_state.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "control/checkpoint/snapshot_files.hpp"
+
+namespace hummer {
+
+CheckpointMetadata describe_job(const JobGraph& job, const std::vector<int>& parallelism) {
+  CheckpointMetadata metadata;
+  metadata.job = job.fingerprint;
+  metadata.job_name = job.job_name;
+  metadata.fingerprint = job.fingerprint;
+  for (const JobVertex& vertex : job.vertices) {
+    const auto subtasks =
+        static_cast<std::uint32_t>(parallelism[static_cast<std::size_t>(vertex.id)]);
+    for (const ChainedOperator& chained : vertex.chain) {
+      metadata.operators.push_back({chained.uid, chained.name,
+                                    static_cast<std::uint32_t>(vertex.id), subtasks,
+                                    static_cast<std::uint32_t>(chained.key_groups)});
+    }
+  }
+  return metadata;
+}
+
+std::size_t chain_count(const std::vector<int>& parallelism) {
+  return static_cast<std::size_t>(std::accumulate(parallelism.begin(), parallelism.end(), 0));
+}
+
+Status check_restorable(const CheckpointMetadata& metadata, const JobGraph& job,
+                        bool allow_dropped) {
+  for (const CheckpointOperator& saved : metadata.operators) {
+    const ChainedOperator* found = nullptr;
+    for (const JobVertex& vertex : job.vertices) {
+      for (const ChainedOperator& chained : vertex.chain) {
+        if (chained.uid == saved.uid) found = &chained;
+      }
+    }
+    if (found == nullptr) {
+      if (allow_dropped || saved.key_groups == 0) continue;
+      return {ErrorCode::invalid_graph,
+              "checkpoint " + std::to_string(metadata.id) + " holds state of operator '" +
+                  saved.name + "' (uid '" + saved.uid +
+                  "'), which the job no longer has: give an operator that uid, or allow the state "
+                  "to be dropped"};
+    }
+    const auto groups = static_cast<std::uint32_t>(found->key_groups);
+    if (saved.key_groups != 0 && groups != saved.key_groups) {
+      return {ErrorCode::invalid_graph,
+              "operator '" + found->name + "' has " + std::to_string(groups) +
+                  " key groups, and its state in checkpoint " + std::to_string(metadata.id) +
+                  " has " + std::to_string(saved.key_groups) +
+                  ": set its maximum parallelism to that"};
+    }
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
+                                                        const CheckpointMetadata& metadata) {
+  auto state = std::make_shared<RestoredState>();
+  state->checkpoint = metadata.id;
+  std::vector<CheckpointFile> ordered = metadata.files;
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);
+  });
+  std::string uid;
+  std::string piece;
+  std::pair<std::uint32_t, std::uint32_t> task{UINT32_MAX, 0};
+  std::map<std::string, std::size_t> first;  // of the task's pieces, by uid
+  for (const CheckpointFile& file : ordered) {
+    if (std::exchange(task, {file.vertex, file.subtask}) != std::pair(file.vertex, file.subtask)) {
+      first.clear();
+    }
+    const std::string file_path = CheckpointStore::path_of(path, file);
+    const auto refuse = [&](const std::string& what) {
+      return Status(ErrorCode::corrupt_file,
+                    "snapshot file '" + file_path + "': the piece '" + uid + "' " + what);
+    };
+    auto reader = SnapshotFileReader::open(files, file_path);
+    if (!reader.ok()) return reader.status();
+    for (;;) {
+      const Result<bool> more = reader->next(uid, piece);
+      if (!more.ok()) return more.status();
+      if (!*more) break;
+      if (piece.empty()) return refuse("does not say what it is");
+      const auto kind = static_cast<std::uint8_t>(piece[0]);
+      if (kind > (piece_ended | piece_is_delta)) return refuse("is of a kind that is not known");
+      const bool delta = (kind & piece_is_delta) != 0;
+      std::vector<SnapshotPiece>& pieces = state->pieces[uid];
+      const auto [at, is_first] = first.try_emplace(uid, pieces.size());
+      if (delta && is_first) return refuse("builds on one that the checkpoint does not name");
+      // A whole piece stands for those of its subtask before it.
+      if (!delta) pieces.resize(at->second);
+      pieces.push_back({uid, piece.substr(1), (kind & piece_ended) != 0, delta, false});
+    }
+  }
+  return std::shared_ptr<const RestoredState>(std::move(state));
+}
+
+}  // namespace hummer

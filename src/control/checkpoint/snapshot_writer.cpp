@@ -1,0 +1,150 @@
+#include "control/checkpoint/snapshot_writer.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "control/checkpoint/snapshot_files.hpp"
+#include "platform/task.hpp"
+#include "platform/wake_event.hpp"
+
+namespace hummer {
+
+class SnapshotWriter::State {
+ public:
+  State(Platform& platform, std::uint64_t job, std::function<void(SnapshotNews)> tell)
+      : tell_(std::move(tell)),
+        files_(platform.files(), job),
+        executor_(platform.make_executor({.name = "snapshots"})) {
+    executor_->spawn(run(*this));
+  }
+
+  void take(const ExecutionTask& task, TaskSnapshot snapshot) {
+    {
+      const std::lock_guard lock(mutex_);
+      inbox_.push_back({task, std::move(snapshot)});
+    }
+    event_.notify();
+  }
+  void begin(std::uint64_t checkpoint, std::string path) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (checkpoint <= newest_) return;
+      newest_ = checkpoint;
+      path_ = std::move(path);
+    }
+    event_.notify();
+  }
+  void stop() { executor_->stop(); }
+
+ private:
+  struct Taken {
+    ExecutionTask task;
+    TaskSnapshot snapshot;
+  };
+
+  static Task<void> run(State& self) {
+    for (;;) {
+      self.work();
+      self.event_.prepare_wait();
+      if (self.has_work()) {
+        self.event_.cancel_wait();
+        continue;
+      }
+      co_await self.event_.wait();
+    }
+  }
+
+  bool has_work() {
+    const std::lock_guard lock(mutex_);
+    return !inbox_.empty() || newest_ > current_;
+  }
+
+  void work() {
+    std::vector<Taken> taken;
+    bool begun = false;
+    {
+      const std::lock_guard lock(mutex_);
+      taken = std::exchange(inbox_, {});
+      begun = newest_ > current_;
+      if (begun) current_ = newest_;
+      directory_ = path_;
+    }
+    if (begun) saved_.clear();
+    for (Taken& each : taken) keep(std::move(each));
+    while (!waiting_.empty() && waiting_.front().snapshot.epoch <= current_) {
+      if (waiting_.front().snapshot.epoch == current_) save(waiting_.front());
+      waiting_.pop_front();
+    }
+    if (current_ == 0) return;
+    for (const auto& [task, each] : ended_) save(each);
+  }
+
+  // Barriers come in the order of their checkpoints, so the oldest snapshots are in front.
+  void keep(Taken taken) {
+    const int task = taken.task.id;
+    if (taken.snapshot.epoch != 0) {
+      const auto after = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Taken& each) {
+        return each.snapshot.epoch <= taken.snapshot.epoch;
+      });
+      waiting_.insert(after.base(), std::move(taken));
+      return;
+    }
+    ended_[task] = std::move(taken);
+    tell_({0, static_cast<std::size_t>(task), {}, {}});
+  }
+
+  // The next part of what a task has saved; news when it was the last.
+  void save(const Taken& taken) {
+    const int task = taken.task.id;
+    if (saved_.contains(task)) return;
+    auto file = files_.add({.vertex = static_cast<std::uint32_t>(taken.task.vertex),
+                            .subtask = static_cast<std::uint32_t>(taken.task.subtask),
+                            .parallelism = static_cast<std::uint32_t>(taken.task.parallelism)},
+                           current_, directory_, taken.snapshot);
+    if (file.ok() && !*file) return;
+    saved_.insert(task);
+    SnapshotNews news;
+    news.checkpoint = current_;
+    news.task = static_cast<std::size_t>(task);
+    if (file.ok()) {
+      news.file = std::move(**file);
+    } else {
+      news.status = file.status();
+    }
+    tell_(std::move(news));
+  }
+
+  const std::function<void(SnapshotNews)> tell_;
+  WakeEvent event_;
+  std::mutex mutex_;
+  std::vector<Taken> inbox_;
+  std::uint64_t newest_ = 0;
+  std::string path_;
+  // Of the own executor.
+  SnapshotFiles files_;
+  std::uint64_t current_ = 0;  // the checkpoint under way; 0: none so far
+  std::string directory_;      // where its files go
+  std::set<int> saved_;        // tasks that have written theirs
+  std::deque<Taken> waiting_;  // parts of snapshots, oldest first
+  std::map<int, Taken> ended_;
+  std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
+};
+
+SnapshotWriter::SnapshotWriter(Platform& platform, std::uint64_t job,
+                               std::function<void(SnapshotNews)> tell)
+    : state_(std::make_unique<State>(platform, job, std::move(tell))) {}
+SnapshotWriter::~SnapshotWriter() { stop(); }
+void SnapshotWriter::snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot) {
+  state_->take(task, std::move(snapshot));
+}
+void SnapshotWriter::begin(std::uint64_t checkpoint, std::string path) {
+  state_->begin(checkpoint, std::move(path));
+}
+void SnapshotWriter::stop() { state_->stop(); }
+
+}  // namespace hummer

@@ -1,0 +1,71 @@
+#include "control/job_manager/journal_writer.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace hummer {
+
+JournalWriter::JournalWriter(Platform& platform, std::unique_ptr<JobJournal> journal,
+                             WakeEvent& on_outcome)
+    : journal_(std::move(journal)),
+      on_outcome_(on_outcome),
+      executor_(platform.make_executor({.name = "journal"})) {
+  executor_->spawn(write_all(*this));
+}
+
+void JournalWriter::stop() { executor_->stop(); }
+
+void JournalWriter::write(std::vector<JournalEntry> entries) {
+  {
+    const std::scoped_lock lock(mutex_);
+    waiting_.insert(waiting_.end(), std::make_move_iterator(entries.begin()),
+                    std::make_move_iterator(entries.end()));
+  }
+  given_.notify();
+}
+
+bool JournalWriter::has_outcomes() const {
+  const std::scoped_lock lock(mutex_);
+  return !outcomes_.empty();
+}
+
+std::vector<JournalWriter::Outcome> JournalWriter::take_outcomes() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(outcomes_, {});
+}
+
+std::vector<JournalEntry> JournalWriter::take_waiting() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(waiting_, {});
+}
+
+Task<void> JournalWriter::write_all(JournalWriter& self) {
+  while (true) {
+    self.given_.prepare_wait();
+    const std::vector<JournalEntry> entries = self.take_waiting();
+    if (entries.empty()) {
+      co_await self.given_.wait();
+      continue;
+    }
+    self.given_.cancel_wait();
+    self.write_together(entries);
+    self.on_outcome_.notify();
+  }
+}
+
+void JournalWriter::write_together(const std::vector<JournalEntry>& entries) {
+  std::vector<JobRecord> records;
+  for (const JournalEntry& entry : entries) records.push_back(entry.record);
+  const Status together = journal_->write(records);
+  std::vector<Outcome> outcomes;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const bool again = !together.ok() && entries.size() > 1;
+    outcomes.push_back({entries[i].record.job, entries[i].change,
+                        again ? journal_->write({&records[i], 1}) : together});
+  }
+  const std::scoped_lock lock(mutex_);
+  outcomes_.insert(outcomes_.end(), std::make_move_iterator(outcomes.begin()),
+                   std::make_move_iterator(outcomes.end()));
+}
+
+}  // namespace hummer

@@ -1,0 +1,211 @@
+#include "simulation/committed_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <hummer/key_hash.hpp>
+
+namespace hummer::cluster_simulation {
+namespace {
+
+constexpr std::size_t violations_maximum = 5;
+
+bool is_visible(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).substr(0, 1) != ".";
+}
+
+// "part-<subtask>-<epoch>": what stands behind the last dash.
+std::uint64_t epoch_of(std::string_view path) {
+  std::uint64_t epoch = 0;
+  const std::string_view digits = path.substr(path.rfind('-') + 1);
+  (void)std::from_chars(digits.data(), digits.data() + digits.size(), epoch);
+  return epoch;
+}
+
+using Line = std::array<std::int64_t, 4>;
+bool parse_line(std::string_view text, Line& line) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != '\t')) return false;
+    const auto [next, error] = std::from_chars(at, end, line[i]);
+    if (error != std::errc()) return false;
+    at = next;
+  }
+  return at == end;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const Workload& workload) : expected_(expected_output(workload)) {}
+
+  void line(std::string_view path, std::string_view text) {
+    Line parsed;
+    if (!parse_line(text, parsed)) {
+      wrong(fmt::format("{} holds a line that no sink wrote: '{}'", path, text.substr(0, 80)));
+    } else if (path.starts_with("windows/")) {
+      window(parsed);
+    } else {
+      account(parsed);
+    }
+  }
+
+  void end() {
+    for (const auto& [key, account] : expected_.accounts) {
+      const Progress& got = progress_[key];
+      if (got.records != account.sums.size()) {
+        wrong(fmt::format("key {}: {} of {} records", key, got.records, account.sums.size()));
+      }
+      if (got.timers != account.timers.size()) {
+        wrong(fmt::format("key {}: {} of {} timers", key, got.timers, account.timers.size()));
+      }
+    }
+    for (const auto& [window, sum] : expected_.windows) {
+      if (windows_.contains(window)) continue;
+      wrong(fmt::format("the window [{}, {}) of key {} is missing", std::get<1>(window),
+                        std::get<2>(window), std::get<0>(window)));
+    }
+  }
+
+  void wrong(std::string text) {
+    if (violations_.size() < violations_maximum) violations_.push_back(std::move(text));
+  }
+
+  std::vector<std::string> violations() && { return std::move(violations_); }
+  std::uint64_t records() const { return records_; }
+
+ private:
+  struct Progress {
+    std::uint64_t records = 0;
+    std::uint64_t timers = 0;
+    std::int64_t last_timer = INT64_MIN;
+  };
+
+  void window(const Line& line) {
+    const ExpectedOutput::Window window{static_cast<std::uint64_t>(line[0]), line[1], line[2]};
+    const auto expected = expected_.windows.find(window);
+    const auto text = [&] { return fmt::format("[{}, {}) of key {}", line[1], line[2], line[0]); };
+    if (expected == expected_.windows.end()) {
+      wrong("there is no window " + text());
+    } else if (expected->second != static_cast<std::uint64_t>(line[3])) {
+      wrong(fmt::format("window {} is {} records and {}, not {} and {}", text(), line[3] >> 32,
+                        line[3] & 0xffffffff, expected->second >> 32,
+                        expected->second & 0xffffffff));
+    }
+    if (!windows_.emplace(window, true).second) wrong("window " + text() + " came twice");
+  }
+
+  void account(const Line& line) {
+    const auto key = static_cast<std::uint64_t>(line[0]);
+    const auto found = expected_.accounts.find(key);
+    if (found == expected_.accounts.end()) return wrong(fmt::format("there is no key {}", key));
+    const ExpectedOutput::Account& expected = found->second;
+    Progress& got = progress_[key];
+    const auto total = static_cast<std::uint64_t>(line[3]);
+    if (line[1] == static_cast<std::int64_t>(account_timer)) {
+      if (line[2] <= got.last_timer) {
+        wrong(fmt::format("key {}: timer {} came after {}", key, line[2], got.last_timer));
+      }
+      got.last_timer = line[2];
+      ++got.timers;
+      const auto timer = expected.timers.find(line[2]);
+      if (timer == expected.timers.end() || timer->second != total) {
+        wrong(fmt::format("key {}: timer {} tells {} records, not {}", key, line[2], total,
+                          timer == expected.timers.end() ? 0 : timer->second));
+      }
+      return;
+    }
+    const auto number = static_cast<std::uint64_t>(line[2]);
+    if (number != got.records) {
+      wrong(fmt::format("key {}: record {} came where {} was to come", key, number, got.records));
+      got.records = number;
+    }
+    if (number >= expected.sums.size()) {
+      return wrong(fmt::format("key {} has no record {}", key, number));
+    }
+    if (expected.sums[number] != total) {
+      wrong(fmt::format("key {}: the sum at record {} is of {} records", key, number, total >> 32));
+    }
+    ++got.records;
+    ++records_;
+  }
+
+  const ExpectedOutput expected_;
+  std::map<std::uint64_t, Progress> progress_;
+  std::map<ExpectedOutput::Window, bool> windows_;
+  std::uint64_t records_ = 0;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace
+
+std::string CommittedOutput::look(const SimulatedPlatform& node, const std::string& directory,
+                                  Look how) {
+  std::set<std::string_view> there;
+  for (const auto& [path, content] : node.files_below(directory)) {
+    if (!is_visible(path)) continue;
+    there.insert(path);
+    const auto [at, is_new] = seen_.try_emplace(std::string(path));
+    Seen& seen = at->second;
+    if (is_new) {
+      seen = {content.size(), hash_bytes(content.data(), content.size())};
+    } else if (seen.size_bytes != content.size() ||
+               ((how == Look::bytes || seen.taken_back) &&
+                seen.hash != hash_bytes(content.data(), content.size()))) {
+      return fmt::format("{}, which was visible with {} bytes, has others ({} bytes)", path,
+                         seen.size_bytes, content.size());
+    }
+    seen.taken_back = false;
+  }
+  for (const auto& [path, seen] : seen_) {
+    if (seen.taken_back || there.contains(path)) continue;
+    return path + ", which was visible, is gone";
+  }
+  return {};
+}
+
+std::string CommittedOutput::look_after_power_cut(const SimulatedPlatform& node,
+                                                  const std::string& directory) {
+  std::set<std::string_view> there;
+  for (const auto& [path, content] : node.files_below(directory)) there.insert(path);
+  bool one = false;
+  for (auto& [path, seen] : seen_) {
+    if (seen.taken_back || there.contains(path)) continue;
+    if (std::exchange(one, true)) break;
+    seen.taken_back = true;
+  }
+  return look(node, directory, Look::bytes);
+}
+
+std::vector<std::string> CommittedOutput::check_end(const SimulatedPlatform& node,
+                                                    const std::string& directory,
+                                                    const Workload& workload) {
+  Comparison comparison(workload);
+  auto files = node.files_below(directory);
+  std::erase_if(files, [](const auto& file) { return !is_visible(file.first); });
+  std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    return epoch_of(a.first) < epoch_of(b.first);
+  });
+  for (const auto& [path, content] : files) {
+    for (std::string_view text = content; !text.empty();) {
+      const std::size_t end = text.find('\n');
+      if (end == text.npos) {
+        comparison.wrong(fmt::format("{} ends within a line", path));
+        break;
+      }
+      comparison.line(path, text.substr(0, end));
+      text.remove_prefix(end + 1);
+    }
+  }
+  comparison.end();
+  records_checked_ = comparison.records();
+  return std::move(comparison).violations();
+}
+
+}  // namespace hummer::cluster_simulation

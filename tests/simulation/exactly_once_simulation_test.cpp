@@ -1,0 +1,136 @@
+// Stateful jobs under simulated faults: a few seeds for every build
+// (bench/acceptance/exactly-once/04-simulation runs ten thousand), and what the checker must see.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "simulation/committed_output.hpp"
+#include "simulation/embedded_simulation.hpp"
+#include "simulation/stateful_cluster.hpp"
+
+namespace hummer::cluster_simulation {
+namespace {
+
+void expect_rules_kept(const SeedReport& report) {
+  for (const std::string& text : report.violations) {
+    ADD_FAILURE() << text << "\nto see it: exactly_once_simulator --verbose " << report.seed;
+  }
+  EXPECT_GE(report.virtual_ns, seconds(60));
+  EXPECT_GE(report.least.at("fewest checkpoints"), 5u);
+  EXPECT_GE(report.least.at("fewest restores after a kill"), 1u);
+  EXPECT_GE(report.least.at("fewest records checked"), 10'000u);
+}
+
+class ExactlyOnce : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(ExactlyOnce, InOneProcess) { expect_rules_kept(simulate_embedded({.seed = GetParam()})); }
+TEST_P(ExactlyOnce, OnACluster) {
+  expect_rules_kept(simulate_stateful_cluster({.seed = GetParam()}));
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, ExactlyOnce, testing::Range<std::uint64_t>(1, 21));
+
+std::vector<std::uint64_t> past_seeds() {
+  std::ifstream file(HUMMER_PAST_EXACTLY_ONCE_SEEDS);
+  std::vector<std::uint64_t> seeds;
+  for (std::string line; std::getline(file, line);) {
+    std::uint64_t seed = 0;
+    if (std::istringstream(line) >> seed) seeds.push_back(seed);
+  }
+  return seeds;
+}
+INSTANTIATE_TEST_SUITE_P(Past, ExactlyOnce, testing::ValuesIn(past_seeds()));
+
+// What a sink would have written, on a disk without any job.
+class CommittedFiles : public testing::Test {
+ protected:
+  CommittedFiles() : node_(make_simulated_platform({.seed = 1})) {
+    workload_.records_per_split = 20;
+    const ExpectedOutput expected = expected_output(workload_);
+    for (const auto& [key, account] : expected.accounts) {
+      for (std::size_t i = 0; i < account.sums.size(); ++i) {
+        accounts_ += line(key, account_record, i, account.sums[i]);
+      }
+      for (const auto& [end, count] : account.timers) {
+        accounts_ += line(key, account_timer, static_cast<std::uint64_t>(end), count);
+      }
+    }
+    for (const auto& [window, sum] : expected.windows) {
+      windows_ += std::to_string(std::get<0>(window)) + "\t" + std::to_string(std::get<1>(window)) +
+                  "\t" + std::to_string(std::get<2>(window)) + "\t" + std::to_string(sum) + "\n";
+    }
+  }
+
+  static std::string line(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) {
+    return std::to_string(a) + "\t" + std::to_string(b) + "\t" + std::to_string(c) + "\t" +
+           std::to_string(d) + "\n";
+  }
+  void write(const std::string& path, const std::string& text) {
+    Files& files = node_->files();
+    ASSERT_TRUE(files.create_directories(path.substr(0, path.rfind('/'))).ok());
+    auto file = files.open_for_writing(path, WriteMode::truncate);
+    ASSERT_TRUE((*file)->append(text).ok());
+  }
+  std::string look() { return output_.look(*node_, "/out", CommittedOutput::Look::bytes); }
+  std::vector<std::string> end() { return output_.check_end(*node_, "/out", workload_); }
+
+  std::unique_ptr<SimulatedPlatform> node_;
+  Workload workload_;
+  std::string accounts_;
+  std::string windows_;
+  CommittedOutput output_;
+};
+
+TEST_F(CommittedFiles, ThatAreRightAreTakenInAnyCut) {
+  const std::size_t cut = accounts_.find('\n', accounts_.size() / 2) + 1;
+  write("/out/accounts/part-00001-0000000009", accounts_.substr(0, cut));
+  write("/out/accounts/part-00000-0000000010", accounts_.substr(cut));
+  write("/out/windows/part-00000-0000000001", windows_);
+  write("/out/windows/.part-00000-1.0.pending", "whatever\n");
+  EXPECT_EQ(look(), "");
+  EXPECT_TRUE(end().empty());
+  EXPECT_EQ(output_.records_checked(), workload_.records());
+}
+
+TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
+  write("/out/windows/part-00000-0000000001", windows_);
+  const std::size_t first = accounts_.find('\n') + 1;
+  const std::size_t second = accounts_.find('\n', first) + 1;
+  const std::string one = accounts_.substr(0, first);
+  const std::string two = accounts_.substr(first, second - first);
+  const std::string rest = accounts_.substr(second);
+  const std::string path = "/out/accounts/part-00000-0000000001";
+  write(path, one + rest);
+  EXPECT_FALSE(end().empty());
+  write(path, one + two + two + rest);
+  EXPECT_FALSE(end().empty());
+  write(path, two + one + rest);
+  EXPECT_FALSE(end().empty());
+  write(path, one + two + rest.substr(0, rest.size() - 1));
+  EXPECT_FALSE(end().empty());
+  write(path, one + two + rest);
+  EXPECT_TRUE(end().empty());
+  write("/out/windows/part-00000-0000000002", windows_.substr(0, windows_.find('\n') + 1));
+  EXPECT_FALSE(end().empty());
+}
+
+TEST_F(CommittedFiles, WhatWasVisibleStays) {
+  const std::string path = "/out/accounts/part-00000-0000000001";
+  write(path, accounts_);
+  EXPECT_EQ(look(), "");
+  write(path, accounts_ + "1");
+  EXPECT_NE(look(), "");
+  write(path, accounts_);
+  EXPECT_EQ(look(), "");
+  ASSERT_TRUE(node_->files().remove(path).ok());
+  EXPECT_NE(look(), "");
+}
+
+TEST(ExactlyOnceTrace, OneSeedOneTrace) {
+  EXPECT_EQ(simulate_embedded({.seed = 7}).trace_hash, simulate_embedded({.seed = 7}).trace_hash);
+  EXPECT_EQ(simulate_stateful_cluster({.seed = 7}).trace_hash,
+            simulate_stateful_cluster({.seed = 7}).trace_hash);
+}
+
+}  // namespace
+}  // namespace hummer::cluster_simulation

@@ -1,0 +1,49 @@
+#include "simulation/stateful_client.hpp"
+
+#include <fmt/format.h>
+
+#include "control/client/job_status.hpp"
+
+namespace hummer::cluster_simulation {
+namespace {
+
+constexpr Nanoseconds pause_ns = milliseconds(700);
+
+}  // namespace
+
+StatefulClient::StatefulClient(SimulatedPlatform& node, StatefulSubmission& submission)
+    : node_(node), submission_(submission), executor_(node.make_executor({.name = "client"})) {
+  executor_->spawn(pursue(*this));
+}
+
+StatefulClient::~StatefulClient() { executor_->stop(); }
+
+void StatefulClient::changed(void* context, const wire::JobStatus& status) {
+  static_cast<StatefulClient*>(context)->submission_.last = status;
+}
+
+Task<void> StatefulClient::pursue(StatefulClient& self) {
+  StatefulSubmission& submission = self.submission_;
+  ClusterClient client(self.node_, *self.executor_, submission.client);
+  while (!submission.ended) {
+    const Result<std::uint64_t> job = co_await client.submit(submission.request, std::string());
+    if (!job.ok()) {
+      co_await sleep_for(pause_ns);
+      continue;
+    }
+    if (submission.job != 0 && submission.job != *job) {
+      submission.violation =
+          fmt::format("one submission is two jobs, {} and {}", submission.job, *job);
+    }
+    submission.job = *job;
+    Result<wire::JobStatus> end = co_await client.watch(*job, &StatefulClient::changed, &self);
+    if (!end.ok()) {
+      co_await sleep_for(pause_ns);
+      continue;
+    }
+    submission.last = std::move(*end);
+    submission.ended = true;
+  }
+}
+
+}  // namespace hummer::cluster_simulation

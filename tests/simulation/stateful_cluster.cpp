@@ -1,0 +1,389 @@
+#include "simulation/stateful_cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include <hummer/hummer.hpp>
+
+#include "api/job_build.hpp"
+#include "control/client/submit.hpp"
+#include "control/protocol/graph_messages.hpp"
+#include "graph/job_graph.hpp"
+#include "simulation/committed_output.hpp"
+#include "simulation/simulated_nodes.hpp"
+#include "simulation/stateful_client.hpp"
+#include "simulation/stateful_job.hpp"
+
+namespace hummer::cluster_simulation {
+namespace {
+
+constexpr std::int64_t lasts_s = 66;
+constexpr Nanoseconds faults_from = seconds(10);
+// Also while the job ends.
+constexpr Nanoseconds faults_until = seconds(68);
+// A minute and more after the last fault every job must have ended.
+constexpr Nanoseconds run_at_most = seconds(160);
+constexpr Nanoseconds look_every = milliseconds(200);
+constexpr std::uint64_t faults_most = 6;
+constexpr const char* checkpoints = "/checkpoints";
+constexpr const char* output = "/out";
+constexpr const char* token = "secret";
+constexpr const char* job_manager_address = "jobmanager:6123";
+
+enum class Strike : std::uint8_t {
+  task_manager_death,
+  task_manager_death_at_the_disk,
+  client_death,
+  cut_from_job_manager,
+  cut_from_task_managers,
+  cut_from_all,
+  connection_deaths,
+  message_loss,
+  message_repetition,
+  message_delay,
+  slow_network,
+  task_manager_pause,
+  failing_disk,
+  full_disk,
+  slow_disk,
+};
+constexpr std::array<std::string_view, 15> strike_names = {"TaskManager death",
+                                                           "TaskManager death at the disk",
+                                                           "client death",
+                                                           "TaskManager cut off from JobManager",
+                                                           "cut between TaskManagers",
+                                                           "TaskManager cut off from all",
+                                                           "connection deaths",
+                                                           "message loss",
+                                                           "message repetition",
+                                                           "message delay",
+                                                           "slow network",
+                                                           "TaskManager clock pause",
+                                                           "failing disk",
+                                                           "full disk",
+                                                           "slow disk"};
+
+// The client's process.
+class StatefulClientProcess final : public SimulatedProcess {
+ public:
+  StatefulClientProcess(NodeSurroundings& surroundings, StatefulSubmission& submission)
+      : SimulatedProcess(surroundings, "client"), submission_(submission) {}
+  ~StatefulClientProcess() override { drop(); }
+
+ private:
+  Status make() override {
+    submission_.client.faults = faults_.get();
+    client_ = std::make_unique<StatefulClient>(node(), submission_);
+    return {};
+  }
+  void drop() override { client_.reset(); }
+  StatefulSubmission& submission_;
+  std::unique_ptr<StatefulClient> client_;
+};
+
+class StatefulCluster {
+ public:
+  explicit StatefulCluster(RunOptions options);
+  ~StatefulCluster();
+  SeedReport run();
+
+ private:
+  Status submit();
+  void run_until(Nanoseconds time);
+  void run_steps(std::uint64_t steps);
+  void look(CommittedOutput::Look how);
+  void strike(Strike kind, Nanoseconds duration);
+  void die(Strike kind, Nanoseconds duration);
+  // One that has a part of the job, if there is any.
+  SimulatedProcess& a_task_manager_at_work();
+  std::uint64_t effect(Strike kind);
+  void check_end();
+  void violation(std::string text) {
+    log("VIOLATION " + text);
+    report_.violations.push_back(std::move(text));
+  }
+  void log(const std::string& text) const {
+    if (!options_.verbose) return;
+    fmt::print(stderr, "{:11.6f} {}\n", static_cast<double>(simulation_.now()) / 1e9, text);
+  }
+  SimulatedPlatform& task_manager(std::size_t number) { return task_managers_[number]->node(); }
+
+  const RunOptions options_;
+  Simulation simulation_;
+  Random random_;
+  SimulatedPlatform& store_;
+  MessageWeather weather_;
+  FaultTotals messages_;
+  NodeSurroundings surroundings_;
+  const Workload workload_;
+  const std::int64_t interval_ms_;
+  StatefulSubmission submission_;
+  std::unique_ptr<JobManagerProcess> job_manager_;
+  std::vector<std::unique_ptr<TaskManagerProcess>> task_managers_;
+  std::unique_ptr<StatefulClientProcess> client_;
+  Nanoseconds next_look_ = 0;
+  CommittedOutput output_;
+  std::set<std::string> completed_;  // checkpoints
+  std::uint64_t restores_ = 0;
+  std::uint64_t restarts_seen_ = 0;
+  SeedReport report_;
+};
+
+StatefulCluster::StatefulCluster(RunOptions options)
+    : options_(options),
+      simulation_({.seed = options.seed}),
+      random_(mix_bits(options.seed ^ 0xc1057e5)),
+      store_(simulation_.add_node("store")),
+      surroundings_{simulation_,         weather_, messages_,       random_,
+                    job_manager_address, token,    options.verbose, &store_},
+      workload_(draw_workload(random_, simulation_.options().start_wall_time_ms, lasts_s)),
+      interval_ms_(random_.between(400, 2500)) {
+  report_.seed = options.seed;
+  for (const std::string_view name : strike_names) report_.totals[fmt::format("fault {}", name)];
+  job_manager_ = std::make_unique<JobManagerProcess>(surroundings_, "jobmanager");
+  for (int i = 1; i <= task_manager_count; ++i) {
+    task_managers_.push_back(
+        std::make_unique<TaskManagerProcess>(surroundings_, fmt::format("tm{}", i)));
+  }
+  client_ = std::make_unique<StatefulClientProcess>(surroundings_, submission_);
+}
+
+StatefulCluster::~StatefulCluster() {
+  const auto end = [](SimulatedProcess& process) {
+    if (process.alive()) process.kill(true);
+  };
+  end(*client_);
+  for (const auto& one : task_managers_) end(*one);
+  end(*job_manager_);
+}
+
+Status StatefulCluster::submit() {
+  EnvironmentOptions options;
+  options.platform = &client_->node();
+  options.parallelism = static_cast<int>(1 + random_.below(4));
+  options.batch_records = random_.chance(0.2) ? 16 : 512;
+  options.channel_credits = static_cast<int>(2 + random_.below(3));
+  options.checkpoints.directory = checkpoints;
+  options.checkpoints.interval_ms = interval_ms_;
+  options.checkpoints.timeout_ms = 10'000;
+  options.checkpoints.tolerated_failures = 1000;
+  options.restart = RestartStrategy::fixed_delay(10'000, 100);
+  const std::vector<std::string> arguments = {"--workload=" + workload_.to_text(),
+                                              std::string("--output=") + output};
+  const Result<BuiltJob> built = build_job(&call_job<&stateful_job>, arguments, options);
+  if (!built.ok()) return built.status();
+  const Result<JobGraph> graph = fuse(built->graph, {.enabled = true});
+  if (!graph.ok()) return graph.status();
+  wire::SubmitJob& job = submission_.request;
+  to_message(*graph, *job.mutable_graph());
+  job.set_submission_id(random_.next() | 1);
+  job.set_library_hash(stateful_job_library);
+  job.set_library_name("built in");
+  for (const std::string& argument : arguments) job.add_arguments(argument);
+  *job.mutable_options() = job_options(options);
+  submission_.client.job_manager = job_manager_address;
+  submission_.client.token = token;
+  submission_.client.patience_ns = seconds(4);
+  submission_.client.answer_timeout_ns = seconds(2);
+  return {};
+}
+
+void StatefulCluster::look(CommittedOutput::Look how) {
+  if (std::string wrong = output_.look(store_, output, how); !wrong.empty()) violation(wrong);
+  for (const auto& [path, content] : store_.files_below(checkpoints)) {
+    if (path.ends_with("/_metadata") && completed_.emplace(path).second) {
+      log(fmt::format("checkpoint {}", path));
+    }
+  }
+  const std::uint64_t restarts = submission_.last.restarts();
+  if (restarts > restarts_seen_) {
+    restores_ += completed_.empty() ? 0 : restarts - restarts_seen_;
+    restarts_seen_ = restarts;
+  }
+}
+
+void StatefulCluster::run_until(Nanoseconds time) {
+  while (simulation_.now() < time && !submission_.ended) {
+    (void)simulation_.run_until([&] { return submission_.ended; }, std::min(time, next_look_));
+    look(CommittedOutput::Look::sizes);
+    next_look_ = simulation_.now() + look_every;
+  }
+}
+
+void StatefulCluster::run_steps(std::uint64_t steps) {
+  const std::uint64_t last = simulation_.steps() + steps;
+  (void)simulation_.run_until([&] { return simulation_.steps() >= last; },
+                              simulation_.now() + milliseconds(500));
+}
+
+SimulatedProcess& StatefulCluster::a_task_manager_at_work() {
+  const std::size_t first = random_.below(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    TaskManagerProcess& one = *task_managers_[(first + i) % 3];
+    if (one.actor()->attempts() > 0) return one;
+  }
+  return *task_managers_[first];
+}
+
+void StatefulCluster::die(Strike kind, Nanoseconds duration) {
+  SimulatedProcess* process = client_.get();
+  if (kind != Strike::client_death) process = &a_task_manager_at_work();
+  // Short and long distances alike: the logarithm is uniform.
+  const std::uint64_t later = random_.below(std::uint64_t{1} << random_.below(12));
+  if (kind == Strike::task_manager_death_at_the_disk) {
+    process->node().kill_at_disk_operation(later % 32 + 1);
+    const Nanoseconds patience = simulation_.now() + milliseconds(2 * interval_ms_);
+    while (process->alive() && !submission_.ended && simulation_.now() < patience) {
+      run_until(std::min(patience, simulation_.now() + milliseconds(50)));
+    }
+    process->node().kill_at_disk_operation(0);
+    if (process->alive()) {
+      kind = Strike::task_manager_death;
+      process->node().kill();
+    }
+    process->killed(random_.chance(0.5));
+  } else {
+    run_steps(later);
+    process->kill(random_.chance(0.5));
+  }
+  look(CommittedOutput::Look::bytes);
+  ++report_.totals[fmt::format("fault {}", strike_names[static_cast<std::size_t>(kind)])];
+  const Nanoseconds until = simulation_.now() + duration;
+  run_until(until);
+  if (Status status = process->restart(); !status.ok()) {
+    violation(process->node().name() + " does not start again: " + status.to_string());
+  }
+}
+
+std::uint64_t StatefulCluster::effect(Strike kind) {
+  const SimulationCounts& counts = simulation_.counts();
+  switch (kind) {
+    case Strike::connection_deaths: return counts.connection_deaths;
+    case Strike::cut_from_job_manager:
+    case Strike::cut_from_task_managers:
+    case Strike::cut_from_all: return counts.held_by_partition;
+    case Strike::message_loss: return messages_[FaultKind::message_loss];
+    case Strike::message_repetition: return messages_[FaultKind::message_repetition];
+    case Strike::message_delay: return messages_[FaultKind::message_delay];
+    case Strike::slow_network: return counts.transfers;
+    case Strike::failing_disk: return counts.write_faults;
+    case Strike::full_disk: return counts.full_disks;
+    case Strike::slow_disk: return counts.disk_operations;
+    default: return simulation_.steps();
+  }
+}
+
+void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
+  simulation_.trace("fault", static_cast<std::uint64_t>(kind));
+  log(fmt::format("---- {}", strike_names[static_cast<std::size_t>(kind)]));
+  if (kind <= Strike::client_death) return die(kind, duration);
+  SimulationOptions& options = simulation_.options();
+  const SimulationOptions calm = options;
+  const std::uint64_t before = effect(kind);
+  const std::size_t victim = random_.below(3);
+  std::vector<SimulatedPlatform*> cut;
+  switch (kind) {
+    case Strike::cut_from_job_manager: cut = {&job_manager_->node()}; break;
+    case Strike::cut_from_task_managers: cut = {&task_manager((victim + 1) % 3)}; break;
+    case Strike::cut_from_all:
+      cut = {&job_manager_->node(), &task_manager((victim + 1) % 3),
+             &task_manager((victim + 2) % 3)};
+      break;
+    case Strike::connection_deaths: options.connection_death_rate = 0.02; break;
+    case Strike::message_loss: ++weather_.losing; break;
+    case Strike::message_repetition: ++weather_.repeating; break;
+    case Strike::message_delay: ++weather_.delaying; break;
+    case Strike::slow_network:
+      options.latency_minimum_ns = milliseconds(20);
+      options.latency_maximum_ns = milliseconds(300);
+      options.delay_rate = 0.01;
+      break;
+    case Strike::task_manager_pause:
+      task_manager(victim).pause_until(simulation_.now() + duration);
+      break;
+    case Strike::failing_disk: options.write_fault_rate = 0.05; break;
+    case Strike::full_disk: options.disk_capacity_bytes = 1; break;
+    default:
+      options.disk_operation_minimum_ns = milliseconds(1);
+      options.disk_operation_maximum_ns = milliseconds(50);
+      break;
+  }
+  for (SimulatedPlatform* other : cut) simulation_.partition(task_manager(victim), *other);
+  run_until(simulation_.now() + duration);
+  for (SimulatedPlatform* other : cut) simulation_.heal(task_manager(victim), *other);
+  weather_ = {};
+  options = calm;
+  const std::uint64_t happened = effect(kind) > before ? 1 : 0;
+  report_.totals[fmt::format("fault {}", strike_names[static_cast<std::size_t>(kind)])] += happened;
+  log(fmt::format("---- end of it ({})", effect(kind) - before));
+}
+
+void StatefulCluster::check_end() {
+  look(CommittedOutput::Look::bytes);
+  if (!submission_.violation.empty()) violation(submission_.violation);
+  if (!submission_.ended) {
+    violation(fmt::format("the job never ended: {} {}", job_state_name(submission_.last.state()),
+                          submission_.last.reason()));
+    return;
+  }
+  if (submission_.last.state() != wire::JOB_FINISHED) {
+    violation(fmt::format("the job is {}: {}", job_state_name(submission_.last.state()),
+                          submission_.last.failure().message()));
+    return;
+  }
+  // Whoever was cut off when the job ended learns of it.
+  (void)simulation_.run_until([] { return false; }, simulation_.now() + seconds(15));
+  look(CommittedOutput::Look::bytes);
+  for (const auto& one : task_managers_) {
+    if (one->actor()->attempts() == 0) continue;
+    violation(
+        fmt::format("{} attempts were left on {}", one->actor()->attempts(), one->node().name()));
+  }
+  for (std::string& wrong : output_.check_end(store_, output, workload_)) {
+    violation(std::move(wrong));
+  }
+}
+
+SeedReport StatefulCluster::run() {
+  Status started = job_manager_->start();
+  for (const auto& one : task_managers_) {
+    if (started.ok()) started = one->start();
+  }
+  if (started.ok()) started = submit();
+  if (started.ok()) started = client_->start();
+  if (!started.ok()) violation("the cluster does not start: " + started.to_string());
+  const std::uint64_t faults = 2 + random_.below(faults_most - 1);
+  const Nanoseconds stretch = (faults_until - faults_from) / static_cast<Nanoseconds>(faults);
+  for (std::uint64_t i = 0; i < faults && report_.violations.empty(); ++i) {
+    run_until(faults_from + static_cast<Nanoseconds>(i) * stretch +
+              random_.between(0, stretch / 3));
+    const Nanoseconds longest = std::min(stretch / 2, seconds(12));
+    if (submission_.ended) break;
+    // The first is a death, so that each seed has a restart.
+    strike(static_cast<Strike>(random_.below(i == 0 ? 2 : strike_names.size())),
+           random_.between(milliseconds(50), longest));
+  }
+  run_until(run_at_most);
+  check_end();
+  report_.virtual_ns = simulation_.now();
+  report_.steps = simulation_.steps();
+  report_.trace_hash = simulation_.trace_hash();
+  report_.totals["restores"] = restores_;
+  report_.totals["checkpoints"] = completed_.size();
+  report_.totals["records checked"] = output_.records_checked();
+  report_.least["fewest checkpoints"] = completed_.size();
+  report_.least["fewest restores after a kill"] = restores_;
+  report_.least["fewest records checked"] = output_.records_checked();
+  return report_;
+}
+
+}  // namespace
+
+SeedReport simulate_stateful_cluster(RunOptions options) { return StatefulCluster(options).run(); }
+
+}  // namespace hummer::cluster_simulation

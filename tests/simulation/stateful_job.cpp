@@ -1,0 +1,228 @@
+#include "simulation/stateful_job.hpp"
+
+#include <fmt/format.h>
+#include <hummer/hummer.hpp>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+namespace hummer::cluster_simulation {
+
+struct Event {
+  std::uint64_t key;
+  std::uint64_t number;  // within its key
+  std::uint64_t value;
+};
+// A line of the accounts.
+struct Entry {
+  std::uint64_t key;
+  std::uint64_t what;
+  std::uint64_t number;  // of the record; or the time of the timer
+  std::uint64_t total;
+};
+struct Account {
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;
+};
+
+namespace {
+
+constexpr std::uint64_t one_record = std::uint64_t{1} << 32;
+
+std::uint64_t drawn(const Workload& workload, std::uint64_t split, std::uint64_t index) {
+  return mix_bits(workload.seed ^ mix_bits(split * 0x10001 + index * 0x9e3779b9));
+}
+Event event_of(const Workload& workload, std::uint64_t split, std::uint64_t index) {
+  // In a sum the upper half counts the records.
+  return {split + workload.splits * (index % workload.keys_per_split),
+          index / workload.keys_per_split, one_record + drawn(workload, split, index) % 1000};
+}
+std::int64_t earliest_time(const Workload& workload, std::uint64_t index) {
+  return static_cast<std::int64_t>(index) * workload.step_ms;
+}
+std::int64_t time_of(const Workload& workload, std::uint64_t split, std::uint64_t index) {
+  const auto spread = static_cast<std::uint64_t>(workload.out_of_order_ms);
+  return earliest_time(workload, index) +
+         static_cast<std::int64_t>((drawn(workload, split, index) >> 20) % (spread + 1));
+}
+
+class SplitSource final : public SourceFunction<Event> {
+ public:
+  explicit SplitSource(const Workload& workload) : workload_(workload) {}
+
+  Status open(OperatorContext& context) override {
+    context_ = &context;
+    if (context.restored()) return {};
+    for (std::uint64_t split = 0; split < workload_.splits; ++split) {
+      if (split % static_cast<std::uint64_t>(context.parallelism()) ==
+          static_cast<std::uint64_t>(context.subtask())) {
+        positions_.push_back({split, 0});
+      }
+    }
+    return {};
+  }
+
+  Answer produce(SourceOutput<Event>& out) override {
+    const std::int64_t passed_ms = context_->wall_time_ms() - workload_.begins_ms;
+    const auto bursts = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(passed_ms < 0 ? 0 : passed_ms / workload_.pause_ms + 1, 0));
+    const std::uint64_t due = std::min(bursts * workload_.burst, workload_.records_per_split);
+    std::uint64_t behind = workload_.records_per_split;
+    for (auto& [split, next] : positions_) {
+      for (; next < due && !out.full(); ++next) {
+        out.emit(event_of(workload_, split, next), time_of(workload_, split, next));
+      }
+      behind = std::min(behind, next);
+    }
+    if (behind == workload_.records_per_split) return Answer::done;
+    // Saying the same again would wake everybody for nothing.
+    if (behind > said_) out.watermark(earliest_time(workload_, behind));
+    said_ = std::max(said_, behind);
+    if (behind < due) return Answer::more;
+    const auto next_ms = static_cast<std::int64_t>(bursts) * workload_.pause_ms;
+    context_->call_at(context_->now() + std::max<std::int64_t>(next_ms - passed_ms, 1) * 1'000'000);
+    return Answer::blocked;
+  }
+
+  Status snapshot(ByteWriter& out) override {
+    out.put_value(static_cast<std::uint64_t>(positions_.size()));
+    for (const auto& [split, next] : positions_) {
+      out.put_value(split);
+      out.put_value(next);
+    }
+    return {};
+  }
+  Status restore(ByteReader& in) override {
+    std::uint64_t count = 0;
+    bool valid = in.get_value(count);
+    for (std::uint64_t i = 0; valid && i < count; ++i) {
+      Position position;
+      valid = in.get_value(position.split) && in.get_value(position.next);
+      if (valid) positions_.push_back(position);
+    }
+    if (valid) return {};
+    return {ErrorCode::corrupt_record, "the state of a source of splits makes no sense"};
+  }
+
+ private:
+  struct Position {
+    std::uint64_t split = 0;
+    std::uint64_t next = 0;
+  };
+  const Workload workload_;
+  OperatorContext* context_ = nullptr;
+  std::vector<Position> positions_;
+  std::uint64_t said_ = 0;  // the watermark, as an index
+};
+
+std::int64_t stretch_end(std::int64_t time, std::int64_t length) {
+  return time / length * length + length;
+}
+
+// Says each record with the sum so far, and by a timer how many a stretch of time had.
+struct KeepAccount {
+  std::int64_t timer_ms = 1;
+  ValueState<Account> account{"account"};
+  MapState<Timestamp, std::uint64_t> by_stretch{"by_stretch"};
+
+  void process(const Event& event, KeyedOutput<Entry>& out) {
+    Account now = account.get_or({});
+    ++now.count;
+    now.sum += event.value;
+    account.set(now);
+    const Timestamp end = stretch_end(out.time(), timer_ms);
+    by_stretch.update(end, 0, [](std::uint64_t& count) { ++count; });
+    out.set_event_timer(end);
+    // The number is the event's: what was lost, doubled or turned round shows.
+    out.emit(Entry{event.key, account_record, event.number, now.sum});
+  }
+  void on_timer(Timestamp end, KeyedOutput<Entry>& out) {
+    out.emit(Entry{out.key<std::uint64_t>(), account_timer, static_cast<std::uint64_t>(end),
+                   by_stretch.get_or(end, 0)});
+    by_stretch.remove(end);
+  }
+};
+
+}  // namespace
+
+std::string Workload::to_text() const {
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits, keys_per_split,
+                     records_per_split, burst, pause_ms, begins_ms, step_ms, out_of_order_ms,
+                     window_ms, slide_ms, timer_ms, late_merge);
+}
+
+Workload Workload::from_text(const std::string& text) {
+  Workload workload;
+  std::istringstream in(text);
+  char comma = 0;
+  in >> workload.seed >> comma >> workload.splits >> comma >> workload.keys_per_split >> comma >>
+      workload.records_per_split >> comma >> workload.burst >> comma >> workload.pause_ms >>
+      comma >> workload.begins_ms >> comma >> workload.step_ms >> comma >>
+      workload.out_of_order_ms >> comma >> workload.window_ms >> comma >> workload.slide_ms >>
+      comma >> workload.timer_ms >> comma >> workload.late_merge;
+  return workload;
+}
+
+Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t lasts_s) {
+  Workload workload;
+  workload.seed = random.next();
+  workload.splits = 2 + random.below(4);
+  workload.keys_per_split = std::array<std::uint64_t, 4>{3, 7, 13, 29}[random.below(4)];
+  workload.records_per_split = (10'000 + random.below(1000)) / workload.splits + 1;
+  workload.pause_ms = random.between(300, 1500);
+  const std::int64_t bursts = lasts_s * 1000 / workload.pause_ms;
+  workload.burst = workload.records_per_split / static_cast<std::uint64_t>(bursts) + 1;
+  workload.begins_ms = begins_ms;
+  workload.step_ms =
+      std::max<std::int64_t>(1, workload.pause_ms / static_cast<std::int64_t>(workload.burst));
+  workload.out_of_order_ms = random.between(0, 2000);
+  workload.slide_ms = random.between(1000, 5000);
+  workload.window_ms = workload.slide_ms * random.between(1, 2);
+  workload.timer_ms = random.between(1000, 5000);
+  workload.late_merge = random.below(2);
+  return workload;
+}
+
+void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workload,
+                        const std::string& output) {
+  const auto events =
+      env.from_source<Event>("splits", make_operator_factory([workload] {
+                               return std::make_unique<SourceFunctionOperator<Event>>(
+                                   std::make_unique<SplitSource>(workload));
+                             }),
+                             true, encoded_values(workload.to_text()));
+  events.key_by(&Event::key)
+      .window(SlidingWindows::of(workload.window_ms, workload.slide_ms))
+      .strategy(workload.late_merge != 0 ? WindowStrategy::partial : WindowStrategy::repartition)
+      .sum(&Event::value)
+      .write_file(output + "/windows");
+  events.key_by(&Event::key)
+      .process(rebuildable(KeepAccount{.timer_ms = workload.timer_ms}, workload.timer_ms))
+      .write_file(output + "/accounts");
+}
+
+void stateful_job(StreamExecutionEnvironment& env) {
+  build_stateful_job(env, Workload::from_text(env.argument("workload")), env.argument("output"));
+  env.execute("accounts");
+}
+
+ExpectedOutput expected_output(const Workload& workload) {
+  ExpectedOutput expected;
+  for (std::uint64_t split = 0; split < workload.splits; ++split) {
+    for (std::uint64_t index = 0; index < workload.records_per_split; ++index) {
+      const Event event = event_of(workload, split, index);
+      const std::int64_t time = time_of(workload, split, index);
+      for (std::int64_t start = time / workload.slide_ms * workload.slide_ms;
+           start > time - workload.window_ms; start -= workload.slide_ms) {
+        expected.windows[{event.key, start, start + workload.window_ms}] += event.value;
+      }
+      ExpectedOutput::Account& account = expected.accounts[event.key];
+      account.sums.push_back((account.sums.empty() ? 0 : account.sums.back()) + event.value);
+      ++account.timers[stretch_end(time, workload.timer_ms)];
+    }
+  }
+  return expected;
+}
+
+}  // namespace hummer::cluster_simulation

@@ -1,0 +1,76 @@
+// StatefulJob: the job whose checkpoints the simulation tests, and what its output must be.
+//
+//   source of splits → key_by → window sum → write_file OUTPUT/windows     (two-phase)
+//                    → key_by → keyed process with timers → write_file OUTPUT/accounts
+//
+// The source has splits, as a log has partitions: a key belongs to one split, so the records of
+// a key have an order, also after a restore at another parallelism. Records carry event time and
+// come out of order by up to `out_of_order_ms`; a burst of every split is due each `pause_ms` of
+// the wall clock, so that a run lasts about a minute, and one that was down has to catch up.
+//
+// All is a function of the workload: expected_output() tells by plain loops what the files hold
+// in the end.
+//
+// Thread: that of the simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <hummer/environment.hpp>
+
+#include "platform/random.hpp"
+
+namespace hummer::cluster_simulation {
+
+struct Workload {
+  std::uint64_t seed = 1;
+  std::uint64_t splits = 4;
+  std::uint64_t keys_per_split = 7;
+  std::uint64_t records_per_split = 2600;
+  std::uint64_t burst = 20;  // records of a split that are due at once
+  std::int64_t pause_ms = 500;
+  std::int64_t begins_ms = 0;  // by the wall clock
+  std::int64_t step_ms = 10;   // of event time, between two records of a split
+  std::int64_t out_of_order_ms = 100;
+  std::int64_t window_ms = 2000;
+  std::int64_t slide_ms = 2000;
+  std::int64_t timer_ms = 3000;
+  std::uint64_t late_merge = 1;  // 0: records travel to their windows
+
+  std::uint64_t records() const { return splits * records_per_split; }
+  // As one argument of a job.
+  std::string to_text() const;
+  static Workload from_text(const std::string& text);
+};
+
+// About `lasts_s` seconds, at least 10'000 records.
+Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t lasts_s);
+
+void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workload,
+                        const std::string& output);
+
+// The same as a job of a library, with `--workload TEXT` and `--output DIRECTORY`.
+void stateful_job(StreamExecutionEnvironment& env);
+inline constexpr std::uint64_t stateful_job_library = 0x2000;
+
+struct ExpectedOutput {
+  using Window = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;  // key, start, end
+  std::map<Window, std::uint64_t> windows;
+  struct Account {
+    // By the record's number within its key: the sum up to it.
+    std::vector<std::uint64_t> sums;
+    std::map<std::int64_t, std::uint64_t> timers;  // by the end of a stretch: records in it
+  };
+  std::map<std::uint64_t, Account> accounts;
+};
+ExpectedOutput expected_output(const Workload& workload);
+
+// What a line of OUTPUT/accounts is about.
+inline constexpr std::uint64_t account_record = 0;
+inline constexpr std::uint64_t account_timer = 1;
+
+}  // namespace hummer::cluster_simulation
