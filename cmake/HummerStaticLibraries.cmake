@@ -29,7 +29,8 @@ target_include_directories(hummer_fmt SYSTEM PUBLIC ${fmt_include})
 
 # OpenSSL. Without it src/platform/tls_absent.cpp stands in for all other tls_*.cpp.
 add_library(hummer_tls INTERFACE)
-file(GLOB tls_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*/tls_*.cpp)
+file(GLOB tls_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*/tls_*.cpp
+     ${CMAKE_SOURCE_DIR}/src/*/*/tls_*.cpp)
 if(HUMMER_TLS)
   set(OPENSSL_USE_STATIC_LIBS ON)
   find_package(OpenSSL 3.0 REQUIRED)
