@@ -3,58 +3,9 @@
 #include <exception>
 #include <utility>
 
-#include "platform/executor.hpp"
-#include "platform/platform.hpp"
-#include "platform/wake_event.hpp"
+#include "runtime/chain_context.hpp"
 
 namespace hummer {
-
-class ChainDriver::Context final : public OperatorContext {
- public:
-  Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
-    name_ = options.name;
-    subtask_ = options.subtask;
-    parallelism_ = options.parallelism;
-    key_groups_ = options.key_groups;
-    attempt_ = options.attempt;
-    bounded_ = options.bounded;
-    slot_objects_ = options.slot_objects;
-  }
-
-  std::int64_t now() const override { return driver_.now_; }
-  void call_at(std::int64_t when) override {
-    timer_at_ = when;
-    driver_.rearm_timers();
-  }
-  void wake() override {
-    // A source is asked anyway.
-    if (!of_source_) driver_.woken_.store(true, std::memory_order_release);
-    driver_.wake_event_.notify();
-  }
-  Timestamp wall_time_ms() const override {
-    return (driver_.now_ + driver_.wall_origin_ns_) / 1'000'000;
-  }
-  std::shared_ptr<void> slot_local(const std::string& name,
-                                   const std::function<std::shared_ptr<void>()>& make) override {
-    if (slot_objects_ == nullptr) return make();
-    std::shared_ptr<void>& object = (*slot_objects_)[name];
-    if (!object) object = make();
-    return object;
-  }
-  Platform& platform() override { return driver_.platform_; }
-  Executor& executor() override { return *driver_.executor_; }
-  WakeEvent& wake_event() override { return driver_.wake_event_; }
-
-  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
-  void set_restored() { restored_ = true; }
-
-  std::int64_t timer_at_ = never;
-  bool of_source_ = false;
-
- private:
-  ChainDriver& driver_;
-  SlotObjects* slot_objects_ = nullptr;
-};
 
 ChainDriver::ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures)
     : platform_(platform), wake_event_(wake_event), figures_(figures) {}
@@ -74,16 +25,23 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   for (std::size_t port = 0; port < stage->output.port_count(); ++port) {
     stage->output_has_views |= stage->output.type(port).holds_views;
   }
-  if (stages_.empty()) source_ = dynamic_cast<SourceOperator*>(op.get());
+  if (stages_.empty()) {
+    source_ = dynamic_cast<SourceOperator*>(op.get());
+    relay_ = dynamic_cast<BarrierRelay*>(op.get());
+  }
   stage->context->of_source_ = stages_.empty() && source_ != nullptr;
   stage->op = std::move(op);
   stages_.push_back(std::move(stage));
 }
 
-void ChainDriver::add_emitter(std::size_t stage, std::size_t port,
-                              std::unique_ptr<Emitter> emitter) {
-  stages_[stage]->exits[port].emitters.push_back(std::move(emitter));
+void ChainDriver::add_emitter(std::size_t stage, std::size_t port, std::unique_ptr<Emitter> emitter,
+                              Destination target) {
+  Exit& exit = stages_[stage]->exits[port];
+  exit.emitters.push_back(std::move(emitter));
+  exit.targets.push_back(std::move(target));
 }
+
+int ChainDriver::subtask() const { return stages_.front()->context->subtask(); }
 
 const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t port) const {
   return stages_[stage]->output.type(port);
@@ -107,9 +65,9 @@ Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* co
   return {};
 }
 
-Answer ChainDriver::snapshot(Stage& stage) {
+Answer ChainDriver::snapshot(Stage& stage, std::vector<SnapshotPiece>& pieces) {
   return guarded(stage, [&] {
-    SnapshotPiece& piece = pieces_.emplace_back(SnapshotPiece{stage.uid, {}, false});
+    SnapshotPiece& piece = pieces.emplace_back(SnapshotPiece{stage.uid, {}, stage.has_ended});
     ByteWriter out(piece.bytes);
     Status status = stage.op->snapshot(out);
     piece.bytes.resize(out.size());
@@ -121,14 +79,13 @@ Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
   HUMMER_ASSERT(idle());
   pieces_.clear();
   for (auto& stage : stages_) {
-    if (snapshot(*stage) == Answer::failed) return failure_;
+    if (snapshot(*stage, pieces_) == Answer::failed) return failure_;
     pieces_.back().ended = true;
   }
   return std::exchange(pieces_, {});
 }
 
 Status ChainDriver::commit(std::uint64_t epoch) {
-  HUMMER_ASSERT(idle());
   for (auto& stage : stages_) {
     const Answer answer = guarded(*stage, [&] {
       Status status = stage->op->commit(epoch);
@@ -219,7 +176,11 @@ Answer ChainDriver::run() {
   while (current_ >= 0) {
     Stage& stage = *stages_[static_cast<std::size_t>(current_)];
     if (stage.phase == Phase::empty) {
-      --current_;
+      if (!stage.aside.empty()) [[unlikely]] {
+        take_aside(stage);
+      } else {
+        --current_;
+      }
       continue;
     }
     if (const Answer answer = step(stage); answer != Answer::done) return answer;
@@ -236,33 +197,6 @@ Answer ChainDriver::step(Stage& stage) {
     case Phase::empty: break;
   }
   return Answer::done;
-}
-
-// Runs a call of the operator, turning what its user code throws into a failure.
-template <typename Call>
-Answer ChainDriver::guarded(Stage& stage, Call&& call) {
-  figures_.current_operator.store(
-      static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
-      std::memory_order_relaxed);
-  std::string thrown;
-  try {
-    const Answer answer = call();
-    if (answer != Answer::failed) [[likely]]
-      return answer;
-    const Status& status = stage.context->failure();
-    return fail(status.ok()
-                    ? Status(ErrorCode::operator_failed,
-                             "operator '" + stage.context->name() + "' failed without a reason")
-                    : status);
-  } catch (const std::exception& error) {
-    thrown = error.what();
-  } catch (...) {
-    thrown = "an exception that is no std::exception";
-  }
-  return fail({ErrorCode::user_function_failed,
-               "function of operator '" + stage.context->name() + "' (subtask " +
-                   std::to_string(stage.context->subtask()) + ") failed at " + position_of(stage) +
-                   ": " + thrown});
 }
 
 std::string ChainDriver::position_of(Stage& stage) const {
@@ -284,7 +218,8 @@ Answer ChainDriver::fail(Status status) {
   return Answer::failed;
 }
 
-Answer ChainDriver::step_process(Stage& stage) {
+// One call of process, and where to go on: its phase is then control or hand_over.
+Answer ChainDriver::call_process(Stage& stage) {
   const int input = &stage == stages_.front().get() ? head_input_ : 0;
   const Answer answer = guarded(
       stage, [&] { return stage.op->process_input(input, stage.input.batch, stage.output); });
@@ -302,7 +237,7 @@ Answer ChainDriver::step_process(Stage& stage) {
     stage.forwarded = stage.output.take_control();
     if (stage.input.control && !stage.forwarded) {
       stage.phase = Phase::control;
-      return Answer::done;
+      return answer;
     }
     stage.resume = stage.input.control ? Phase::control : Phase::empty;
   } else {
@@ -311,6 +246,12 @@ Answer ChainDriver::step_process(Stage& stage) {
   }
   stage.phase = Phase::hand_over;
   stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+  return answer;
+}
+
+Answer ChainDriver::step_process(Stage& stage) {
+  const Answer answer = call_process(stage);
+  if (answer == Answer::failed) return answer;
   if (answer == Answer::blocked) {
     const Answer handed = step_hand_over(stage);
     if (handed != Answer::done) return handed;
@@ -324,6 +265,11 @@ Answer ChainDriver::step_process(Stage& stage) {
 void ChainDriver::finish_input(Stage& stage) {
   stage.figures->records_in.add(stage.input.batch.size() + stage.context->take_further_records());
   stage.input.batch.clear();
+  if (stage.input_was_aside) [[unlikely]] {
+    // Its type may be that of another input than the one whose used batch is expected here.
+    stage.input.batch.release();
+    stage.input_was_aside = false;
+  }
 }
 
 Answer ChainDriver::call_control(Stage& stage) {
@@ -354,7 +300,7 @@ Answer ChainDriver::step_control(Stage& stage) {
         stage.phase == Phase::control && stage.input.control.kind == Control::Kind::barrier;
     if (barrier && on_snapshot_ != nullptr) {
       if (&stage == stages_.front().get()) pieces_.clear();
-      if (snapshot(stage) == Answer::failed) return Answer::failed;
+      if (snapshot(stage, pieces_) == Answer::failed) return Answer::failed;
     }
     const Control own = stage.output.take_control();
     const Control::Kind kind = stage.input.control.kind;
@@ -365,6 +311,7 @@ Answer ChainDriver::step_control(Stage& stage) {
       stage.forwarded = own;
       stage.resume = Phase::control;  // then the idle itself
     } else {
+      stage.has_ended |= kind == Control::Kind::end;
       stage.forwarded = std::exchange(stage.input.control, {});
       if (kind == Control::Kind::watermark && stage.op->makes_watermarks()) stage.forwarded = own;
       stage.resume = Phase::empty;
@@ -397,7 +344,7 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
         exit.loaded = true;
       }
     }
-    if (exit.loaded) {
+    while (exit.loaded || (!exit.aside.empty() && exit.load_aside())) {
       if (const Answer answer = push(stage, exit); answer != Answer::done) return answer;
       exit.loaded = false;
     }
