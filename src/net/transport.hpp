@@ -107,7 +107,7 @@ struct Received {
   std::string_view bytes;
   // Of a barrier.
   std::uint64_t epoch = 0;
-  std::string in_flight;
+  std::string in_flight = {};
 };
 
 class TransportReceiver {

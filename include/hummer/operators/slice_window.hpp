@@ -15,7 +15,10 @@
 // by a timer. At the end of the stream all go out.
 //
 // Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
-// State: watermark and slices with their tables; restored by the keys it owns.
+// State: watermark and slices with their tables; restored by the keys it owns. The watermarks of
+// earlier subtasks may differ (an unaligned checkpoint does not wait for the slowest): windows begin
+// again at the lowest, and slices of a subtask that was ahead join when its watermark is reached, so
+// that no window of its keys goes out twice.
 #pragma once
 
 #include <map>
@@ -90,28 +93,63 @@ class SliceWindowOperator final : public Operator {
   Answer end(Output& out) override { return advance(end_of_time, out); }
 
   Status snapshot(ByteWriter& out) override {
-    out.put_value(std::uint8_t{1});  // version
+    out.put_value(std::uint8_t{2});  // version
     out.put_value(watermark_);
     slices_.snapshot(out);
+    std::uint32_t ahead = 0;
+    for (const auto& [time, all] : ahead_) ahead += static_cast<std::uint32_t>(all.size());
+    out.put_value(ahead);
+    for (const auto& [time, all] : ahead_) {
+      for (const SliceTables<K, Accumulator>& slices : all) {
+        out.put_value(time);
+        slices.snapshot(out);
+      }
+    }
     return {};
   }
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
-    Timestamp time = 0;
-    const bool valid = in.get_value(version) && version == 1 && in.get_value(time) &&
-                       slices_.restore(
-                           in, [&](const K& key) { return context().owns_key(key); },
-                           [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
-                             aggregate_.merge(accumulator, is_new, other);
-                           });
-    if (!valid) return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
-    watermark_ = restored_ ? std::min(watermark_, time) : time;
-    restored_ = true;
-    return {};
+    std::uint32_t ahead = 0;
+    bool valid = in.get_value(version) && (version == 1 || version == 2) && restore_slices(in);
+    if (valid && version == 2) valid = in.get_value(ahead);
+    for (; valid && ahead > 0; --ahead) valid = restore_slices(in);
+    if (valid) return {};
+    return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
   }
 
  private:
   bool processing_time() const { return grid_.domain == TimeDomain::processing; }
+
+  // A watermark and the slices that belong to it.
+  bool restore_slices(ByteReader& in) {
+    Timestamp time = 0;
+    SliceTables<K, Accumulator> slices;
+    if (!in.get_value(time) || !restore_into(slices, in)) return false;
+    if (!restored_ || time < watermark_) {
+      if (restored_) ahead_[watermark_].push_back(std::exchange(slices_, {}));
+      restored_ = true;
+      watermark_ = time;
+      slices_ = std::move(slices);
+    } else if (time > watermark_ && !slices.empty() && !processing_time()) {
+      ahead_[time].push_back(std::move(slices));
+    } else {
+      join(slices);
+    }
+    return true;
+  }
+  bool restore_into(SliceTables<K, Accumulator>& slices, ByteReader& in) {
+    return slices.restore(
+        in, [&](const K& key) { return context().owns_key(key); },
+        [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
+          aggregate_.merge(accumulator, is_new, other);
+        });
+  }
+  void join(const SliceTables<K, Accumulator>& slices) {
+    for (const auto& [slice, table] : slices.all()) {
+      merge_tables(slices_.at(slice, table->size(), aggregate_), *table, aggregate_);
+    }
+    sliding_.forget();
+  }
 
   // Windows up to here have gone out.
   Timestamp fired_until() const { return std::max(fired_until_, watermark_); }
@@ -166,6 +204,15 @@ class SliceWindowOperator final : public Operator {
   }
 
   Answer advance(Timestamp time, Output& out) {
+    while (!ahead_.empty() && ahead_.begin()->first <= time) {
+      const Answer answer = advance_to(ahead_.begin()->first, out);
+      if (answer != Answer::done) return answer;
+      for (const auto& slices : ahead_.begin()->second) join(slices);
+      ahead_.erase(ahead_.begin());
+    }
+    return advance_to(time, out);
+  }
+  Answer advance_to(Timestamp time, Output& out) {
     if (refining_) {
       if (const Answer answer = refine(out); answer != Answer::done) return answer;
     }
@@ -295,6 +342,8 @@ class SliceWindowOperator final : public Operator {
   Timestamp watermark_ = no_timestamp;
   Timestamp fired_until_ = no_timestamp;  // while several windows go out
   bool restored_ = false;
+  // Restored from subtasks that were ahead, by their watermarks.
+  std::map<Timestamp, std::vector<SliceTables<K, Accumulator>>> ahead_;
 
   TimeWindow window_{};  // goes out
   const Table* result_ = nullptr;

@@ -12,9 +12,15 @@
 namespace hummer {
 namespace {
 
-// The first byte of a piece: whether it was written behind the end of the stream.
+// The first byte of a piece: whether it was written behind the end of the stream, or is no state
+// but records in flight.
 constexpr char piece_goes_on = 0;
 constexpr char piece_ended = 1;
+constexpr char piece_in_flight = 2;
+
+char kind_of(const SnapshotPiece& piece) {
+  return piece.in_flight ? piece_in_flight : piece.ended ? piece_ended : piece_goes_on;
+}
 
 }  // namespace
 
@@ -82,12 +88,14 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
       const Result<bool> more = reader->next(uid, piece);
       if (!more.ok()) return more.status();
       if (!*more) break;
-      if (piece.empty() || (piece[0] != piece_goes_on && piece[0] != piece_ended)) {
+      if (piece.empty() || piece[0] < piece_goes_on || piece[0] > piece_in_flight) {
         return Status(ErrorCode::corrupt_file, "snapshot file '" + path + "/" + file.name +
                                                    "': the piece '" + uid +
                                                    "' does not say whether it had ended");
       }
-      state->pieces[uid].push_back({uid, piece.substr(1), piece[0] == piece_ended});
+      const bool in_flight = piece[0] == piece_in_flight;
+      auto& kind = in_flight ? state->in_flight : state->pieces;
+      kind[uid].push_back({uid, piece.substr(1), piece[0] == piece_ended, in_flight});
     }
   }
   return std::shared_ptr<const RestoredState>(std::move(state));
@@ -208,7 +216,7 @@ class CheckpointSession::State {
                                              store_.path_of(current_) + "/" + file.name, head);
     if (!writer.ok()) return writer.status();
     for (const SnapshotPiece& piece : pieces) {
-      HUMMER_TRY(writer->add(piece.uid, (piece.ended ? piece_ended : piece_goes_on) + piece.bytes));
+      HUMMER_TRY(writer->add(piece.uid, kind_of(piece) + piece.bytes));
     }
     const Result<SnapshotFileSummary> summary = writer->finish();
     if (!summary.ok()) return summary.status();
@@ -234,7 +242,7 @@ class CheckpointSession::State {
       event_.notify();
       return;
     }
-    deployment_->trigger(current_);
+    deployment_->trigger(current_, begin->savepoint);
     for (std::size_t chain = 0; chain < last_pieces_.size(); ++chain) {
       if (last_pieces_[chain]) save_last(chain);
     }

@@ -168,6 +168,8 @@ Task<Status> SupervisedRun::run_attempt() {
         describe_job(graphs_.job_graph, graphs_.execution_graph, graphs_.job_graph.fingerprint),
         graphs_.execution_graph, next_checkpoint_);
     deployment_options.guarantee = options.checkpoints.guarantee;
+    deployment_options.unaligned = options.checkpoints.unaligned;
+    deployment_options.allow_dropped_state = options.checkpoints.allow_dropped_state;
     deployment_options.on_snapshot = [&session = *session](const ExecutionTask& task,
                                                            TaskSnapshot snapshot) {
       session.snapshot_taken(task, std::move(snapshot));

@@ -213,6 +213,7 @@ Status Deployment::make_tasks() {
 }
 
 Status Deployment::restore_tasks() {
+  HUMMER_TRY(check_in_flight());
   for (const ExecutionTask& execution : execution_graph_.tasks) {
     StreamTask* task = task_here(execution.id);
     if (task == nullptr || execution.kind != TaskKind::chain) continue;
@@ -235,6 +236,7 @@ Status Deployment::restore_tasks() {
       }
       HUMMER_TRY(task->chain().restore(stage, own));
     }
+    HUMMER_TRY(restore_in_flight(execution, *task));
   }
   return {};
 }
@@ -247,9 +249,10 @@ void Deployment::for_each_chain(Function&& function) {
   }
 }
 
-void Deployment::trigger(std::uint64_t checkpoint) {
+void Deployment::trigger(std::uint64_t checkpoint, bool savepoint) {
+  const bool overtakes = !savepoint && this->overtakes();
   for_each_chain([&](StreamTask& task) {
-    if (task.chain().has_source()) task.trigger(checkpoint);
+    if (task.chain().has_source()) task.trigger(checkpoint, overtakes);
   });
 }
 
@@ -269,6 +272,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.bounded = vertex.bounded;
   stage.batch_records = options_.batch_records;
   stage.slot_objects = &slot_of(execution).objects;
+  if (execution.kind != TaskKind::chain && overtakes()) task.set_passes_barriers_on();
   if (execution.kind == TaskKind::sender) {
     stage.name = "send";
     task.chain().add_stage(std::make_unique<UnionOperator>(edge_type(execution.edge)), stage);
@@ -358,26 +362,30 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
       case Routing::forward: emitter = std::make_unique<ForwardEmitter>(rings, target); break;
       case Routing::rebalance: emitter = std::make_unique<RebalanceEmitter>(rings, target); break;
       case Routing::broadcast: emitter = std::make_unique<BroadcastEmitter>(rings, target); break;
-      case Routing::hash: {
-        const PartitionerFactory* factory = nullptr;
-        const int to_node =
-            job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
-        int input = 0;  // one stream may feed two inputs, by different keys
-        for (const StreamEdge& written : stream_graph_.edges) {
-          if (written.to != to_node) continue;
-          if (input++ == edge.to_input) factory = written.partitioner.get();
-        }
-        HUMMER_ASSERT(factory != nullptr);
+      case Routing::hash:
         emitter = std::make_unique<HashEmitter>(
             rings, target, chain.output_type(last, port),
-            factory->make(static_cast<std::uint32_t>(rings.size()),
-                          static_cast<std::uint32_t>(edge.key_groups)),
+            partitioner_of(edge).make(static_cast<std::uint32_t>(rings.size()),
+                                      static_cast<std::uint32_t>(edge.key_groups)),
             options_.batch_records);
         break;
-      }
     }
-    chain.add_emitter(last, port, std::move(emitter));
+    const std::string& uid =
+        job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().uid;
+    chain.add_emitter(last, port, std::move(emitter), {uid, edge.to_input});
   }
+}
+
+const PartitionerFactory& Deployment::partitioner_of(const JobEdge& edge) const {
+  const int to_node = job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
+  const PartitionerFactory* factory = nullptr;
+  int input = 0;  // one stream may feed two inputs, by different keys
+  for (const StreamEdge& written : stream_graph_.edges) {
+    if (written.to != to_node) continue;
+    if (input++ == edge.to_input) factory = written.partitioner.get();
+  }
+  HUMMER_ASSERT(factory != nullptr);
+  return *factory;
 }
 
 void Deployment::fail(Status status) {
