@@ -4,13 +4,13 @@
 //             [--records 400000] [--limit-ms 2000]
 //
 // A source at full speed, an exchange by key, running counts, and chained to them a sink that takes
-// one record per 50 ms and answers `blocked` otherwise; a checkpoint is begun every 2 s and given up
-// after 20. How long each takes is read off its directory: from when it appears until its metadata
-// does.
+// one record per 50 ms and answers `blocked` otherwise; a checkpoint is begun every 2 s and given
+// up after 20. How long each takes is read off its directory: from when it appears until its
+// metadata does.
 //
-// unaligned: every checkpoint must be complete within --limit-ms. Then the job is cancelled and goes
-// on from the newest one at another parallelism, with a sink that takes everything, to its end: the
-// sinks must have got each count of each key once, those before the checkpoint included.
+// unaligned: every checkpoint must be complete within --limit-ms. Then the job is cancelled and
+// goes on from the newest one at another parallelism, with a sink that takes everything, to its
+// end: the sinks must have got each count of each key once, those before the checkpoint included.
 // aligned: says how many were complete; nothing is asserted.
 //
 // Exit code 1 when something does not hold. The last line has the figures. Thread: main watches.
@@ -265,12 +265,13 @@ int run(const Options& options) {
     }
     right = goes_on_right(options) && right;
   }
-  std::printf("%s over %s: %zu of %zu checkpoints complete, median %.0f ms, slowest %.0f ms, up to "
-              "%.1f MB%s\n",
-              options.unaligned ? "unaligned" : "aligned", options.over_tcp ? "tcp" : "memory",
-              times.size(), begun, times.empty() ? 0 : times[times.size() / 2],
-              times.empty() ? 0 : times.back(), static_cast<double>(bytes) / 1e6,
-              right ? "" : ", NOT RIGHT");
+  std::printf(
+      "%s over %s: %zu of %zu checkpoints complete, median %.0f ms, slowest %.0f ms, up to "
+      "%.1f MB%s\n",
+      options.unaligned ? "unaligned" : "aligned", options.over_tcp ? "tcp" : "memory",
+      times.size(), begun, times.empty() ? 0 : times[times.size() / 2],
+      times.empty() ? 0 : times.back(), static_cast<double>(bytes) / 1e6,
+      right ? "" : ", NOT RIGHT");
   return right ? 0 : 1;
 }
 

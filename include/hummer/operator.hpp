@@ -24,7 +24,9 @@
 //   idle       nothing more is at hand for now: emit what would otherwise wait.
 //   timer      `now` has reached the time asked for with OperatorContext::call_at.
 //   snapshot   writes what restore needs; called between two elements, after flush. Behind `end`
-//              it writes what makes a second end emit nothing again.
+//              it writes what makes a second end emit nothing again. With unaligned checkpoints
+//              flush and snapshot also come where process has answered `blocked`: records before
+//              in.position() are part of the state, the others come again after a restore.
 //   commit     the epoch's snapshots are complete everywhere: what was held back for them may
 //              become visible. Idempotent; may never come for an epoch, then a later one stands
 //              for it too. After a restart it comes again for the epoch that was restored.
@@ -143,6 +145,8 @@ class OperatorContext {
                                         static_cast<std::uint32_t>(parallelism_), groups)) ==
            subtask_;
   }
+  // The same in all attempts of one run of the job, and drawn anew for another.
+  std::uint64_t run() const { return run_; }
   // How often the job was started before, by a failure.
   std::uint32_t attempt() const { return attempt_; }
   // In flush: that of the barrier in hand.
@@ -198,6 +202,7 @@ class OperatorContext {
   int parallelism_ = 1;
   int key_groups_ = default_key_groups;
   bool restored_ = false;
+  std::uint64_t run_ = 0;
   std::uint32_t attempt_ = 0;
   std::uint64_t epoch_ = 0;
   bool bounded_ = true;

@@ -92,6 +92,13 @@ SimulatedPlatform& Simulation::add_node(std::string name) {
   return *nodes_.back();
 }
 
+SimulatedPlatform& Simulation::add_node(std::string name, const SimulatedPlatform& with_its_disk) {
+  const int index = nodes_made_++;
+  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
+      new SimulatedPlatform(*this, std::move(name), index, with_its_disk.files_->disk())));
+  return *nodes_.back();
+}
+
 SimulatedPlatform& Simulation::restart_node(SimulatedPlatform& killed) {
   HUMMER_ASSERT(!killed.alive());
   trace("restart", static_cast<std::uint64_t>(killed.index_));

@@ -151,6 +151,7 @@ class Simulation {
 
   // Lives as long as the simulation. Executors made by it must be destroyed before.
   SimulatedPlatform& add_node(std::string name);
+  SimulatedPlatform& add_node(std::string name, const SimulatedPlatform& with_its_disk);
   // A process on the machine of a killed node: its disk and its address, nothing else.
   SimulatedPlatform& restart_node(SimulatedPlatform& killed);
 

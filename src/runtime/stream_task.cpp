@@ -57,6 +57,10 @@ void StreamTask::trigger(std::uint64_t epoch, bool overtakes) {
   wake_event_.notify();
 }
 
+void StreamTask::pause_after(std::uint64_t epoch) {
+  if (pause_after_.exchange(epoch, std::memory_order_acq_rel) != epoch) wake_event_.notify();
+}
+
 void StreamTask::commit(std::uint64_t epoch) {
   commit_asked_.store(epoch, std::memory_order_release);
   wake_event_.notify();
@@ -170,7 +174,7 @@ Task<void> StreamTask::run() {
         continue;
       }
       if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
-      answer = chain_->produce();
+      answer = produce();
       if (answer == Answer::failed) {
         finish(chain_->failure());
         co_return;
@@ -226,7 +230,7 @@ Task<void> StreamTask::run() {
     }
     if (chain_->has_source() && !ready) {
       // A source may have got something between its answer and prepare_wait().
-      answer = chain_->produce();
+      answer = produce();
       if (answer == Answer::failed) {
         wake_event_.cancel_wait();
         finish(chain_->failure());
@@ -356,11 +360,23 @@ void StreamTask::complete_alignment() {
 
 // False: it has failed, and the task has finished.
 bool StreamTask::commit_epoch() {
-  committed_ = commit_asked_.load(std::memory_order_acquire);
-  Status status = chain_->commit(committed_);
+  Status status = commit_asked();
   if (status.ok()) return true;
   finish(std::move(status));
   return false;
+}
+
+Status StreamTask::commit_asked() {
+  const std::uint64_t epoch = commit_asked_.load(std::memory_order_acquire);
+  HUMMER_TRY(chain_->commit(epoch));
+  committed_.store(epoch, std::memory_order_release);
+  if (on_committed_) on_committed_();
+  return {};
+}
+
+Answer StreamTask::produce() {
+  const std::uint64_t pause = pause_after_.load(std::memory_order_acquire);
+  return pause != 0 && last_barrier_ >= pause ? Answer::blocked : chain_->produce();
 }
 
 Task<void> StreamTask::wait_for_commits() {

@@ -28,8 +28,8 @@
 // other inputs before the barrier is announced there) are saved with its state; it reports when
 // that is all. A sender or receiver task has no state: what it holds goes on with the announcement.
 //
-// Thread: invoke on the slot's; cancel, stop, trigger, commit, finish_committed and figures from
-// any.
+// Thread: invoke on the slot's; cancel, stop, trigger, commit, pause_after, finish_committed and
+// figures from any.
 #pragma once
 
 #include <atomic>
@@ -90,6 +90,15 @@ class StreamTask {
   void trigger(std::uint64_t epoch, bool overtakes = false);
   // The epoch's snapshots are complete everywhere: operators may commit.
   void commit(std::uint64_t epoch);
+  // Of a source task: sends nothing behind the barrier of `epoch`, or of the one it has sent since;
+  // 0: goes on.
+  void pause_after(std::uint64_t epoch);
+  // The newest epoch that its operators have committed.
+  std::uint64_t committed() const { return committed_.load(std::memory_order_acquire); }
+  // Before invoke: called on the slot's thread after each commit.
+  void set_on_committed(std::function<void()> on_committed) {
+    on_committed_ = std::move(on_committed);
+  }
   // Nothing is left to commit: a task that has ended may finish.
   void finish_committed();
   // Its last snapshot was reported.
@@ -133,7 +142,10 @@ class StreamTask {
   void record_inputs();
   void forget_recording();
   void append_waiting(const RingChannel& channel, std::uint64_t until, std::string& runs) const;
-  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed_; }
+  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed(); }
+  Status commit_asked();
+  // Of a source: what it has, unless it is paused.
+  Answer produce();
   bool commit_epoch();
   Task<void> wait_for_commits();
   void finish(Status status);
@@ -167,7 +179,9 @@ class StreamTask {
   std::vector<SnapshotPiece> state_at_barrier_;
   InFlight in_flight_;
   std::atomic<std::uint64_t> commit_asked_{0};
-  std::uint64_t committed_ = 0;
+  std::atomic<std::uint64_t> committed_{0};
+  std::function<void()> on_committed_;
+  std::atomic<std::uint64_t> pause_after_{0};
   std::atomic<bool> finish_asked_{false};
   std::atomic<bool> ended_{false};
   Status result_;

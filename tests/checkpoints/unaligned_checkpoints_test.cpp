@@ -1,6 +1,6 @@
 // Unaligned checkpoints of jobs behind a bottleneck that fail and start again, also at another
-// parallelism and over TCP: the files hold what a run without failures would have written. Embedded,
-// under the simulated platform with many seeds.
+// parallelism and over TCP: the files hold what a run without failures would have written.
+// Embedded, under the simulated platform with many seeds.
 #include <gtest/gtest.h>
 
 #include <hummer/hummer.hpp>
@@ -41,9 +41,9 @@ class Bottleneck final : public Operator {
 template <typename T>
 DataStream<T> through_bottleneck(const DataStream<T>& stream,
                                  const std::atomic<bool>* closed = nullptr) {
-  return stream.template transform<T>(
-      "bottleneck",
-      make_operator_factory([closed] { return std::make_unique<Bottleneck<T>>(closed); }));
+  return stream.template transform<T>("bottleneck", make_operator_factory([closed] {
+                                        return std::make_unique<Bottleneck<T>>(closed);
+                                      }));
 }
 
 struct Item {
@@ -119,7 +119,8 @@ class UnalignedCheckpoints : public testing::TestWithParam<std::uint64_t> {
     EnvironmentOptions options;
     options.platform = &node;
     options.parallelism = parallelism;
-    options.batch_records = GetParam() % 3 == 0 ? 64 : static_cast<std::uint32_t>(GetParam() % 9 + 1);
+    options.batch_records =
+        GetParam() % 3 == 0 ? 64 : static_cast<std::uint32_t>(GetParam() % 9 + 1);
     options.channel_credits = 2;
     options.checkpoints.directory = "/checkpoints";
     options.checkpoints.interval_ms = 30;

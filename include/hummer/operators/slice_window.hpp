@@ -16,9 +16,9 @@
 //
 // Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
 // State: watermark and slices with their tables; restored by the keys it owns. The watermarks of
-// earlier subtasks may differ (an unaligned checkpoint does not wait for the slowest): windows begin
-// again at the lowest, and slices of a subtask that was ahead join when its watermark is reached, so
-// that no window of its keys goes out twice.
+// earlier subtasks may differ (an unaligned checkpoint does not wait for the slowest): windows
+// begin again at the lowest, and slices of a subtask that was ahead join when its watermark is
+// reached, so that no window of its keys goes out twice.
 #pragma once
 
 #include <map>

@@ -40,8 +40,8 @@ struct Deployment::InFlightInput {
 };
 
 Result<Deployment::InFlightInput> Deployment::in_flight_input(const JobVertex& vertex,
-                                                              ChainDriver& chain,
-                                                              std::size_t stage, int input) const {
+                                                              ChainDriver& chain, std::size_t stage,
+                                                              int input) const {
   InFlightInput found;
   if (stage > 0) {
     found.type = &chain.output_type(stage - 1, 0);
@@ -95,8 +95,7 @@ Status Deployment::restore_in_flight(const ExecutionTask& execution, StreamTask&
         Result<InFlightReader> reader = InFlightReader::open(piece.bytes);
         if (!reader.ok()) return reader.status();
         if (reader->hop() != hop) continue;
-        Result<InFlightInput> input =
-            in_flight_input(vertex, task.chain(), stage, reader->input());
+        Result<InFlightInput> input = in_flight_input(vertex, task.chain(), stage, reader->input());
         if (!input.ok()) return input.status();
         const bool dealt_here = reader->subtask() % execution.parallelism == execution.subtask;
         if (!input->partitioner && !dealt_here) continue;
