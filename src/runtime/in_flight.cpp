@@ -29,6 +29,7 @@ void append_run(const Batch& batch, std::string& runs) {
     runs.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
   const bool timed = batch.has_timestamps();
+  put(batch.type().id);
   put(static_cast<std::uint32_t>(batch.size() - first));
   put(timed ? run_has_timestamps : std::uint8_t{0});
   put(static_cast<std::uint64_t>(out.size()));
@@ -76,9 +77,19 @@ Result<InFlightReader> InFlightReader::open(std::string_view bytes) {
 
 Result<bool> InFlightReader::next(const TypeDescriptor& type, Batch& batch) {
   if (in_.left() == 0) return false;
+  std::uint64_t type_id = 0;
   std::uint32_t records = 0;
   std::uint8_t flags = 0;
   std::uint64_t values_bytes = 0;
+  if (!in_.get_value(type_id)) return corrupt("the type of a run");
+  if (type_id != type.id) {
+    return Status(ErrorCode::invalid_graph,
+                  "the checkpoint holds records that were in flight, and the operator now takes "
+                  "others (" +
+                      type.name +
+                      "): restore from a savepoint, or where the job has the same operators (one "
+                      "subtask may need fewer of them than several)");
+  }
   if (!in_.get_value(records) || records == 0 || records > max_run_records ||
       !in_.get_value(flags) || flags > run_has_timestamps || !in_.get_value(values_bytes)) {
     return corrupt("the head of a run");

@@ -7,8 +7,8 @@
 // FLIP-76.)
 //
 //   piece  := version u8 (1), hop u8, input u32, subtask u32, run*
-//   run    := records u32, flags u8 (1: timestamps), values_bytes u64, values by the codec of the
-//             type, timestamps
+//   run    := type u64, records u32, flags u8 (1: timestamps), values_bytes u64, values by the
+//             codec of the type, timestamps
 //
 // Hop: how far from the operator a record was, in tasks. Those of hop 0 (a rest of the operator's
 // own batch, its channels) come before those of hop 1 (not published yet by the task upstream), so
@@ -17,7 +17,7 @@
 // Controls are not kept: a watermark that is lost is made good by the next one, and after a restore
 // the first one must not come before these records.
 //
-// Thread: values. Errors: corrupt_record.
+// Thread: values. Errors: corrupt_record; invalid_graph when the operator takes another type now.
 #pragma once
 
 #include <cstdint>

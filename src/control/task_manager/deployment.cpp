@@ -212,36 +212,6 @@ Status Deployment::make_tasks() {
   return {};
 }
 
-Status Deployment::restore_tasks() {
-  HUMMER_TRY(check_in_flight());
-  for (const ExecutionTask& execution : execution_graph_.tasks) {
-    StreamTask* task = task_here(execution.id);
-    if (task == nullptr || execution.kind != TaskKind::chain) continue;
-    if (options_.on_snapshot) {
-      task->enable_snapshots(options_.guarantee,
-                             [this, &execution](StreamTask&, TaskSnapshot snapshot) {
-                               options_.on_snapshot(execution, std::move(snapshot));
-                             });
-      if (options_.on_committed) task->set_on_committed(options_.on_committed);
-    }
-    if (options_.restored == nullptr) continue;
-    const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
-    for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
-      const ChainedOperator& chained = vertex.chain[stage];
-      const auto found = options_.restored->pieces.find(chained.uid);
-      if (found == options_.restored->pieces.end()) continue;
-      std::vector<const SnapshotPiece*> own;
-      for (std::size_t i = 0; i < found->second.size(); ++i) {
-        const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
-        if (chained.stateful || dealt_here) own.push_back(&found->second[i]);
-      }
-      HUMMER_TRY(task->chain().restore(stage, own));
-    }
-    HUMMER_TRY(restore_in_flight(execution, *task));
-  }
-  return {};
-}
-
 template <typename Function>
 void Deployment::for_each_chain(Function&& function) {
   for (const ExecutionTask& execution : execution_graph_.tasks) {
@@ -388,18 +358,6 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
         job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().uid;
     chain.add_emitter(last, port, std::move(emitter), {uid, edge.to_input});
   }
-}
-
-const PartitionerFactory& Deployment::partitioner_of(const JobEdge& edge) const {
-  const int to_node = job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
-  const PartitionerFactory* factory = nullptr;
-  int input = 0;  // one stream may feed two inputs, by different keys
-  for (const StreamEdge& written : stream_graph_.edges) {
-    if (written.to != to_node) continue;
-    if (input++ == edge.to_input) factory = written.partitioner.get();
-  }
-  HUMMER_ASSERT(factory != nullptr);
-  return *factory;
 }
 
 void Deployment::fail(Status status) {

@@ -1,4 +1,5 @@
-// Deployment: records in flight that an unaligned checkpoint holds. See runtime/in_flight.hpp.
+// Deployment: what tasks begin with, after a restart: the states of operators, and records in
+// flight that an unaligned checkpoint holds (runtime/in_flight.hpp).
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -6,6 +7,36 @@
 #include "control/task_manager/deployment.hpp"
 
 namespace hummer {
+
+Status Deployment::restore_tasks() {
+  HUMMER_TRY(check_in_flight());
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    StreamTask* task = task_here(execution.id);
+    if (task == nullptr || execution.kind != TaskKind::chain) continue;
+    if (options_.on_snapshot) {
+      task->enable_snapshots(options_.guarantee,
+                             [this, &execution](StreamTask&, TaskSnapshot snapshot) {
+                               options_.on_snapshot(execution, std::move(snapshot));
+                             });
+      if (options_.on_committed) task->set_on_committed(options_.on_committed);
+    }
+    if (options_.restored == nullptr) continue;
+    const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
+    for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
+      const ChainedOperator& chained = vertex.chain[stage];
+      const auto found = options_.restored->pieces.find(chained.uid);
+      if (found == options_.restored->pieces.end()) continue;
+      std::vector<const SnapshotPiece*> own;
+      for (std::size_t i = 0; i < found->second.size(); ++i) {
+        const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
+        if (chained.stateful || dealt_here) own.push_back(&found->second[i]);
+      }
+      HUMMER_TRY(task->chain().restore(stage, own));
+    }
+    HUMMER_TRY(restore_in_flight(execution, *task));
+  }
+  return {};
+}
 
 // A barrier that overtakes saves a record once, and one of a broadcast edge is in flight to some
 // subtasks and with others already: there it aligns.
@@ -31,6 +62,18 @@ Status Deployment::check_in_flight() const {
                 "savepoint, or allow the state to be dropped"};
   }
   return {};
+}
+
+const PartitionerFactory& Deployment::partitioner_of(const JobEdge& edge) const {
+  const int to_node = job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
+  const PartitionerFactory* factory = nullptr;
+  int input = 0;  // one stream may feed two inputs, by different keys
+  for (const StreamEdge& written : stream_graph_.edges) {
+    if (written.to != to_node) continue;
+    if (input++ == edge.to_input) factory = written.partitioner.get();
+  }
+  HUMMER_ASSERT(factory != nullptr);
+  return *factory;
 }
 
 // What an operator's input takes, and by whose keys; null: records are dealt out.
