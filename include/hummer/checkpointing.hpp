@@ -7,6 +7,13 @@
 // starts again from the newest one as the restart strategy says. All workers must see the
 // directory.
 //
+// Under back-pressure a barrier waits behind the records that wait. With `unaligned` it overtakes
+// them, and they are saved with the checkpoint: it is complete in about the time that it takes to
+// write them, however long a sink is stuck, and a restart replays them first. Savepoints align all
+// the same; so do the checkpoints of a job with a broadcast edge. After a restore at another
+// parallelism every record is there once, but of those that were in flight between two operators of
+// one chain, later ones of the same key may have come first.
+//
 // A value; validated when the job is executed.
 #pragma once
 
@@ -27,6 +34,7 @@ struct CheckpointOptions {
   std::string directory;         // empty: no checkpoints
   std::int64_t interval_ms = 0;  // 0: none by time (savepoints still work)
   Guarantee guarantee = Guarantee::exactly_once;
+  bool unaligned = false;                // of exactly_once: barriers overtake records
   std::int64_t minimum_pause_ms = 0;     // between the end of one and the begin of the next
   std::int64_t timeout_ms = 600'000;     // then it is given up
   std::uint32_t tolerated_failures = 0;  // in a row; one more fails the job

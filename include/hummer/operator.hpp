@@ -26,7 +26,10 @@
 //   idle       nothing more is at hand for now: emit what would otherwise wait.
 //   timer      `now` has reached the time asked for with OperatorContext::call_at.
 //   snapshot   writes what restore needs; called between two elements, after flush. Behind `end`
-//              it writes what makes a second end emit nothing again. What is large waits:
+//              it writes what makes a second end emit nothing again. With unaligned checkpoints
+//              flush and snapshot also come where process has answered `blocked`: records before
+//              in.position() are part of the state, the others come again after a restore. What is
+//              large waits:
 //   snapshot_rest  right behind snapshot, and again as long as it answers `more`: the rest of the
 //              piece, about 64 KiB a call. From the second call on any other call may come between,
 //              but for end and close, also while one of them is not done; what is written is the

@@ -158,6 +158,11 @@ const Option options_table[] = {
        o.checkpoints.guarantee = Guarantee::at_least_once;
        return Status();
      }},
+    {"checkpoint-unaligned", "", "barriers overtake records that wait, which are saved too",
+     [](std::string_view, EnvironmentOptions& o) {
+       o.checkpoints.unaligned = true;
+       return Status();
+     }},
     {"restore", "PATH", "begin with the state of this checkpoint's directory, or 'latest'",
      [](std::string_view value, EnvironmentOptions& o) {
        o.checkpoints.restore = value;

@@ -26,7 +26,8 @@ Status broken(const std::string& what) { return {ErrorCode::protocol_error, what
 std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
   switch (kind) {
     case FrameKind::hello: return max_hello_bytes;
-    case FrameKind::data: return max_data_bytes;
+    case FrameKind::data:
+    case FrameKind::barrier: return max_data_bytes;
     case FrameKind::control: return max_control_bytes;
     case FrameKind::failure: return max_failure_bytes;
     case FrameKind::accept:
@@ -65,7 +66,7 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
   std::memcpy(&header, from, sizeof header);
   if (header.magic != frame_magic) return broken("not a Hummer data connection (bad magic)");
   if (header.check != check_of(header)) return broken("frame header is damaged (bad check)");
-  if (header.kind < FrameKind::hello || header.kind > FrameKind::failure) {
+  if (header.kind < FrameKind::hello || header.kind > FrameKind::barrier) {
     return broken("unknown frame kind " + std::to_string(static_cast<int>(header.kind)));
   }
   const bool reserved = header.reserved != 0 || header.reserved_words[0] != 0 ||

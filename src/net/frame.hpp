@@ -8,17 +8,20 @@
 //                    6  reserved          u16   0
 //                    8  payload_bytes     u32
 //                   12  check             u32   low half of XXH3-64 of the header with check = 0
-//                   16  sequence          u64   data, control: 0, 1, 2, ... in one count
+//                   16  sequence          u64   data, control: 0, 1, 2, ... in one count;
+//                                               barrier: its epoch
 //                   24  data_credits      u64   credit: data frames released so far
 //                   32  control_credits   u64   credit: control frames released so far
 //                   40  reserved          3 × u64, 0
 //
-//   sender → receiver   hello, then data | control ..., the last one flagged; or failure
+//   sender → receiver   hello, then data | control | barrier ..., the last of data and control
+//                       flagged; or failure
 //   receiver → sender   accept or failure, then credit ...; or failure
 //
 // A data frame's payload is a run of blocks (block.hpp), 64-aligned in memory when
-// the frame is. A control frame's payload is one block of control. All numbers are
-// little-endian. Credits are totals, so a repeated or merged one does no harm.
+// the frame is. A control frame's payload is one block of control. A barrier
+// with the records in flight before it takes one frame or more, the last of them flagged. All
+// numbers are little-endian. Credits are totals, so a repeated or merged one does no harm.
 //
 // Bytes from outside: every length is checked against a limit before anything is
 // made of it; a frame that is not valid is a protocol_error and its connection is
@@ -35,14 +38,14 @@
 
 namespace hummer {
 
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 inline constexpr std::uint32_t frame_magic = 0x314D5548;  // "HUM1"
 inline constexpr std::size_t frame_header_bytes = 64;
 inline constexpr std::size_t max_hello_bytes = 4096;
 inline constexpr std::size_t max_token_bytes = 1024;
 inline constexpr std::size_t max_failure_bytes = 2048;
 
-enum class FrameKind : std::uint8_t { hello = 1, accept, data, control, credit, failure };
+enum class FrameKind : std::uint8_t { hello = 1, accept, data, control, credit, failure, barrier };
 
 struct FrameHeader {
   static constexpr std::uint8_t last = 1;

@@ -17,6 +17,8 @@ struct Entry {
   BufferRef buffer;  // empty: a control
   std::size_t size = 0;
   std::array<char, max_control_bytes> control{};
+  std::uint64_t epoch = 0;  // set: a barrier
+  std::string in_flight;
 };
 
 // What both ends share. An end that has gone has no event any more.
@@ -74,7 +76,10 @@ class MemorySender final : public TransportSender {
 
   void publish(std::size_t used) override {
     HUMMER_ASSERT(open_ && used <= capacity() && used % transport_alignment == 0);
-    push({std::move(open_), used, {}}, false);
+    Entry entry;
+    entry.buffer = std::move(open_);
+    entry.size = used;
+    push(std::move(entry), false);
   }
 
   bool publish_control(std::span<const char> bytes, bool last) override {
@@ -91,6 +96,13 @@ class MemorySender final : public TransportSender {
     }
     push(std::move(entry), last);
     return true;
+  }
+
+  void announce(std::uint64_t epoch, std::string in_flight) override {
+    Entry entry;
+    entry.epoch = epoch;
+    entry.in_flight = std::move(in_flight);
+    push(std::move(entry), false);
   }
 
   bool finished() override {
@@ -149,19 +161,33 @@ class MemoryReceiver final : public TransportReceiver {
     }
     entry_ = std::move(channel_->ring.front());
     channel_->ring.pop_front();
+    if (entry_.epoch != 0) {
+      received = {};
+      received.epoch = entry_.epoch;
+      received.in_flight = std::move(entry_.in_flight);
+      return Poll::barrier;
+    }
     holding_ = true;
     const char* bytes = entry_.buffer ? entry_.buffer->data() : entry_.control.data();
-    received = {entry_.buffer, {bytes, entry_.size}};
+    received = {};
+    received.buffer = entry_.buffer;
+    received.bytes = {bytes, entry_.size};
     return Poll::bytes;
   }
 
-  void release() override {
+  void keep_credit() override {
     HUMMER_ASSERT(holding_);
     holding_ = false;
-    const std::lock_guard lock(channel_->mutex);
-    --(entry_.buffer ? channel_->data_under_way : channel_->controls_under_way);
+    kept_.push_back(static_cast<bool>(entry_.buffer));
     entry_.buffer = {};
+    const std::lock_guard lock(channel_->mutex);
     closed_ = channel_->last_published && channel_->ring.empty();
+  }
+  void give_back() override {
+    const bool is_data = kept_.front();
+    kept_.pop_front();
+    const std::lock_guard lock(channel_->mutex);
+    --(is_data ? channel_->data_under_way : channel_->controls_under_way);
     if (channel_->sender_event != nullptr) channel_->sender_event->notify();
   }
 
@@ -176,6 +202,7 @@ class MemoryReceiver final : public TransportReceiver {
   std::shared_ptr<MemoryChannel> channel_;
   Entry entry_;
   bool holding_ = false;
+  std::deque<bool> kept_;  // credits that have not gone back: of data?
   bool closed_ = false;
   Status failure_;
 };

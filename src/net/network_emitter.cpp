@@ -26,6 +26,10 @@ void NetworkEmitter::attach(Executor& executor, WakeEvent& wake_event) {
 
 Status NetworkEmitter::failure() const { return failure_.ok() ? transport_->failure() : failure_; }
 
+void NetworkEmitter::announce(std::uint64_t epoch, std::string in_flight) {
+  if (!end_sent_) transport_->announce(epoch, std::move(in_flight));
+}
+
 void NetworkEmitter::abandon() {
   transport_->abandon({ErrorCode::peer_gone, "the sending task ended before its stream"});
 }

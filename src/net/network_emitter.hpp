@@ -32,6 +32,7 @@ class NetworkEmitter final : public Emitter {
 
   Answer offer(Element& element) override;
   Status failure() const override;
+  void announce(std::uint64_t epoch, std::string in_flight) override;
   void abandon() override;
   std::string describe() const override { return "→ " + peer_; }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/in_flight.hpp"
+
 namespace hummer {
 
 NetworkReceiver::NetworkReceiver(std::unique_ptr<TransportReceiver> transport,
@@ -25,53 +27,108 @@ Answer NetworkReceiver::fail(const Status& why) {
 Answer NetworkReceiver::produce(Output& out) {
   while (true) {
     if (ended_) return transport_->flush() ? Answer::done : Answer::blocked;
-    if (!holding_) {
-      Received received;
-      switch (transport_->poll(received)) {
-        case Poll::nothing: return Answer::blocked;
-        case Poll::failed: return fail(transport_->failure());
-        case Poll::closed:
-          return fail({ErrorCode::peer_gone, "the sender closed before the end of its stream"});
-        case Poll::bytes: break;
-      }
-      context().count_bytes(received.bytes.size());
-      reader_.start(std::move(received));
-      holding_ = true;
+    if (!ahead_.empty()) {
+      Ahead first = std::move(ahead_.front());
+      ahead_.pop_front();
+      out.batch(0) = std::move(first.element.batch);
+      hand_out(first.element.control, out);
+      for (; first.credits > 0; --first.credits) transport_->give_back();
+      return Answer::more;
     }
-    bool handed_out = false;
-    while (!reader_.finished() && !handed_out && !ended_) {
-      const Answer answer = read_block(out, handed_out);
-      if (answer == Answer::failed) return answer;
+    if (barrier_) return Answer::more;  // to be taken first
+    if (!failure_.ok()) return fail(failure_);
+    if (!holding_) {
+      switch (poll_run()) {
+        case Step::nothing: return Answer::blocked;
+        case Step::barrier: return Answer::more;
+        case Step::failed: return fail(failure_);
+        case Step::run: break;
+      }
+    }
+    Batch& batch = out.batch(0);
+    Control control;
+    while (!reader_.finished() && batch.empty() && !control) {
+      if (const Status status = read_block(batch, control); !status.ok()) return fail(status);
     }
     if (reader_.finished()) {
       transport_->release();
       holding_ = false;
     }
-    if (handed_out) return Answer::more;
+    hand_out(control, out);
+    if (!batch.empty() || control) return Answer::more;
   }
 }
 
-Answer NetworkReceiver::read_block(Output& out, bool& handed_out) {
-  Control control;
-  Result<BlockReader::Item> item = reader_.next(out.batch(0), control);
+NetworkReceiver::Step NetworkReceiver::poll_run() {
+  Received received;
+  switch (transport_->poll(received)) {
+    case Poll::nothing: return Step::nothing;
+    case Poll::failed: failure_ = transport_->failure(); return Step::failed;
+    case Poll::closed:
+      failure_ = {ErrorCode::peer_gone, "the sender closed before the end of its stream"};
+      return Step::failed;
+    case Poll::barrier:
+      barrier_ = Announcement{received.epoch, 0, std::move(received.in_flight)};
+      return Step::barrier;
+    case Poll::bytes: break;
+  }
+  context().count_bytes(received.bytes.size());
+  reader_.start(std::move(received));
+  holding_ = true;
+  return Step::run;
+}
+
+// A batch and the control behind it, if that has arrived with it; neither: a part of a record.
+Status NetworkReceiver::read_block(Batch& batch, Control& control) {
+  Result<BlockReader::Item> item = reader_.next(batch, control);
   if (item.ok() && *item == BlockReader::Item::batch) {
-    handed_out = true;
-    if (!reader_.control_follows()) return Answer::more;
+    if (!reader_.control_follows()) return {};
     // The batch stays as it is: a control does not touch it.
-    item = reader_.next(out.batch(0), control);
+    item = reader_.next(batch, control);
   }
-  if (!item.ok()) return fail(item.status());
-  if (*item != BlockReader::Item::control) return Answer::more;
+  if (!item.ok()) return item.status();
+  if (control.kind != Control::Kind::end) return {};
+  end_read_ = true;
+  if (reader_.finished()) return {};
+  return {ErrorCode::protocol_error, "there are bytes behind the end of the stream"};
+}
+
+void NetworkReceiver::hand_out(const Control& control, Output& out) {
   if (control.kind == Control::Kind::end) {
-    if (!reader_.finished()) {
-      return fail({ErrorCode::protocol_error, "there are bytes behind the end of the stream"});
-    }
     ended_ = true;
-  } else {
+  } else if (control) {
     out.set_control(control);
-    handed_out = true;
   }
-  return Answer::more;
+}
+
+void NetworkReceiver::read_ahead() {
+  while (!barrier_ && !end_read_ && failure_.ok()) {
+    if (!holding_ && poll_run() != Step::run) return;
+    while (!reader_.finished()) {
+      Element element;
+      if (Status status = read_block(element.batch, element.control); !status.ok()) {
+        failure_ = std::move(status);
+        return;
+      }
+      if (!element.batch.empty() || element.control) ahead_.push_back({std::move(element), 0});
+    }
+    transport_->keep_credit();
+    holding_ = false;
+    if (ahead_.empty()) {
+      transport_->give_back();
+    } else {
+      ++ahead_.back().credits;
+    }
+  }
+}
+
+std::optional<Announcement> NetworkReceiver::take_barrier() {
+  std::optional<Announcement> taken = std::exchange(barrier_, std::nullopt);
+  if (!taken) return taken;
+  std::string runs;
+  for (const Ahead& ahead : ahead_) append_run(ahead.element.batch, runs);
+  taken->in_flight = runs + taken->in_flight;
+  return taken;
 }
 
 Status NetworkReceiver::close() {

@@ -7,6 +7,12 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
+namespace {
+
+// Of a barrier: far above what a channel and the tasks at its ends can hold.
+constexpr std::size_t max_in_flight_bytes = std::size_t{1} << 30;
+
+}  // namespace
 
 TcpReceiver::TcpReceiver(std::shared_ptr<StreamMailbox> mailbox, TcpOptions options)
     : options_(std::move(options)),
@@ -64,7 +70,11 @@ Poll TcpReceiver::poll(Received& received) {
           buffer_->data() + begin_, options_.buffer_size_bytes - frame_header_bytes);
       if (!header.ok()) return fail(header.status());
       needed = header->frame_bytes();
-      if (end_ - begin_ >= needed) return take_frame(*header, received);
+      if (end_ - begin_ >= needed) {
+        const Poll taken = take_frame(*header, received);
+        if (taken != Poll::nothing) return taken;
+        continue;
+      }
     }
     switch (fill(needed, known)) {
       case Fill::more: break;
@@ -111,6 +121,7 @@ Poll TcpReceiver::take_frame(const FrameHeader& header, Received& received) {
     const Status why = decode_failure(payload);
     return fail({ErrorCode::peer_gone, "the sender gave up: " + why.to_string()});
   }
+  if (header.kind == FrameKind::barrier) return take_barrier(header, payload, received);
   const bool is_data = header.kind == FrameKind::data;
   if (!is_data && header.kind != FrameKind::control) {
     return fail({ErrorCode::protocol_error, "a frame that no sender sends"});
@@ -130,10 +141,29 @@ Poll TcpReceiver::take_frame(const FrameHeader& header, Received& received) {
   return Poll::bytes;
 }
 
-void TcpReceiver::release() {
+Poll TcpReceiver::take_barrier(const FrameHeader& header, std::string_view payload,
+                               Received& received) {
+  if (barrier_.size() + payload.size() > max_in_flight_bytes) {
+    return fail({ErrorCode::protocol_error, "a barrier with too many records in flight"});
+  }
+  barrier_ += payload;
+  begin_ += header.frame_bytes();
+  if ((header.flags & FrameHeader::last) == 0) return Poll::nothing;
+  received = {};
+  received.epoch = header.sequence;
+  received.in_flight = std::exchange(barrier_, {});
+  return Poll::barrier;
+}
+
+void TcpReceiver::keep_credit() {
   HUMMER_ASSERT(holding_);
   holding_ = false;
-  ++(held_ == FrameKind::data ? data_released_ : controls_released_);
+  kept_.push_back(held_);
+}
+
+void TcpReceiver::give_back() {
+  ++(kept_.front() == FrameKind::data ? data_released_ : controls_released_);
+  kept_.pop_front();
   write_credits(last_seen_);
 }
 

@@ -10,6 +10,7 @@
 // and goes with the next call. Thread: the task's executor.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 
@@ -26,7 +27,8 @@ class TcpReceiver final : public TransportReceiver {
 
   void attach(Executor& executor, WakeEvent& wake_event) override;
   Poll poll(Received& received) override;
-  void release() override;
+  void keep_credit() override;
+  void give_back() override;
   bool flush() override;
   const Status& failure() const override { return failure_; }
   void abandon(const Status& why) override;
@@ -39,6 +41,8 @@ class TcpReceiver final : public TransportReceiver {
   // Reads once. `needed`: bytes of the frame at begin_, when known, or of a header.
   Fill fill(std::size_t needed, bool known);
   Poll take_frame(const FrameHeader& header, Received& received);
+  // Poll::nothing: there is more of it to come.
+  Poll take_barrier(const FrameHeader& header, std::string_view payload, Received& received);
   void write_credits(bool all);
 
   const TcpOptions options_;
@@ -56,6 +60,8 @@ class TcpReceiver final : public TransportReceiver {
   std::uint64_t next_sequence_ = 0;
   FrameKind held_ = FrameKind::data;  // what the last poll gave
   bool holding_ = false;
+  std::deque<FrameKind> kept_;  // whose credits have not gone back
+  std::string barrier_;         // its records in flight, as far as they have come
   bool last_seen_ = false;
 
   std::uint64_t data_released_ = 0;

@@ -24,6 +24,7 @@ class TcpSender final : public TransportSender {
   std::span<char> acquire(std::size_t minimum) override;
   void publish(std::size_t used) override;
   bool publish_control(std::span<const char> bytes, bool last) override;
+  void announce(std::uint64_t epoch, std::string in_flight) override;
   bool finished() override;
   const Status& failure() const override { return state_->failure; }
   void abandon(const Status& why) override;
@@ -104,6 +105,14 @@ bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
   return true;
 }
 
+void TcpSender::announce(std::uint64_t epoch, std::string in_flight) {
+  TcpSenderState& state = *state_;
+  if (!state.failure.ok() || state.last_sent) return;
+  if (state.open >= 0) state.close_open(false);
+  state.enqueue_barrier(epoch, in_flight);
+  if (state.connected()) state.write_out();
+}
+
 bool TcpSender::finished() {
   if (state_->connected() && !state_->everything_released()) state_->read_in();
   return state_->everything_released();
@@ -182,12 +191,30 @@ void TcpSenderState::enqueue_control(std::span<const char> bytes, bool last) {
   header.flags = last ? FrameHeader::last : 0;
   header.payload_bytes = static_cast<std::uint32_t>(bytes.size());
   header.sequence = sequence++;
+  enqueue_text(header, {bytes.data(), bytes.size()});
+  ++controls_sent;
+}
+
+void TcpSenderState::enqueue_text(FrameHeader header, std::string_view payload) {
   std::string frame(header.frame_bytes(), '\0');
   write_frame_header(header, frame.data());
-  std::memcpy(frame.data() + frame_header_bytes, bytes.data(), bytes.size());
+  std::copy(payload.begin(), payload.end(), frame.begin() + frame_header_bytes);
   const std::size_t size = frame.size();
   queue.push_back({nullptr, size, 0, -1, std::move(frame)});
-  ++controls_sent;
+}
+
+void TcpSenderState::enqueue_barrier(std::uint64_t epoch, std::string_view in_flight) {
+  const std::size_t limit = options.buffer_size_bytes - frame_header_bytes;
+  do {
+    const std::string_view part = in_flight.substr(0, limit);
+    in_flight.remove_prefix(part.size());
+    FrameHeader header;
+    header.kind = FrameKind::barrier;
+    header.flags = in_flight.empty() ? FrameHeader::last : 0;
+    header.payload_bytes = static_cast<std::uint32_t>(part.size());
+    header.sequence = epoch;
+    enqueue_text(header, part);
+  } while (!in_flight.empty());
 }
 
 // Overtakes everything but a frame that has left in part.

@@ -54,6 +54,8 @@ class TcpSenderState {
   std::size_t data_credit() const;
   bool open_slot();
   void close_open(bool last);
+  void enqueue_text(FrameHeader header, std::string_view payload);
+  void enqueue_barrier(std::uint64_t epoch, std::string_view in_flight);
   void enqueue_control(std::span<const char> bytes, bool last);
   void enqueue_failure(const Status& why);
   bool everything_released() const;

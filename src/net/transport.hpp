@@ -19,6 +19,10 @@
 // have a small credit of their own: data never stops a watermark, barrier or end.
 // What arrives keeps the order of publishing, controls included.
 //
+// Barriers that overtake (runtime/in_flight.hpp) come behind what was published, and need no
+// credit: a receiver that keeps the credits of what it has polled can read on until it meets one,
+// and holds no more than the channel's credits then.
+//
 // Waiting: an end that got nothing (empty span, false, Poll::nothing) is notified
 // through its task's WakeEvent when asking again may help.
 //
@@ -35,6 +39,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -76,6 +81,9 @@ class TransportSender {
   // False: no control credit now, or failed. Nothing may follow the `last` one.
   // REQUIRES: bytes.size() == max_control_bytes.
   virtual bool publish_control(std::span<const char> bytes, bool last) = 0;
+  // A barrier behind what was published; not after the last control. `in_flight`: records that come
+  // before it, for whom it passes.
+  virtual void announce(std::uint64_t epoch, std::string in_flight) = 0;
   // After the last control: true once the receiver has released everything.
   virtual bool finished() = 0;
 
@@ -88,14 +96,18 @@ class TransportSender {
 enum class Poll {
   nothing,  // now
   bytes,
-  closed,  // the last control has been released
-  failed,  // failure() says why
+  barrier,  // nothing to release
+  closed,   // the last control has been released
+  failed,   // failure() says why
 };
 
 struct Received {
   // Keeps `bytes` alive beyond release(); empty for controls, whose bytes live until then.
   BufferRef buffer;
   std::string_view bytes;
+  // Of a barrier.
+  std::uint64_t epoch = 0;
+  std::string in_flight = {};
 };
 
 class TransportReceiver {
@@ -108,7 +120,13 @@ class TransportReceiver {
   virtual Poll poll(Received& received) = 0;
   // The bytes of the last poll have been taken: their credit goes back. A form whose buffers
   // are the ring itself gives it back when the last BufferRef is dropped.
-  virtual void release() = 0;
+  void release() {
+    keep_credit();
+    give_back();
+  }
+  // The two halves of it: their credit stays here, and the oldest one that did goes back.
+  virtual void keep_credit() = 0;
+  virtual void give_back() = 0;
   // True when nothing is left to tell the peer; an end that is destroyed earlier may leave a
   // sender waiting for its last credit.
   virtual bool flush() = 0;

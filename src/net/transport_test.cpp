@@ -48,6 +48,14 @@ struct Channel {
     }
     return polled;
   }
+  // Polls and keeps the credit.
+  Poll keep() {
+    Received received;
+    const Poll polled = ends.receiver->poll(received);
+    if (polled == Poll::bytes) ends.receiver->keep_credit();
+    if (polled == Poll::barrier) barrier = std::move(received);
+    return polled;
+  }
   Poll take() {
     const Poll polled = poll();
     if (polled == Poll::bytes) ends.receiver->release();
@@ -58,6 +66,7 @@ struct Channel {
   WakeEvent receiver_event;
   TransportPair ends;
   std::uint64_t number = 0;
+  Received barrier;
 };
 
 class TransportTest : public testing::TestWithParam<RigOptions> {};
@@ -70,6 +79,11 @@ Task<void> fill_up(Channel& channel, std::uint64_t& published) {
     while (channel.publish(published)) ++published;
     co_await sleep_for(milliseconds(1));
   }
+}
+
+Task<void> fill_up_without_credit(Channel& channel) {
+  co_await let_pass();
+  EXPECT_FALSE(channel.publish(99)) << "the receiver has kept the credits";
 }
 
 Task<void> credits_script(Rig& rig) {
@@ -90,6 +104,36 @@ Task<void> credits_script(Rig& rig) {
 TEST_P(TransportTest, CreditsBoundWhatIsUnderWay) {
   Rig rig(GetParam());
   rig.run(credits_script(rig));
+}
+
+// Without credit a barrier still comes, behind what was published, and brings what it passes.
+Task<void> barrier_script(Rig& rig, std::size_t in_flight_bytes) {
+  Channel channel(rig);
+  std::uint64_t published = 0;
+  co_await fill_up(channel, published);
+  EXPECT_EQ(published, 3u);
+  std::string in_flight(in_flight_bytes, 'x');
+  if (in_flight_bytes > 0) in_flight.back() = 'y';
+  channel.ends.sender->announce(7, in_flight);
+  for (int i = 0; i < 3; ++i) {
+    const bool came = co_await eventually([&] { return channel.keep() == Poll::bytes; });
+    EXPECT_TRUE(came);
+  }
+  const bool barrier_came = co_await eventually([&] { return channel.keep() == Poll::barrier; });
+  EXPECT_TRUE(barrier_came);
+  EXPECT_EQ(channel.barrier.epoch, 7u);
+  EXPECT_EQ(channel.barrier.in_flight, in_flight);
+  co_await fill_up_without_credit(channel);
+  for (int i = 0; i < 3; ++i) channel.ends.receiver->give_back();
+  co_await fill_up(channel, published);
+  EXPECT_EQ(published, 6u);
+}
+
+TEST_P(TransportTest, ABarrierNeedsNoCreditAndCreditsCanBeKept) {
+  for (const std::size_t in_flight_bytes : {0, 1, 5000}) {
+    Rig rig(GetParam());
+    rig.run(barrier_script(rig, in_flight_bytes));
+  }
 }
 
 Task<void> control_script(Rig& rig) {

@@ -267,5 +267,91 @@ TEST(SliceWindowOperator, RestoreTakesTheKeysThatItOwns) {
   EXPECT_EQ(seen.size(), 100u);
 }
 
+// Two subtasks were saved at watermarks 20 and 40, where the second one had fired its windows.
+TEST(SliceWindowOperator, RestoredSubtasksThatWereAheadFireNothingTwice) {
+  using Input = RecordInput<Sale, std::int64_t, ShopOf>;
+  using Window = SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>;
+  std::vector<SumWindow> results;
+  const auto call = [&](Output& out, auto&& function) {
+    Answer answer = Answer::more;
+    while (answer == Answer::more) {
+      answer = function();
+      for (const SumWindow& one : out.batch().values<SumWindow>()) results.push_back(one);
+      out.batch().clear();
+    }
+    EXPECT_EQ(answer, Answer::done);
+  };
+  const auto make = [](FakeOperatorContext& context, Output& out) {
+    auto window = std::make_unique<Window>(Input{shop_of}, SlidingWindows::of(40, 10), 0,
+                                           SaleSum{amount_of}, SumValue{{amount_of}});
+    window->set_context(context);
+    window->declare(out);
+    EXPECT_TRUE(window->open().ok());
+    return window;
+  };
+  const auto sell = [&](Window& window, Output& out, int shop, int first, int last) {
+    Batch in(type_of<Sale>(), 100);
+    for (int time = first; time < last; time += 5) {
+      in.mutable_values<Sale>()[in.size()] = {shop, 1};
+      in.timestamps().push_back(time);
+      in.set_size(in.size() + 1);
+    }
+    call(out, [&] { return window.process(in, out); });
+  };
+  const auto finish = [&](Window& window, Output& out) {
+    for (int shop = 0; shop < 2; ++shop) sell(window, out, shop, 40, 90);
+    call(out, [&] { return window.watermark(75, out); });
+    call(out, [&] { return window.end(out); });
+    auto all = std::exchange(results, {});
+    std::sort(all.begin(), all.end(), [](const SumWindow& a, const SumWindow& b) {
+      return std::tie(a.key, a.window.start_ms, a.value) <
+             std::tie(b.key, b.window.start_ms, b.value);
+    });
+    return all;
+  };
+  FakeOperatorContext context;
+  Output out;
+  auto whole = make(context, out);
+  for (int shop = 0; shop < 2; ++shop) sell(*whole, out, shop, 0, 40);
+  call(out, [&] { return whole->watermark(40, out); });
+  const auto expected = finish(*whole, out);
+
+  for (const bool ahead_first : {false, true}) {
+    std::vector<std::string> states;
+    for (int shop = 0; shop < 2; ++shop) {
+      Output part_out;
+      auto part = make(context, part_out);
+      sell(*part, part_out, shop, 0, 40);
+      call(part_out, [&] { return part->watermark(20 + 20 * shop, part_out); });
+      std::string bytes;
+      ByteWriter writer(bytes);
+      ASSERT_TRUE(part->snapshot(writer).ok());
+      states.emplace_back(writer.view());
+    }
+    if (ahead_first) std::swap(states[0], states[1]);
+    Output joined_out;
+    auto joined = make(context, joined_out);
+    for (const std::string& state : states) {
+      ByteReader reader(state);
+      ASSERT_TRUE(joined->restore(reader).ok());
+    }
+    // Once more before the watermark has caught up.
+    std::string bytes;
+    ByteWriter writer(bytes);
+    ASSERT_TRUE(joined->snapshot(writer).ok());
+    Output again_out;
+    auto again = make(context, again_out);
+    ByteReader reader(writer.view());
+    ASSERT_TRUE(again->restore(reader).ok());
+    const auto got = finish(*again, again_out);
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].key, expected[i].key);
+      EXPECT_EQ(got[i].window.start_ms, expected[i].window.start_ms);
+      EXPECT_EQ(got[i].value, expected[i].value);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hummer

@@ -3,9 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include "platform/executor.hpp"
-#include "platform/platform.hpp"
-#include "platform/wake_event.hpp"
+#include "runtime/chain_context.hpp"
 
 namespace hummer {
 namespace {
@@ -14,60 +12,6 @@ namespace {
 constexpr int deltas_max = 20;
 
 }  // namespace
-
-class ChainDriver::Context final : public OperatorContext {
- public:
-  Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
-    name_ = options.name;
-    subtask_ = options.subtask;
-    parallelism_ = options.parallelism;
-    key_groups_ = options.key_groups;
-    run_ = options.run;
-    attempt_ = options.attempt;
-    bounded_ = options.bounded;
-    epoch_ = options.restored_epoch;
-    slot_objects_ = options.slot_objects;
-  }
-
-  std::int64_t now() const override { return driver_.now_; }
-  void call_at(std::int64_t when) override {
-    timer_at_ = when;
-    driver_.rearm_timers();
-  }
-  void wake() override {
-    // A source is asked anyway.
-    if (!of_source_) driver_.woken_.store(true, std::memory_order_release);
-    driver_.wake_event_.notify();
-  }
-  Timestamp wall_time_ms() const override {
-    return (driver_.now_ + driver_.wall_origin_ns_) / 1'000'000;
-  }
-  std::shared_ptr<void> slot_local(const std::string& name,
-                                   const std::function<std::shared_ptr<void>()>& make) override {
-    if (slot_objects_ == nullptr) return make();
-    std::shared_ptr<void>& object = (*slot_objects_)[name];
-    if (!object) object = make();
-    return object;
-  }
-  Platform& platform() override { return driver_.platform_; }
-  Executor& executor() override { return *driver_.executor_; }
-  WakeEvent& wake_event() override { return driver_.wake_event_; }
-
-  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
-  void set_restored() { restored_ = true; }
-  void begin_snapshot(bool may_be_delta) {
-    may_write_delta_ = may_be_delta;
-    wrote_delta_ = false;
-  }
-  bool has_written_delta() const { return wrote_delta_; }
-
-  std::int64_t timer_at_ = never;
-  bool of_source_ = false;
-
- private:
-  ChainDriver& driver_;
-  SlotObjects* slot_objects_ = nullptr;
-};
 
 ChainDriver::ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures)
     : platform_(platform), wake_event_(wake_event), figures_(figures) {}
@@ -87,16 +31,23 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   for (std::size_t port = 0; port < stage->output.port_count(); ++port) {
     stage->output_has_views |= stage->output.type(port).holds_views;
   }
-  if (stages_.empty()) source_ = dynamic_cast<SourceOperator*>(op.get());
+  if (stages_.empty()) {
+    source_ = dynamic_cast<SourceOperator*>(op.get());
+    relay_ = dynamic_cast<BarrierRelay*>(op.get());
+  }
   stage->context->of_source_ = stages_.empty() && source_ != nullptr;
   stage->op = std::move(op);
   stages_.push_back(std::move(stage));
 }
 
-void ChainDriver::add_emitter(std::size_t stage, std::size_t port,
-                              std::unique_ptr<Emitter> emitter) {
-  stages_[stage]->exits[port].emitters.push_back(std::move(emitter));
+void ChainDriver::add_emitter(std::size_t stage, std::size_t port, std::unique_ptr<Emitter> emitter,
+                              Destination target) {
+  Exit& exit = stages_[stage]->exits[port];
+  exit.emitters.push_back(std::move(emitter));
+  exit.targets.push_back(std::move(target));
 }
+
+int ChainDriver::subtask() const { return stages_.front()->context->subtask(); }
 
 const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t port) const {
   return stages_[stage]->output.type(port);
@@ -124,7 +75,7 @@ Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
   stage.context->begin_snapshot(
       may_be_delta && stage.last_snapshot != 0 && stage.last_snapshot == last_complete_ &&
       stage.deltas < deltas_max && stage.delta_bytes <= stage.whole_bytes);
-  SnapshotPiece& part = stage.part = {stage.uid, {}, false, false, false};
+  SnapshotPiece& part = stage.part = {.uid = stage.uid, .bytes = {}, .ended = stage.has_ended};
   ByteWriter out(part.bytes);
   const Answer answer = guarded(stage, [&] {
     Status status = stage.op->snapshot(out);
@@ -163,8 +114,9 @@ Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
   return pieces;
 }
 
-// The barrier has left the chain. What is complete goes first, so that every piece is in one row.
-void ChainDriver::report_snapshot(std::uint64_t epoch) {
+// Every stage has written its first part: those that are whole; the rests of the others follow in
+// steps, each in one row.
+std::vector<SnapshotPiece> ChainDriver::take_complete_pieces(std::uint64_t epoch) {
   snapshot_epoch_ = epoch;
   std::vector<SnapshotPiece> pieces;
   for (auto& stage : stages_) {
@@ -174,7 +126,7 @@ void ChainDriver::report_snapshot(std::uint64_t epoch) {
       pieces.push_back(std::move(stage->part));
     }
   }
-  on_snapshot_({epoch, std::move(pieces), rests_.empty()});
+  return pieces;
 }
 
 Answer ChainDriver::step_snapshot() {
@@ -191,7 +143,7 @@ Answer ChainDriver::step_snapshot() {
     (stage.part.delta ? stage.delta_bytes : stage.whole_bytes) += stage.part.bytes.size();
   }
   if (!stage.part.goes_on) rests_.pop_front();
-  SnapshotPiece next{stage.uid, {}, false, stage.part.delta, true};
+  SnapshotPiece next{.uid = stage.uid, .bytes = {}, .delta = stage.part.delta, .goes_on = true};
   std::vector<SnapshotPiece> pieces;
   pieces.push_back(std::exchange(stage.part, std::move(next)));
   on_snapshot_({snapshot_epoch_, std::move(pieces), rests_.empty()});
@@ -212,7 +164,6 @@ Answer ChainDriver::finish_snapshot() {
 }
 
 Status ChainDriver::commit(std::uint64_t epoch) {
-  HUMMER_ASSERT(idle());
   for (auto& stage : stages_) {
     const Answer answer = guarded(*stage, [&] {
       Status status = stage->op->commit(epoch);
@@ -305,7 +256,11 @@ Answer ChainDriver::run() {
   while (current_ >= 0) {
     Stage& stage = *stages_[static_cast<std::size_t>(current_)];
     if (stage.phase == Phase::empty) {
-      --current_;
+      if (!stage.aside.empty()) [[unlikely]] {
+        take_aside(stage);
+      } else {
+        --current_;
+      }
       continue;
     }
     if (const Answer answer = step(stage); answer != Answer::done) return answer;
@@ -322,33 +277,6 @@ Answer ChainDriver::step(Stage& stage) {
     case Phase::empty: break;
   }
   return Answer::done;
-}
-
-// Runs a call of the operator, turning what its user code throws into a failure.
-template <typename Call>
-Answer ChainDriver::guarded(Stage& stage, Call&& call) {
-  figures_.current_operator.store(
-      static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
-      std::memory_order_relaxed);
-  std::string thrown;
-  try {
-    const Answer answer = call();
-    if (answer != Answer::failed) [[likely]]
-      return answer;
-    const Status& status = stage.context->failure();
-    return fail(status.ok()
-                    ? Status(ErrorCode::operator_failed,
-                             "operator '" + stage.context->name() + "' failed without a reason")
-                    : status);
-  } catch (const std::exception& error) {
-    thrown = error.what();
-  } catch (...) {
-    thrown = "an exception that is no std::exception";
-  }
-  return fail({ErrorCode::user_function_failed,
-               "function of operator '" + stage.context->name() + "' (subtask " +
-                   std::to_string(stage.context->subtask()) + ") failed at " + position_of(stage) +
-                   ": " + thrown});
 }
 
 std::string ChainDriver::position_of(Stage& stage) const {
@@ -370,7 +298,8 @@ Answer ChainDriver::fail(Status status) {
   return Answer::failed;
 }
 
-Answer ChainDriver::step_process(Stage& stage) {
+// One call of process, and where to go on: its phase is then control or hand_over.
+Answer ChainDriver::call_process(Stage& stage) {
   const int input = &stage == stages_.front().get() ? head_input_ : 0;
   const Answer answer = guarded(
       stage, [&] { return stage.op->process_input(input, stage.input.batch, stage.output); });
@@ -388,7 +317,7 @@ Answer ChainDriver::step_process(Stage& stage) {
     stage.forwarded = stage.output.take_control();
     if (stage.input.control && !stage.forwarded) {
       stage.phase = Phase::control;
-      return Answer::done;
+      return answer;
     }
     stage.resume = stage.input.control ? Phase::control : Phase::empty;
   } else {
@@ -397,6 +326,12 @@ Answer ChainDriver::step_process(Stage& stage) {
   }
   stage.phase = Phase::hand_over;
   stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+  return answer;
+}
+
+Answer ChainDriver::step_process(Stage& stage) {
+  const Answer answer = call_process(stage);
+  if (answer == Answer::failed) return answer;
   if (answer == Answer::blocked) {
     const Answer handed = step_hand_over(stage);
     if (handed != Answer::done) return handed;
@@ -410,6 +345,11 @@ Answer ChainDriver::step_process(Stage& stage) {
 void ChainDriver::finish_input(Stage& stage) {
   stage.figures->records_in.add(stage.input.batch.size() + stage.context->take_further_records());
   stage.input.batch.clear();
+  if (stage.input_was_aside) [[unlikely]] {
+    // Its type may be that of another input than the one whose used batch is expected here.
+    stage.input.batch.release();
+    stage.input_was_aside = false;
+  }
 }
 
 Answer ChainDriver::call_control(Stage& stage) {
@@ -454,6 +394,7 @@ Answer ChainDriver::step_control(Stage& stage) {
       stage.forwarded = own;
       stage.resume = Phase::control;  // then the idle itself
     } else {
+      stage.has_ended |= kind == Control::Kind::end;
       stage.forwarded = std::exchange(stage.input.control, {});
       if (kind == Control::Kind::watermark && stage.op->makes_watermarks()) stage.forwarded = own;
       stage.resume = Phase::empty;
@@ -486,7 +427,7 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
         exit.loaded = true;
       }
     }
-    if (exit.loaded) {
+    while (exit.loaded || (!exit.aside.empty() && exit.load_aside())) {
       if (const Answer answer = push(stage, exit); answer != Answer::done) return answer;
       exit.loaded = false;
     }
@@ -496,7 +437,8 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
   stage.phase = stage.resume;
   const Control control = std::exchange(stage.forwarded, {});
   if (last && control.kind == Control::Kind::barrier && on_snapshot_ != nullptr) {
-    report_snapshot(control.epoch);
+    std::vector<SnapshotPiece> pieces = take_complete_pieces(control.epoch);
+    on_snapshot_({control.epoch, std::move(pieces), rests_.empty()});
   }
   if (last || stage.exits.empty()) return Answer::done;
   Batch& out = stage.output.batch(0);

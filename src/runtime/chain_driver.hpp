@@ -20,6 +20,12 @@
 // delta is decided here: its last snapshot is part of the newest complete checkpoint, the deltas
 // are few, and smaller than what they build on.
 //
+// A barrier that overtakes (overtake, below) does not wait for any of that: it finds every stage
+// wherever it has come to, lets the operators come to where they can be saved, with their output
+// put aside, and saves what waits between them. A stage works off what was put aside before it
+// takes more from the one ahead of it; so it happens at most once per barrier and is bounded by
+// what the batches in hand expand to.
+//
 // Lifecycle: add_stage*, set_emitters*, open, then (offer | produce | fire_timers,
 // run)*, close. Owned by the StreamTask. Thread: that of the task.
 #pragma once
@@ -36,29 +42,13 @@
 #include <hummer/operator.hpp>
 
 #include "platform/time.hpp"
+#include "runtime/barrier_relay.hpp"
 #include "runtime/emitter.hpp"
+#include "runtime/in_flight.hpp"
+#include "runtime/snapshot_piece.hpp"
 #include "runtime/task_figures.hpp"
 
 namespace hummer {
-
-// What one operator wrote at the end of an epoch, or behind the end of its stream; or a part of it.
-struct SnapshotPiece {
-  std::string uid;
-  std::string bytes;
-  bool ended = false;
-  bool delta = false;    // on the operator's piece in the newest complete checkpoint
-  bool goes_on = false;  // the next piece that comes is its next part
-};
-
-// What a task's operators wrote; or, where it is not complete, a part of it: the next ones follow,
-// until one is, or one of another epoch shows that this one never will be.
-struct TaskSnapshot {
-  std::uint64_t epoch = 0;  // 0: the task's last, at the end of its stream
-  std::vector<SnapshotPiece> pieces;
-  bool complete = true;
-  // Kept by whoever keeps the pieces: so a task knows how much is not written yet.
-  std::shared_ptr<const void> room = {};
-};
 
 // See OperatorContext::slot_local. Thread: that of the slot.
 using SlotObjects = std::map<std::string, std::shared_ptr<void>>;
@@ -85,8 +75,10 @@ class ChainDriver {
   ChainDriver& operator=(const ChainDriver&) = delete;
 
   void add_stage(std::unique_ptr<Operator> op, const StageOptions& options);
-  // Of output `port` of stage `stage`. Port 0 of a stage that has a successor has none.
-  void add_emitter(std::size_t stage, std::size_t port, std::unique_ptr<Emitter> emitter);
+  // Of output `port` of stage `stage`. Port 0 of a stage that has a successor has none. `target`:
+  // where its records are saved for when a barrier overtakes them.
+  void add_emitter(std::size_t stage, std::size_t port, std::unique_ptr<Emitter> emitter,
+                   Destination target = {});
   const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
   std::size_t stage_count() const { return stages_.size(); }
 
@@ -106,6 +98,10 @@ class ChainDriver {
   // REQUIRES: snapshot_under_way(). Writes a little more, between any two calls. Not blocked.
   Answer step_snapshot();
 
+  // Before open: records that an earlier run had in flight to input `input` of this stage. They
+  // come before everything else, in the order of these calls.
+  void restore_in_flight(std::size_t stage, int input, Batch batch);
+
   Status open(Executor& executor);
 
   // REQUIRES: idle(). Takes the element (its batch is swapped with a used one), which came by
@@ -115,13 +111,25 @@ class ChainDriver {
   // and Control::end is on its way. Then run().
   Answer produce();
   bool has_source() const { return source_ != nullptr; }
+  BarrierRelay* relay() const { return relay_; }  // null: the head is none
+  int subtask() const;
   // Makes a source end early: produce() is not asked again.
   void end_source();
 
   // REQUIRES: idle(). The state of all stages as it is, behind the end of the stream.
   Result<std::vector<SnapshotPiece>> snapshot_now();
-  // REQUIRES: idle(). See Operator::commit.
+  // Between two calls of run(), whether idle or blocked. See Operator::commit.
   Status commit(std::uint64_t epoch);
+
+  // Between two calls of run(): the state of all stages at a barrier that overtakes what is in the
+  // chain, which goes to `in_flight`; announces the barrier on all emitters. blocked: an operator
+  // waits in the middle of a control or of its flush; nothing was announced, ask again later.
+  Answer overtake(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces, InFlight& in_flight);
+  // The same for the one stage of a sender or receiver task, which has no state: appends what is in
+  // it as runs.
+  void collect_all(std::string& runs) const;
+  // Tells all emitters. `in_flight` as in Emitter::announce.
+  void announce(std::uint64_t epoch, std::string in_flight);
 
   // Works until nothing is in flight (done), or blocked, or failed.
   Answer run();
@@ -154,12 +162,21 @@ class ChainDriver {
   // The emitters of one port, all of which get every element.
   struct Exit {
     std::vector<std::unique_ptr<Emitter>> emitters;
+    std::vector<Destination> targets;  // of the emitters
     Element pending;
     Element copy;
     std::size_t next = 0;
     bool loaded = false;
+    std::deque<Element> aside;  // behind `pending`
 
     Answer push();
+    bool load_aside();
+  };
+
+  // An element that was put aside ahead of a stage.
+  struct Waiting {
+    Element element;
+    int input = 0;
   };
 
   struct Stage {
@@ -170,13 +187,15 @@ class ChainDriver {
     Output output;
     std::vector<Exit> exits;  // by port; [0] unused where a stage follows
     Element input;
+    std::deque<Waiting> aside;  // behind `input`
+    bool input_was_aside = false;
     Phase phase = Phase::empty;
     Phase resume = Phase::empty;  // where to go on after hand_over; empty: finished
     std::size_t port = 0;         // hand_over: next port
     Control forwarded;            // goes with the output being handed over
     bool output_has_views = false;
     bool opened = false;
-    bool has_ended = false;  // in an earlier run
+    bool has_ended = false;  // its end() was called, here or in an earlier run
 
     // What its snapshots were.
     std::uint64_t last_snapshot = 0;  // its epoch, where the next may build on it
@@ -184,10 +203,16 @@ class ChainDriver {
     std::uint64_t delta_bytes = 0;    // of the deltas on it
     int deltas = 0;
     SnapshotPiece part;  // written, and not handed on
+
+    // Whether `input` holds records that the operator has not taken.
+    bool processes() const {
+      return phase == Phase::process || (phase == Phase::hand_over && resume == Phase::process);
+    }
   };
 
   Answer step(Stage& stage);
   Answer step_process(Stage& stage);
+  Answer call_process(Stage& stage);
   Answer step_control(Stage& stage);
   Answer step_hand_over(Stage& stage);
   Answer push(const Stage& stage, Exit& exit);
@@ -197,7 +222,14 @@ class ChainDriver {
   Answer snapshot(Stage& stage, bool may_be_delta);
   void abandon_snapshot();
   Answer finish_snapshot();
-  void report_snapshot(std::uint64_t epoch);
+  std::vector<SnapshotPiece> take_complete_pieces(std::uint64_t epoch);
+  void take_aside(Stage& stage);
+  Answer settle(std::size_t index);
+  Answer flush_aside(std::size_t index, std::uint64_t epoch);
+  void put_aside(std::size_t index, std::size_t first_port);
+  void collect(std::size_t index, InFlight& in_flight) const;
+  template <typename Take>
+  static void each_unsent(const Exit& exit, std::size_t emitter, Take&& take);
   Answer fail(Status status);
   void finish_input(Stage& stage);
   void rearm_timers();
@@ -209,6 +241,7 @@ class ChainDriver {
   Executor* executor_ = nullptr;
   std::vector<std::unique_ptr<Stage>> stages_;
   SourceOperator* source_ = nullptr;
+  BarrierRelay* relay_ = nullptr;
   bool source_ended_ = false;
   int current_ = -1;
   Nanoseconds now_ = 0;

@@ -45,6 +45,7 @@ struct Journal {
   };
   std::deque<Entry> entries;
   int credit = 1000;
+  std::uint64_t announced = 0;
 
   std::string text() const {
     std::string all;
@@ -71,6 +72,7 @@ class JournalEmitter final : public Emitter {
     journal_.entries.back().control = std::exchange(element.control, {});
     return Answer::done;
   }
+  void announce(std::uint64_t epoch, std::string) override { journal_.announced = epoch; }
   void abandon() override {}
   std::string describe() const override { return "→ journal"; }
 
@@ -214,6 +216,7 @@ TEST(ChainDriver, WatermarksOfAnOperatorReplaceThoseOfItsInput) {
 class ThrowingEmitter final : public Emitter {
  public:
   Answer offer(Element&) override { throw std::runtime_error("no key"); }
+  void announce(std::uint64_t, std::string) override {}
   void abandon() override {}
   std::string describe() const override { return "→ nowhere"; }
 };

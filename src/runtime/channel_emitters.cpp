@@ -1,9 +1,16 @@
 #include "runtime/channel_emitters.hpp"
 
+#include "runtime/in_flight.hpp"
+
 namespace hummer {
 
 Status ChannelEmitter::failure() const {
   return {ErrorCode::peer_gone, "the task behind " + describe() + " has ended"};
+}
+
+void ChannelEmitter::announce(std::uint64_t epoch, std::string in_flight) {
+  HUMMER_ASSERT(in_flight.empty() || channels_.size() == 1);
+  for (RingChannel* channel : channels_) channel->announce(epoch, std::move(in_flight));
 }
 
 void ChannelEmitter::abandon() {
@@ -88,6 +95,10 @@ Answer HashEmitter::publish_target(std::size_t index) {
   targets_[index] = std::move(element.batch);
   if (!targets_[index].has_storage()) targets_[index] = Batch(type_, batch_records_);
   return answer;
+}
+
+void HashEmitter::collect(std::string& runs) const {
+  for (const Batch& target : targets_) append_run(target, runs);
 }
 
 Answer HashEmitter::offer(Element& element) {

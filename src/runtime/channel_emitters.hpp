@@ -22,6 +22,7 @@ class ChannelEmitter : public Emitter {
   ChannelEmitter(std::vector<RingChannel*> channels, std::string target)
       : channels_(std::move(channels)), target_(std::move(target)) {}
   Status failure() const override;
+  void announce(std::uint64_t epoch, std::string in_flight) override;
   void abandon() override;
   std::string describe() const override;
 
@@ -69,6 +70,7 @@ class HashEmitter final : public ChannelEmitter {
   HashEmitter(std::vector<RingChannel*> channels, std::string target, const TypeDescriptor& type,
               std::unique_ptr<Partitioner> partitioner, std::uint32_t batch_records);
   Answer offer(Element& element) override;
+  void collect(std::string& runs) const override;
 
  private:
   Answer publish_target(std::size_t index);

@@ -9,6 +9,10 @@
 // consumer left there, poll hands out a reference and the consumer swaps its own
 // used batch in before release: batches go round, no allocator is called.
 //
+// A barrier that overtakes (unaligned checkpoints) does not travel in the ring: the producer
+// announces its epoch and how many elements it has published before, and the consumer, woken at
+// once, finds those that it has not taken yet by peek(). The latest announcement counts.
+//
 // Lifecycle: made by the deployer before either task runs, destroyed after both
 // ended. A side that leaves early says so (`abandon_*`), and that is a result of
 // the other side's next call, not a hang.
@@ -23,6 +27,10 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <hummer/batch.hpp>
@@ -30,6 +38,15 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
+
+// A barrier on a channel, out of band.
+struct Announcement {
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;  // of the first element behind the barrier
+  // Runs (in_flight.hpp) of records that come behind those in the ring and before the barrier: what
+  // lies in the tasks and buffers of a network behind this channel.
+  std::string in_flight;
+};
 
 class RingChannel {
  public:
@@ -61,9 +78,21 @@ class RingChannel {
     std::swap(slot.batch, element.batch);
     slot.control = element.control;
     element.control = {};
+    if (slot.control.kind == Control::Kind::end) [[unlikely]] {
+      end_position_.store(tail + 1, std::memory_order_release);
+    }
     tail_.store(tail + 1, std::memory_order_release);
     consumer_.notify();
     return true;
+  }
+  // A barrier behind all that was published; needs no credit.
+  void announce(std::uint64_t epoch, std::string in_flight = {}) {
+    {
+      const std::lock_guard lock(announcement_mutex_);
+      announcement_ = {epoch, tail_.load(std::memory_order_relaxed), std::move(in_flight)};
+      announced_.store(epoch, std::memory_order_release);
+    }
+    consumer_.notify();
   }
   bool consumer_gone() const { return consumer_gone_.load(std::memory_order_acquire); }
   void abandon_producer() {
@@ -86,6 +115,21 @@ class RingChannel {
     head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     producer_.notify();
   }
+  // Epoch of the latest announcement; 0: none yet. One that was made before an element was
+  // published is seen by who has seen the element.
+  std::uint64_t announced() const { return announced_.load(std::memory_order_relaxed); }
+  // Once, unless a later one has taken its place.
+  std::optional<Announcement> take_announcement(std::uint64_t epoch) {
+    const std::lock_guard lock(announcement_mutex_);
+    if (announcement_.epoch != epoch) return std::nullopt;
+    return std::exchange(announcement_, {});
+  }
+  // Behind the end of the stream, once that was published, else 0. Look before announced(), so that
+  // no barrier before the end is missed.
+  std::uint64_t end_position() const { return end_position_.load(std::memory_order_acquire); }
+  // Elements released so far, and one that has been published and not released.
+  std::uint64_t position() const { return head_.load(std::memory_order_relaxed); }
+  const Element& peek(std::uint64_t position) const { return slots_[position & mask_].element; }
   // Nothing more will come. Look before poll(), so that nothing published earlier is missed.
   bool producer_gone() const { return producer_gone_.load(std::memory_order_acquire); }
   void abandon_consumer() {
@@ -120,6 +164,10 @@ class RingChannel {
   std::uint64_t cached_tail_ = 0;  // consumer's
   alignas(64) std::atomic<bool> producer_gone_{false};
   std::atomic<bool> consumer_gone_{false};
+  std::atomic<std::uint64_t> announced_{0};
+  std::atomic<std::uint64_t> end_position_{0};
+  std::mutex announcement_mutex_;
+  Announcement announcement_;
 };
 
 }  // namespace hummer

@@ -54,14 +54,19 @@ void StreamTask::enable_snapshots(Guarantee guarantee,
   guarantee_ = guarantee;
   on_snapshot_ = std::move(on_snapshot);
   chain_->set_on_snapshot([this](TaskSnapshot snapshot) {
+    if (recording_ == snapshot.epoch) {
+      // Its rests, at the end of the stream: they are reported with the records in flight.
+      for (SnapshotPiece& piece : snapshot.pieces) state_at_barrier_.push_back(std::move(piece));
+      return;
+    }
     snapshot.room = room_;
     on_snapshot_(*this, std::move(snapshot));
   });
 }
 
-void StreamTask::trigger(std::uint64_t epoch, bool whole) {
+void StreamTask::trigger(std::uint64_t epoch, bool whole, bool overtakes) {
   if (whole) triggered_whole_.store(epoch, std::memory_order_relaxed);
-  triggered_.store(epoch, std::memory_order_release);
+  (overtakes ? overtaking_ : triggered_).store(epoch, std::memory_order_release);
   wake_event_.notify();
 }
 
@@ -117,11 +122,22 @@ Task<void> StreamTask::run() {
         continue;
       }
       figures_.state.store(TaskState::blocked, std::memory_order_relaxed);
-      const bool by_operator = chain_->blocked_by_operator();
+      bool refused = false;
+      if (barrier_waits()) {
+        const Answer passed = pass_barriers();
+        if (passed == Answer::done) continue;
+        refused = passed == Answer::blocked;
+        if (!refused) {
+          finish(chain_->failure());
+          co_return;
+        }
+      }
+      if (commit_due() && !commit_epoch()) co_return;
+      const bool by_operator = refused || chain_->blocked_by_operator();
       wake_event_.prepare_wait();
-      answer = cancelled_.load(std::memory_order_relaxed) ? Answer::done
-               : by_operator                              ? Answer::blocked
-                                                          : chain_->run();
+      const bool more_to_do = cancelled_.load(std::memory_order_relaxed) || commit_due() ||
+                              (!refused && barrier_waits());
+      answer = more_to_do ? Answer::done : by_operator ? Answer::blocked : chain_->run();
       if (answer != Answer::blocked) {
         wake_event_.cancel_wait();
         if (answer == Answer::failed) {
@@ -148,12 +164,7 @@ Task<void> StreamTask::run() {
       operator_blocks = false;
       figures_.operator_blocks.store(false, std::memory_order_relaxed);
     }
-    if (commit_due()) {
-      if (Status status = commit_asked(); !status.ok()) {
-        finish(std::move(status));
-        co_return;
-      }
-    }
+    if (commit_due() && !commit_epoch()) co_return;
     if (end_sent) {
       if (on_snapshot_ != nullptr) {
         co_await wait_for_commits();
@@ -172,7 +183,10 @@ Task<void> StreamTask::run() {
 
     // 2. The next element.
     bool at_hand = true;
-    if (chain_->has_source()) {
+    bool barrier = chain_->has_source() && barrier_waits();
+    if (barrier) {
+      // Before anything else is asked of the source.
+    } else if (chain_->has_source()) {
       if (const std::uint64_t epoch = triggered_.load(std::memory_order_acquire);
           epoch > last_barrier_) {
         last_barrier_ = epoch;
@@ -198,8 +212,22 @@ Task<void> StreamTask::run() {
         co_return;
       }
       end_sent = next == Next::ended;
+      barrier = next == Next::barrier;
       at_hand = next != Next::nothing;
       if (at_hand) idle_announced_ = false;
+    }
+    if (!at_hand) barrier = barrier_waits();
+    if (barrier) {
+      answer = pass_barriers();
+      if (answer == Answer::failed) {
+        finish(chain_->failure());
+        co_return;
+      }
+      if (answer == Answer::blocked) {  // an operator has something to finish first
+        wake_event_.prepare_wait();
+        co_await wake_event_.wait_until(executor.now() + operator_retry_last_ns);
+      }
+      continue;
     }
     if (at_hand) continue;
 
@@ -216,6 +244,7 @@ Task<void> StreamTask::run() {
     wake_event_.prepare_wait();
     bool ready =
         cancelled_.load(std::memory_order_relaxed) || commit_due() || chain_->woken() ||
+        barrier_waits() ||
         (chain_->has_source() && (stopping_.load(std::memory_order_relaxed) ||
                                   triggered_.load(std::memory_order_acquire) > last_barrier_));
     for (const Input& input : inputs_) {
@@ -263,6 +292,10 @@ StreamTask::Next StreamTask::take_input() {
     if (input.ended || input.waits) continue;
     const bool gone = input.channel->producer_gone();
     Element* element = input.channel->poll();
+    if (input.channel->announced() > last_barrier_) [[unlikely]]
+      return Next::barrier;
+    if (recording_ != 0) [[unlikely]]
+      record_inputs();
     if (element == nullptr) {
       if (gone) return Next::failed;
       continue;
@@ -271,6 +304,9 @@ StreamTask::Next StreamTask::take_input() {
     std::swap(element_.batch, element->batch);
     element_.control = std::exchange(element->control, {});
     input.channel->release();
+    if (recording_ != 0 && !input.recorded) [[unlikely]] {
+      in_flight_.add({chain_->uid(0), input.head_input}, Hop::own_task, element_.batch);
+    }
     const bool something = take_element(index, element_);
     if (!something && barrier_due_ != 0 && !merger_->all_ended()) return take_input();
     if (merger_->all_ended()) {
@@ -334,6 +370,7 @@ bool StreamTask::take_element(std::size_t index, Element& element) {
 void StreamTask::take_barrier(Input& input, const Control& barrier) {
   const std::uint64_t epoch = barrier.epoch;
   if (epoch <= last_barrier_ || epoch < aligning_) return;
+  forget_recording();
   if (epoch > aligning_) {
     for (Input& other : inputs_) other.barrier_came = other.waits = false;
     aligning_ = epoch;
@@ -353,6 +390,14 @@ void StreamTask::complete_alignment() {
   last_barrier_ = barrier_due_ = std::exchange(aligning_, 0);
 }
 
+// False: it has failed, and the task has finished.
+bool StreamTask::commit_epoch() {
+  Status status = commit_asked();
+  if (status.ok()) return true;
+  finish(std::move(status));
+  return false;
+}
+
 Status StreamTask::commit_asked() {
   const std::uint64_t epoch = commit_asked_.load(std::memory_order_acquire);
   HUMMER_TRY(chain_->commit(epoch));
@@ -367,7 +412,9 @@ Answer StreamTask::produce() {
 }
 
 bool StreamTask::step_snapshot() {
-  if (!chain_->snapshot_under_way() || room_.use_count() > snapshot_parts_max) return false;
+  if (!chain_->snapshot_under_way() || recording_ != 0 || room_.use_count() > snapshot_parts_max) {
+    return false;
+  }
   // What fails in it is seen at the next call of the chain.
   (void)chain_->step_snapshot();
   return true;
@@ -389,10 +436,7 @@ Task<void> StreamTask::wait_for_commits() {
     }
     const bool last = finish_asked_.load(std::memory_order_acquire);
     if (commit_due()) {
-      if (Status status = commit_asked(); !status.ok()) {
-        finish(std::move(status));
-        co_return;
-      }
+      if (!commit_epoch()) co_return;
       continue;
     }
     if (last) {

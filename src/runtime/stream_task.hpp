@@ -24,6 +24,12 @@
 // it waits for the disk. At the end of its stream it reports once more, and stays, to commit, until
 // finish_committed().
 //
+// Barriers that overtake (trigger with overtakes): a task takes its snapshot as soon as the barrier
+// is announced on one input, also while its chain is blocked, and announces it on. Records that the
+// barrier passes on their way to it (in its chain, in its channels, those that still come on the
+// other inputs before the barrier is announced there) are saved with its state; it reports when
+// that is all. A sender or receiver task has no state: what it holds goes on with the announcement.
+//
 // Thread: invoke on the slot's; cancel, stop, trigger, commit, pause_after, finish_committed and
 // figures from any.
 #pragma once
@@ -57,7 +63,7 @@ class StreamTask {
   // Takes part in ownership of nothing: channels belong to the deployment. `head_input`: which
   // input of the operator at the head of the chain it feeds.
   void add_input(RingChannel* channel, int head_input = 0) {
-    inputs_.push_back({channel, head_input, false});
+    inputs_.push_back({.channel = channel, .head_input = head_input});
   }
 
   // Called on the slot's thread when the task has ended.
@@ -72,9 +78,12 @@ class StreamTask {
   Task<void> invoke();
   void cancel();
   void stop();
-  // Of a source task: puts the barrier of `epoch` behind what it has sent.
-  // `whole`: no snapshot of it may build on an earlier one.
-  void trigger(std::uint64_t epoch, bool whole = false);
+  // Before invoke: this is a sender or receiver task.
+  void set_passes_barriers_on() { passes_on_ = true; }
+
+  // Of a source task: puts the barrier of `epoch` behind what it has sent, or ahead of what has not
+  // left its chain. `whole`: no snapshot of it may build on an earlier one.
+  void trigger(std::uint64_t epoch, bool whole = false, bool overtakes = false);
   // The epoch's snapshots are complete everywhere: operators may commit.
   void commit(std::uint64_t epoch);
   // Of a source task: sends nothing behind the barrier of `epoch`, or of the one it has sent since;
@@ -104,12 +113,13 @@ class StreamTask {
  private:
   struct Input {
     RingChannel* channel;
-    int head_input;
-    bool ended;
+    int head_input = 0;
+    bool ended = false;
     bool barrier_came = false;
-    bool waits = false;  // for the barrier on the other inputs
+    bool waits = false;    // for the barrier on the other inputs
+    bool recorded = true;  // what the barrier in hand has overtaken here is known
   };
-  enum class Next { element, nothing, ended, failed };
+  enum class Next { element, nothing, ended, failed, barrier };
 
   Task<void> run();
   Next take_input();
@@ -120,10 +130,21 @@ class StreamTask {
   // Writes a step of the snapshot under way, if there is one and room; false: there is not.
   bool step_snapshot();
   void complete_alignment();
+  // Barriers that overtake; stream_task_barriers.cpp.
+  bool barrier_waits();
+  std::uint64_t newest_barrier() const;
+  Answer pass_barriers();
+  Answer pass_by(std::uint64_t epoch);
+  void pass_on(std::uint64_t epoch);
+  void pass_on_received();
+  void record_inputs();
+  void forget_recording();
+  void append_waiting(const RingChannel& channel, std::uint64_t until, std::string& runs) const;
   bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed(); }
   Status commit_asked();
   // Of a source: what it has, unless it is paused.
   Answer produce();
+  bool commit_epoch();
   Task<void> wait_for_commits();
   void finish(Status status);
 
@@ -153,6 +174,11 @@ class StreamTask {
   std::uint64_t barrier_due_ = 0;   // it has come on all: goes next
   bool whole_ = false;              // the barrier under way asks for that
   std::shared_ptr<const char> room_ = std::make_shared<const char>();  // see TaskSnapshot
+  bool passes_on_ = false;
+  std::atomic<std::uint64_t> overtaking_{0};
+  std::uint64_t recording_ = 0;  // the barrier whose records in flight are being gathered; 0: none
+  std::vector<SnapshotPiece> state_at_barrier_;
+  InFlight in_flight_;
   std::atomic<std::uint64_t> commit_asked_{0};
   std::atomic<std::uint64_t> committed_{0};
   std::function<void()> on_committed_;

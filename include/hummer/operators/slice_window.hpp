@@ -15,7 +15,10 @@
 // by a timer. At the end of the stream all go out.
 //
 // Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
-// State: watermark and, in steps, slices with their tables; restored by the keys it owns.
+// State: watermark and, in steps, slices with their tables; restored by the keys it owns. The
+// watermarks of earlier subtasks may differ (an unaligned checkpoint does not wait for the
+// slowest): windows begin again at the lowest, and slices of a subtask that was ahead join when its
+// watermark is reached, so that no window of its keys goes out twice.
 #pragma once
 
 #include <map>
@@ -25,7 +28,6 @@
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
-#include <hummer/state/restored_watermark.hpp>
 #include <hummer/state/sliding_merge.hpp>
 
 namespace hummer {
@@ -34,6 +36,7 @@ template <typename Input, typename K, typename Aggregate, typename Finish>
 class SliceWindowOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
   using Table = AccumulatorTable<K, Accumulator>;
+  using Slices = SliceTables<K, Accumulator>;
   using Out = typename Finish::Output;
 
  public:
@@ -47,7 +50,7 @@ class SliceWindowOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   Status open() override {
-    slices_.settle(aggregate_);
+    take_restored();
     const Status status = grid_.check();
     if (status.ok() && processing_time()) arm();
     return status;
@@ -99,6 +102,15 @@ class SliceWindowOperator final : public Operator {
     out.put_value(snapshot_version);
     out.put_value(static_cast<std::uint8_t>(delta));
     out.put_value(watermark_);
+    std::uint32_t ahead = 0;
+    for (const auto& [time, all] : ahead_) ahead += static_cast<std::uint32_t>(all.size());
+    out.put_value(ahead);
+    for (auto& [time, all] : ahead_) {
+      for (Slices& each : all) {
+        out.put_value(time);
+        each.write_whole(out);
+      }
+    }
     out.put(slices.view().data(), slices.size());
     return {};
   }
@@ -109,20 +121,67 @@ class SliceWindowOperator final : public Operator {
     std::uint8_t version = 0;
     std::uint8_t delta = 0;
     Timestamp time = 0;
-    const bool valid =
-        in.get_value(version) && version == snapshot_version && in.get_value(delta) &&
-        in.get_value(time) &&
-        slices_.restore(
-            in, delta != 0, [&](const K& key) { return context().owns_key(key); }, aggregate_);
+    std::uint32_t ahead = 0;
+    bool valid = in.get_value(version) && version == snapshot_version && in.get_value(delta) &&
+                 in.get_value(time) && in.get_value(ahead) && (delta == 0 || !restored_.empty());
+    if (valid && delta == 0) restored_.emplace_back();
+    if (valid) {
+      Restored& subtask = restored_.back();
+      subtask.watermark = time;
+      subtask.ahead.clear();
+      for (; valid && ahead > 0; --ahead) {
+        Timestamp of_slices = 0;
+        Slices slices;
+        valid = in.get_value(of_slices) && restore_into(slices, false, in);
+        if (valid) subtask.ahead.emplace_back(of_slices, std::move(slices));
+      }
+      valid = valid && restore_into(subtask.slices, delta != 0, in);
+    }
     if (!valid) return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
-    watermark_ = restored_watermark_.add(delta != 0, time);
     return {};
   }
 
  private:
-  static constexpr std::uint8_t snapshot_version = 2;
+  static constexpr std::uint8_t snapshot_version = 3;
 
   bool processing_time() const { return grid_.domain == TimeDomain::processing; }
+
+  // What a subtask of the earlier run had.
+  struct Restored {
+    Timestamp watermark = no_timestamp;
+    Slices slices;
+    std::vector<std::pair<Timestamp, Slices>> ahead;
+  };
+  bool restore_into(Slices& slices, bool delta, ByteReader& in) {
+    return slices.restore(
+        in, delta, [&](const K& key) { return context().owns_key(key); }, aggregate_);
+  }
+  void take_restored() {
+    if (restored_.empty()) return;
+    watermark_ = end_of_time;
+    for (const Restored& subtask : restored_) watermark_ = std::min(watermark_, subtask.watermark);
+    for (Restored& subtask : restored_) {
+      place(subtask.watermark, std::move(subtask.slices));
+      for (auto& [time, slices] : subtask.ahead) place(time, std::move(slices));
+    }
+    restored_.clear();
+  }
+  // Slices of a subtask whose watermark was at `time`.
+  void place(Timestamp time, Slices slices) {
+    slices.settle(aggregate_);
+    if (slices.empty()) return;
+    if (time > watermark_ && !processing_time()) {
+      ahead_[time].push_back(std::move(slices));
+    } else {
+      join(slices);
+    }
+  }
+  void join(const Slices& slices) {
+    for (const auto& [slice, table] : slices.all()) {
+      merge_tables(slices_.at(slice, table->size(), aggregate_), *table, aggregate_);
+    }
+    sliding_.forget();
+  }
 
   // Windows up to here have gone out.
   Timestamp fired_until() const { return std::max(fired_until_, watermark_); }
@@ -177,6 +236,15 @@ class SliceWindowOperator final : public Operator {
   }
 
   Answer advance(Timestamp time, Output& out) {
+    while (!ahead_.empty() && ahead_.begin()->first <= time) {
+      const Answer answer = advance_to(ahead_.begin()->first, out);
+      if (answer != Answer::done) return answer;
+      for (const auto& slices : ahead_.begin()->second) join(slices);
+      ahead_.erase(ahead_.begin());
+    }
+    return advance_to(time, out);
+  }
+  Answer advance_to(Timestamp time, Output& out) {
     if (refining_) {
       if (const Answer answer = refine(out); answer != Answer::done) return answer;
     }
@@ -205,7 +273,7 @@ class SliceWindowOperator final : public Operator {
                   : &sliding_.window(slices_, start, end, time_after(start, grid_.slide_ms));
     return true;
   }
-  typename SliceTables<K, Accumulator>::Slices::const_iterator first_waiting() const {
+  typename Slices::Slices::const_iterator first_waiting() const {
     const Timestamp fired = fired_until();
     auto slice = slices_.from(time_before(fired, grid_.size_ms));
     while (slice != slices_.all().end() && grid_.last_end(slice->first) <= fired) ++slice;
@@ -300,12 +368,14 @@ class SliceWindowOperator final : public Operator {
   const Aggregate aggregate_;
   Finish finish_;
   SliceRuns runs_;
-  SliceTables<K, Accumulator> slices_;
+  Slices slices_;
   SlidingMerge<K, Accumulator, Aggregate> sliding_{aggregate_};
   std::vector<Timestamp> times_;  // of processing time
   Timestamp watermark_ = no_timestamp;
   Timestamp fired_until_ = no_timestamp;  // while several windows go out
-  RestoredWatermark restored_watermark_;
+  std::vector<Restored> restored_;        // until open()
+  // Restored from subtasks that were ahead, by their watermarks.
+  std::map<Timestamp, std::vector<Slices>> ahead_;
 
   TimeWindow window_{};  // goes out
   const Table* result_ = nullptr;

@@ -138,6 +138,13 @@ class SliceTables {
     return false;
   }
 
+  // All of it at once, as whole.
+  void write_whole(ByteWriter& out) {
+    freeze(false, out);
+    while (!write_frozen(out, SIZE_MAX)) {
+    }
+  }
+
   // Takes the entries whose keys `owns(key)`; false: not valid. `delta`: of the same subtask as the
   // piece before. settle() once behind the last piece.
   template <typename Owns, typename Aggregate>

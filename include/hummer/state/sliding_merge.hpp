@@ -77,6 +77,13 @@ class SlidingMerge {
     }
   }
 
+  // The slices have changed beyond that: what was merged is made again.
+  void forget() {
+    front_.clear();
+    back_.clear();
+    flip_end_ = back_end_ = no_timestamp;
+  }
+
  private:
   void flip(Slices& slices, Timestamp start, Timestamp end) {
     back_.clear();

@@ -88,14 +88,21 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
       if (!*more) break;
       if (piece.empty()) return refuse("does not say what it is");
       const auto kind = static_cast<std::uint8_t>(piece[0]);
-      if (kind > (piece_ended | piece_is_delta)) return refuse("is of a kind that is not known");
+      if (kind > piece_in_flight) return refuse("is of a kind that is not known");
+      if (kind == piece_in_flight) {
+        state->in_flight[uid].push_back({.uid = uid, .bytes = piece.substr(1), .in_flight = true});
+        continue;
+      }
       const bool delta = (kind & piece_is_delta) != 0;
       std::vector<SnapshotPiece>& pieces = state->pieces[uid];
       const auto [at, is_first] = first.try_emplace(uid, pieces.size());
       if (delta && is_first) return refuse("builds on one that the checkpoint does not name");
       // A whole piece stands for those of its subtask before it.
       if (!delta) pieces.resize(at->second);
-      pieces.push_back({uid, piece.substr(1), (kind & piece_ended) != 0, delta, false});
+      pieces.push_back({.uid = uid,
+                        .bytes = piece.substr(1),
+                        .ended = (kind & piece_ended) != 0,
+                        .delta = delta});
     }
   }
   return std::shared_ptr<const RestoredState>(std::move(state));

@@ -38,9 +38,10 @@ Result<std::optional<CheckpointFile>> SnapshotFiles::add(const Writer& of, std::
     if (task.piece_under_way) {
       status = task.writer->add(piece.uid, piece.bytes, piece.goes_on);
     } else {
-      if (!piece.delta) task.last_whole[piece.uid] = checkpoint;
-      const auto first =
-          static_cast<char>((piece.ended ? piece_ended : 0) | (piece.delta ? piece_is_delta : 0));
+      if (!piece.delta && !piece.in_flight) task.last_whole[piece.uid] = checkpoint;
+      const auto first = static_cast<char>(
+          piece.in_flight ? piece_in_flight
+                          : (piece.ended ? piece_ended : 0) | (piece.delta ? piece_is_delta : 0));
       status = task.writer->add(piece.uid, first + piece.bytes, piece.goes_on);
     }
     if (!status.ok()) return fail(status);

@@ -3,7 +3,8 @@
 // One per attempt and process. It remembers for each task with which checkpoint the last whole
 // piece of each of its operators came, and so says what a file builds on.
 //
-// The first byte of a piece in a file: 1: written behind the end of the stream; 2: a delta.
+// The first byte of a piece in a file: 1: written behind the end of the stream; 2: a delta; 4: no
+// state, but records in flight (runtime/in_flight.hpp).
 //
 // Thread: one. Errors: those of the disk; then the task's file of this checkpoint is over, and
 // later parts of it are passed over.
@@ -22,6 +23,7 @@ namespace hummer {
 
 inline constexpr std::uint8_t piece_ended = 1;
 inline constexpr std::uint8_t piece_is_delta = 2;
+inline constexpr std::uint8_t piece_in_flight = 4;
 
 class SnapshotFiles {
  public:

@@ -13,7 +13,6 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
-
 class SnapshotWriter::State {
  public:
   State(Platform& platform, std::uint64_t job, std::function<void(SnapshotNews)> tell)

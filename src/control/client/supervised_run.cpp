@@ -175,6 +175,8 @@ Task<Status> SupervisedRun::run_attempt() {
         platform, checkpoint_settings(),
         [this](SavepointEnd end) { savepoint_ended(std::move(end)); });
     deployment_options.guarantee = options.checkpoints.guarantee;
+    deployment_options.unaligned = options.checkpoints.unaligned;
+    deployment_options.allow_dropped_state = options.checkpoints.allow_dropped_state;
     deployment_options.on_snapshot = [&session = *session](const ExecutionTask& task,
                                                            TaskSnapshot snapshot) {
       session.snapshot_taken(task, std::move(snapshot));

@@ -262,6 +262,7 @@ void to_message(const CheckpointOptions& options, wire::Checkpointing& message) 
   message.set_keep_at_end(options.keep_at_end);
   message.set_restore(options.restore);
   message.set_allow_dropped_state(options.allow_dropped_state);
+  message.set_unaligned(options.unaligned);
 }
 
 CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
@@ -276,6 +277,7 @@ CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
   options.keep_at_end = message.keep_at_end();
   options.restore = message.restore();
   options.allow_dropped_state = message.allow_dropped_state();
+  options.unaligned = message.unaligned();
   return options;
 }
 

@@ -273,6 +273,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.pin_slots = job.pin_slots;
   options.run = message_.run();
   options.attempt = id_.attempt;
+  options.allow_dropped_state = job.checkpoints.allow_dropped_state;
   if (!message_.restore_path().empty()) {
     auto state = read_state(graph);
     if (!state.ok()) {
@@ -286,6 +287,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   }
   if (!job.checkpoints.enabled()) return options;
   options.guarantee = job.checkpoints.guarantee;
+  options.unaligned = job.checkpoints.unaligned;
   writer_ = std::make_unique<SnapshotWriter>(
       *surroundings_.platform, graph.fingerprint,
       [this](SnapshotNews news) { snapshot_news(std::move(news)); });

@@ -214,34 +214,6 @@ Status Deployment::make_tasks() {
   return {};
 }
 
-Status Deployment::restore_tasks() {
-  for (const ExecutionTask& execution : execution_graph_.tasks) {
-    StreamTask* task = task_here(execution.id);
-    if (task == nullptr || execution.kind != TaskKind::chain) continue;
-    if (options_.on_snapshot) {
-      task->enable_snapshots(options_.guarantee,
-                             [this, &execution](StreamTask&, TaskSnapshot snapshot) {
-                               options_.on_snapshot(execution, std::move(snapshot));
-                             });
-      if (options_.on_committed) task->set_on_committed(options_.on_committed);
-    }
-    if (options_.restored == nullptr) continue;
-    const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
-    for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
-      const ChainedOperator& chained = vertex.chain[stage];
-      const auto found = options_.restored->pieces.find(chained.uid);
-      if (found == options_.restored->pieces.end()) continue;
-      std::vector<const SnapshotPiece*> own;
-      for (std::size_t i = 0; i < found->second.size(); ++i) {
-        const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
-        if (chained.stateful || dealt_here) own.push_back(&found->second[i]);
-      }
-      HUMMER_TRY(task->chain().restore(stage, own));
-    }
-  }
-  return {};
-}
-
 template <typename Function>
 void Deployment::for_each_chain(Function&& function) {
   for (const ExecutionTask& execution : execution_graph_.tasks) {
@@ -250,9 +222,10 @@ void Deployment::for_each_chain(Function&& function) {
   }
 }
 
-void Deployment::trigger(std::uint64_t checkpoint, bool whole) {
+void Deployment::trigger(std::uint64_t checkpoint, bool savepoint) {
+  const bool overtakes = !savepoint && this->overtakes();
   for_each_chain([&](StreamTask& task) {
-    if (task.chain().has_source()) task.trigger(checkpoint, whole);
+    if (task.chain().has_source()) task.trigger(checkpoint, savepoint, overtakes);
   });
 }
 
@@ -284,6 +257,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.bounded = vertex.bounded;
   stage.batch_records = options_.batch_records;
   stage.slot_objects = &slot_of(execution).objects;
+  if (execution.kind != TaskKind::chain && overtakes()) task.set_passes_barriers_on();
   if (execution.kind == TaskKind::sender) {
     stage.name = "send";
     task.chain().add_stage(std::make_unique<UnionOperator>(edge_type(execution.edge)), stage);
@@ -375,25 +349,17 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
       case Routing::forward: emitter = std::make_unique<ForwardEmitter>(rings, target); break;
       case Routing::rebalance: emitter = std::make_unique<RebalanceEmitter>(rings, target); break;
       case Routing::broadcast: emitter = std::make_unique<BroadcastEmitter>(rings, target); break;
-      case Routing::hash: {
-        const PartitionerFactory* factory = nullptr;
-        const int to_node =
-            job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
-        int input = 0;  // one stream may feed two inputs, by different keys
-        for (const StreamEdge& written : stream_graph_.edges) {
-          if (written.to != to_node) continue;
-          if (input++ == edge.to_input) factory = written.partitioner.get();
-        }
-        HUMMER_ASSERT(factory != nullptr);
+      case Routing::hash:
         emitter = std::make_unique<HashEmitter>(
             rings, target, chain.output_type(last, port),
-            factory->make(static_cast<std::uint32_t>(rings.size()),
-                          static_cast<std::uint32_t>(edge.key_groups)),
+            partitioner_of(edge).make(static_cast<std::uint32_t>(rings.size()),
+                                      static_cast<std::uint32_t>(edge.key_groups)),
             options_.batch_records);
         break;
-      }
     }
-    chain.add_emitter(last, port, std::move(emitter));
+    const std::string& uid =
+        job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().uid;
+    chain.add_emitter(last, port, std::move(emitter), {uid, edge.to_input});
   }
 }
 

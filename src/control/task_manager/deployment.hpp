@@ -47,6 +47,7 @@ struct DeploymentPeer {
 struct RestoredState {
   std::uint64_t checkpoint = 0;
   std::map<std::string, std::vector<SnapshotPiece>> pieces;
+  std::map<std::string, std::vector<SnapshotPiece>> in_flight;  // runtime/in_flight.hpp
 };
 
 struct DeploymentOptions {
@@ -66,6 +67,8 @@ struct DeploymentOptions {
   // Snapshots: what a task's operators wrote, on the slots' threads. Empty: the job takes none.
   std::function<void(const ExecutionTask&, TaskSnapshot)> on_snapshot;
   Guarantee guarantee = Guarantee::exactly_once;
+  bool unaligned = false;            // see CheckpointOptions
+  bool allow_dropped_state = false;  // also records in flight to operators that are gone
   std::shared_ptr<const RestoredState> restored;  // null: a fresh start
   std::uint64_t run = 0;                          // see OperatorContext::run
   std::uint32_t attempt = 0;
@@ -96,9 +99,10 @@ class Deployment {
   void cancel();
   // As if a task had failed.
   void fail(Status status);
-  // With snapshots: sources send the barrier; operators may commit; tasks that have ended may
-  // finish. Any thread, after start().
-  void trigger(std::uint64_t checkpoint, bool whole = false);
+  // With snapshots: sources send the barrier (that of a savepoint never overtakes, and its
+  // snapshots are whole); operators may commit; tasks that have ended may finish. Any thread, after
+  // start().
+  void trigger(std::uint64_t checkpoint, bool savepoint);
   void commit(std::uint64_t checkpoint);
   void finish_committed();
   // Sources send nothing behind the barrier of this checkpoint; 0: they go on.
@@ -138,6 +142,16 @@ class Deployment {
   ChannelKey key_of(const ExecutionChannel& channel) const;
   Status make_tasks();
   Status restore_tasks();
+  // Records that an earlier run had in flight to the operators of this task; those to operators
+  // that nobody has any more are refused.
+  Status restore_in_flight(const ExecutionTask& execution, StreamTask& task);
+  Status check_in_flight() const;
+  struct InFlightInput;
+  Result<InFlightInput> in_flight_input(const JobVertex& vertex, ChainDriver& chain,
+                                        std::size_t stage, int input) const;
+  bool overtakes() const;
+  // Of a hash edge.
+  const PartitionerFactory& partitioner_of(const JobEdge& edge) const;
   // REQUIRES: started(). Those that run operators of the job, not senders and receivers.
   template <typename Function>
   void for_each_chain(Function&& function);

@@ -1,0 +1,167 @@
+// Deployment: what tasks begin with, after a restart: the states of operators, and records in
+// flight that an unaligned checkpoint holds (runtime/in_flight.hpp).
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "control/task_manager/deployment.hpp"
+
+namespace hummer {
+
+Status Deployment::restore_tasks() {
+  HUMMER_TRY(check_in_flight());
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    StreamTask* task = task_here(execution.id);
+    if (task == nullptr || execution.kind != TaskKind::chain) continue;
+    if (options_.on_snapshot) {
+      task->enable_snapshots(options_.guarantee,
+                             [this, &execution](StreamTask&, TaskSnapshot snapshot) {
+                               options_.on_snapshot(execution, std::move(snapshot));
+                             });
+      if (options_.on_committed) task->set_on_committed(options_.on_committed);
+    }
+    if (options_.restored == nullptr) continue;
+    const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
+    for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
+      const ChainedOperator& chained = vertex.chain[stage];
+      const auto found = options_.restored->pieces.find(chained.uid);
+      if (found == options_.restored->pieces.end()) continue;
+      std::vector<const SnapshotPiece*> own;
+      for (std::size_t i = 0; i < found->second.size(); ++i) {
+        const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
+        if (chained.stateful || dealt_here) own.push_back(&found->second[i]);
+      }
+      HUMMER_TRY(task->chain().restore(stage, own));
+    }
+    HUMMER_TRY(restore_in_flight(execution, *task));
+  }
+  return {};
+}
+
+// A barrier that overtakes saves a record once, and one of a broadcast edge is in flight to some
+// subtasks and with others already: there it aligns.
+bool Deployment::overtakes() const {
+  return options_.unaligned && options_.guarantee == Guarantee::exactly_once &&
+         std::none_of(job_graph_.edges.begin(), job_graph_.edges.end(),
+                      [](const JobEdge& edge) { return edge.routing == Routing::broadcast; });
+}
+
+Status Deployment::check_in_flight() const {
+  if (options_.restored == nullptr || options_.allow_dropped_state) return {};
+  for (const auto& [uid, pieces] : options_.restored->in_flight) {
+    const bool found = std::any_of(
+        job_graph_.vertices.begin(), job_graph_.vertices.end(), [&](const JobVertex& vertex) {
+          return std::any_of(vertex.chain.begin(), vertex.chain.end(),
+                             [&](const ChainedOperator& chained) { return chained.uid == uid; });
+        });
+    if (found) continue;
+    return {ErrorCode::invalid_graph,
+            "checkpoint " + std::to_string(options_.restored->checkpoint) +
+                " holds records that were in flight to the operator with uid '" + uid +
+                "', which the job no longer has: give an operator that uid, restore from a "
+                "savepoint, or allow the state to be dropped"};
+  }
+  return {};
+}
+
+const PartitionerFactory& Deployment::partitioner_of(const JobEdge& edge) const {
+  const int to_node = job_graph_.vertices[static_cast<std::size_t>(edge.to)].chain.front().node;
+  const PartitionerFactory* factory = nullptr;
+  int input = 0;  // one stream may feed two inputs, by different keys
+  for (const StreamEdge& written : stream_graph_.edges) {
+    if (written.to != to_node) continue;
+    if (input++ == edge.to_input) factory = written.partitioner.get();
+  }
+  HUMMER_ASSERT(factory != nullptr);
+  return *factory;
+}
+
+// What an operator's input takes, and by whose keys; null: records are dealt out.
+struct Deployment::InFlightInput {
+  const TypeDescriptor* type = nullptr;
+  std::unique_ptr<Partitioner> partitioner;
+};
+
+Result<Deployment::InFlightInput> Deployment::in_flight_input(const JobVertex& vertex,
+                                                              ChainDriver& chain, std::size_t stage,
+                                                              int input) const {
+  InFlightInput found;
+  if (stage > 0) {
+    found.type = &chain.output_type(stage - 1, 0);
+    return found;
+  }
+  for (const JobEdge& edge : job_graph_.edges) {
+    if (edge.to != vertex.id || edge.to_input != input) continue;
+    found.type = &edge_type(edge.id);
+    if (edge.routing == Routing::hash) {
+      const int targets = execution_graph_.parallelism[static_cast<std::size_t>(vertex.id)];
+      found.partitioner = partitioner_of(edge).make(static_cast<std::uint32_t>(targets),
+                                                    static_cast<std::uint32_t>(edge.key_groups));
+    }
+    return found;
+  }
+  return Status(ErrorCode::invalid_graph, "operator '" + vertex.chain.front().name +
+                                              "' has no input " + std::to_string(input) +
+                                              " any more, for which the checkpoint holds records");
+}
+
+namespace {
+
+// Those of the batch that this subtask owns.
+Result<Batch> owned(Batch batch, Partitioner& partitioner, const ExecutionTask& execution) {
+  std::vector<Batch> targets;
+  for (int i = 0; i < execution.parallelism; ++i) targets.emplace_back(batch.type(), batch.size());
+  std::string thrown;
+  try {
+    (void)partitioner.scatter(batch, targets, batch.size() + 1);
+    Batch& own = targets[static_cast<std::size_t>(execution.subtask)];
+    if (batch.type().holds_views) own.keep_buffers_of(batch);
+    return std::move(own);
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+    thrown = "an exception that is no std::exception";
+  }
+  return Status(ErrorCode::user_function_failed,
+                "key function failed for a record that was in flight: " + thrown);
+}
+
+}  // namespace
+
+Status Deployment::restore_in_flight(const ExecutionTask& execution, StreamTask& task) {
+  const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
+  for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
+    const auto found = options_.restored->in_flight.find(vertex.chain[stage].uid);
+    if (found == options_.restored->in_flight.end()) continue;
+    for (const Hop hop : {Hop::own_task, Hop::task_upstream}) {
+      for (const SnapshotPiece& piece : found->second) {
+        Result<InFlightReader> reader = InFlightReader::open(piece.bytes);
+        if (!reader.ok()) return reader.status();
+        if (reader->hop() != hop) continue;
+        Result<InFlightInput> input = in_flight_input(vertex, task.chain(), stage, reader->input());
+        if (!input.ok()) return input.status();
+        const bool dealt_here = reader->subtask() % execution.parallelism == execution.subtask;
+        if (!input->partitioner && !dealt_here) continue;
+        for (;;) {
+          Batch batch;
+          const Result<bool> more = reader->next(*input->type, batch);
+          if (!more.ok()) {
+            return more.status().with_context("restoring operator '" + vertex.chain[stage].name +
+                                              "'");
+          }
+          if (!*more) break;
+          if (input->partitioner) {
+            Result<Batch> own = owned(std::move(batch), *input->partitioner, execution);
+            if (!own.ok()) return own.status();
+            batch = std::move(*own);
+          }
+          if (batch.empty()) continue;
+          task.chain().restore_in_flight(stage, reader->input(), std::move(batch));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace hummer

@@ -1,0 +1,96 @@
+// What the files of ChainDriver share: the context of an operator, and the guarded call.
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "platform/executor.hpp"
+#include "platform/platform.hpp"
+#include "platform/wake_event.hpp"
+#include "runtime/chain_driver.hpp"
+
+namespace hummer {
+
+class ChainDriver::Context final : public OperatorContext {
+ public:
+  Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
+    name_ = options.name;
+    subtask_ = options.subtask;
+    parallelism_ = options.parallelism;
+    key_groups_ = options.key_groups;
+    run_ = options.run;
+    attempt_ = options.attempt;
+    bounded_ = options.bounded;
+    epoch_ = options.restored_epoch;
+    slot_objects_ = options.slot_objects;
+  }
+
+  std::int64_t now() const override { return driver_.now_; }
+  void call_at(std::int64_t when) override {
+    timer_at_ = when;
+    driver_.rearm_timers();
+  }
+  void wake() override {
+    // A source is asked anyway.
+    if (!of_source_) driver_.woken_.store(true, std::memory_order_release);
+    driver_.wake_event_.notify();
+  }
+  Timestamp wall_time_ms() const override {
+    return (driver_.now_ + driver_.wall_origin_ns_) / 1'000'000;
+  }
+  std::shared_ptr<void> slot_local(const std::string& name,
+                                   const std::function<std::shared_ptr<void>()>& make) override {
+    if (slot_objects_ == nullptr) return make();
+    std::shared_ptr<void>& object = (*slot_objects_)[name];
+    if (!object) object = make();
+    return object;
+  }
+  Platform& platform() override { return driver_.platform_; }
+  Executor& executor() override { return *driver_.executor_; }
+  WakeEvent& wake_event() override { return driver_.wake_event_; }
+
+  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
+  void set_restored() { restored_ = true; }
+  void begin_snapshot(bool may_be_delta) {
+    may_write_delta_ = may_be_delta;
+    wrote_delta_ = false;
+  }
+  bool has_written_delta() const { return wrote_delta_; }
+
+  std::int64_t timer_at_ = never;
+  bool of_source_ = false;
+
+ private:
+  ChainDriver& driver_;
+  SlotObjects* slot_objects_ = nullptr;
+};
+
+// Runs a call of the operator, turning what its user code throws into a failure.
+template <typename Call>
+Answer ChainDriver::guarded(Stage& stage, Call&& call) {
+  figures_.current_operator.store(
+      static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
+      std::memory_order_relaxed);
+  std::string thrown;
+  try {
+    const Answer answer = call();
+    if (answer != Answer::failed) [[likely]]
+      return answer;
+    const Status& status = stage.context->failure();
+    return fail(status.ok()
+                    ? Status(ErrorCode::operator_failed,
+                             "operator '" + stage.context->name() + "' failed without a reason")
+                    : status);
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+    thrown = "an exception that is no std::exception";
+  }
+  return fail({ErrorCode::user_function_failed,
+               "function of operator '" + stage.context->name() + "' (subtask " +
+                   std::to_string(stage.context->subtask()) + ") failed at " + position_of(stage) +
+                   ": " + thrown});
+}
+
+}  // namespace hummer

@@ -1,0 +1,183 @@
+// ChainDriver at a barrier that overtakes: see chain_driver.hpp and in_flight.hpp.
+#include <utility>
+
+#include "runtime/chain_context.hpp"
+
+namespace hummer {
+
+void ChainDriver::restore_in_flight(std::size_t stage, int input, Batch batch) {
+  Element element;
+  element.batch = std::move(batch);
+  stages_[stage]->aside.push_back({std::move(element), input});
+  current_ = static_cast<int>(stages_.size()) - 1;
+}
+
+void ChainDriver::take_aside(Stage& stage) {
+  Waiting& first = stage.aside.front();
+  std::swap(stage.input, first.element);
+  if (&stage == stages_.front().get()) head_input_ = first.input;
+  stage.aside.pop_front();
+  stage.input_was_aside = true;
+  stage.phase = stage.input.batch.empty() ? Phase::control : Phase::process;
+}
+
+bool ChainDriver::Exit::load_aside() {
+  pending = std::move(aside.front());
+  aside.pop_front();
+  next = 0;
+  loaded = true;
+  return true;
+}
+
+// What the stage has put out, from this port down, and the control behind it.
+void ChainDriver::put_aside(std::size_t index, std::size_t first_port) {
+  Stage& stage = *stages_[index];
+  const bool last = index + 1 == stages_.size();
+  const Control control = std::exchange(stage.forwarded, {});
+  if (stage.exits.empty()) return;
+  for (std::size_t port = first_port + 1; port-- > 0;) {
+    Batch& out = stage.output.batch(port);
+    if (out.empty() && !control) continue;
+    stage.figures->records_out.add(out.size());
+    Element element;
+    element.batch = std::move(out);
+    element.control = control;
+    if (port == 0 && !last) {
+      stages_[index + 1]->aside.push_back({std::move(element), 0});
+    } else {
+      stage.exits[port].aside.push_back(std::move(element));
+    }
+  }
+}
+
+// Brings a stage to where its operator can be saved: between two elements, or where it is blocked
+// within a batch, whose rest is in flight.
+Answer ChainDriver::settle(std::size_t index) {
+  Stage& stage = *stages_[index];
+  const std::size_t all_ports = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+  if (stage.phase == Phase::hand_over) {
+    const bool gone = !stage.exits.empty() && stage.exits[stage.port].loaded;
+    if (!gone) {
+      put_aside(index, stage.port);
+    } else if (stage.port > 0) {
+      put_aside(index, stage.port - 1);
+    } else {
+      stage.forwarded = {};
+    }
+    stage.phase = stage.resume;
+  }
+  while (stage.phase != Phase::empty) {
+    if (stage.phase == Phase::process) {
+      const Answer answer = call_process(stage);
+      if (answer == Answer::failed) return answer;
+      if (stage.phase == Phase::hand_over) {
+        put_aside(index, all_ports);
+        stage.phase = stage.resume;
+      }
+      if (answer == Answer::blocked) break;
+    } else {
+      if (const Answer answer = step_control(stage); answer != Answer::done) return answer;
+      put_aside(index, all_ports);
+      stage.phase = stage.resume;
+    }
+  }
+  return Answer::done;
+}
+
+// Partial results, which the operator keeps no state of.
+Answer ChainDriver::flush_aside(std::size_t index, std::uint64_t epoch) {
+  Stage& stage = *stages_[index];
+  if (stage.has_ended) return Answer::done;
+  stage.context->set_epoch(epoch);
+  for (;;) {
+    const Answer answer = guarded(stage, [&] { return stage.op->flush(stage.output); });
+    if (answer == Answer::failed) return answer;
+    put_aside(index, stage.exits.empty() ? 0 : stage.exits.size() - 1);
+    blocked_by_operator_ = answer == Answer::blocked;
+    if (answer != Answer::more) return answer;
+  }
+}
+
+// What has not gone to this emitter yet of what its exit holds.
+template <typename Take>
+void ChainDriver::each_unsent(const Exit& exit, std::size_t emitter, Take&& take) {
+  if (exit.loaded && emitter >= exit.next) {
+    const bool is_last = emitter + 1 == exit.emitters.size();
+    const bool copied =
+        !is_last && emitter == exit.next && (exit.copy.batch.size() > 0 || exit.copy.control);
+    take(copied ? exit.copy.batch : exit.pending.batch);
+  }
+  for (const Element& element : exit.aside) take(element.batch);
+}
+
+void ChainDriver::collect(std::size_t index, InFlight& in_flight) const {
+  const Stage& stage = *stages_[index];
+  if (stage.processes()) {
+    const int input = index == 0 ? head_input_ : 0;
+    in_flight.add({stage.uid, input}, Hop::own_task, stage.input.batch);
+  }
+  for (const Waiting& waiting : stage.aside) {
+    in_flight.add({stage.uid, waiting.input}, Hop::own_task, waiting.element.batch);
+  }
+  for (const Exit& exit : stage.exits) {
+    for (std::size_t i = 0; i < exit.emitters.size(); ++i) {
+      std::string runs;
+      exit.emitters[i]->collect(runs);
+      each_unsent(exit, i, [&](const Batch& batch) { append_run(batch, runs); });
+      in_flight.add_runs(exit.targets[i], Hop::task_upstream, runs);
+    }
+  }
+}
+
+Answer ChainDriver::overtake(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces,
+                             InFlight& in_flight) {
+  Answer answer = Answer::done;
+  for (std::size_t i = 0; i < stages_.size() && answer == Answer::done; ++i) answer = settle(i);
+  for (std::size_t i = 0; i < stages_.size() && answer == Answer::done; ++i) {
+    answer = flush_aside(i, epoch);
+  }
+  // What was put aside goes first, from the end of the chain on.
+  for (auto& stage : stages_) {
+    for (const Exit& exit : stage->exits) {
+      if ((!exit.loaded && exit.aside.empty()) || stage->phase == Phase::hand_over) continue;
+      stage->resume = stage->phase;
+      stage->phase = Phase::hand_over;
+      stage->port = stage->exits.size() - 1;
+    }
+  }
+  current_ = static_cast<int>(stages_.size()) - 1;
+  if (answer != Answer::done) return answer;
+  abandon_snapshot();
+  for (auto& stage : stages_) {
+    if (snapshot(*stage, true) == Answer::failed) return Answer::failed;
+    stage->last_snapshot = epoch;
+  }
+  pieces = take_complete_pieces(epoch);
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    answer = guarded(*stages_[i], [&] {
+      collect(i, in_flight);
+      return Answer::done;
+    });
+    if (answer == Answer::failed) return answer;
+  }
+  announce(epoch, {});
+  return Answer::done;
+}
+
+void ChainDriver::collect_all(std::string& runs) const {
+  const Stage& stage = *stages_.front();
+  for (const Exit& exit : stage.exits) {
+    each_unsent(exit, 0, [&](const Batch& batch) { append_run(batch, runs); });
+  }
+  if (stage.processes()) append_run(stage.input.batch, runs);
+}
+
+void ChainDriver::announce(std::uint64_t epoch, std::string in_flight) {
+  for (auto& stage : stages_) {
+    for (Exit& exit : stage->exits) {
+      for (auto& emitter : exit.emitters) emitter->announce(epoch, std::move(in_flight));
+    }
+  }
+}
+
+}  // namespace hummer
