@@ -33,7 +33,7 @@ struct JobManagerOptions {
   bool rest_may_be_missing = false;  // where something else listens there
   std::string token;
   std::shared_ptr<TlsContext> tls;  // null: plain
-  std::string state_directory;  // of the journal; empty: none, and a death forgets all jobs
+  std::string state_directory;      // of the journal; empty: none, and a death forgets all jobs
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
   Nanoseconds greeting_timeout_ns = seconds(5);
