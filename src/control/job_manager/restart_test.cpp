@@ -322,11 +322,25 @@ TEST_F(Restarts, AJobBeginsWithTheCheckpointThatItWasToldOrFails) {
 }
 
 TEST_F(Restarts, AJobOfAnEarlierJobManagerGoesOnWithItsNextAttempt) {
-  JobProgress progress;
-  progress.id = 41;
-  progress.attempt = 3;
-  progress.next_checkpoint = 9;
-  ASSERT_TRUE(cluster.recover(submission(every_100_ms()), progress, at).ok());
+  JobRecord first;
+  first.job = 41;
+  first.submission = 0xabc;
+  first.request = submission(every_100_ms()).SerializeAsString();
+  first.attempt = 3;
+  first.next_checkpoint = 9;
+  wire::SubmitJob without = submission({}, RestartStrategy::no_restart());
+  without.set_submission_id(0xdef);
+  JobRecord second;
+  second.job = 42;
+  second.submission = 0xdef;
+  second.request = without.SerializeAsString();
+  second.attempt = 1;
+  RecordedCluster recorded;
+  recorded.epoch = 1;
+  recorded.last_job = 42;
+  recorded.jobs = {first, second};
+  cluster.recover(std::move(recorded), {}, at);
+  EXPECT_EQ(cluster.jobs().find(42)->state, wire::JOB_FAILED);
   Job& job = *cluster.jobs().find(41);
   EXPECT_EQ(job.attempt, 4u);
   find(cluster.take_orders().at(0), job, 6);
@@ -335,11 +349,6 @@ TEST_F(Restarts, AJobOfAnEarlierJobManagerGoesOnWithItsNextAttempt) {
   EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
   EXPECT_EQ(job.deployment.restore_path(), "/d/chk-6");
   EXPECT_EQ(job.next_checkpoint, 9u);
-  wire::SubmitJob other = submission({}, RestartStrategy::no_restart());
-  other.set_submission_id(0xdef);
-  progress.id = 42;
-  ASSERT_TRUE(cluster.recover(other, progress, at).ok());
-  EXPECT_EQ(cluster.jobs().find(42)->state, wire::JOB_FAILED);
   const Result<std::uint64_t> next = cluster.submit(
       [&] {
         wire::SubmitJob fresh = submission({});
