@@ -281,11 +281,17 @@ TEST(SliceWindowOperator, RestoredSubtasksThatWereAheadFireNothingTwice) {
     }
     EXPECT_EQ(answer, Answer::done);
   };
-  const auto make = [](FakeOperatorContext& context, Output& out) {
+  // With the state of earlier subtasks.
+  const auto make = [](FakeOperatorContext& context, Output& out,
+                       const std::vector<std::string>& states = {}) {
     auto window = std::make_unique<Window>(Input{shop_of}, SlidingWindows::of(40, 10), 0,
                                            SaleSum{amount_of}, SumValue{{amount_of}});
     window->set_context(context);
     window->declare(out);
+    for (const std::string& state : states) {
+      ByteReader reader(state);
+      EXPECT_TRUE(window->restore(reader).ok());
+    }
     EXPECT_TRUE(window->open().ok());
     return window;
   };
@@ -323,26 +329,14 @@ TEST(SliceWindowOperator, RestoredSubtasksThatWereAheadFireNothingTwice) {
       auto part = make(context, part_out);
       sell(*part, part_out, shop, 0, 40);
       call(part_out, [&] { return part->watermark(20 + 20 * shop, part_out); });
-      std::string bytes;
-      ByteWriter writer(bytes);
-      ASSERT_TRUE(part->snapshot(writer).ok());
-      states.emplace_back(writer.view());
+      states.push_back(*take_snapshot(*part));
     }
     if (ahead_first) std::swap(states[0], states[1]);
     Output joined_out;
-    auto joined = make(context, joined_out);
-    for (const std::string& state : states) {
-      ByteReader reader(state);
-      ASSERT_TRUE(joined->restore(reader).ok());
-    }
+    auto joined = make(context, joined_out, states);
     // Once more before the watermark has caught up.
-    std::string bytes;
-    ByteWriter writer(bytes);
-    ASSERT_TRUE(joined->snapshot(writer).ok());
     Output again_out;
-    auto again = make(context, again_out);
-    ByteReader reader(writer.view());
-    ASSERT_TRUE(again->restore(reader).ok());
+    auto again = make(context, again_out, {*take_snapshot(*joined)});
     const auto got = finish(*again, again_out);
     ASSERT_EQ(got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); ++i) {

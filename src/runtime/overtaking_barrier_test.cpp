@@ -184,7 +184,7 @@ struct Mesh {
   }
   void trigger(std::uint64_t epoch, bool overtakes = true) {
     for (int s = 0; s < sources; ++s) {
-      tasks[static_cast<std::size_t>(s)]->trigger(epoch, overtakes);
+      tasks[static_cast<std::size_t>(s)]->trigger(epoch, !overtakes, overtakes);
     }
   }
   bool run(const std::function<bool()>& predicate, Nanoseconds patience = seconds(100)) {
@@ -312,7 +312,7 @@ TEST_P(OvertakingSeeds, ABarrierThatWasGivenUpMakesWayForTheNext) {
   Mesh mesh(GetParam(), 200, 2);
   mesh.start();
   mesh.pass(microseconds(200));
-  mesh.tasks[0]->trigger(1, true);  // the others never announce it
+  mesh.tasks[0]->trigger(1, false, true);  // the others never announce it
   mesh.pass(microseconds(300));
   EXPECT_FALSE(mesh.complete(1));
   mesh.trigger(2);
