@@ -19,6 +19,8 @@ class ChainDriver::Context final : public OperatorContext {
     attempt_ = options.attempt;
     bounded_ = options.bounded;
     slot_objects_ = options.slot_objects;
+    memory_ = options.memory;
+    spill_directory_ = options.spill_directory;
   }
 
   std::int64_t now() const override { return driver_.now_; }

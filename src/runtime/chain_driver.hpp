@@ -54,7 +54,9 @@ struct StageOptions {
   std::uint32_t attempt = 0;
   bool bounded = true;
   std::uint32_t batch_records = default_batch_records;
-  SlotObjects* slot_objects = nullptr;  // outlives the chain
+  SlotObjects* slot_objects = nullptr;              // outlives the chain
+  std::shared_ptr<MemoryAccount> memory = nullptr;  // of the stage; null: nobody counts
+  std::string spill_directory = {};
 };
 
 class ChainDriver {

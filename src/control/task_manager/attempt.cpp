@@ -255,6 +255,8 @@ DeploymentOptions Attempt::deployment_options() {
   options.channel_credits = static_cast<std::uint32_t>(job.channel_credits);
   options.spin_ns = job.spin_us < 0 ? busy_poll : microseconds(job.spin_us);
   options.pin_slots = job.pin_slots;
+  options.memory = surroundings_.memory;
+  options.spill_directory = surroundings_.spill_directory;
   return options;
 }
 
