@@ -100,7 +100,7 @@ class KeyedProcessOperator final : public Operator {
   Status snapshot(ByteWriter& out) override {
     out.put_value(snapshot_version);
     out.put_value(watermark_);
-    store_.snapshot(out);
+    HUMMER_TRY(store_.snapshot(out));
     snapshot_broadcast(states_.broadcast, out);
     return {};
   }
@@ -129,11 +129,13 @@ class KeyedProcessOperator final : public Operator {
 
   Answer process(Batch& in, Output& out) override { return process_input(0, in, out); }
   Answer process_input(int input, Batch& in, Output& out) override {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      Answer answer = Answer::failed;
-      (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
-      return answer;
-    }(std::index_sequence_for<Inputs...>{});
+    return within_share([&] {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        Answer answer = Answer::failed;
+        (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
+        return answer;
+      }(std::index_sequence_for<Inputs...>{});
+    });
   }
 
   Answer watermark(Timestamp time, Output& out) override {
@@ -171,7 +173,9 @@ class KeyedProcessOperator final : public Operator {
     if (bound_) return {};
     bound_ = true;
     states_ = DeclaredStates::of(user_);
-    return store_.bind(states_.keyed).with_context("operator '" + context().name() + "'");
+    Status bound = store_.bind(states_.keyed);
+    store_.open(context());
+    return bound.with_context("operator '" + context().name() + "'");
   }
 
   template <std::size_t I>
@@ -232,8 +236,26 @@ class KeyedProcessOperator final : public Operator {
     }
   }
 
+  // The call, and behind it what the store has too much of in memory goes to disk.
+  template <typename Call>
+  Answer within_share(Call&& call) {
+    if (!store_.limited()) return call();
+    try {
+      const Answer answer = call();
+      if (answer == Answer::failed) return answer;
+      if (!store_.failure().ok()) return context().fail(store_.failure());  // kept from us
+      Status status = store_.keep_within_share();
+      return status.ok() ? answer : context().fail(std::move(status));
+    } catch (const StateUnavailable&) {
+      return context().fail(store_.failure());
+    }
+  }
+
   // The timers up to `limit`. An unfinished one (its hook answered `more`) goes first.
   Answer fire(TimerKind kind, Timestamp limit, Output& out) {
+    return within_share([&] { return fire_within_share(kind, limit, out); });
+  }
+  Answer fire_within_share(TimerKind kind, Timestamp limit, Output& out) {
     const std::size_t used = out.batch().size();
     {
       Emit emit(out, sides_, watermark_, store_);

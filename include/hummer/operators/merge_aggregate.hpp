@@ -134,9 +134,9 @@ class MergeAggregateOperator final : public Operator {
         return Answer::done;
       }
       if constexpr (std::is_same_v<K, std::string_view>) {
-        collector({collector.copy(scan_->key), aggregate_.result(scan_->value)});
+        collector(KeyValue<K, Result>{collector.copy(scan_->key), aggregate_.result(scan_->value)});
       } else {
-        collector({scan_->key, aggregate_.result(scan_->value)});
+        collector(KeyValue<K, Result>{scan_->key, aggregate_.result(scan_->value)});
       }
     }
     return Answer::more;

@@ -107,6 +107,11 @@ class KeyedState {
   [[nodiscard]] virtual bool decode(ByteReader& in, KeyedEntry& entry) const = 0;
   // Drops what is older than its time to live.
   virtual void expire(KeyedEntry& entry, Timestamp now) const = 0;
+  // When the last of it will have outlived its time. REQUIRES: present.
+  virtual Timestamp last_expiry(const KeyedEntry& entry) const = 0;
+  // About what its values hold beside their cell; whether they can at all.
+  virtual std::size_t heap_bytes(const KeyedEntry& entry) const = 0;
+  virtual bool uses_heap() const = 0;
 
  protected:
   KeyedState(const KeyedState&) = default;

@@ -11,12 +11,19 @@
 // when a state is touched, at most once. An entry with nothing left in it is
 // removed when the next key is named.
 //
+// Beyond its operator's share of memory (keep_within_share) entries that were not touched for a
+// while go to disk (cold_store.hpp), and come back when their key is looked up: the second
+// chance of Corbató's clock, over slabs. An entry that has come back stays there until it is
+// written again, also an empty one, which then says that the key is gone. Keys with timers stay in
+// memory. A look-up that the disk fails throws StateUnavailable; failure() says why.
+//
 // Snapshot (see snapshot()): key type, the states with their names and types, then
 // every entry and its timers. restore() takes any subtask's and keeps the keys that
 // are owned here. Thread: that of the operator. Ownership: states are bound to it by
 // their address and outlive it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <set>
@@ -26,6 +33,7 @@
 
 #include <hummer/key_hash.hpp>
 #include <hummer/operator.hpp>
+#include <hummer/state/cold_store.hpp>
 #include <hummer/state/entry_index.hpp>
 #include <hummer/state/keyed_backend.hpp>
 
@@ -36,6 +44,9 @@ struct RestoreOptions {
   // States of the snapshot that the function no longer declares are dropped; else an error.
   bool allow_dropped_state = false;
 };
+
+// A key's state is on disk and can't be read: KeyedStore::failure().
+struct StateUnavailable {};
 
 template <typename K>
 class KeyedStore final : public KeyedBackend {
@@ -51,7 +62,10 @@ class KeyedStore final : public KeyedBackend {
   struct Entry : KeyedEntry {
     OwnedKey key{};
     std::conditional_t<by_text || by_value, std::type_identity<void>, std::string> bytes{};
+    std::uint32_t heap_bytes = 0;  // as counted
     bool used = false;
+    bool touched = false;  // since the clock's hand came by
+    bool on_disk = false;  // there is a version of it, too
   };
 
   KeyedStore() = default;
@@ -86,9 +100,19 @@ class KeyedStore final : public KeyedBackend {
         least_ttl_ms_ = std::min(least_ttl_ms_, states_[i]->options().ttl_ms);
       }
     }
+    for (KeyedState* state : states_) {
+      if (state->uses_heap()) heap_states_.push_back(state);
+    }
     constexpr std::size_t alignment = alignof(std::max_align_t);
     block_size_ = (block_size_ + alignment - 1) / alignment * alignment;
     return {};
+  }
+
+  // Behind bind: what it holds is counted from now on, and kept within the operator's share.
+  void open(OperatorContext& context) {
+    context_ = &context;
+    memory_.open(context.memory(), true);
+    limited_ = memory_.limited();
   }
 
   // ---- the key in hand ----
@@ -112,6 +136,7 @@ class KeyedStore final : public KeyedBackend {
     }
   }
   void leave_key() {
+    if (current_ != nullptr && limited_) count_heap(static_cast<Entry&>(*current_));
     if (current_ != nullptr && current_->live == 0) erase(static_cast<Entry&>(*current_));
     current_ = nullptr;
     looked_up_ = false;
@@ -126,6 +151,22 @@ class KeyedStore final : public KeyedBackend {
   std::size_t size() const { return index_.size(); }
   std::size_t memory_bytes() const {
     return slabs_.size() * slab_entries * block_size_ + index_.memory_bytes();
+  }
+
+  // ---- beyond memory ----
+
+  bool limited() const { return limited_; }
+  const Status& failure() const { return failure_; }
+  // Between two batches. limit_exceeded: only keys with timers are left.
+  Status keep_within_share() {
+    leave_key();
+    const std::size_t share = memory_.share_bytes();
+    const std::size_t held = held_bytes();
+    if (held > share) {
+      HUMMER_TRY(put_on_disk(held - share / 2));
+      if (entries_bytes() > share) return only_timers_left(share);
+    }
+    return memory_.set(held_bytes());
   }
 
   // ---- timers ----
@@ -184,7 +225,7 @@ class KeyedStore final : public KeyedBackend {
 
   // ---- snapshot ----
 
-  void snapshot(ByteWriter& out) {
+  Status snapshot(ByteWriter& out) {
     leave_key();
     out.put_text(Codec<OwnedKey>::name());
     out.put_value(static_cast<std::uint8_t>(states_.size()));
@@ -192,26 +233,18 @@ class KeyedStore final : public KeyedBackend {
       out.put_text(state->name());
       out.put_text(state->describe_type());
     }
-    out.put_value(static_cast<std::uint64_t>(index_.size()));
+    const std::size_t count_at = out.size();
+    out.put_value(std::uint64_t{0});
     std::uint64_t ordinal = 0;
-    std::string space;
     for (std::size_t slot = 0; slot < slabs_.size() * slab_entries; ++slot) {
       Entry& entry = at(slot);
-      if (!entry.used) continue;
+      if (!entry.used || entry.live == 0) continue;
       entry.ordinal = ordinal++;
       Codec<OwnedKey>::encode(entry.key, out);
-      std::uint64_t present = 0;
-      for (std::size_t i = 0; i < states_.size(); ++i) {
-        present |= std::uint64_t{states_[i]->present(entry)} << i;
-      }
-      out.put_value(present);
-      for (; present != 0; present &= present - 1) {
-        // With its length, so that a state may be dropped.
-        ByteWriter one(space);
-        states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
-        out.put_text(one.view());
-      }
+      encode_cells(entry, out);
     }
+    if (cold_ != nullptr) HUMMER_TRY(snapshot_cold(out, ordinal));
+    out.overwrite_value(count_at, ordinal);
     for (const auto& all : timers_) {
       out.put_value(static_cast<std::uint64_t>(all.size()));
       for (const Timer& timer : all) {
@@ -219,6 +252,7 @@ class KeyedStore final : public KeyedBackend {
         out.put_value(timer.entry->ordinal);
       }
     }
+    return {};
   }
 
   Status restore(ByteReader& in, const OperatorContext& context, RestoreOptions options) {
@@ -271,13 +305,16 @@ class KeyedStore final : public KeyedBackend {
       }
     }
     for (Entry* entry : entries) {
-      if (entry != nullptr && entry->live == 0) erase(*entry);  // only dropped state was in it
+      if (entry == nullptr) continue;
+      if (limited_) count_heap(*entry);
+      if (entry->live == 0) erase(*entry);  // only dropped state was in it
     }
-    return {};
+    return limited_ ? keep_within_share() : Status();
   }
 
  private:
   static constexpr std::size_t slab_entries = 256;
+  static constexpr std::size_t index_bytes = 32;  // of an entry, about
 
   struct Probe {
     std::uint64_t hash;
@@ -321,7 +358,9 @@ class KeyedStore final : public KeyedBackend {
     looked_up_ = true;
     current_ = index_.find(probe.hash,
                            [&](const Entry& entry) { return probe.value == comparable(entry); });
+    if (current_ == nullptr && cold_ != nullptr) current_ = fetch(probe);
     if (current_ == nullptr && create) current_ = &add(probe);
+    if (current_ != nullptr && limited_) static_cast<Entry*>(current_)->touched = true;
   }
 
   Entry& add(const Probe& probe) {
@@ -344,11 +383,166 @@ class KeyedStore final : public KeyedBackend {
     return entry;
   }
   void erase(Entry& entry) {
+    if (!entry.on_disk) remove(entry);
+  }
+  void remove(Entry& entry) {
+    heap_bytes_ -= entry.heap_bytes;
     index_.erase(entry);
     destroy_cells(entry);
     entry.~Entry();
     free_.push_back(new (static_cast<void*>(&entry)) Entry());
   }
+
+  std::uint64_t present_states(const Entry& entry) const {
+    std::uint64_t present = 0;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      present |= std::uint64_t{states_[i]->present(entry)} << i;
+    }
+    return present;
+  }
+  void encode_cells(const Entry& entry, ByteWriter& out) {
+    std::uint64_t present = present_states(entry);
+    out.put_value(present);
+    for (; present != 0; present &= present - 1) {
+      // With its length, so that a state may be dropped.
+      ByteWriter one(cell_bytes_);
+      states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
+      out.put_text(one.view());
+    }
+  }
+
+  // What is in use; slabs are not given back, so they have held this much at some time.
+  std::size_t held_bytes() const {
+    return entries_bytes() + (cold_ == nullptr ? 0 : cold_->memory_bytes());
+  }
+  std::size_t entries_bytes() const {
+    return index_.size() * (block_size_ + index_bytes) + heap_bytes_;
+  }
+  void count_heap(Entry& entry) {
+    std::size_t bytes = 0;
+    for (const KeyedState* state : heap_states_) bytes += state->heap_bytes(entry);
+    if constexpr (!by_value) bytes += entry_key_bytes(entry).size();
+    const auto counted = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, UINT32_MAX));
+    heap_bytes_ += counted;
+    heap_bytes_ -= std::exchange(entry.heap_bytes, counted);
+  }
+  // The bytes that keys are told apart by on disk.
+  static std::string_view entry_key_bytes(const Entry& entry) {
+    if constexpr (by_value) {
+      return {reinterpret_cast<const char*>(&entry.key), sizeof entry.key};
+    } else {
+      return comparable(entry);
+    }
+  }
+
+  Status only_timers_left(std::size_t share) const {
+    return {ErrorCode::limit_exceeded,
+            "the keys of operator '" + context_->name() + "' that have timers hold " +
+                std::to_string(entries_bytes()) + " bytes, and its share of --memory-limit is " +
+                std::to_string(share) +
+                "; such keys cannot go to disk: raise the limit, or spread the job over more "
+                "workers"};
+  }
+
+  // Cold entries: until when anything of it lives, i64, then as in a snapshot.
+  Status put_on_disk(std::size_t bytes) {
+    std::vector<Entry*> chosen = choose_cold(bytes);
+    if (chosen.empty()) return {};
+    std::sort(chosen.begin(), chosen.end(), [](const Entry* a, const Entry* b) {
+      return a->hash != b->hash ? a->hash < b->hash : entry_key_bytes(*a) < entry_key_bytes(*b);
+    });
+    if (cold_ == nullptr) {
+      cold_ = make_cold_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
+                                            Timestamp last = 0;
+                                            ByteReader in(value);
+                                            return !in.get_value(last) || last <= now_ms_;
+                                          }});
+    }
+    HUMMER_TRY(cold_->begin_run(chosen.size()));
+    std::string space;
+    for (const Entry* entry : chosen) {
+      ByteWriter value(space);
+      Timestamp last = no_timestamp;
+      for (const KeyedState* state : states_) {
+        if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
+      }
+      value.put_value(last);
+      encode_cells(*entry, value);
+      HUMMER_TRY(cold_->add({.hash = entry->hash,
+                             .key = entry_key_bytes(*entry),
+                             .value = value.view(),
+                             .removed = entry->live == 0}));
+    }
+    HUMMER_TRY(cold_->finish_run());
+    for (Entry* entry : chosen) remove(*entry);
+    return {};
+  }
+  // Twice round at most: the first time a touched one is passed over.
+  std::vector<Entry*> choose_cold(std::size_t bytes) {
+    std::vector<Entry*> chosen;
+    const std::size_t slots = slabs_.size() * slab_entries;
+    for (std::size_t looked_at = 0; looked_at < 2 * slots && bytes > 0; ++looked_at) {
+      if (hand_ >= slots) hand_ = 0;
+      Entry& entry = at(hand_++);
+      if (!entry.used) continue;
+      if (std::exchange(entry.touched, false)) continue;
+      // More in it than states: timers.
+      if (entry.live > static_cast<unsigned>(std::popcount(present_states(entry)))) continue;
+      entry.touched = true;  // not twice
+      chosen.push_back(&entry);
+      bytes -= std::min(bytes, block_size_ + entry.heap_bytes);
+    }
+    return chosen;
+  }
+  // The entry of the key in hand as it is on disk, or null.
+  Entry* fetch(const Probe& probe) {
+    std::string_view key;
+    if constexpr (by_value) {
+      key = {reinterpret_cast<const char*>(&probe.value), sizeof probe.value};
+    } else {
+      key = probe.value;
+    }
+    const Result<bool> found = cold_->find(probe.hash, key, cold_value_);
+    if (!found.ok()) {
+      failure_ = found.status();
+      throw StateUnavailable();
+    }
+    if (!*found) return nullptr;
+    Entry& entry = add(probe);
+    entry.on_disk = true;
+    Timestamp last = 0;
+    std::uint64_t present = 0;
+    ByteReader in(cold_value_);
+    bool valid = in.get_value(last) && in.get_value(present);
+    for (; valid && present != 0; present &= present - 1) {
+      std::string_view bytes;
+      valid = in.get_text(bytes);
+      ByteReader one(bytes);
+      valid =
+          valid && states_[static_cast<std::size_t>(std::countr_zero(present))]->decode(one, entry);
+    }
+    HUMMER_ASSERT(valid);  // blocks carry checks, and what is in them was written by us
+    return &entry;
+  }
+  Status snapshot_cold(ByteWriter& out, std::uint64_t& ordinal) {
+    const std::unique_ptr<ColdScan> scan = cold_->scan();
+    for (;;) {
+      const Result<bool> found = scan->next();
+      if (!found.ok()) return found.status();
+      if (!*found) return {};
+      const ColdEntry& cold = scan->entry();
+      const auto same = [&](const Entry& entry) { return entry_key_bytes(entry) == cold.key; };
+      if (index_.find(cold.hash, same) != nullptr) continue;
+      if constexpr (by_text) {
+        out.put_text(cold.key);
+      } else {
+        out.put(cold.key.data(), cold.key.size());
+      }
+      out.put(cold.value.data() + sizeof(Timestamp), cold.value.size() - sizeof(Timestamp));
+      ++ordinal;
+    }
+  }
+
   void destroy_cells(Entry& entry) {
     for (const KeyedState* state : states_) state->destroy(entry);
   }
@@ -404,6 +598,17 @@ class KeyedStore final : public KeyedBackend {
   const K* key_ = nullptr;
   K entry_key_{};  // of a text key that is a timer's
   std::string key_bytes_;
+
+  OperatorContext* context_ = nullptr;
+  MemoryUse memory_;
+  bool limited_ = false;
+  std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
+  std::size_t heap_bytes_ = 0;
+  std::size_t hand_ = 0;             // of the clock
+  std::unique_ptr<ColdStore> cold_;  // null: nothing has ever been on disk
+  std::string cold_value_;
+  std::string cell_bytes_;
+  Status failure_;
 };
 
 }  // namespace hummer
