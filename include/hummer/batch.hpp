@@ -153,7 +153,11 @@ struct Control {
 
   static Control watermark(Timestamp time) { return {Kind::watermark, time, 0}; }
   static Control idle() { return {Kind::idle, no_timestamp, 0}; }
-  static Control barrier(std::uint64_t epoch) { return {Kind::barrier, no_timestamp, epoch}; }
+  // `whole`: of a savepoint, which builds on nothing: no snapshot may be a delta.
+  static Control barrier(std::uint64_t epoch, bool whole = false) {
+    return {Kind::barrier, whole ? end_of_time : no_timestamp, epoch};
+  }
+  bool whole() const { return time == end_of_time; }  // of a barrier
   // The next batch or watermark makes the input active again.
   static Control inactive() { return {Kind::inactive, no_timestamp, 0}; }
   static Control end() { return {Kind::end, end_of_time, 0}; }

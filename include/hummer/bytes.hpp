@@ -47,13 +47,6 @@ class ByteWriter {
     overflowed_ = false;
   }
 
-  // Where a value of the same size was put at an earlier `size()`.
-  template <typename T>
-    requires std::is_trivially_copyable_v<T>
-  void overwrite_value(std::size_t at, const T& value) {
-    if (!overflowed_) std::memcpy(begin_ + at, &value, sizeof value);
-  }
-
   void put(const void* bytes, std::size_t length) {
     if (length > room() && !make_room(length)) return;
     if (length != 0) std::memcpy(cursor_, bytes, length);

@@ -8,10 +8,12 @@
 //
 // Order of calls:
 //
-//   restore*  open  ( process | watermark | idle | timer | snapshot | commit )*  end  close
+//   restore*  open  ( process | watermark | idle | timer | snapshot snapshot_rest* | commit )*
+//   end  close
 //
 //   restore    once per piece that an earlier subtask of this operator wrote, before open, in the
-//              order of those subtasks. An operator with keyed state gets all of them on every
+//              order of those subtasks; of one subtask a whole piece, then the deltas on it, as
+//              they were written. An operator with keyed state gets all of them on every
 //              new subtask and keeps the keys that it owns (owns_key); of any other one the
 //              pieces are dealt out, so that a subtask may get none or several: see
 //              context().restored().
@@ -24,7 +26,14 @@
 //   idle       nothing more is at hand for now: emit what would otherwise wait.
 //   timer      `now` has reached the time asked for with OperatorContext::call_at.
 //   snapshot   writes what restore needs; called between two elements, after flush. Behind `end`
-//              it writes what makes a second end emit nothing again.
+//              it writes what makes a second end emit nothing again. What is large waits:
+//   snapshot_rest  right behind snapshot, and again as long as it answers `more`: the rest of the
+//              piece, about 64 KiB a call. From the second call on any other call may come between,
+//              but for end and close, also while one of them is not done; what is written is the
+//              state as it was at `snapshot` all the same: an operator saves what changes before
+//              it was written. A snapshot that is never finished is followed by a whole one. Where
+//              context().may_write_delta(), a piece may say only what has changed since the
+//              operator's last snapshot: then it calls context().wrote_delta() in `snapshot`.
 //   commit     the epoch's snapshots are complete everywhere: what was held back for them may
 //              become visible. Idempotent; may never come for an epoch, then a later one stands
 //              for it too. After a restart it comes again for the epoch that was restored.
@@ -71,6 +80,8 @@ namespace hummer {
 class Executor;
 class Platform;
 class WakeEvent;
+
+inline constexpr std::size_t default_snapshot_step_bytes = 64 * 1024;
 
 enum class Answer : std::uint8_t {
   done,     // the element is dealt with; for a source: the stream has ended
@@ -148,6 +159,14 @@ class OperatorContext {
   std::uint32_t attempt() const { return attempt_; }
   // In flush: that of the barrier in hand.
   std::uint64_t epoch() const { return epoch_; }
+  // In snapshot: the last one is complete everywhere, so that this one may build on it.
+  bool may_write_delta() const { return may_write_delta_; }
+  void wrote_delta() {
+    HUMMER_ASSERT(may_write_delta_);
+    wrote_delta_ = true;
+  }
+  // How much one call of snapshot_rest writes, about.
+  std::size_t snapshot_step_bytes() const { return snapshot_step_bytes_; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
 
@@ -206,6 +225,9 @@ class OperatorContext {
   bool restored_ = false;
   std::uint32_t attempt_ = 0;
   std::uint64_t epoch_ = 0;
+  bool may_write_delta_ = false;
+  bool wrote_delta_ = false;
+  std::size_t snapshot_step_bytes_ = default_snapshot_step_bytes;
   bool bounded_ = true;
   std::shared_ptr<MemoryAccount> memory_;
   std::string spill_directory_;
@@ -234,6 +256,7 @@ class Operator {
   virtual Answer timer(std::int64_t /*now*/, Output&) { return Answer::done; }
   virtual Answer flush(Output&) { return Answer::done; }
   virtual Status snapshot(ByteWriter&) { return {}; }
+  virtual Answer snapshot_rest(ByteWriter&) { return Answer::done; }
   virtual Status commit(std::uint64_t /*epoch*/) { return {}; }
   virtual Answer end(Output&) { return Answer::done; }
   virtual Status close() { return {}; }

@@ -251,9 +251,13 @@ TEST(MergeAggregateOperator, RestoreRefusesWhatIsNoState) {
   Output out;
   merge.set_context(context);
   merge.declare(out);
-  const std::string cut("\x02\0\0\0\0\0\0\0\x01\0\0\0a", 13);
-  ByteReader in(cut);
-  EXPECT_EQ(merge.restore(in).code(), ErrorCode::corrupt_record);
+  // Another version; an entry that is cut short; no end; what is no entry.
+  for (const std::string_view piece :
+       {std::string_view("\1\0\0", 3), std::string_view("\2\0\1\1\0\0\0a", 8),
+        std::string_view("\2\0", 2), std::string_view("\2\0\5\0", 4)}) {
+    ByteReader in(piece);
+    EXPECT_EQ(merge.restore(in).code(), ErrorCode::corrupt_record);
+  }
 }
 
 template <typename In, typename K, typename KeyOf, typename Aggregate>

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <utility>
+
+#include <hummer/testing/take_snapshot.hpp>
 
 namespace hummer {
 namespace {
@@ -43,7 +46,7 @@ void HarnessRun::fail(const Batch* in, const std::string& what, bool thrown) {
   failure_ += what;
 }
 
-void HarnessRun::start(const std::string* state) {
+void HarnessRun::start(const std::vector<std::string>& pieces) {
   operator_ = test_.factory->make();
   output_ = Output(schedule_.soft_limit);
   operator_->set_context(context_);
@@ -60,8 +63,8 @@ void HarnessRun::start(const std::string* state) {
                      ", expected " + type->name);
     }
   }
-  if (state != nullptr) {
-    ByteReader in(*state);
+  for (const std::string& piece : pieces) {
+    ByteReader in(piece);
     const Status status = operator_->restore(in);
     if (!status.ok()) return violate("restore failed: " + status.to_string());
     if (in.left() != 0) {
@@ -96,6 +99,7 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
     }
     check_call(name, in, position, sizes, answer);
     if (stopped()) return take_output();
+    step_snapshot();
 
     std::size_t after = 0;
     for (std::size_t port = 0; port < output_.port_count(); ++port) {
@@ -175,7 +179,8 @@ void HarnessRun::check_call(const char* name, const Batch* in, std::uint32_t pos
 void HarnessRun::interrupt() {
   using Between = HarnessSchedule::Between;
   switch (schedule_.between) {
-    case Between::nothing: return;
+    case Between::nothing:
+    case Between::snapshots_in_steps: return;
     case Between::idle: return drive("idle", nullptr, [&] { return operator_->idle(output_); });
     case Between::flush: return drive("flush", nullptr, [&] { return operator_->flush(output_); });
     case Between::flush_and_snapshot:
@@ -187,15 +192,71 @@ void HarnessRun::interrupt() {
 
 void HarnessRun::snapshot_and_restore() {
   if (stopped()) return;
-  std::string bytes;
-  ByteWriter out(bytes);
-  const Status status = operator_->snapshot(out);
-  if (!status.ok()) return violate("snapshot failed: " + status.to_string());
-  const std::string state(out.view());
+  const Result<std::string> piece = take_snapshot(*operator_);
+  if (!piece.ok()) return violate("snapshot failed: " + piece.status().to_string());
   take_output();
   const Status closed = operator_->close();
   if (!closed.ok()) return violate("close failed: " + closed.to_string());
-  start(&state);
+  start({*piece});
+}
+
+// The first part; each call from now on is followed by a step.
+void HarnessRun::begin_snapshot() {
+  finish_snapshot();
+  if (stopped()) return;
+  context_.set_may_write_delta(!pieces_.empty());
+  context_.set_snapshot_step_bytes(1);
+  ByteWriter out(part_);
+  const Status status = operator_->snapshot(out);
+  if (!status.ok()) return violate("snapshot failed: " + status.to_string());
+  part_.resize(out.size());
+  snapshot_under_way_ = true;
+  step_snapshot();
+}
+
+void HarnessRun::step_snapshot() {
+  if (!snapshot_under_way_ || stopped()) return;
+  std::string bytes;
+  ByteWriter out(bytes);
+  const Answer answer = operator_->snapshot_rest(out);
+  part_.append(out.view());
+  if (answer == Answer::more) return;
+  if (answer != Answer::done) return violate("snapshot_rest answered neither more nor done");
+  snapshot_under_way_ = false;
+  if (!context_.has_written_delta()) pieces_.clear();
+  pieces_.push_back(std::exchange(part_, {}));
+}
+
+void HarnessRun::finish_snapshot() {
+  while (snapshot_under_way_ && !stopped()) step_snapshot();
+}
+
+// A failure: the operator goes on with the elements to come while the rest of its snapshot is
+// written. What it puts out then is lost with it, and a new one, restored, gets them again.
+void HarnessRun::restore_after_running_ahead(std::size_t element) {
+  take_output();
+  settle_output();
+  const auto seen = seen_;
+  const std::int64_t now = context_.now();
+  const auto timer = context_.timer();
+  const Timestamp watermark = watermark_;
+  const bool late_input = late_input_;
+  const std::size_t records_before_batch = records_before_batch_;
+  while (!stopped() && element < test_.elements.size()) element = run_element(element);
+  finish_snapshot();
+  if (stopped()) return;
+  take_output();
+  settle_output();
+  seen_ = seen;
+  context_.set_now(now);
+  context_.set_timer(timer);
+  watermark_ = watermark;
+  late_input_ = late_input;
+  records_before_batch_ = records_before_batch;
+  const Status closed = operator_->close();
+  if (!closed.ok()) return violate("close failed: " + closed.to_string());
+  start(pieces_);
+  pieces_.clear();
 }
 
 void HarnessRun::fire_timer() {
@@ -333,40 +394,53 @@ void HarnessRun::add_watermark(Timestamp time) {
   for (auto& port : seen_) port.push_back({true, {}, time});
 }
 
-std::string HarnessRun::run_operator() {
+std::size_t HarnessRun::run_element(std::size_t element) {
   using Kind = HarnessElement::Kind;
+  const HarnessElement& next = test_.elements[element];
+  context_.advance(test_.options.element_nanoseconds);
+  if (next.kind == Kind::record) {
+    element = process_from(element);
+  } else {
+    if (next.kind == Kind::watermark) watermark(next.time);
+    if (next.kind == Kind::idle) {
+      drive("idle", nullptr, [&] { return operator_->idle(output_); });
+    }
+    if (next.kind == Kind::inactive) {
+      drive("flush", nullptr, [&] { return operator_->flush(output_); });
+    }
+    ++element;
+  }
+  if (schedule_.pauses) context_.advance(pause_nanoseconds);
+  fire_timer();
+  if (!schedule_.output_after_more) settle_output();
+  return element;
+}
+
+std::string HarnessRun::run_operator() {
   if (test_.effects.reset) test_.effects.reset();
-  start(nullptr);
+  start({});
+  const bool in_steps = schedule_.between == HarnessSchedule::Between::snapshots_in_steps;
+  bool restored = false;
   std::size_t element = 0;
   while (!stopped() && element < test_.elements.size()) {
     if (schedule_.interrupts(element)) interrupt();
-    if (stopped()) break;
-    const HarnessElement& next = test_.elements[element];
-    context_.advance(test_.options.element_nanoseconds);
-    if (next.kind == Kind::record) {
-      element = process_from(element);
-    } else {
-      if (next.kind == Kind::watermark) watermark(next.time);
-      if (next.kind == Kind::idle) {
-        drive("idle", nullptr, [&] { return operator_->idle(output_); });
-      }
-      if (next.kind == Kind::inactive) {
-        drive("flush", nullptr, [&] { return operator_->flush(output_); });
-      }
-      ++element;
+    if (in_steps && !restored && !stopped()) begin_snapshot();
+    if (in_steps && !restored && element >= schedule_.between_at) {
+      restore_after_running_ahead(element);
+      restored = true;
     }
-    if (schedule_.pauses) context_.advance(pause_nanoseconds);
-    fire_timer();
-    if (!schedule_.output_after_more) settle_output();
+    if (stopped()) break;
+    element = run_element(element);
   }
   if (!stopped() && schedule_.interrupts(element)) interrupt();
+  finish_snapshot();
   drive("end", nullptr, [&] { return operator_->end(output_); });
   finish();
   return violation_;
 }
 
 std::string HarnessRun::run_source() {
-  start(nullptr);
+  start({});
   auto* source = dynamic_cast<SourceOperator*>(operator_.get());
   int calls_without_output = 0;
   for (std::size_t call = 0; !stopped() && records_seen_ < test_.options.records_max; ++call) {

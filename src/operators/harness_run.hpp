@@ -14,7 +14,7 @@
 namespace hummer {
 
 struct HarnessSchedule {
-  enum class Between { nothing, idle, flush, snapshot, flush_and_snapshot };
+  enum class Between { nothing, idle, flush, snapshot, flush_and_snapshot, snapshots_in_steps };
   static constexpr std::size_t everywhere = SIZE_MAX;
 
   std::uint32_t soft_limit = default_batch_records;
@@ -45,7 +45,8 @@ class HarnessRun {
  private:
   using Call = std::function<Answer()>;
 
-  void start(const std::string* state);
+  void start(const std::vector<std::string>& pieces);
+  std::size_t run_element(std::size_t element);
   bool stopped() const { return failed_ || !violation_.empty(); }
   void violate(std::string what);
   void fail(const Batch* in, const std::string& what, bool thrown);
@@ -54,6 +55,10 @@ class HarnessRun {
                   const std::vector<std::size_t>& sizes_before, Answer answer);
   void interrupt();
   void snapshot_and_restore();
+  void begin_snapshot();
+  void step_snapshot();
+  void finish_snapshot();
+  void restore_after_running_ahead(std::size_t element);
   void fire_timer();
   std::size_t process_from(std::size_t element);
   Batch make_batch(std::size_t first, std::size_t count, BufferRef& text) const;
@@ -79,6 +84,9 @@ class HarnessRun {
     Batch batch;
   };
   std::vector<Taken> taken_;
+  std::vector<std::string> pieces_;  // a whole one, and deltas on it
+  std::string part_;                 // of the next
+  bool snapshot_under_way_ = false;
   std::vector<std::vector<HarnessItem>> seen_;  // per port
   std::vector<BufferRef> released_;             // input text, spoiled once nobody keeps it
   Timestamp watermark_ = no_timestamp;          // forwarded last

@@ -8,6 +8,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/operators/keyed_process.hpp>
 #include <hummer/testing/operator_harness.hpp>
+#include <hummer/testing/take_snapshot.hpp>
 
 namespace hummer {
 namespace {
@@ -43,10 +44,9 @@ struct Bench {
     return result;
   }
   std::string snapshot() {
-    std::string bytes;
-    ByteWriter writer(bytes);
-    EXPECT_TRUE(op.snapshot(writer).ok());
-    return std::string(writer.view());
+    const Result<std::string> bytes = take_snapshot(op);
+    EXPECT_TRUE(bytes.ok());
+    return *bytes;
   }
   Status restore(const std::string& piece) {
     ByteReader in(piece);

@@ -15,8 +15,12 @@ std::string HarnessSchedule::describe() const {
   if (output_after_more) text += ", output taken only after more";
   if (pauses) text += ", pauses";
   if (between == Between::nothing) return text;
-  static constexpr const char* names[] = {"", "idle", "flush", "snapshot and restore",
-                                          "flush, snapshot and restore"};
+  static constexpr const char* names[] = {"",
+                                          "idle",
+                                          "flush",
+                                          "snapshot and restore",
+                                          "flush, snapshot and restore",
+                                          "snapshots in steps, restored"};
   text += std::string(", ") + names[static_cast<int>(between)];
   return text + (between_at == everywhere ? " everywhere"
                                           : " before element " + std::to_string(between_at));
@@ -77,6 +81,22 @@ std::vector<HarnessSchedule> operator_schedules(const HarnessCase& test) {
           schedule.output_after_more = after_more;
           schedules.push_back(schedule);
         }
+      }
+    }
+  }
+  // Every element has a snapshot before it, a delta where the operator writes any, which goes on
+  // while the element is worked off; before one of them the operator fails.
+  const bool in_steps = test.options.with_snapshots && !test.options.state_only_by_flush &&
+                        !test.effects.read && test.expected_failure.empty();
+  for (const std::uint32_t limit : {1u, default_batch_records}) {
+    for (std::size_t at = 0; in_steps && at < count; at += at < 12 ? 1 : 1 + count / 16) {
+      for (const bool one_record : {false, true}) {
+        HarnessSchedule schedule;
+        schedule.soft_limit = limit;
+        schedule.between = HarnessSchedule::Between::snapshots_in_steps;
+        schedule.between_at = at;
+        schedule.one_record_per_batch = one_record;
+        schedules.push_back(schedule);
       }
     }
   }

@@ -1,6 +1,8 @@
 // Tumbling and sliding windows from slices, under every schedule.
 #include <hummer/operators/slice_window.hpp>
 
+#include <hummer/testing/take_snapshot.hpp>
+
 #include "operators/window_test_parts.hpp"
 
 namespace hummer {
@@ -245,10 +247,7 @@ TEST(SliceWindowOperator, RestoreTakesTheKeysThatItOwns) {
   }
   in.set_size(100);
   ASSERT_EQ(whole->process(in, out), Answer::done);
-  std::string bytes;
-  ByteWriter writer(bytes);
-  ASSERT_TRUE(whole->snapshot(writer).ok());
-  const std::string state(writer.view());
+  const std::string state = *take_snapshot(*whole);
   std::map<std::int64_t, std::int64_t> seen;
   for (int subtask = 0; subtask < 3; ++subtask) {
     FakeOperatorContext context({.subtask = subtask, .parallelism = 3});

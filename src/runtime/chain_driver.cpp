@@ -8,6 +8,12 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
+namespace {
+
+// A restart reads so many files per task at most, besides the whole one.
+constexpr int deltas_max = 20;
+
+}  // namespace
 
 class ChainDriver::Context final : public OperatorContext {
  public:
@@ -49,6 +55,11 @@ class ChainDriver::Context final : public OperatorContext {
 
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
   void set_restored() { restored_ = true; }
+  void begin_snapshot(bool may_be_delta) {
+    may_write_delta_ = may_be_delta;
+    wrote_delta_ = false;
+  }
+  bool has_written_delta() const { return wrote_delta_; }
 
   std::int64_t timer_at_ = never;
   bool of_source_ = false;
@@ -109,24 +120,94 @@ Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* co
   return {};
 }
 
-Answer ChainDriver::snapshot(Stage& stage) {
-  return guarded(stage, [&] {
-    SnapshotPiece& piece = pieces_.emplace_back(SnapshotPiece{stage.uid, {}, false});
-    ByteWriter out(piece.bytes);
+Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
+  stage.context->begin_snapshot(
+      may_be_delta && stage.last_snapshot != 0 && stage.last_snapshot == last_complete_ &&
+      stage.deltas < deltas_max && stage.delta_bytes <= stage.whole_bytes);
+  SnapshotPiece& part = stage.part = {stage.uid, {}, false, false, false};
+  ByteWriter out(part.bytes);
+  const Answer answer = guarded(stage, [&] {
     Status status = stage.op->snapshot(out);
-    piece.bytes.resize(out.size());
-    return status.ok() ? Answer::done : stage.context->fail(std::move(status));
+    if (!status.ok()) return stage.context->fail(std::move(status));
+    return stage.op->snapshot_rest(out);
   });
+  if (answer == Answer::failed) return answer;
+  part.bytes.resize(out.size());
+  part.goes_on = answer == Answer::more;
+  part.delta = stage.context->has_written_delta();
+  stage.deltas = part.delta ? stage.deltas + 1 : 0;
+  (part.delta ? stage.delta_bytes : stage.whole_bytes) += part.bytes.size();
+  if (!part.delta) {
+    stage.whole_bytes = part.bytes.size();
+    stage.delta_bytes = 0;
+  }
+  return answer;
 }
 
 Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
   HUMMER_ASSERT(idle());
-  pieces_.clear();
+  if (finish_snapshot() == Answer::failed) return failure_;
+  std::vector<SnapshotPiece> pieces;
   for (auto& stage : stages_) {
-    if (snapshot(*stage) == Answer::failed) return failure_;
-    pieces_.back().ended = true;
+    Answer answer = snapshot(*stage, false);
+    stage->part.ended = true;
+    pieces.push_back(std::move(stage->part));
+    while (answer == Answer::more) {
+      ByteWriter out(stage->part.bytes);
+      answer = guarded(*stage, [&] { return stage->op->snapshot_rest(out); });
+      pieces.back().bytes.append(out.view());
+    }
+    if (answer == Answer::failed) return failure_;
+    pieces.back().goes_on = false;
   }
-  return std::exchange(pieces_, {});
+  return pieces;
+}
+
+// The barrier has left the chain. What is complete goes first, so that every piece is in one row.
+void ChainDriver::report_snapshot(std::uint64_t epoch) {
+  snapshot_epoch_ = epoch;
+  std::vector<SnapshotPiece> pieces;
+  for (auto& stage : stages_) {
+    if (stage->part.goes_on) {
+      rests_.push_back(stage.get());
+    } else {
+      pieces.push_back(std::move(stage->part));
+    }
+  }
+  on_snapshot_({epoch, std::move(pieces), rests_.empty()});
+}
+
+Answer ChainDriver::step_snapshot() {
+  Stage& stage = *rests_.front();
+  // The first part was written with the barrier.
+  if (stage.part.bytes.empty()) {
+    ByteWriter out(stage.part.bytes);
+    const Answer answer = guarded(stage, [&] { return stage.op->snapshot_rest(out); });
+    if (answer == Answer::failed) return answer;
+    stage.part.bytes.resize(out.size());
+    stage.part.goes_on = answer == Answer::more;
+    if (stage.part.goes_on && stage.part.bytes.empty()) return Answer::more;
+    (stage.part.delta ? stage.delta_bytes : stage.whole_bytes) += stage.part.bytes.size();
+  }
+  if (!stage.part.goes_on) rests_.pop_front();
+  SnapshotPiece next{stage.uid, {}, false, stage.part.delta, true};
+  std::vector<SnapshotPiece> pieces;
+  pieces.push_back(std::exchange(stage.part, std::move(next)));
+  on_snapshot_({snapshot_epoch_, std::move(pieces), rests_.empty()});
+  return rests_.empty() ? Answer::done : Answer::more;
+}
+
+// Another barrier comes first: nobody waits for the rest any more.
+void ChainDriver::abandon_snapshot() {
+  for (Stage* stage : rests_) stage->last_snapshot = 0;
+  rests_.clear();
+}
+
+Answer ChainDriver::finish_snapshot() {
+  while (snapshot_under_way()) {
+    if (step_snapshot() == Answer::failed) return Answer::failed;
+  }
+  return Answer::done;
 }
 
 Status ChainDriver::commit(std::uint64_t epoch) {
@@ -217,6 +298,8 @@ void ChainDriver::rearm_timers() {
 }
 
 Answer ChainDriver::run() {
+  if (!failure_.ok()) [[unlikely]]
+    return Answer::failed;
   blocked_by_operator_ = false;
   while (current_ >= 0) {
     Stage& stage = *stages_[static_cast<std::size_t>(current_)];
@@ -345,6 +428,8 @@ Answer ChainDriver::call_control(Stage& stage) {
 }
 
 Answer ChainDriver::step_control(Stage& stage) {
+  const bool ends = stage.phase == Phase::control && stage.input.control.kind == Control::Kind::end;
+  if (ends && finish_snapshot() == Answer::failed) return Answer::failed;
   const Answer answer = guarded(stage, [&] { return call_control(stage); });
   if (answer == Answer::failed) return answer;
   if (answer == Answer::blocked) {
@@ -355,8 +440,9 @@ Answer ChainDriver::step_control(Stage& stage) {
     const bool barrier =
         stage.phase == Phase::control && stage.input.control.kind == Control::Kind::barrier;
     if (barrier && on_snapshot_ != nullptr) {
-      if (&stage == stages_.front().get()) pieces_.clear();
-      if (snapshot(stage) == Answer::failed) return Answer::failed;
+      if (&stage == stages_.front().get()) abandon_snapshot();
+      if (snapshot(stage, !stage.input.control.whole()) == Answer::failed) return Answer::failed;
+      stage.last_snapshot = stage.input.control.whole() ? 0 : stage.input.control.epoch;
     }
     const Control own = stage.output.take_control();
     const Control::Kind kind = stage.input.control.kind;
@@ -409,7 +495,7 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
   stage.phase = stage.resume;
   const Control control = std::exchange(stage.forwarded, {});
   if (last && control.kind == Control::Kind::barrier && on_snapshot_ != nullptr) {
-    on_snapshot_(control.epoch, std::exchange(pieces_, {}));
+    report_snapshot(control.epoch);
   }
   if (last || stage.exits.empty()) return Answer::done;
   Batch& out = stage.output.batch(0);

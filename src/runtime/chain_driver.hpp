@@ -15,11 +15,17 @@
 // Output of the control phase joins what the batch left, so a batch with its
 // watermark stays one element all the way down. Batches swap from stage to stage.
 //
+// Snapshots: at a barrier every stage writes the first part of its piece; where one has more to
+// write, the rest follows in steps (step_snapshot) while records go on. Whether a stage may write a
+// delta is decided here: its last snapshot is part of the newest complete checkpoint, the deltas
+// are few, and smaller than what they build on.
+//
 // Lifecycle: add_stage*, set_emitters*, open, then (offer | produce | fire_timers,
 // run)*, close. Owned by the StreamTask. Thread: that of the task.
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,11 +41,23 @@
 
 namespace hummer {
 
-// What one operator wrote at the end of an epoch, or behind the end of its stream.
+// What one operator wrote at the end of an epoch, or behind the end of its stream; or a part of it.
 struct SnapshotPiece {
   std::string uid;
   std::string bytes;
   bool ended = false;
+  bool delta = false;    // on the operator's piece in the newest complete checkpoint
+  bool goes_on = false;  // the next piece that comes is its next part
+};
+
+// What a task's operators wrote; or, where it is not complete, a part of it: the next ones follow,
+// until one is, or one of another epoch shows that this one never will be.
+struct TaskSnapshot {
+  std::uint64_t epoch = 0;  // 0: the task's last, at the end of its stream
+  std::vector<SnapshotPiece> pieces;
+  bool complete = true;
+  // Kept by whoever keeps the pieces: so a task knows how much is not written yet.
+  std::shared_ptr<const void> room = {};
 };
 
 // See OperatorContext::slot_local. Thread: that of the slot.
@@ -76,10 +94,17 @@ class ChainDriver {
   // behind the end of the stream, its end() is not called again.
   Status restore(std::size_t stage, std::span<const SnapshotPiece* const> pieces);
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
-  // Called when a barrier has left the last stage, with what every stage wrote.
-  void set_on_snapshot(std::function<void(std::uint64_t, std::vector<SnapshotPiece>)> function) {
+  // Called when a barrier has left the last stage, with what every stage wrote, and with the parts
+  // that follow.
+  void set_on_snapshot(std::function<void(TaskSnapshot)> function) {
     on_snapshot_ = std::move(function);
   }
+  // The newest checkpoint that is complete everywhere; known before a barrier comes.
+  void set_last_complete(std::uint64_t epoch) { last_complete_ = epoch; }
+  // Some stages have not written all of their pieces.
+  bool snapshot_under_way() const { return !rests_.empty(); }
+  // REQUIRES: snapshot_under_way(). Writes a little more, between any two calls. Not blocked.
+  Answer step_snapshot();
 
   Status open(Executor& executor);
 
@@ -152,6 +177,13 @@ class ChainDriver {
     bool output_has_views = false;
     bool opened = false;
     bool has_ended = false;  // in an earlier run
+
+    // What its snapshots were.
+    std::uint64_t last_snapshot = 0;  // its epoch, where the next may build on it
+    std::uint64_t whole_bytes = 0;    // of the last whole one
+    std::uint64_t delta_bytes = 0;    // of the deltas on it
+    int deltas = 0;
+    SnapshotPiece part;  // written, and not handed on
   };
 
   Answer step(Stage& stage);
@@ -162,7 +194,10 @@ class ChainDriver {
   Answer call_control(Stage& stage);
   template <typename Call>
   Answer guarded(Stage& stage, Call&& call);
-  Answer snapshot(Stage& stage);
+  Answer snapshot(Stage& stage, bool may_be_delta);
+  void abandon_snapshot();
+  Answer finish_snapshot();
+  void report_snapshot(std::uint64_t epoch);
   Answer fail(Status status);
   void finish_input(Stage& stage);
   void rearm_timers();
@@ -180,8 +215,10 @@ class ChainDriver {
   Nanoseconds wall_origin_ns_ = 0;  // of 1970, in terms of now_
   Nanoseconds next_timer_ = never;
   bool blocked_by_operator_ = false;
-  std::vector<SnapshotPiece> pieces_;  // of the barrier on its way down the chain
-  std::function<void(std::uint64_t, std::vector<SnapshotPiece>)> on_snapshot_;
+  std::deque<Stage*> rests_;  // that have more to write, of snapshot_epoch_
+  std::uint64_t snapshot_epoch_ = 0;
+  std::uint64_t last_complete_ = 0;
+  std::function<void(TaskSnapshot)> on_snapshot_;
   int head_input_ = 0;  // where the head's batch came from
   std::atomic<bool> woken_{false};
   Status failure_;

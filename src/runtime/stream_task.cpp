@@ -6,6 +6,9 @@ namespace {
 // Elements handled between two yields: long enough that the scheduler costs little,
 // short enough that a slot's other tasks find their input in the cache.
 constexpr int elements_per_turn = 4;
+// Parts of a snapshot that wait for the disk: a few megabytes.
+constexpr long snapshot_parts_max = 64;
+constexpr Nanoseconds snapshot_retry_ns = 1'000'000;
 constexpr Nanoseconds operator_retry_first_ns = 20'000;
 constexpr Nanoseconds operator_retry_last_ns = 2'000'000;
 
@@ -47,12 +50,14 @@ void StreamTask::enable_snapshots(Guarantee guarantee,
                                   std::function<void(StreamTask&, TaskSnapshot)> on_snapshot) {
   guarantee_ = guarantee;
   on_snapshot_ = std::move(on_snapshot);
-  chain_->set_on_snapshot([this](std::uint64_t epoch, std::vector<SnapshotPiece> pieces) {
-    on_snapshot_(*this, {epoch, std::move(pieces)});
+  chain_->set_on_snapshot([this](TaskSnapshot snapshot) {
+    snapshot.room = room_;
+    on_snapshot_(*this, std::move(snapshot));
   });
 }
 
-void StreamTask::trigger(std::uint64_t epoch) {
+void StreamTask::trigger(std::uint64_t epoch, bool whole) {
+  if (whole) triggered_whole_.store(epoch, std::memory_order_relaxed);
   triggered_.store(epoch, std::memory_order_release);
   wake_event_.notify();
 }
@@ -99,6 +104,11 @@ Task<void> StreamTask::run() {
       co_return;
     }
     if (answer == Answer::blocked) {
+      if (step_snapshot()) {
+        co_await yield();
+        chain_->set_now(executor.recent_now());
+        continue;
+      }
       figures_.state.store(TaskState::blocked, std::memory_order_relaxed);
       const bool by_operator = chain_->blocked_by_operator();
       wake_event_.prepare_wait();
@@ -117,6 +127,8 @@ Task<void> StreamTask::run() {
         const Nanoseconds deadline = executor.now() + retry_ns;
         retry_ns = std::min(retry_ns * 2, operator_retry_last_ns);
         co_await wake_event_.wait_until(deadline);
+      } else if (chain_->snapshot_under_way()) {
+        co_await wake_event_.wait_until(executor.now() + snapshot_retry_ns);
       } else {
         co_await wake_event_.wait();
       }
@@ -146,6 +158,7 @@ Task<void> StreamTask::run() {
     }
     if (++turn >= elements_per_turn) {
       turn = 0;
+      step_snapshot();
       co_await yield();
       chain_->set_now(executor.recent_now());
     }
@@ -157,7 +170,8 @@ Task<void> StreamTask::run() {
       if (const std::uint64_t epoch = triggered_.load(std::memory_order_acquire);
           epoch > last_barrier_) {
         last_barrier_ = epoch;
-        element_.control = Control::barrier(epoch);
+        element_.control =
+            Control::barrier(epoch, triggered_whole_.load(std::memory_order_relaxed) == epoch);
         offer(0);
         continue;
       }
@@ -191,6 +205,7 @@ Task<void> StreamTask::run() {
       offer(0);
       continue;
     }
+    if (step_snapshot()) continue;
     figures_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
     wake_event_.prepare_wait();
     bool ready =
@@ -215,6 +230,9 @@ Task<void> StreamTask::run() {
     }
     if (ready) {
       wake_event_.cancel_wait();
+    } else if (chain_->snapshot_under_way()) {
+      co_await wake_event_.wait_until(
+          std::min(chain_->next_timer(), executor.now() + snapshot_retry_ns));
     } else if (chain_->next_timer() != never) {
       co_await wake_event_.wait_until(chain_->next_timer());
     } else {
@@ -228,7 +246,7 @@ Task<void> StreamTask::run() {
 StreamTask::Next StreamTask::take_input() {
   const std::size_t count = inputs_.size();
   if (barrier_due_ != 0) {
-    element_.control = Control::barrier(std::exchange(barrier_due_, 0));
+    element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
     offer(0);
     return Next::element;
   }
@@ -264,6 +282,10 @@ StreamTask::Next StreamTask::take_input() {
 
 // Hands element_ to the chain, which leaves its used batch there.
 void StreamTask::offer(int head_input) {
+  if (element_.control.kind == Control::Kind::barrier) {
+    // Whoever triggered it had said before which one is complete.
+    chain_->set_last_complete(commit_asked_.load(std::memory_order_acquire));
+  }
   chain_->offer(element_, head_input);
   std::swap(element_input_, chain_input_);
 }
@@ -283,7 +305,7 @@ bool StreamTask::take_element(std::size_t index, Element& element) {
   std::optional<Timestamp> moved;
   if (!element.batch.empty()) merger_->active(index);
   switch (element.control.kind) {
-    case Control::Kind::barrier: take_barrier(inputs_[index], element.control.epoch); break;
+    case Control::Kind::barrier: take_barrier(inputs_[index], element.control); break;
     case Control::Kind::watermark: moved = merger_->watermark(index, element.control.time); break;
     case Control::Kind::end:
       inputs_[index].ended = true;
@@ -303,11 +325,13 @@ bool StreamTask::take_element(std::size_t index, Element& element) {
 
 // A barrier above the one that is being waited for takes its place: the earlier checkpoint was
 // given up.
-void StreamTask::take_barrier(Input& input, std::uint64_t epoch) {
+void StreamTask::take_barrier(Input& input, const Control& barrier) {
+  const std::uint64_t epoch = barrier.epoch;
   if (epoch <= last_barrier_ || epoch < aligning_) return;
   if (epoch > aligning_) {
     for (Input& other : inputs_) other.barrier_came = other.waits = false;
     aligning_ = epoch;
+    whole_ = barrier.whole();
   }
   input.barrier_came = true;
   input.waits = guarantee_ == Guarantee::exactly_once;
@@ -321,6 +345,13 @@ void StreamTask::complete_alignment() {
   }
   for (Input& input : inputs_) input.barrier_came = input.waits = false;
   last_barrier_ = barrier_due_ = std::exchange(aligning_, 0);
+}
+
+bool StreamTask::step_snapshot() {
+  if (!chain_->snapshot_under_way() || room_.use_count() > snapshot_parts_max) return false;
+  // What fails in it is seen at the next call of the chain.
+  (void)chain_->step_snapshot();
+  return true;
 }
 
 Task<void> StreamTask::wait_for_commits() {

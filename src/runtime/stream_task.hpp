@@ -19,8 +19,10 @@
 // Snapshots (after enable_snapshots): a source task puts the barrier that trigger() asked for
 // between two elements; other tasks pass a barrier on when it has come on every input that has not
 // ended. Until then, for exactly_once, inputs on which it has come wait. When the barrier has left
-// the chain the task reports what its operators wrote. At the end of its stream it reports
-// once more, and stays, to commit, until finish_committed().
+// the chain the task reports what its operators wrote; the rest of large pieces is written in steps
+// of less than a millisecond between elements, and reported as it comes, as long as not too much of
+// it waits for the disk. At the end of its stream it reports once more, and stays, to commit, until
+// finish_committed().
 //
 // Thread: invoke on the slot's; cancel, stop, trigger, commit, finish_committed and figures from
 // any.
@@ -42,12 +44,6 @@
 #include "runtime/watermark_merger.hpp"
 
 namespace hummer {
-
-// What a task's operators wrote.
-struct TaskSnapshot {
-  std::uint64_t epoch = 0;  // 0: the task's last, at the end of its stream
-  std::vector<SnapshotPiece> pieces;
-};
 
 class StreamTask {
  public:
@@ -77,7 +73,8 @@ class StreamTask {
   void cancel();
   void stop();
   // Of a source task: puts the barrier of `epoch` behind what it has sent.
-  void trigger(std::uint64_t epoch);
+  // `whole`: no snapshot of it may build on an earlier one.
+  void trigger(std::uint64_t epoch, bool whole = false);
   // The epoch's snapshots are complete everywhere: operators may commit.
   void commit(std::uint64_t epoch);
   // Nothing is left to commit: a task that has ended may finish.
@@ -110,7 +107,9 @@ class StreamTask {
   void offer(int head_input);
   void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);
-  void take_barrier(Input& input, std::uint64_t epoch);
+  void take_barrier(Input& input, const Control& barrier);
+  // Writes a step of the snapshot under way, if there is one and room; false: there is not.
+  bool step_snapshot();
   void complete_alignment();
   bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed_; }
   Task<void> wait_for_commits();
@@ -136,9 +135,12 @@ class StreamTask {
   std::function<void(StreamTask&, TaskSnapshot)> on_snapshot_;  // empty: no snapshots
   Guarantee guarantee_ = Guarantee::exactly_once;
   std::atomic<std::uint64_t> triggered_{0};
+  std::atomic<std::uint64_t> triggered_whole_{0};
   std::uint64_t last_barrier_ = 0;  // of a source: sent; else: passed on
   std::uint64_t aligning_ = 0;      // the barrier that has come on some inputs; 0: none
   std::uint64_t barrier_due_ = 0;   // it has come on all: goes next
+  bool whole_ = false;              // the barrier under way asks for that
+  std::shared_ptr<const char> room_ = std::make_shared<const char>();  // see TaskSnapshot
   std::atomic<std::uint64_t> commit_asked_{0};
   std::uint64_t committed_ = 0;
   std::atomic<bool> finish_asked_{false};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <utility>
 
 #include <hummer/codec.hpp>
 
@@ -12,7 +13,7 @@ namespace {
 constexpr std::string_view prefix = "chk-";
 constexpr std::string_view metadata_name = "_metadata";
 constexpr std::string_view unfinished_name = "_metadata.unfinished";
-constexpr std::string_view metadata_uid = "metadata/1";
+constexpr std::string_view metadata_uid = "metadata/2";
 constexpr std::size_t max_metadata_bytes = std::size_t{256} << 20;
 
 // Zero: no name of a checkpoint.
@@ -32,10 +33,46 @@ std::uint64_t CheckpointMetadata::state_bytes() const {
   return sum;
 }
 
+Status CheckpointMetadata::add_earlier_files(const CheckpointMetadata* before) {
+  std::vector<CheckpointFile> all;
+  for (const CheckpointFile& own : files) {
+    std::uint64_t oldest = id;
+    for (std::size_t i = 0; own.builds_on != 0 && before != nullptr && i < before->files.size();
+         ++i) {
+      CheckpointFile earlier = before->files[i];
+      if (earlier.checkpoint == 0) earlier.checkpoint = before->id;
+      if (earlier.vertex != own.vertex || earlier.subtask != own.subtask ||
+          earlier.checkpoint < own.builds_on) {
+        continue;
+      }
+      oldest = std::min(oldest, earlier.checkpoint);
+      all.push_back(std::move(earlier));
+    }
+    if (own.builds_on != 0 && oldest != own.builds_on) {
+      return {ErrorCode::not_found, "file '" + own.name + "' of checkpoint " + std::to_string(id) +
+                                        " builds on checkpoint " + std::to_string(own.builds_on) +
+                                        ", which is not part of the one before"};
+    }
+    all.push_back(own);
+  }
+  files = std::move(all);
+  return {};
+}
+
 std::string CheckpointStore::path_of(std::uint64_t id) const {
   char name[32];
   std::snprintf(name, sizeof name, "chk-%010llu", static_cast<unsigned long long>(id));
   return directory_ + "/" + name;
+}
+
+std::string CheckpointStore::path_of(const std::string& path, const CheckpointFile& file) {
+  if (file.checkpoint == 0) return path + "/" + file.name;
+  const std::size_t end = path.find_last_not_of('/');
+  const std::size_t slash = end == std::string::npos ? end : path.find_last_of('/', end);
+  char name[32];
+  std::snprintf(name, sizeof name, "chk-%010llu", static_cast<unsigned long long>(file.checkpoint));
+  return (slash == std::string::npos ? std::string() : path.substr(0, slash + 1)) + name + "/" +
+         file.name;
 }
 
 std::string CheckpointStore::file_name(std::uint32_t vertex, std::uint32_t subtask) {
@@ -66,7 +103,9 @@ Status CheckpointStore::complete(const CheckpointMetadata& metadata) {
   return files_.sync_directory(path);
 }
 
-Status CheckpointStore::remove(std::uint64_t id) {
+Status CheckpointStore::remove(std::uint64_t id) { return remove(id, {}); }
+
+Status CheckpointStore::remove(std::uint64_t id, const std::set<std::string>& needed) {
   const std::string path = path_of(id);
   const Result<std::vector<std::string>> names = files_.list_directory(path);
   if (!names.ok()) {
@@ -77,22 +116,38 @@ Status CheckpointStore::remove(std::uint64_t id) {
     HUMMER_TRY(files_.remove(metadata));
     HUMMER_TRY(files_.sync_directory(path));
   }
+  bool empty = true;
   for (const std::string& name : *names) {
-    if (name != metadata_name) HUMMER_TRY(files_.remove(path + "/" + name));
+    if (name == metadata_name) continue;
+    if (needed.contains(path + "/" + name)) {
+      empty = false;
+    } else {
+      HUMMER_TRY(files_.remove(path + "/" + name));
+    }
   }
-  return files_.remove(path);
+  return empty ? files_.remove(path) : Status();
 }
 
 Status CheckpointStore::retain(std::size_t kept) {
   const Result<std::vector<std::uint64_t>> all = ids();
   if (!all.ok()) return all.status();
   std::size_t complete = 0;
+  std::set<std::string> needed;
   for (std::size_t i = all->size(); i-- > 0;) {
     const std::uint64_t id = (*all)[i];
-    if (complete < kept) {
-      complete += files_.stat(path_of(id) + "/" + std::string(metadata_name)).ok() ? 1 : 0;
-    } else {
-      HUMMER_TRY(remove(id));
+    if (complete == kept) {
+      HUMMER_TRY(remove(id, needed));
+      continue;
+    }
+    const Result<CheckpointMetadata> metadata = read(id);
+    if (!metadata.ok()) {
+      const ErrorCode code = metadata.status().code();
+      if (code == ErrorCode::not_found || code == ErrorCode::corrupt_file) continue;
+      return metadata.status();
+    }
+    ++complete;
+    for (const CheckpointFile& file : metadata->files) {
+      needed.insert(path_of(path_of(id), file));
     }
   }
   return {};
@@ -156,7 +211,8 @@ Status CheckpointStore::verify(const CheckpointMetadata& metadata) const {
   std::string uid;
   std::string piece;
   for (const CheckpointFile& file : metadata.files) {
-    const std::string path = path_of(metadata.id) + "/" + file.name;
+    const std::string path = path_of(path_of(metadata.id), file);
+    const std::uint64_t written_for = file.checkpoint == 0 ? metadata.id : file.checkpoint;
     Result<SnapshotFileReader> reader = SnapshotFileReader::open(files_, path);
     if (!reader.ok()) return reader.status();
     for (;;) {
@@ -166,7 +222,7 @@ Status CheckpointStore::verify(const CheckpointMetadata& metadata) const {
     }
     const SnapshotFileHead& head = reader->head();
     if (reader->summary() != SnapshotFileSummary{file.bytes, file.hash} ||
-        head.checkpoint != metadata.id || head.job != metadata.job || head.vertex != file.vertex ||
+        head.checkpoint != written_for || head.job != metadata.job || head.vertex != file.vertex ||
         head.subtask != file.subtask) {
       return {ErrorCode::corrupt_file,
               "snapshot file '" + path + "' is not the one that the checkpoint was made with"};

@@ -3,6 +3,9 @@
 //   <directory>/chk-0000000007/3-0.state      of vertex 3, subtask 0 (snapshot_file.hpp)
 //   <directory>/chk-0000000007/_metadata      written last
 //
+// The metadata also name files of earlier checkpoints, which the own ones build on. A file is there
+// as long as a complete checkpoint needs it, also when its own checkpoint is there no more.
+//
 // A checkpoint is complete when its _metadata is there and valid: it is written under another name,
 // synced and renamed, after all state files and their names are durable. So a crash at any moment
 // leaves the checkpoints before it as they were, and a half-written one is never taken for whole.
@@ -15,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,11 +41,14 @@ struct CheckpointOperator {
 };
 
 struct CheckpointFile {
-  std::string name;  // in the checkpoint's directory
+  std::string name;  // in its checkpoint's directory
   std::uint32_t vertex = 0;
   std::uint32_t subtask = 0;
   std::uint64_t bytes = 0;
   std::uint64_t hash = 0;
+  std::uint64_t checkpoint = 0;  // the earlier one that it was written for; 0: this one
+  // Pieces in it are deltas: the subtask's files from this checkpoint on are needed too; 0: none.
+  std::uint64_t builds_on = 0;
 
   friend bool operator==(const CheckpointFile&, const CheckpointFile&) = default;
 };
@@ -54,9 +61,12 @@ struct CheckpointMetadata {
   bool savepoint = false;
   std::int64_t completed_ms = 0;  // since 1970
   std::vector<CheckpointOperator> operators;
-  std::vector<CheckpointFile> files;
+  std::vector<CheckpointFile> files;  // of a subtask: in the order in which they were written
 
   std::uint64_t state_bytes() const;
+  // Adds what the files build on, which are all of this checkpoint, from the newest complete one
+  // before (null: none). not_found: it does not have them.
+  Status add_earlier_files(const CheckpointMetadata* before);
   friend bool operator==(const CheckpointMetadata&, const CheckpointMetadata&) = default;
 };
 
@@ -72,6 +82,8 @@ class CheckpointStore {
       : files_(files), directory_(std::move(directory)) {}
 
   std::string path_of(std::uint64_t id) const;
+  // Of a file of the checkpoint that lies at `path`.
+  static std::string path_of(const std::string& path, const CheckpointFile& file);
   static std::string file_name(std::uint32_t vertex, std::uint32_t subtask);
 
   // Makes the directory; leftovers of an earlier, incomplete try are removed.
@@ -80,7 +92,8 @@ class CheckpointStore {
   Status complete(const CheckpointMetadata& metadata);
   // Idempotent; also of an incomplete one.
   Status remove(std::uint64_t id);
-  // Removes all but the newest `kept` complete ones, and incomplete ones older than those.
+  // Removes all but the newest `kept` complete ones and the files that those need, and incomplete
+  // ones older than those.
   Status retain(std::size_t kept);
 
   // Numbers of all that have a directory, complete or not, ascending; none when the directory is
@@ -96,6 +109,9 @@ class CheckpointStore {
   Result<CheckpointMetadata> newest(std::vector<SkippedCheckpoint>& skipped) const;
 
  private:
+  // But the files whose paths are in `needed`, and their directory.
+  Status remove(std::uint64_t id, const std::set<std::string>& needed);
+
   Files& files_;
   std::string directory_;
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "platform/simulation.hpp"
 
 namespace hummer {
@@ -29,6 +31,90 @@ Status write_checkpoint(SimulatedPlatform& node, std::uint64_t id) {
     metadata.files.push_back({name, 0, subtask, summary->bytes, summary->hash});
   }
   return store.complete(metadata);
+}
+
+// The same, on what the newest complete one has; `deltas` after a whole one.
+Status write_incremental(SimulatedPlatform& node, std::uint64_t id, std::uint64_t deltas) {
+  CheckpointStore store(node.files(), directory);
+  std::vector<SkippedCheckpoint> skipped;
+  const auto before = store.newest(skipped);
+  HUMMER_TRY(store.begin(id));
+  CheckpointMetadata metadata;
+  metadata.id = id;
+  metadata.job = 7;
+  for (std::uint32_t subtask = 0; subtask < 2; ++subtask) {
+    SnapshotFileHead head{.job = 7, .checkpoint = id, .vertex = 0, .subtask = subtask};
+    const std::string name = CheckpointStore::file_name(0, subtask);
+    auto writer = SnapshotFileWriter::create(node.files(), store.path_of(id) + "/" + name, head);
+    if (!writer.ok()) return writer.status();
+    HUMMER_TRY(writer->add("count", "change of " + std::to_string(id)));
+    const auto summary = writer->finish();
+    if (!summary.ok()) return summary.status();
+    metadata.files.push_back({name, 0, subtask, summary->bytes, summary->hash});
+    // Subtask 1 begins anew at other times.
+    const std::uint64_t whole = id - (id + subtask) % (deltas + 1);
+    if (before.ok() && whole != id) {
+      const auto oldest =
+          std::find_if(before->files.begin(), before->files.end(), [&](const CheckpointFile& file) {
+            return file.subtask == subtask &&
+                   (file.checkpoint == 0 ? before->id : file.checkpoint) >= whole;
+          });
+      HUMMER_ASSERT(oldest != before->files.end());
+      metadata.files.back().builds_on = oldest->checkpoint == 0 ? before->id : oldest->checkpoint;
+    }
+  }
+  HUMMER_TRY(metadata.add_earlier_files(before.ok() ? &*before : nullptr));
+  return store.complete(metadata);
+}
+
+TEST(CheckpointStore, KeepsTheFilesThatALaterOneBuildsOn) {
+  auto node = make_simulated_platform({.seed = 1});
+  CheckpointStore store(node->files(), directory);
+  for (std::uint64_t id = 1; id <= 12; ++id) {
+    ASSERT_TRUE(write_incremental(*node, id, 4).ok()) << id;
+    ASSERT_TRUE(store.retain(1).ok());
+    std::vector<SkippedCheckpoint> skipped;
+    const auto newest = store.newest(skipped);
+    ASSERT_TRUE(newest.ok()) << newest.status().to_string();
+    EXPECT_EQ(newest->id, id);
+    EXPECT_TRUE(skipped.empty()) << skipped.front().why.to_string();
+    // Each file is there once, and no other.
+    std::size_t files = 0;
+    const std::vector<std::uint64_t> ids = *store.ids();
+    for (const std::uint64_t each : ids) {
+      files += node->files().list_directory(store.path_of(each))->size();
+    }
+    EXPECT_EQ(files, newest->files.size() + 1);
+  }
+  EXPECT_EQ(store.read(9).status().code(), ErrorCode::not_found);
+  ASSERT_TRUE(
+      node->files().remove(store.path_of(10) + "/" + CheckpointStore::file_name(0, 0)).ok());
+  std::vector<SkippedCheckpoint> skipped;
+  EXPECT_FALSE(store.newest(skipped).ok());
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_NE(skipped[0].why.message().find(store.path_of(10)), std::string::npos)
+      << skipped[0].why.message();
+}
+
+TEST(CheckpointMetadata, WhatAFileBuildsOnMustBePartOfTheOneBefore) {
+  CheckpointMetadata before;
+  before.id = 7;
+  before.files = {{.name = "0-0.state", .checkpoint = 4},
+                  {.name = "0-0.state", .checkpoint = 6},
+                  {.name = "0-0.state", .builds_on = 4}};
+  CheckpointMetadata next;
+  next.id = 8;
+  next.files = {{.name = "0-0.state", .builds_on = 6}};
+  CheckpointMetadata gone = next;
+  gone.files[0].builds_on = 5;
+  EXPECT_EQ(gone.add_earlier_files(&before).code(), ErrorCode::not_found);
+  gone.files = {{.name = "0-0.state", .builds_on = 4}};
+  EXPECT_EQ(gone.add_earlier_files(nullptr).code(), ErrorCode::not_found);
+  ASSERT_TRUE(next.add_earlier_files(&before).ok());
+  ASSERT_EQ(next.files.size(), 3u);
+  EXPECT_EQ(next.files[0].checkpoint, 6u);
+  EXPECT_EQ(next.files[1].checkpoint, 7u);
+  EXPECT_EQ(next.files[2].checkpoint, 0u);
 }
 
 TEST(CheckpointStore, ReadsWhatWasCompleted) {
@@ -96,32 +182,37 @@ TEST(CheckpointStore, RetainsTheNewestCompleteOnesAndRemovesLeftovers) {
 // Whatever fails, and whenever the power goes: what was completed before is found, and nothing
 // half-written is.
 TEST(CheckpointStore, ACrashAtAnyMomentLeavesTheLastCompleteOne) {
-  int crashed = 0;
-  int fallen_back = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    auto node = make_simulated_platform({.seed = seed});
-    CheckpointStore store(node->files(), directory);
-    std::uint64_t completed = 0;
-    for (std::uint64_t id = 1; id <= 4; ++id) {
-      node->simulation().options().write_fault_rate = id > 1 ? 0.06 : 0;
-      const bool done = write_checkpoint(*node, id).ok() && store.retain(2).ok();
-      if (!done) break;
-      completed = id;
+  // Whole ones; incremental ones.
+  for (const std::uint64_t deltas : {0, 3}) {
+    int crashed = 0;
+    int fallen_back = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+      auto node = make_simulated_platform({.seed = seed});
+      CheckpointStore store(node->files(), directory);
+      std::uint64_t completed = 0;
+      for (std::uint64_t id = 1; id <= 4; ++id) {
+        node->simulation().options().write_fault_rate = id > 1 ? 0.06 : 0;
+        const Status written =
+            deltas == 0 ? write_checkpoint(*node, id) : write_incremental(*node, id, deltas);
+        const bool done = written.ok() && store.retain(2).ok();
+        if (!done) break;
+        completed = id;
+      }
+      node->simulation().options().write_fault_rate = 0;
+      node->crash_disk();
+      std::vector<SkippedCheckpoint> skipped;
+      const auto newest = store.newest(skipped);
+      ASSERT_TRUE(newest.ok()) << "seed " << seed << ": " << newest.status().to_string();
+      ASSERT_GE(newest->id, completed) << "seed " << seed;
+      crashed += completed < 4 ? 1 : 0;
+      fallen_back += skipped.empty() ? 0 : 1;
+      ASSERT_TRUE(write_checkpoint(*node, 9).ok()) << "seed " << seed;
+      ASSERT_TRUE(store.retain(1).ok()) << "seed " << seed;
+      EXPECT_EQ(*store.ids(), std::vector<std::uint64_t>{9}) << "seed " << seed;
     }
-    node->simulation().options().write_fault_rate = 0;
-    node->crash_disk();
-    std::vector<SkippedCheckpoint> skipped;
-    const auto newest = store.newest(skipped);
-    ASSERT_TRUE(newest.ok()) << "seed " << seed << ": " << newest.status().to_string();
-    ASSERT_GE(newest->id, completed) << "seed " << seed;
-    crashed += completed < 4 ? 1 : 0;
-    fallen_back += skipped.empty() ? 0 : 1;
-    ASSERT_TRUE(write_checkpoint(*node, 9).ok()) << "seed " << seed;
-    ASSERT_TRUE(store.retain(1).ok()) << "seed " << seed;
-    EXPECT_EQ(*store.ids(), std::vector<std::uint64_t>{9}) << "seed " << seed;
+    EXPECT_GT(crashed, 100);
+    EXPECT_GT(fallen_back, 50);
   }
-  EXPECT_GT(crashed, 100);
-  EXPECT_GT(fallen_back, 50);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace hummer {
 namespace {
 
 constexpr std::string_view magic = "HUMSNAP1";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::size_t head_bytes = 64;
 constexpr std::size_t block_head_bytes = 24;
 constexpr std::size_t end_payload_bytes = 24;
@@ -57,12 +57,12 @@ Result<SnapshotFileWriter> SnapshotFileWriter::create(Files& files, const std::s
   return SnapshotFileWriter(std::move(*file));
 }
 
-Status SnapshotFileWriter::add(std::string_view uid, std::string_view piece) {
+Status SnapshotFileWriter::add(std::string_view uid, std::string_view piece, bool goes_on) {
   HUMMER_ASSERT(uid.size() <= max_snapshot_uid_bytes);
   do {
     const std::string_view part = piece.substr(0, max_snapshot_block_bytes);
     piece.remove_prefix(part.size());
-    HUMMER_TRY(put_block(piece.empty() ? last_of_piece : piece_goes_on, uid, part));
+    HUMMER_TRY(put_block(piece.empty() && !goes_on ? last_of_piece : piece_goes_on, uid, part));
   } while (!piece.empty());
   return {};
 }

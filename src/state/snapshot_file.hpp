@@ -1,7 +1,7 @@
 // Snapshot file: the state of one task at the end of one epoch.
 //
 //   file  := head block* end                               numbers little-endian
-//   head  64 bytes: "HUMSNAP1" · version u32 (1) · vertex u32 · job u64 · checkpoint u64 ·
+//   head  64 bytes: "HUMSNAP1" · version u32 (2) · vertex u32 · job u64 · checkpoint u64 ·
 //         subtask u32 · parallelism u32 · reserved 16 (0) · check u64 of the 56 bytes before
 //   block kind u32 (1: ends its piece, 2: the piece goes on) · uid_bytes u32 · payload_bytes u64 ·
 //         check u64 · uid · payload
@@ -56,8 +56,9 @@ class SnapshotFileWriter {
   static Result<SnapshotFileWriter> create(Files& files, const std::string& path,
                                            const SnapshotFileHead& head);
 
-  // REQUIRES: uid.size() <= max_snapshot_uid_bytes.
-  Status add(std::string_view uid, std::string_view piece);
+  // `goes_on`: the next call has the next part of the same piece. REQUIRES: uid.size() <=
+  // max_snapshot_uid_bytes.
+  Status add(std::string_view uid, std::string_view piece, bool goes_on = false);
   // Durable when it returns ok; the name of the file is, once its directory is synced.
   Result<SnapshotFileSummary> finish();
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <hummer/operators/batch_run.hpp>
+#include <hummer/operators/table_snapshot.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/slice_tables.hpp>
 
@@ -67,35 +68,13 @@ class CountWindowOperator final : public Operator {
     return in.finished() ? Answer::done : Answer::more;
   }
 
-  Status snapshot(ByteWriter& out) override {
-    out.put_value(std::uint8_t{1});  // version
-    out.put_value(static_cast<std::uint64_t>(table_.size()));
-    table_.scan(0, [&](const K& key, const State& state) {
-      Codec<K>::encode(key, out);
-      out.put_value(state.seen);
-      Codec<std::vector<Accumulator>>::encode(state.parts, out);
-      return true;
-    });
-    return {};
+  Status snapshot(ByteWriter& out) override { return begin_table_snapshot(table_, context(), out); }
+  Answer snapshot_rest(ByteWriter& out) override {
+    return table_snapshot_rest(table_, context(), out);
   }
   Status restore(ByteReader& in) override {
-    const Status invalid(ErrorCode::corrupt_record, "the state of a window cannot be decoded");
-    std::uint8_t version = 0;
-    std::uint64_t keys = 0;
-    if (!in.get_value(version) || version != 1 || !in.get_value(keys)) return invalid;
-    for (std::uint64_t i = 0; i < keys; ++i) {
-      K key{};
-      State state;
-      if (!Codec<K>::decode(in, key) || !in.get_value(state.seen) ||
-          !Codec<std::vector<Accumulator>>::decode(in, state.parts)) {
-        return invalid;
-      }
-      if (!context().owns_key(key)) continue;
-      table_.update(
-          1, [&](std::size_t) -> const K& { return key; },
-          [&](State& to, bool, std::size_t) { to = std::move(state); });
-    }
-    return {};
+    return restore_table(table_, context(), in,
+                         [](State& to, bool, const State& state) { to = state; });
   }
 
  private:

@@ -28,8 +28,8 @@
 // function has `static constexpr bool fires_timers_set_at_end = true`. Processing
 // timers that are left then do not fire.
 //
-// Snapshot: one byte of version, the watermark, the KeyedStore, broadcast state.
-// Restore takes the pieces of all earlier subtasks and keeps the keys it owns.
+// Snapshot: version, whether it is a delta, the watermark, broadcast state, and in steps the
+// KeyedStore. Restore takes the pieces of all earlier subtasks and keeps the keys it owns.
 //
 // Cost: one hash and one look-up per record that touches a state or a timer.
 #pragma once
@@ -45,6 +45,7 @@
 #include <hummer/operators/view_check.hpp>
 #include <hummer/state/declared_states.hpp>
 #include <hummer/state/keyed_store.hpp>
+#include <hummer/state/restored_watermark.hpp>
 
 namespace hummer {
 
@@ -82,8 +83,9 @@ class KeyedProcessOperator final : public Operator {
   Status restore(ByteReader& in) override {
     HUMMER_TRY(bind());
     std::uint8_t version = 0;
+    std::uint8_t delta = 0;
     Timestamp watermark = 0;
-    if (!in.get_value(version) || !in.get_value(watermark)) {
+    if (!in.get_value(version) || !in.get_value(delta) || !in.get_value(watermark)) {
       return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
     }
     if (version != snapshot_version) {
@@ -91,18 +93,29 @@ class KeyedProcessOperator final : public Operator {
                                              std::to_string(version) + ", not " +
                                              std::to_string(snapshot_version)};
     }
-    watermark_ = restored_ ? std::min(watermark_, watermark) : watermark;
-    HUMMER_TRY(store_.restore(in, context(), options_));
-    HUMMER_TRY(restore_broadcast(states_.broadcast, in, !restored_, options_.allow_dropped_state));
-    restored_ = true;
-    return {};
+    watermark_ = restored_watermark_.add(delta != 0, watermark);
+    subtasks_restored_ += delta == 0 ? 1 : 0;
+    HUMMER_TRY(restore_broadcast(states_.broadcast, in, subtasks_restored_ == 1,
+                                 options_.allow_dropped_state));
+    return store_.restore(in, context(), options_, delta != 0);
   }
   Status snapshot(ByteWriter& out) override {
+    std::string bytes;
+    ByteWriter store(bytes);
+    const Result<bool> delta = store_.freeze(context().may_write_delta(), store);
+    if (!delta.ok()) return delta.status();
+    if (*delta) context().wrote_delta();
     out.put_value(snapshot_version);
+    out.put_value(static_cast<std::uint8_t>(*delta));
     out.put_value(watermark_);
-    HUMMER_TRY(store_.snapshot(out));
     snapshot_broadcast(states_.broadcast, out);
+    out.put(store.view().data(), store.size());
     return {};
+  }
+  Answer snapshot_rest(ByteWriter& out) override {
+    const Result<bool> finished = store_.write_frozen(out, context().snapshot_step_bytes());
+    if (!finished.ok()) return context().fail(finished.status());
+    return *finished ? Answer::done : Answer::more;
   }
   Status open() override {
     HUMMER_TRY(bind());
@@ -165,7 +178,7 @@ class KeyedProcessOperator final : public Operator {
   }
 
  private:
-  static constexpr std::uint8_t snapshot_version = 1;
+  static constexpr std::uint8_t snapshot_version = 2;
   static constexpr std::size_t sweep_entries = 1024;
 
   // The user's object does not move any more.
@@ -332,7 +345,8 @@ class KeyedProcessOperator final : public Operator {
   DeclaredStates states_;
   KeyedStore<Key> store_;
   bool bound_ = false;
-  bool restored_ = false;
+  int subtasks_restored_ = 0;
+  RestoredWatermark restored_watermark_;
   Timestamp watermark_ = no_timestamp;
   Entry* unfinished_ = nullptr;  // of the timer whose hook answered `more`; held by its count
   Timestamp timer_time_ = no_timestamp;

@@ -3,7 +3,7 @@
 //
 // Emits once per key at the end, or (`emit_epochs`) the keys that changed, every
 // `epoch_ms` and as soon as input pauses while the table is small.
-// State: accumulator by key; snapshot writes every entry. Where the partial half runs
+// State: accumulator by key (table_snapshot.hpp). Where the partial half runs
 // in the same slot both use one table: see co_located_state.hpp. With a limit to memory they
 // don't, and what goes beyond this one's share is on disk: see cold_accumulators.hpp.
 #pragma once
@@ -107,6 +107,7 @@ class MergeAggregateOperator final : public Operator {
     HUMMER_ASSERT(!pair_);
     return own_.snapshot(out);
   }
+  Answer snapshot_rest(ByteWriter& out) override { return own_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
     own_.open(context(), aggregate_, !emit_epochs_);
     return own_.restore(in);
@@ -250,6 +251,7 @@ class RunningAggregateOperator final : public Operator {
   }
 
   Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
+  Answer snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
     state_.open(context(), aggregate_, false);
     return state_.restore(in);

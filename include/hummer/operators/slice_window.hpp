@@ -15,7 +15,7 @@
 // by a timer. At the end of the stream all go out.
 //
 // Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
-// State: watermark and slices with their tables; restored by the keys it owns.
+// State: watermark and, in steps, slices with their tables; restored by the keys it owns.
 #pragma once
 
 #include <map>
@@ -25,6 +25,7 @@
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
+#include <hummer/state/restored_watermark.hpp>
 #include <hummer/state/sliding_merge.hpp>
 
 namespace hummer {
@@ -47,6 +48,7 @@ class SliceWindowOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   Status open() override {
     memory_.open(context().memory(), false);
+    slices_.settle(aggregate_);
     const Status status = grid_.check();
     if (status.ok() && processing_time()) arm();
     return status;
@@ -96,27 +98,36 @@ class SliceWindowOperator final : public Operator {
   Answer end(Output& out) override { return advance(end_of_time, out); }
 
   Status snapshot(ByteWriter& out) override {
-    out.put_value(std::uint8_t{1});  // version
+    std::string bytes;
+    ByteWriter slices(bytes);
+    const bool delta = slices_.freeze(context().may_write_delta(), slices);
+    if (delta) context().wrote_delta();
+    out.put_value(snapshot_version);
+    out.put_value(static_cast<std::uint8_t>(delta));
     out.put_value(watermark_);
-    slices_.snapshot(out);
+    out.put(slices.view().data(), slices.size());
     return {};
+  }
+  Answer snapshot_rest(ByteWriter& out) override {
+    return slices_.write_frozen(out, context().snapshot_step_bytes()) ? Answer::done : Answer::more;
   }
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
+    std::uint8_t delta = 0;
     Timestamp time = 0;
-    const bool valid = in.get_value(version) && version == 1 && in.get_value(time) &&
-                       slices_.restore(
-                           in, [&](const K& key) { return context().owns_key(key); },
-                           [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
-                             aggregate_.merge(accumulator, is_new, other);
-                           });
+    const bool valid =
+        in.get_value(version) && version == snapshot_version && in.get_value(delta) &&
+        in.get_value(time) &&
+        slices_.restore(
+            in, delta != 0, [&](const K& key) { return context().owns_key(key); }, aggregate_);
     if (!valid) return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
-    watermark_ = restored_ ? std::min(watermark_, time) : time;
-    restored_ = true;
+    watermark_ = restored_watermark_.add(delta != 0, time);
     return {};
   }
 
  private:
+  static constexpr std::uint8_t snapshot_version = 2;
+
   bool processing_time() const { return grid_.domain == TimeDomain::processing; }
 
   // Windows up to here have gone out.
@@ -301,7 +312,7 @@ class SliceWindowOperator final : public Operator {
   std::vector<Timestamp> times_;  // of processing time
   Timestamp watermark_ = no_timestamp;
   Timestamp fired_until_ = no_timestamp;  // while several windows go out
-  bool restored_ = false;
+  RestoredWatermark restored_watermark_;
 
   TimeWindow window_{};  // goes out
   const Table* result_ = nullptr;

@@ -9,10 +9,11 @@
 // operator.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include <hummer/memory_account.hpp>
+#include <hummer/operators/table_snapshot.hpp>
 #include <hummer/state/cold_accumulators.hpp>
 
 namespace hummer {
@@ -50,7 +51,9 @@ class SpillingAccumulators {
   Status keep_within_share(std::size_t beside) {
     const std::size_t share = memory_.share_bytes();
     const std::size_t room = share - std::min(share, beside + cold_.memory_bytes());
-    if (table_.at_limit(room) || (table_.memory_bytes() > room && !table_.empty())) {
+    // A snapshot of the table that is being written is finished first.
+    if (!table_.frozen() &&
+        (table_.at_limit(room) || (table_.memory_bytes() > room && !table_.empty()))) {
       HUMMER_TRY(cold_.put(table_));
       table_.clear();
       if (table_.memory_bytes() > room) table_ = Table();  // the share has become smaller
@@ -72,40 +75,51 @@ class SpillingAccumulators {
     cold_.clear();
   }
 
-  Status snapshot(ByteWriter& out) { return cold_.snapshot(table_, out); }
-  // Merges what an earlier subtask wrote of the keys that are owned here.
+  // See table_snapshot.hpp. Once there is something on disk snapshots are whole: the table goes
+  // there too, and what is there then is read in steps.
+  Status snapshot(ByteWriter& out) {
+    frozen_.reset();
+    if (!cold_.used()) return begin_table_snapshot(table_, *context_, out);
+    HUMMER_TRY(cold_.put(table_));
+    table_.clear();
+    frozen_ = cold_.scan_bytes();
+    out.put_value(table_snapshot_version);
+    out.put_value(std::uint8_t{0});  // no delta
+    return {};
+  }
+  Answer snapshot_rest(ByteWriter& out) {
+    if (!cold_.used()) return table_snapshot_rest(table_, *context_, out);
+    while (out.size() < context_->snapshot_step_bytes()) {
+      const Result<bool> found = frozen_->next();
+      if (!found.ok()) return context_->fail(found.status());
+      if (!*found) {
+        frozen_.reset();
+        out.put_value(Table::end_of_entries);
+        return Answer::done;
+      }
+      out.put_value(Table::entry_follows);
+      out.put(frozen_->entry().key.data(), frozen_->entry().key.size());
+      out.put(frozen_->entry().value.data(), frozen_->entry().value.size());
+    }
+    return Answer::more;
+  }
+  // Merges what an earlier subtask wrote of the keys that are owned here. What is too much goes to
+  // disk behind the first batch: a delta replaces what came before it.
   Status restore(ByteReader& in) {
-    Status kept;
-    std::size_t until_look = entries_per_look;
-    const bool valid = table_.restore(
-        in,
-        [&](const K& key) {
-          // Between two entries: the table may be emptied here.
-          if (kept.ok() && limited() && --until_look == 0) {
-            until_look = entries_per_look;
-            kept = keep_within_share(0);
-          }
-          if (!kept.ok() || !context_->owns_key(key)) return false;
-          if (must_fetch()) kept = fetch(1, [&](std::size_t) -> const K& { return key; });
-          return kept.ok();
-        },
-        [&](auto& accumulator, bool is_new, const auto& other) {
-          aggregate_->merge(accumulator, is_new, other);
-        });
-    HUMMER_TRY(std::move(kept));
-    if (valid) return {};
-    return {ErrorCode::corrupt_record, "the state of an aggregate cannot be decoded"};
+    return restore_table(table_, *context_, in,
+                         [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
+                           aggregate_->merge(accumulator, is_new, other);
+                         });
   }
 
  private:
-  static constexpr std::size_t entries_per_look = 256;
-
   OperatorContext* context_ = nullptr;
   const Aggregate* aggregate_ = nullptr;
   MemoryUse memory_;
   bool deltas_ = false;
   Table table_;
   Cold cold_;
+  std::unique_ptr<ColdScan> frozen_;  // of the snapshot under way
 };
 
 }  // namespace hummer

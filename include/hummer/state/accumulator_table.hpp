@@ -6,6 +6,8 @@
 // Accumulators own what they hold: one with text views is refused at compile
 // time, because the text would be gone with its batch.
 //
+// Snapshots go in steps while the table changes: see freeze().
+//
 // Thread: one.
 #pragma once
 
@@ -15,6 +17,7 @@
 #include <type_traits>
 
 #include <hummer/state/key_table.hpp>
+#include <hummer/state/saved_entries.hpp>
 
 namespace hummer {
 
@@ -40,17 +43,18 @@ class AccumulatorTable {
   void clear() {
     table_.clear();
     outside_.clear();
+    saved_.clear();
   }
 
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
-    table_.update(count, key_of, reaching(apply));
+    table_.update(count, key_of, reaching(apply), saving());
   }
   // The same where the keys lie in memory as views.
   template <typename Apply>
     requires KeyTable<K, Value>::by_text
   void update_views(std::span<const std::string_view> keys, Apply&& apply) {
-    table_.update_views(keys, reaching(apply));
+    table_.update_views(keys, reaching(apply), saving());
   }
 
   // The accumulator of a key, or null. Valid until the next update.
@@ -91,34 +95,69 @@ class AccumulatorTable {
     *this = std::move(kept);
   }
 
-  // Every entry: what `restore` needs. Keys and accumulators by their codecs.
-  void snapshot(ByteWriter& out) const {
-    out.put_value(static_cast<std::uint64_t>(size()));
-    scan(0, [&](const K& key, const A& accumulator) {
-      Codec<K>::encode(key, out);
-      Codec<A>::encode(accumulator, out);
-      return true;
+  // ---- snapshot ----
+
+  // Fixes what the snapshot that write_frozen() then writes is made of: every entry, or with
+  // `may_be_delta` those that changed since the last freeze; answers whether only those. Cheap; the
+  // table may change at once. clear() forgets a snapshot under way.
+  bool freeze(bool may_be_delta) {
+    saved_.clear();
+    return table_.freeze(may_be_delta);
+  }
+  // There is something left to write.
+  bool frozen() const { return table_.frozen() || !saved_.empty(); }
+  // Writes entries, until `out` holds about so many bytes; true: that was all. What restore()
+  // reads is the bytes of all calls and end_of_entries behind them.
+  bool write_frozen(ByteWriter& out, std::size_t until_bytes) {
+    while (!saved_.empty()) {
+      if (out.size() >= until_bytes) return false;
+      saved_.write_chunk(out);
+    }
+    return table_.scan_frozen([&](const K& key, const Value& value) {
+      encode(key, value, out);
+      return out.size() < until_bytes;
     });
   }
-  // Merges what a snapshot holds of the keys for which owns(key) into the table, with
-  // merge(A&, is_new, const A&); false: not valid.
-  template <typename Owns, typename Merge>
-  [[nodiscard]] bool restore(ByteReader& in, Owns&& owns, Merge&& merge) {
-    std::uint64_t count = 0;
-    if (!in.get_value(count)) return false;
-    for (std::uint64_t i = 0; i < count; ++i) {
+  static constexpr std::uint8_t end_of_entries = 0;
+  static constexpr std::uint8_t entry_follows = 1;  // key and accumulator
+
+  // put(A&, is_new, const A&) for what a snapshot holds of the keys for which owns(key); false: not
+  // valid.
+  template <typename Owns, typename Put>
+  [[nodiscard]] bool restore(ByteReader& in, Owns&& owns, Put&& put) {
+    for (;;) {
+      std::uint8_t mark = 0;
+      if (!in.get_value(mark) || mark > entry_follows) return false;
+      if (mark == end_of_entries) return true;
       K key{};
       A other{};
       if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return false;
       if (!owns(key)) continue;
       update(
           1, [&](std::size_t) -> const K& { return key; },
-          [&](A& accumulator, bool is_new, std::size_t) { merge(accumulator, is_new, other); });
+          [&](A& accumulator, bool is_new, std::size_t) { put(accumulator, is_new, other); });
     }
-    return true;
   }
 
  private:
+  void encode(const K& key, const Value& value, ByteWriter& out) const {
+    out.put_value(entry_follows);
+    Codec<K>::encode(key, out);
+    if constexpr (inside) {
+      Codec<A>::encode(value, out);
+    } else {
+      Codec<A>::encode(outside_[value], out);
+    }
+  }
+  auto saving() {
+    if constexpr (detail::HasCodec<A>) {
+      return [this](const K& key, const Value& value) {
+        saved_.add([&](ByteWriter& out) { encode(key, value, out); });
+      };
+    } else {
+      return SaveNothing{};  // nobody can take a snapshot
+    }
+  }
   // `apply`, as called by the table with its value.
   template <typename Apply>
   auto reaching(Apply& apply) {
@@ -137,6 +176,7 @@ class AccumulatorTable {
 
   KeyTable<K, Value> table_;
   std::deque<A> outside_;
+  SavedEntries saved_;
 };
 
 }  // namespace hummer

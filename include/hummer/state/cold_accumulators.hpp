@@ -50,6 +50,8 @@ class ColdAccumulators {
   void open_values(OperatorContext& context) { context_ = &context; }
 
   bool empty() const { return store_ == nullptr || store_->empty(); }
+  // Whether there has ever been anything.
+  bool used() const { return store_ != nullptr; }
   std::size_t memory_bytes() const { return store_ == nullptr ? 0 : store_->memory_bytes(); }
   void clear() {
     if (store_ != nullptr) store_->clear();
@@ -120,32 +122,8 @@ class ColdAccumulators {
   };
   Scan scan() { return Scan(store_->scan()); }
 
-  // Like the table's own: its entries and those on disk. Of deltas a key may be there twice, which
-  // its restore merges.
-  Status snapshot(const Table& table, ByteWriter& out) {
-    const std::size_t begin = out.size();
-    table.snapshot(out);
-    if (empty()) return {};
-    std::uint64_t count = table.size();
-    const std::unique_ptr<ColdScan> scan = store_->scan();
-    for (;;) {
-      const Result<bool> found = scan->next();
-      if (!found.ok()) return found.status();
-      if (!*found) break;
-      const ColdEntry& entry = scan->entry();
-      if (!deltas_) {
-        ByteReader key_bytes(entry.key);
-        K key{};
-        if (!Codec<K>::decode(key_bytes, key)) return undecodable();
-        if (table.find(key) != nullptr) continue;
-      }
-      out.put(entry.key.data(), entry.key.size());
-      out.put(entry.value.data(), entry.value.size());
-      ++count;
-    }
-    out.overwrite_value(begin, count);
-    return {};
-  }
+  // The same as bytes of keys and accumulators, which their codecs read.
+  std::unique_ptr<ColdScan> scan_bytes() { return store_->scan(); }
 
  private:
   static constexpr int range_bits = 12;

@@ -10,6 +10,9 @@
 //
 // Lifecycle: no memory before the first reserve_for. Growth moves entries; clear()
 // keeps the memory. Thread: one.
+//
+// Snapshots: freeze() fixes what is in it, scan_frozen() hands it out in steps while the table goes
+// on changing; whoever changes an entry asks changing() first (see change_marks.hpp).
 #pragma once
 
 #include <bit>
@@ -20,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include <hummer/state/change_marks.hpp>
 #include <hummer/status.hpp>
 #include <hummer/zeroed_pages.hpp>
 
@@ -119,7 +123,46 @@ class HashSlots {
     return true;
   }
 
+  // ---- snapshots ----
+
+  bool tracks_changes() const { return marks_.tracked(); }
+  // See ChangeMarks::freeze.
+  bool freeze(bool may_be_delta) { return marks_.freeze(capacity_, may_be_delta); }
+  bool frozen() const { return marks_.frozen(); }
+  // REQUIRES: tracks_changes(). The entry is about to change; true: what it holds now, unless it is
+  // new, is part of the snapshot under way and has to be saved before.
+  bool changing(const Entry* entry) {
+    return marks_.changing(static_cast<std::size_t>(entry - entries_));
+  }
+  void prefetch_marks(const Entry* entry) const {
+    marks_.prefetch(static_cast<std::size_t>(entry - entries_));
+  }
+  // The entries of the snapshot under way that are still as they were; visit(entry) answers whether
+  // to go on. True: there are no more; false also where many slots were looked at. In scan()'s
+  // order; the table may change between two calls.
+  template <typename Visit>
+  bool scan_frozen(Visit&& visit) {
+    if (!marks_.frozen()) return true;
+    const std::size_t until = frozen_cursor_ + pages_per_step * page_slots;
+    for (; frozen_cursor_ < capacity_; frozen_cursor_ += page_slots) {
+      if (frozen_cursor_ == until) return false;
+      const std::size_t start = page_start(frozen_cursor_);
+      const Entry* const page = entries_ + start;
+      std::uint32_t pending = marks_.pending_from(start);
+      for (; pending != 0; pending &= pending - 1) {
+        const auto i = static_cast<std::size_t>(std::countr_zero(pending));
+        marks_.drop_pending(start, std::uint32_t{1} << i);
+        if (!page[i].is_free() && !visit(page[i])) return false;
+      }
+    }
+    frozen_cursor_ = 0;
+    marks_.written();
+    return true;
+  }
+
   void clear() {
+    marks_.reset();
+    frozen_cursor_ = 0;
     if (size_ == 0) return;
     std::memset(static_cast<void*>(entries_), 0, capacity_ * sizeof(Entry));
     size_ = 0;
@@ -140,6 +183,7 @@ class HashSlots {
  private:
   static_assert(std::is_trivially_copyable_v<Entry>, "entries are moved as bytes");
   static constexpr std::size_t page_slots = 16;
+  static constexpr std::size_t pages_per_step = 16 * 1024;
   static constexpr std::size_t least_capacity = 64;
   static constexpr std::size_t small_bytes = 1 << 20;
 
@@ -172,24 +216,30 @@ class HashSlots {
     HUMMER_ASSERT(capacity <= std::size_t{1} << 32);  // hashes tell no more slots apart
     const std::size_t old_capacity = std::exchange(capacity_, capacity);
     shift_ = 64 - static_cast<std::uint64_t>(std::countr_zero(capacity));
+    const ChangeMarks old_marks = marks_.grow(capacity);
+    frozen_cursor_ = 0;
     if (pages_.grow_in_place(capacity * sizeof(Entry))) {
-      spread(old_capacity);
+      spread(old_capacity, old_marks);
       return;
     }
     const ZeroedPages old = std::exchange(pages_, ZeroedPages(capacity * sizeof(Entry)));
     entries_ = static_cast<Entry*>(pages_.data());
     const auto* const old_entries = static_cast<const Entry*>(old.data());
     for (std::size_t i = 0; i < old_capacity; ++i) {
-      if (!old_entries[i].is_free()) place(old_entries[i]);
+      if (!old_entries[i].is_free()) place(old_entries[i], old_marks, i);
     }
   }
 
   // Entries move to their places in the grown table, from the last to the first: those are
   // further back, where everything has moved already. The few that are not (displaced ones near the
   // table's start) wait until all others have.
-  void spread(std::size_t old_capacity) {
+  void spread(std::size_t old_capacity, const ChangeMarks& old_marks) {
     constexpr std::size_t moved_at_once = 64;
-    std::vector<Entry> late;
+    struct Late {
+      Entry entry;
+      std::size_t from;
+    };
+    std::vector<Late> late;
     std::size_t end = old_capacity;
     while (end > 0) {
       const std::size_t begin = end > moved_at_once ? end - moved_at_once : 0;
@@ -199,20 +249,21 @@ class HashSlots {
       for (std::size_t i = 0; i < end - begin; ++i) {
         if (moving[i].is_free()) continue;
         if (moving[i].hash() >> shift_ < begin) {
-          late.push_back(moving[i]);
+          late.push_back({moving[i], begin + i});
         } else {
-          place(moving[i]);
+          place(moving[i], old_marks, begin + i);
         }
       }
       end = begin;
     }
-    for (const Entry& entry : late) place(entry);
+    for (const Late& one : late) place(one.entry, old_marks, one.from);
   }
 
-  void place(const Entry& entry) {
+  void place(const Entry& entry, const ChangeMarks& old_marks, std::size_t from) {
     std::size_t at = entry.hash() >> shift_;
     while (!entries_[at].is_free()) at = (at + 1) & (capacity_ - 1);
     std::memcpy(static_cast<void*>(entries_ + at), &entry, sizeof(Entry));
+    if (marks_.tracked()) marks_.carry(old_marks, from, at);
   }
 
   void swap(HashSlots& other) noexcept {
@@ -223,6 +274,8 @@ class HashSlots {
     std::swap(shift_, other.shift_);
     std::swap(first_capacity_, other.first_capacity_);
     std::swap(dense_, other.dense_);
+    std::swap(marks_, other.marks_);
+    std::swap(frozen_cursor_, other.frozen_cursor_);
   }
 
   ZeroedPages pages_;
@@ -232,6 +285,8 @@ class HashSlots {
   std::uint64_t shift_ = 63;
   std::size_t first_capacity_ = least_capacity;
   bool dense_ = false;
+  ChangeMarks marks_;
+  std::size_t frozen_cursor_ = 0;
 };
 
 }  // namespace hummer

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <hummer/state/hash_slots.hpp>
 
@@ -34,10 +35,12 @@ class IntegerTable {
   void make_room_for(std::size_t more) { slots_.reserve_for(more); }
   void set_dense(bool dense) { slots_.set_dense(dense); }  // see HashSlots
 
-  template <typename KeyOf, typename Apply>
-  void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
+  // `save`: see TextTable.
+  template <typename KeyOf, typename Apply, typename Save = SaveNothing>
+  void update(std::size_t count, KeyOf&& key_of, Apply&& apply, Save&& save = {}) {
     std::uint64_t keys[group_size];
     Entry* homes[group_size];
+    const bool tracked = slots_.tracks_changes();
     for (std::size_t from = 0; from < count; from += group_size) {
       const std::size_t length = std::min(count - from, group_size);
       slots_.reserve_for(length);
@@ -46,7 +49,16 @@ class IntegerTable {
         homes[i] = slots_.home(hash_of(keys[i]));
         __builtin_prefetch(homes[i]);
       }
-      for (std::size_t i = 0; i < length; ++i) update_one(keys[i], homes[i], from + i, apply);
+      if (tracked) {
+        for (std::size_t i = 0; i < length; ++i) slots_.prefetch_marks(homes[i]);
+        for (std::size_t i = 0; i < length; ++i) {
+          update_one<true>(keys[i], homes[i], from + i, apply, save);
+        }
+      } else {
+        for (std::size_t i = 0; i < length; ++i) {
+          update_one<false>(keys[i], homes[i], from + i, apply, save);
+        }
+      }
     }
   }
 
@@ -71,6 +83,20 @@ class IntegerTable {
     return finished ? scan_end : place + 1;
   }
 
+  // Snapshots: see TextTable.
+  bool freeze(bool may_be_delta) {
+    const bool delta = slots_.freeze(may_be_delta);
+    zero_.pending = zero_.occupied && (!delta || zero_.changed);
+    zero_.changed = false;
+    return delta;
+  }
+  bool frozen() const { return slots_.frozen(); }
+  template <typename Visit>
+  bool scan_frozen(Visit&& visit) {
+    if (std::exchange(zero_.pending, false) && !visit(std::uint64_t{0}, zero_.value)) return false;
+    return slots_.scan_frozen([&](const Entry& entry) { return visit(entry.key, entry.value); });
+  }
+
   void clear() {
     slots_.clear();
     zero_ = {};
@@ -92,20 +118,27 @@ class IntegerTable {
   };
   struct ZeroEntry {
     bool occupied = false;
+    bool changed = false;
+    bool pending = false;
     V value{};
   };
 
-  template <typename Apply>
-  void update_one(std::uint64_t key, Entry* home, std::size_t i, Apply& apply) {
+  template <bool tracked, typename Apply, typename Save>
+  void update_one(std::uint64_t key, Entry* home, std::size_t i, Apply& apply, Save& save) {
     if (key == 0) [[unlikely]] {
       const bool is_new = !zero_.occupied;
-      zero_.occupied = true;
+      zero_.occupied = zero_.changed = true;
+      if (std::exchange(zero_.pending, false)) save(key, zero_.value);
       apply(zero_.value, is_new, i);
       return;
     }
     const auto [entry, is_new] = slots_.find_or_add(
         home, [&](const Entry& other) { return other.key == key; },
         [&](Entry& added) { added.key = key; });
+    if constexpr (tracked) {
+      if (slots_.changing(entry) && !is_new) [[unlikely]]
+        save(key, entry->value);
+    }
     apply(entry->value, is_new, i);
   }
 

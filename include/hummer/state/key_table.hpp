@@ -40,19 +40,22 @@ class KeyTable {
   void set_dense(bool dense) { table_.set_dense(dense); }  // see HashSlots
   void clear() { table_.clear(); }
 
-  template <typename KeyOf, typename Apply>
-  void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
-    if constexpr (by_text || by_integer) {
-      table_.update(count, key_of, apply);
+  template <typename KeyOf, typename Apply, typename Save = SaveNothing>
+  void update(std::size_t count, KeyOf&& key_of, Apply&& apply, Save&& save = {}) {
+    if constexpr (by_text) {
+      table_.update(count, key_of, apply, save);
+    } else if constexpr (by_integer) {
+      table_.update(count, key_of, apply,
+                    [&](std::uint64_t key, const V& value) { save(static_cast<K>(key), value); });
     } else {
-      update_encoded(count, key_of, apply);
+      update_encoded(count, key_of, apply, save);
     }
   }
   // The same where the keys lie in memory as views.
-  template <typename Apply>
+  template <typename Apply, typename Save = SaveNothing>
     requires by_text
-  void update_views(std::span<const std::string_view> keys, Apply&& apply) {
-    table_.update_views(keys, apply);
+  void update_views(std::span<const std::string_view> keys, Apply&& apply, Save&& save = {}) {
+    table_.update_views(keys, apply, save);
   }
 
   // The value of a key, or null. Valid until the next update.
@@ -80,22 +83,42 @@ class KeyTable {
       });
     } else {
       return table_.scan(cursor, [&](std::string_view bytes, const V& value) {
-        K key{};
-        ByteReader reader(bytes.substr(0, bytes.size() - sizeof end_mark));
-        HUMMER_ASSERT(Codec<K>::decode(reader, key));
-        return visit(key, value);
+        return visit(decoded(bytes), value);
       });
+    }
+  }
+
+  // Snapshots: see TextTable.
+  bool freeze(bool may_be_delta) { return table_.freeze(may_be_delta); }
+  bool frozen() const { return table_.frozen(); }
+  template <typename Visit>
+  bool scan_frozen(Visit&& visit) {
+    if constexpr (by_text) {
+      return table_.scan_frozen(visit);
+    } else if constexpr (by_integer) {
+      return table_.scan_frozen(
+          [&](std::uint64_t key, const V& value) { return visit(static_cast<K>(key), value); });
+    } else {
+      return table_.scan_frozen(
+          [&](std::string_view bytes, const V& value) { return visit(decoded(bytes), value); });
     }
   }
 
  private:
   static constexpr char end_mark = 1;
 
+  static K decoded(std::string_view bytes) {
+    K key{};
+    ByteReader reader(bytes.substr(0, bytes.size() - sizeof end_mark));
+    HUMMER_ASSERT(Codec<K>::decode(reader, key));
+    return key;
+  }
+
   // Key bytes are collected, so that the table gets groups; a key that has no room goes alone.
   // A byte is put behind each, since integers mostly end in zero bytes and a TextTable treats
   // text that does so as long.
-  template <typename KeyOf, typename Apply>
-  void update_encoded(std::size_t count, KeyOf& key_of, Apply& apply) {
+  template <typename KeyOf, typename Apply, typename Save>
+  void update_encoded(std::size_t count, KeyOf& key_of, Apply& apply, Save& save) {
     char space[4096];
     std::string_view views[64];
     std::size_t first = 0;  // the keys [first, first + collected) wait, with `used` bytes
@@ -104,7 +127,8 @@ class KeyTable {
     const auto hand_on = [&] {
       table_.update_views(
           std::span<const std::string_view>(views, collected),
-          [&](V& value, bool is_new, std::size_t i) { apply(value, is_new, first + i); });
+          [&](V& value, bool is_new, std::size_t i) { apply(value, is_new, first + i); },
+          [&](std::string_view bytes, const V& value) { save(decoded(bytes), value); });
       first += collected;
       collected = 0;
       used = 0;

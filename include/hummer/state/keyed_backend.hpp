@@ -5,7 +5,9 @@
 // object and holds no values itself: it names a cell that every key's entry has.
 // The backend (KeyedStore<K>) finds the entry of the key in hand, at most once
 // per record and only when a state is touched. An entry counts what is in it
-// (`live`: states with a value, timers); with nothing left it goes.
+// (`live`: states with a value, timers); with nothing left it goes. Before anything of an entry
+// changes the backend is told (changing): it notes the entry for the next incremental snapshot, and
+// saves it first where the snapshot under way has yet to write it.
 //
 // Lifecycle: states are made with the user's object, bound once by the backend
 // before restore and open, and not moved from then on. Thread: that of the
@@ -37,8 +39,11 @@ struct StateOptions {
 // The head of a key's entry; the key and the cells of the states follow.
 struct KeyedEntry {
   std::uint64_t hash = 0;
-  std::uint64_t ordinal = 0;  // in the snapshot that is being written
   std::uint32_t live = 0;
+  std::uint32_t slot = 0;     // where it lies
+  std::uint32_t changed = 0;  // generation in which it changed last; see KeyedBackend
+  std::uint32_t made = 0;     // and in which it was made
+  bool used = false;
 };
 
 enum class TimerKind : std::uint8_t { event, processing };
@@ -58,6 +63,11 @@ class KeyedBackend {
     if (!looked_up_ || current_ == nullptr) look_up(true);
     return *current_;
   }
+  // Something of the entry is about to change.
+  void changing(KeyedEntry& entry) {
+    if (entry.changed != generation_) [[unlikely]]
+      first_change(entry);
+  }
   // Processing time, milliseconds since 1970.
   Timestamp now_ms() const { return now_ms_; }
   void set_now_ms(Timestamp now) { now_ms_ = now; }
@@ -73,7 +83,11 @@ class KeyedBackend {
 
  protected:
   virtual void look_up(bool create) = 0;
+  // The first in its generation.
+  virtual void first_change(KeyedEntry& entry) = 0;
 
+  // How often a snapshot has been begun; so what was changed in this one belongs to the next.
+  std::uint32_t generation_ = 0;
   KeyedEntry* current_ = nullptr;
   bool looked_up_ = false;
   Timestamp now_ms_ = 0;

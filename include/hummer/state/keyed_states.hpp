@@ -63,7 +63,7 @@ consteval bool check_state_type() {
 }
 
 // What all states share: finding their cell. Cell: default constructible, has
-// empty(), encode(ByteWriter&), decode(ByteReader&), expire(now).
+// empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now).
 template <typename Cell>
 class StateOf : public KeyedState {
  public:
@@ -85,7 +85,8 @@ class StateOf : public KeyedState {
     return true;
   }
   void expire(KeyedEntry& entry, Timestamp now) const final {
-    if (cell(entry).empty()) return;
+    if (cell(entry).empty() || !cell(entry).expires_by(now)) return;
+    backend().changing(entry);
     cell(entry).expire(now);
     if (cell(entry).empty()) --entry.live;
   }
@@ -99,6 +100,7 @@ class StateOf : public KeyedState {
   void clear() {
     KeyedEntry* const entry = backend().find();
     if (entry == nullptr || cell(*entry).empty()) return;
+    backend().changing(*entry);
     cell(*entry) = Cell();
     --entry->live;
   }
@@ -110,13 +112,16 @@ class StateOf : public KeyedState {
     if (entry == nullptr) return nullptr;
     if (has_ttl()) expire(*entry, backend().now_ms());
     Cell& found = cell(*entry);
-    return found.empty() ? nullptr : &found;
+    if (found.empty()) return nullptr;
+    if (touches_on_read()) backend().changing(*entry);
+    return &found;
   }
   // Calls change(cell), which leaves a value in it (or none).
   template <typename Change>
   decltype(auto) change_cell(Change&& change) {
     KeyedEntry& entry = backend().obtain();
     if (has_ttl()) expire(entry, backend().now_ms());
+    backend().changing(entry);
     Recount recount{entry, cell(entry), !cell(entry).empty()};
     return change(cell(entry));
   }
@@ -145,6 +150,7 @@ struct ValueCell {
   bool empty() const { return !value.has_value(); }
   Timestamp last_expiry() const { return expires; }
   std::size_t heap_bytes() const { return value ? heap_bytes_of(*value) : 0; }
+  bool expires_by(Timestamp now) const { return expires <= now; }
   void expire(Timestamp now) {
     if (expires <= now) value.reset();
   }
@@ -167,6 +173,7 @@ struct ListCell {
   bool empty() const { return values.empty(); }
   Timestamp last_expiry() const { return expires.empty() ? end_of_time : expires.back(); }
   std::size_t heap_bytes() const { return heap_bytes_of(values) + heap_bytes_of(expires); }
+  bool expires_by(Timestamp now) const { return !expires.empty() && expires.front() <= now; }
   void expire(Timestamp now) {
     const auto gone = std::upper_bound(expires.begin(), expires.end(), now) - expires.begin();
     if (gone == 0) return;
@@ -235,6 +242,10 @@ struct MapCell {
     if (values.empty()) return 0;
     const auto& [key, mapped] = *values.begin();
     return values.size() * (node_bytes + heap_bytes_of(key) + heap_bytes_of(mapped.value));
+  }
+  bool expires_by(Timestamp now) const {
+    return std::any_of(values.begin(), values.end(),
+                       [now](const auto& item) { return item.second.expires <= now; });
   }
   void expire(Timestamp now) {
     std::erase_if(values, [now](const auto& item) { return item.second.expires <= now; });

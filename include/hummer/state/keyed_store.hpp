@@ -11,19 +11,17 @@
 // when a state is touched, at most once. An entry with nothing left in it is
 // removed when the next key is named.
 //
-// Beyond its operator's share of memory (keep_within_share) entries that were not touched for a
-// while go to disk (cold_store.hpp), and come back when their key is looked up: the second
-// chance of Corbató's clock, over slabs. An entry that has come back stays there until it is
-// written again, also an empty one, which then says that the key is gone. Keys with timers stay in
-// memory. A look-up that the disk fails throws StateUnavailable; failure() says why.
+// Beyond its operator's share of memory entries go to disk: keyed_spill.hpp.
 //
-// Snapshot (see snapshot()): key type, the states with their names and types, then
-// every entry and its timers. restore() takes any subtask's and keeps the keys that
-// are owned here. Thread: that of the operator. Ownership: states are bound to it by
-// their address and outlive it.
+// Snapshot: freeze() writes key type and the states with their names and types, write_frozen() in
+// steps every entry with its timers, or those that changed since the last one and the keys that
+// are gone, while the store goes on: an entry that changes before it was written is saved first.
+// An entry knows in which generation (stretch between two snapshots) it changed last, so freezing
+// is the increment of a number. restore() takes any subtask's and keeps the keys that are owned
+// here. Thread: that of the operator. Ownership: states are bound to it by their address and
+// outlive it.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <memory>
 #include <set>
@@ -33,9 +31,10 @@
 
 #include <hummer/key_hash.hpp>
 #include <hummer/operator.hpp>
-#include <hummer/state/cold_store.hpp>
 #include <hummer/state/entry_index.hpp>
 #include <hummer/state/keyed_backend.hpp>
+#include <hummer/state/keyed_spill.hpp>
+#include <hummer/state/saved_entries.hpp>
 
 namespace hummer {
 
@@ -44,9 +43,6 @@ struct RestoreOptions {
   // States of the snapshot that the function no longer declares are dropped; else an error.
   bool allow_dropped_state = false;
 };
-
-// A key's state is on disk and can't be read: KeyedStore::failure().
-struct StateUnavailable {};
 
 template <typename K>
 class KeyedStore final : public KeyedBackend {
@@ -59,13 +55,26 @@ class KeyedStore final : public KeyedBackend {
  public:
   using OwnedKey = std::conditional_t<by_text, std::string, K>;
 
+  struct Timer;
   struct Entry : KeyedEntry {
     OwnedKey key{};
     std::conditional_t<by_text || by_value, std::type_identity<void>, std::string> bytes{};
-    std::uint32_t heap_bytes = 0;  // as counted
-    bool used = false;
-    bool touched = false;  // since the clock's hand came by
-    bool on_disk = false;  // there is a version of it, too
+    const Timer* first_timer = nullptr;  // of a list
+    SpillMarks marks;
+  };
+  struct Timer {
+    Timestamp time;
+    Entry* entry;
+    TimerKind kind;
+    // The others of its entry, of both kinds.
+    mutable const Timer* next = nullptr;
+    mutable const Timer* previous = nullptr;
+
+    Timer(Timestamp at, Entry* of, TimerKind of_kind) : time(at), entry(of), kind(of_kind) {}
+    bool operator<(const Timer& other) const {
+      if (time != other.time) return time < other.time;
+      return entry != other.entry && comparable(*entry) < comparable(*other.entry);
+    }
   };
 
   KeyedStore() = default;
@@ -100,20 +109,13 @@ class KeyedStore final : public KeyedBackend {
         least_ttl_ms_ = std::min(least_ttl_ms_, states_[i]->options().ttl_ms);
       }
     }
-    for (KeyedState* state : states_) {
-      if (state->uses_heap()) heap_states_.push_back(state);
-    }
     constexpr std::size_t alignment = alignof(std::max_align_t);
     block_size_ = (block_size_ + alignment - 1) / alignment * alignment;
     return {};
   }
 
   // Behind bind: what it holds is counted from now on, and kept within the operator's share.
-  void open(OperatorContext& context) {
-    context_ = &context;
-    memory_.open(context.memory(), true);
-    limited_ = memory_.limited();
-  }
+  void open(OperatorContext& context) { spill_.open(context); }
 
   // ---- the key in hand ----
 
@@ -136,7 +138,7 @@ class KeyedStore final : public KeyedBackend {
     }
   }
   void leave_key() {
-    if (current_ != nullptr && limited_) count_heap(static_cast<Entry&>(*current_));
+    if (current_ != nullptr && spill_.limited()) spill_.count_heap(static_cast<Entry&>(*current_));
     if (current_ != nullptr && current_->live == 0) erase(static_cast<Entry&>(*current_));
     current_ = nullptr;
     looked_up_ = false;
@@ -153,34 +155,26 @@ class KeyedStore final : public KeyedBackend {
     return slabs_.size() * slab_entries * block_size_ + index_.memory_bytes();
   }
 
-  // ---- beyond memory ----
+  // ---- beyond memory: see KeyedSpill ----
 
-  bool limited() const { return limited_; }
-  const Status& failure() const { return failure_; }
-  // Between two batches. limit_exceeded: only keys with timers are left.
+  bool limited() const { return spill_.limited(); }
+  const Status& failure() const { return spill_.failure(); }
   Status keep_within_share() {
     leave_key();
-    const std::size_t share = memory_.share_bytes();
-    const std::size_t held = held_bytes();
-    if (held > share) {
-      HUMMER_TRY(put_on_disk(held - share / 2));
-      if (entries_bytes() > share) return only_timers_left(share);
-    }
-    return memory_.set(held_bytes());
+    return spill_.keep_within_share();
   }
 
   // ---- timers ----
 
   void set_timer(TimerKind kind, Timestamp time) override {
     if (refuses_timers_) return;
-    KeyedEntry& entry = obtain();
-    if (timers(kind).insert({time, static_cast<Entry*>(&entry)}).second) ++entry.live;
+    add_timer(kind, time, static_cast<Entry&>(obtain()));
   }
   void delete_timer(TimerKind kind, Timestamp time) override {
     KeyedEntry* const entry = find();
     if (entry == nullptr) return;
-    entry->live -=
-        static_cast<std::uint32_t>(timers(kind).erase({time, static_cast<Entry*>(entry)}));
+    const auto found = timers(kind).find(Timer(time, static_cast<Entry*>(entry), kind));
+    if (found != timers(kind).end()) remove_timer(found);
   }
   // The time of the next one; end_of_time and false when there is none.
   bool has_timer(TimerKind kind) const { return !timers(kind).empty(); }
@@ -189,16 +183,12 @@ class KeyedStore final : public KeyedBackend {
   }
   // Its key is in hand then; it stays until it is taken.
   Timestamp enter_timer(TimerKind kind) {
-    const Timer timer = *timers(kind).begin();
+    const Timer& timer = *timers(kind).begin();
     if (current_ != timer.entry) set_entry(*timer.entry);
     return timer.time;
   }
   // The timer's entry keeps a hold on its key until leave_key().
-  void take_timer(TimerKind kind) {
-    const auto first = timers(kind).begin();
-    --first->entry->live;
-    timers(kind).erase(first);
-  }
+  void take_timer(TimerKind kind) { remove_timer(timers(kind).begin()); }
 
   // ---- time to live ----
 
@@ -225,7 +215,10 @@ class KeyedStore final : public KeyedBackend {
 
   // ---- snapshot ----
 
-  Status snapshot(ByteWriter& out) {
+  // Fixes what write_frozen() then writes: every entry, or with `may_be_delta` what has changed
+  // since the last time; answers whether only that. Cheap. One under way is given up, and then
+  // everything is written.
+  Result<bool> freeze(bool may_be_delta, ByteWriter& out) {
     leave_key();
     out.put_text(Codec<OwnedKey>::name());
     out.put_value(static_cast<std::uint8_t>(states_.size()));
@@ -233,88 +226,79 @@ class KeyedStore final : public KeyedBackend {
       out.put_text(state->name());
       out.put_text(state->describe_type());
     }
-    const std::size_t count_at = out.size();
-    out.put_value(std::uint64_t{0});
-    std::uint64_t ordinal = 0;
-    for (std::size_t slot = 0; slot < slabs_.size() * slab_entries; ++slot) {
-      Entry& entry = at(slot);
-      if (!entry.used || entry.live == 0) continue;
-      entry.ordinal = ordinal++;
-      Codec<OwnedKey>::encode(entry.key, out);
-      encode_cells(entry, out);
+    if (spill_.some_on_disk()) {
+      too_many_gone_ = true;  // no delta will be written any more
+      HUMMER_TRY(spill_.freeze());
+      return false;
     }
-    if (cold_ != nullptr) HUMMER_TRY(snapshot_cold(out, ordinal));
-    out.overwrite_value(count_at, ordinal);
-    for (const auto& all : timers_) {
-      out.put_value(static_cast<std::uint64_t>(all.size()));
-      for (const Timer& timer : all) {
-        out.put_value(timer.time);
-        out.put_value(timer.entry->ordinal);
+    const bool delta = may_be_delta && generation_ != 0 && !frozen_ && !too_many_gone_;
+    too_many_gone_ = false;
+    saved_ = delta ? std::exchange(gone_, {}) : SavedEntries();
+    gone_.clear();
+    whole_ = !delta;
+    frozen_ = true;
+    next_frozen_ = 0;
+    ++generation_;
+    HUMMER_ASSERT(generation_ != 0);
+    return delta;
+  }
+  // Writes entries, until `out` holds about so many bytes, or many were looked at; true: that was
+  // all.
+  Result<bool> write_frozen(ByteWriter& out, std::size_t until_bytes) {
+    if (spill_.some_on_disk()) return spill_.write_frozen(out, until_bytes);
+    for (std::size_t looked_at = 0; frozen_; ++looked_at) {
+      if (out.size() >= until_bytes || looked_at == entries_per_step) return false;
+      if (!saved_.empty()) {
+        saved_.write_chunk(out);
+      } else if (next_frozen_ == slabs_.size() * slab_entries) {
+        out.put_value(end_of_entries);
+        frozen_ = false;
+      } else {
+        const Entry& entry = at(next_frozen_);
+        if (entry.used && is_pending(entry)) encode(entry, out);
+        ++next_frozen_;
       }
     }
-    return {};
+    return true;
   }
 
-  Status restore(ByteReader& in, const OperatorContext& context, RestoreOptions options) {
+  // What freeze() and write_frozen() have written. `delta`: on what was restored before.
+  Status restore(ByteReader& in, const OperatorContext& context, RestoreOptions options,
+                 bool delta) {
     std::vector<KeyedState*> found;
     HUMMER_TRY(restore_states(in, options, found));
-    std::uint64_t count = 0;
-    if (!in.get_value(count)) return cut_short();
-    std::vector<Entry*> entries;  // null: somebody else's
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (;;) {
+      std::uint8_t mark = 0;
+      if (!in.get_value(mark) || mark > entry_is_gone) return cut_short();
+      if (mark == end_of_entries) return {};
       OwnedKey key{};
-      std::uint64_t present = 0;
-      if (!Codec<OwnedKey>::decode(in, key) || !in.get_value(present)) return cut_short();
+      if (!Codec<OwnedKey>::decode(in, key)) return cut_short();
       const bool mine = context.owns_key(key);
+      Entry* entry = nullptr;
       if (mine) {
         const K view(key);
         set_key(view);
-        entries.push_back(static_cast<Entry*>(&obtain()));
+        if (KeyedEntry* const old = find(); old != nullptr) {
+          if (!delta) {
+            return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
+          }
+          drop(static_cast<Entry&>(*old));
+          set_key(view);
+        }
+        if (mark == entry_follows) entry = static_cast<Entry*>(&obtain());
         current_ = nullptr;  // it may still be empty
         key_ = nullptr;
         looked_up_ = false;
-      } else {
-        entries.push_back(nullptr);
       }
-      for (; present != 0; present &= present - 1) {
-        const auto state = static_cast<std::size_t>(std::countr_zero(present));
-        std::string_view bytes;
-        if (state >= found.size() || !in.get_text(bytes)) return cut_short();
-        if (!mine || found[state] == nullptr) continue;
-        ByteReader one(bytes);
-        if (found[state]->present(*entries.back())) {
-          return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
-        }
-        if (!found[state]->decode(one, *entries.back()) || one.left() != 0) {
-          return {ErrorCode::corrupt_record,
-                  "a value of state '" + found[state]->name() + "' cannot be decoded"};
-        }
-      }
+      if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
     }
-    for (auto& all : timers_) {
-      std::uint64_t timers = 0;
-      if (!in.get_value(timers)) return cut_short();
-      for (std::uint64_t i = 0; i < timers; ++i) {
-        Timestamp time = 0;
-        std::uint64_t ordinal = 0;
-        if (!in.get_value(time) || !in.get_value(ordinal) || ordinal >= entries.size()) {
-          return cut_short();
-        }
-        Entry* const entry = entries[ordinal];
-        if (entry != nullptr && all.insert({time, entry}).second) ++entry->live;
-      }
-    }
-    for (Entry* entry : entries) {
-      if (entry == nullptr) continue;
-      if (limited_) count_heap(*entry);
-      if (entry->live == 0) erase(*entry);  // only dropped state was in it
-    }
-    return limited_ ? keep_within_share() : Status();
   }
 
  private:
+  friend class KeyedSpill<KeyedStore>;
   static constexpr std::size_t slab_entries = 256;
-  static constexpr std::size_t index_bytes = 32;  // of an entry, about
+  static constexpr std::size_t entries_per_step = 8192;
+  enum Mark : std::uint8_t { end_of_entries, entry_follows, entry_is_gone };
 
   struct Probe {
     std::uint64_t hash;
@@ -329,18 +313,26 @@ class KeyedStore final : public KeyedBackend {
       return std::string_view(entry.bytes);
     }
   }
-  struct Timer {
-    Timestamp time;
-    Entry* entry;
-    bool operator<(const Timer& other) const {
-      if (time != other.time) return time < other.time;
-      return entry != other.entry && comparable(*entry) < comparable(*other.entry);
-    }
-  };
   using Timers = std::set<Timer>;
 
   Timers& timers(TimerKind kind) { return timers_[static_cast<std::size_t>(kind)]; }
   const Timers& timers(TimerKind kind) const { return timers_[static_cast<std::size_t>(kind)]; }
+  void add_timer(TimerKind kind, Timestamp time, Entry& entry) {
+    changing(entry);
+    const auto [timer, is_new] = timers(kind).emplace(time, &entry, kind);
+    if (!is_new) return;
+    ++entry.live;
+    timer->next = std::exchange(entry.first_timer, &*timer);
+    if (timer->next != nullptr) timer->next->previous = &*timer;
+  }
+  void remove_timer(typename Timers::const_iterator timer) {
+    Entry& entry = *timer->entry;
+    changing(entry);
+    --entry.live;
+    if (timer->next != nullptr) timer->next->previous = timer->previous;
+    (timer->previous != nullptr ? timer->previous->next : entry.first_timer) = timer->next;
+    timers(timer->kind).erase(timer);
+  }
 
   void look_up(bool create) override {
     if (key_ == nullptr) [[unlikely]]
@@ -358,9 +350,26 @@ class KeyedStore final : public KeyedBackend {
     looked_up_ = true;
     current_ = index_.find(probe.hash,
                            [&](const Entry& entry) { return probe.value == comparable(entry); });
-    if (current_ == nullptr && cold_ != nullptr) current_ = fetch(probe);
+    if (current_ == nullptr && spill_.some_on_disk()) [[unlikely]]
+      current_ = spill_.fetch(probe, key_bytes(probe.value));
     if (current_ == nullptr && create) current_ = &add(probe);
-    if (current_ != nullptr && limited_) static_cast<Entry*>(current_)->touched = true;
+    if (current_ != nullptr && spill_.limited())
+      static_cast<Entry*>(current_)->marks.touched = true;
+  }
+  // What keys are told apart by on disk.
+  static std::string_view key_bytes(const auto& value) {
+    if constexpr (by_value) {
+      return {reinterpret_cast<const char*>(&value), sizeof value};
+    } else {
+      return value;
+    }
+  }
+  static std::string_view key_bytes(const Entry& entry) {
+    if constexpr (by_value) {
+      return {reinterpret_cast<const char*>(&entry.key), sizeof entry.key};
+    } else {
+      return comparable(entry);
+    }
   }
 
   Entry& add(const Probe& probe) {
@@ -368,12 +377,12 @@ class KeyedStore final : public KeyedBackend {
       slabs_.push_back(std::make_unique<std::max_align_t[]>(
           slab_entries * block_size_ / sizeof(std::max_align_t) + 1));
       for (std::size_t i = slab_entries; i > 0; --i) {
-        Entry* const entry = &at(slabs_.size() * slab_entries - slab_entries + i - 1);
-        free_.push_back(new (static_cast<void*>(entry)) Entry());
+        free_.push_back(&make_free((slabs_.size() - 1) * slab_entries + i - 1));
       }
     }
     Entry& entry = *free_.back();
     entry.hash = probe.hash;
+    entry.changed = entry.made = generation_;
     entry.key = OwnedKey(*key_);
     if constexpr (!by_text && !by_value) entry.bytes = probe.value;
     for (const KeyedState* state : states_) state->construct(entry);
@@ -382,170 +391,121 @@ class KeyedStore final : public KeyedBackend {
     free_.pop_back();
     return entry;
   }
+  Entry& make_free(std::size_t slot) {
+    Entry* const entry = new (static_cast<void*>(&at(slot))) Entry();
+    HUMMER_ASSERT(slot <= UINT32_MAX);
+    entry->slot = static_cast<std::uint32_t>(slot);
+    return *entry;
+  }
+  // REQUIRES: it has no timers.
   void erase(Entry& entry) {
-    if (!entry.on_disk) remove(entry);
+    if (entry.marks.on_disk) return;  // it says that the key is gone
+    changing(entry);
+    if (entry.made != generation_ && !too_many_gone_) note_gone(entry);
+    remove(entry);
   }
   void remove(Entry& entry) {
-    heap_bytes_ -= entry.heap_bytes;
+    spill_.forget_heap(entry.marks);
     index_.erase(entry);
     destroy_cells(entry);
+    const std::size_t slot = entry.slot;
     entry.~Entry();
-    free_.push_back(new (static_cast<void*>(&entry)) Entry());
+    free_.push_back(&make_free(slot));
+  }
+  // The last snapshot has the key. Where there are more of those than of others, nothing is gained.
+  void note_gone(const Entry& entry) {
+    gone_.add([&](ByteWriter& out) {
+      out.put_value(entry_is_gone);
+      Codec<OwnedKey>::encode(entry.key, out);
+    });
+    too_many_gone_ = gone_.memory_bytes() > memory_bytes();
+    if (too_many_gone_) gone_.clear();
+  }
+  // With all that hangs from it.
+  void drop(Entry& entry) {
+    for (const Timer* timer = entry.first_timer; timer != nullptr;) {
+      const Timer& gone = *std::exchange(timer, timer->next);
+      remove_timer(timers(gone.kind).find(gone));
+    }
+    current_ = nullptr;
+    erase(entry);
   }
 
-  std::uint64_t present_states(const Entry& entry) const {
+  // ---- snapshot ----
+
+  bool is_pending(const KeyedEntry& entry) const {
+    return frozen_ && entry.slot >= next_frozen_ && entry.changed != generation_ &&
+           (whole_ || entry.changed + 1 == generation_);
+  }
+  void first_change(KeyedEntry& entry) override {
+    if (is_pending(entry)) {
+      saved_.add([&](ByteWriter& out) { encode(static_cast<const Entry&>(entry), out); });
+    }
+    entry.changed = generation_;
+  }
+  void encode(const Entry& entry, ByteWriter& out) {
+    out.put_value(entry_follows);
+    Codec<OwnedKey>::encode(entry.key, out);
+    encode_cells(entry, out);
+  }
+  void encode_cells(const Entry& entry, ByteWriter& out) {
     std::uint64_t present = 0;
     for (std::size_t i = 0; i < states_.size(); ++i) {
       present |= std::uint64_t{states_[i]->present(entry)} << i;
     }
-    return present;
-  }
-  void encode_cells(const Entry& entry, ByteWriter& out) {
-    std::uint64_t present = present_states(entry);
     out.put_value(present);
     for (; present != 0; present &= present - 1) {
       // With its length, so that a state may be dropped.
-      ByteWriter one(cell_bytes_);
+      ByteWriter one(space_);
       states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
       out.put_text(one.view());
     }
-  }
-
-  // What is in use; slabs are not given back, so they have held this much at some time.
-  std::size_t held_bytes() const {
-    return entries_bytes() + (cold_ == nullptr ? 0 : cold_->memory_bytes());
-  }
-  std::size_t entries_bytes() const {
-    return index_.size() * (block_size_ + index_bytes) + heap_bytes_;
-  }
-  void count_heap(Entry& entry) {
-    std::size_t bytes = 0;
-    for (const KeyedState* state : heap_states_) bytes += state->heap_bytes(entry);
-    if constexpr (!by_value) bytes += entry_key_bytes(entry).size();
-    const auto counted = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, UINT32_MAX));
-    heap_bytes_ += counted;
-    heap_bytes_ -= std::exchange(entry.heap_bytes, counted);
-  }
-  // The bytes that keys are told apart by on disk.
-  static std::string_view entry_key_bytes(const Entry& entry) {
-    if constexpr (by_value) {
-      return {reinterpret_cast<const char*>(&entry.key), sizeof entry.key};
-    } else {
-      return comparable(entry);
+    std::uint32_t count = 0;
+    for (const Timer* timer = entry.first_timer; timer != nullptr; timer = timer->next) ++count;
+    out.put_value(count);
+    for (const Timer* timer = entry.first_timer; timer != nullptr; timer = timer->next) {
+      out.put_value(timer->kind);
+      out.put_value(timer->time);
     }
   }
-
-  Status only_timers_left(std::size_t share) const {
-    return {ErrorCode::limit_exceeded,
-            "the keys of operator '" + context_->name() + "' that have timers hold " +
-                std::to_string(entries_bytes()) + " bytes, and its share of --memory-limit is " +
-                std::to_string(share) +
-                "; such keys cannot go to disk: raise the limit, or spread the job over more "
-                "workers"};
-  }
-
-  // Cold entries: until when anything of it lives, i64, then as in a snapshot.
-  Status put_on_disk(std::size_t bytes) {
-    std::vector<Entry*> chosen = choose_cold(bytes);
-    if (chosen.empty()) return {};
-    std::sort(chosen.begin(), chosen.end(), [](const Entry* a, const Entry* b) {
-      return a->hash != b->hash ? a->hash < b->hash : entry_key_bytes(*a) < entry_key_bytes(*b);
-    });
-    if (cold_ == nullptr) {
-      cold_ = make_cold_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
-                                            Timestamp last = 0;
-                                            ByteReader in(value);
-                                            return !in.get_value(last) || last <= now_ms_;
-                                          }});
-    }
-    HUMMER_TRY(cold_->begin_run(chosen.size()));
-    std::string space;
-    for (const Entry* entry : chosen) {
-      ByteWriter value(space);
-      Timestamp last = no_timestamp;
-      for (const KeyedState* state : states_) {
-        if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
-      }
-      value.put_value(last);
-      encode_cells(*entry, value);
-      HUMMER_TRY(cold_->add({.hash = entry->hash,
-                             .key = entry_key_bytes(*entry),
-                             .value = value.view(),
-                             .removed = entry->live == 0}));
-    }
-    HUMMER_TRY(cold_->finish_run());
-    for (Entry* entry : chosen) remove(*entry);
+  Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
+    HUMMER_TRY(decode_cells(in, found, entry));
+    if (entry == nullptr) return {};
+    if (spill_.limited()) spill_.count_heap(*entry);
+    if (entry->live == 0) erase(*entry);  // only dropped state was in it
     return {};
   }
-  // Twice round at most: the first time a touched one is passed over.
-  std::vector<Entry*> choose_cold(std::size_t bytes) {
-    std::vector<Entry*> chosen;
-    const std::size_t slots = slabs_.size() * slab_entries;
-    for (std::size_t looked_at = 0; looked_at < 2 * slots && bytes > 0; ++looked_at) {
-      if (hand_ >= slots) hand_ = 0;
-      Entry& entry = at(hand_++);
-      if (!entry.used) continue;
-      if (std::exchange(entry.touched, false)) continue;
-      // More in it than states: timers.
-      if (entry.live > static_cast<unsigned>(std::popcount(present_states(entry)))) continue;
-      entry.touched = true;  // not twice
-      chosen.push_back(&entry);
-      bytes -= std::min(bytes, block_size_ + entry.heap_bytes);
-    }
-    return chosen;
-  }
-  // The entry of the key in hand as it is on disk, or null.
-  Entry* fetch(const Probe& probe) {
-    std::string_view key;
-    if constexpr (by_value) {
-      key = {reinterpret_cast<const char*>(&probe.value), sizeof probe.value};
-    } else {
-      key = probe.value;
-    }
-    const Result<bool> found = cold_->find(probe.hash, key, cold_value_);
-    if (!found.ok()) {
-      failure_ = found.status();
-      throw StateUnavailable();
-    }
-    if (!*found) return nullptr;
-    Entry& entry = add(probe);
-    entry.on_disk = true;
-    Timestamp last = 0;
+  // `entry`: null: somebody else's.
+  Status decode_cells(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
     std::uint64_t present = 0;
-    ByteReader in(cold_value_);
-    bool valid = in.get_value(last) && in.get_value(present);
-    for (; valid && present != 0; present &= present - 1) {
+    if (!in.get_value(present)) return cut_short();
+    for (; present != 0; present &= present - 1) {
+      const auto state = static_cast<std::size_t>(std::countr_zero(present));
       std::string_view bytes;
-      valid = in.get_text(bytes);
+      if (state >= found.size() || !in.get_text(bytes)) return cut_short();
+      if (entry == nullptr || found[state] == nullptr) continue;
       ByteReader one(bytes);
-      valid =
-          valid && states_[static_cast<std::size_t>(std::countr_zero(present))]->decode(one, entry);
-    }
-    HUMMER_ASSERT(valid);  // blocks carry checks, and what is in them was written by us
-    return &entry;
-  }
-  Status snapshot_cold(ByteWriter& out, std::uint64_t& ordinal) {
-    const std::unique_ptr<ColdScan> scan = cold_->scan();
-    for (;;) {
-      const Result<bool> found = scan->next();
-      if (!found.ok()) return found.status();
-      if (!*found) return {};
-      const ColdEntry& cold = scan->entry();
-      const auto same = [&](const Entry& entry) { return entry_key_bytes(entry) == cold.key; };
-      if (index_.find(cold.hash, same) != nullptr) continue;
-      if constexpr (by_text) {
-        out.put_text(cold.key);
-      } else {
-        out.put(cold.key.data(), cold.key.size());
+      if (!found[state]->decode(one, *entry) || one.left() != 0) {
+        return {ErrorCode::corrupt_record,
+                "a value of state '" + found[state]->name() + "' cannot be decoded"};
       }
-      out.put(cold.value.data() + sizeof(Timestamp), cold.value.size() - sizeof(Timestamp));
-      ++ordinal;
     }
+    std::uint32_t timers = 0;
+    if (!in.get_value(timers)) return cut_short();
+    for (std::uint32_t i = 0; i < timers; ++i) {
+      TimerKind kind{};
+      Timestamp time = 0;
+      if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
+        return cut_short();
+      }
+      if (entry != nullptr) add_timer(kind, time, *entry);
+    }
+    return {};
   }
-
   void destroy_cells(Entry& entry) {
     for (const KeyedState* state : states_) state->destroy(entry);
   }
+  std::size_t slot_count() const { return slabs_.size() * slab_entries; }
   Entry& at(std::size_t slot) const {
     char* const slab = reinterpret_cast<char*>(slabs_[slot / slab_entries].get());
     return *reinterpret_cast<Entry*>(slab + slot % slab_entries * block_size_);
@@ -587,6 +547,7 @@ class KeyedStore final : public KeyedBackend {
     return {};
   }
 
+  KeyedSpill<KeyedStore> spill_{*this};
   std::vector<KeyedState*> states_;
   std::size_t block_size_ = 0;
   std::int64_t least_ttl_ms_ = INT64_MAX;
@@ -599,16 +560,14 @@ class KeyedStore final : public KeyedBackend {
   K entry_key_{};  // of a text key that is a timer's
   std::string key_bytes_;
 
-  OperatorContext* context_ = nullptr;
-  MemoryUse memory_;
-  bool limited_ = false;
-  std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
-  std::size_t heap_bytes_ = 0;
-  std::size_t hand_ = 0;             // of the clock
-  std::unique_ptr<ColdStore> cold_;  // null: nothing has ever been on disk
-  std::string cold_value_;
-  std::string cell_bytes_;
-  Status failure_;
+  // Of the snapshot under way.
+  bool frozen_ = false;
+  bool whole_ = true;
+  std::size_t next_frozen_ = 0;  // slot
+  SavedEntries saved_;           // changed before they were written, and keys that were gone
+  SavedEntries gone_;            // keys, since it began
+  bool too_many_gone_ = false;   // the next one is whole
+  std::string space_;
 };
 
 }  // namespace hummer

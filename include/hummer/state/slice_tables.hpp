@@ -5,12 +5,17 @@
 // costs no allocation; one that is far too large for what it held last is given
 // back, since clearing and scanning cost its capacity.
 //
+// Snapshots go in steps, table by table (freeze, write_frozen). A table that is done with while one
+// is under way is kept until it is written. A piece lists the slices that there are, then sections:
+// 1, slice, entries with their end; 0. In a delta a section says what has changed of its slice.
+//
 // Thread: one. Cost: O(log slices) per call, plus that of the tables.
 #pragma once
 
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -103,49 +108,122 @@ class SliceTables {
     merge_tables(*larger, table, aggregate);
     std::unique_ptr<Table>& held = slices_[slice];
     std::swap(held, larger);
-    spare_.give_back(std::move(larger));
+    retire(slice, std::move(larger));
     return *held;
   }
   // The first slice that begins at `time` or later.
   typename Slices::const_iterator from(Timestamp time) const { return slices_.lower_bound(time); }
 
   void drop_first() {
-    spare_.give_back(std::move(slices_.begin()->second));
+    retire(slices_.begin()->first, std::move(slices_.begin()->second));
     slices_.erase(slices_.begin());
   }
 
-  void snapshot(ByteWriter& out) const {
+  // ---- snapshot ----
+
+  // As AccumulatorTable's; writes the list of slices to `out`.
+  bool freeze(bool may_be_delta, ByteWriter& out) {
+    const bool delta = may_be_delta && was_frozen_;
+    was_frozen_ = true;
+    parting_.clear();
+    writing_ = nullptr;
     out.put_value(static_cast<std::uint32_t>(slices_.size()));
     for (const auto& [slice, table] : slices_) {
       out.put_value(slice);
-      table->snapshot(out);
+      table->freeze(delta);
     }
+    return delta;
   }
-  // Adds the entries of a snapshot whose keys `owns(key)`; false: not valid.
-  template <typename Owns, typename Merge>
-  [[nodiscard]] bool restore(ByteReader& in, Owns&& owns, Merge&& merge) {
+  bool write_frozen(ByteWriter& out, std::size_t until_bytes) {
+    while (out.size() < until_bytes) {
+      if (writing_ == nullptr && !next_section(out)) {
+        out.put_value(no_section);
+        return true;
+      }
+      if (!writing_->write_frozen(out, until_bytes)) return false;
+      out.put_value(Table::end_of_entries);
+      std::erase_if(parting_, [&](const auto& each) { return each.second.get() == writing_; });
+      writing_ = nullptr;
+    }
+    return false;
+  }
+
+  // Takes the entries whose keys `owns(key)`; false: not valid. `delta`: of the same subtask as the
+  // piece before. settle() once behind the last piece.
+  template <typename Owns, typename Aggregate>
+  [[nodiscard]] bool restore(ByteReader& in, bool delta, Owns&& owns, const Aggregate& aggregate) {
+    if (!delta) settle(aggregate);
+    std::set<Timestamp> present;
     std::uint32_t slices = 0;
     if (!in.get_value(slices)) return false;
     for (std::uint32_t i = 0; i < slices; ++i) {
       Timestamp slice = 0;
-      std::uint64_t entries = 0;
-      if (!in.get_value(slice) || !in.get_value(entries)) return false;
-      for (std::uint64_t entry = 0; entry < entries; ++entry) {
-        K key{};
-        A other{};
-        if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return false;
-        if (!owns(key)) continue;
-        at(slice).update(
-            1, [&](std::size_t) -> const K& { return key; },
-            [&](A& accumulator, bool is_new, std::size_t) { merge(accumulator, is_new, other); });
+      if (!in.get_value(slice)) return false;
+      present.insert(slice);
+    }
+    std::erase_if(restoring_, [&](const auto& each) { return !present.contains(each.first); });
+    for (;;) {
+      std::uint8_t mark = 0;
+      Timestamp slice = 0;
+      if (!in.get_value(mark) || mark > section_follows) return false;
+      if (mark == no_section) return true;
+      if (!in.get_value(slice)) return false;
+      std::unique_ptr<Table>& table = restoring_[slice];
+      if (!table) table = std::make_unique<Table>();
+      const bool valid = table->restore(
+          in, owns, [](A& accumulator, bool, const A& other) { accumulator = other; });
+      if (!valid) return false;
+      if (table->empty()) restoring_.erase(slice);
+    }
+  }
+  template <typename Aggregate>
+  void settle(const Aggregate& aggregate) {
+    for (auto& [slice, table] : restoring_) {
+      std::unique_ptr<Table>& held = slices_[slice];
+      if (!held) {
+        held = std::move(table);
+      } else {
+        merge_tables(*held, *table, aggregate);
       }
     }
-    return true;
+    restoring_.clear();
   }
 
  private:
+  enum Section : std::uint8_t { no_section, section_follows };
+
+  void retire(Timestamp slice, std::unique_ptr<Table> table) {
+    if (table->frozen()) {
+      parting_.emplace_back(slice, std::move(table));
+    } else {
+      spare_.give_back(std::move(table));
+    }
+  }
+  bool next_section(ByteWriter& out) {
+    const auto begin = [&](Timestamp slice, Table& table) {
+      out.put_value(section_follows);
+      out.put_value(slice);
+      writing_ = &table;
+    };
+    if (!parting_.empty()) {
+      begin(parting_.front().first, *parting_.front().second);
+      return true;
+    }
+    for (const auto& [slice, table] : slices_) {
+      if (!table->frozen()) continue;
+      begin(slice, *table);
+      return true;
+    }
+    return false;
+  }
+
   Slices slices_;
   SpareTables<K, A> spare_;
+  bool was_frozen_ = false;
+  // Done with before they were written.
+  std::vector<std::pair<Timestamp, std::unique_ptr<Table>>> parting_;
+  Table* writing_ = nullptr;  // its section has begun
+  Slices restoring_;          // of one subtask
 };
 
 // Adds all of `from` to `to`, in groups, so that misses of the caches overlap.

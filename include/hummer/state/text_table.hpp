@@ -86,22 +86,23 @@ class TextTable {
 
   // For i in [0, count): finds or makes the entry of key_of(i) (a std::string_view) and calls
   // apply(V&, bool is_new, i); the value of a new entry is zero bytes. Equal keys come in order
-  // of i; different ones in any order.
-  template <typename KeyOf, typename Apply>
-  void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
+  // of i; different ones in any order. Before it changes an entry that the snapshot under way has
+  // yet to write it calls save(key, const V&); see freeze().
+  template <typename KeyOf, typename Apply, typename Save = SaveNothing>
+  void update(std::size_t count, KeyOf&& key_of, Apply&& apply, Save&& save = {}) {
     std::string_view views[TextKeys::capacity];
     for (std::size_t from = 0; from < count; from += TextKeys::capacity) {
       const std::size_t length = std::min(count - from, TextKeys::capacity);
       for (std::size_t i = 0; i < length; ++i) views[i] = key_of(from + i);
-      update_group(views, length, from, apply);
+      update_group(views, length, from, apply, save);
     }
   }
   // The same where the keys lie in memory as views.
-  template <typename Apply>
-  void update_views(std::span<const std::string_view> keys, Apply&& apply) {
+  template <typename Apply, typename Save = SaveNothing>
+  void update_views(std::span<const std::string_view> keys, Apply&& apply, Save&& save = {}) {
     for (std::size_t from = 0; from < keys.size(); from += TextKeys::capacity) {
       update_group(keys.data() + from, std::min(keys.size() - from, TextKeys::capacity), from,
-                   apply);
+                   apply, save);
     }
   }
 
@@ -157,6 +158,29 @@ class TextTable {
     return scan_slots(shorts_) && scan_slots(mediums_) && scan_slots(wides_) && scan_slots(longs_)
                ? scan_end
                : cursor;
+  }
+
+  // A snapshot in steps. freeze() fixes what belongs to it: all entries, or with `may_be_delta`
+  // those that changed since the last freeze, and answers whether only those. Then scan_frozen()
+  // visits them as they were, as scan() does, while the table goes on; what changes before goes to
+  // the `save` of the update. True: there are no more. clear() forgets a snapshot under way.
+  bool freeze(bool may_be_delta) {
+    const bool shorts = shorts_.freeze(may_be_delta);
+    const bool mediums = mediums_.freeze(may_be_delta);
+    const bool wides = wides_.freeze(may_be_delta);
+    const bool longs = longs_.freeze(may_be_delta);
+    HUMMER_ASSERT(shorts == mediums && shorts == wides && shorts == longs);
+    return shorts;
+  }
+  bool frozen() const {
+    return shorts_.frozen() || mediums_.frozen() || wides_.frozen() || longs_.frozen();
+  }
+  template <typename Visit>
+  bool scan_frozen(Visit&& visit) {
+    const auto scan_slots = [&](auto& slots) {
+      return slots.scan_frozen([&](const auto& entry) { return visit(entry.view(), entry.value); });
+    };
+    return scan_slots(shorts_) && scan_slots(mediums_) && scan_slots(wides_) && scan_slots(longs_);
   }
 
   // Empties it and keeps the memory of the entries.
@@ -233,9 +257,16 @@ class TextTable {
   }
   TextSlotsPlan plan() const { return {plan_of(shorts_), plan_of(mediums_), plan_of(wides_)}; }
 
-  template <typename Apply>
+  // The entry is about to change.
+  template <typename Entry, typename Save>
+  static void changing(HashSlots<Entry>& slots, const Entry* entry, bool is_new, Save& save) {
+    if (slots.changing(entry) && !is_new) [[unlikely]]
+      save(entry->view(), entry->value);
+  }
+
+  template <typename Apply, typename Save>
   void update_group(const std::string_view* views, std::size_t count, std::size_t from,
-                    Apply& apply) {
+                    Apply& apply, Save& save) {
     TextKeys keys;  // filled by what comes next; 20 KiB
     find_keys_(views, count, plan(), keys);
     if (!shorts_.has_room_for(keys.short_count) || !mediums_.has_room_for(keys.medium_count) ||
@@ -245,12 +276,14 @@ class TextTable {
       wides_.reserve_for(keys.wide_count);
       find_keys_(views, count, plan(), keys);  // entries have moved
     }
+    const bool tracked = shorts_.tracks_changes();  // all four do, or none
     for (std::size_t i = 0; i < keys.short_count; ++i) {
       const std::uint64_t key = keys.short_keys[i];
       const auto [entry, is_new] = shorts_.find_or_add(
           TextKeys::entry_of<ShortEntry>(keys.short_places[i]),
           [&](const ShortEntry& other) { return other.key == key; },
           [&](ShortEntry& added) { added.key = key; });
+      if (tracked) changing(shorts_, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.short_places[i]));
     }
     for (std::size_t i = 0; i < keys.medium_count; ++i) {
@@ -263,14 +296,16 @@ class TextTable {
             added.low = low;
             added.high = high;
           });
+      if (tracked) changing(mediums_, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.medium_places[i]));
     }
-    if (keys.wide_count > 0) update_wide(keys, from, apply);
-    if (keys.long_count > 0) update_long(views, keys, from, apply);
+    if (keys.wide_count > 0) update_wide(keys, from, apply, save);
+    if (keys.long_count > 0) update_long(views, keys, from, apply, save);
   }
 
-  template <typename Apply>
-  __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from, Apply& apply) {
+  template <typename Apply, typename Save>
+  __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from, Apply& apply,
+                                             Save& save) {
     for (std::size_t i = 0; i < keys.wide_count; ++i) {
       const std::uint64_t* const key = keys.wide_keys[i];
       const auto [entry, is_new] = wides_.find_or_add(
@@ -280,13 +315,14 @@ class TextTable {
                     (other.key[3] ^ key[3])) == 0;
           },
           [&](WideEntry& added) { std::copy_n(key, 4, added.key); });
+      if (wides_.tracks_changes()) changing(wides_, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.wide_places[i]));
     }
   }
 
-  template <typename Apply>
+  template <typename Apply, typename Save>
   __attribute__((noinline)) void update_long(const std::string_view* views, const TextKeys& keys,
-                                             std::size_t from, Apply& apply) {
+                                             std::size_t from, Apply& apply, Save& save) {
     std::uint64_t hashes[TextKeys::capacity];
     longs_.reserve_for(keys.long_count);
     for (std::size_t i = 0; i < keys.long_count; ++i) {
@@ -311,6 +347,7 @@ class TextTable {
             added.length = static_cast<std::uint32_t>(view.size());
             added.hash_bits = static_cast<std::uint32_t>(hashes[i] >> 32);
           });
+      if (longs_.tracks_changes()) changing(longs_, entry, is_new, save);
       apply(entry->value, is_new, from + keys.long_indexes[i]);
     }
   }

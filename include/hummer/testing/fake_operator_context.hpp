@@ -52,6 +52,7 @@ class FakeOperatorContext final : public OperatorContext {
   void set_now(std::int64_t nanoseconds) { now_ = nanoseconds; }
   void advance(std::int64_t nanoseconds) { now_ += nanoseconds; }
   const std::optional<std::int64_t>& timer() const { return timer_; }
+  void set_timer(std::optional<std::int64_t> when) { timer_ = when; }
   // The timer asked for has come; it is forgotten.
   bool take_due_timer() {
     if (!timer_ || *timer_ > now_) return false;
@@ -62,6 +63,13 @@ class FakeOperatorContext final : public OperatorContext {
   // Of the barrier that a flush is for; whether there is earlier state.
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
   void set_restored(bool restored) { restored_ = restored; }
+  // Before a snapshot; and whether it was a delta, after.
+  void set_may_write_delta(bool may) {
+    may_write_delta_ = may;
+    wrote_delta_ = false;
+  }
+  bool has_written_delta() const { return wrote_delta_; }
+  void set_snapshot_step_bytes(std::size_t bytes) { snapshot_step_bytes_ = bytes; }
 
  private:
   [[noreturn]] static void* missing(const char* what) {

@@ -18,6 +18,10 @@
 //   pauses         time passes before a call is made again with the same arguments
 //   between        idle, flush, snapshot → new operator → restore, at each
 //                  position and at all of them
+//   snapshots      before every element, in the smallest steps, one behind each call; where
+//                  the operator writes deltas, as deltas; before one element it fails and
+//                  another is restored, after the rest of the snapshot was written while
+//                  it ran ahead
 //
 // It also reports what the contract (operator.hpp) forbids: `done` with records
 // left, a position that moves back, output beyond the limit by more than one

@@ -6,18 +6,11 @@
 #include <utility>
 
 #include "control/checkpoint/checkpoint_coordinator.hpp"
+#include "control/checkpoint/snapshot_files.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
 
 namespace hummer {
-namespace {
-
-// The first byte of a piece: whether it was written behind the end of the stream.
-constexpr char piece_goes_on = 0;
-constexpr char piece_ended = 1;
-
-}  // namespace
-
 CheckpointMetadata describe_job(const JobGraph& job, const ExecutionGraph& execution,
                                 std::uint64_t job_number) {
   CheckpointMetadata metadata;
@@ -70,24 +63,38 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
   auto state = std::make_shared<RestoredState>();
   state->checkpoint = metadata.id;
   std::vector<CheckpointFile> ordered = metadata.files;
-  std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);
   });
   std::string uid;
   std::string piece;
+  std::pair<std::uint32_t, std::uint32_t> task{UINT32_MAX, 0};
+  std::map<std::string, std::size_t> first;  // of the task's pieces, by uid
   for (const CheckpointFile& file : ordered) {
-    auto reader = SnapshotFileReader::open(files, path + "/" + file.name);
+    if (std::exchange(task, {file.vertex, file.subtask}) != std::pair(file.vertex, file.subtask)) {
+      first.clear();
+    }
+    const std::string file_path = CheckpointStore::path_of(path, file);
+    const auto refuse = [&](const std::string& what) {
+      return Status(ErrorCode::corrupt_file,
+                    "snapshot file '" + file_path + "': the piece '" + uid + "' " + what);
+    };
+    auto reader = SnapshotFileReader::open(files, file_path);
     if (!reader.ok()) return reader.status();
     for (;;) {
       const Result<bool> more = reader->next(uid, piece);
       if (!more.ok()) return more.status();
       if (!*more) break;
-      if (piece.empty() || (piece[0] != piece_goes_on && piece[0] != piece_ended)) {
-        return Status(ErrorCode::corrupt_file, "snapshot file '" + path + "/" + file.name +
-                                                   "': the piece '" + uid +
-                                                   "' does not say whether it had ended");
-      }
-      state->pieces[uid].push_back({uid, piece.substr(1), piece[0] == piece_ended});
+      if (piece.empty()) return refuse("does not say what it is");
+      const auto kind = static_cast<std::uint8_t>(piece[0]);
+      if (kind > (piece_ended | piece_is_delta)) return refuse("is of a kind that is not known");
+      const bool delta = (kind & piece_is_delta) != 0;
+      std::vector<SnapshotPiece>& pieces = state->pieces[uid];
+      const auto [at, is_first] = first.try_emplace(uid, pieces.size());
+      if (delta && is_first) return refuse("builds on one that the checkpoint does not name");
+      // A whole piece stands for those of its subtask before it.
+      if (!delta) pieces.resize(at->second);
+      pieces.push_back({uid, piece.substr(1), (kind & piece_ended) != 0, delta, false});
     }
   }
   return std::shared_ptr<const RestoredState>(std::move(state));
@@ -103,6 +110,7 @@ class CheckpointSession::State {
         store_(platform.files(), options_.directory),
         executor_(platform.make_executor({.name = "checkpoints"})),
         coordinator_(options_, chains_of(execution), first, platform.now()),
+        files_(platform.files(), job_.job),
         last_pieces_(chains_of(execution)),
         acknowledged_(chains_of(execution), false) {}
 
@@ -166,10 +174,10 @@ class CheckpointSession::State {
   void handle(Taken taken) {
     const auto chain = static_cast<std::size_t>(taken.task.id);
     if (taken.snapshot.epoch != 0) {
-      if (taken.snapshot.epoch == current_) save(taken.task, taken.snapshot.pieces);
+      if (taken.snapshot.epoch == current_) save(taken.task, taken.snapshot);
       return;
     }
-    last_pieces_[chain] = {taken.task, {0, std::move(taken.snapshot.pieces)}};
+    last_pieces_[chain] = {taken.task, {0, std::move(taken.snapshot.pieces), true, {}}};
     coordinator_.ended(chain);
     if (current_ != 0) save_last(chain);
   }
@@ -177,44 +185,23 @@ class CheckpointSession::State {
   // A task that has ended has state to the end.
   void save_last(std::size_t chain) {
     const Taken& last = *last_pieces_[chain];
-    save(last.task, last.snapshot.pieces);
+    save(last.task, last.snapshot);
   }
 
-  void save(const ExecutionTask& task, const std::vector<SnapshotPiece>& pieces) {
+  void save(const ExecutionTask& task, const TaskSnapshot& snapshot) {
     const auto chain = static_cast<std::size_t>(task.id);
     if (acknowledged_[chain]) return;
-    acknowledged_[chain] = true;
-    Result<CheckpointFile> file = write(task, pieces);
-    if (file.ok()) {
-      coordinator_.acknowledged(current_, chain, std::move(*file));
-    } else {
+    auto file = files_.add({.vertex = static_cast<std::uint32_t>(task.vertex),
+                            .subtask = static_cast<std::uint32_t>(task.subtask),
+                            .parallelism = static_cast<std::uint32_t>(task.parallelism)},
+                           current_, store_.path_of(current_), snapshot);
+    if (!file.ok()) {
+      acknowledged_[chain] = true;
       coordinator_.declined(current_, platform_.now(), file.status());
+    } else if (*file) {
+      acknowledged_[chain] = true;
+      coordinator_.acknowledged(current_, chain, std::move(**file));
     }
-  }
-
-  Result<CheckpointFile> write(const ExecutionTask& task,
-                               const std::vector<SnapshotPiece>& pieces) {
-    CheckpointFile file;
-    file.vertex = static_cast<std::uint32_t>(task.vertex);
-    file.subtask = static_cast<std::uint32_t>(task.subtask);
-    file.name = CheckpointStore::file_name(file.vertex, file.subtask);
-    SnapshotFileHead head;
-    head.job = job_.job;
-    head.checkpoint = current_;
-    head.vertex = file.vertex;
-    head.subtask = file.subtask;
-    head.parallelism = static_cast<std::uint32_t>(task.parallelism);
-    auto writer = SnapshotFileWriter::create(platform_.files(),
-                                             store_.path_of(current_) + "/" + file.name, head);
-    if (!writer.ok()) return writer.status();
-    for (const SnapshotPiece& piece : pieces) {
-      HUMMER_TRY(writer->add(piece.uid, (piece.ended ? piece_ended : piece_goes_on) + piece.bytes));
-    }
-    const Result<SnapshotFileSummary> summary = writer->finish();
-    if (!summary.ok()) return summary.status();
-    file.bytes = summary->bytes;
-    file.hash = summary->hash;
-    return file;
   }
 
   void work() {
@@ -234,7 +221,7 @@ class CheckpointSession::State {
       event_.notify();
       return;
     }
-    deployment_->trigger(current_);
+    deployment_->trigger(current_, begin->savepoint);
     for (std::size_t chain = 0; chain < last_pieces_.size(); ++chain) {
       if (last_pieces_[chain]) save_last(chain);
     }
@@ -249,11 +236,13 @@ class CheckpointSession::State {
     metadata.savepoint = done->savepoint;
     metadata.completed_ms = platform_.wall_time_ms();
     metadata.files = done->files;
-    const Status status = store_.complete(metadata);
+    Status status = metadata.add_earlier_files(before_ ? &*before_ : nullptr);
+    if (status.ok()) status = store_.complete(metadata);
     current_ = 0;
     coordinator_.stored(done->checkpoint, platform_.now(), status);
     event_.notify();
     if (!status.ok()) return;
+    if (!metadata.savepoint) before_ = std::move(metadata);
     completed.fetch_add(1, std::memory_order_relaxed);
     last_complete.store(done->checkpoint, std::memory_order_release);
     deployment_->commit(done->checkpoint);
@@ -277,7 +266,9 @@ class CheckpointSession::State {
   std::unique_ptr<Executor> executor_;
   Deployment* deployment_ = nullptr;
   CheckpointCoordinator coordinator_;
+  SnapshotFiles files_;
   std::uint64_t current_ = 0;                      // the checkpoint under way; 0: none
+  std::optional<CheckpointMetadata> before_;       // the newest complete one
   std::vector<std::optional<Taken>> last_pieces_;  // of tasks that have ended
   std::vector<bool> acknowledged_;                 // for the checkpoint under way
 };

@@ -249,9 +249,9 @@ void Deployment::for_each_chain(Function&& function) {
   }
 }
 
-void Deployment::trigger(std::uint64_t checkpoint) {
+void Deployment::trigger(std::uint64_t checkpoint, bool whole) {
   for_each_chain([&](StreamTask& task) {
-    if (task.chain().has_source()) task.trigger(checkpoint);
+    if (task.chain().has_source()) task.trigger(checkpoint, whole);
   });
 }
 

@@ -96,7 +96,7 @@ class Deployment {
   void fail(Status status);
   // With snapshots: sources send the barrier; operators may commit; tasks that have ended may
   // finish. Any thread, after start().
-  void trigger(std::uint64_t checkpoint);
+  void trigger(std::uint64_t checkpoint, bool whole = false);
   void commit(std::uint64_t checkpoint);
   void finish_committed();
   // Whether start() has wired the tasks: tasks() and figures() are complete from then on.

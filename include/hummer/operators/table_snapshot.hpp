@@ -1,0 +1,53 @@
+// The snapshot of an operator whose state is one AccumulatorTable: version, whether it is a delta,
+// and in steps the entries.
+//
+//   Status snapshot(ByteWriter& out)       { return begin_table_snapshot(table_, context(), out); }
+//   Answer snapshot_rest(ByteWriter& out)  { return table_snapshot_rest(table_, context(), out); }
+#pragma once
+
+#include <hummer/operator.hpp>
+#include <hummer/state/accumulator_table.hpp>
+
+namespace hummer {
+
+inline constexpr std::uint8_t table_snapshot_version = 2;
+
+template <typename Table>
+Status begin_table_snapshot(Table& table, OperatorContext& context, ByteWriter& out) {
+  const bool delta = table.freeze(context.may_write_delta());
+  if (delta) context.wrote_delta();
+  out.put_value(table_snapshot_version);
+  out.put_value(static_cast<std::uint8_t>(delta));
+  return {};
+}
+
+template <typename Table>
+Answer table_snapshot_rest(Table& table, const OperatorContext& context, ByteWriter& out) {
+  if (!table.write_frozen(out, context.snapshot_step_bytes())) return Answer::more;
+  out.put_value(Table::end_of_entries);
+  return Answer::done;
+}
+
+// Keeps the keys that are owned here; merge(A&, is_new, const A&) for one that is there already.
+template <typename K, typename A, typename Merge>
+Status restore_table(AccumulatorTable<K, A>& table, const OperatorContext& context, ByteReader& in,
+                     Merge&& merge) {
+  std::uint8_t version = 0;
+  std::uint8_t delta = 0;
+  const bool valid = in.get_value(version) && version == table_snapshot_version &&
+                     in.get_value(delta) &&
+                     table.restore(
+                         in, [&](const K& key) { return context.owns_key(key); },
+                         [&](A& accumulator, bool is_new, const A& other) {
+                           if (delta != 0) {
+                             accumulator = other;
+                           } else {
+                             merge(accumulator, is_new, other);
+                           }
+                         });
+  if (valid) return {};
+  return {ErrorCode::corrupt_record,
+          "the state of operator '" + context.name() + "' cannot be decoded"};
+}
+
+}  // namespace hummer

@@ -1,0 +1,220 @@
+// Snapshots of tables in steps, while the tables change: against copies of what they held.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include <hummer/state/accumulator_table.hpp>
+#include <hummer/state/slice_tables.hpp>
+
+namespace hummer {
+namespace {
+
+template <typename K>
+K key_of(std::uint64_t number);
+template <>
+std::uint64_t key_of(std::uint64_t number) {
+  return number;
+}
+// All four lengths that a TextTable tells apart.
+template <>
+std::string key_of(std::uint64_t number) {
+  const std::string text = std::to_string(number) + ".";
+  return std::string(std::size_t{1} << (number % 4 * 2), 'k').substr(1) + text;
+}
+template <>
+std::pair<std::int32_t, std::int64_t> key_of(std::uint64_t number) {
+  return {static_cast<std::int32_t>(number % 3), static_cast<std::int64_t>(number / 3)};
+}
+
+template <typename K>
+using TableKey = std::conditional_t<std::is_same_v<K, std::string>, std::string_view, K>;
+
+// A table, what it holds, and what a restore of its snapshots so far would give.
+template <typename K, typename A>
+class FrozenTable {
+ public:
+  using Table = AccumulatorTable<TableKey<K>, A>;
+  using Copy = std::map<K, A>;
+
+  explicit FrozenTable(std::uint64_t seed) : random_(seed) {}
+
+  void change(std::size_t updates, std::uint64_t keys) {
+    std::vector<K> names;
+    for (std::size_t i = 0; i < updates; ++i) names.push_back(key_of<K>(random_() % keys));
+    table_.update(
+        updates, [&](std::size_t i) -> TableKey<K> { return names[i]; },
+        [&](A& accumulator, bool is_new, std::size_t i) {
+          EXPECT_EQ(is_new, copy_.count(names[i]) == 0);
+          if (is_new) accumulator = A();
+          add(accumulator);
+          copy_[names[i]] = accumulator;
+        });
+  }
+  // Freezes, changes the table between the steps, and adds what came to the restored state.
+  std::size_t snapshot(bool may_be_delta, std::size_t step_bytes, std::uint64_t keys) {
+    const Copy expected = copy_;
+    const bool delta = table_.freeze(may_be_delta);
+    std::string all;
+    for (bool done = false; !done;) {
+      std::string bytes;
+      ByteWriter out(bytes);
+      done = table_.write_frozen(out, step_bytes);
+      EXPECT_LT(out.size(), step_bytes + default_snapshot_step_bytes + 8192);
+      all += out.view();
+      change(random_() % 40, keys);
+    }
+    EXPECT_FALSE(table_.frozen());
+    all += static_cast<char>(Table::end_of_entries);
+    if (!delta) restored_.clear();
+    std::size_t entries = 0;
+    Table part;
+    ByteReader in(all);
+    EXPECT_TRUE(part.restore(
+        in, [](const TableKey<K>&) { return true; },
+        [&](A& accumulator, bool is_new, const A& other) {
+          EXPECT_TRUE(is_new) << "an entry was written twice";
+          accumulator = other;
+          ++entries;
+        }));
+    EXPECT_EQ(in.left(), 0u);
+    part.scan(0, [&](const TableKey<K>& key, const A& value) {
+      restored_[K(key)] = value;
+      return true;
+    });
+    EXPECT_EQ(restored_, expected);
+    return entries;
+  }
+  std::size_t size() const { return table_.size(); }
+  Table& table() { return table_; }
+  void forget() {
+    table_.clear();
+    copy_.clear();
+  }
+
+ private:
+  void add(std::uint64_t& number) { number += random_() % 100; }
+  void add(std::string& text) { text += static_cast<char>('a' + random_() % 26); }
+
+  std::mt19937_64 random_;
+  Table table_;
+  Copy copy_;
+  Copy restored_;
+};
+
+template <typename Types>
+class FrozenTables : public testing::Test {};
+using AllTables =
+    testing::Types<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::string, std::uint64_t>,
+                   std::pair<std::string, std::string>, std::pair<std::uint64_t, std::string>,
+                   std::pair<std::pair<std::int32_t, std::int64_t>, std::uint64_t>>;
+TYPED_TEST_SUITE(FrozenTables, AllTables);
+
+TYPED_TEST(FrozenTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
+  using K = typename TypeParam::first_type;
+  using A = typename TypeParam::second_type;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    FrozenTable<K, A> test(seed);
+    std::mt19937_64 random(seed);
+    std::uint64_t keys = 20;
+    for (int round = 0; round < 12; ++round) {
+      test.change(random() % 300, keys);
+      const std::size_t step = random() % 3 == 0 ? 1 : random() % 2000 + 1;
+      keys *= round % 3 == 2 ? 3 : 1;  // grows while it is written
+      test.snapshot(random() % 4 != 0, step, keys);
+      if (random() % 10 == 0) test.forget();
+      ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << " round " << round;
+    }
+  }
+}
+
+TYPED_TEST(FrozenTables, ADeltaHoldsWhatHasChangedAndNoMore) {
+  FrozenTable<typename TypeParam::first_type, typename TypeParam::second_type> test(7);
+  test.change(20'000, 5'000);
+  EXPECT_EQ(test.snapshot(true, default_snapshot_step_bytes, 1), test.size())
+      << "the first is whole";
+  test.change(50, 5'000);
+  EXPECT_LE(test.snapshot(true, default_snapshot_step_bytes, 1), 90u);
+  EXPECT_LE(test.snapshot(true, default_snapshot_step_bytes, 1), 40u);
+  EXPECT_EQ(test.snapshot(false, default_snapshot_step_bytes, 1), test.size());
+  // One that was given up: nobody has what it held.
+  test.table().freeze(true);
+  EXPECT_EQ(test.snapshot(true, default_snapshot_step_bytes, 1), test.size());
+}
+
+struct Sum {
+  void merge(std::uint64_t& to, bool, std::uint64_t other) const { to += other; }
+};
+
+// Slices come and go while they are written.
+TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
+  using Slices = SliceTables<std::uint64_t, std::uint64_t>;
+  using Copy = std::map<Timestamp, std::map<std::uint64_t, std::uint64_t>>;
+  const auto everyone = [](std::uint64_t) { return true; };
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    std::mt19937_64 random(seed);
+    Slices slices;
+    Copy copy;
+    Timestamp first = 0;
+    const auto change = [&] {
+      for (std::uint64_t i = random() % 5; i > 0; --i) {
+        const Timestamp slice = first + static_cast<Timestamp>(random() % 4);
+        const std::uint64_t from = random() % 30'000;
+        const std::size_t count = random() % 2'000;
+        slices.at(slice, count, Sum())
+            .update(
+                count, [&](std::size_t at) { return from + at; },
+                [](std::uint64_t& value, bool, std::size_t) { ++value; });
+        for (std::size_t at = 0; at < count; ++at) ++copy[slice][from + at];
+        if (count == 0) copy[slice];
+      }
+      if (random() % 3 == 0 && !slices.empty()) {
+        first = slices.all().begin()->first + 1;
+        slices.drop_first();
+        copy.erase(copy.begin());
+      }
+    };
+    std::vector<std::string> pieces;  // the last whole one, and deltas
+    std::vector<bool> is_delta;
+    for (int round = 0; round < 10; ++round) {
+      change();
+      const Copy expected = copy;
+      std::string bytes;
+      ByteWriter out(bytes);
+      const bool delta = slices.freeze(round % 4 != 0, out);
+      std::string piece(out.view());
+      for (bool done = false; !done; change()) {
+        std::string more;
+        ByteWriter step(more);
+        done = slices.write_frozen(step, random() % 100 * 1000 + 1);
+        piece += step.view();
+      }
+      if (!delta) {
+        pieces.clear();
+        is_delta.clear();
+      }
+      pieces.push_back(piece);
+      is_delta.push_back(delta);
+      Slices restored;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        ByteReader in(pieces[i]);
+        ASSERT_TRUE(restored.restore(in, is_delta[i], everyone, Sum()));
+        ASSERT_EQ(in.left(), 0u);
+      }
+      restored.settle(Sum());
+      Copy found;
+      for (const auto& [slice, table] : restored.all()) {
+        table->scan(0, [&, at = slice](std::uint64_t key, std::uint64_t value) {
+          found[at][key] = value;
+          return true;
+        });
+      }
+      Copy wanted = expected;
+      std::erase_if(wanted, [](const auto& each) { return each.second.empty(); });
+      ASSERT_EQ(found, wanted) << "seed " << seed << " round " << round;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hummer
