@@ -39,15 +39,6 @@
 
 namespace hummer {
 
-// Which states a piece of a snapshot may hold.
-struct RestoreOptions {
-  // States of the snapshot that the function no longer declares are dropped; else an error.
-  bool allow_dropped_state = false;
-};
-
-// A key's state is on disk and can't be read: KeyedStore::failure().
-struct StateUnavailable {};
-
 template <typename K>
 class KeyedStore final : public KeyedBackend {
   static constexpr bool by_text =
@@ -392,7 +383,6 @@ class KeyedStore final : public KeyedBackend {
     entry.~Entry();
     free_.push_back(new (static_cast<void*>(&entry)) Entry());
   }
-
   std::uint64_t present_states(const Entry& entry) const {
     std::uint64_t present = 0;
     for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -427,12 +417,13 @@ class KeyedStore final : public KeyedBackend {
     heap_bytes_ -= std::exchange(entry.heap_bytes, counted);
   }
   // The bytes that keys are told apart by on disk.
+  static std::string_view bytes_of(const std::string_view& key) { return key; }
+  static std::string_view bytes_of(const std::integral auto& key) {
+    return {reinterpret_cast<const char*>(&key), sizeof key};
+  }
   static std::string_view entry_key_bytes(const Entry& entry) {
-    if constexpr (by_value) {
-      return {reinterpret_cast<const char*>(&entry.key), sizeof entry.key};
-    } else {
-      return comparable(entry);
-    }
+    if constexpr (by_value) return bytes_of(entry.key);
+    if constexpr (!by_value) return comparable(entry);
   }
 
   Status only_timers_left(std::size_t share) const {
@@ -496,12 +487,7 @@ class KeyedStore final : public KeyedBackend {
   }
   // The entry of the key in hand as it is on disk, or null.
   Entry* fetch(const Probe& probe) {
-    std::string_view key;
-    if constexpr (by_value) {
-      key = {reinterpret_cast<const char*>(&probe.value), sizeof probe.value};
-    } else {
-      key = probe.value;
-    }
+    const std::string_view key = bytes_of(probe.value);
     const Result<bool> found = cold_->find(probe.hash, key, cold_value_);
     if (!found.ok()) {
       failure_ = found.status();
