@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   const auto keyed = env.generate(KeyOfIndex{keys}, {.count = keys * rounds, .timestamps = false})
                          .key_by(hummer::identity);
   const auto counts =
-      form == "process" ? keyed.process(CountInState{rounds, {"seen"}}) : keyed.count();
+      form == "process" ? keyed.process(CountInState{.rounds = rounds}) : keyed.count();
   counts
       .add_sink("checksum", hummer::make_operator_factory([&total] {
                   return std::make_unique<hummer::SinkFunctionOperator<Count>>(

@@ -46,6 +46,15 @@ struct KeyedEntry {
   bool used = false;
 };
 
+// Which states a piece of a snapshot may hold.
+struct RestoreOptions {
+  // States of the snapshot that the function no longer declares are dropped; else an error.
+  bool allow_dropped_state = false;
+};
+
+// A key's state is on disk and can't be read: KeyedStore::failure().
+struct StateUnavailable {};
+
 enum class TimerKind : std::uint8_t { event, processing };
 
 class KeyedBackend {

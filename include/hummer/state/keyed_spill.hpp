@@ -26,9 +26,6 @@
 
 namespace hummer {
 
-// A key's state is on disk and can't be read: KeyedStore::failure().
-struct StateUnavailable {};
-
 // What it notes of an entry.
 struct SpillMarks {
   std::uint32_t heap_bytes = 0;  // as counted

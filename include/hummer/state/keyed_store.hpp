@@ -38,12 +38,6 @@
 
 namespace hummer {
 
-// Which states a piece of a snapshot may hold.
-struct RestoreOptions {
-  // States of the snapshot that the function no longer declares are dropped; else an error.
-  bool allow_dropped_state = false;
-};
-
 template <typename K>
 class KeyedStore final : public KeyedBackend {
   static constexpr bool by_text =
