@@ -38,6 +38,9 @@ EnvironmentOptions options_of(SimulatedPlatform& node, int parallelism) {
   options.batch_records = 64;
   options.channel_credits = 2;
   options.spill_directory = "/spill";
+  options.checkpoints.directory = "/checkpoints";
+  options.checkpoints.interval_ms = 30;
+  options.restart = RestartStrategy::no_restart();
   return options;
 }
 
@@ -47,7 +50,7 @@ JobResult run_job(EnvironmentOptions options, PlannedFailures& failures) {
                                  {.count = record_count, .records_per_second = 10'000.0});
   const auto fail = [&failures](std::string_view line) {
     failures.maybe_throw();
-    return line;
+    return std::string(line);
   };
   const auto to_text = [](const KeyValue<Index, Index>& total) {
     return std::to_string(total.key) + " " + std::to_string(total.value);
@@ -92,8 +95,6 @@ TEST_P(MemoryLimit, FailuresAndAnotherParallelismDoNotShow) {
   auto limited = make_simulated_platform({.seed = 100 + GetParam()});
   EnvironmentOptions options = options_of(*limited, 1);
   options.memory_limit_bytes = hardly_any;
-  options.checkpoints.directory = "/checkpoints";
-  options.checkpoints.interval_ms = 30;
   options.checkpoints.keep_at_end = true;
   PlannedFailures failures;
   failures.every = 1500;
