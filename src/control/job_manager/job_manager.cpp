@@ -31,6 +31,7 @@ Status JobManager::State::start() {
   listener_ = std::move(*listener);
   address_ = listener_->local_address();
   executor_ = platform_.make_executor({.name = "jobmanager"});
+  HUMMER_TRY(start_rest());
   executor_->spawn(keep_house(this));
   executor_->spawn(accept_all(this));
   return {};
@@ -40,6 +41,7 @@ void JobManager::State::stop() {
   if (executor_ == nullptr) return;
   executor_->stop();
   sessions_.clear();
+  rest_server_.reset();
   if (listener_ != nullptr) listener_->close();
   listener_.reset();
 }
@@ -123,6 +125,7 @@ JobManager::~JobManager() = default;
 Status JobManager::start() { return state_->start(); }
 void JobManager::stop() { state_->stop(); }
 SocketAddress JobManager::address() const { return state_->address(); }
+std::optional<SocketAddress> JobManager::rest_address() const { return state_->rest_address(); }
 JobManagerCounts JobManager::counts() const { return state_->counts(); }
 
 }  // namespace hummer

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "control/protocol/message_stream.hpp"
@@ -22,6 +23,8 @@ namespace hummer {
 
 struct JobManagerOptions {
   std::string listen_address = "127.0.0.1:6123";
+  std::string rest_address;          // of the HTTP interface (docs/rest.md); empty: none
+  bool rest_may_be_missing = false;  // where something else listens there
   std::string token;
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
@@ -61,6 +64,8 @@ class JobManager {
   void stop();
   // With the real port. REQUIRES: started.
   SocketAddress address() const;
+  // The same of the HTTP interface, if there is one.
+  std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;  // any thread
 
  private:

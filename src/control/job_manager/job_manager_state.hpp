@@ -14,17 +14,19 @@
 
 #include "control/job_manager/cluster_state.hpp"
 #include "control/job_manager/parked_requests.hpp"
+#include "control/rest/rest_api.hpp"
 
 namespace hummer {
 
-class JobManager::State {
+class JobManager::State final : public RestBackend {
  public:
   State(Platform& platform, JobManagerOptions options);
-  ~State() { stop(); }
+  ~State() override { stop(); }
 
   Status start();
   void stop();
   SocketAddress address() const { return address_; }
+  std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;
 
  private:
@@ -58,6 +60,14 @@ class JobManager::State {
   static Task<void> keep_house(State* self);
   void round();
   void raise_descriptor_limit();
+
+  // rest.cpp: what the REST API asks.
+  Status start_rest();
+  Task<wire::ClientAnswer> ask(wire::ClientRequest request) override;
+  std::string metrics() override;
+  Status ready() override;
+  std::int64_t wall_time_ms() override { return executor_->wall_time_ms(); }
+
   void something_happened() {
     happened_ = true;
     house_event_.notify();
@@ -89,6 +99,8 @@ class JobManager::State {
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
   std::list<Greeting*> greetings_;  // oldest first
   std::unique_ptr<Listener> listener_;
+  std::unique_ptr<RestApi> rest_api_;  // null: no REST
+  std::unique_ptr<HttpServer> rest_server_;
   wire::Envelope state_message_;  // of the housekeeper; kept for its memory
 };
 
