@@ -181,6 +181,7 @@ Answer ChainDriver::step_snapshot() {
   Stage& stage = *rests_.front();
   // The first part was written with the barrier.
   if (stage.part.bytes.empty()) {
+    stage.part.bytes.resize(default_snapshot_step_bytes + 4096);  // at once, as it grows slowly
     ByteWriter out(stage.part.bytes);
     const Answer answer = guarded(stage, [&] { return stage.op->snapshot_rest(out); });
     if (answer == Answer::failed) return answer;

@@ -72,6 +72,7 @@ JobResult totals(EnvironmentOptions options, Kind kind, PlannedFailures& failure
         .map(key)
         .key_by(identity)
         .window(TumblingWindows::of(10))
+        .strategy(WindowStrategy::repartition)  // at every parallelism: the same operators
         .count()
         .map([](const Windowed<Index, Index>& one) {
           return KeyValue<Index, Index>{one.key, one.value};

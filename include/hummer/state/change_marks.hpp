@@ -9,14 +9,16 @@
 // them, keep an entry of 16 bytes at 16, and those of a million slots in 128 KiB.)
 //
 // Lifecycle: nothing is kept before the first freeze, which is of everything; from then on changes
-// are. Thread: that of the table.
+// are. Thread: that of the table. Cost of a freeze: nothing for a delta; a whole one writes the
+// bits, 4 MiB each for a table of 32 million slots, in huge pages.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
-#include <vector>
+
+#include <hummer/zeroed_pages.hpp>
 
 namespace hummer {
 
@@ -37,10 +39,11 @@ class ChangeMarks {
   bool freeze(std::size_t slots, bool may_be_delta) {
     const bool delta = may_be_delta && tracked_ && !frozen_;
     if (delta) {
-      std::swap(changed_, pending_);
+      changed_.swap(pending_);
     } else {
-      changed_.assign(words(slots), 0);
-      pending_.assign(words(slots), ~std::uint64_t{0});
+      clear(changed_, slots);
+      clear(pending_, slots);
+      if (slots > 0) std::memset(pending_.data(), 0xFF, pending_.size_bytes());
     }
     tracked_ = frozen_ = true;
     return delta;
@@ -51,21 +54,21 @@ class ChangeMarks {
   // REQUIRES: tracked(). The slot is about to change; whether what it holds is to be saved first.
   bool changing(std::size_t slot) {
     const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
-    changed_[slot / 64] |= bit;
-    if (!frozen_ || (pending_[slot / 64] & bit) == 0) [[likely]]
+    word(changed_, slot) |= bit;
+    if (!frozen_ || (word(pending_, slot) & bit) == 0) [[likely]]
       return false;
-    pending_[slot / 64] ^= bit;
+    word(pending_, slot) ^= bit;
     return true;
   }
-  void prefetch(std::size_t slot) const { __builtin_prefetch(&changed_[slot / 64], 1); }
+  void prefetch(std::size_t slot) const { __builtin_prefetch(&word(changed_, slot), 1); }
 
   // The pending ones among 16 slots from `slot` on, a multiple of 16.
   std::uint32_t pending_from(std::size_t slot) const {
-    return static_cast<std::uint32_t>(pending_[slot / 64] >> (slot % 64)) & 0xFFFF;
+    return static_cast<std::uint32_t>(word(pending_, slot) >> (slot % 64)) & 0xFFFF;
   }
   // Of those, the ones in `slots` will not be written (again).
   void drop_pending(std::size_t slot, std::uint32_t slots) {
-    pending_[slot / 64] &= ~(std::uint64_t{slots} << (slot % 64));
+    word(pending_, slot) &= ~(std::uint64_t{slots} << (slot % 64));
   }
 
   // Growth: the marks as they were; from now on there are none, until carry() brings them along
@@ -75,21 +78,32 @@ class ChangeMarks {
     tracked_ = old.tracked_;
     frozen_ = old.frozen_;
     if (!tracked_) return old;
-    changed_.assign(words(slots), 0);
-    pending_.assign(words(slots), 0);
+    clear(changed_, slots);
+    clear(pending_, slots);
     return old;
   }
   // REQUIRES: tracked().
   void carry(const ChangeMarks& old, std::size_t from, std::size_t to) {
-    changed_[to / 64] |= (old.changed_[from / 64] >> (from % 64) & 1) << (to % 64);
-    pending_[to / 64] |= (old.pending_[from / 64] >> (from % 64) & 1) << (to % 64);
+    word(changed_, to) |= (word(old.changed_, from) >> (from % 64) & 1) << (to % 64);
+    word(pending_, to) |= (word(old.pending_, from) >> (from % 64) & 1) << (to % 64);
   }
 
  private:
-  static std::size_t words(std::size_t slots) { return (slots + 63) / 64; }
+  static std::uint64_t& word(const ZeroedPages& bits, std::size_t slot) {
+    return static_cast<std::uint64_t*>(bits.data())[slot / 64];
+  }
+  // Room for so many bits, none of them set.
+  static void clear(ZeroedPages& bits, std::size_t slots) {
+    const std::size_t bytes = (slots + 63) / 64 * 8;
+    if (bits.size_bytes() != bytes) {
+      bits = bytes == 0 ? ZeroedPages() : ZeroedPages(bytes);
+    } else if (bytes > 0) {
+      std::memset(bits.data(), 0, bytes);
+    }
+  }
 
-  std::vector<std::uint64_t> changed_;
-  std::vector<std::uint64_t> pending_;  // zero where no snapshot is under way
+  ZeroedPages changed_;
+  ZeroedPages pending_;  // zero where no snapshot is under way
   bool tracked_ = false;
   bool frozen_ = false;
 };
