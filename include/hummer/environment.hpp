@@ -29,6 +29,7 @@
 #include <hummer/checkpointing.hpp>
 #include <hummer/connectors.hpp>
 #include <hummer/job_result.hpp>
+#include <hummer/memory_account.hpp>
 #include <hummer/network_settings.hpp>
 #include <hummer/operator.hpp>
 #include <hummer/operators/generator_source.hpp>
@@ -54,6 +55,10 @@ struct EnvironmentOptions {
   bool chaining = true;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
+  // What the job may hold in memory in this process, in bytes (see memory_account.hpp); 0: no
+  // limit. State beyond it goes to files in `spill_directory`, which have no name there.
+  std::size_t memory_limit_bytes = 0;
+  std::string spill_directory = default_spill_directory;
   // How records reach windows, where the stream does not say.
   WindowStrategy window_strategy = WindowStrategy::automatic;
   // Progress on standard error; the final summary too.

@@ -75,6 +75,7 @@
 #include <hummer/bytes.hpp>
 #include <hummer/collector.hpp>
 #include <hummer/key_hash.hpp>
+#include <hummer/memory_account.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -204,6 +205,11 @@ class OperatorContext {
   virtual Executor& executor() = 0;
   virtual WakeEvent& wake_event() = 0;
 
+  // What the operator holds is counted here; null: nobody counts. Where state goes that has no room
+  // in memory: a directory on disk.
+  MemoryAccount* memory() const { return memory_.get(); }
+  const std::string& spill_directory() const { return spill_directory_; }
+
   // Figures for progress and results: bytes read or written, and of how many.
   void count_bytes(std::uint64_t bytes) { bytes_ += bytes; }
   // Records in beyond those that are in the input batch when process() is done: of one that stands
@@ -230,6 +236,8 @@ class OperatorContext {
   bool wrote_delta_ = false;
   std::size_t snapshot_step_bytes_ = default_snapshot_step_bytes;
   bool bounded_ = true;
+  std::shared_ptr<MemoryAccount> memory_;
+  std::string spill_directory_;
   Status failure_;
   std::uint64_t bytes_ = 0;
   std::uint64_t bytes_expected_ = 0;

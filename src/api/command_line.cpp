@@ -31,6 +31,26 @@ Status parse_number(std::string_view text, Number least, Number most, Number& nu
   return {};
 }
 
+// "64M", "2GiB", "1048576": bytes.
+Status parse_size(std::string_view text, std::size_t& bytes) {
+  std::size_t digits = 0;
+  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
+  std::string_view unit = text.substr(digits);
+  if (unit.ends_with("iB")) unit.remove_suffix(2);
+  constexpr std::string_view units = "KMGT";
+  const std::size_t power = unit.empty() ? 0 : units.find(unit) + 1;
+  std::size_t number = 0;
+  if (unit.size() > 1 || (unit.size() == 1 && power == 0) ||
+      !parse_number<std::size_t>(text.substr(0, digits), 0, std::size_t{1} << 20 << 20, number)
+           .ok() ||
+      number > (std::size_t{1} << 50) >> (10 * power)) {
+    return {ErrorCode::invalid_argument,
+            fmt::format("'{}' is not a size: say 512M, 4GiB or a number of bytes", text)};
+  }
+  bytes = number << (10 * power);
+  return {};
+}
+
 const Option options_table[] = {
     {"config", "FILE",
      "TOML file; its table [job] holds options like these (docs/configuration.md)",
@@ -51,6 +71,16 @@ const Option options_table[] = {
      "partial aggregates empty themselves before they outgrow this [64 MiB]",
      [](std::string_view value, EnvironmentOptions& o) {
        return parse_number<std::size_t>(value, 1, std::size_t{1} << 40, o.partial_state_bytes);
+     }},
+    {"memory-limit", "SIZE",
+     "what the job may hold in memory, such as 512M; state beyond it goes to disk [no limit]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_size(value, o.memory_limit_bytes);
+     }},
+    {"spill-dir", "DIR", "where state goes that has no room in memory [/var/tmp]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       o.spill_directory = value;
+       return Status();
      }},
     {"window-strategy", "NAME",
      "how records reach windows: automatic, repartition or partial [automatic]",

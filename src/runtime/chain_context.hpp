@@ -24,6 +24,8 @@ class ChainDriver::Context final : public OperatorContext {
     bounded_ = options.bounded;
     epoch_ = options.restored_epoch;
     slot_objects_ = options.slot_objects;
+    memory_ = options.memory;
+    spill_directory_ = options.spill_directory;
   }
 
   std::int64_t now() const override { return driver_.now_; }

@@ -64,7 +64,9 @@ struct StageOptions {
   bool bounded = true;
   std::uint64_t restored_epoch = 0;
   std::uint32_t batch_records = default_batch_records;
-  SlotObjects* slot_objects = nullptr;  // outlives the chain
+  SlotObjects* slot_objects = nullptr;              // outlives the chain
+  std::shared_ptr<MemoryAccount> memory = nullptr;  // of the stage; null: nobody counts
+  std::string spill_directory = {};
 };
 
 class ChainDriver {

@@ -189,7 +189,7 @@ TEST(EmbeddedRestarts, StateThatTheJobNoLongerHasIsRefused) {
   const auto without_count = [&] {
     StreamExecutionEnvironment env(options);
     env.generate([](Index i) { return i; }, {.count = Index{10}}).write_file("/other");
-    return env.execute("another job");
+    return env.execute("running counts");
   };
   const JobResult refused = without_count();
   EXPECT_EQ(refused.status.code(), ErrorCode::invalid_graph);

@@ -102,17 +102,20 @@ class KeyedProcessOperator final : public Operator {
   Status snapshot(ByteWriter& out) override {
     std::string bytes;
     ByteWriter store(bytes);
-    const bool delta = store_.freeze(context().may_write_delta(), store);
-    if (delta) context().wrote_delta();
+    const Result<bool> delta = store_.freeze(context().may_write_delta(), store);
+    if (!delta.ok()) return delta.status();
+    if (*delta) context().wrote_delta();
     out.put_value(snapshot_version);
-    out.put_value(static_cast<std::uint8_t>(delta));
+    out.put_value(static_cast<std::uint8_t>(*delta));
     out.put_value(watermark_);
     snapshot_broadcast(states_.broadcast, out);
     out.put(store.view().data(), store.size());
     return {};
   }
   Answer snapshot_rest(ByteWriter& out) override {
-    return store_.write_frozen(out, context().snapshot_step_bytes()) ? Answer::done : Answer::more;
+    const Result<bool> finished = store_.write_frozen(out, context().snapshot_step_bytes());
+    if (!finished.ok()) return context().fail(finished.status());
+    return *finished ? Answer::done : Answer::more;
   }
   Status open() override {
     HUMMER_TRY(bind());
@@ -139,11 +142,13 @@ class KeyedProcessOperator final : public Operator {
 
   Answer process(Batch& in, Output& out) override { return process_input(0, in, out); }
   Answer process_input(int input, Batch& in, Output& out) override {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      Answer answer = Answer::failed;
-      (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
-      return answer;
-    }(std::index_sequence_for<Inputs...>{});
+    return within_share([&] {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        Answer answer = Answer::failed;
+        (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
+        return answer;
+      }(std::index_sequence_for<Inputs...>{});
+    });
   }
 
   Answer watermark(Timestamp time, Output& out) override {
@@ -181,7 +186,9 @@ class KeyedProcessOperator final : public Operator {
     if (bound_) return {};
     bound_ = true;
     states_ = DeclaredStates::of(user_);
-    return store_.bind(states_.keyed).with_context("operator '" + context().name() + "'");
+    Status bound = store_.bind(states_.keyed);
+    store_.open(context());
+    return bound.with_context("operator '" + context().name() + "'");
   }
 
   template <std::size_t I>
@@ -242,8 +249,26 @@ class KeyedProcessOperator final : public Operator {
     }
   }
 
+  // The call, and behind it what the store has too much of in memory goes to disk.
+  template <typename Call>
+  Answer within_share(Call&& call) {
+    if (!store_.limited()) return call();
+    try {
+      const Answer answer = call();
+      if (answer == Answer::failed) return answer;
+      if (!store_.failure().ok()) return context().fail(store_.failure());  // kept from us
+      Status status = store_.keep_within_share();
+      return status.ok() ? answer : context().fail(std::move(status));
+    } catch (const StateUnavailable&) {
+      return context().fail(store_.failure());
+    }
+  }
+
   // The timers up to `limit`. An unfinished one (its hook answered `more`) goes first.
   Answer fire(TimerKind kind, Timestamp limit, Output& out) {
+    return within_share([&] { return fire_within_share(kind, limit, out); });
+  }
+  Answer fire_within_share(TimerKind kind, Timestamp limit, Output& out) {
     const std::size_t used = out.batch().size();
     {
       Emit emit(out, sides_, watermark_, store_);

@@ -4,16 +4,17 @@
 // Emits once per key at the end, or (`emit_epochs`) the keys that changed, every
 // `epoch_ms` and as soon as input pauses while the table is small.
 // State: accumulator by key (table_snapshot.hpp). Where the partial half runs
-// in the same slot both use one table: see co_located_state.hpp.
+// in the same slot both use one table: see co_located_state.hpp. With a limit to memory they
+// don't, and what goes beyond this one's share is on disk: see cold_accumulators.hpp.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
-#include <hummer/operators/table_snapshot.hpp>
-#include <hummer/state/accumulator_table.hpp>
+#include <hummer/operators/spilling_accumulators.hpp>
 
 namespace hummer {
 
@@ -22,6 +23,7 @@ class MergeAggregateOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
   using Result = typename Aggregate::Result;
   using State = CoLocatedState<K, Accumulator>;
+  using Own = SpillingAccumulators<K, Aggregate>;
 
  public:
   MergeAggregateOperator(Aggregate aggregate, bool emit_epochs, std::string pair_name = {},
@@ -34,7 +36,8 @@ class MergeAggregateOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
 
   Status open() override {
-    if (pair_name_.empty() || !own_.empty()) return {};
+    own_.open(context(), aggregate_, !emit_epochs_);
+    if (pair_name_.empty() || own_.limited() || !own_.table().empty()) return {};
     auto state = State::find(context(), pair_name_);
     if (state->partial_alone) return {};
     state->merge_joined = true;
@@ -56,7 +59,12 @@ class MergeAggregateOperator final : public Operator {
     };
     const bool joins = pair_ && (!pair_->handing_on || pair_->table.has_room_for(records.size()));
     if (joins && !pair_->handing_on) fold_own();
-    AccumulatorTable<K, Accumulator>& table = joins ? pair_->table : own_;
+    AccumulatorTable<K, Accumulator>& table = joins ? pair_->table : own_.table();
+    if (own_.must_fetch()) {
+      if (Status status = own_.fetch(records.size() - first, key_of); !status.ok()) {
+        return context().fail(std::move(status));
+      }
+    }
     table.update(records.size() - first, key_of, merge);
     if (emit_epochs_) {
       changed_.update(records.size() - first, key_of, [](bool&, bool, std::size_t) {});
@@ -66,6 +74,7 @@ class MergeAggregateOperator final : public Operator {
       }
     }
     in_hand.set(records.size());
+    if (own_.limited()) return answer(own_.keep_within_share(changed_.memory_bytes()));
     return Answer::done;
   }
 
@@ -80,8 +89,9 @@ class MergeAggregateOperator final : public Operator {
     if (emit_epochs_) return emit_changed(out);
     const auto result = [&](const Accumulator& a) { return aggregate_.result(a); };
     if (!pair_) {
+      if (own_.spilled()) return emit_spilled(out);
       const Answer answer =
-          emit_table<K, Result>(own_, cursor_, out, [](const K&) { return true; }, result);
+          emit_table<K, Result>(own_.table(), cursor_, out, [](const K&) { return true; }, result);
       if (answer == Answer::done) own_.clear();  // a snapshot from here on emits nothing twice
       return answer;
     }
@@ -95,25 +105,54 @@ class MergeAggregateOperator final : public Operator {
 
   Status snapshot(ByteWriter& out) override {
     HUMMER_ASSERT(!pair_);
-    return begin_table_snapshot(own_, context(), out);
+    return own_.snapshot(out);
   }
-  Answer snapshot_rest(ByteWriter& out) override {
-    return table_snapshot_rest(own_, context(), out);
-  }
+  Answer snapshot_rest(ByteWriter& out) override { return own_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
-    return restore_table(own_, context(), in,
-                         [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
-                           aggregate_.merge(accumulator, is_new, other);
-                         });
+    own_.open(context(), aggregate_, !emit_epochs_);
+    return own_.restore(in);
   }
 
  private:
+  Answer answer(Status status) {
+    return status.ok() ? Answer::done : context().fail(std::move(status));
+  }
+
+  // At the end: what is on disk and in memory, merged.
+  Answer emit_spilled(Output& out) {
+    if (!scan_) {
+      hummer::Result<typename Own::Scan> scan = own_.scan_all();
+      if (!scan.ok()) return context().fail(scan.status());
+      scan_.emplace(std::move(*scan));
+    }
+    auto collector = out.collector<KeyValue<K, Result>>();
+    while (!collector.full()) {
+      const hummer::Result<bool> found = scan_->next();
+      if (!found.ok()) return context().fail(found.status());
+      if (!*found) {
+        scan_.reset();
+        own_.clear();
+        return Answer::done;
+      }
+      if constexpr (std::is_same_v<K, std::string_view>) {
+        collector(KeyValue<K, Result>{collector.copy(scan_->key), aggregate_.result(scan_->value)});
+      } else {
+        collector(KeyValue<K, Result>{scan_->key, aggregate_.result(scan_->value)});
+      }
+    }
+    return Answer::more;
+  }
   // The keys that changed since the last time, with their totals.
   Answer emit_changed(Output& out) {
     auto collector = out.collector<KeyValue<K, Result>>();
     if (collector.full()) return Answer::more;
+    Status fetched;
     cursor_ = changed_.scan(cursor_, [&](const K& key, bool) {
-      own_.update(
+      if (own_.must_fetch()) {
+        fetched = own_.fetch(1, [&](std::size_t) -> const K& { return key; });
+        if (!fetched.ok()) return false;
+      }
+      own_.table().update(
           1, [&](std::size_t) -> const K& { return key; },
           [&](Accumulator& accumulator, bool, std::size_t) {
             if constexpr (std::is_same_v<K, std::string_view>) {
@@ -124,16 +163,17 @@ class MergeAggregateOperator final : public Operator {
           });
       return !collector.full();
     });
+    if (!fetched.ok()) return context().fail(std::move(fetched));
     if (cursor_ != changed_.scan_end) return Answer::more;
     cursor_ = 0;
     changed_.clear();
-    return Answer::done;
+    return own_.limited() ? answer(own_.keep_within_share(0)) : Answer::done;
   }
 
   // What arrived while the partial half was handing on.
   void fold_own() {
-    if (own_.empty()) return;
-    own_.scan(0, [&](const K& key, const Accumulator& other) {
+    if (own_.table().empty()) return;
+    own_.table().scan(0, [&](const K& key, const Accumulator& other) {
       pair_->table.update(
           1, [&](std::size_t) -> const K& { return key; },
           [&](Accumulator& accumulator, bool is_new, std::size_t) {
@@ -141,7 +181,7 @@ class MergeAggregateOperator final : public Operator {
           });
       return true;
     });
-    own_ = {};
+    own_.table() = {};
   }
 
   Aggregate aggregate_;
@@ -149,7 +189,8 @@ class MergeAggregateOperator final : public Operator {
   const std::string pair_name_;
   const std::int64_t epoch_ms_;
   std::shared_ptr<State> pair_;  // null: alone
-  AccumulatorTable<K, Accumulator> own_;
+  Own own_;
+  std::optional<typename Own::Scan> scan_;  // of the emission in hand
   KeyTable<K, bool> changed_;
   std::size_t cursor_ = 0;
   bool timer_set_ = false;
@@ -169,6 +210,10 @@ class RunningAggregateOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
 
+  Status open() override {
+    state_.open(context(), aggregate_, false);
+    return {};
+  }
   Answer process(Batch& in, Output& out) override {
     const auto records = in.values<In>();
     Batch& target = out.batch();
@@ -182,33 +227,40 @@ class RunningAggregateOperator final : public Operator {
         in_hand.set(run.first + i);
         return K(std::invoke(key_of_, records[run.first + i]));
       };
-      table_.update(run.count, key_at, [&](Accumulator& accumulator, bool is_new, std::size_t i) {
-        K key = key_at(i);
-        aggregate_.add(accumulator, is_new, records[run.first + i]);
-        collector(KeyValue<K, Result>{std::move(key), aggregate_.result(accumulator)});
-        if (timed) target.timestamps().push_back(in.timestamps()[run.first + i]);
-      });
+      if (state_.must_fetch()) {
+        if (Status status = state_.fetch(run.count, key_at); !status.ok()) {
+          return context().fail(std::move(status));
+        }
+      }
+      state_.table().update(
+          run.count, key_at, [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+            K key = key_at(i);
+            aggregate_.add(accumulator, is_new, records[run.first + i]);
+            collector(KeyValue<K, Result>{std::move(key), aggregate_.result(accumulator)});
+            if (timed) target.timestamps().push_back(in.timestamps()[run.first + i]);
+          });
       in_hand.set(run.first + run.count);
     }
     if (!in.has_timestamps() && target.has_timestamps()) pad_timestamps(target, target.size());
+    if (state_.limited()) {
+      if (Status status = state_.keep_within_share(0); !status.ok()) {
+        return context().fail(std::move(status));
+      }
+    }
     return in.finished() ? Answer::done : Answer::more;
   }
 
-  Status snapshot(ByteWriter& out) override { return begin_table_snapshot(table_, context(), out); }
-  Answer snapshot_rest(ByteWriter& out) override {
-    return table_snapshot_rest(table_, context(), out);
-  }
+  Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
+  Answer snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
-    return restore_table(table_, context(), in,
-                         [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
-                           aggregate_.merge(accumulator, is_new, other);
-                         });
+    state_.open(context(), aggregate_, false);
+    return state_.restore(in);
   }
 
  private:
   KeyOf key_of_;
   Aggregate aggregate_;
-  AccumulatorTable<K, Accumulator> table_;
+  SpillingAccumulators<K, Aggregate> state_;
 };
 
 }  // namespace hummer

@@ -43,7 +43,13 @@ class PartialAggregateOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Accumulator>>()); }
 
   Status open() override {
-    state_ = State::find(context(), options_.pair_name);
+    // With a limit to memory it hands on sooner, and what it hands on belongs to the merge half.
+    memory_.open(context().memory(), false);
+    if (memory_.limited()) {
+      const auto shares = static_cast<std::size_t>(16 * context().parallelism());
+      limit_bytes_ = std::min(limit_bytes_, context().memory()->limit_bytes() / shares);
+    }
+    state_ = State::find(context(), memory_.limited() ? std::string() : options_.pair_name);
     return {};
   }
 
@@ -77,6 +83,7 @@ class PartialAggregateOperator final : public Operator {
       timer_set_ = true;
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);
     }
+    (void)memory_.set(table.memory_bytes());  // whatever the others hold: it can't do with less
     // The batch is taken: what is emitted now belongs to it, and the next call starts empty.
     if (table.at_limit(limit_bytes_)) return emit(out);
     return Answer::done;
@@ -138,6 +145,7 @@ class PartialAggregateOperator final : public Operator {
   KeyOf key_of_;
   Aggregate aggregate_;
   PartialAggregateOptions options_;
+  MemoryUse memory_;
   std::shared_ptr<State> state_;
   std::size_t cursor_ = 0;
   bool emitting_ = false;

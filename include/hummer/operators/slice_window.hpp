@@ -50,6 +50,7 @@ class SliceWindowOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   Status open() override {
+    memory_.open(context().memory(), false);
     take_restored();
     const Status status = grid_.check();
     if (status.ok() && processing_time()) arm();
@@ -76,6 +77,11 @@ class SliceWindowOperator final : public Operator {
       RecordInHand in_hand(in);
       for (const SliceRuns::Run& run : runs_.runs()) add_run(in, run, in_hand);
       in_hand.set(in.size());
+    }
+    if (memory_.limited()) {
+      if (Status status = memory_.set(slices_.memory_bytes()); !status.ok()) {
+        return context().fail(std::move(status));
+      }
     }
     if (processing_time()) arm();
     if (dirty_.empty()) return Answer::done;
@@ -369,6 +375,7 @@ class SliceWindowOperator final : public Operator {
   Finish finish_;
   SliceRuns runs_;
   Slices slices_;
+  MemoryUse memory_;
   SlidingMerge<K, Accumulator, Aggregate> sliding_{aggregate_};
   std::vector<Timestamp> times_;  // of processing time
   Timestamp watermark_ = no_timestamp;

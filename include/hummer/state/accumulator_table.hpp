@@ -120,6 +120,7 @@ class AccumulatorTable {
     });
   }
   static constexpr std::uint8_t end_of_entries = 0;
+  static constexpr std::uint8_t entry_follows = 1;  // key and accumulator
 
   // put(A&, is_new, const A&) for what a snapshot holds of the keys for which owns(key); false: not
   // valid.
@@ -140,8 +141,6 @@ class AccumulatorTable {
   }
 
  private:
-  static constexpr std::uint8_t entry_follows = 1;
-
   void encode(const K& key, const Value& value, ByteWriter& out) const {
     if constexpr (std::is_integral_v<K> && std::is_integral_v<A>) {  // the codec's bytes, at one go
       char bytes[1 + sizeof(K) + sizeof(A)];

@@ -46,6 +46,15 @@ struct KeyedEntry {
   bool used = false;
 };
 
+// Which states a piece of a snapshot may hold.
+struct RestoreOptions {
+  // States of the snapshot that the function no longer declares are dropped; else an error.
+  bool allow_dropped_state = false;
+};
+
+// A key's state is on disk and can't be read: KeyedStore::failure().
+struct StateUnavailable {};
+
 enum class TimerKind : std::uint8_t { event, processing };
 
 class KeyedBackend {
@@ -121,6 +130,11 @@ class KeyedState {
   [[nodiscard]] virtual bool decode(ByteReader& in, KeyedEntry& entry) const = 0;
   // Drops what is older than its time to live.
   virtual void expire(KeyedEntry& entry, Timestamp now) const = 0;
+  // When the last of it will have outlived its time. REQUIRES: present.
+  virtual Timestamp last_expiry(const KeyedEntry& entry) const = 0;
+  // About what its values hold beside their cell; whether they can at all.
+  virtual std::size_t heap_bytes(const KeyedEntry& entry) const = 0;
+  virtual bool uses_heap() const = 0;
 
  protected:
   KeyedState(const KeyedState&) = default;

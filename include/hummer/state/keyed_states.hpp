@@ -34,6 +34,24 @@
 namespace hummer {
 namespace detail {
 
+// About what a value holds beside itself; what is inside other types is guessed.
+template <typename T>
+std::size_t heap_bytes_of(const T& value) {
+  constexpr std::size_t per_allocation = 16;
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    return 0;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value.capacity() < sizeof(T) / 2 ? 0 : value.capacity() + per_allocation;
+  } else if constexpr (requires { value.capacity() * sizeof(*value.data()); }) {
+    using Element = std::remove_cvref_t<decltype(*value.data())>;
+    const std::size_t inside =
+        value.empty() ? 0 : value.size() * heap_bytes_of<Element>(value.front());
+    return value.capacity() * sizeof(Element) + per_allocation + inside;
+  } else {
+    return 2 * sizeof(T);
+  }
+}
+
 template <typename T>
 consteval bool check_state_type() {
   static_assert(HasCodec<T>,
@@ -72,6 +90,13 @@ class StateOf : public KeyedState {
     cell(entry).expire(now);
     if (cell(entry).empty()) --entry.live;
   }
+  Timestamp last_expiry(const KeyedEntry& entry) const final {
+    return static_cast<const Cell*>(cell_of(entry))->last_expiry();
+  }
+  std::size_t heap_bytes(const KeyedEntry& entry) const final {
+    return static_cast<const Cell*>(cell_of(entry))->heap_bytes();
+  }
+  bool uses_heap() const final { return Cell::uses_heap; }
   void clear() {
     KeyedEntry* const entry = backend().find();
     if (entry == nullptr || cell(*entry).empty()) return;
@@ -120,7 +145,11 @@ struct ValueCell {
   std::optional<T> value;
   Timestamp expires = end_of_time;
 
+  static constexpr bool uses_heap = !std::is_trivially_copyable_v<T>;
+
   bool empty() const { return !value.has_value(); }
+  Timestamp last_expiry() const { return expires; }
+  std::size_t heap_bytes() const { return value ? heap_bytes_of(*value) : 0; }
   bool expires_by(Timestamp now) const { return expires <= now; }
   void expire(Timestamp now) {
     if (expires <= now) value.reset();
@@ -139,7 +168,11 @@ struct ListCell {
   std::vector<T> values;
   std::vector<Timestamp> expires;  // one per value, or none; never decreasing
 
+  static constexpr bool uses_heap = true;
+
   bool empty() const { return values.empty(); }
+  Timestamp last_expiry() const { return expires.empty() ? end_of_time : expires.back(); }
+  std::size_t heap_bytes() const { return heap_bytes_of(values) + heap_bytes_of(expires); }
   bool expires_by(Timestamp now) const { return !expires.empty() && expires.front() <= now; }
   void expire(Timestamp now) {
     const auto gone = std::upper_bound(expires.begin(), expires.end(), now) - expires.begin();
@@ -196,7 +229,20 @@ struct MapCell {
   };
   std::map<K, Mapped, CanonicalLess<K>> values;
 
+  static constexpr bool uses_heap = true;
+
   bool empty() const { return values.empty(); }
+  Timestamp last_expiry() const {
+    Timestamp last = no_timestamp;
+    for (const auto& item : values) last = std::max(last, item.second.expires);
+    return last;
+  }
+  std::size_t heap_bytes() const {
+    constexpr std::size_t node_bytes = sizeof(typename decltype(values)::value_type) + 48;
+    if (values.empty()) return 0;
+    const auto& [key, mapped] = *values.begin();
+    return values.size() * (node_bytes + heap_bytes_of(key) + heap_bytes_of(mapped.value));
+  }
   bool expires_by(Timestamp now) const {
     return std::any_of(values.begin(), values.end(),
                        [now](const auto& item) { return item.second.expires <= now; });

@@ -11,6 +11,8 @@
 // when a state is touched, at most once. An entry with nothing left in it is
 // removed when the next key is named.
 //
+// Beyond its operator's share of memory entries go to disk: keyed_spill.hpp.
+//
 // Snapshot: freeze() writes key type and the states with their names and types, write_frozen() in
 // steps every entry with its timers, or those that changed since the last one and the keys that
 // are gone, while the store goes on: an entry that changes before it was written is saved first.
@@ -31,15 +33,10 @@
 #include <hummer/operator.hpp>
 #include <hummer/state/entry_index.hpp>
 #include <hummer/state/keyed_backend.hpp>
+#include <hummer/state/keyed_spill.hpp>
 #include <hummer/state/saved_entries.hpp>
 
 namespace hummer {
-
-// Which states a piece of a snapshot may hold.
-struct RestoreOptions {
-  // States of the snapshot that the function no longer declares are dropped; else an error.
-  bool allow_dropped_state = false;
-};
 
 template <typename K>
 class KeyedStore final : public KeyedBackend {
@@ -57,6 +54,7 @@ class KeyedStore final : public KeyedBackend {
     OwnedKey key{};
     std::conditional_t<by_text || by_value, std::type_identity<void>, std::string> bytes{};
     const Timer* first_timer = nullptr;  // of a list
+    SpillMarks marks;
   };
   struct Timer {
     Timestamp time;
@@ -110,6 +108,9 @@ class KeyedStore final : public KeyedBackend {
     return {};
   }
 
+  // Behind bind: what it holds is counted from now on, and kept within the operator's share.
+  void open(OperatorContext& context) { spill_.open(context); }
+
   // ---- the key in hand ----
 
   // REQUIRES: the key outlives its time in hand.
@@ -131,6 +132,7 @@ class KeyedStore final : public KeyedBackend {
     }
   }
   void leave_key() {
+    if (current_ != nullptr && spill_.limited()) spill_.count_heap(static_cast<Entry&>(*current_));
     if (current_ != nullptr && current_->live == 0) erase(static_cast<Entry&>(*current_));
     current_ = nullptr;
     looked_up_ = false;
@@ -145,6 +147,15 @@ class KeyedStore final : public KeyedBackend {
   std::size_t size() const { return index_.size(); }
   std::size_t memory_bytes() const {
     return slabs_.size() * slab_entries * block_size_ + index_.memory_bytes();
+  }
+
+  // ---- beyond memory: see KeyedSpill ----
+
+  bool limited() const { return spill_.limited(); }
+  const Status& failure() const { return spill_.failure(); }
+  Status keep_within_share() {
+    leave_key();
+    return spill_.keep_within_share();
   }
 
   // ---- timers ----
@@ -201,13 +212,18 @@ class KeyedStore final : public KeyedBackend {
   // Fixes what write_frozen() then writes: every entry, or with `may_be_delta` what has changed
   // since the last time; answers whether only that. Cheap. One under way is given up, and then
   // everything is written.
-  bool freeze(bool may_be_delta, ByteWriter& out) {
+  Result<bool> freeze(bool may_be_delta, ByteWriter& out) {
     leave_key();
     out.put_text(Codec<OwnedKey>::name());
     out.put_value(static_cast<std::uint8_t>(states_.size()));
     for (const KeyedState* state : states_) {
       out.put_text(state->name());
       out.put_text(state->describe_type());
+    }
+    if (spill_.some_on_disk()) {
+      too_many_gone_ = true;  // no delta will be written any more
+      HUMMER_TRY(spill_.freeze());
+      return false;
     }
     const bool delta = may_be_delta && generation_ != 0 && !frozen_ && !too_many_gone_;
     too_many_gone_ = false;
@@ -222,7 +238,8 @@ class KeyedStore final : public KeyedBackend {
   }
   // Writes entries, until `out` holds about so many bytes, or many were looked at; true: that was
   // all.
-  bool write_frozen(ByteWriter& out, std::size_t until_bytes) {
+  Result<bool> write_frozen(ByteWriter& out, std::size_t until_bytes) {
+    if (spill_.some_on_disk()) return spill_.write_frozen(out, until_bytes);
     for (std::size_t looked_at = 0; frozen_; ++looked_at) {
       if (out.size() >= until_bytes || looked_at == entries_per_step) return false;
       if (!saved_.empty()) {
@@ -272,6 +289,7 @@ class KeyedStore final : public KeyedBackend {
   }
 
  private:
+  friend class KeyedSpill<KeyedStore>;
   static constexpr std::size_t slab_entries = 256;
   static constexpr std::size_t entries_per_step = 8192;
   enum Mark : std::uint8_t { end_of_entries, entry_follows, entry_is_gone };
@@ -326,7 +344,26 @@ class KeyedStore final : public KeyedBackend {
     looked_up_ = true;
     current_ = index_.find(probe.hash,
                            [&](const Entry& entry) { return probe.value == comparable(entry); });
+    if (current_ == nullptr && spill_.some_on_disk()) [[unlikely]]
+      current_ = spill_.fetch(probe, key_bytes(probe.value));
     if (current_ == nullptr && create) current_ = &add(probe);
+    if (current_ != nullptr && spill_.limited())
+      static_cast<Entry*>(current_)->marks.touched = true;
+  }
+  // What keys are told apart by on disk.
+  static std::string_view key_bytes(const auto& value) {
+    if constexpr (by_value) {
+      return {reinterpret_cast<const char*>(&value), sizeof value};
+    } else {
+      return value;
+    }
+  }
+  static std::string_view key_bytes(const Entry& entry) {
+    if constexpr (by_value) {
+      return {reinterpret_cast<const char*>(&entry.key), sizeof entry.key};
+    } else {
+      return comparable(entry);
+    }
   }
 
   Entry& add(const Probe& probe) {
@@ -356,8 +393,13 @@ class KeyedStore final : public KeyedBackend {
   }
   // REQUIRES: it has no timers.
   void erase(Entry& entry) {
+    if (entry.marks.on_disk) return;  // it says that the key is gone
     changing(entry);
     if (entry.made != generation_ && !too_many_gone_) note_gone(entry);
+    remove(entry);
+  }
+  void remove(Entry& entry) {
+    spill_.forget_heap(entry.marks);
     index_.erase(entry);
     destroy_cells(entry);
     const std::size_t slot = entry.slot;
@@ -398,6 +440,9 @@ class KeyedStore final : public KeyedBackend {
   void encode(const Entry& entry, ByteWriter& out) {
     out.put_value(entry_follows);
     Codec<OwnedKey>::encode(entry.key, out);
+    encode_cells(entry, out);
+  }
+  void encode_cells(const Entry& entry, ByteWriter& out) {
     std::uint64_t present = 0;
     for (std::size_t i = 0; i < states_.size(); ++i) {
       present |= std::uint64_t{states_[i]->present(entry)} << i;
@@ -417,8 +462,15 @@ class KeyedStore final : public KeyedBackend {
       out.put_value(timer->time);
     }
   }
-  // `entry`: null: somebody else's.
   Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
+    HUMMER_TRY(decode_cells(in, found, entry));
+    if (entry == nullptr) return {};
+    if (spill_.limited()) spill_.count_heap(*entry);
+    if (entry->live == 0) erase(*entry);  // only dropped state was in it
+    return {};
+  }
+  // `entry`: null: somebody else's.
+  Status decode_cells(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
     std::uint64_t present = 0;
     if (!in.get_value(present)) return cut_short();
     for (; present != 0; present &= present - 1) {
@@ -442,12 +494,12 @@ class KeyedStore final : public KeyedBackend {
       }
       if (entry != nullptr) add_timer(kind, time, *entry);
     }
-    if (entry != nullptr && entry->live == 0) erase(*entry);  // only dropped state was in it
     return {};
   }
   void destroy_cells(Entry& entry) {
     for (const KeyedState* state : states_) state->destroy(entry);
   }
+  std::size_t slot_count() const { return slabs_.size() * slab_entries; }
   Entry& at(std::size_t slot) const {
     char* const slab = reinterpret_cast<char*>(slabs_[slot / slab_entries].get());
     return *reinterpret_cast<Entry*>(slab + slot % slab_entries * block_size_);
@@ -489,6 +541,7 @@ class KeyedStore final : public KeyedBackend {
     return {};
   }
 
+  KeyedSpill<KeyedStore> spill_{*this};
   std::vector<KeyedState*> states_;
   std::size_t block_size_ = 0;
   std::int64_t least_ttl_ms_ = INT64_MAX;

@@ -50,6 +50,11 @@ class SpareTables {
     std::swap(*largest, spare_.back());
     return take();
   }
+  std::size_t memory_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& table : spare_) bytes += table->memory_bytes();
+    return bytes;
+  }
   void give_back(std::unique_ptr<Table> table) {
     if (table->memory_bytes() > small_bytes &&
         table->memory_bytes() / bytes_per_entry_max > table->size()) {
@@ -79,6 +84,11 @@ class SliceTables {
   // By where they begin, in order.
   const Slices& all() const { return slices_; }
   SpareTables<K, A>& spare() { return spare_; }
+  std::size_t memory_bytes() const {
+    std::size_t bytes = spare_.memory_bytes();
+    for (const auto& slice : slices_) bytes += slice.second->memory_bytes();
+    return bytes;
+  }
 
   // The table of the slice; a new one is empty.
   Table& at(Timestamp slice) {

@@ -1,7 +1,7 @@
 // FakeOperatorContext: the surroundings of an operator under test.
 //
-// Its clock stands still until somebody moves it; wake() is only counted. There
-// is no platform below it: an operator that asks for one aborts the test.
+// Its clock stands still until somebody moves it; wake() is only counted. Unless
+// it was given a platform there is none below it: an operator that asks for one aborts the test.
 //
 // Thread: one.
 #pragma once
@@ -22,6 +22,9 @@ class FakeOperatorContext final : public OperatorContext {
     int parallelism = 1;
     bool bounded = true;
     int key_groups = default_key_groups;
+    // Where state goes that has no room in memory; null: nowhere.
+    Platform* platform = nullptr;
+    std::size_t memory_limit_bytes = 0;
   };
 
   FakeOperatorContext() : FakeOperatorContext(Place()) {}
@@ -31,12 +34,18 @@ class FakeOperatorContext final : public OperatorContext {
     parallelism_ = place.parallelism;
     bounded_ = place.bounded;
     key_groups_ = place.key_groups;
+    platform_ = place.platform;
+    spill_directory_ = "/spill";
+    memory_ =
+        MemoryAccount::make_root("the test", place.memory_limit_bytes)->make_child(place.name);
   }
 
   std::int64_t now() const override { return now_; }
   void call_at(std::int64_t when) override { timer_ = when; }
   void wake() override { wakes_.fetch_add(1, std::memory_order_acq_rel); }
-  Platform& platform() override { return *static_cast<Platform*>(missing("platform")); }
+  Platform& platform() override {
+    return platform_ != nullptr ? *platform_ : *static_cast<Platform*>(missing("platform"));
+  }
   Executor& executor() override { return *static_cast<Executor*>(missing("executor")); }
   WakeEvent& wake_event() override { return *static_cast<WakeEvent*>(missing("wake event")); }
 
@@ -68,6 +77,7 @@ class FakeOperatorContext final : public OperatorContext {
     std::abort();
   }
 
+  Platform* platform_ = nullptr;
   std::int64_t now_ = 1'000'000'000;
   std::optional<std::int64_t> timer_;
   std::atomic<int> wakes_{0};

@@ -76,6 +76,12 @@ int run_task_manager(const Invocation& invocation) {
       ->allow_extra_args(false);
   app.add_option("--data-interface", interfaces, "the address of this network interface likewise")
       ->allow_extra_args(false);
+  app.add_option(
+         "--memory-limit", options.memory_limit_bytes,
+         "what jobs may hold in memory, such as 4G; state beyond it goes to disk [no limit]")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--spill-dir", options.spill_directory,
+                 "where state goes that has no room in memory [/var/tmp]");
   add_insecure_option(app, insecure);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;

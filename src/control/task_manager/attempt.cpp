@@ -271,6 +271,8 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.channel_credits = static_cast<std::uint32_t>(job.channel_credits);
   options.spin_ns = job.spin_us < 0 ? busy_poll : microseconds(job.spin_us);
   options.pin_slots = job.pin_slots;
+  options.memory = surroundings_.memory;
+  options.spill_directory = surroundings_.spill_directory;
   options.run = message_.run();
   options.attempt = id_.attempt;
   options.allow_dropped_state = job.checkpoints.allow_dropped_state;

@@ -70,6 +70,8 @@ struct AttemptSurroundings {
   // Of the JobManager that assigned it: with another one, job numbers begin again.
   std::uint64_t job_manager = 0;
   Nanoseconds stuck_patience_ns = seconds(5);
+  std::shared_ptr<MemoryAccount> memory;  // the process's
+  std::string spill_directory;
 };
 
 class Attempt {

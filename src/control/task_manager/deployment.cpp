@@ -107,6 +107,7 @@ Status Deployment::start() {
   HUMMER_TRY(start_data_plane());
   HUMMER_TRY(choose_routes());
   HUMMER_TRY(make_tasks());
+  HUMMER_TRY(count_channels());
   HUMMER_TRY(restore_tasks());
   make_channels();
   for (const ExecutionTask& execution : execution_graph_.tasks) {
@@ -197,6 +198,7 @@ ChannelKey Deployment::key_of(const ExecutionChannel& channel) const {
 }
 
 Status Deployment::make_tasks() {
+  if (options_.memory != nullptr) memory_ = options_.memory->make_child(job_graph_.job_name);
   tasks_by_id_.resize(execution_graph_.tasks.size());
   for (const ExecutionTask& execution : execution_graph_.tasks) {
     if (!is_here(execution)) continue;
@@ -271,8 +273,14 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.run = options_.run;
   stage.attempt = options_.attempt;
   if (options_.restored != nullptr) stage.restored_epoch = options_.restored->checkpoint;
+  stage.spill_directory = options_.spill_directory;
+  std::shared_ptr<MemoryAccount> memory;
+  if (memory_ != nullptr) {
+    memory = memory_->make_child(vertex.name + "[" + std::to_string(execution.subtask) + "]");
+  }
   for (const ChainedOperator& chained : vertex.chain) {
     stage.name = chained.name;
+    if (memory != nullptr) stage.memory = memory->make_child(chained.name);
     stage.uid = chained.uid;
     stage.key_groups =
         chained.key_groups > 0 ? chained.key_groups : static_cast<int>(default_key_groups);
@@ -310,6 +318,22 @@ std::unique_ptr<Emitter> Deployment::make_network_emitter(const ExecutionTask& e
       type, peer);
   emitter->attach(*slot_of(execution).executor, task.wake_event());
   return emitter;
+}
+
+// Batches that may be under way in the channels that end here, full of records; what records point
+// to (text) is not known.
+Status Deployment::count_channels() {
+  if (memory_ == nullptr || !memory_->limited()) return {};
+  channels_memory_ = memory_->make_child("channels");
+  std::map<int, std::size_t> batch_bytes;  // by edge
+  std::size_t bytes = 0;
+  for (const ExecutionChannel& channel : execution_graph_.channels) {
+    if (task_here(channel.to_task) == nullptr) continue;
+    std::size_t& batch = batch_bytes[channel.edge];
+    if (batch == 0) batch = edge_type(channel.edge).size_bytes * options_.batch_records;
+    bytes += batch * options_.channel_credits;
+  }
+  return channels_memory_->set_own(bytes);
 }
 
 void Deployment::make_channels() {

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include <hummer/job_result.hpp>
+#include <hummer/memory_account.hpp>
 
 #include "graph/execution_graph.hpp"
 #include "net/data_plane.hpp"
@@ -80,6 +81,9 @@ struct DeploymentOptions {
   std::uint32_t channel_credits = 8;
   Nanoseconds spin_ns = 0;
   bool pin_slots = false;
+  // The process's account, and where state goes that has no room in memory.
+  std::shared_ptr<MemoryAccount> memory;
+  std::string spill_directory;
 };
 
 // A failure that may only follow from another task's, here or in another process.
@@ -155,6 +159,7 @@ class Deployment {
   // REQUIRES: started(). Those that run operators of the job, not senders and receivers.
   template <typename Function>
   void for_each_chain(Function&& function);
+  Status count_channels();
   void make_channels();
   void make_chain(const ExecutionTask& execution, StreamTask& task);
   void make_emitters(const ExecutionTask& execution, StreamTask& task);
@@ -172,6 +177,8 @@ class Deployment {
   const JobGraph job_graph_;
   const ExecutionGraph execution_graph_;
   const DeploymentOptions options_;
+  std::shared_ptr<MemoryAccount> memory_;           // the job's
+  std::shared_ptr<MemoryAccount> channels_memory_;  // of what may be under way in its channels
   std::vector<std::unique_ptr<Slot>> slots_;
   std::unique_ptr<DataPlaneHost> own_data_plane_;
   DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network

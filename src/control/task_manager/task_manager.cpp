@@ -148,7 +148,9 @@ Status TaskManager::State::start() {
   HUMMER_TRY(data_plane_->start());
 
   host_ = std::make_unique<AttemptHost>(AttemptSurroundings{
-      &platform_, &libraries_, data_plane_.get(), &changed_, 0, options_.stuck_patience_ns});
+      &platform_, &libraries_, data_plane_.get(), &changed_, 0, options_.stuck_patience_ns,
+      MemoryAccount::make_root("this worker", options_.memory_limit_bytes),
+      options_.spill_directory});
   executor_ = platform_.make_executor({.name = "task-manager"});
   executor_->spawn(run());
   return {};

@@ -22,6 +22,8 @@
 #include <string>
 #include <vector>
 
+#include <hummer/memory_account.hpp>
+
 #include "control/job_library/job_libraries.hpp"
 #include "control/protocol/message_stream.hpp"
 #include "platform/platform.hpp"
@@ -39,6 +41,10 @@ struct TaskManagerOptions {
   // Where the data plane listens: "127.0.0.1:0", or one per interface: "eth1=10.0.2.1:0".
   std::vector<std::string> data_addresses = {"127.0.0.1:0"};
   std::uint64_t program_hash = 0;  // application mode
+  // What all jobs here may hold in memory, in bytes (memory_account.hpp; 0: no limit), and where
+  // state goes that has no room in it.
+  std::size_t memory_limit_bytes = 0;
+  std::string spill_directory = default_spill_directory;
   Nanoseconds stop_patience_ns = seconds(10);
   Nanoseconds stuck_patience_ns = seconds(5);  // before what stands still is called stuck
   MessageFaults* faults = nullptr;             // tests

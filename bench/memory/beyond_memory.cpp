@@ -1,0 +1,106 @@
+// beyond_memory: more keyed state than memory (run with and without --memory-limit).
+//
+//   beyond_memory --form count|process [--keys N] [--rounds N] [--memory-limit SIZE]
+//
+// Every key comes once per round, each round in another order without any locality: nothing that a
+// cache likes. `count` is an aggregate (deltas go to disk), `process` reads and writes a state per
+// record. All results are checked. One line of JSON at the end, with the most memory that the
+// process has had.
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <hummer/hummer.hpp>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace {
+
+constexpr std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+// Strides have no factor in common with the number of keys, which is no multiple of them.
+constexpr std::uint64_t strides[] = {7919, 104729, 1299709, 15485863};
+
+struct KeyOfIndex {
+  std::uint64_t keys;
+  std::uint64_t operator()(std::uint64_t index) const {
+    const std::uint64_t round = index / keys;
+    return mixed(index % keys * strides[round % std::size(strides)] % keys);
+  }
+};
+
+using Count = hummer::KeyValue<std::uint64_t, std::uint64_t>;
+
+// Says so when a key has come for the last time.
+struct CountInState {
+  std::uint64_t rounds = 1;
+  hummer::ValueState<std::uint64_t> seen{"seen"};
+  void process(std::uint64_t key, hummer::KeyedOutput<Count>& out) {
+    const std::uint64_t count = seen.update(0, [](std::uint64_t& value) { ++value; });
+    if (count == rounds) out.emit(Count{key, count});
+  }
+};
+
+struct Checksum {
+  std::uint64_t results = 0;
+  std::uint64_t sum = 0;
+  void add(std::uint64_t key, std::uint64_t count) {
+    ++results;
+    sum += mixed(key ^ mixed(count));
+  }
+  friend bool operator==(const Checksum&, const Checksum&) = default;
+};
+
+class ChecksumSink final : public hummer::SinkFunction<Count> {
+ public:
+  explicit ChecksumSink(Checksum* total) : total_(total) {}
+  hummer::Answer write(std::span<const Count> counts) override {
+    for (const Count& one : counts) sum_.add(one.key, one.value);
+    return hummer::Answer::done;
+  }
+  hummer::Answer end() override {
+    *total_ = sum_;
+    return hummer::Answer::done;
+  }
+
+ private:
+  Checksum* total_;
+  Checksum sum_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hummer::StreamExecutionEnvironment env(argc, argv);
+  const std::string form = env.argument_or("form", "count");
+  const std::uint64_t keys = std::stoull(env.argument_or("keys", "1000000"));
+  const std::uint64_t rounds = std::stoull(env.argument_or("rounds", "2"));
+  Checksum total;
+  const auto keyed = env.generate(KeyOfIndex{keys}, {.count = keys * rounds, .timestamps = false})
+                         .key_by(hummer::identity);
+  const auto counts =
+      form == "process" ? keyed.process(CountInState{.rounds = rounds}) : keyed.count();
+  counts
+      .add_sink("checksum", hummer::make_operator_factory([&total] {
+                  return std::make_unique<hummer::SinkFunctionOperator<Count>>(
+                      std::make_unique<ChecksumSink>(&total));
+                }))
+      .parallelism(1);
+  const hummer::JobResult result = env.execute("beyond_memory");
+  if (!result.ok()) return result.exit_code();
+  Checksum expected;
+  for (std::uint64_t key = 0; key < keys; ++key) expected.add(mixed(key), rounds);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  std::printf(
+      "{\"form\": \"%s\", \"keys\": %llu, \"records\": %llu, \"seconds\": %.3f, \"right\": %s, "
+      "\"most_resident_mib\": %ld}\n",
+      form.c_str(), static_cast<unsigned long long>(keys),
+      static_cast<unsigned long long>(keys * rounds), result.seconds,
+      total == expected ? "true" : "false", usage.ru_maxrss / 1024);
+  return total == expected ? 0 : 1;
+}

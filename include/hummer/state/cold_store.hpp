@@ -1,0 +1,83 @@
+// ColdStore: the part of an operator's state that has no room in memory, on disk.
+//
+// Entries (key bytes → value bytes) are in order of their key's hash, then of the key. They come
+// in runs: what an operator puts on disk at once is one run, written from front to back. Later
+// runs hold newer values of the same keys; runs of about the same size are merged, so that there
+// are few. (A log-structured merge tree, O'Neil 1996, in hash order: keys need no order of
+// their own, runs find a block by an index of 16 bytes per 4 KiB, and everything that reads
+// all state is one merge with a buffer per run.)
+//
+// Two uses:
+//   deltas   `combine` makes one value of two: aggregates write what they have folded since the
+//   last
+//            run and never look anything up; scan() merges.
+//   values   without it the newer replaces the older, or removes it; find() looks a key up, with
+//            a filter (8 bits per key, in memory) that spares most reads for keys not there.
+//
+// Lifecycle: made with the operator's context, when the first state goes to disk. Nothing outlives
+// it: files lose their name once they are open, so that a crash leaves nothing behind either.
+// A run's blocks carry checks, so that what a disk gives back wrong is found.
+// Errors: every call that touches the disk; with the operator's name; the store is of no use then.
+// Thread: that of the operator; calls block for as long as the disk takes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <hummer/operator.hpp>
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+struct ColdEntry {
+  std::uint64_t hash = 0;  // of the key, the same for equal keys
+  std::string_view key;
+  std::string_view value;
+  bool removed = false;
+};
+
+// All entries, merged, in order; without those that are removed. Goes on over what was there when
+// it was made, whatever the store does.
+class ColdScan {
+ public:
+  virtual ~ColdScan() = default;
+  // False: there is none left.
+  virtual Result<bool> next() = 0;
+  // Valid until next().
+  virtual const ColdEntry& entry() const = 0;
+};
+
+struct ColdStoreOptions {
+  // Writes what both are together; false: not valid. Empty: the newer value counts.
+  std::function<bool(std::string_view older, std::string_view newer, std::string& both)> combine;
+  // Of values: whether this one may be forgotten when runs are merged.
+  std::function<bool(std::string_view value)> is_dead;
+};
+
+class ColdStore {
+ public:
+  virtual ~ColdStore() = default;
+
+  virtual bool empty() const = 0;
+  // What it holds in memory: indexes and filters.
+  virtual std::size_t memory_bytes() const = 0;
+  virtual std::uint64_t disk_bytes() const = 0;
+
+  // A run: begin, add in order of hash, then key, finish.
+  virtual Status begin_run(std::uint64_t entries_max) = 0;
+  virtual Status add(const ColdEntry& entry) = 0;
+  virtual Status finish_run() = 0;
+
+  // The key's value, as it was written last; false: there is none.
+  virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
+  virtual std::unique_ptr<ColdScan> scan() = 0;
+  virtual void clear() = 0;
+};
+
+// In the operator's spill directory.
+std::unique_ptr<ColdStore> make_cold_store(OperatorContext& context, ColdStoreOptions options);
+
+}  // namespace hummer

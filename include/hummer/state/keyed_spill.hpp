@@ -1,0 +1,227 @@
+// KeyedSpill<Store>: the part of a KeyedStore that keeps it within its operator's share of memory.
+//
+// Entries that were not touched for a while go to disk (cold_store.hpp), and come back when their
+// key is looked up: the second chance of Corbató's clock, over slabs. An entry that has come back
+// stays in memory until it is written again, also an empty one, which then says that the
+// key is gone. Keys with timers stay in memory.
+//
+// Without a limit nothing is counted. Once something is on disk snapshots are whole: everything in
+// memory goes to disk, and what is there then is read in steps while the store goes on. A
+// snapshot that began before is finished first.
+//
+// A look-up that the disk fails throws StateUnavailable; failure() says why.
+// Ownership: part of its store, of which it is a friend. Thread: that of the operator.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hummer/memory_account.hpp>
+#include <hummer/state/cold_store.hpp>
+#include <hummer/state/keyed_backend.hpp>
+
+namespace hummer {
+
+// What it notes of an entry.
+struct SpillMarks {
+  std::uint32_t heap_bytes = 0;  // as counted
+  bool touched = false;          // since the clock's hand came by
+  bool on_disk = false;          // there is a version of it, too
+};
+
+template <typename Store>
+class KeyedSpill {
+ public:
+  explicit KeyedSpill(Store& store) : store_(store) {}
+
+  // Behind the store's bind.
+  void open(OperatorContext& context) {
+    context_ = &context;
+    memory_.open(context.memory(), true);
+    limited_ = memory_.limited();
+    heap_states_.clear();
+    for (KeyedState* state : store_.states_) {
+      if (state->uses_heap()) heap_states_.push_back(state);
+    }
+  }
+
+  bool limited() const { return limited_; }
+  // Now or earlier.
+  bool some_on_disk() const { return cold_ != nullptr; }
+  const Status& failure() const { return failure_; }
+
+  // What an entry holds outside its cells; when its key is left, and when it goes.
+  template <typename Entry>
+  void count_heap(Entry& entry) {
+    std::size_t bytes = 0;
+    for (const KeyedState* state : heap_states_) bytes += state->heap_bytes(entry);
+    if constexpr (!Store::by_value) bytes += Store::key_bytes(entry).size();
+    const auto counted = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, UINT32_MAX));
+    heap_bytes_ += counted;
+    heap_bytes_ -= std::exchange(entry.marks.heap_bytes, counted);
+  }
+  void forget_heap(const SpillMarks& marks) { heap_bytes_ -= marks.heap_bytes; }
+
+  // Between two batches, without a key in hand. limit_exceeded: only keys with timers are left.
+  Status keep_within_share() {
+    const std::size_t share = memory_.share_bytes();
+    const std::size_t held = held_bytes();
+    // Entries must not move while a snapshot of them is being written.
+    if (held > share && !store_.frozen_) {
+      HUMMER_TRY(put_on_disk(held - share / 2, false));
+      if (entries_bytes() > share) return only_timers_left(share);
+    }
+    return memory_.set(held_bytes());
+  }
+
+  // The entry of the key in hand as it is on disk, or null.
+  template <typename Probe>
+  typename Store::Entry* fetch(const Probe& probe, std::string_view key) {
+    const Result<bool> found = cold_->find(probe.hash, key, value_);
+    if (!found.ok()) {
+      failure_ = found.status();
+      throw StateUnavailable();
+    }
+    if (!*found) return nullptr;
+    typename Store::Entry& entry = store_.add(probe);
+    entry.marks.on_disk = true;
+    Timestamp last = 0;
+    ByteReader in(value_);
+    // Blocks carry checks, and what is in them was written by us.
+    HUMMER_ASSERT(in.get_value(last) && store_.decode_cells(in, store_.states_, &entry).ok());
+    return &entry;
+  }
+
+  // ---- snapshot, once some is on disk ----
+
+  Status freeze() {
+    HUMMER_TRY(put_on_disk(SIZE_MAX, true));
+    frozen_ = cold_->scan();
+    return {};
+  }
+  // See KeyedStore::write_frozen.
+  Result<bool> write_frozen(ByteWriter& out, std::size_t until_bytes) {
+    while (frozen_ != nullptr) {
+      if (out.size() >= until_bytes) return false;
+      const Result<bool> found = frozen_->next();
+      if (!found.ok()) return found.status();
+      if (!*found) {
+        frozen_.reset();
+        out.put_value(Store::end_of_entries);
+        break;
+      }
+      const ColdEntry& cold = frozen_->entry();
+      out.put_value(Store::entry_follows);
+      if constexpr (Store::by_text) {
+        out.put_text(cold.key);
+      } else {
+        out.put(cold.key.data(), cold.key.size());
+      }
+      out.put(cold.value.data() + sizeof(Timestamp), cold.value.size() - sizeof(Timestamp));
+    }
+    return true;
+  }
+
+ private:
+  using Entry = typename Store::Entry;
+  static constexpr std::size_t index_bytes = 32;  // of an entry, about
+
+  // What is in use; slabs are not given back, so they have held this much at some time.
+  std::size_t held_bytes() const {
+    return entries_bytes() + (cold_ == nullptr ? 0 : cold_->memory_bytes());
+  }
+  std::size_t entries_bytes() const {
+    return store_.size() * (store_.block_size_ + index_bytes) + heap_bytes_;
+  }
+  Status only_timers_left(std::size_t share) const {
+    return {ErrorCode::limit_exceeded,
+            "the keys of operator '" + context_->name() + "' that have timers hold " +
+                std::to_string(entries_bytes()) + " bytes, and its share of --memory-limit is " +
+                std::to_string(share) +
+                "; such keys cannot go to disk: raise the limit, or spread the job over more "
+                "workers"};
+  }
+
+  // Values: until when anything of it lives, i64, then as in a snapshot. `all`: also what must stay
+  // in memory.
+  Status put_on_disk(std::size_t bytes, bool all) {
+    std::vector<Entry*> chosen = choose(bytes, all);
+    if (chosen.empty()) return {};
+    std::sort(chosen.begin(), chosen.end(), [](const Entry* a, const Entry* b) {
+      return a->hash != b->hash ? a->hash < b->hash : Store::key_bytes(*a) < Store::key_bytes(*b);
+    });
+    if (cold_ == nullptr) {
+      cold_ = make_cold_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
+                                            Timestamp last = 0;
+                                            ByteReader in(value);
+                                            return !in.get_value(last) || last <= store_.now_ms();
+                                          }});
+    }
+    HUMMER_TRY(cold_->begin_run(chosen.size()));
+    std::string space;
+    for (const Entry* entry : chosen) {
+      ByteWriter value(space);
+      Timestamp last = has_timers(*entry) ? end_of_time : no_timestamp;
+      for (const KeyedState* state : store_.states_) {
+        if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
+      }
+      value.put_value(last);
+      store_.encode_cells(*entry, value);
+      HUMMER_TRY(cold_->add({.hash = entry->hash,
+                             .key = Store::key_bytes(*entry),
+                             .value = value.view(),
+                             .removed = entry->live == 0}));
+    }
+    HUMMER_TRY(cold_->finish_run());
+    for (Entry* entry : chosen) {
+      if (must_stay(*entry)) {
+        entry->marks.on_disk = true;
+      } else {
+        store_.remove(*entry);
+      }
+    }
+    return {};
+  }
+  bool has_timers(const Entry& entry) const { return entry.first_timer != nullptr; }
+  // It has timers, or is in the operator's hands: there is more in it than states.
+  bool must_stay(const Entry& entry) const {
+    std::uint32_t states = 0;
+    for (const KeyedState* state : store_.states_) states += state->present(entry) ? 1 : 0;
+    return entry.live > states;
+  }
+  // Twice round at most: the first time a touched one is passed over.
+  std::vector<Entry*> choose(std::size_t bytes, bool all) {
+    std::vector<Entry*> chosen;
+    const std::size_t slots = store_.slot_count();
+    for (std::size_t looked_at = 0; looked_at < (all ? 1 : 2) * slots && bytes > 0; ++looked_at) {
+      if (hand_ >= slots) hand_ = 0;
+      Entry& entry = store_.at(hand_++);
+      if (!entry.used) continue;
+      if (!all) {
+        if (std::exchange(entry.marks.touched, false) || must_stay(entry)) continue;
+        entry.marks.touched = true;  // not twice
+      }
+      chosen.push_back(&entry);
+      if (!all) bytes -= std::min(bytes, store_.block_size_ + entry.marks.heap_bytes);
+    }
+    return chosen;
+  }
+
+  Store& store_;
+  OperatorContext* context_ = nullptr;
+  MemoryUse memory_;
+  bool limited_ = false;
+  std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
+  std::size_t heap_bytes_ = 0;
+  std::size_t hand_ = 0;              // of the clock
+  std::unique_ptr<ColdStore> cold_;   // null: nothing has ever been on disk
+  std::unique_ptr<ColdScan> frozen_;  // of the snapshot under way
+  std::string value_;
+  Status failure_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,317 @@
+// Operators whose state outgrows memory: under every schedule with no memory at all, in long
+// random runs against a map, and on disks that fail.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include <hummer/identity.hpp>
+#include <hummer/operators/factory.hpp>
+#include <hummer/operators/keyed_process.hpp>
+#include <hummer/operators/merge_aggregate.hpp>
+#include <hummer/testing/operator_harness.hpp>
+
+#include "platform/simulation.hpp"
+
+namespace hummer {
+namespace {
+
+using Number = std::pair<std::uint32_t, std::int64_t>;  // key, value
+constexpr auto key_of_number = [](const Number& number) { return number.first; };
+constexpr auto value_of_number = [](const Number& number) { return number.second; };
+using Sum = SumAggregate<std::int64_t, decltype(value_of_number)>;
+
+void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
+
+// So little memory that everything goes to disk after every batch.
+void without_memory(HarnessOptions& options, Platform& platform) {
+  options.place.platform = &platform;
+  options.place.memory_limit_bytes = 1;
+}
+
+template <typename T>
+auto sorted_by_key(std::vector<T> values) {
+  std::sort(values.begin(), values.end(), [](const T& a, const T& b) { return a.key < b.key; });
+  return values;
+}
+
+TEST(SpillingMergeAggregate, TotalsOfTextKeysAtTheEnd) {
+  using Delta = KeyValue<std::string_view, std::int64_t>;
+  const auto node = make_simulated_platform({.seed = 1});
+  OperatorHarness<Delta> harness(make_operator_factory([] {
+    return std::make_unique<MergeAggregateOperator<std::string_view, Sum>>(Sum{value_of_number},
+                                                                           false);
+  }));
+  without_memory(harness.options(), *node);
+  harness.record({"to", 1}).record({"be", 2}).record({"", 3}).watermark(1).record({"to", 5});
+  harness.record({"a text that is longer than sixteen bytes", 7}).idle().record({"be", 8});
+  harness.output<Delta>()
+      .normalise(sorted_by_key<Delta>)
+      .records({{"", 3}, {"a text that is longer than sixteen bytes", 7}, {"be", 10}, {"to", 6}});
+  expect_ok(harness.run());
+}
+
+TEST(SpillingMergeAggregate, TotalsOfEveryEpoch) {
+  using Delta = KeyValue<std::uint64_t, std::int64_t>;
+  const auto last_of_each = [](std::vector<Delta> seen) {
+    std::map<std::uint64_t, std::int64_t> last;
+    for (const Delta& one : seen) last[one.key] = one.value;
+    std::vector<Delta> result;
+    for (const auto& [key, value] : last) result.push_back({key, value});
+    return result;
+  };
+  const auto node = make_simulated_platform({.seed = 1});
+  OperatorHarness<Delta> harness(make_operator_factory([] {
+    return std::make_unique<MergeAggregateOperator<std::uint64_t, Sum>>(Sum{value_of_number}, true,
+                                                                        std::string(), 1);
+  }));
+  without_memory(harness.options(), *node);
+  harness.options().state_only_by_flush = true;
+  harness.record({1, 1}).record({2, 2}).idle().record({0, 3}).record({1, 5}).watermark(7);
+  harness.record({1, 7}).record({0, 8});
+  harness.output<Delta>().normalise(last_of_each).records({{0, 11}, {1, 13}, {2, 2}});
+  expect_ok(harness.run());
+}
+
+TEST(SpillingRunningAggregate, EveryTotalIsRight) {
+  using Total = KeyValue<std::uint32_t, std::int64_t>;
+  const auto node = make_simulated_platform({.seed = 1});
+  OperatorHarness<Number> harness(make_operator_factory([] {
+    return std::make_unique<
+        RunningAggregateOperator<Number, std::uint32_t, decltype(key_of_number), Sum>>(
+        key_of_number, Sum{value_of_number});
+  }));
+  without_memory(harness.options(), *node);
+  harness.records({{1, 1}, {2, 2}, {1, 3}, {0, 4}, {2, 5}, {1, 6}});
+  harness.output<Total>()
+      .normalise(sorted_by_key<Total>)
+      .records({{0, 4}, {1, 1}, {1, 4}, {1, 10}, {2, 2}, {2, 7}});
+  expect_ok(harness.run());
+}
+
+// Keeps all values of a key in every kind of state; a value of 0 clears them, one below 0 sets a
+// timer.
+struct Everything {
+  using Row = std::vector<std::int64_t>;
+  ValueState<std::int64_t> last{"last"};
+  ListState<std::string> texts{"texts"};
+  MapState<std::int64_t, int> counts{"counts"};
+
+  void process(const Number& number, KeyedOutput<Row>& out) {
+    if (number.second < 0) return out.set_event_timer(-number.second);
+    Row row{number.first, last.get_or(-1)};
+    last.set(number.second);
+    texts.add(std::to_string(number.second) + " in a text that has memory of its own");
+    counts.update(number.second, 0, [](int& count) { ++count; });
+    for (const std::string& text : texts.get()) row.push_back(std::stoi(text));
+    counts.for_each([&](std::int64_t, int count) { row.push_back(count); });
+    out.emit(row);
+    if (number.second != 0) return;
+    last.clear();
+    texts.clear();
+    counts.clear();
+  }
+  void on_timer(Timestamp time, KeyedOutput<Row>& out) { out.emit(Row{time, last.get_or(-1)}); }
+};
+
+template <typename User>
+auto keyed_factory(User user) {
+  using Input = KeyedInput<Number, decltype(key_of_number)>;
+  return make_operator_factory([=] {
+    return std::make_unique<KeyedProcessOperator<std::uint32_t, OutputOfKeyed<User>, User, Input>>(
+        user, Input{key_of_number});
+  });
+}
+
+TEST(SpillingKeyedState, EveryKindOfStateComesBackFromDisk) {
+  const auto node = make_simulated_platform({.seed = 1});
+  OperatorHarness<Number> harness(keyed_factory(Everything{}));
+  without_memory(harness.options(), *node);
+  harness.records({{1, 5}, {2, 7}, {1, 3}, {1, 5}, {1, 0}, {1, 9}, {2, 7}});
+  harness.output<Everything::Row>().records({{1, -1, 5, 1},
+                                             {2, -1, 7, 1},
+                                             {1, 5, 5, 3, 1, 1},
+                                             {1, 3, 5, 3, 5, 1, 2},
+                                             {1, 5, 5, 3, 5, 0, 1, 1, 2},
+                                             {1, -1, 9, 1},
+                                             {2, 7, 7, 7, 2}});
+  expect_ok(harness.run());
+}
+
+TEST(SpillingKeyedState, KeysWithTimersThatHaveNoRoomFailByName) {
+  const auto node = make_simulated_platform({.seed = 1});
+  OperatorHarness<Number> harness(keyed_factory(Everything{}));
+  without_memory(harness.options(), *node);
+  harness.options().with_snapshots = false;
+  harness.records({{1, -5}});
+  harness.expect_failure("the keys of operator 'operator under test' that have timers hold");
+  expect_ok(harness.run());
+}
+
+// Sums per key that live for 1000 ms after they were written last.
+struct FadingSum {
+  ValueState<std::int64_t> sum{"sum", {.ttl_ms = 1000}};
+  void process(const Number& number, KeyedOutput<Number>& out) {
+    if (number.second == 0) return sum.clear();
+    out.emit(Number{number.first, sum.update(0, [&](std::int64_t& s) { s += number.second; })});
+  }
+};
+
+// An operator in surroundings of its own.
+class OperatorRun {
+ public:
+  OperatorRun(const OperatorFactory& factory, Platform& platform, std::size_t limit_bytes)
+      : context_({.name = "sum", .platform = &platform, .memory_limit_bytes = limit_bytes}),
+        operator_(factory.make()) {
+    operator_->set_context(context_);
+    operator_->declare(out_);
+    context_.set_snapshot_step_bytes(1000);  // many steps
+  }
+  Status restore(const std::string& bytes) {
+    ByteReader in(bytes);
+    return operator_->restore(in);
+  }
+  Status open() { return operator_->open(); }
+  Result<std::vector<Number>> process(const std::vector<Number>& numbers) {
+    Batch in(type_of<Number>(), static_cast<std::uint32_t>(numbers.size()));
+    std::copy(numbers.begin(), numbers.end(), in.mutable_values<Number>());
+    in.set_size(numbers.size());
+    std::vector<Number> seen;
+    for (;;) {
+      const Answer answer = operator_->process(in, out_);
+      const auto values = out_.batch().values<Number>();
+      seen.insert(seen.end(), values.begin(), values.end());
+      out_.batch().clear();
+      if (answer == Answer::failed) return context_.failure();
+      if (answer == Answer::done) return seen;
+    }
+  }
+  Status begin_snapshot() {
+    bytes_.clear();
+    ByteWriter out(bytes_);
+    HUMMER_TRY(operator_->snapshot(out));
+    bytes_.resize(out.size());
+    return {};
+  }
+  // The snapshot's bytes when it is complete.
+  Result<std::optional<std::string>> step_snapshot() {
+    std::string step;
+    ByteWriter out(step);
+    const Answer answer = operator_->snapshot_rest(out);
+    bytes_.append(out.view());
+    if (answer == Answer::failed) return context_.failure();
+    return answer == Answer::done ? std::optional(bytes_) : std::nullopt;
+  }
+  FakeOperatorContext& context() { return context_; }
+
+ private:
+  FakeOperatorContext context_;
+  std::unique_ptr<Operator> operator_;
+  Output out_;
+  std::string bytes_;
+};
+
+struct Faults {
+  double read = 0;
+  double write = 0;
+};
+
+// Random records, time that passes, and snapshots that another operator goes on from, against a
+// map. Ok, or the failure that the operator ended with.
+Status compare_with_map(std::uint64_t seed, Faults faults) {
+  const auto factory = keyed_factory(FadingSum{});
+  const auto node = make_simulated_platform({.seed = seed});
+  Random random(seed);
+  const auto draw_limit = [&] { return std::size_t{1} << random.between(0, 17); };
+  struct Expected {
+    std::int64_t sum = 0;
+    std::int64_t expires_ms = 0;
+  };
+  std::map<std::uint32_t, Expected> model;
+  auto run = std::make_unique<OperatorRun>(*factory, *node, draw_limit());
+  HUMMER_TRY(run->open());
+  node->simulation().options().read_fault_rate = faults.read;
+  node->simulation().options().write_fault_rate = faults.write;
+  std::int64_t now_ns = run->context().now();
+  // Records whose results must be those of the map.
+  const auto process_some = [&]() -> Status {
+    now_ns += random.between(0, 400) * 1'000'000;
+    run->context().set_now(now_ns);
+    const std::int64_t now_ms = now_ns / 1'000'000;
+    std::vector<Number> numbers, expected;
+    for (std::uint64_t i = 0, count = 1 + random.below(300); i < count; ++i) {
+      // Some keys come often.
+      const std::uint64_t among = random.chance(0.3) ? 20 : 3000;
+      const Number number{random.below(among), random.between(-5, 5)};
+      numbers.push_back(number);
+      Expected& entry = model[number.first];
+      if (entry.expires_ms <= now_ms) entry.sum = 0;
+      entry.sum = number.second == 0 ? 0 : entry.sum + number.second;
+      entry.expires_ms = now_ms + 1000;
+      if (number.second != 0) expected.push_back({number.first, entry.sum});
+    }
+    const Result<std::vector<Number>> seen = run->process(numbers);
+    if (!seen.ok()) return seen.status();
+    if (*seen == expected) return {};
+    return {ErrorCode::internal, "results differ from the map's, seed " + std::to_string(seed)};
+  };
+  for (int round = 0; round < 120; ++round) {
+    HUMMER_TRY(process_some());
+    if (!random.chance(0.1)) continue;
+    // Records go on while the snapshot is written; then all begins again where it was taken.
+    const auto model_then = model;
+    HUMMER_TRY(run->begin_snapshot());
+    std::optional<std::string> bytes;
+    for (;;) {
+      Result<std::optional<std::string>> step = run->step_snapshot();
+      if (!step.ok()) return step.status();
+      bytes = std::move(*step);
+      if (bytes) break;
+      if (random.chance(0.5)) HUMMER_TRY(process_some());
+    }
+    model = model_then;
+    run = std::make_unique<OperatorRun>(*factory, *node, draw_limit());
+    run->context().set_now(now_ns);
+    HUMMER_TRY(run->restore(*bytes));
+    HUMMER_TRY(run->open());
+  }
+  return {};
+}
+
+TEST(SpillingKeyedState, LongRunsAreThoseOfAMap) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const Status status = compare_with_map(seed, {});
+    EXPECT_TRUE(status.ok()) << status.to_string();
+  }
+}
+
+TEST(SpillingKeyedState, ADiskThatFailsFailsTheOperatorAndNothingElse) {
+  int failures = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const bool reads = seed % 2 == 0;
+    const Status status =
+        compare_with_map(seed, {.read = reads ? 0.0005 : 0, .write = reads ? 0 : 0.02});
+    if (status.ok()) continue;
+    ++failures;
+    EXPECT_EQ(status.code(), ErrorCode::io_error) << status.to_string();
+    EXPECT_NE(status.message().find("the state of operator 'sum' on disk"), std::string::npos)
+        << status.message();
+  }
+  EXPECT_GT(failures, 0);
+}
+
+TEST(SpillingKeyedState, AFullDiskFailsTheOperatorByName) {
+  const auto factory = keyed_factory(FadingSum{});
+  const auto node = make_simulated_platform({.seed = 1, .disk_capacity_bytes = 100});
+  OperatorRun run(*factory, *node, 1);
+  ASSERT_TRUE(run.open().ok());
+  std::vector<Number> numbers(100);
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = {i, 1};
+  const Result<std::vector<Number>> seen = run.process(numbers);
+  EXPECT_EQ(seen.status().code(), ErrorCode::disk_full);
+  EXPECT_NE(seen.status().message().find("'sum'"), std::string::npos) << seen.status().message();
+}
+
+}  // namespace
+}  // namespace hummer

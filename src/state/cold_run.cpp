@@ -1,0 +1,202 @@
+#include "state/cold_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <hummer/key_hash.hpp>
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t write_bytes = 256 << 10;
+constexpr std::size_t check_bytes = sizeof(std::uint64_t);
+constexpr std::uint32_t removed_mark = UINT32_MAX;
+constexpr std::size_t keys_per_word = 8;
+constexpr int create_attempts = 8;
+
+// Which bits of its word a key has, and which word. Key groups are the hash's top bits, which
+// are much the same for all keys of a subtask: not those.
+std::uint64_t filter_bits(std::uint64_t hash) {
+  const std::uint64_t mixed = hash * 0x9E3779B97F4A7C15u;
+  return std::uint64_t{1} << (mixed >> 58) | std::uint64_t{1} << (mixed >> 52 & 63) |
+         std::uint64_t{1} << (mixed >> 46 & 63) | std::uint64_t{1} << (mixed >> 40 & 63);
+}
+std::size_t filter_word(std::uint64_t hash, std::size_t words) {
+  return static_cast<std::size_t>(((hash & 0xFFFFFFFFu) * words) >> 32);
+}
+
+struct OpenedFile {
+  std::unique_ptr<WritableFile> writable;
+  std::unique_ptr<ReadableFile> readable;
+};
+
+// A file for us alone: nobody finds it by name, and the system removes it when we are gone,
+// however that comes about.
+Result<OpenedFile> open_nameless(Platform& platform, const std::string& directory) {
+  Files& files = platform.files();
+  HUMMER_TRY(files.create_directories(directory));
+  Status last;
+  for (int attempt = 0; attempt < create_attempts; ++attempt) {
+    const std::string path =
+        fmt::format("{}/hummer-{:016x}.run", directory, platform.random().next());
+    auto writable = files.open_for_writing(path, WriteMode::create_new);
+    if (!writable.ok()) {
+      last = writable.status();
+      if (last.code() == ErrorCode::invalid_argument) continue;  // the name is taken
+      return last;
+    }
+    auto readable = files.open_for_reading(path);
+    Status removed = files.remove(path);
+    if (!readable.ok()) return readable.status();
+    if (!removed.ok()) return removed;
+    return OpenedFile{std::move(*writable), std::move(*readable)};
+  }
+  return last;
+}
+
+}  // namespace
+
+bool read_cold_entry(std::string_view bytes, std::size_t& at, ColdEntry& entry) {
+  std::uint32_t key_bytes = 0;
+  std::uint32_t value_bytes = 0;
+  ByteReader in(bytes.substr(at));
+  if (!in.get_value(entry.hash) || !in.get_value(key_bytes) || !in.get_value(value_bytes)) {
+    return false;
+  }
+  entry.removed = value_bytes == removed_mark;
+  if (entry.removed) value_bytes = 0;
+  const char* const key = in.take(key_bytes);
+  const char* const value = key == nullptr ? nullptr : in.take(value_bytes);
+  if (value == nullptr) return false;
+  entry.key = {key, key_bytes};
+  entry.value = {value, value_bytes};
+  at = bytes.size() - in.left();
+  return true;
+}
+
+bool ColdRun::may_have(std::uint64_t hash) const {
+  if (filter_.empty()) return true;
+  const std::uint64_t bits = filter_bits(hash);
+  return (filter_[filter_word(hash, filter_.size())] & bits) == bits;
+}
+
+Status ColdRun::read(std::size_t first, std::size_t end, std::string& space) const {
+  const std::uint64_t offset = blocks_[first].offset;
+  const auto length = static_cast<std::size_t>(block_end(end - 1) - offset);
+  space.resize(length);
+  const Result<std::size_t> got = file_->read_at(offset, std::span<char>(space));
+  if (!got.ok()) return got.status();
+  for (std::size_t block = first; block < end; ++block) {
+    const auto begin = static_cast<std::size_t>(blocks_[block].offset - offset);
+    const auto behind = static_cast<std::size_t>(block_end(block) - offset);
+    std::uint64_t check = 0;
+    std::memcpy(&check, space.data() + behind - check_bytes, check_bytes);
+    if (*got < length || check != hash_bytes(space.data() + begin, behind - check_bytes - begin)) {
+      return {ErrorCode::corrupt_file,
+              fmt::format("'{}' does not hold what was written to it at byte {}", file_->path(),
+                          blocks_[block].offset)};
+    }
+  }
+  return {};
+}
+
+Status ColdRun::read_blocks(std::size_t first, std::string& space,
+                            std::vector<std::pair<std::size_t, std::size_t>>& entries) const {
+  const std::uint64_t offset = blocks_[first].offset;
+  std::size_t end = first + 1;
+  while (end < blocks_.size() && block_end(end) - offset <= read_bytes) ++end;
+  HUMMER_TRY(read(first, end, space));
+  entries.clear();
+  for (std::size_t block = first; block < end; ++block) {
+    entries.emplace_back(static_cast<std::size_t>(blocks_[block].offset - offset),
+                         static_cast<std::size_t>(block_end(block) - offset) - check_bytes);
+  }
+  return {};
+}
+
+Result<bool> ColdRun::find(std::uint64_t hash, std::string_view key, std::string& space,
+                           ColdEntry& entry) const {
+  if (!may_have(hash)) return false;
+  // Entries with this hash may begin in the block before the first one that begins with it.
+  auto at = std::lower_bound(
+      blocks_.begin(), blocks_.end(), hash,
+      [](const Block& block, std::uint64_t wanted) { return block.first_hash < wanted; });
+  if (at != blocks_.begin()) --at;
+  for (; at != blocks_.end() && at->first_hash <= hash; ++at) {
+    const auto block = static_cast<std::size_t>(at - blocks_.begin());
+    HUMMER_TRY(read(block, block + 1, space));
+    const std::string_view bytes(space.data(), space.size() - check_bytes);
+    for (std::size_t position = 0; position < bytes.size();) {
+      HUMMER_ASSERT(read_cold_entry(bytes, position, entry));
+      if (entry.hash == hash && entry.key == key) return true;
+      if (entry.hash > hash) return false;
+    }
+  }
+  return false;
+}
+
+Result<ColdRunWriter> ColdRunWriter::create(Platform& platform, const std::string& directory,
+                                            int level, std::uint64_t entries_max,
+                                            bool with_filter) {
+  Result<OpenedFile> file = open_nameless(platform, directory);
+  if (!file.ok()) return file.status();
+  ColdRunWriter writer;
+  writer.file_ = std::move(file->writable);
+  writer.run_ = std::make_shared<ColdRun>();
+  writer.run_->file_ = std::move(file->readable);
+  writer.run_->level_ = level;
+  if (with_filter) {
+    writer.run_->filter_.resize(static_cast<std::size_t>(entries_max / keys_per_word + 1));
+  }
+  return writer;
+}
+
+Status ColdRunWriter::add(const ColdEntry& entry) {
+  if (entry.key.size() >= removed_mark || entry.value.size() >= removed_mark) {
+    return {ErrorCode::limit_exceeded, "a key's state has 4 GiB or more"};
+  }
+  ColdRun& run = *run_;
+  if (buffer_.size() == block_begin_) {
+    run.blocks_.push_back({entry.hash, file_->size_bytes() + block_begin_});
+  }
+  const auto append = [&](const auto& value) {
+    buffer_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  append(entry.hash);
+  append(static_cast<std::uint32_t>(entry.key.size()));
+  append(entry.removed ? removed_mark : static_cast<std::uint32_t>(entry.value.size()));
+  buffer_.append(entry.key);
+  if (!entry.removed) buffer_.append(entry.value);
+  ++run.entries_;
+  if (!run.filter_.empty()) {
+    run.filter_[filter_word(entry.hash, run.filter_.size())] |= filter_bits(entry.hash);
+  }
+  return buffer_.size() - block_begin_ >= block_bytes ? end_block() : Status();
+}
+
+Status ColdRunWriter::end_block() {
+  const std::uint64_t check =
+      hash_bytes(buffer_.data() + block_begin_, buffer_.size() - block_begin_);
+  buffer_.append(reinterpret_cast<const char*>(&check), sizeof check);
+  block_begin_ = buffer_.size();
+  if (buffer_.size() < write_bytes) return {};
+  HUMMER_TRY(file_->append(buffer_));
+  buffer_.clear();
+  block_begin_ = 0;
+  return {};
+}
+
+Result<std::shared_ptr<const ColdRun>> ColdRunWriter::finish() {
+  if (buffer_.size() > block_begin_) HUMMER_TRY(end_block());
+  if (!buffer_.empty()) HUMMER_TRY(file_->append(buffer_));
+  run_->size_bytes_ = file_->size_bytes();
+  run_->blocks_.shrink_to_fit();
+  HUMMER_TRY(file_->close());
+  return std::shared_ptr<const ColdRun>(std::move(run_));
+}
+
+}  // namespace hummer

@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <hummer/state/cold_store.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "state/cold_run.hpp"
+
+namespace hummer {
+namespace {
+
+using Run = std::shared_ptr<const ColdRun>;
+
+// Runs of one level before they become one of the next: few where keys are looked up in each.
+constexpr std::size_t runs_per_level_of_values = 4;
+constexpr std::size_t runs_per_level_of_deltas = 8;
+
+// Reads one run from front to back.
+class RunCursor {
+ public:
+  explicit RunCursor(Run run) : run_(std::move(run)) {}
+
+  // False: its end.
+  Result<bool> next() {
+    while (part_ == parts_.size()) {
+      if (block_ == run_->block_count()) return false;
+      HUMMER_TRY(run_->read_blocks(block_, space_, parts_));
+      block_ += parts_.size();
+      part_ = 0;
+      at_ = 0;
+    }
+    const auto [begin, end] = parts_[part_];
+    at_ = std::max(at_, begin);
+    HUMMER_ASSERT(read_cold_entry(std::string_view(space_).substr(0, end), at_, entry_));
+    if (at_ == end) ++part_;
+    return true;
+  }
+  const ColdEntry& entry() const { return entry_; }
+
+ private:
+  Run run_;
+  std::size_t block_ = 0;
+  std::string space_;
+  std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the blocks in `space_`
+  std::size_t part_ = 0;
+  std::size_t at_ = 0;
+  ColdEntry entry_;
+};
+
+bool before(const ColdEntry& a, const ColdEntry& b) {
+  return a.hash != b.hash ? a.hash < b.hash : a.key < b.key;
+}
+bool same_key(const ColdEntry& a, const ColdEntry& b) { return a.hash == b.hash && a.key == b.key; }
+
+class MergingScan final : public ColdScan {
+ public:
+  // Oldest first. `keep_removed`: there are older runs than these.
+  MergingScan(const std::vector<Run>& runs, const ColdStoreOptions& options, std::string name,
+              bool keep_removed)
+      : options_(options), name_(std::move(name)), keep_removed_(keep_removed) {
+    for (const Run& run : runs) cursors_.push_back({RunCursor(run), true, false});
+  }
+
+  Result<bool> next() override {
+    for (;;) {
+      Result<bool> found = step();
+      if (!found.ok()) return found.status().with_context(name_);
+      if (!*found) return false;
+      if (entry_.removed && !keep_removed_) continue;
+      return true;
+    }
+  }
+  const ColdEntry& entry() const override { return entry_; }
+
+ private:
+  struct Input {
+    RunCursor cursor;
+    bool due;   // its entry is used up
+    bool open;  // it has one
+  };
+
+  Result<bool> step() {
+    const Input* least = nullptr;
+    for (Input& input : cursors_) {
+      if (input.due) {
+        const Result<bool> got = input.cursor.next();
+        if (!got.ok()) return got.status();
+        input.open = *got;
+        input.due = false;
+      }
+      if (!input.open) continue;
+      // Of equal keys the newest, which comes last.
+      if (least == nullptr || !before(least->cursor.entry(), input.cursor.entry())) least = &input;
+    }
+    if (least == nullptr) return false;
+    entry_ = least->cursor.entry();
+    bool first = true;
+    for (Input& input : cursors_) {
+      if (!input.open || !same_key(input.cursor.entry(), entry_)) continue;
+      input.due = true;
+      if (!options_.combine) continue;
+      if (first) {
+        together_ = input.cursor.entry().value;
+        first = false;
+      } else {
+        both_.clear();
+        if (!options_.combine(together_, input.cursor.entry().value, both_)) {
+          return Status(ErrorCode::corrupt_record, "two values of a key cannot be put together");
+        }
+        together_.swap(both_);
+      }
+      entry_.value = together_;
+    }
+    if (!entry_.removed && options_.is_dead && options_.is_dead(entry_.value)) {
+      entry_.removed = true;
+      entry_.value = {};
+    }
+    return true;
+  }
+
+  const ColdStoreOptions options_;
+  const std::string name_;
+  const bool keep_removed_;
+  std::vector<Input> cursors_;
+  ColdEntry entry_;
+  std::string together_;
+  std::string both_;
+};
+
+class RunStore final : public ColdStore {
+ public:
+  RunStore(Platform& platform, std::string directory, std::string name, ColdStoreOptions options)
+      : platform_(platform),
+        directory_(std::move(directory)),
+        name_(std::move(name)),
+        options_(std::move(options)) {}
+
+  bool empty() const override { return runs_.empty(); }
+  std::size_t memory_bytes() const override {
+    std::size_t bytes = 0;
+    for (const Run& run : runs_) bytes += run->memory_bytes();
+    return bytes;
+  }
+  std::uint64_t disk_bytes() const override {
+    std::uint64_t bytes = 0;
+    for (const Run& run : runs_) bytes += run->disk_bytes();
+    return bytes;
+  }
+
+  Status begin_run(std::uint64_t entries_max) override { return begin(0, entries_max); }
+  Status add(const ColdEntry& entry) override { return named(writer_->add(entry)); }
+  Status finish_run() override {
+    Result<Run> run = finish();
+    if (!run.ok()) return run.status();
+    if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
+    return merge_levels();
+  }
+
+  Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) override {
+    HUMMER_ASSERT(!options_.combine);
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+      ColdEntry entry;
+      const Result<bool> found = (*run)->find(hash, key, space_, entry);
+      if (!found.ok()) return named(found.status());
+      if (!*found) continue;
+      if (entry.removed) return false;
+      value = entry.value;
+      return true;
+    }
+    return false;
+  }
+
+  std::unique_ptr<ColdScan> scan() override {
+    return std::make_unique<MergingScan>(runs_, options_, name_, false);
+  }
+  void clear() override { runs_.clear(); }
+
+ private:
+  Status named(Status status) const { return status.ok() ? status : status.with_context(name_); }
+
+  Status begin(int level, std::uint64_t entries_max) {
+    Result<ColdRunWriter> writer =
+        ColdRunWriter::create(platform_, directory_, level, entries_max, !options_.combine);
+    if (!writer.ok()) return named(writer.status());
+    writer_.emplace(std::move(*writer));
+    return {};
+  }
+  Result<Run> finish() {
+    Result<Run> run = writer_->finish();
+    writer_.reset();
+    if (!run.ok()) return named(run.status());
+    return run;
+  }
+
+  // The newest runs are of the lowest level: while there are enough of it, they become one.
+  Status merge_levels() {
+    const std::size_t most = options_.combine ? runs_per_level_of_deltas : runs_per_level_of_values;
+    while (!runs_.empty()) {
+      const int level = runs_.back()->level();
+      auto first = runs_.end();
+      while (first != runs_.begin() && (*(first - 1))->level() == level) --first;
+      if (static_cast<std::size_t>(runs_.end() - first) < most) return {};
+      const std::vector<Run> merged(first, runs_.end());
+      std::uint64_t entries = 0;
+      for (const Run& run : merged) entries += run->entries();
+      MergingScan scan(merged, options_, name_, first != runs_.begin());
+      HUMMER_TRY(begin(level + 1, entries));
+      for (;;) {
+        const Result<bool> got = scan.next();
+        if (!got.ok()) return got.status();
+        if (!*got) break;
+        HUMMER_TRY(add(scan.entry()));
+      }
+      Result<Run> run = finish();
+      if (!run.ok()) return run.status();
+      runs_.erase(first, runs_.end());
+      if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
+    }
+    return {};
+  }
+
+  Platform& platform_;
+  const std::string directory_;
+  const std::string name_;
+  const ColdStoreOptions options_;
+  std::vector<Run> runs_;  // oldest first
+  std::optional<ColdRunWriter> writer_;
+  std::string space_;
+};
+
+}  // namespace
+
+std::unique_ptr<ColdStore> make_cold_store(OperatorContext& context, ColdStoreOptions options) {
+  return std::make_unique<RunStore>(context.platform(), context.spill_directory(),
+                                    "the state of operator '" + context.name() + "' on disk",
+                                    std::move(options));
+}
+
+}  // namespace hummer

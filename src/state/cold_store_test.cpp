@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+#include <hummer/key_hash.hpp>
+#include <hummer/state/cold_store.hpp>
+#include <hummer/testing/fake_operator_context.hpp>
+#include <map>
+#include <optional>
+
+#include "platform/simulation.hpp"
+
+namespace hummer {
+namespace {
+
+// What a store should hold, and a store that is told the same.
+class ColdStoreTest : public ::testing::Test {
+ protected:
+  using Model = std::map<std::pair<std::uint64_t, std::string>, std::optional<std::string>>;
+
+  static std::uint64_t hash_of(const std::string& key) {
+    // Few hashes, so that many keys share one.
+    return hash_bytes(key.data(), key.size()) % 97 << 57 | hash_bytes(key.data(), key.size()) % 5;
+  }
+  Status put(ColdStore& store, const Model& run) {
+    HUMMER_TRY(store.begin_run(run.size()));
+    for (const auto& [key, value] : run) {
+      ColdEntry entry;
+      entry.hash = key.first;
+      entry.key = key.second;
+      entry.removed = !value.has_value();
+      if (value) entry.value = *value;
+      HUMMER_TRY(store.add(entry));
+    }
+    return store.finish_run();
+  }
+  Model draw_run(Random& random, std::size_t entries, bool with_removals) {
+    Model run;
+    for (std::size_t i = 0; i < entries; ++i) {
+      const std::string key = "key " + std::to_string(random.below(3000));
+      std::optional<std::string> value(std::to_string(random.below(1000)));
+      if (random.chance(0.02)) value->append(random.below(20'000), 'x');
+      if (with_removals && random.chance(0.2)) value.reset();
+      run[{hash_of(key), key}] = value;
+    }
+    return run;
+  }
+  std::vector<std::pair<std::string, std::string>> all_of(ColdScan& scan) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (;;) {
+      const Result<bool> found = scan.next();
+      EXPECT_TRUE(found.ok()) << found.status().to_string();
+      if (!found.ok() || !*found) return all;
+      all.emplace_back(scan.entry().key, scan.entry().value);
+    }
+  }
+  static std::vector<std::pair<std::string, std::string>> all_of(const Model& model) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [key, value] : model) {
+      if (value) all.emplace_back(key.second, *value);
+    }
+    return all;
+  }
+
+  std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = 1});
+  FakeOperatorContext context_{{.name = "count", .platform = node_.get()}};
+};
+
+TEST_F(ColdStoreTest, TheNewestValueOfEachKeyCounts) {
+  Random random(7);
+  const auto store = make_cold_store(context_, {});
+  Model model;
+  for (int round = 0; round < 25; ++round) {
+    const Model run = draw_run(random, 1 + random.below(400), true);
+    ASSERT_TRUE(put(*store, run).ok());
+    for (const auto& [key, value] : run) model[key] = value;
+    EXPECT_EQ(all_of(*store->scan()), all_of(model)) << "round " << round;
+    std::string value;
+    for (int key = 0; key < 3100; key += 7) {
+      const std::string name = "key " + std::to_string(key);
+      const Result<bool> found = store->find(hash_of(name), name, value);
+      ASSERT_TRUE(found.ok());
+      const auto expected = model.find({hash_of(name), name});
+      const bool is_there = expected != model.end() && expected->second.has_value();
+      ASSERT_EQ(*found, is_there) << name << " in round " << round;
+      if (is_there) {
+        ASSERT_EQ(value, *expected->second);
+      }
+    }
+  }
+}
+
+TEST_F(ColdStoreTest, DeltasAreMergedOldestFirst) {
+  Random random(11);
+  const auto store = make_cold_store(
+      context_, {.combine =
+                     [](std::string_view older, std::string_view newer, std::string& both) {
+                       both.assign(older).append(",").append(newer);
+                       return true;
+                     },
+                 .is_dead = {}});
+  Model model;
+  for (int round = 0; round < 70; ++round) {
+    const Model run = draw_run(random, 1 + random.below(60), false);
+    ASSERT_TRUE(put(*store, run).ok());
+    for (const auto& [key, value] : run) {
+      std::optional<std::string>& together = model[key];
+      together = together ? *together + "," + *value : *value;
+    }
+  }
+  EXPECT_EQ(all_of(*store->scan()), all_of(model));
+}
+
+TEST_F(ColdStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
+  const auto store = make_cold_store(
+      context_, {.combine = {}, .is_dead = [](std::string_view value) { return value == "dead"; }});
+  for (int round = 0; round < 4; ++round) {
+    Model run;
+    for (int key = 0; key < 1000; ++key) {
+      const std::string name = std::to_string(round * 1000 + key);
+      run[{hash_of(name), name}] = key == 0 ? "alive" : "dead";
+    }
+    ASSERT_TRUE(put(*store, run).ok());
+  }
+  EXPECT_EQ(all_of(*store->scan()).size(), 4u);
+  EXPECT_LT(store->disk_bytes(), 400u);
+}
+
+TEST_F(ColdStoreTest, AScanGoesOnOverWhatWasThere) {
+  const auto store = make_cold_store(context_, {});
+  ASSERT_TRUE(put(*store, {{{1, "a"}, "1"}, {{2, "b"}, "2"}}).ok());
+  const auto scan = store->scan();
+  ASSERT_TRUE(put(*store, {{{1, "a"}, "new"}}).ok());
+  store->clear();
+  EXPECT_EQ(all_of(*scan).front().second, "1");
+  EXPECT_TRUE(store->empty());
+}
+
+TEST_F(ColdStoreTest, FilesHaveNoName) {
+  const auto store = make_cold_store(context_, {});
+  ASSERT_TRUE(put(*store, {{{1, "a"}, "1"}}).ok());
+  EXPECT_TRUE(node_->files().list_directory("/spill")->empty());
+}
+
+TEST_F(ColdStoreTest, AFullDiskIsSaidByTheOperatorsName) {
+  node_->simulation().options().disk_capacity_bytes = 1000;
+  const auto store = make_cold_store(context_, {});
+  const Status status = put(*store, {{{1, "a"}, std::string(2000, 'x')}});
+  EXPECT_EQ(status.code(), ErrorCode::disk_full);
+  EXPECT_NE(status.message().find("'count'"), std::string::npos) << status.message();
+}
+
+TEST_F(ColdStoreTest, FailuresOfADiskAreFailuresOfTheCall) {
+  Random random(3);
+  for (int seed = 0; seed < 40; ++seed) {
+    const auto node = make_simulated_platform({.seed = static_cast<std::uint64_t>(seed)});
+    FakeOperatorContext context({.name = "count", .platform = node.get()});
+    const auto store = make_cold_store(context, {});
+    node->simulation().options().read_fault_rate = seed % 2 == 0 ? 0.05 : 0;
+    node->simulation().options().write_fault_rate = seed % 2 == 0 ? 0 : 0.05;
+    Model model;
+    Status status;
+    for (int round = 0; round < 30 && status.ok(); ++round) {
+      const Model run = draw_run(random, 300, true);
+      status = put(*store, run);
+      if (!status.ok()) break;
+      for (const auto& [key, value] : run) model[key] = value;
+      std::string value;
+      for (const auto& [key, expected] : run) {
+        const Result<bool> found = store->find(key.first, key.second, value);
+        if (!found.ok()) {
+          status = found.status();
+          break;
+        }
+        ASSERT_EQ(*found, expected.has_value());
+      }
+    }
+    // Either it said so, or everything is there.
+    if (!status.ok()) {
+      EXPECT_EQ(status.code(), ErrorCode::io_error);
+      continue;
+    }
+    node->simulation().options().read_fault_rate = 0;
+    EXPECT_EQ(all_of(*store->scan()), all_of(model));
+  }
+}
+
+}  // namespace
+}  // namespace hummer

@@ -1,0 +1,154 @@
+// Jobs with hardly any memory: their results are those of a run with all they want, also when they
+// fail and start again from a checkpoint at another parallelism and with another limit. What
+// can't do with so little fails by name.
+#include <gtest/gtest.h>
+
+#include <hummer/hummer.hpp>
+
+#include "checkpoints/failing_jobs.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+namespace {
+
+using Index = std::uint64_t;
+constexpr Index record_count = 4000;
+constexpr Index key_count = 900;
+// Everything that can go to disk does so all the time. (What channels may hold is
+// counted, too, and comes to less than this here.)
+constexpr std::size_t hardly_any = 40'000;
+
+struct Seen {
+  ValueState<Index> count{"count"};
+  ListState<std::string> names{"names"};
+  void process(Index key, KeyedOutput<std::string>& out) {
+    names.add("number " + std::to_string(count.update(0, [](Index& n) { ++n; })));
+    out.emit(std::to_string(key) + ": " + names.get().back() + " of " +
+             std::to_string(names.size()));
+    if (names.size() < 4) return;
+    names.clear();
+    count.clear();
+  }
+};
+
+EnvironmentOptions options_of(SimulatedPlatform& node, int parallelism) {
+  EnvironmentOptions options;
+  options.platform = &node;
+  options.parallelism = parallelism;
+  options.batch_records = 64;
+  options.channel_credits = 2;
+  options.spill_directory = "/spill";
+  options.checkpoints.directory = "/checkpoints";
+  options.checkpoints.interval_ms = 30;
+  options.restart = RestartStrategy::no_restart();
+  return options;
+}
+
+JobResult run_job(EnvironmentOptions options, PlannedFailures& failures) {
+  StreamExecutionEnvironment env(std::move(options));
+  const auto keys = env.generate([](Index i) { return i * i % key_count; },
+                                 {.count = record_count, .records_per_second = 10'000.0});
+  const auto fail = [&failures](std::string_view line) {
+    failures.maybe_throw();
+    return std::string(line);
+  };
+  const auto to_text = [](const KeyValue<Index, Index>& total) {
+    return std::to_string(total.key) + " " + std::to_string(total.value);
+  };
+  keys.key_by(identity).process(Seen{}).map(fail).write_file("/seen");
+  keys.key_by(identity).count().map(to_text).write_file("/counts");
+  keys.key_by(identity).count(Emit::every_record).map(to_text).write_file("/running");
+  return env.execute("hardly any memory");
+}
+
+std::vector<std::string> everything(SimulatedPlatform& node) {
+  std::vector<std::string> all;
+  for (const char* directory : {"/seen", "/counts", "/running"}) {
+    const auto lines = visible_lines(node.files(), directory);
+    EXPECT_FALSE(lines.empty()) << directory;
+    all.emplace_back(directory);
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  return all;
+}
+
+class MemoryLimit : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, MemoryLimit, testing::Range<std::uint64_t>(1, 6));
+
+TEST_P(MemoryLimit, ResultsAreThoseOfARunWithoutOne) {
+  PlannedFailures none;
+  auto free = make_simulated_platform({.seed = GetParam()});
+  ASSERT_TRUE(run_job(options_of(*free, 2), none).ok());
+  auto limited = make_simulated_platform({.seed = GetParam()});
+  EnvironmentOptions options = options_of(*limited, 2);
+  options.memory_limit_bytes = hardly_any;
+  const JobResult result = run_job(options, none);
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(everything(*limited), everything(*free));
+  EXPECT_TRUE(limited->files().list_directory("/spill")->empty());
+}
+
+TEST_P(MemoryLimit, FailuresAndAnotherParallelismDoNotShow) {
+  PlannedFailures none;
+  auto free = make_simulated_platform({.seed = GetParam()});
+  ASSERT_TRUE(run_job(options_of(*free, 2), none).ok());
+  auto limited = make_simulated_platform({.seed = 100 + GetParam()});
+  EnvironmentOptions options = options_of(*limited, 1);
+  options.memory_limit_bytes = hardly_any;
+  options.checkpoints.keep_at_end = true;
+  PlannedFailures failures;
+  failures.every = 1500;
+  failures.left = 1;
+  ASSERT_FALSE(run_job(options, failures).ok());
+  // The second half of the run: more subtasks, another limit, and failures of its own.
+  options.parallelism = 3;
+  options.memory_limit_bytes = 3 * hardly_any;
+  options.checkpoints.restore = "latest";
+  options.restart = RestartStrategy::fixed_delay(20, 5);
+  failures.every = 1300;
+  failures.left = 2;
+  const JobResult result = run_job(options, failures);
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(everything(*limited), everything(*free));
+}
+
+TEST(MemoryLimitFailures, AWindowThatHasNoRoomFailsByName) {
+  auto node = make_simulated_platform({.seed = 1});
+  EnvironmentOptions options = options_of(*node, 1);
+  options.memory_limit_bytes = 200'000;
+  StreamExecutionEnvironment env(options);
+  env.generate([](Index i) { return i; }, {.count = 100'000},
+               [](Index i) { return static_cast<Timestamp>(i / 1000); })
+      .key_by(identity)
+      .window(TumblingWindows::of(60'000))
+      .strategy(WindowStrategy::repartition)
+      .count()
+      .map([](const auto& one) { return one.value; })
+      .write_file("/windows");
+  const JobResult result = env.execute("window");
+  EXPECT_EQ(result.status.code(), ErrorCode::limit_exceeded) << result.status.to_string();
+  EXPECT_NE(result.status.message().find("--memory-limit"), std::string::npos)
+      << result.status.message();
+  EXPECT_NE(result.status.message().find("window"), std::string::npos) << result.status.message();
+}
+
+TEST(MemoryLimitFailures, AFullDiskFailsTheJobByTheOperatorsName) {
+  auto node = make_simulated_platform({.seed = 1});
+  EnvironmentOptions options = options_of(*node, 1);
+  options.memory_limit_bytes = hardly_any;
+  node->simulation().options().disk_capacity_bytes = 100;
+  StreamExecutionEnvironment env(options);
+  env.generate([](Index i) { return i; }, {.count = 10'000})
+      .key_by(identity)
+      .count()
+      .map([](const KeyValue<Index, Index>& one) { return one.value; })
+      .for_each([](Index) {});
+  const JobResult result = env.execute("count");
+  EXPECT_EQ(result.status.code(), ErrorCode::disk_full) << result.status.to_string();
+  EXPECT_NE(result.status.message().find("the state of operator 'count' on disk"),
+            std::string::npos)
+      << result.status.message();
+}
+
+}  // namespace
+}  // namespace hummer
