@@ -9,6 +9,29 @@
 
 namespace hummer {
 
+namespace {
+
+// Takes the descriptions from the front of a piece; whether the operator reads these states.
+Status check_states(Operator& op, ByteReader& piece) {
+  std::vector<StateDescription> saved;
+  if (!decode_states(piece, saved)) {
+    return {ErrorCode::corrupt_record, "its state does not begin with what it holds"};
+  }
+  const std::vector<StateDescription> own = op.states();
+  for (const StateDescription& before : saved) {
+    for (const StateDescription& now : own) {
+      if (now.name != before.name || can_read_type(before.type, now.type)) continue;
+      return {ErrorCode::invalid_argument,
+              "state '" + now.name + "' is " + before.type + " in the snapshot and " + now.type +
+                  " in the job, which can't read that: see docs/writing_a_job.md, types that "
+                  "change"};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 class ChainDriver::Context final : public OperatorContext {
  public:
   Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
@@ -97,7 +120,8 @@ Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* co
     stage.has_ended &= piece->ended;
     const Answer answer = guarded(stage, [&] {
       ByteReader in(piece->bytes);
-      Status status = stage.op->restore(in);
+      Status status = check_states(*stage.op, in);
+      if (status.ok()) status = stage.op->restore(in);
       return status.ok() ? Answer::done
                          : stage.context->fail(status.with_context("restoring operator '" +
                                                                    stage.context->name() + "'"));
@@ -111,6 +135,7 @@ Answer ChainDriver::snapshot(Stage& stage) {
   return guarded(stage, [&] {
     SnapshotPiece& piece = pieces_.emplace_back(SnapshotPiece{stage.uid, {}, false});
     ByteWriter out(piece.bytes);
+    encode_states(stage.op->states(), out);
     Status status = stage.op->snapshot(out);
     piece.bytes.resize(out.size());
     return status.ok() ? Answer::done : stage.context->fail(std::move(status));

@@ -38,7 +38,7 @@ namespace hummer {
 // What one operator wrote at the end of an epoch, or behind the end of its stream.
 struct SnapshotPiece {
   std::string uid;
-  std::string bytes;
+  std::string bytes;  // encode_states(its states), then what its snapshot() wrote
   bool ended = false;
 };
 

@@ -15,6 +15,7 @@
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/slice_tables.hpp>
+#include <hummer/state/table_state.hpp>
 
 namespace hummer {
 
@@ -67,6 +68,9 @@ class CountWindowOperator final : public Operator {
     return in.finished() ? Answer::done : Answer::more;
   }
 
+  std::vector<StateDescription> states() override {
+    return {table_state<K, Accumulator>("windows")};
+  }
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});  // version
     out.put_value(static_cast<std::uint64_t>(table_.size()));

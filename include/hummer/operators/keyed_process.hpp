@@ -97,6 +97,17 @@ class KeyedProcessOperator final : public Operator {
     restored_ = true;
     return {};
   }
+  std::vector<StateDescription> states() override {
+    std::vector<StateDescription> all;
+    const DeclaredStates declared = DeclaredStates::of(user_);
+    for (const KeyedState* state : declared.keyed) {
+      all.push_back({state->name(), state->describe_type()});
+    }
+    for (const BroadcastStateBase* state : declared.broadcast) {
+      all.push_back({state->name(), state->describe_type()});
+    }
+    return all;
+  }
   Status snapshot(ByteWriter& out) override {
     out.put_value(snapshot_version);
     out.put_value(watermark_);

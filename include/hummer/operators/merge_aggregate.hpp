@@ -13,6 +13,7 @@
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
 #include <hummer/state/accumulator_table.hpp>
+#include <hummer/state/table_state.hpp>
 
 namespace hummer {
 
@@ -105,6 +106,7 @@ class MergeAggregateOperator final : public Operator {
   }
   Answer flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : Answer::done; }
 
+  std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
   Status snapshot(ByteWriter& out) override {
     HUMMER_ASSERT(!pair_);
     own_.snapshot(out);
@@ -201,6 +203,7 @@ class RunningAggregateOperator final : public Operator {
     return in.finished() ? Answer::done : Answer::more;
   }
 
+  std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
   Status snapshot(ByteWriter& out) override {
     table_.snapshot(out);
     return {};

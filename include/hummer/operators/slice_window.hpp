@@ -26,6 +26,7 @@
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/sliding_merge.hpp>
+#include <hummer/state/table_state.hpp>
 
 namespace hummer {
 
@@ -89,6 +90,9 @@ class SliceWindowOperator final : public Operator {
   }
   Answer end(Output& out) override { return advance(end_of_time, out); }
 
+  std::vector<StateDescription> states() override {
+    return {table_state<K, Accumulator>("windows")};
+  }
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});  // version
     out.put_value(watermark_);
