@@ -15,7 +15,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,6 +62,9 @@ struct CheckpointMetadata {
   friend bool operator==(const CheckpointMetadata&, const CheckpointMetadata&) = default;
 };
 
+// Of the bytes of the piece that _metadata holds. corrupt_file, naming `path`.
+Result<CheckpointMetadata> decode_metadata(std::string_view bytes, const std::string& path);
+
 // A checkpoint that could not be used, and why.
 struct SkippedCheckpoint {
   std::uint64_t id = 0;
@@ -90,10 +95,19 @@ class CheckpointStore {
   Result<CheckpointMetadata> read(std::uint64_t id) const;
   // Of a checkpoint or savepoint by its own directory, whatever its number.
   static Result<CheckpointMetadata> read_at(Files& files, const std::string& path);
-  // Reads every file and compares sizes, checks and hashes.
+  // Whether a directory holds a _metadata, whatever is in it.
+  static bool is_checkpoint(Files& files, const std::string& path);
+  // Reads one state file of the checkpoint in the directory `path`, piece by piece; compares sizes,
+  // checks and hashes, and that it is of this checkpoint, vertex and subtask. `piece` may refuse.
+  using VisitPiece = std::function<Status(std::string_view uid, std::string_view piece)>;
+  static Status read_file(Files& files, const std::string& path, const CheckpointMetadata& metadata,
+                          const CheckpointFile& file, const VisitPiece& piece);
+  // Reads every file.
   Status verify(const CheckpointMetadata& metadata) const;
-  // The newest complete and valid one; those that were passed over go to `skipped`. not_found.
-  Result<CheckpointMetadata> newest(std::vector<SkippedCheckpoint>& skipped) const;
+  // The newest complete and valid one below `limit`; those that were passed over go to `skipped`.
+  // not_found.
+  Result<CheckpointMetadata> newest(std::vector<SkippedCheckpoint>& skipped,
+                                    std::uint64_t limit = UINT64_MAX) const;
 
  private:
   Files& files_;

@@ -73,22 +73,18 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
   std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);
   });
-  std::string uid;
-  std::string piece;
   for (const CheckpointFile& file : ordered) {
-    auto reader = SnapshotFileReader::open(files, path + "/" + file.name);
-    if (!reader.ok()) return reader.status();
-    for (;;) {
-      const Result<bool> more = reader->next(uid, piece);
-      if (!more.ok()) return more.status();
-      if (!*more) break;
-      if (piece.empty() || (piece[0] != piece_goes_on && piece[0] != piece_ended)) {
-        return Status(ErrorCode::corrupt_file, "snapshot file '" + path + "/" + file.name +
-                                                   "': the piece '" + uid +
-                                                   "' does not say whether it had ended");
-      }
-      state->pieces[uid].push_back({uid, piece.substr(1), piece[0] == piece_ended});
-    }
+    HUMMER_TRY(CheckpointStore::read_file(
+        files, path, metadata, file, [&](std::string_view uid, std::string_view piece) -> Status {
+          if (piece.empty() || (piece[0] != piece_goes_on && piece[0] != piece_ended)) {
+            return {ErrorCode::corrupt_file, "snapshot file '" + path + "/" + file.name +
+                                                 "': the piece '" + std::string(uid) +
+                                                 "' does not say whether it had ended"};
+          }
+          state->pieces[std::string(uid)].push_back(
+              {std::string(uid), std::string(piece.substr(1)), piece[0] == piece_ended});
+          return {};
+        }));
   }
   return std::shared_ptr<const RestoredState>(std::move(state));
 }

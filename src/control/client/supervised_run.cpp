@@ -36,20 +36,35 @@ SupervisedRun::~SupervisedRun() {
 }
 
 Result<std::shared_ptr<const RestoredState>> SupervisedRun::newest_state() {
-  std::vector<SkippedCheckpoint> skipped;
-  const Result<CheckpointMetadata> newest = store_.newest(skipped);
-  for (const SkippedCheckpoint& each : skipped) {
-    if (each.why.code() != ErrorCode::not_found) {
-      note(fmt::format("checkpoint {} is passed over: {}", each.id, each.why.message()));
+  Status refused;  // the newest that there is and cannot be used
+  const auto pass_over = [&](std::uint64_t id, const Status& why) {
+    note(fmt::format("checkpoint {} is passed over: {}", id, why.message()));
+    // Those of earlier runs don't matter to a restart of this one.
+    if (refused.ok() && id >= first_checkpoint_) refused = why;
+  };
+  std::uint64_t limit = UINT64_MAX;
+  for (;;) {
+    std::vector<SkippedCheckpoint> skipped;
+    const Result<CheckpointMetadata> newest = store_.newest(skipped, limit);
+    for (const SkippedCheckpoint& each : skipped) {
+      if (each.why.code() != ErrorCode::not_found) pass_over(each.id, each.why);
     }
+    if (!newest.ok()) {
+      if (newest.status().code() != ErrorCode::not_found) return newest.status();
+      if (refused.ok()) return std::shared_ptr<const RestoredState>();
+      return refused.with_context("no checkpoint in '" +
+                                  surroundings_.options.checkpoints.directory + "' can be used");
+    }
+    const Status restorable = check_restorable(
+        *newest, graphs_.job_graph, surroundings_.options.checkpoints.allow_dropped_state);
+    if (restorable.ok()) {
+      return load_state(surroundings_.platform->files(), store_.path_of(newest->id), *newest);
+    }
+    // Of this job: its author has to decide. Of another one: it does not belong here.
+    if (newest->job_name == graphs_.job_graph.job_name) return restorable;
+    pass_over(newest->id, restorable.with_context("it is of the job '" + newest->job_name + "'"));
+    limit = newest->id;
   }
-  if (!newest.ok()) {
-    if (newest.status().code() != ErrorCode::not_found) return newest.status();
-    return std::shared_ptr<const RestoredState>();
-  }
-  HUMMER_TRY(check_restorable(*newest, graphs_.job_graph,
-                              surroundings_.options.checkpoints.allow_dropped_state));
-  return load_state(surroundings_.platform->files(), store_.path_of(newest->id), *newest);
 }
 
 Result<std::shared_ptr<const RestoredState>> SupervisedRun::first_state() {
