@@ -37,6 +37,7 @@
 #include <vector>
 
 #include <hummer/bytes.hpp>
+#include <hummer/status.hpp>
 
 namespace hummer {
 
@@ -50,6 +51,12 @@ struct StateDescription {
   std::string type;
   friend bool operator==(const StateDescription&, const StateDescription&) = default;
 };
+
+// Whether an operator with the states `own` reads what one with the states `saved` wrote: those of
+// equal names are of types that it can read. Which ones may be missing is up to the operator.
+// invalid_argument, naming state and types.
+Status check_states(const std::vector<StateDescription>& saved,
+                    const std::vector<StateDescription>& own);
 
 // In front of what an operator wrote into a snapshot.
 void encode_states(const std::vector<StateDescription>& states, ByteWriter& out);

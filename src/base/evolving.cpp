@@ -54,6 +54,20 @@ bool can_read_type(std::string_view saved, std::string_view own) {
   return true;
 }
 
+Status check_states(const std::vector<StateDescription>& saved,
+                    const std::vector<StateDescription>& own) {
+  for (const StateDescription& before : saved) {
+    for (const StateDescription& now : own) {
+      if (now.name != before.name || can_read_type(before.type, now.type)) continue;
+      return {ErrorCode::invalid_argument,
+              "state '" + now.name + "' is " + before.type + " in the snapshot and " + now.type +
+                  " in the job, which can't read that: see docs/writing_a_job.md, types that "
+                  "change"};
+    }
+  }
+  return {};
+}
+
 void encode_states(const std::vector<StateDescription>& states, ByteWriter& out) {
   out.put_value(static_cast<std::uint16_t>(states.size()));
   for (const StateDescription& state : states) {

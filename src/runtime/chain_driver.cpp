@@ -9,29 +9,6 @@
 
 namespace hummer {
 
-namespace {
-
-// Takes the descriptions from the front of a piece; whether the operator reads these states.
-Status check_states(Operator& op, ByteReader& piece) {
-  std::vector<StateDescription> saved;
-  if (!decode_states(piece, saved)) {
-    return {ErrorCode::corrupt_record, "its state does not begin with what it holds"};
-  }
-  const std::vector<StateDescription> own = op.states();
-  for (const StateDescription& before : saved) {
-    for (const StateDescription& now : own) {
-      if (now.name != before.name || can_read_type(before.type, now.type)) continue;
-      return {ErrorCode::invalid_argument,
-              "state '" + now.name + "' is " + before.type + " in the snapshot and " + now.type +
-                  " in the job, which can't read that: see docs/writing_a_job.md, types that "
-                  "change"};
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
 class ChainDriver::Context final : public OperatorContext {
  public:
   Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
@@ -120,7 +97,10 @@ Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* co
     stage.has_ended &= piece->ended;
     const Answer answer = guarded(stage, [&] {
       ByteReader in(piece->bytes);
-      Status status = check_states(*stage.op, in);
+      std::vector<StateDescription> saved;
+      Status status = decode_states(in, saved)
+                          ? check_states(saved, stage.op->states())
+                          : Status(ErrorCode::corrupt_record, "its piece says not what it holds");
       if (status.ok()) status = stage.op->restore(in);
       return status.ok() ? Answer::done
                          : stage.context->fail(status.with_context("restoring operator '" +

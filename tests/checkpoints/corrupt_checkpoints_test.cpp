@@ -82,6 +82,9 @@ class CorruptCheckpoints : public testing::TestWithParam<std::uint64_t> {
         .write_file("/out" + std::to_string(++outputs_));
     return env.execute(name);
   }
+  std::vector<std::string> names_in(const std::string& path) {
+    return *node_->files().list_directory(path);
+  }
   std::string newest_output() const { return "/out" + std::to_string(outputs_); }
 
   // Leaves three complete checkpoints of a job that failed.
@@ -97,7 +100,7 @@ class CorruptCheckpoints : public testing::TestWithParam<std::uint64_t> {
     }
     ASSERT_EQ(ids_.size(), 3u);
     newest_ = store_.path_of(ids_[2]);
-    for (const std::string& name : *node_->files().list_directory(newest_)) {
+    for (const std::string& name : names_in(newest_)) {
       whole_[name] = read(node_->files(), newest_ + "/" + name);
     }
     ASSERT_GT(whole_.size(), 2u);
@@ -253,7 +256,7 @@ TEST_P(CorruptCheckpoints, ThatOfAnotherJobIsPassedOver) {
   CheckpointStore others(node_->files(), "/others");
   const std::uint64_t id = others.ids()->back();
   ASSERT_GT(id, ids_.back());
-  for (const std::string& name : *node_->files().list_directory(others.path_of(id))) {
+  for (const std::string& name : names_in(others.path_of(id))) {
     ASSERT_TRUE(node_->files().create_directories(store_.path_of(id)).ok());
     write(node_->files(), store_.path_of(id) + "/" + name,
           read(node_->files(), others.path_of(id) + "/" + name));

@@ -50,7 +50,7 @@ struct SumByTimer {
     out.set_event_timer(start + 200);
   }
   void on_timer(Timestamp end, KeyedOutput<std::string>& out) {
-    out.emit(out.key<std::string>() + "\t" + std::to_string(end - 200) + "\t" +
+    out.emit(std::string(out.key<std::string_view>()) + "\t" + std::to_string(end - 200) + "\t" +
              std::to_string(end) + "\t" + std::to_string(*sums.find(end - 200)));
     sums.remove(end - 200);
   }
