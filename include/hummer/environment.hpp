@@ -90,6 +90,14 @@ class JobHandle {
   // Ends it as soon as every task has noticed; the result is E3001.
   void cancel();
   bool finished() const;
+  // Saves the job's state in a new directory below `directory` (empty: where its checkpoints are)
+  // and blocks until that is complete; its path, which checkpoints.restore takes. Nothing removes
+  // it but you. The job must have checkpoints.directory; an interval is not needed. On the thread
+  // that waits for the job.
+  Result<std::string> savepoint(const std::string& directory = "");
+  // The same, and the job ends with it: nothing behind it is processed or becomes visible, and
+  // windows that are open stay in it, unemitted. The job's result is a success.
+  Result<std::string> stop_with_savepoint(const std::string& directory = "");
   // Blocks until the job has ended. On a cluster, for a program made of its job: Ctrl-C detaches,
   // the job goes on, and the result is E3001.
   JobResult wait();

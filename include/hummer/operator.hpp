@@ -144,6 +144,8 @@ class OperatorContext {
                                         static_cast<std::uint32_t>(parallelism_), groups)) ==
            subtask_;
   }
+  // The same in all attempts of one run of the job, and drawn anew for another.
+  std::uint64_t run() const { return run_; }
   // How often the job was started before, by a failure.
   std::uint32_t attempt() const { return attempt_; }
   // In flush: that of the barrier in hand.
@@ -199,6 +201,7 @@ class OperatorContext {
   int parallelism_ = 1;
   int key_groups_ = default_key_groups;
   bool restored_ = false;
+  std::uint64_t run_ = 0;
   std::uint32_t attempt_ = 0;
   std::uint64_t epoch_ = 0;
   bool bounded_ = true;

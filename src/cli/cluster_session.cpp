@@ -115,6 +115,24 @@ Result<wire::JobStatus> ClusterSession::status_of(std::uint64_t job, bool with_g
   return std::move(*answer->mutable_job());
 }
 
+Result<std::string> ClusterSession::take_savepoint(std::uint64_t job, const std::string& directory,
+                                                   bool stop) {
+  constexpr std::uint32_t wait_ms = 1000;
+  const std::uint64_t wish = platform_.random().next() | 1;
+  for (;;) {
+    wire::ClientRequest request;
+    wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
+    savepoint.set_job(job);
+    savepoint.set_wish_id(wish);
+    savepoint.set_directory(directory);
+    savepoint.set_stop(stop);
+    savepoint.set_wait_ms(wait_ms);
+    const Result<wire::ClientAnswer> answer = ask(std::move(request));
+    if (!answer.ok()) return answer.status();
+    if (!answer->savepoint().path().empty()) return answer->savepoint().path();
+  }
+}
+
 void ClusterSession::print(const Table& table) { print(table.text(!rows())); }
 
 }  // namespace hummer

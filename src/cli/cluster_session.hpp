@@ -47,6 +47,9 @@ class ClusterSession {
   Result<std::uint64_t> find_job(const std::string& number_or_name);
   Result<wire::JobStatus> status_of(std::uint64_t job, bool with_graph = false);
 
+  // Waits for it; the path of its directory.
+  Result<std::string> take_savepoint(std::uint64_t job, const std::string& directory, bool stop);
+
   bool json() const { return json_; }
   // Rows for a program rather than a page for a person: asked for, or the output is no terminal.
   bool rows() const { return tsv_ || !platform_.is_terminal(1); }

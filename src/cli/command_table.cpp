@@ -7,6 +7,7 @@
 #include "cli/commands/job_manager.hpp"
 #include "cli/commands/list.hpp"
 #include "cli/commands/logs.hpp"
+#include "cli/commands/savepoint.hpp"
 #include "cli/commands/status.hpp"
 #include "cli/commands/submit.hpp"
 #include "cli/commands/task_manager.hpp"
@@ -22,6 +23,7 @@ std::span<const Command> cluster_commands() {
       Command{"submit", "[LIBRARY] [--name VALUE]...", "submits a job and watches it", &run_submit},
       Command{"list", "", "jobs of a cluster", &run_list},
       Command{"status", "JOB", "a job's state and figures", &run_status},
+      Command{"savepoint", "JOB [DIR]", "saves a job's state", &run_savepoint},
       Command{"stop", "JOB", "ends a job in good order", &run_stop},
       Command{"cancel", "JOB", "ends a job at once", &run_cancel},
       Command{"logs", "JOB", "what a job has logged", &run_logs},

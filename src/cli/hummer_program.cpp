@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cli/command_table.hpp"
+#include "cli/commands/reference.hpp"
 #include "cli/commands/run.hpp"
 #include "control/job_library/engine_abi.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::array own_commands = {
     Command{"run", "LIBRARY [--name VALUE]...", "runs a job library embedded in this process",
             &run_run},
+    Command{"reference", "PAGE", "prints a reference page of the documents", &run_reference},
 };
 
 std::string help() {

@@ -5,12 +5,8 @@
 #include <string>
 
 #include "control/protocol/control.pb.h"
-#include "graph/json_writer.hpp"
 
 namespace hummer {
-
-// The members of an object: number, name, state, times, failure, vertices as far as they are there.
-void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_time_ms);
 
 // "E3000: ..." of a failed job, the reason of a waiting one, else empty.
 std::string remark_of(const wire::JobStatus& job);

@@ -85,10 +85,12 @@ Simulation::~Simulation() {
   nodes_.clear();
 }
 
-SimulatedPlatform& Simulation::add_node(std::string name) {
+SimulatedPlatform& Simulation::add_node(std::string name, SimulatedPlatform* disk_of) {
   const int index = nodes_made_++;
-  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
-      *this, std::move(name), index, std::make_shared<SimulatedDisk>(*this))));
+  std::shared_ptr<SimulatedDisk> disk =
+      disk_of != nullptr ? disk_of->files_->disk() : std::make_shared<SimulatedDisk>(*this);
+  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
+      new SimulatedPlatform(*this, std::move(name), index, std::move(disk))));
   return *nodes_.back();
 }
 

@@ -16,6 +16,7 @@ class ChainDriver::Context final : public OperatorContext {
     subtask_ = options.subtask;
     parallelism_ = options.parallelism;
     key_groups_ = options.key_groups;
+    run_ = options.run;
     attempt_ = options.attempt;
     bounded_ = options.bounded;
     slot_objects_ = options.slot_objects;

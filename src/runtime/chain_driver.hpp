@@ -51,6 +51,7 @@ struct StageOptions {
   int subtask = 0;
   int parallelism = 1;
   int key_groups = default_key_groups;
+  std::uint64_t run = 0;
   std::uint32_t attempt = 0;
   bool bounded = true;
   std::uint32_t batch_records = default_batch_records;

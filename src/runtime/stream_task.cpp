@@ -57,6 +57,10 @@ void StreamTask::trigger(std::uint64_t epoch) {
   wake_event_.notify();
 }
 
+void StreamTask::pause_after(std::uint64_t epoch) {
+  if (pause_after_.exchange(epoch, std::memory_order_acq_rel) != epoch) wake_event_.notify();
+}
+
 void StreamTask::commit(std::uint64_t epoch) {
   commit_asked_.store(epoch, std::memory_order_release);
   wake_event_.notify();
@@ -130,8 +134,7 @@ Task<void> StreamTask::run() {
       figures_.operator_blocks.store(false, std::memory_order_relaxed);
     }
     if (commit_due()) {
-      committed_ = commit_asked_.load(std::memory_order_acquire);
-      if (Status status = chain_->commit(committed_); !status.ok()) {
+      if (Status status = commit_asked(); !status.ok()) {
         finish(std::move(status));
         co_return;
       }
@@ -162,7 +165,7 @@ Task<void> StreamTask::run() {
         continue;
       }
       if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
-      answer = chain_->produce();
+      answer = produce();
       if (answer == Answer::failed) {
         finish(chain_->failure());
         co_return;
@@ -203,7 +206,7 @@ Task<void> StreamTask::run() {
     }
     if (chain_->has_source() && !ready) {
       // A source may have got something between its answer and prepare_wait().
-      answer = chain_->produce();
+      answer = produce();
       if (answer == Answer::failed) {
         wake_event_.cancel_wait();
         finish(chain_->failure());
@@ -323,6 +326,19 @@ void StreamTask::complete_alignment() {
   last_barrier_ = barrier_due_ = std::exchange(aligning_, 0);
 }
 
+Status StreamTask::commit_asked() {
+  const std::uint64_t epoch = commit_asked_.load(std::memory_order_acquire);
+  HUMMER_TRY(chain_->commit(epoch));
+  committed_.store(epoch, std::memory_order_release);
+  if (on_committed_) on_committed_();
+  return {};
+}
+
+Answer StreamTask::produce() {
+  const std::uint64_t pause = pause_after_.load(std::memory_order_acquire);
+  return pause != 0 && last_barrier_ >= pause ? Answer::blocked : chain_->produce();
+}
+
 Task<void> StreamTask::wait_for_commits() {
   auto pieces = chain_->snapshot_now();
   if (!pieces.ok()) {
@@ -339,8 +355,7 @@ Task<void> StreamTask::wait_for_commits() {
     }
     const bool last = finish_asked_.load(std::memory_order_acquire);
     if (commit_due()) {
-      committed_ = commit_asked_.load(std::memory_order_acquire);
-      if (Status status = chain_->commit(committed_); !status.ok()) {
+      if (Status status = commit_asked(); !status.ok()) {
         finish(std::move(status));
         co_return;
       }

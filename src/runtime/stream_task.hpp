@@ -22,8 +22,8 @@
 // the chain the task reports what its operators wrote. At the end of its stream it reports
 // once more, and stays, to commit, until finish_committed().
 //
-// Thread: invoke on the slot's; cancel, stop, trigger, commit, finish_committed and figures from
-// any.
+// Thread: invoke on the slot's; cancel, stop, trigger, commit, pause_after, finish_committed and
+// figures from any.
 #pragma once
 
 #include <atomic>
@@ -80,6 +80,15 @@ class StreamTask {
   void trigger(std::uint64_t epoch);
   // The epoch's snapshots are complete everywhere: operators may commit.
   void commit(std::uint64_t epoch);
+  // Of a source task: sends nothing behind the barrier of `epoch`, or of the one it has sent since;
+  // 0: goes on.
+  void pause_after(std::uint64_t epoch);
+  // The newest epoch that its operators have committed.
+  std::uint64_t committed() const { return committed_.load(std::memory_order_acquire); }
+  // Before invoke: called on the slot's thread after each commit.
+  void set_on_committed(std::function<void()> on_committed) {
+    on_committed_ = std::move(on_committed);
+  }
   // Nothing is left to commit: a task that has ended may finish.
   void finish_committed();
   // Its last snapshot was reported.
@@ -112,7 +121,10 @@ class StreamTask {
   bool take_element(std::size_t index, Element& element);
   void take_barrier(Input& input, std::uint64_t epoch);
   void complete_alignment();
-  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed_; }
+  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed(); }
+  Status commit_asked();
+  // Of a source: what it has, unless it is paused.
+  Answer produce();
   Task<void> wait_for_commits();
   void finish(Status status);
 
@@ -140,7 +152,9 @@ class StreamTask {
   std::uint64_t aligning_ = 0;      // the barrier that has come on some inputs; 0: none
   std::uint64_t barrier_due_ = 0;   // it has come on all: goes next
   std::atomic<std::uint64_t> commit_asked_{0};
-  std::uint64_t committed_ = 0;
+  std::atomic<std::uint64_t> committed_{0};
+  std::function<void()> on_committed_;
+  std::atomic<std::uint64_t> pause_after_{0};
   std::atomic<bool> finish_asked_{false};
   std::atomic<bool> ended_{false};
   Status result_;

@@ -28,6 +28,11 @@ Status metadata_refused(const std::string& path, const std::string& what) {
   return {ErrorCode::corrupt_file, "checkpoint metadata '" + path + "': " + what};
 }
 
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
 }  // namespace
 
 Result<CheckpointMetadata> decode_metadata(std::string_view bytes, const std::string& path) {
@@ -50,63 +55,63 @@ std::uint64_t CheckpointMetadata::state_bytes() const {
   return sum;
 }
 
-std::string CheckpointStore::path_of(std::uint64_t id) const {
+std::string CheckpointStore::path_in(const std::string& directory, std::uint64_t id) {
   char name[32];
   std::snprintf(name, sizeof name, "chk-%010llu", static_cast<unsigned long long>(id));
-  return directory_ + "/" + name;
+  return directory + "/" + name;
 }
 
 std::string CheckpointStore::file_name(std::uint32_t vertex, std::uint32_t subtask) {
   return std::to_string(vertex) + "-" + std::to_string(subtask) + ".state";
 }
 
-Status CheckpointStore::begin(std::uint64_t id) {
-  HUMMER_TRY(remove(id));
-  HUMMER_TRY(files_.create_directories(path_of(id)));
-  return files_.sync_directory(directory_);
+Status CheckpointStore::begin_at(Files& files, const std::string& path) {
+  HUMMER_TRY(remove_at(files, path));
+  HUMMER_TRY(files.create_directories(path));
+  return files.sync_directory(directory_of(path));
 }
 
-Status CheckpointStore::complete(const CheckpointMetadata& metadata) {
-  const std::string path = path_of(metadata.id);
+Status CheckpointStore::complete_at(Files& files, const std::string& path,
+                                    const CheckpointMetadata& metadata) {
   const std::string unfinished = path + "/" + std::string(unfinished_name);
-  HUMMER_TRY(files_.sync_directory(path));  // the names of the state files
+  HUMMER_TRY(files.sync_directory(path));  // the names of the state files
   SnapshotFileHead head;
   head.job = metadata.job;
   head.checkpoint = metadata.id;
-  Result<SnapshotFileWriter> writer = SnapshotFileWriter::create(files_, unfinished, head);
+  Result<SnapshotFileWriter> writer = SnapshotFileWriter::create(files, unfinished, head);
   if (!writer.ok()) return writer.status();
   std::string bytes;
   ByteWriter out(bytes);
   Codec<CheckpointMetadata>::encode(metadata, out);
   HUMMER_TRY(writer->add(metadata_uid, out.view()));
   if (const auto summary = writer->finish(); !summary.ok()) return summary.status();
-  HUMMER_TRY(files_.rename(unfinished, path + "/" + std::string(metadata_name)));
-  return files_.sync_directory(path);
+  HUMMER_TRY(files.rename(unfinished, path + "/" + std::string(metadata_name)));
+  return files.sync_directory(path);
 }
 
-Status CheckpointStore::remove(std::uint64_t id) {
-  const std::string path = path_of(id);
-  const Result<std::vector<std::string>> names = files_.list_directory(path);
+Status CheckpointStore::remove_at(Files& files, const std::string& path) {
+  const Result<std::vector<std::string>> names = files.list_directory(path);
   if (!names.ok()) {
     return names.status().code() == ErrorCode::not_found ? Status() : names.status();
   }
   const std::string metadata = path + "/" + std::string(metadata_name);
   if (std::find(names->begin(), names->end(), metadata_name) != names->end()) {
-    HUMMER_TRY(files_.remove(metadata));
-    HUMMER_TRY(files_.sync_directory(path));
+    HUMMER_TRY(files.remove(metadata));
+    HUMMER_TRY(files.sync_directory(path));
   }
   for (const std::string& name : *names) {
-    if (name != metadata_name) HUMMER_TRY(files_.remove(path + "/" + name));
+    if (name != metadata_name) HUMMER_TRY(files.remove(path + "/" + name));
   }
-  return files_.remove(path);
+  return files.remove(path);
 }
 
-Status CheckpointStore::retain(std::size_t kept) {
+Status CheckpointStore::retain(std::size_t kept, std::uint64_t from) {
   const Result<std::vector<std::uint64_t>> all = ids();
   if (!all.ok()) return all.status();
   std::size_t complete = 0;
   for (std::size_t i = all->size(); i-- > 0;) {
     const std::uint64_t id = (*all)[i];
+    if (id < from) break;
     if (complete < kept) {
       complete += files_.stat(path_of(id) + "/" + std::string(metadata_name)).ok() ? 1 : 0;
     } else {
@@ -201,14 +206,21 @@ Status CheckpointStore::verify(const CheckpointMetadata& metadata) const {
 }
 
 Result<CheckpointMetadata> CheckpointStore::newest(std::vector<SkippedCheckpoint>& skipped,
-                                                   std::uint64_t limit) const {
+                                                   std::uint64_t from, bool verify_files,
+                                                   const std::string& job_name) const {
   const Result<std::vector<std::uint64_t>> all = ids();
   if (!all.ok()) return all.status();
   for (std::size_t i = all->size(); i-- > 0;) {
     const std::uint64_t id = (*all)[i];
-    if (id >= limit) continue;
+    if (id < from) break;
     Result<CheckpointMetadata> metadata = read(id);
-    Status status = metadata.ok() ? verify(*metadata) : metadata.status();
+    Status status = metadata.status();
+    if (status.ok() && !job_name.empty() && metadata->job_name != job_name) {
+      status = {ErrorCode::invalid_configuration, "'" + path_of(id) + "' is of a job named '" +
+                                                      metadata->job_name + "', not '" + job_name +
+                                                      "'"};
+    }
+    if (status.ok() && verify_files) status = verify(*metadata);
     if (status.ok()) return metadata;
     skipped.push_back({id, std::move(status)});
   }

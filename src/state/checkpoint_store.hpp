@@ -76,17 +76,27 @@ class CheckpointStore {
   CheckpointStore(Files& files, std::string directory)
       : files_(files), directory_(std::move(directory)) {}
 
-  std::string path_of(std::uint64_t id) const;
+  std::string path_of(std::uint64_t id) const { return path_in(directory_, id); }
+  static std::string path_in(const std::string& directory, std::uint64_t id);
   static std::string file_name(std::uint32_t vertex, std::uint32_t subtask);
 
   // Makes the directory; leftovers of an earlier, incomplete try are removed.
-  Status begin(std::uint64_t id);
+  Status begin(std::uint64_t id) { return begin_at(files_, path_of(id)); }
   // REQUIRES: all of metadata.files are finished.
-  Status complete(const CheckpointMetadata& metadata);
+  Status complete(const CheckpointMetadata& metadata) {
+    return complete_at(files_, path_of(metadata.id), metadata);
+  }
   // Idempotent; also of an incomplete one.
-  Status remove(std::uint64_t id);
-  // Removes all but the newest `kept` complete ones, and incomplete ones older than those.
-  Status retain(std::size_t kept);
+  Status remove(std::uint64_t id) { return remove_at(files_, path_of(id)); }
+  // Removes all but the newest `kept` complete ones, and incomplete ones older than those; those
+  // with numbers below `from` stay.
+  Status retain(std::size_t kept, std::uint64_t from = 0);
+
+  // The same of a checkpoint or savepoint by its own directory.
+  static Status begin_at(Files& files, const std::string& path);
+  static Status complete_at(Files& files, const std::string& path,
+                            const CheckpointMetadata& metadata);
+  static Status remove_at(Files& files, const std::string& path);
 
   // Numbers of all that have a directory, complete or not, ascending; none when the directory is
   // missing.
@@ -104,10 +114,12 @@ class CheckpointStore {
                           const CheckpointFile& file, const VisitPiece& piece);
   // Reads every file.
   Status verify(const CheckpointMetadata& metadata) const;
-  // The newest complete and valid one below `limit`; those that were passed over go to `skipped`.
+  // The newest complete and valid one with a number from `from` on, of any job or of one with this
+  // name; those that were passed over go to `skipped`. Its files are read only to `verify` them.
   // not_found.
-  Result<CheckpointMetadata> newest(std::vector<SkippedCheckpoint>& skipped,
-                                    std::uint64_t limit = UINT64_MAX) const;
+  Result<CheckpointMetadata> newest(std::vector<SkippedCheckpoint>& skipped, std::uint64_t from = 0,
+                                    bool verify_files = true,
+                                    const std::string& job_name = {}) const;
 
  private:
   Files& files_;

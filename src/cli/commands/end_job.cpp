@@ -26,12 +26,32 @@ Result<wire::JobStatus> wait_for_end(ClusterSession& session, std::uint64_t job)
   }
 }
 
+// The savepoint that a job ends with.
+int stop_with_savepoint(ClusterSession& session, std::uint64_t job, const std::string& directory) {
+  const Result<std::string> path = session.take_savepoint(job, directory, true);
+  if (!path.ok()) return report(session.platform(), path.status());
+  session.print(*path + "\n");
+  const Result<wire::JobStatus> end = wait_for_end(session, job);
+  if (!end.ok()) return report(session.platform(), end.status());
+  if (end->state() == wire::JOB_FINISHED) return 0;
+  return report(session.platform(), job_result(*end, 0).status);
+}
+
 int end_job(const Invocation& invocation, const char* description, wire::Wish wish) {
   CLI::App app(description);
   ClusterSession session(invocation.platform);
   std::string word;
   bool no_wait = false;
+  std::string savepoint;
   app.add_option("JOB", word, "number, or name")->required();
+  CLI::Option* with_savepoint = nullptr;
+  if (wish == wire::WISH_STOP) {
+    with_savepoint = app.add_option("--savepoint", savepoint,
+                                    "save the job's state below DIR (or where its checkpoints "
+                                    "are), and end there: nothing behind it is processed")
+                         ->expected(0, 1)
+                         ->type_name("[DIR]");
+  }
   session.add_options(app);
   app.add_flag("--no-wait", no_wait, "return when the JobManager has been told");
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
@@ -39,6 +59,9 @@ int end_job(const Invocation& invocation, const char* description, wire::Wish wi
 
   const Result<std::uint64_t> job = session.find_job(word);
   if (!job.ok()) return report(invocation.platform, job.status());
+  if (with_savepoint != nullptr && with_savepoint->count() > 0) {
+    return stop_with_savepoint(session, *job, savepoint);
+  }
   wire::ClientRequest request;
   request.mutable_end()->set_job(*job);
   request.mutable_end()->set_wish(wish);

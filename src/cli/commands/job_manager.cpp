@@ -10,6 +10,8 @@
 namespace hummer {
 namespace {
 
+constexpr const char* default_rest_address = "127.0.0.1:8081";
+
 Nanoseconds in_nanoseconds(double seconds) { return static_cast<Nanoseconds>(seconds * 1e9); }
 
 }  // namespace
@@ -19,13 +21,17 @@ int run_job_manager(const Invocation& invocation) {
   CLI::App app(
       "Runs the JobManager of a cluster: workers register with it, clients submit jobs to it.\n"
       "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one.");
-  std::string listen = default_job_manager;
+  std::string listen = default_job_manager, rest_listen;
   ClusterAddress address;
   double slot_timeout = 300, heartbeat_interval = 1, heartbeat_timeout = 5;
   bool insecure = false;
   app.add_option("--listen", listen, "host:port where workers and clients reach it; port 0: any")
       ->envname("HUMMER_LISTEN")
       ->capture_default_str();
+  app.add_option("--rest-listen", rest_listen,
+                 "host:port of the HTTP interface: REST, /metrics, /healthz [127.0.0.1:8081, "
+                 "where it is free]; none: without it")
+      ->envname("HUMMER_REST_LISTEN");
   address.add_token_option(app);
   app.add_option("--slot-timeout", slot_timeout, "seconds that a job waits for its slots")
       ->check(CLI::Range(0.0, 1e6))
@@ -51,10 +57,19 @@ int run_job_manager(const Invocation& invocation) {
       !status.ok()) {
     return report(platform, status);
   }
+  const bool rest_by_default = rest_listen.empty();
+  if (rest_by_default) rest_listen = default_rest_address;
+  if (rest_listen == "none") rest_listen.clear();
+  if (!rest_listen.empty()) {
+    const Status status = check_exposure(platform, "--rest-listen", rest_listen, *token, insecure);
+    if (!status.ok()) return report(platform, status);
+  }
 
   ServerLog log(platform, "jobmanager");
   JobManagerOptions options;
   options.listen_address = listen;
+  options.rest_address = rest_listen;
+  options.rest_may_be_missing = rest_by_default;
   options.token = std::move(*token);
   options.slot_timeout_ns = in_nanoseconds(slot_timeout);
   options.heartbeat_interval_ns = in_nanoseconds(heartbeat_interval);
@@ -67,6 +82,9 @@ int run_job_manager(const Invocation& invocation) {
     return report(platform, explain_listen_failure(std::move(status), "--listen"));
   }
   log.line("listening on " + job_manager.address().to_string());
+  if (const auto rest = job_manager.rest_address()) {
+    log.line(fmt::format("HTTP interface at http://{}/v1/overview", rest->to_string()));
+  }
   (void)platform.run_until([&] { return signals->received() != 0; }, never);
   log.line("stopping");
   job_manager.stop();

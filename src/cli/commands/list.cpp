@@ -5,6 +5,7 @@
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
 #include "control/client/job_status.hpp"
+#include "control/rest/job_json.hpp"
 
 namespace hummer {
 

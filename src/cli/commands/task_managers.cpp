@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster_session.hpp"
-#include "graph/json_writer.hpp"
+#include "control/rest/job_json.hpp"
 
 namespace hummer {
 namespace {
@@ -20,19 +20,7 @@ std::string print_json(const wire::TaskManagerList& list) {
   json.begin_array("task_managers");
   for (const wire::TaskManagerStatus& worker : list.task_managers()) {
     json.begin_object();
-    json.field("id", worker.id());
-    json.field("state", worker.lost() ? "lost" : "alive");
-    json.field("address", worker.address());
-    json.field("slots", worker.slots());
-    json.field("slots_free", worker.slots_free());
-    json.field("heartbeat_age_ms", worker.heartbeat_age_ms());
-    if (worker.lost()) json.field("reason", worker.reason());
-    json.begin_array("data_addresses");
-    for (const auto& address : worker.data_addresses()) json.element(data_address(address));
-    json.end_array();
-    json.begin_array("jobs");
-    for (const std::uint64_t job : worker.jobs()) json.element(job);
-    json.end_array();
+    write_task_manager(json, worker);
     json.end_object();
   }
   json.end_array();

@@ -1,16 +1,17 @@
 // The two-phase writer of files.
 //
-// A transaction is written as `.part-<subtask>-<number>.<attempt>.pending` (hidden, so that readers
-// of the directory leave it out). Preparing syncs and closes it; its handle is "<hidden
+// A transaction is written as `.part-<subtask>-<number>.<run>.<attempt>.pending` (hidden, so that
+// readers of the directory leave it out). Preparing syncs and closes it; its handle is "<hidden
 // name>/<name>". Committing renames it to `part-<subtask>-<epoch>` and makes the name durable; when
 // the hidden file is gone and the other there, that has happened already.
 //
-// The number is drawn: a run that was restored in a new process begins with attempt 0 again, and
-// must not write over what an earlier one had prepared.
+// The number is drawn, since two attempts may run for a moment side by side.
 //
-// Aborting removes hidden files of earlier attempts that no handle names: of those subtasks whose
-// number is the own one's modulo the parallelism, as pieces of state are dealt out. Those of this
-// attempt or later ones are left alone.
+// Aborting removes hidden files that no handle names: of earlier attempts of this run and, when the
+// state is that of another run (a process that died, and its successor began with its checkpoint),
+// of all other runs. Each subtask does so for those subtasks whose number is the own one's modulo
+// the parallelism, as pieces of state are dealt out. Those of this attempt or later ones are left
+// alone.
 #include <charconv>
 #include <cstdio>
 #include <set>
@@ -40,7 +41,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
     const auto names = files().list_directory(directory_);
     if (!names.ok()) return named(names.status());
     for (const std::string& name : *names) {
-      if (!is_of_earlier_attempt(name) || kept.contains(name)) continue;
+      if (!is_left_behind(name) || kept.contains(name)) continue;
       const Status removed = files().remove(directory_ + "/" + name);
       // Another subtask may have been faster.
       if (!removed.ok() && removed.code() != ErrorCode::not_found) return named(removed);
@@ -95,29 +96,37 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   }
 
   std::string hidden_name() {
-    char name[96];
-    std::snprintf(name, sizeof name, ".part-%05d-%llu.%u%s", context_->subtask(),
+    char name[128];
+    std::snprintf(name, sizeof name, ".part-%05d-%llu.%016llx.%u%s", context_->subtask(),
                   static_cast<unsigned long long>(context_->platform().random().next()),
-                  context_->attempt(), pending_suffix.data());
+                  static_cast<unsigned long long>(context_->run()), context_->attempt(),
+                  pending_suffix.data());
     return name;
   }
   static std::string_view hidden_of(std::string_view handle) {
     return handle.substr(0, handle.find('/'));
   }
 
-  bool is_of_earlier_attempt(std::string_view name) const {
+  bool is_left_behind(std::string_view name) const {
     constexpr std::string_view prefix = ".part-";
     if (!name.starts_with(prefix) || !name.ends_with(pending_suffix)) return false;
     name.remove_suffix(pending_suffix.size());
-    const auto number = [&](std::size_t begin, std::uint32_t& value) {
-      const auto found = std::from_chars(name.data() + begin, name.data() + name.size(), value);
+    const auto number = [&](std::size_t begin, auto& value, int base) {
+      const auto found =
+          std::from_chars(name.data() + begin, name.data() + name.size(), value, base);
       return found.ec == std::errc();
     };
     std::uint32_t subtask = 0;
+    std::uint64_t run = 0;
     std::uint32_t attempt = 0;
-    return number(prefix.size(), subtask) && number(name.rfind('.') + 1, attempt) &&
-           static_cast<int>(subtask) % context_->parallelism() == context_->subtask() &&
-           attempt < context_->attempt();
+    const std::size_t first = name.find('.', 1);
+    const std::size_t last = name.rfind('.');
+    if (first >= last || !number(prefix.size(), subtask, 10) || !number(first + 1, run, 16) ||
+        !number(last + 1, attempt, 10) ||
+        static_cast<int>(subtask) % context_->parallelism() != context_->subtask()) {
+      return false;
+    }
+    return run == context_->run() ? attempt < context_->attempt() : context_->restored();
   }
 
   const std::string directory_;

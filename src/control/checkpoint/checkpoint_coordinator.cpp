@@ -36,9 +36,11 @@ void CheckpointCoordinator::give_up(Nanoseconds now, Status why) {
   given_up_ = std::exchange(current_, 0);
   storing_ = false;
   ++failed_;
-  if (current_is_savepoint_) savepoint_wanted_ = false;
-  if (++failures_in_a_row_ > options_.tolerated_failures && failure_.ok()) {
-    failure_ = std::move(why);
+  last_failure_ = std::move(why);
+  if (current_is_savepoint_) {
+    savepoint_wanted_ = false;
+  } else if (++failures_in_a_row_ > options_.tolerated_failures && failure_.ok()) {
+    failure_ = last_failure_;
   }
   if (next_begin_ != never) {
     next_begin_ = std::max(next_begin_, now + milliseconds_ns(options_.minimum_pause_ms));
@@ -75,7 +77,7 @@ std::optional<CheckpointCoordinator::Begin> CheckpointCoordinator::take_begin(Na
   const bool by_time = next_begin_ != never && now >= next_begin_;
   if (!by_time && !savepoint_wanted_ && !all_ended()) return std::nullopt;
   current_ = next_++;
-  current_is_savepoint_ = savepoint_wanted_;
+  current_is_savepoint_ = savepoint_wanted_ && !all_ended();
   current_is_final_ = all_ended();
   began_ = now;
   if (next_begin_ != never) {

@@ -35,7 +35,8 @@ class CheckpointCoordinator {
 
   // ---- what happened ----
 
-  // A savepoint as soon as the checkpoint under way is done; false: one waits already.
+  // A savepoint as soon as the checkpoint under way is done; false: one waits already. One that
+  // fails does not count as a failure of the job's; none begins once all tasks have ended.
   bool request_savepoint();
   // The file of a task (its index among the chains) is durable. Those of other checkpoints are
   // dropped.
@@ -64,6 +65,8 @@ class CheckpointCoordinator {
   std::optional<std::uint64_t> take_given_up(Nanoseconds now);
   // Tells more than the tolerated number of failures in a row: the job fails with it.
   const Status& failure() const { return failure_; }
+  // Why the last one that was given up was.
+  const Status& last_failure() const { return last_failure_; }
   // When to ask again, unless something happens before; 0: at once.
   Nanoseconds next_deadline() const;
 
@@ -99,6 +102,7 @@ class CheckpointCoordinator {
   Nanoseconds next_begin_;
   std::uint32_t failures_in_a_row_ = 0;
   Status failure_;
+  Status last_failure_;
   bool final_complete_ = false;
   std::uint64_t last_complete_ = 0;
   std::uint64_t completed_ = 0;

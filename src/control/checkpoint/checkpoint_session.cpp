@@ -1,156 +1,60 @@
 #include "control/checkpoint/checkpoint_session.hpp"
 
-#include <algorithm>
 #include <mutex>
-#include <set>
 #include <utility>
+#include <vector>
 
-#include "control/checkpoint/checkpoint_coordinator.hpp"
+#include "control/checkpoint/snapshot_writer.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
 
 namespace hummer {
-namespace {
-
-// The first byte of a piece: whether it was written behind the end of the stream.
-constexpr char piece_goes_on = 0;
-constexpr char piece_ended = 1;
-
-}  // namespace
-
-CheckpointMetadata describe_job(const JobGraph& job, const ExecutionGraph& execution,
-                                std::uint64_t job_number) {
-  CheckpointMetadata metadata;
-  metadata.job = job_number;
-  metadata.job_name = job.job_name;
-  metadata.fingerprint = job.fingerprint;
-  for (const JobVertex& vertex : job.vertices) {
-    const auto parallelism =
-        static_cast<std::uint32_t>(execution.parallelism[static_cast<std::size_t>(vertex.id)]);
-    for (const ChainedOperator& chained : vertex.chain) {
-      metadata.operators.push_back({chained.uid, chained.name,
-                                    static_cast<std::uint32_t>(vertex.id), parallelism,
-                                    static_cast<std::uint32_t>(chained.key_groups)});
-    }
-  }
-  return metadata;
-}
-
-Status check_restorable(const CheckpointMetadata& metadata, const JobGraph& job,
-                        bool allow_dropped) {
-  for (const CheckpointOperator& saved : metadata.operators) {
-    const ChainedOperator* found = nullptr;
-    for (const JobVertex& vertex : job.vertices) {
-      for (const ChainedOperator& chained : vertex.chain) {
-        if (chained.uid == saved.uid) found = &chained;
-      }
-    }
-    if (found == nullptr) {
-      if (allow_dropped || saved.key_groups == 0) continue;
-      return {ErrorCode::invalid_graph,
-              "checkpoint " + std::to_string(metadata.id) + " holds state of operator '" +
-                  saved.name + "' (uid '" + saved.uid +
-                  "'), which the job no longer has: give an operator that uid, or allow the state "
-                  "to be dropped"};
-    }
-    const auto groups = static_cast<std::uint32_t>(found->key_groups);
-    if (saved.key_groups != 0 && groups != saved.key_groups) {
-      return {ErrorCode::invalid_graph,
-              "operator '" + found->name + "' has " + std::to_string(groups) +
-                  " key groups, and its state in checkpoint " + std::to_string(metadata.id) +
-                  " has " + std::to_string(saved.key_groups) +
-                  ": set its maximum parallelism to that"};
-    }
-  }
-  return {};
-}
-
-Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
-                                                        const CheckpointMetadata& metadata) {
-  auto state = std::make_shared<RestoredState>();
-  state->checkpoint = metadata.id;
-  std::vector<CheckpointFile> ordered = metadata.files;
-  std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);
-  });
-  for (const CheckpointFile& file : ordered) {
-    HUMMER_TRY(CheckpointStore::read_file(
-        files, path, metadata, file, [&](std::string_view uid, std::string_view piece) -> Status {
-          if (piece.empty() || (piece[0] != piece_goes_on && piece[0] != piece_ended)) {
-            return {ErrorCode::corrupt_file, "snapshot file '" + path + "/" + file.name +
-                                                 "': the piece '" + std::string(uid) +
-                                                 "' does not say whether it had ended"};
-          }
-          state->pieces[std::string(uid)].push_back(
-              {std::string(uid), std::string(piece.substr(1)), piece[0] == piece_ended});
-          return {};
-        }));
-  }
-  return std::shared_ptr<const RestoredState>(std::move(state));
-}
 
 class CheckpointSession::State {
  public:
-  State(Platform& platform, CheckpointOptions options, CheckpointMetadata job,
-        const ExecutionGraph& execution, std::uint64_t first)
+  State(Platform& platform, AttemptCheckpoints::Settings settings,
+        std::function<void(SavepointEnd)> on_savepoint)
       : platform_(platform),
-        options_(std::move(options)),
-        job_(std::move(job)),
-        store_(platform.files(), options_.directory),
-        executor_(platform.make_executor({.name = "checkpoints"})),
-        coordinator_(options_, chains_of(execution), first, platform.now()),
-        last_pieces_(chains_of(execution)),
-        acknowledged_(chains_of(execution), false) {}
+        on_savepoint_(std::move(on_savepoint)),
+        checkpoints_(settings, platform.now()),
+        writer_(platform, settings.describes.job,
+                [this](SnapshotNews news) { tell(inbox_.news, std::move(news)); }),
+        executor_(platform.make_executor({.name = "checkpoints"})) {}
 
-  void take(const ExecutionTask& task, TaskSnapshot snapshot) {
+  SnapshotWriter& writer() { return writer_; }
+  void wish(SavepointWish wish) { tell(inbox_.wishes, std::move(wish)); }
+  void start(Deployment& deployment) {
+    deployment_ = &deployment;
+    executor_->spawn(run(*this));
+  }
+  void stop() {
+    writer_.stop();
+    executor_->stop();
+    if (std::exchange(stopped_, true)) return;
+    deployment_ = nullptr;
+    for (SavepointWish& each : take_inbox().wishes) checkpoints_.wish(std::move(each));
+    checkpoints_.over({ErrorCode::cancelled, "the job ended before the savepoint was complete"});
+    tell_savepoints();
+  }
+  const AttemptCheckpoints& checkpoints() const { return checkpoints_; }
+  bool all_committed() const { return all_committed_; }
+
+ private:
+  struct Inbox {
+    std::vector<SnapshotNews> news;
+    std::vector<SavepointWish> wishes;
+    bool empty() const { return news.empty() && wishes.empty(); }
+  };
+
+  template <typename T>
+  void tell(std::vector<T>& into, T what) {
     {
       const std::lock_guard lock(mutex_);
-      inbox_.push_back({task, std::move(snapshot)});
+      into.push_back(std::move(what));
     }
     event_.notify();
   }
-
-  void start(Deployment& deployment) {
-    deployment_ = &deployment;
-    executor_->spawn(run());
-  }
-  void stop() {
-    executor_->stop();
-    deployment_ = nullptr;
-  }
-
-  std::atomic<std::uint64_t> completed{0};
-  std::atomic<std::uint64_t> last_complete{0};
-  std::atomic<std::uint64_t> highest_begun{0};
-
- private:
-  struct Taken {
-    ExecutionTask task;
-    TaskSnapshot snapshot;
-  };
-
-  // Chains have the first ids: their number is the id.
-  static std::size_t chains_of(const ExecutionGraph& execution) {
-    return static_cast<std::size_t>(
-        std::count_if(execution.tasks.begin(), execution.tasks.end(),
-                      [](const ExecutionTask& task) { return task.kind == TaskKind::chain; }));
-  }
-
-  Task<void> run() {
-    for (;;) {
-      std::vector<Taken> taken = take_inbox();
-      for (Taken& each : taken) handle(std::move(each));
-      work();
-      event_.prepare_wait();
-      if (!inbox_is_empty()) {
-        event_.cancel_wait();
-        continue;
-      }
-      co_await event_.wait_until(coordinator_.next_deadline());
-    }
-  }
-
-  std::vector<Taken> take_inbox() {
+  Inbox take_inbox() {
     const std::lock_guard lock(mutex_);
     return std::exchange(inbox_, {});
   }
@@ -159,146 +63,117 @@ class CheckpointSession::State {
     return inbox_.empty();
   }
 
-  void handle(Taken taken) {
-    const auto chain = static_cast<std::size_t>(taken.task.id);
-    if (taken.snapshot.epoch != 0) {
-      if (taken.snapshot.epoch == current_) save(taken.task, taken.snapshot.pieces);
-      return;
+  static Task<void> run(State& self) {
+    for (;;) {
+      const bool failed = !self.work();
+      if (failed) co_return;
+      self.event_.prepare_wait();
+      if (!self.inbox_is_empty()) {
+        self.event_.cancel_wait();
+        continue;
+      }
+      Nanoseconds deadline = self.checkpoints_.next_deadline();
+      if (self.waits_for_commits()) deadline = self.platform_.now() + commit_look_ns;
+      co_await self.event_.wait_until(deadline);
     }
-    last_pieces_[chain] = {taken.task, {0, std::move(taken.snapshot.pieces)}};
-    coordinator_.ended(chain);
-    if (current_ != 0) save_last(chain);
   }
 
-  // A task that has ended has state to the end.
-  void save_last(std::size_t chain) {
-    const Taken& last = *last_pieces_[chain];
-    save(last.task, last.snapshot.pieces);
+  // False: the job has failed.
+  bool work() {
+    Inbox inbox = take_inbox();
+    for (SnapshotNews& each : inbox.news) take(std::move(each));
+    for (SavepointWish& each : inbox.wishes) checkpoints_.wish(std::move(each));
+    // An outcome may make the next thing due.
+    for (;;) {
+      std::vector<CheckpointOrder> orders =
+          checkpoints_.advance(platform_.now(), platform_.wall_time_ms());
+      if (orders.empty()) break;
+      for (CheckpointOrder& order : orders) {
+        const CheckpointOutcome outcome = carry_out(platform_.files(), std::move(order));
+        checkpoints_.carried_out(outcome, platform_.now());
+        tell_tasks();
+      }
+    }
+    tell_tasks();
+    tell_savepoints();
+    if (!checkpoints_.failure().ok()) {
+      deployment_->fail(checkpoints_.failure());
+      return false;
+    }
+    if (waits_for_commits() && deployment_->committed() >= checkpoints_.to_commit()) {
+      all_committed_ = true;
+      deployment_->cancel();
+    }
+    return true;
   }
 
-  void save(const ExecutionTask& task, const std::vector<SnapshotPiece>& pieces) {
-    const auto chain = static_cast<std::size_t>(task.id);
-    if (acknowledged_[chain]) return;
-    acknowledged_[chain] = true;
-    Result<CheckpointFile> file = write(task, pieces);
-    if (file.ok()) {
-      coordinator_.acknowledged(current_, chain, std::move(*file));
+  bool waits_for_commits() const {
+    return checkpoints_.stopped_with() != nullptr && !all_committed_;
+  }
+
+  void take(SnapshotNews news) {
+    if (news.checkpoint == 0) {
+      checkpoints_.ended(news.task);
+    } else if (news.status.ok()) {
+      checkpoints_.saved(news.checkpoint, news.task, std::move(news.file));
     } else {
-      coordinator_.declined(current_, platform_.now(), file.status());
+      checkpoints_.declined(news.checkpoint, platform_.now(), std::move(news.status));
     }
   }
 
-  Result<CheckpointFile> write(const ExecutionTask& task,
-                               const std::vector<SnapshotPiece>& pieces) {
-    CheckpointFile file;
-    file.vertex = static_cast<std::uint32_t>(task.vertex);
-    file.subtask = static_cast<std::uint32_t>(task.subtask);
-    file.name = CheckpointStore::file_name(file.vertex, file.subtask);
-    SnapshotFileHead head;
-    head.job = job_.job;
-    head.checkpoint = current_;
-    head.vertex = file.vertex;
-    head.subtask = file.subtask;
-    head.parallelism = static_cast<std::uint32_t>(task.parallelism);
-    auto writer = SnapshotFileWriter::create(platform_.files(),
-                                             store_.path_of(current_) + "/" + file.name, head);
-    if (!writer.ok()) return writer.status();
-    for (const SnapshotPiece& piece : pieces) {
-      HUMMER_TRY(writer->add(piece.uid, (piece.ended ? piece_ended : piece_goes_on) + piece.bytes));
+  void tell_tasks() {
+    const AttemptCheckpoints::Begun& begun = checkpoints_.begun();
+    // Before the barrier, behind which nothing may follow.
+    deployment_->pause_sources_after(begun.stops ? begun.checkpoint : 0);
+    if (begun.checkpoint > told_begun_) {
+      told_begun_ = begun.checkpoint;
+      writer_.begin(begun.checkpoint, begun.path);
+      deployment_->trigger(begun.checkpoint);
     }
-    const Result<SnapshotFileSummary> summary = writer->finish();
-    if (!summary.ok()) return summary.status();
-    file.bytes = summary->bytes;
-    file.hash = summary->hash;
-    return file;
+    if (checkpoints_.to_commit() > told_commit_) {
+      told_commit_ = checkpoints_.to_commit();
+      deployment_->commit(told_commit_);
+    }
+    if (checkpoints_.finish_committed()) deployment_->finish_committed();
   }
 
-  void work() {
-    if (const auto given_up = coordinator_.take_given_up(platform_.now())) drop(*given_up);
-    complete();
-    if (!coordinator_.failure().ok()) {
-      deployment_->fail(coordinator_.failure());
-      return;
-    }
-    const auto begin = coordinator_.take_begin(platform_.now());
-    if (!begin) return;
-    current_ = begin->checkpoint;
-    highest_begun.store(current_, std::memory_order_release);
-    std::fill(acknowledged_.begin(), acknowledged_.end(), false);
-    if (Status status = store_.begin(current_); !status.ok()) {
-      coordinator_.declined(current_, platform_.now(), std::move(status));
-      event_.notify();
-      return;
-    }
-    deployment_->trigger(current_);
-    for (std::size_t chain = 0; chain < last_pieces_.size(); ++chain) {
-      if (last_pieces_[chain]) save_last(chain);
-    }
-    complete();
+  void tell_savepoints() {
+    for (SavepointEnd& each : checkpoints_.take_savepoints()) on_savepoint_(std::move(each));
   }
 
-  void complete() {
-    const auto done = coordinator_.take_completed();
-    if (!done) return;
-    CheckpointMetadata metadata = job_;
-    metadata.id = done->checkpoint;
-    metadata.savepoint = done->savepoint;
-    metadata.completed_ms = platform_.wall_time_ms();
-    metadata.files = done->files;
-    const Status status = store_.complete(metadata);
-    current_ = 0;
-    coordinator_.stored(done->checkpoint, platform_.now(), status);
-    event_.notify();
-    if (!status.ok()) return;
-    completed.fetch_add(1, std::memory_order_relaxed);
-    last_complete.store(done->checkpoint, std::memory_order_release);
-    deployment_->commit(done->checkpoint);
-    if (coordinator_.final_complete()) deployment_->finish_committed();
-    // What can't be removed now is removed after the next one.
-    (void)store_.retain(std::max<std::uint32_t>(options_.retained, 1));
-  }
-
-  void drop(std::uint64_t checkpoint) {
-    if (current_ == checkpoint) current_ = 0;
-    (void)store_.remove(checkpoint);
-  }
+  static constexpr Nanoseconds commit_look_ns = milliseconds(1);
 
   Platform& platform_;
-  const CheckpointOptions options_;
-  const CheckpointMetadata job_;
-  CheckpointStore store_;
+  const std::function<void(SavepointEnd)> on_savepoint_;
   WakeEvent event_;
   std::mutex mutex_;
-  std::vector<Taken> inbox_;
-  std::unique_ptr<Executor> executor_;
+  Inbox inbox_;
   Deployment* deployment_ = nullptr;
-  CheckpointCoordinator coordinator_;
-  std::uint64_t current_ = 0;                      // the checkpoint under way; 0: none
-  std::vector<std::optional<Taken>> last_pieces_;  // of tasks that have ended
-  std::vector<bool> acknowledged_;                 // for the checkpoint under way
+  AttemptCheckpoints checkpoints_;
+  std::uint64_t told_begun_ = 0;
+  std::uint64_t told_commit_ = 0;
+  bool all_committed_ = false;
+  bool stopped_ = false;
+  SnapshotWriter writer_;
+  std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
 };
 
-CheckpointSession::CheckpointSession(Platform& platform, CheckpointOptions options,
-                                     CheckpointMetadata job, const ExecutionGraph& execution,
-                                     std::uint64_t first)
-    : state_(std::make_shared<State>(platform, std::move(options), std::move(job), execution,
-                                     first)) {}
+CheckpointSession::CheckpointSession(Platform& platform, AttemptCheckpoints::Settings settings,
+                                     std::function<void(SavepointEnd)> on_savepoint)
+    : state_(std::make_unique<State>(platform, std::move(settings), std::move(on_savepoint))) {}
 
 CheckpointSession::~CheckpointSession() { stop(); }
 
 void CheckpointSession::snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot) {
-  state_->take(task, std::move(snapshot));
+  state_->writer().snapshot_taken(task, std::move(snapshot));
 }
+void CheckpointSession::wish(SavepointWish wish) { state_->wish(std::move(wish)); }
 void CheckpointSession::start(Deployment& deployment) { state_->start(deployment); }
 void CheckpointSession::stop() { state_->stop(); }
-std::uint64_t CheckpointSession::completed() const {
-  return state_->completed.load(std::memory_order_relaxed);
-}
-std::uint64_t CheckpointSession::highest_begun() const {
-  return state_->highest_begun.load(std::memory_order_acquire);
-}
-std::uint64_t CheckpointSession::last_complete() const {
-  return state_->last_complete.load(std::memory_order_acquire);
+std::uint64_t CheckpointSession::next_number() const { return state_->checkpoints().next_number(); }
+bool CheckpointSession::stopped_by_savepoint() const { return state_->all_committed(); }
+const std::string& CheckpointSession::savepoint_path() const {
+  return state_->checkpoints().stopped_path();
 }
 
 }  // namespace hummer

@@ -1,59 +1,49 @@
 // CheckpointSession: the checkpoints of one attempt of a job that runs in this process.
 //
-// Drives a CheckpointCoordinator: on an executor of its own it writes what tasks report to snapshot
-// files, begins and completes checkpoints, and tells the deployment to commit. Tasks never wait
-// for the disk.
+// Joins the two halves: a SnapshotWriter beside the tasks, and AttemptCheckpoints, whose orders are
+// carried out on an executor of this object's; the deployment is told to save and to commit. Tasks
+// never wait for the disk.
 //
 // Lifecycle: make, then its snapshot_taken goes into DeploymentOptions::on_snapshot; start() once
 // the deployment has started; stop() before the deployment is destroyed. Thread: snapshot_taken
-// from any, the rest on the caller's. A failure beyond the tolerated ones fails the deployment.
+// and wish from any, the rest on the caller's. A failure beyond the tolerated ones fails the
+// deployment.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <string>
 
-#include <hummer/checkpointing.hpp>
-
+#include "control/checkpoint/attempt_checkpoints.hpp"
 #include "control/task_manager/deployment.hpp"
 #include "platform/platform.hpp"
-#include "state/checkpoint_store.hpp"
 
 namespace hummer {
 
-// What the metadata of a job's checkpoints say, but for number, files and time.
-CheckpointMetadata describe_job(const JobGraph& job, const ExecutionGraph& execution,
-                                std::uint64_t job_number);
-
-// Whether this job can take over the state: operators that have any are still there (unless
-// `allow_dropped`), with as many key groups.
-Status check_restorable(const CheckpointMetadata& metadata, const JobGraph& job,
-                        bool allow_dropped);
-// Reads all state files. REQUIRES: store.verify() was ok or is not wanted: checks are made again.
-Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
-                                                        const CheckpointMetadata& metadata);
-
 class CheckpointSession {
  public:
-  CheckpointSession(Platform& platform, CheckpointOptions options, CheckpointMetadata job,
-                    const ExecutionGraph& execution, std::uint64_t first);
+  // `on_savepoint` is called on the own executor, and from stop() for those that do not come.
+  CheckpointSession(Platform& platform, AttemptCheckpoints::Settings settings,
+                    std::function<void(SavepointEnd)> on_savepoint);
   ~CheckpointSession();
   CheckpointSession(const CheckpointSession&) = delete;
   CheckpointSession& operator=(const CheckpointSession&) = delete;
 
   void snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot);
+  void wish(SavepointWish wish);
   void start(Deployment& deployment);
   void stop();
 
-  // Any thread.
-  std::uint64_t completed() const;
-  std::uint64_t last_complete() const;
-  // The highest number used, so that the next attempt uses none twice.
-  std::uint64_t highest_begun() const;
+  // After stop(): above every number that was used, for the next attempt.
+  std::uint64_t next_number() const;
+  // After stop(): a savepoint has stopped the job, and all sinks have committed.
+  bool stopped_by_savepoint() const;
+  // The savepoint, complete and in this directory; empty: none. After stop().
+  const std::string& savepoint_path() const;
 
  private:
   class State;
-  std::shared_ptr<State> state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hummer

@@ -22,7 +22,7 @@ class RestartPolicy {
   std::uint32_t restarts() const { return restarts_; }
 
  private:
-  const RestartStrategy strategy_;
+  RestartStrategy strategy_;
   std::uint32_t restarts_ = 0;
   Nanoseconds last_failure_ = 0;
   Nanoseconds delay_ = 0;           // exponential: the last one

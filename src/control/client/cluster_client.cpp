@@ -25,7 +25,7 @@ std::uint32_t wait_ms_of(const wire::ClientRequest& request) {
 }
 
 bool names_a_job(const wire::ClientRequest& request) {
-  return request.has_job() || request.has_log() || request.has_end();
+  return request.has_job() || request.has_log() || request.has_end() || request.has_savepoint();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ constexpr Nanoseconds stuck_report_ns = seconds(10);
 // With the 1 s that a question may wait for its answer: under 10 s until a lost JobManager is
 // called so.
 constexpr Nanoseconds patience_ns = seconds(7);
+constexpr std::uint32_t savepoint_wait_ms = 1000;
 
 }  // namespace
 
@@ -90,6 +91,32 @@ Task<void> ClusterRun::send(ClusterRun& run, wire::Wish wish) {
                      answer.status().to_string()));
 }
 
+Result<std::string> ClusterRun::savepoint(const std::string& directory, bool stop) {
+  wire::TakeSavepoint wish;
+  wish.set_job(job_);
+  wish.set_wish_id(surroundings_.platform->random().next() | 1);
+  wish.set_directory(directory);
+  wish.set_stop(stop);
+  wish.set_wait_ms(savepoint_wait_ms);
+  std::optional<Result<std::string>> path =
+      run_task(*surroundings_.platform, *executor_, ask_for_savepoint(*this, std::move(wish)));
+  if (!path) return Status(ErrorCode::internal, "the savepoint can never come");
+  return std::move(*path);
+}
+
+Task<Result<std::string>> ClusterRun::ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint wish) {
+  ClusterClientOptions options = run.client_options();
+  options.numbered_by = run.client_->numbered_by();
+  ClusterClient client(*run.surroundings_.platform, *run.executor_, std::move(options));
+  for (;;) {
+    wire::ClientRequest request;
+    *request.mutable_savepoint() = wish;
+    const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
+    if (!answer.ok()) co_return answer.status();
+    if (!answer->savepoint().path().empty()) co_return answer->savepoint().path();
+  }
+}
+
 wire::JobStatus ClusterRun::status() const {
   const std::scoped_lock lock(mutex_);
   return status_;
@@ -104,7 +131,7 @@ std::vector<std::string> ClusterRun::stuck() {
 void ClusterRun::show(Progress& progress) {
   Platform& platform = *surroundings_.platform;
   const wire::JobStatus now = status();
-  if (now.state() == wire::JOB_WAITING && now.reason() != told_reason_) {
+  if (!now.reason().empty() && now.reason() != told_reason_) {
     told_reason_ = now.reason();
     progress.note(fmt::format("hummer: job {}: {}", job_, told_reason_));
   }

@@ -36,10 +36,12 @@ class ClusterRun final : public JobHandle::Running {
   bool finished() const override { return ended_.load(std::memory_order_acquire); }
   JobResult wait() override;
   std::vector<std::string> stuck() override;
+  Result<std::string> savepoint(const std::string& directory, bool stop) override;
 
  private:
   static Task<void> watch(ClusterRun& run);
   static Task<void> send(ClusterRun& run, wire::Wish wish);
+  static Task<Result<std::string>> ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint wish);
   static void changed(void* run, const wire::JobStatus& status);
   ClusterClientOptions client_options() const;
   void send_wish(wire::Wish wish);

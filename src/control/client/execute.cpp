@@ -58,6 +58,12 @@ void JobHandle::stop() { running_->stop(); }
 void JobHandle::cancel() { running_->cancel(); }
 bool JobHandle::finished() const { return running_->finished(); }
 std::vector<std::string> JobHandle::stuck() const { return running_->stuck(); }
+Result<std::string> JobHandle::savepoint(const std::string& directory) {
+  return running_->savepoint(directory, false);
+}
+Result<std::string> JobHandle::stop_with_savepoint(const std::string& directory) {
+  return running_->savepoint(directory, true);
+}
 JobResult JobHandle::wait() { return running_->wait(); }
 
 JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name) {

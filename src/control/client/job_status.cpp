@@ -52,6 +52,7 @@ std::string_view job_state_name(wire::JobState state) {
     case wire::JOB_FINISHED: return "finished";
     case wire::JOB_FAILED: return "failed";
     case wire::JOB_CANCELLED: return "cancelled";
+    case wire::JOB_RESTARTING: return "restarting";
     default: return "unknown";
   }
 }

@@ -21,6 +21,12 @@ struct JobHandle::Running {
   virtual bool finished() const { return true; }
   virtual JobResult wait() { return {}; }
   virtual std::vector<std::string> stuck() { return {}; }
+  // Waits for it, or for the job's end. `stop`: the job ends with it.
+  virtual Result<std::string> savepoint(const std::string& /*directory*/, bool /*stop*/) {
+    return Status(ErrorCode::invalid_configuration,
+                  "the job takes no snapshots: start it with checkpoints.directory "
+                  "(--checkpoint-dir), without an interval if it is for savepoints only");
+  }
 };
 
 // What every form needs.

@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::size_t longest_token = 4096;
 
+Result<std::string> find_token(Platform& platform, const EnvironmentOptions& options) {
+  if (options.token_file.empty()) return options.token;
+  return read_token_file(platform.files(), options.token_file);
+}
+
+}  // namespace
+
 wire::JobOptions job_options(const EnvironmentOptions& options) {
   wire::JobOptions message;
   message.set_parallelism(static_cast<std::uint32_t>(options.parallelism));
@@ -20,15 +27,10 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
   message.set_pin_slots(options.pin_slots);
   message.set_chaining(options.chaining);
   message.set_partial_state_bytes(options.partial_state_bytes);
+  to_message(options.checkpoints, *message.mutable_checkpointing());
+  to_message(options.restart, *message.mutable_restarting());
   return message;
 }
-
-Result<std::string> find_token(Platform& platform, const EnvironmentOptions& options) {
-  if (options.token_file.empty()) return options.token;
-  return read_token_file(platform.files(), options.token_file);
-}
-
-}  // namespace
 
 Result<std::string> read_token_file(Files& files, const std::string& path) {
   Result<std::unique_ptr<ReadableFile>> file = files.open_for_reading(path);
@@ -61,11 +63,6 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   if (!options.peers.empty()) {
     return Status(ErrorCode::invalid_configuration,
                   "--peers and --job-manager exclude each other: leave out one of them");
-  }
-  if (options.checkpoints.enabled() || options.restart.kind != RestartStrategy::Kind::none) {
-    return Status(ErrorCode::invalid_configuration,
-                  "checkpoints and restarts work embedded only so far: leave out the checkpoint "
-                  "options and restart strategy, or --job-manager (HUMMER_JOB_MANAGER)");
   }
   const Result<std::string> token = find_token(platform, options);
   if (!token.ok()) return token.status();

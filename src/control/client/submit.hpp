@@ -6,6 +6,7 @@
 
 #include "api/environment_impl.hpp"
 #include "control/client/running_job.hpp"
+#include "control/protocol/control.pb.h"
 
 namespace hummer {
 
@@ -14,6 +15,9 @@ namespace hummer {
 // Errors: no origin (an ordinary main), a graph that is none, what the JobManager says.
 Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
                                     JobSurroundings surroundings);
+
+// What of the options workers must know.
+wire::JobOptions job_options(const EnvironmentOptions& options);
 
 // The first line of a file, without blanks around it. Errors name the file; an empty one is
 // invalid_configuration.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "control/checkpoint/checkpoint_order.hpp"
 #include "control/checkpoint/restart_policy.hpp"
+#include "control/checkpoint/restored_state.hpp"
 #include "platform/task.hpp"
 
 namespace hummer {
@@ -10,6 +12,7 @@ namespace {
 
 constexpr Nanoseconds tick_ns = milliseconds(100);
 constexpr Nanoseconds stuck_patience_ns = seconds(5);
+constexpr Nanoseconds commit_look_ns = milliseconds(1);
 
 }  // namespace
 
@@ -18,8 +21,8 @@ SupervisedRun::SupervisedRun(JobSurroundings surroundings, PlannedGraphs graphs,
     : surroundings_(std::move(surroundings)),
       graphs_(std::move(graphs)),
       options_(std::move(options)),
-      store_(surroundings_.platform->files(), surroundings_.options.checkpoints.directory),
       executor_(surroundings_.platform->make_executor({.name = "supervisor"})),
+      run_(surroundings_.platform->random().next()),
       watch_(stuck_patience_ns),
       began_(surroundings_.platform->now()) {}
 
@@ -35,62 +38,40 @@ SupervisedRun::~SupervisedRun() {
   executor_->stop();
 }
 
-Result<std::shared_ptr<const RestoredState>> SupervisedRun::newest_state() {
-  Status refused;  // the newest that there is and cannot be used
-  const auto pass_over = [&](std::uint64_t id, const Status& why) {
-    note(fmt::format("checkpoint {} is passed over: {}", id, why.message()));
-    // Those of earlier runs don't matter to a restart of this one.
-    if (refused.ok() && id >= first_checkpoint_) refused = why;
-  };
-  std::uint64_t limit = UINT64_MAX;
-  for (;;) {
-    std::vector<SkippedCheckpoint> skipped;
-    const Result<CheckpointMetadata> newest = store_.newest(skipped, limit);
-    for (const SkippedCheckpoint& each : skipped) {
-      if (each.why.code() != ErrorCode::not_found) pass_over(each.id, each.why);
-    }
-    if (!newest.ok()) {
-      if (newest.status().code() != ErrorCode::not_found) return newest.status();
-      if (refused.ok()) return std::shared_ptr<const RestoredState>();
-      return refused.with_context("no checkpoint in '" +
-                                  surroundings_.options.checkpoints.directory + "' can be used");
-    }
-    const Status restorable = check_restorable(
-        *newest, graphs_.job_graph, surroundings_.options.checkpoints.allow_dropped_state);
-    if (restorable.ok()) {
-      return load_state(surroundings_.platform->files(), store_.path_of(newest->id), *newest);
-    }
-    // Of this job: its author has to decide. Of another one: it does not belong here.
-    if (newest->job_name == graphs_.job_graph.job_name) return restorable;
-    pass_over(newest->id, restorable.with_context("it is of the job '" + newest->job_name + "'"));
-    limit = newest->id;
-  }
-}
-
-Result<std::shared_ptr<const RestoredState>> SupervisedRun::first_state() {
+Status SupervisedRun::restore_from(const std::string& restore) {
   const CheckpointOptions& options = surroundings_.options.checkpoints;
-  if (options.restore.empty()) return std::shared_ptr<const RestoredState>();
-  if (options.restore == "latest") return newest_state();
   Files& files = surroundings_.platform->files();
-  const Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, options.restore);
-  if (!metadata.ok()) return metadata.status().with_context("cannot restore");
-  HUMMER_TRY(check_restorable(*metadata, graphs_.job_graph, options.allow_dropped_state));
-  return load_state(files, options.restore, *metadata);
+  CheckpointOrder order;
+  order.kind = CheckpointOrder::Kind::find;
+  order.directory = order.latest_in = options.directory;
+  order.own_from = own_from_;
+  order.restore = restore;
+  order.metadata.job_name = graphs_.job_graph.job_name;
+  const CheckpointOutcome found = carry_out(files, std::move(order));
+  for (const std::string& line : found.passed_over) note(line);
+  next_checkpoint_ = std::max(next_checkpoint_, found.highest + 1);
+  if (found.status.code() == ErrorCode::not_found) return {};
+  HUMMER_TRY(found.status);
+  HUMMER_TRY(check_restorable(found.found, graphs_.job_graph, options.allow_dropped_state));
+  Result<std::shared_ptr<const RestoredState>> state = load_state(files, found.path, found.found);
+  if (!state.ok()) return state.status();
+  restored_ = std::move(*state);
+  return {};
 }
 
 Status SupervisedRun::start() {
-  if (surroundings_.options.checkpoints.enabled()) {
-    Result<std::shared_ptr<const RestoredState>> state = first_state();
-    if (!state.ok()) {
+  const CheckpointOptions& options = surroundings_.options.checkpoints;
+  if (options.enabled()) {
+    const bool fresh = options.restore.empty();
+    // Nothing is below: only the numbers in use are found out.
+    if (fresh) own_from_ = UINT64_MAX;
+    if (Status status = restore_from(options.restore); !status.ok()) {
       done_.store(true, std::memory_order_release);
       reported_ = true;
-      return state.status();
+      return status;
     }
-    restored_ = std::move(*state);
-    const Result<std::vector<std::uint64_t>> ids = store_.ids();
-    if (ids.ok() && !ids->empty()) next_checkpoint_ = ids->back() + 1;
-    if (restored_) next_checkpoint_ = std::max(next_checkpoint_, restored_->checkpoint + 1);
-    first_checkpoint_ = next_checkpoint_;
+    // A run that goes on with the latest takes over what the earlier ones have left.
+    own_from_ = options.restore == "latest" ? 0 : next_checkpoint_;
   }
   executor_->spawn(supervise());
   return {};
@@ -131,13 +112,10 @@ Task<void> SupervisedRun::supervise() {
     }
     ++attempt_;
     if (options.checkpoints.enabled()) {
-      Result<std::shared_ptr<const RestoredState>> state = newest_state();
-      if (!state.ok()) {
-        result_.status = state.status().with_context("after '" + status.message() + "'");
+      if (Status restored = restore_from(stopped_with_); !restored.ok()) {
+        result_.status = restored.with_context("after '" + status.message() + "'");
         break;
       }
-      // One from before this run, which began without it, is not its own.
-      if (*state && (*state)->checkpoint >= first_checkpoint_) restored_ = std::move(*state);
     }
     note(fmt::format("{} failed: {}; restart {} {} in {} ms", surroundings_.job_name,
                      status.to_string(), policy.restarts(),
@@ -159,14 +137,27 @@ Task<void> SupervisedRun::supervise() {
     }
   }
   if (options.checkpoints.enabled() && result_.status.ok() && !options.checkpoints.keep_at_end) {
-    const Result<std::vector<std::uint64_t>> ids = store_.ids();
-    if (ids.ok()) {
-      for (const std::uint64_t id : *ids) (void)store_.remove(id);
-    }
+    CheckpointOrder order;
+    order.kind = CheckpointOrder::Kind::clear;
+    order.directory = order.latest_in = options.checkpoints.directory;
+    order.own_from = own_from_;
+    (void)carry_out(platform.files(), std::move(order));
   }
   result_.seconds = static_cast<double>(platform.now() - began_) / 1e9;
   done_.store(true, std::memory_order_release);
   platform.notify_main();
+}
+
+AttemptCheckpoints::Settings SupervisedRun::checkpoint_settings() const {
+  AttemptCheckpoints::Settings settings;
+  settings.attempt = attempt_;
+  settings.options = surroundings_.options.checkpoints;
+  settings.directory = settings.options.directory;
+  settings.own_from = own_from_;
+  settings.describes = describe_job(graphs_.job_graph, graphs_.execution_graph.parallelism);
+  settings.tasks = chain_count(graphs_.execution_graph.parallelism);
+  settings.first = next_checkpoint_;
+  return settings;
 }
 
 Task<Status> SupervisedRun::run_attempt() {
@@ -175,13 +166,13 @@ Task<Status> SupervisedRun::run_attempt() {
   std::unique_ptr<CheckpointSession> session;
   DeploymentOptions deployment_options = options_;
   deployment_options.on_finished = &event_;
+  deployment_options.run = run_;
   deployment_options.attempt = attempt_;
   deployment_options.restored = restored_;
   if (options.checkpoints.enabled()) {
     session = std::make_unique<CheckpointSession>(
-        platform, options.checkpoints,
-        describe_job(graphs_.job_graph, graphs_.execution_graph, graphs_.job_graph.fingerprint),
-        graphs_.execution_graph, next_checkpoint_);
+        platform, checkpoint_settings(),
+        [this](SavepointEnd end) { savepoint_ended(std::move(end)); });
     deployment_options.guarantee = options.checkpoints.guarantee;
     deployment_options.on_snapshot = [&session = *session](const ExecutionTask& task,
                                                            TaskSnapshot snapshot) {
@@ -194,28 +185,47 @@ Task<Status> SupervisedRun::run_attempt() {
   {
     const std::lock_guard lock(mutex_);
     deployment_ = deployment;
+    session_ = session.get();
+    if (session_ != nullptr) {
+      for (SavepointWish& each : std::exchange(wishes_, {})) session_->wish(std::move(each));
+    }
   }
   if (cancel_requested_.load(std::memory_order_acquire)) deployment->cancel();
   if (stop_requested_.load(std::memory_order_acquire)) deployment->stop();
   Status status = deployment->start();
+  // After a failure between the savepoint that ended the job and its last commit: only that is
+  // left.
+  const bool only_commits = !stopped_with_.empty();
+  bool committed = false;
   if (status.ok()) {
-    if (session) session->start(*deployment);
+    if (session && !only_commits) session->start(*deployment);
     if (restored_) deployment->commit(restored_->checkpoint);
     while (!deployment->finished()) {
+      if (only_commits && !committed && deployment->committed() >= restored_->checkpoint) {
+        committed = true;
+        deployment->cancel();
+      }
       event_.prepare_wait();
       if (deployment->finished()) {
         event_.cancel_wait();
         break;
       }
-      co_await event_.wait();
+      co_await event_.wait_until(only_commits ? platform.now() + commit_look_ns : never);
     }
   }
   if (session) {
+    {
+      const std::lock_guard lock(mutex_);
+      session_ = nullptr;
+    }
     session->stop();
-    next_checkpoint_ = std::max(next_checkpoint_, session->highest_begun() + 1);
+    next_checkpoint_ = std::max(next_checkpoint_, session->next_number());
+    if (!only_commits) stopped_with_ = session->savepoint_path();
+    committed |= session->stopped_by_savepoint();
   }
   if (status.ok()) {
     status = deployment->finish();
+    if (committed) status = {};
     const Status kept = result_.status;
     result_ = deployment->figures();
     result_.status = kept;
@@ -226,6 +236,42 @@ Task<Status> SupervisedRun::run_attempt() {
   }
   deployment.reset();
   co_return status;
+}
+
+void SupervisedRun::savepoint_ended(SavepointEnd end) {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t id = end.id;
+    savepoints_[id] = std::move(end);
+  }
+  surroundings_.platform->notify_main();
+}
+
+Result<std::string> SupervisedRun::savepoint(const std::string& directory, bool stop) {
+  Platform& platform = *surroundings_.platform;
+  if (!surroundings_.options.checkpoints.enabled()) return Running::savepoint(directory, stop);
+  const std::uint64_t id = platform.random().next();
+  {
+    const std::lock_guard lock(mutex_);
+    SavepointWish wish{id, directory, stop};
+    if (session_ != nullptr) {
+      session_->wish(std::move(wish));
+    } else {
+      wishes_.push_back(std::move(wish));
+    }
+  }
+  const auto ended = [&] {
+    const std::lock_guard lock(mutex_);
+    return savepoints_.contains(id);
+  };
+  (void)platform.run_until([&] { return ended() || finished(); }, never);
+  const std::lock_guard lock(mutex_);
+  const auto found = savepoints_.extract(id);
+  if (found.empty()) {
+    return Status(ErrorCode::cancelled, "the job ended before the savepoint was complete");
+  }
+  HUMMER_TRY(found.mapped().status);
+  return std::move(found.mapped().path);
 }
 
 std::vector<std::string> SupervisedRun::stuck() {

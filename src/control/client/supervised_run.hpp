@@ -4,11 +4,17 @@
 // for the end, and, as the restart strategy says, begins again with the state of the newest
 // complete checkpoint. Cancel and stop reach the attempt that runs, and end the waiting between
 // two.
+//
+// Savepoints are asked for by savepoint(), which waits for them like wait() does for the end. One
+// that stops the job ends it as finished.
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "control/checkpoint/checkpoint_session.hpp"
 #include "control/client/progress.hpp"
@@ -36,28 +42,35 @@ class SupervisedRun final : public JobHandle::Running {
   bool finished() const override { return done_.load(std::memory_order_acquire); }
   JobResult wait() override;
   std::vector<std::string> stuck() override;
+  Result<std::string> savepoint(const std::string& directory, bool stop) override;
 
  private:
   Task<void> supervise();
-  // The state of the newest complete checkpoint; null: there is none.
-  Result<std::shared_ptr<const RestoredState>> newest_state();
-  Result<std::shared_ptr<const RestoredState>> first_state();
+  // What to begin with, found and read, goes to restored_. `restore` as CheckpointOptions::restore,
+  // empty: the newest checkpoint of this run, if it has one.
+  Status restore_from(const std::string& restore);
+  AttemptCheckpoints::Settings checkpoint_settings() const;
+  void savepoint_ended(SavepointEnd end);
   Task<Status> run_attempt();
   void note(const std::string& line);
 
   const JobSurroundings surroundings_;
   const PlannedGraphs graphs_;
   const DeploymentOptions options_;
-  CheckpointStore store_;
   std::unique_ptr<Executor> executor_;
   WakeEvent event_;  // the attempt's end, cancel, stop
   std::shared_ptr<const RestoredState> restored_;
   std::uint32_t attempt_ = 0;
-  std::uint64_t first_checkpoint_ = 1;
+  std::uint64_t run_;
+  std::uint64_t own_from_ = 1;  // checkpoints with lower numbers are of earlier runs
   std::uint64_t next_checkpoint_ = 1;
+  std::string stopped_with_;  // the savepoint that ended the job; empty: none
 
   std::mutex mutex_;  // the attempt that runs, for other threads
   std::shared_ptr<Deployment> deployment_;
+  CheckpointSession* session_ = nullptr;  // of the attempt that runs
+  std::vector<SavepointWish> wishes_;     // for the next one
+  std::map<std::uint64_t, SavepointEnd> savepoints_;
   std::vector<std::string> notes_;
   std::atomic<bool> cancel_requested_{false};
   std::atomic<bool> stop_requested_{false};

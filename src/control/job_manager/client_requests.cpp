@@ -58,7 +58,7 @@ void upload(ClusterState& cluster, const wire::LibraryPiece& piece, wire::Client
 void describe_job(ClusterState& cluster, const Job& job, bool with_vertices, bool with_graph,
                   wire::JobStatus& into) {
   describe(job, with_vertices, with_graph, into);
-  if (job.state == wire::JOB_WAITING) into.set_reason(cluster.waiting_reason(job));
+  into.set_reason(cluster.waiting_reason(job));
 }
 
 bool query(ClusterState& cluster, const wire::JobQuery& request, bool time_is_over,
@@ -87,6 +87,20 @@ void end(ClusterState& cluster, const wire::EndJob& request, Moment at,
   }
   const Job* job = find_job(cluster, request.job(), answer);
   if (job != nullptr) describe_job(cluster, *job, false, false, *answer.mutable_job());
+}
+
+bool take_savepoint(ClusterState& cluster, const wire::TakeSavepoint& request, bool time_is_over,
+                    Moment at, wire::ClientAnswer& answer) {
+  Job* job = find_job(cluster, request.job(), answer);
+  if (job == nullptr) return true;
+  const std::optional<Result<std::string>> path = cluster.savepoint(*job, request, at);
+  if (!path && !time_is_over) return false;
+  if (path && !path->ok()) {
+    fail(answer, path->status());
+  } else {
+    answer.mutable_savepoint()->set_path(path ? **path : std::string());
+  }
+  return true;
 }
 
 bool read_log(ClusterState& cluster, const wire::ReadLog& request, bool time_is_over,
@@ -141,6 +155,8 @@ bool answer_request(ClusterState& cluster, const wire::ClientRequest& request, b
     case wire::ClientRequest::kList: list(cluster, answer); break;
     case wire::ClientRequest::kEnd: end(cluster, request.end(), at, answer); break;
     case wire::ClientRequest::kLog: return read_log(cluster, request.log(), time_is_over, answer);
+    case wire::ClientRequest::kSavepoint:
+      return take_savepoint(cluster, request.savepoint(), time_is_over, at, answer);
     case wire::ClientRequest::kTaskManagers: list_task_managers(cluster, at, answer); break;
     case wire::ClientRequest::BODY_NOT_SET:
       fail(answer, Status(ErrorCode::protocol_error, "the JobManager does not know this request"));
@@ -153,6 +169,7 @@ Nanoseconds patience(const wire::ClientRequest& request) {
   std::uint32_t wait_ms = 0;
   if (request.has_job()) wait_ms = request.job().wait_ms();
   if (request.has_log()) wait_ms = request.log().wait_ms();
+  if (request.has_savepoint()) wait_ms = request.savepoint().wait_ms();
   return milliseconds(std::min(wait_ms, longest_wait_ms));
 }
 

@@ -33,15 +33,7 @@ Status check_arguments(const wire::SubmitJob& request) {
 
 }  // namespace
 
-Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
-  if (request.submission_id() == 0) {
-    return Status(ErrorCode::invalid_argument, "a submission needs an id");
-  }
-  if (const Job* known = jobs_.find_submission(request.submission_id())) return known->id;
-  if (jobs_.live() >= max_live_jobs) {
-    return Status(ErrorCode::limit_exceeded,
-                  fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
-  }
+Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Moment at) const {
   HUMMER_TRY(check_arguments(request));
   HUMMER_TRY(validate(request.options()));
   Result<JobGraph> graph = job_graph_from(request.graph());
@@ -63,16 +55,66 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   job->library_bytes = request.library_bytes();
   job->arguments.assign(request.arguments().begin(), request.arguments().end());
   job->options = std::move(*request.mutable_options());
+  job->checkpoint_options = checkpoint_options_from(job->options.checkpointing());
+  if (job->checkpoint_options.enabled()) {
+    job->checkpoint_directory = job_directory(job->checkpoint_options.directory, job->submission);
+  }
+  job->restarts = RestartPolicy(effective_strategy(restart_strategy_from(job->options.restarting()),
+                                                   job->checkpoint_options.enabled()));
   job->least_slots = *least;
-  job->submitted_at = at.now;
-  job->submitted_ms = at.wall_ms;
+  job->waiting_since = at.now;
   job->log = JobLog(options_.log_lines_per_job);
-  if (job->library_bytes > 0) libraries_.hold(job->library_hash);
-  const Job& added = jobs_.add(std::move(job));
+  return job;
+}
+
+Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
+  if (request.submission_id() == 0) {
+    return Status(ErrorCode::invalid_argument, "a submission needs an id");
+  }
+  if (const Job* known = jobs_.find_submission(request.submission_id())) return known->id;
+  if (jobs_.live() >= max_live_jobs) {
+    return Status(ErrorCode::limit_exceeded,
+                  fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
+  }
+  Result<std::unique_ptr<Job>> job = make_job(std::move(request), at);
+  if (!job.ok()) return job.status();
+  (*job)->submitted_ms = at.wall_ms;
+  if ((*job)->library_bytes > 0) libraries_.hold((*job)->library_hash);
+  Job& added = jobs_.add(std::move(*job));
   schedule_due_ = true;
+  if (!added.checkpoint_options.restore.empty()) seek(added, added.checkpoint_options.restore);
   log(fmt::format("job {} '{}' submitted, needs {}", added.id, added.graph.job_name,
                   slots_text(added.least_slots)));
   return added.id;
+}
+
+Status ClusterState::recover(wire::SubmitJob submission, JobProgress progress, Moment at) {
+  if (jobs_.find(progress.id) != nullptr || jobs_.find_submission(submission.submission_id())) {
+    return {ErrorCode::invalid_argument, fmt::format("job {} is here already", progress.id)};
+  }
+  Result<std::unique_ptr<Job>> made = make_job(std::move(submission), at);
+  if (!made.ok()) return made.status();
+  static_cast<JobProgress&>(**made) = std::move(progress);
+  if ((*made)->library_bytes > 0) libraries_.hold((*made)->library_hash);
+  Job& job = jobs_.add(std::move(*made));
+  schedule_due_ = true;
+  const auto delay = job.restarts.failed(at.now);
+  if (job.asked == wire::WISH_CANCEL) {
+    end_job(job, wire::JOB_CANCELLED, at.wall_ms);
+    job_ended(job);
+  } else if (!delay) {
+    fail_waiting(job,
+                 Status(ErrorCode::cancelled,
+                        "the JobManager was started again, and the job has no restart strategy; "
+                        "submit it again, with checkpoints or a restart strategy"),
+                 at);
+  } else {
+    ++job.attempt;
+    if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
+    log(fmt::format("job {} '{}' is taken over from an earlier JobManager as attempt {}", job.id,
+                    job.graph.job_name, job.attempt));
+  }
+  return {};
 }
 
 Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
@@ -81,12 +123,18 @@ Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
   if (wish != wire::WISH_STOP && wish != wire::WISH_CANCEL) {
     return {ErrorCode::invalid_argument, "a job can be stopped or cancelled"};
   }
-  if (job->ending() || (wish == wire::WISH_STOP && job->state == wire::JOB_STOPPING)) return {};
-  if (job->state == wire::JOB_WAITING) {
+  if (job->ending() || job->asked >= wish) return {};
+  job->asked = wish;
+  progressed(*job);
+  const bool begun = job->attempt > 1;  // what it has done so far is finished by a stop
+  if (job->state == wire::JOB_WAITING && (wish == wire::WISH_CANCEL || !begun)) {
     end_job(*job, wire::JOB_CANCELLED, at.wall_ms);
     job_ended(*job);
     return {};
   }
+  // Else its next attempt is told.
+  const bool between = job->state == wire::JOB_WAITING || job->state == wire::JOB_RESTARTING;
+  if (between && wish == wire::WISH_STOP) return {};
   job->state = wish == wire::WISH_STOP ? wire::JOB_STOPPING : wire::JOB_CANCELLING;
   ++job->version;
   jobs_changed_ = true;
@@ -107,7 +155,9 @@ void ClusterState::part_ended(Job& job, std::size_t part) {
 
 void ClusterState::settle(Job& job, Moment at) {
   if (job.ended()) return;
-  if (job.ending() && !std::exchange(job.undeployed_swept, true)) {
+  if (job.unwinding() && !std::exchange(job.undeployed_swept, true)) {
+    if (job.state == wire::JOB_FAILING) consider_restart(job, at);
+    end_checkpoints(job, {ErrorCode::cancelled, "the job's attempt ended before that"});
     // Where the deployment was never sent, nothing can run and nothing need be waited for.
     for (std::size_t i = 0; i < job.parts.size(); ++i) {
       if (job.parts[i].ended || job.parts[i].deployed) continue;
@@ -115,12 +165,28 @@ void ClusterState::settle(Job& job, Moment at) {
       part_ended(job, i);
     }
   }
+  if (job.state == wire::JOB_RESTARTING) {
+    if (job.open_parts > 0) return;
+    if (may_restart(job)) return attend(job, at);
+    job.state = wire::JOB_FAILING;
+  }
   if (conclude(job, at.wall_ms)) job_ended(job);
 }
 
 void ClusterState::job_ended(Job& job) {
   jobs_changed_ = true;
   schedule_due_ = true;  // also when it only stood in the way of others
+  progressed(job);
+  attended_.erase(job.id);
+  end_checkpoints(job, {ErrorCode::cancelled, "the job ended before the savepoint was complete"});
+  if (job.state == wire::JOB_FINISHED && !job.checkpoint_directory.empty() &&
+      !job.checkpoint_options.keep_at_end) {
+    CheckpointOrder& clear = orders_.emplace_back();
+    clear.kind = CheckpointOrder::Kind::clear;
+    clear.job = job.id;
+    clear.directory = job.checkpoint_directory;
+    clear.latest_in = job.checkpoint_options.directory;
+  }
   if (job.library_bytes > 0) libraries_.release(job.library_hash);
   const std::string how = job.state == wire::JOB_FINISHED    ? "finished"
                           : job.state == wire::JOB_CANCELLED ? "was cancelled"
@@ -138,14 +204,16 @@ void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
 }
 
 std::string ClusterState::waiting_reason(const Job& job) const {
+  if (job.state == wire::JOB_RESTARTING) return job.restart_reason;
   if (job.state != wire::JOB_WAITING) return {};
+  if (job.seeking) return "reads the checkpoint to begin with";
   return slots_missing("waits for", job, workers_.slots(job.library_hash));
 }
 
 void ClusterState::schedule(Moment at) {
-  while (!jobs_.waiting().empty()) {
-    Job& first = *jobs_.find(*jobs_.waiting().begin());
-    if (at.now - first.submitted_at < options_.slot_timeout_ns) break;
+  while (Job* longest = jobs_.waiting_longest()) {
+    Job& first = *longest;
+    if (at.now - first.waiting_since < options_.slot_timeout_ns) break;
     std::string why =
         slots_missing("waited in vain for", first, workers_.slots(first.library_hash));
     why += "; start another TaskManager, give one more slots, or lower the parallelism";
@@ -155,12 +223,13 @@ void ClusterState::schedule(Moment at) {
   const std::vector<std::uint64_t> waiting(jobs_.waiting().begin(), jobs_.waiting().end());
   for (const std::uint64_t id : waiting) {
     Job& job = *jobs_.find(id);
+    if (job.seeking) continue;
     const SlotCount slots = workers_.slots(job.library_hash);
     Status missing(ErrorCode::not_enough_slots, "");
     if (job.least_slots <= slots.free) {
       Result<Placement> placed = place_job(job.graph, job.options, job.library_hash, workers_);
       if (placed.ok()) {
-        deploy(job, std::move(*placed));
+        deploy(job, std::move(*placed), at);
         continue;
       }
       missing = placed.status();
@@ -169,14 +238,14 @@ void ClusterState::schedule(Moment at) {
       fail_waiting(job, std::move(missing), at);
       continue;
     }
-    const bool waited_long = at.now - job.submitted_at >= options_.slot_timeout_ns / 4;
+    const bool waited_long = at.now - job.waiting_since >= options_.slot_timeout_ns / 4;
     if (waited_long && job.least_slots <= slots.all) break;
   }
 }
 
-void ClusterState::deploy(Job& job, Placement placement) {
+void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   jobs_.no_longer_waiting(job);
-  job.state = wire::JOB_DEPLOYING;
+  job.state = job.asked == wire::WISH_STOP ? wire::JOB_STOPPING : wire::JOB_DEPLOYING;
   job.slots = placement.slots;
   job.parallelism = std::move(placement.parallelism);
   job.open_parts = placement.parts.size();
@@ -205,8 +274,13 @@ void ClusterState::deploy(Job& job, Placement placement) {
   *deployment.mutable_options() = job.options;
   *deployment.mutable_task_managers() = std::move(placement.workers);
   deployment.set_execution_hash(placement.execution_hash);
-  log(fmt::format("job {} '{}' placed: {} on {} TaskManagers", job.id, job.graph.job_name,
-                  slots_text(job.slots), job.parts.size()));
+  deployment.set_run(job.submission);
+  deployment.set_restore_path(job.newest_path);
+  begin_checkpoints(job, at);
+  progressed(job);
+  log(fmt::format("job {} '{}' placed: {} on {} TaskManagers, attempt {}{}", job.id,
+                  job.graph.job_name, slots_text(job.slots), job.parts.size(), job.attempt,
+                  job.newest_path.empty() ? "" : ", from '" + job.newest_path + "'"));
 }
 
 }  // namespace hummer

@@ -36,12 +36,24 @@ Status check(const wire::Registration& registration) {
   return {};
 }
 
+void describe_checkpoints(const Job& job, wire::Assignment& assignment) {
+  if (!job.checkpoints) return;
+  const AttemptCheckpoints::Begun& begun = job.checkpoints->begun();
+  wire::CheckpointState& state = *assignment.mutable_checkpoints();
+  state.set_begun(begun.checkpoint);
+  state.set_path(begun.path);
+  state.set_savepoint(begun.savepoint);
+  state.set_stops(begun.stops);
+  state.set_committed(job.checkpoints->to_commit());
+  state.set_finished(job.checkpoints->finish_committed());
+}
+
 }  // namespace
 
 ClusterState::ClusterState(const JobManagerOptions& options)
     : options_(options),
       workers_(options.remembered_task_managers),
-      jobs_(options.remembered_jobs),
+      jobs_(options.remembered_jobs, std::max<std::uint64_t>(options.first_job, 1)),
       libraries_(options.max_library_bytes, options.library_store_bytes) {}
 
 void ClusterState::log(const std::string& line) const {
@@ -118,8 +130,10 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
     const PartChange change = report_part(*job, *part, report, at.wall_ms);
     if (change.state) jobs_changed_ = true;
     if (change.ended) part_ended(*job, index_of(*job, *part));
-    if (job->state != before && job->ending()) mark_due(*job);
+    if (job->state != before && job->unwinding()) mark_due(*job);
+    take_snapshots(*job, report, at);
     settle(*job, at);
+    if (!job->ended()) attend(*job, at);
   }
   for (const wire::AttemptKey& key : state.wanted()) {
     const auto [job, part] = held_part(key.job(), key.attempt());
@@ -136,7 +150,7 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
               Status(ErrorCode::internal,
                      fmt::format("TaskManager '{}' no longer has its part of the job",
                                  part.task_manager)),
-              job->ending());
+              job->unwinding());
     part_ended(*job, each.part);
     mark_due(*job);
     settle(*job, at);
@@ -159,10 +173,10 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
   const std::vector<Worker::Held> held = worker.held;
   for (const Worker::Held& each : held) {
     Job& job = *jobs_.find(each.job);
-    const bool was_ending = job.ending();
+    const bool was_unwinding = job.unwinding();
     fail_part(job, job.parts[each.part], failure, false);
     part_ended(job, each.part);
-    if (!was_ending) mark_due(job);
+    if (!was_unwinding) mark_due(job);
     settle(job, at);
   }
   HUMMER_ASSERT(worker.held.empty());
@@ -177,17 +191,17 @@ void ClusterState::advance(Moment at) {
     lose(*quiet, Status(ErrorCode::timed_out, fmt::format("no heartbeat for {:.1f} s", silent)),
          at);
   }
+  if (at.now >= next_attention_) attend_all(at);
   schedule(at);
 }
 
 Nanoseconds ClusterState::next_deadline() const {
-  Nanoseconds next = never;
+  Nanoseconds next = next_attention_;
   if (Worker* quiet = const_cast<WorkerTable&>(workers_).quietest()) {
-    next = quiet->last_heard + options_.heartbeat_timeout_ns;
+    next = std::min(next, quiet->last_heard + options_.heartbeat_timeout_ns);
   }
-  if (!jobs_.waiting().empty()) {
-    const Job& first = *jobs_.all().at(*jobs_.waiting().begin());
-    next = std::min(next, first.submitted_at + options_.slot_timeout_ns);
+  if (const Job* longest = const_cast<JobTable&>(jobs_).waiting_longest()) {
+    next = std::min(next, longest->waiting_since + options_.slot_timeout_ns);
   }
   return next;
 }
@@ -213,6 +227,7 @@ void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into)
     assignment.set_attempt(job.attempt);
     assignment.set_wish(job.wish());
     assignment.set_log_lines_seen(part.log_lines_seen);
+    describe_checkpoints(job, assignment);
     if (!part.wanted || deployment_bytes > max_deployment_bytes) continue;
     wire::Deployment& deployment = *assignment.mutable_deployment();
     deployment = job.deployment;

@@ -5,6 +5,9 @@
 // and says afterwards what is due: whose state must be sent, which sessions have ended. No
 // coroutine, stream or clock inside, so it tests without threads.
 //
+// Checkpoints and restarts (cluster_checkpoints.cpp): an AttemptCheckpoints per attempt decides,
+// its orders to the disk come out of take_orders(), and their outcomes back by carried_out().
+//
 // Order of jobs: first come, first served, as far as slots allow. A job that doesn't fit lets
 // later, smaller ones pass for a quarter of the slot timeout; after that, if the TaskManagers there
 // are could hold it, nobody passes it any more, so that the small ones do not starve it; it is
@@ -14,8 +17,11 @@
 // Thread: a value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,8 +58,23 @@ class ClusterState {
   // ---- clients ----
   // A job that waits for slots; the existing one for a known submission.
   Result<std::uint64_t> submit(wire::SubmitJob request, Moment at);
+  // A job of an earlier JobManager: it goes on with the next attempt and its newest checkpoint, as
+  // after a failure, if its restart strategy allows that; else it has failed at once, with the
+  // reason. Its library is here already. Errors: as submit(); a number that is in use.
+  Status recover(wire::SubmitJob submission, JobProgress progress, Moment at);
   // not_found. An ended job stays as it is.
   Status end(std::uint64_t job, wire::Wish wish, Moment at);
+
+  // Empty: not yet. Else the savepoint's path, or why there is none.
+  std::optional<Result<std::string>> savepoint(Job& job, const wire::TakeSavepoint& request,
+                                               Moment at);
+
+  // ---- checkpoints ----
+  // To be carried out in this order, elsewhere; each once.
+  std::vector<CheckpointOrder> take_orders();
+  void carried_out(const CheckpointOutcome& outcome, Moment at);
+  // Jobs whose JobProgress has changed, or that have ended, since the last call.
+  std::vector<std::uint64_t> take_progressed();
 
   // ---- time ----
   // Lost TaskManagers, jobs that waited too long, slots for those that wait.
@@ -71,7 +92,8 @@ class ClusterState {
   bool take_job_changes();
   // Whether any of these, or advance(), has something to do now.
   bool work_due() const {
-    return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty();
+    return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty() ||
+           !orders_.empty();
   }
 
   WorkerTable& workers() { return workers_; }
@@ -93,7 +115,26 @@ class ClusterState {
   void job_ended(Job& job);
   void fail_waiting(Job& job, Status why, Moment at);
   void schedule(Moment at);
-  void deploy(Job& job, Placement placement);
+  void deploy(Job& job, Placement placement, Moment at);
+  // A job that waits, from a request that makes sense.
+  Result<std::unique_ptr<Job>> make_job(wire::SubmitJob request, Moment at) const;
+
+  // cluster_checkpoints.cpp
+  void take_snapshots(Job& job, const wire::AttemptReport& report, Moment at);
+  // What is due of its checkpoints, or of its restart.
+  void attend(Job& job, Moment at);
+  void attend_all(Moment at);
+  void attend_by(Nanoseconds time) { next_attention_ = std::min(next_attention_, time); }
+  void begin_checkpoints(Job& job, Moment at);
+  void end_checkpoints(Job& job, const Status& why);
+  void keep_savepoints(Job& job, std::vector<SavepointEnd> ends);
+  void look_at_commits(Job& job, Moment at);
+  // After the first failure of an attempt: whether it begins again.
+  void consider_restart(Job& job, Moment at);
+  // Asks the disk for the checkpoint to begin with.
+  void seek(Job& job, std::string restore);
+  void found(Job& job, const CheckpointOutcome& outcome, Moment at);
+  void progressed(const Job& job) { progressed_.insert(job.id); }
 
   const JobManagerOptions& options_;
   WorkerTable workers_;
@@ -101,6 +142,10 @@ class ClusterState {
   LibraryStore libraries_;
   std::vector<std::uint64_t> due_;
   std::vector<std::uint64_t> ended_sessions_;
+  std::vector<CheckpointOrder> orders_;
+  std::set<std::uint64_t> progressed_;
+  std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
+  Nanoseconds next_attention_ = never;
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
   std::uint64_t lost_ = 0;

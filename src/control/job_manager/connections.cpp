@@ -17,16 +17,6 @@ constexpr Nanoseconds farewell_ns = seconds(1);
 // A client that says nothing for so long is gone; a live one connects again.
 constexpr Nanoseconds client_idle_ns = seconds(600);
 
-// Takes as long for a token that is wrong at its end as for one wrong at its beginning.
-bool equal_tokens(std::string_view given, std::string_view right) {
-  unsigned char difference = given.size() == right.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = right.empty() ? '\0' : right[i % right.size()];
-    difference = static_cast<unsigned char>(difference | (given[i] ^ other));
-  }
-  return difference == 0;
-}
-
 bool is_garbage(const Status& status) { return status.code() == ErrorCode::protocol_error; }
 
 }  // namespace

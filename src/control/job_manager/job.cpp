@@ -97,8 +97,9 @@ void end_part(Job& job, JobPart& part, wire::AttemptState state) {
 }  // namespace
 
 wire::Wish Job::wish() const {
-  if (ending()) return wire::WISH_CANCEL;
-  return state == wire::JOB_STOPPING ? wire::WISH_STOP : wire::WISH_RUN;
+  if (unwinding()) return wire::WISH_CANCEL;
+  // One that a savepoint stops goes on to its barrier.
+  return state == wire::JOB_STOPPING && asked == wire::WISH_STOP ? wire::WISH_STOP : wire::WISH_RUN;
 }
 
 Status Job::failure() const {
@@ -113,6 +114,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   HUMMER_ASSERT(!part.ended);
   PartChange change;
   part.wanted = false;
+  part.committed = std::max(part.committed, report.committed());
   bool figures = take_figures(job, part, report);
   figures |= take_stuck(part, report);
   figures |= take_log(job, part, report);
@@ -135,7 +137,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
       break;
     }
     case wire::ATTEMPT_CANCELLED:
-      if (job.ending() || job.state == wire::JOB_STOPPING) {
+      if (job.unwinding() || job.state == wire::JOB_STOPPING) {
         end_part(job, part, wire::ATTEMPT_CANCELLED);
       } else {
         fail_part(job, part,
@@ -151,8 +153,8 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   if (!runs && (part.state == wire::ATTEMPT_RUNNING || part.state == wire::ATTEMPT_FINISHED)) {
     ++job.running_parts;
     ++job.version;
-    if (job.started_ms == 0 && job.running_parts == job.parts.size()) {
-      job.started_ms = wall_ms;
+    if (job.running_parts == job.parts.size()) {
+      if (job.started_ms == 0) job.started_ms = wall_ms;
       if (job.state == wire::JOB_DEPLOYING) job.state = wire::JOB_RUNNING;
     }
   }
@@ -168,14 +170,43 @@ void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
   const bool closer = place && place->code() != ErrorCode::connection_lost &&
                       failure.code() == ErrorCode::connection_lost && &place == &job.consequence;
   if (!place || closer) place = std::move(failure);
-  if (!job.ending()) job.state = wire::JOB_FAILING;
+  if (!job.unwinding()) job.state = wire::JOB_FAILING;
+}
+
+bool may_restart(const Job& job) {
+  if (!job.root_failure) return true;
+  switch (job.root_failure->code()) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::invalid_configuration:
+    case ErrorCode::invalid_graph: return false;
+    default: return true;
+  }
+}
+
+void prepare_next_attempt(Job& job, Nanoseconds now) {
+  HUMMER_ASSERT(job.state == wire::JOB_RESTARTING && job.open_parts == 0);
+  ++job.attempt;
+  job.state = wire::JOB_WAITING;
+  job.waiting_since = now;
+  job.root_failure.reset();
+  job.consequence.reset();
+  job.parts.clear();
+  job.figures.clear();
+  job.parallelism.clear();
+  job.slots = 0;
+  job.running_parts = 0;
+  job.finished_parts = 0;
+  job.undeployed_swept = false;
+  job.commits_done = false;
+  job.deployment.Clear();
+  ++job.version;
 }
 
 void cancel_part(Job& job, JobPart& part) { end_part(job, part, wire::ATTEMPT_CANCELLED); }
 
 bool conclude(Job& job, std::int64_t wall_ms) {
   if (job.ended() || job.open_parts > 0) return false;
-  if (job.finished_parts == job.parts.size()) {
+  if (job.finished_parts == job.parts.size() || job.commits_done) {
     end_job(job, wire::JOB_FINISHED, wall_ms);
   } else if (job.state == wire::JOB_CANCELLING || job.state == wire::JOB_STOPPING) {
     end_job(job, wire::JOB_CANCELLED, wall_ms);

@@ -3,22 +3,36 @@
 //   waiting → deploying → running → finished
 //                  │          ├→ stopping → finished (cancelled, where a part never began)
 //                  └──────────┼→ cancelling → cancelled (or finished, when all parts were faster)
-//                             └→ failing → failed
+//                             ├→ failing → failed
+//                             └→ restarting → waiting → … with the next attempt
 //
 // A part is what one TaskManager has of it. The verdict comes when every part has ended; the root
 // failure is the first that is no consequence of another (peer_gone, cancelled, or marked so by the
 // TaskManager), the first consequence when there is no other.
 //
+// With a restart strategy a failure makes it restarting: all parts of the attempt are cancelled as
+// when failing, and once they have ended, the strategy's delay has passed and the checkpoint to
+// begin with is known, it waits for slots again, with the next attempt's number. Everything that a
+// TaskManager says is held against that number, so nothing of an old attempt reaches the new one.
+//
+// A job that a savepoint stops stays in `stopping` until every sink has committed; then its parts
+// are cancelled, and it has finished.
+//
+// What must outlive the JobManager is its submission and its JobProgress, and nothing else.
+//
 // Pure: slots and TaskManagers are the cluster's business (cluster_state.hpp). Thread: a value.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <hummer/status.hpp>
 
+#include "control/checkpoint/attempt_checkpoints.hpp"
+#include "control/checkpoint/restart_policy.hpp"
 #include "control/job_manager/job_log.hpp"
 #include "control/protocol/control.pb.h"
 #include "graph/job_graph.hpp"
@@ -35,28 +49,42 @@ struct JobPart {
   bool ended = false;
   std::uint64_t named_in = 0;  // sequence of the TaskManager's last state that named it; 0: none
   std::uint64_t log_lines_seen = 0;
+  std::uint64_t committed = 0;         // the lowest checkpoint that its tasks have committed
   std::vector<std::uint64_t> figures;  // last report; see Job::figures
   std::vector<std::string> stuck;
 };
 
-struct Job {
+// How far a job has come.
+struct JobProgress {
   std::uint64_t id = 0;
-  std::uint32_t attempt = 1;
+  std::uint32_t attempt = 1;          // the newest that was placed, or will be next
+  std::uint64_t next_checkpoint = 1;  // above every number that was used
+  // The newest complete checkpoint of this job, or what it was told to begin with; 0: none.
+  std::uint64_t newest_checkpoint = 0;
+  std::string newest_path;
+  // That is a savepoint which has stopped the job: only commits are left.
+  bool stopped_by_savepoint = false;
+  wire::Wish asked = wire::WISH_RUN;  // by its owner, last
+  std::int64_t submitted_ms = 0;
+};
+
+struct Job : JobProgress {
   std::uint64_t submission = 0;
   JobGraph graph;
   std::uint64_t library_hash = 0;
   std::uint64_t library_bytes = 0;
   std::vector<std::string> arguments;
   wire::JobOptions options;
+  CheckpointOptions checkpoint_options;
+  std::string checkpoint_directory;  // of this job; empty: it takes none
   int least_slots = 1;
 
   wire::JobState state = wire::JOB_WAITING;
   std::optional<Status> root_failure;
   std::optional<Status> consequence;
   std::uint64_t version = 1;  // changes with every change
-  Nanoseconds submitted_at = 0;
-  std::int64_t submitted_ms = 0;
-  std::int64_t started_ms = 0;
+  Nanoseconds waiting_since = 0;
+  std::int64_t started_ms = 0;  // of the first attempt
   std::int64_t ended_ms = 0;
 
   std::uint32_t slots = 0;
@@ -71,8 +99,23 @@ struct Job {
   std::vector<std::uint64_t> figures;
   JobLog log{10000};
 
-  bool ended() const { return state >= wire::JOB_FINISHED; }
-  bool ending() const { return state >= wire::JOB_CANCELLING; }  // or ended
+  // The attempt's checkpoints; null: the job takes none, or nothing runs.
+  std::unique_ptr<AttemptCheckpoints> checkpoints;
+  std::uint64_t checkpoints_completed = 0;
+  bool commits_done = false;                    // after the savepoint that stops it
+  std::vector<SavepointWish> savepoint_wishes;  // for when it runs
+  std::vector<SavepointEnd> savepoint_ends;     // the last few
+  RestartPolicy restarts{RestartStrategy::no_restart()};
+  Nanoseconds restart_at = 0;  // of restarting
+  std::string restart_reason;
+  bool seeking = false;         // the checkpoint to begin with is not known yet
+  bool distrust_files = false;  // the last attempt could not read its state
+
+  bool ended() const { return state >= wire::JOB_FINISHED && state <= wire::JOB_CANCELLED; }
+  // Or ended.
+  bool ending() const { return state >= wire::JOB_CANCELLING && state <= wire::JOB_CANCELLED; }
+  // All parts of the attempt are to end.
+  bool unwinding() const { return ending() || state == wire::JOB_RESTARTING || commits_done; }
   // What its TaskManagers are told.
   wire::Wish wish() const;
   // ok() unless failed.
@@ -91,6 +134,10 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
 // The part has ended without a report.
 void fail_part(Job& job, JobPart& part, Status failure, bool consequence);
 void cancel_part(Job& job, JobPart& part);
+// Whether starting again could help, as far as its failure is known.
+bool may_restart(const Job& job);
+// From restarting, when all parts have ended, to waiting with the next attempt.
+void prepare_next_attempt(Job& job, Nanoseconds now);
 // Gives the verdict when all parts have ended; true when it did. REQUIRES: was placed.
 bool conclude(Job& job, std::int64_t wall_ms);
 // Ends a job that has no open part.

@@ -13,11 +13,17 @@ namespace {
 constexpr std::uint64_t wanted_descriptors = 200'000;
 constexpr std::uint64_t few_descriptors = 20'000;
 
+// Short enough to be typed; another JobManager will hardly begin at the same.
+JobManagerOptions with_first_job(JobManagerOptions options, Random& random) {
+  if (options.first_job == 0) options.first_job = 1000 * (1 + random.next() % 99'999) + 1;
+  return options;
+}
+
 }  // namespace
 
 JobManager::State::State(Platform& platform, JobManagerOptions options)
     : platform_(platform),
-      options_(std::move(options)),
+      options_(with_first_job(std::move(options), platform.random())),
       incarnation_(platform.random().next()),
       cluster_(options_) {}
 
@@ -31,6 +37,8 @@ Status JobManager::State::start() {
   listener_ = std::move(*listener);
   address_ = listener_->local_address();
   executor_ = platform_.make_executor({.name = "jobmanager"});
+  disk_ = std::make_unique<CheckpointDisk>(platform_, [this] { house_event_.notify(); });
+  HUMMER_TRY(start_rest());
   executor_->spawn(keep_house(this));
   executor_->spawn(accept_all(this));
   return {};
@@ -38,8 +46,10 @@ Status JobManager::State::start() {
 
 void JobManager::State::stop() {
   if (executor_ == nullptr) return;
+  disk_->stop();
   executor_->stop();
   sessions_.clear();
+  rest_server_.reset();
   if (listener_ != nullptr) listener_->close();
   listener_.reset();
 }
@@ -74,7 +84,11 @@ Task<void> JobManager::State::keep_house(State* self) {
     } else {
       const Nanoseconds next = std::min(self->cluster_.next_deadline(), self->parked_.next_look());
       self->house_event_.prepare_wait();
-      co_await self->house_event_.wait_until(next);
+      if (self->disk_->has_outcomes()) {
+        self->house_event_.cancel_wait();
+      } else {
+        co_await self->house_event_.wait_until(next);
+      }
     }
     self->happened_ = false;
     self->round();
@@ -83,7 +97,9 @@ Task<void> JobManager::State::keep_house(State* self) {
 
 void JobManager::State::round() {
   const Moment at = moment();
+  for (const CheckpointOutcome& outcome : disk_->take_outcomes()) cluster_.carried_out(outcome, at);
   cluster_.advance(at);
+  disk_->give(cluster_.take_orders());
   for (const std::uint64_t session : cluster_.take_ended_sessions()) {
     const auto found = sessions_.find(session);
     if (found != sessions_.end()) found->second->close();
@@ -123,6 +139,7 @@ JobManager::~JobManager() = default;
 Status JobManager::start() { return state_->start(); }
 void JobManager::stop() { state_->stop(); }
 SocketAddress JobManager::address() const { return state_->address(); }
+std::optional<SocketAddress> JobManager::rest_address() const { return state_->rest_address(); }
 JobManagerCounts JobManager::counts() const { return state_->counts(); }
 
 }  // namespace hummer

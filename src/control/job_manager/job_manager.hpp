@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "control/protocol/message_stream.hpp"
@@ -22,6 +23,8 @@ namespace hummer {
 
 struct JobManagerOptions {
   std::string listen_address = "127.0.0.1:6123";
+  std::string rest_address;          // of the HTTP interface (docs/rest.md); empty: none
+  bool rest_may_be_missing = false;  // where something else listens there
   std::string token;
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
@@ -31,6 +34,9 @@ struct JobManagerOptions {
   // Ended jobs and lost TaskManagers that are remembered.
   std::size_t remembered_jobs = 1000;
   std::size_t remembered_task_managers = 10000;
+  // Number of the first job; 0: drawn, so that `cancel 1` never means a job of a JobManager that
+  // was here before.
+  std::uint64_t first_job = 0;
   std::size_t log_lines_per_job = 10000;
   std::size_t max_library_bytes = std::size_t{1} << 30;
   std::size_t library_store_bytes = std::size_t{4} << 30;  // all that are not of live jobs
@@ -61,6 +67,8 @@ class JobManager {
   void stop();
   // With the real port. REQUIRES: started.
   SocketAddress address() const;
+  // The same of the HTTP interface, if there is one.
+  std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;  // any thread
 
  private:

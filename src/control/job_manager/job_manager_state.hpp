@@ -4,6 +4,8 @@
 // that follows from it (states to send, sessions to end, requests to answer) is done by the
 // housekeeper, once per round of the executor, so that ten heartbeats in one round cost one look.
 //
+// Orders for a disk go to a CheckpointDisk, whose outcomes the housekeeper hands on.
+//
 // Thread: everything on executor_, but start, stop and counts.
 #pragma once
 
@@ -12,19 +14,22 @@
 #include <memory>
 #include <unordered_map>
 
+#include "control/job_manager/checkpoint_disk.hpp"
 #include "control/job_manager/cluster_state.hpp"
 #include "control/job_manager/parked_requests.hpp"
+#include "control/rest/rest_api.hpp"
 
 namespace hummer {
 
-class JobManager::State {
+class JobManager::State final : public RestBackend {
  public:
   State(Platform& platform, JobManagerOptions options);
-  ~State() { stop(); }
+  ~State() override { stop(); }
 
   Status start();
   void stop();
   SocketAddress address() const { return address_; }
+  std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;
 
  private:
@@ -58,6 +63,14 @@ class JobManager::State {
   static Task<void> keep_house(State* self);
   void round();
   void raise_descriptor_limit();
+
+  // rest.cpp: what the REST API asks.
+  Status start_rest();
+  Task<wire::ClientAnswer> ask(wire::ClientRequest request) override;
+  std::string metrics() override;
+  Status ready() override;
+  std::int64_t wall_time_ms() override { return executor_->wall_time_ms(); }
+
   void something_happened() {
     happened_ = true;
     house_event_.notify();
@@ -89,7 +102,10 @@ class JobManager::State {
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
   std::list<Greeting*> greetings_;  // oldest first
   std::unique_ptr<Listener> listener_;
+  std::unique_ptr<RestApi> rest_api_;  // null: no REST
+  std::unique_ptr<HttpServer> rest_server_;
   wire::Envelope state_message_;  // of the housekeeper; kept for its memory
+  std::unique_ptr<CheckpointDisk> disk_;
 };
 
 }  // namespace hummer

@@ -29,6 +29,7 @@ class JobManagerRig {
         peers_node(simulation.add_node("peers")) {
     options.listen_address = "jobmanager:6123";
     options.token = "secret";
+    options.first_job = 1;
     options.log = &JobManagerRig::keep_line;
     options.log_context = this;
     job_manager = std::make_unique<JobManager>(job_manager_node, options);

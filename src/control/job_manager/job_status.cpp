@@ -66,6 +66,10 @@ void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStat
   into.set_ended_ms(job.ended_ms);
   into.set_slots(job.slots);
   into.set_version(job.version);
+  into.set_checkpoints_completed(job.checkpoints_completed);
+  into.set_last_checkpoint(job.newest_checkpoint);
+  into.set_last_checkpoint_path(job.newest_path);
+  into.set_restarts(job.restarts.restarts());
   for (const JobPart& part : job.parts) {
     for (const std::string& line : part.stuck) {
       if (into.stuck_size() == max_stuck_in_all) break;

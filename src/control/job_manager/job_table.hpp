@@ -1,6 +1,6 @@
 // JobTable: all jobs by number, in the order of submission, and those that wait for slots.
 //
-// Ended jobs are remembered up to a limit, the oldest forgotten first. Numbers count from 1.
+// Ended jobs are remembered up to a limit, the oldest forgotten first.
 // Pure; thread: a value. A Job& is good until the job has ended and another one ends.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "control/job_manager/job.hpp"
 
@@ -17,14 +18,20 @@ namespace hummer {
 
 class JobTable {
  public:
-  explicit JobTable(std::size_t remembered) : remembered_(remembered) {}
+  // `first`: the number of the first job.
+  JobTable(std::size_t remembered, std::uint64_t first)
+      : remembered_(remembered), last_id_(first - 1) {}
 
-  // Gives it its number, and lets it wait.
+  // Gives it its number, unless it has one that none here has, and lets it wait.
   Job& add(std::unique_ptr<Job> job);
   // Null when there is none (any more).
   Job* find(std::uint64_t id);
   Job* find_submission(std::uint64_t submission);
-  void no_longer_waiting(const Job& job) { waiting_.erase(job.id); }
+  // Since job.waiting_since.
+  void wait(const Job& job);
+  void no_longer_waiting(const Job& job);
+  // The job that has waited longest; null: none waits.
+  Job* waiting_longest();
   // Once, when it has ended; may forget the oldest ended one.
   void ended(const Job& job);
 
@@ -34,10 +41,11 @@ class JobTable {
 
  private:
   const std::size_t remembered_;
-  std::uint64_t last_id_ = 0;
+  std::uint64_t last_id_;
   std::map<std::uint64_t, std::unique_ptr<Job>> jobs_;
   std::unordered_map<std::uint64_t, std::uint64_t> by_submission_;
   std::set<std::uint64_t> waiting_;
+  std::set<std::pair<Nanoseconds, std::uint64_t>> by_waiting_since_;
   std::deque<std::uint64_t> ended_;
 };
 

@@ -251,7 +251,104 @@ Status status_from(const wire::Failure& message) {
   return {ErrorCode::internal, fmt::format("E{}: {}", message.code(), message.message())};
 }
 
+void to_message(const CheckpointOptions& options, wire::Checkpointing& message) {
+  message.set_directory(options.directory);
+  message.set_interval_ms(options.interval_ms);
+  message.set_guarantee(static_cast<std::uint32_t>(options.guarantee));
+  message.set_minimum_pause_ms(options.minimum_pause_ms);
+  message.set_timeout_ms(options.timeout_ms);
+  message.set_tolerated_failures(options.tolerated_failures);
+  message.set_retained(options.retained);
+  message.set_keep_at_end(options.keep_at_end);
+  message.set_restore(options.restore);
+  message.set_allow_dropped_state(options.allow_dropped_state);
+}
+
+CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
+  CheckpointOptions options;
+  options.directory = message.directory();
+  options.interval_ms = message.interval_ms();
+  options.guarantee = static_cast<Guarantee>(message.guarantee());
+  options.minimum_pause_ms = message.minimum_pause_ms();
+  options.timeout_ms = message.timeout_ms();
+  options.tolerated_failures = message.tolerated_failures();
+  options.retained = message.retained();
+  options.keep_at_end = message.keep_at_end();
+  options.restore = message.restore();
+  options.allow_dropped_state = message.allow_dropped_state();
+  return options;
+}
+
+void to_message(const RestartStrategy& strategy, wire::Restarting& message) {
+  message.set_kind(static_cast<std::uint32_t>(strategy.kind));
+  message.set_is_set(strategy.is_set);
+  message.set_attempts(strategy.attempts);
+  message.set_delay_ms(strategy.delay_ms);
+  message.set_longest_delay_ms(strategy.longest_delay_ms);
+  message.set_factor(strategy.factor);
+  message.set_quiet_ms(strategy.quiet_ms);
+  message.set_failures(strategy.failures);
+  message.set_interval_ms(strategy.interval_ms);
+}
+
+RestartStrategy restart_strategy_from(const wire::Restarting& message) {
+  RestartStrategy strategy;
+  strategy.kind = static_cast<RestartStrategy::Kind>(message.kind());
+  strategy.is_set = message.is_set();
+  strategy.attempts = message.attempts();
+  strategy.delay_ms = message.delay_ms();
+  strategy.longest_delay_ms = message.longest_delay_ms();
+  strategy.factor = message.factor();
+  strategy.quiet_ms = message.quiet_ms();
+  strategy.failures = message.failures();
+  strategy.interval_ms = message.interval_ms();
+  return strategy;
+}
+
+namespace {
+
+// Times that a deadline can be made of.
+bool is_duration(std::int64_t ms) { return ms >= 0 && ms <= std::int64_t{1'000'000'000'000}; }
+
+Status validate(const wire::Checkpointing& options) {
+  const auto refuse = [](std::string what) {
+    return Status(ErrorCode::invalid_configuration, "checkpoints: " + std::move(what));
+  };
+  if (options.directory().size() > max_graph_text_bytes ||
+      options.restore().size() > max_graph_text_bytes) {
+    return refuse("a path is longer than any can be");
+  }
+  if (options.guarantee() > static_cast<std::uint32_t>(Guarantee::at_least_once)) {
+    return refuse("the guarantee is none that this JobManager knows");
+  }
+  if (!options.restore().empty() && options.directory().empty()) {
+    return refuse("a job that begins with a checkpoint needs a directory for its own");
+  }
+  if (!is_duration(options.interval_ms()) || !is_duration(options.minimum_pause_ms()) ||
+      !is_duration(options.timeout_ms())) {
+    return refuse("interval, pause and timeout are from 0 to 10^12 ms");
+  }
+  return {};
+}
+
+Status validate(const wire::Restarting& strategy) {
+  const bool known =
+      strategy.kind() <= static_cast<std::uint32_t>(RestartStrategy::Kind::failure_rate);
+  if (known && is_duration(strategy.delay_ms()) && is_duration(strategy.longest_delay_ms()) &&
+      is_duration(strategy.quiet_ms()) && is_duration(strategy.interval_ms()) &&
+      strategy.factor() >= 0 && strategy.factor() <= 1e6 && strategy.failures() <= 1'000'000) {
+    return {};
+  }
+  return {ErrorCode::invalid_configuration,
+          "the restart strategy is none that this JobManager knows, or its times are not from 0 to "
+          "10^12 ms"};
+}
+
+}  // namespace
+
 Status validate(const wire::JobOptions& options) {
+  HUMMER_TRY(validate(options.checkpointing()));
+  HUMMER_TRY(validate(options.restarting()));
   const auto outside = [](std::string_view what, std::int64_t value, std::int64_t high) {
     return Status(ErrorCode::invalid_configuration,
                   fmt::format("{} is {}; the most is {}", what, value, high));

@@ -10,6 +10,8 @@
 // validate(NetworkSettings).
 #pragma once
 
+#include <hummer/checkpointing.hpp>
+
 #include "control/protocol/control.pb.h"
 #include "graph/job_graph.hpp"
 
@@ -29,6 +31,11 @@ Result<JobGraph> job_graph_from(const wire::JobGraph& message);
 void to_message(const Status& status, wire::Failure& message);
 // A code that this engine doesn't know becomes `internal`.
 Status status_from(const wire::Failure& message);
+
+void to_message(const CheckpointOptions& options, wire::Checkpointing& message);
+void to_message(const RestartStrategy& strategy, wire::Restarting& message);
+CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message);
+RestartStrategy restart_strategy_from(const wire::Restarting& message);
 
 // Whether the options are within their limits. 0 stands for "not set" everywhere.
 Status validate(const wire::JobOptions& options);

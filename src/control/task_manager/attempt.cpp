@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <hummer/codec.hpp>
+
 #include "api/job_build.hpp"
+#include "control/checkpoint/restored_state.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/protocol/placement.hpp"
 #include "graph/fingerprint.hpp"
@@ -41,6 +44,8 @@ EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform*
   options.pin_slots = wanted.pin_slots();
   options.chaining = wanted.chaining();
   if (wanted.partial_state_bytes() != 0) options.partial_state_bytes = wanted.partial_state_bytes();
+  // Operators and sinks differ where state is saved.
+  options.checkpoints = checkpoint_options_from(wanted.checkpointing());
   options.quiet = true;
   options.platform = platform;
   return options;
@@ -86,6 +91,7 @@ Attempt::~Attempt() {
   if (!ended()) cancel();
   // Tasks notify event_, whose waiter is on executor_: stop it, end them, then destroy it.
   executor_->stop();
+  if (writer_) writer_->stop();
   deployment_.reset();
 }
 
@@ -236,7 +242,17 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
   return graphs;
 }
 
-DeploymentOptions Attempt::deployment_options() {
+Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph& job) const {
+  const std::string& path = message_.restore_path();
+  Files& files = surroundings_.platform->files();
+  const Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, path);
+  if (!metadata.ok()) return metadata.status();
+  HUMMER_TRY(
+      check_restorable(*metadata, job, message_.options().checkpointing().allow_dropped_state()));
+  return load_state(files, path, *metadata);
+}
+
+Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   const EnvironmentOptions job = environment_options(message_.options(), nullptr);
   DeploymentOptions options;
   options.task_manager = static_cast<int>(message_.task_manager());
@@ -255,7 +271,77 @@ DeploymentOptions Attempt::deployment_options() {
   options.channel_credits = static_cast<std::uint32_t>(job.channel_credits);
   options.spin_ns = job.spin_us < 0 ? busy_poll : microseconds(job.spin_us);
   options.pin_slots = job.pin_slots;
+  options.run = message_.run();
+  options.attempt = id_.attempt;
+  if (!message_.restore_path().empty()) {
+    auto state = read_state(graph);
+    if (!state.ok()) {
+      // Somebody else's loss of a file must not look like one that a restart mends by itself.
+      const bool missing = state.status().code() == ErrorCode::not_found;
+      return Status(missing ? ErrorCode::corrupt_file : state.status().code(),
+                    state.status().message())
+          .with_context("reading the state to begin with, '" + message_.restore_path() + "'");
+    }
+    options.restored = std::move(*state);
+  }
+  if (!job.checkpoints.enabled()) return options;
+  options.guarantee = job.checkpoints.guarantee;
+  writer_ = std::make_unique<SnapshotWriter>(
+      *surroundings_.platform, graph.fingerprint,
+      [this](SnapshotNews news) { snapshot_news(std::move(news)); });
+  options.on_snapshot = [this](const ExecutionTask& task, TaskSnapshot snapshot) {
+    writer_->snapshot_taken(task, std::move(snapshot));
+  };
+  options.on_committed = [this] { surroundings_.changed->raise(); };
   return options;
+}
+
+// ---- checkpoints ----
+
+void Attempt::follow(const wire::CheckpointState& checkpoints) {
+  const std::lock_guard lock(mutex_);
+  if (checkpoints.begun() > checkpoints_.begun()) snapshots_.clear();
+  checkpoints_ = checkpoints;
+  tell_tasks();
+}
+
+void Attempt::tell_tasks() {
+  if (state_ != wire::ATTEMPT_RUNNING || !deployment_ || !writer_) return;
+  // Before the barrier, behind which nothing may follow.
+  deployment_->pause_sources_after(checkpoints_.stops() ? checkpoints_.begun() : 0);
+  if (checkpoints_.begun() > told_begun_) {
+    told_begun_ = checkpoints_.begun();
+    writer_->begin(told_begun_, checkpoints_.path());
+    deployment_->trigger(told_begun_);
+  }
+  if (checkpoints_.committed() > told_commit_) {
+    told_commit_ = checkpoints_.committed();
+    deployment_->commit(told_commit_);
+  }
+  if (checkpoints_.finished()) deployment_->finish_committed();
+}
+
+void Attempt::snapshot_news(SnapshotNews news) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto task = static_cast<std::uint32_t>(news.task);
+    if (news.checkpoint == 0) {
+      ended_tasks_.insert(task);
+    } else if (news.checkpoint == checkpoints_.begun()) {
+      wire::SnapshotReport& report = snapshots_[task];
+      report.set_checkpoint(news.checkpoint);
+      report.set_task(task);
+      if (news.status.ok()) {
+        std::string bytes;
+        ByteWriter out(bytes);
+        Codec<CheckpointFile>::encode(news.file, out);
+        report.set_file(std::string(out.view()));
+      } else {
+        to_message(news.status, *report.mutable_failure());
+      }
+    }
+  }
+  surroundings_.changed->raise();
 }
 
 Status Attempt::deploy(JobFunction function) {
@@ -269,9 +355,12 @@ Status Attempt::deploy(JobFunction function) {
   if (!graphs.ok()) return graphs.status();
 
   enter(Step::deploy);
-  auto deployment = std::make_unique<Deployment>(
-      *surroundings_.platform, std::move(graphs->stream), std::move(graphs->job),
-      std::move(graphs->execution), deployment_options());
+  Result<DeploymentOptions> options = deployment_options(graphs->job);
+  if (!options.ok()) return options.status();
+  const std::shared_ptr<const RestoredState> restored = options->restored;
+  auto deployment = std::make_unique<Deployment>(*surroundings_.platform, std::move(graphs->stream),
+                                                 std::move(graphs->job),
+                                                 std::move(graphs->execution), std::move(*options));
   {
     // From here on stop() and cancel() find it.
     const std::lock_guard lock(mutex_);
@@ -284,6 +373,12 @@ Status Attempt::deploy(JobFunction function) {
   {
     const std::lock_guard lock(mutex_);
     state_ = wire::ATTEMPT_RUNNING;
+    if (restored) {
+      log_line(fmt::format("goes on from checkpoint {}, '{}'", restored->checkpoint,
+                           message_.restore_path()));
+      deployment_->commit(restored->checkpoint);
+    }
+    tell_tasks();
   }
   enter(Step::run);
   surroundings_.changed->raise();
@@ -307,6 +402,7 @@ Status Attempt::close_deployment(Status status) {
   if (status.ok()) {
     status = guarded("closing the job's operators", [&] { return deployment_->finish(); });
   }
+  if (writer_) writer_->stop();  // without mutex_, which it may wait for
   std::vector<wire::VertexFigures> figures = figures_of(*deployment_);
   std::unique_ptr<Deployment> over;
   {
@@ -358,6 +454,10 @@ void Attempt::enter(Step step) {
 
 void Attempt::log(std::string text) {
   const std::lock_guard lock(mutex_);
+  log_line(std::move(text));
+}
+
+void Attempt::log_line(std::string text) {
   wire::LogLine& line = log_lines_.emplace_back();
   line.set_wall_time_ms(surroundings_.platform->wall_time_ms());
   line.set_text(std::move(text));
@@ -417,6 +517,9 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
   for (wire::VertexFigures& figures : running ? figures_of(*deployment_) : final_figures_) {
     *report.add_figures() = std::move(figures);
   }
+  for (const auto& [task, snapshot] : snapshots_) *report.add_snapshots() = snapshot;
+  for (const std::uint32_t task : ended_tasks_) report.add_ended_tasks(task);
+  if (running && writer_) report.set_committed(deployment_->committed());
   report.set_first_log_line(first_log_line_);
   for (const wire::LogLine& line : log_lines_) *report.add_log_lines() = line;
   return report;

@@ -8,6 +8,10 @@
 // initialisers, the job function, factories, destructors. So what hangs there hangs nobody else; it
 // is named by stuck().
 //
+// Checkpoints: what its tasks save is written by a SnapshotWriter into the directory that the
+// JobManager names, and reported until a newer checkpoint is under way; which one may be committed
+// comes back the same way. State to begin with is read here, from the directory in the deployment.
+//
 // States: preparing → running → finished | failed | cancelled.
 //
 // Lifecycle: start() once; destroyed after ended(). Destroying it earlier ends it in the middle as
@@ -19,12 +23,15 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "control/checkpoint/snapshot_writer.hpp"
 #include "control/job_library/job_libraries.hpp"
 #include "control/protocol/control.pb.h"
 #include "control/task_manager/attempt_table.hpp"
@@ -86,6 +93,9 @@ class Attempt {
   std::optional<WantedLibrary> wanted_library() const;
   void deliver_library(Result<LibraryBytes> bytes);
 
+  // How far its checkpoints are, as the JobManager says.
+  void follow(const wire::CheckpointState& checkpoints);
+
   // All figures, and the log lines from the first that was not seen.
   wire::AttemptReport report(Nanoseconds now);
   void log_lines_seen(std::uint64_t lines);
@@ -108,12 +118,17 @@ class Attempt {
   Result<JobFunction> load_function();
   Status deploy(JobFunction function);
   Result<Graphs> build_graphs(JobFunction function) const;
-  DeploymentOptions deployment_options();
+  Result<DeploymentOptions> deployment_options(const JobGraph& job);
+  Result<std::shared_ptr<const RestoredState>> read_state(const JobGraph& job) const;
+  void snapshot_news(SnapshotNews news);
+  // Hands checkpoints_ on to the tasks. REQUIRES: mutex_.
+  void tell_tasks();
   Task<void> await_tasks();
   Status close_deployment(Status status);
   void end(Status status);
   void enter(Step step);
   void log(std::string text);
+  void log_line(std::string text);  // REQUIRES: mutex_
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   std::string where(Step step) const;
 
@@ -130,6 +145,12 @@ class Attempt {
   bool stopping_ = false;
   bool library_wanted_ = false;
   std::optional<Result<LibraryBytes>> library_;
+  wire::CheckpointState checkpoints_;  // the newest
+  std::uint64_t told_begun_ = 0;       // the tasks
+  std::uint64_t told_commit_ = 0;
+  std::map<std::uint32_t, wire::SnapshotReport> snapshots_;  // of the checkpoint under way
+  std::set<std::uint32_t> ended_tasks_;
+  std::unique_ptr<SnapshotWriter> writer_;  // null: the job takes no checkpoints
   std::unique_ptr<Deployment> deployment_;
   StuckWatch watch_;
   wire::AttemptState state_ = wire::ATTEMPT_PREPARING;

@@ -27,7 +27,9 @@ bool AttemptHost::apply(const wire::JobManagerState& state) {
   carry_out(std::move(actions));
   for (const wire::Assignment& assignment : state.assignments()) {
     const auto at = attempts_.find({assignment.job(), assignment.attempt()});
-    if (at != attempts_.end()) at->second->log_lines_seen(assignment.log_lines_seen());
+    if (at == attempts_.end()) continue;
+    at->second->log_lines_seen(assignment.log_lines_seen());
+    if (assignment.has_checkpoints()) at->second->follow(assignment.checkpoints());
   }
   return table_.entries() != before;
 }

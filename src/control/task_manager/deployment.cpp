@@ -221,6 +221,7 @@ Status Deployment::restore_tasks() {
                              [this, &execution](StreamTask&, TaskSnapshot snapshot) {
                                options_.on_snapshot(execution, std::move(snapshot));
                              });
+      if (options_.on_committed) task->set_on_committed(options_.on_committed);
     }
     if (options_.restored == nullptr) continue;
     const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
@@ -261,6 +262,18 @@ void Deployment::finish_committed() {
   for_each_chain([](StreamTask& task) { task.finish_committed(); });
 }
 
+void Deployment::pause_sources_after(std::uint64_t checkpoint) {
+  for_each_chain([&](StreamTask& task) {
+    if (task.chain().has_source()) task.pause_after(checkpoint);
+  });
+}
+
+std::uint64_t Deployment::committed() {
+  std::uint64_t lowest = UINT64_MAX;
+  for_each_chain([&](StreamTask& task) { lowest = std::min(lowest, task.committed()); });
+  return lowest;
+}
+
 void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
   StageOptions stage;
@@ -279,6 +292,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
     task.chain().add_stage(make_network_receiver(execution), stage);
     return;
   }
+  stage.run = options_.run;
   stage.attempt = options_.attempt;
   for (const ChainedOperator& chained : vertex.chain) {
     stage.name = chained.name;

@@ -64,7 +64,10 @@ struct DeploymentOptions {
   std::function<void(const ExecutionTask&, TaskSnapshot)> on_snapshot;
   Guarantee guarantee = Guarantee::exactly_once;
   std::shared_ptr<const RestoredState> restored;  // null: a fresh start
+  std::uint64_t run = 0;                          // see OperatorContext::run
   std::uint32_t attempt = 0;
+  // Called when a task has committed, on its slot's thread. May be empty.
+  std::function<void()> on_committed;
   // Notified when the last task has ended; outlives finish().
   WakeEvent* on_finished = nullptr;
   std::uint32_t batch_records = default_batch_records;
@@ -95,6 +98,10 @@ class Deployment {
   void trigger(std::uint64_t checkpoint);
   void commit(std::uint64_t checkpoint);
   void finish_committed();
+  // Sources send nothing behind the barrier of this checkpoint; 0: they go on.
+  void pause_sources_after(std::uint64_t checkpoint);
+  // The lowest checkpoint that all tasks here have committed.
+  std::uint64_t committed();
   // Whether start() has wired the tasks: tasks() and figures() are complete from then on.
   bool started() const { return started_.load(std::memory_order_acquire); }
   bool finished() const { return running_.load(std::memory_order_acquire) == 0; }

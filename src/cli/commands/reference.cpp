@@ -1,0 +1,51 @@
+#include "cli/commands/reference.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "control/metrics/metrics_text.hpp"
+#include "control/rest/rest_api.hpp"
+
+namespace hummer {
+namespace {
+
+struct Page {
+  std::string_view name;
+  std::string_view file;  // where the repository keeps it
+  std::string (*text)();
+};
+
+std::string metrics_page() {
+  return "# Metrics\n\n"
+         "What `/metrics` of the JobManager's HTTP interface says, in Prometheus' text format "
+         "0.0.4. Figures of\noperators are sums over their subtasks, as of the TaskManagers' last "
+         "reports; an ended job's stay until the\nJobManager forgets it. "
+         "`docs/grafana_dashboard.json` draws them.\n\n" +
+         metrics_reference();
+}
+
+constexpr Page pages[] = {
+    {"openapi", "docs/openapi.json", &open_api_document},
+    {"metrics", "docs/metrics.md", &metrics_page},
+};
+
+}  // namespace
+
+int run_reference(const Invocation& invocation) {
+  CLI::App app("Prints a reference page that is written from the engine's own tables.");
+  std::string name, footer = "Pages:\n";
+  app.add_option("PAGE", name, "which page")->required();
+  for (const Page& page : pages) footer += fmt::format("  {:<10} {}\n", page.name, page.file);
+  app.footer(footer);
+  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  for (const Page& page : pages) {
+    if (page.name != name) continue;
+    (void)invocation.platform.write_standard(1, page.text());
+    return 0;
+  }
+  (void)invocation.platform.write_standard(
+      2, fmt::format("hummer: no page '{}'; --help lists them\n", name));
+  return 2;
+}
+
+}  // namespace hummer

@@ -1,0 +1,55 @@
+// SnapshotWriter: what the tasks of one process save, as durable files.
+//
+// The half of checkpointing that runs where the tasks run: it takes the snapshots that tasks hand
+// over on their slots' threads, writes each into the directory of its checkpoint on an executor of
+// its own, and tells when a file is durable. Tasks never wait for the disk. The other half, which
+// decides about checkpoints, is attempt_checkpoints.hpp.
+//
+// A snapshot may come before this process has heard of its checkpoint (the barrier came from
+// another one): it is kept until begin(). A task that has ended takes part in every later
+// checkpoint with what it wrote at its end.
+//
+// Lifecycle: make, begin() per checkpoint, stop() before what `tell` uses goes away. Thread: any;
+// `tell` is called on the own executor. Errors: in the news, of the one checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <hummer/status.hpp>
+
+#include "graph/execution_graph.hpp"
+#include "platform/platform.hpp"
+#include "runtime/stream_task.hpp"
+#include "state/checkpoint_store.hpp"
+
+namespace hummer {
+
+struct SnapshotNews {
+  std::uint64_t checkpoint = 0;  // 0: the task's stream has ended, and nothing else
+  std::size_t task = 0;          // its number among the chains
+  Status status;                 // of writing
+  CheckpointFile file;
+};
+
+class SnapshotWriter {
+ public:
+  // `job`: what the files say about whose they are.
+  SnapshotWriter(Platform& platform, std::uint64_t job, std::function<void(SnapshotNews)> tell);
+  ~SnapshotWriter();
+  SnapshotWriter(const SnapshotWriter&) = delete;
+  SnapshotWriter& operator=(const SnapshotWriter&) = delete;
+
+  void snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot);
+  // The files of this checkpoint go into the directory `path`, which exists. Earlier ones are over.
+  void begin(std::uint64_t checkpoint, std::string path);
+  void stop();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,265 @@
+// Checkpoints and restarts of jobs: what is due, and what came of it.
+#include <utility>
+
+#include <fmt/format.h>
+#include <hummer/codec.hpp>
+
+#include "control/checkpoint/restored_state.hpp"
+#include "control/job_manager/cluster_state.hpp"
+#include "control/protocol/graph_messages.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t savepoint_ends_kept = 16;
+
+}  // namespace
+
+// ---- what tasks have saved ----
+
+void ClusterState::take_snapshots(Job& job, const wire::AttemptReport& report, Moment at) {
+  if (!job.checkpoints) return;
+  for (const std::uint32_t task : report.ended_tasks()) job.checkpoints->ended(task);
+  for (const wire::SnapshotReport& each : report.snapshots()) {
+    CheckpointFile file;
+    ByteReader in(each.file());
+    if (each.has_failure()) {
+      job.checkpoints->declined(each.checkpoint(), at.now, status_from(each.failure()));
+    } else if (Codec<CheckpointFile>::decode(in, file) && in.left() == 0) {
+      job.checkpoints->saved(each.checkpoint(), each.task(), std::move(file));
+    } else {
+      job.checkpoints->declined(
+          each.checkpoint(), at.now,
+          {ErrorCode::protocol_error, "a TaskManager's report of a snapshot cannot be decoded"});
+    }
+  }
+}
+
+// ---- what is due ----
+
+void ClusterState::attend_all(Moment at) {
+  next_attention_ = never;
+  const std::vector<std::uint64_t> ids(attended_.begin(), attended_.end());
+  for (const std::uint64_t id : ids) attend(*jobs_.find(id), at);
+}
+
+void ClusterState::attend(Job& job, Moment at) {
+  if (job.state == wire::JOB_RESTARTING) {
+    if (job.open_parts > 0 || job.seeking) return;
+    if (at.now < job.restart_at) return attend_by(job.restart_at);
+    prepare_next_attempt(job, at.now);
+    jobs_.wait(job);
+    jobs_changed_ = true;
+    schedule_due_ = true;
+    return;
+  }
+  if (!job.checkpoints || job.unwinding()) return;
+  look_at_commits(job, at);
+  if (job.unwinding() || job.running_parts < job.parts.size()) return;
+  AttemptCheckpoints& checkpoints = *job.checkpoints;
+  const bool stopped = checkpoints.begun().stops;
+  for (CheckpointOrder& order : checkpoints.advance(at.now, at.wall_ms)) {
+    orders_.push_back(std::move(order));
+  }
+  if (stopped && !checkpoints.begun().stops) mark_due(job);
+  job.next_checkpoint = std::max(job.next_checkpoint, checkpoints.next_number());
+  keep_savepoints(job, checkpoints.take_savepoints());
+  if (!checkpoints.failure().ok()) {
+    job.root_failure = checkpoints.failure();
+    job.state = wire::JOB_FAILING;
+    ++job.version;
+    jobs_changed_ = true;
+    mark_due(job);
+    settle(job, at);
+    return;
+  }
+  attend_by(checkpoints.next_deadline());
+}
+
+// After the savepoint that stops a job: once all sinks have committed it, the job is done.
+void ClusterState::look_at_commits(Job& job, Moment at) {
+  if (!job.stopped_by_savepoint) return;
+  for (const JobPart& part : job.parts) {
+    if (part.committed < job.newest_checkpoint) return;
+  }
+  job.commits_done = true;
+  mark_due(job);
+  settle(job, at);
+}
+
+void ClusterState::begin_checkpoints(Job& job, Moment at) {
+  if (job.checkpoint_directory.empty()) return;
+  AttemptCheckpoints::Settings settings;
+  settings.job = job.id;
+  settings.attempt = job.attempt;
+  settings.options = job.checkpoint_options;
+  // A job that a savepoint has stopped has only commits to make.
+  if (job.stopped_by_savepoint) settings.options.interval_ms = 0;
+  settings.directory = job.checkpoint_directory;
+  settings.describes = describe_job(job.graph, job.parallelism);
+  settings.tasks = chain_count(job.parallelism);
+  settings.first = job.next_checkpoint;
+  job.checkpoints = std::make_unique<AttemptCheckpoints>(std::move(settings), at.now);
+  for (SavepointWish& each : std::exchange(job.savepoint_wishes, {})) {
+    job.checkpoints->wish(std::move(each));
+  }
+  attended_.insert(job.id);
+}
+
+void ClusterState::end_checkpoints(Job& job, const Status& why) {
+  if (!job.checkpoints) {
+    if (!job.ended()) return;
+    for (const SavepointWish& each : std::exchange(job.savepoint_wishes, {})) {
+      keep_savepoints(job, {{each.id, why, {}}});
+    }
+    return;
+  }
+  job.checkpoints->over(why);
+  keep_savepoints(job, job.checkpoints->take_savepoints());
+  job.checkpoints.reset();
+}
+
+void ClusterState::keep_savepoints(Job& job, std::vector<SavepointEnd> ends) {
+  if (ends.empty()) return;
+  jobs_changed_ = true;
+  for (SavepointEnd& each : ends) {
+    log(fmt::format("job {}: savepoint {}", job.id,
+                    each.status.ok() ? "'" + each.path + "'" : "failed: " + each.status.message()));
+    job.savepoint_ends.push_back(std::move(each));
+  }
+  while (job.savepoint_ends.size() > savepoint_ends_kept) {
+    job.savepoint_ends.erase(job.savepoint_ends.begin());
+  }
+}
+
+std::vector<CheckpointOrder> ClusterState::take_orders() { return std::exchange(orders_, {}); }
+
+std::vector<std::uint64_t> ClusterState::take_progressed() {
+  const std::set<std::uint64_t> all = std::exchange(progressed_, {});
+  return {all.begin(), all.end()};
+}
+
+// ---- what became of it ----
+
+void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
+  const CheckpointOrder& order = outcome.order;
+  Job* job = jobs_.find(order.job);
+  if (job == nullptr || job->ended()) return;
+  if (order.kind == CheckpointOrder::Kind::find) return found(*job, outcome, at);
+  if (!job->checkpoints || job->attempt != order.attempt) return;
+  AttemptCheckpoints& checkpoints = *job->checkpoints;
+  const std::uint64_t committed = checkpoints.to_commit();
+  checkpoints.carried_out(outcome, at.now);
+  if (checkpoints.to_commit() > committed) {
+    job->newest_checkpoint = checkpoints.to_commit();
+    job->newest_path = order.path;
+    ++job->checkpoints_completed;
+    if (checkpoints.stopped_with() != nullptr) {
+      job->stopped_by_savepoint = true;
+      job->state = wire::JOB_STOPPING;
+    }
+    ++job->version;
+    progressed(*job);
+  }
+  mark_due(*job);
+  attend(*job, at);
+}
+
+// ---- savepoints ----
+
+std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
+                                                           const wire::TakeSavepoint& request,
+                                                           Moment at) {
+  for (const SavepointEnd& each : job.savepoint_ends) {
+    if (each.id != request.wish_id()) continue;
+    if (each.status.ok()) return Result<std::string>(each.path);
+    return Result<std::string>(each.status);
+  }
+  if (job.ended()) {
+    return Result<std::string>(Status(
+        ErrorCode::not_found, fmt::format("job {} has ended, and left no such savepoint", job.id)));
+  }
+  if (job.checkpoint_directory.empty()) {
+    return Result<std::string>(Status(
+        ErrorCode::invalid_configuration,
+        fmt::format("job {} takes no snapshots: submit it with --checkpoint-dir, which all workers "
+                    "see",
+                    job.id)));
+  }
+  SavepointWish wish{request.wish_id(), request.directory(), request.stop()};
+  if (job.checkpoints) {
+    job.checkpoints->wish(std::move(wish));
+    attend(job, at);
+  } else if (std::none_of(job.savepoint_wishes.begin(), job.savepoint_wishes.end(),
+                          [&](const SavepointWish& each) { return each.id == wish.id; })) {
+    job.savepoint_wishes.push_back(std::move(wish));
+  }
+  return std::nullopt;
+}
+
+// ---- restarts ----
+
+void ClusterState::consider_restart(Job& job, Moment at) {
+  if (!may_restart(job)) return;
+  const auto delay = job.restarts.failed(at.now);
+  if (!delay) return;
+  const Status failure = job.failure();
+  job.state = wire::JOB_RESTARTING;
+  job.restart_at = at.now + *delay;
+  job.restart_reason =
+      fmt::format("begins again, for the {}. time, {} ms after: {}", job.restarts.restarts(),
+                  *delay / milliseconds(1), failure.to_string());
+  job.distrust_files = failure.code() == ErrorCode::corrupt_file;
+  attended_.insert(job.id);
+  ++job.version;
+  log(fmt::format("job {} '{}' failed and {}", job.id, job.graph.job_name, job.restart_reason));
+  if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
+}
+
+void ClusterState::seek(Job& job, std::string restore) {
+  job.seeking = true;
+  CheckpointOrder& find = orders_.emplace_back();
+  find.kind = CheckpointOrder::Kind::find;
+  find.job = job.id;
+  find.attempt = job.attempt;
+  find.directory = job.checkpoint_directory;
+  find.latest_in = job.checkpoint_options.directory;
+  find.metadata.job_name = job.graph.job_name;
+  find.restore = std::move(restore);
+  // What is read is checked by those who read it: only after they complained, once more before.
+  find.verify = job.distrust_files;
+}
+
+void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) {
+  if (!job.seeking) return;
+  job.seeking = false;
+  schedule_due_ = true;
+  job.next_checkpoint = std::max(job.next_checkpoint, outcome.highest + 1);
+  for (const std::string& line : outcome.passed_over) {
+    log(fmt::format("job {}: {}", job.id, line));
+  }
+  Status status = outcome.status;
+  if (status.ok()) {
+    status = check_restorable(outcome.found, job.graph, job.checkpoint_options.allow_dropped_state);
+  }
+  if (status.ok()) {
+    job.newest_checkpoint = outcome.found.id;
+    job.newest_path = outcome.path;
+    progressed(job);
+  } else if (status.code() == ErrorCode::not_found) {
+    // None of its own so far: as at first.
+    const std::string& first = job.checkpoint_options.restore;
+    if (outcome.order.restore.empty() && job.newest_path.empty() && !first.empty()) {
+      return seek(job, first);
+    }
+  } else if (job.state == wire::JOB_WAITING) {
+    return fail_waiting(job, std::move(status), at);
+  } else if (job.state == wire::JOB_RESTARTING) {
+    job.root_failure = status.with_context("after '" + job.failure().message() + "'");
+    job.state = wire::JOB_FAILING;
+    return settle(job, at);
+  }
+  attend(job, at);
+}
+
+}  // namespace hummer

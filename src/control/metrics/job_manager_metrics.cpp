@@ -1,0 +1,78 @@
+#include "control/metrics/job_manager_metrics.hpp"
+
+#include <map>
+
+#include "control/client/job_status.hpp"
+#include "control/metrics/metrics_text.hpp"
+
+namespace hummer {
+namespace {
+
+void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
+  wire::JobStatus status;
+  describe(job, true, false, status);
+  const std::string id = std::to_string(status.job());
+  const std::string_view name = status.name();
+  text.sample("hummer_job_state",
+              {{"job", id}, {"name", name}, {"state", job_state_name(status.state())}},
+              std::uint64_t{1});
+  text.sample("hummer_job_attempt", {{"job", id}, {"name", name}}, std::uint64_t{status.attempt()});
+  text.sample("hummer_job_slots", {{"job", id}, {"name", name}}, std::uint64_t{status.slots()});
+  text.sample("hummer_job_stuck_slots", {{"job", id}, {"name", name}},
+              static_cast<std::uint64_t>(status.stuck_size()));
+  text.sample("hummer_job_running_seconds", {{"job", id}, {"name", name}},
+              job_result(status, wall_ms).seconds);
+  for (const wire::VertexStatus& vertex : status.vertices()) {
+    text.sample("hummer_vertex_tasks_running",
+                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
+                std::uint64_t{vertex.figures().tasks_running()});
+    text.sample("hummer_vertex_tasks_finished",
+                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
+                std::uint64_t{vertex.figures().tasks_finished()});
+    for (int i = 0; i < vertex.operators_size(); ++i) {
+      const wire::OperatorFigures& figures = vertex.figures().operators(i);
+      const auto sample = [&](std::string_view metric, std::uint64_t value) {
+        text.sample(metric,
+                    {{"job", id},
+                     {"name", name},
+                     {"vertex", vertex.name()},
+                     {"operator", vertex.operators(i)}},
+                    value);
+      };
+      sample("hummer_operator_records_in_total", figures.records_in());
+      sample("hummer_operator_records_out_total", figures.records_out());
+      sample("hummer_operator_bytes_total", figures.bytes());
+    }
+  }
+}
+
+}  // namespace
+
+std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at) {
+  MetricsText text;
+  text.sample("hummer_connections", {}, counts.connections);
+  text.sample("hummer_garbage_connections_total", {}, counts.garbage);
+  text.sample("hummer_heartbeats_total", {}, counts.heartbeats);
+  text.sample("hummer_refused_connections_total", {}, counts.refused);
+  text.sample("hummer_stale_states_total", {}, counts.stale_states);
+  text.sample("hummer_task_managers", {}, counts.task_managers);
+  text.sample("hummer_task_managers_lost_total", {}, counts.task_managers_lost);
+  for (const auto& [session, worker] : cluster.workers().live()) {
+    text.sample("hummer_slots", {{"task_manager", worker->id()}},
+                std::uint64_t{worker->registration.slots()});
+    text.sample("hummer_slots_free", {{"task_manager", worker->id()}},
+                std::uint64_t{worker->free_slots});
+    text.sample("hummer_task_manager_heartbeat_age_seconds", {{"task_manager", worker->id()}},
+                static_cast<double>(at.now - worker->last_heard) / 1e9);
+  }
+  std::map<std::string_view, std::uint64_t> by_state;
+  for (const auto& [id, job] : cluster.jobs().all()) {
+    ++by_state[job_state_name(job->state)];
+    // Of ended jobs only the state is kept in the figures: they do not change any more.
+    write_job(text, *job, at.wall_ms);
+  }
+  for (const auto& [state, count] : by_state) text.sample("hummer_jobs", {{"state", state}}, count);
+  return std::move(text).finish();
+}
+
+}  // namespace hummer

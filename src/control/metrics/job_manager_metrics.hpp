@@ -1,0 +1,12 @@
+// The JobManager's /metrics: its TaskManagers and jobs, with the figures that they have reported.
+#pragma once
+
+#include <string>
+
+#include "control/job_manager/cluster_state.hpp"
+
+namespace hummer {
+
+std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at);
+
+}  // namespace hummer

@@ -1,0 +1,220 @@
+#include "control/rest/http_server.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+namespace hummer {
+namespace {
+
+namespace http = boost::beast::http;
+
+constexpr Nanoseconds accept_pause_ns = milliseconds(100);
+constexpr std::size_t read_bytes = 16 * 1024;
+
+HttpResponse refusal(int status, std::string_view message) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = "text/plain";
+  response.body = fmt::format("{}\n", message);
+  return response;
+}
+
+int status_of(const boost::system::error_code& error) {
+  if (error == http::error::body_limit) return 413;
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) return 431;
+  return 400;
+}
+
+}  // namespace
+
+class HttpServer::Connection {
+ public:
+  Connection(HttpServer& server, std::unique_ptr<ByteStream> stream)
+      : server_(server), stream_(std::move(stream)) {
+    std::list<Connection*>& all = server_.connections_;
+    while (all.size() >= server_.options_.max_connections) all.front()->close();
+    place_ = all.insert(all.end(), this);
+    stream_->set_wake_events(server_.executor_, &event_, &event_);
+  }
+  ~Connection() {
+    close();
+    stream_->close();
+  }
+
+  void close() {
+    if (std::exchange(closing_, true)) return;
+    server_.connections_.erase(place_);
+    event_.notify();
+  }
+
+  Task<void> run() {
+    bool keep_alive = true;
+    while (keep_alive && !closing_) {
+      // The list is in the order of last use.
+      server_.connections_.splice(server_.connections_.end(), server_.connections_, place_);
+      HttpResponse refused;
+      const bool whole = co_await read_request(refused);
+      if (!whole) {
+        if (refused.status != 0) (void)co_await write(format_http_response(refused, true, false));
+        co_return;
+      }
+      keep_alive = parser_->keep_alive();
+      const bool with_body = parser_->get().method() != http::verb::head;
+      HttpRequest request = take_request(refused);
+      HttpResponse response;
+      if (refused.status != 0) {
+        response = std::move(refused);
+      } else {
+        response = co_await server_.handler_.handle(std::move(request));
+      }
+      const bool sent = co_await write(format_http_response(response, with_body, keep_alive));
+      if (!sent) co_return;
+    }
+  }
+
+ private:
+  // False: the connection is over; `refused` says what to tell the peer, status 0: nothing.
+  Task<bool> read_request(HttpResponse& refused) {
+    refused.status = 0;
+    parser_.emplace();
+    parser_->header_limit(server_.options_.max_header_bytes);
+    parser_->body_limit(server_.options_.max_body_bytes);
+    parser_->eager(true);
+    Nanoseconds deadline = server_.executor_.now() + server_.options_.idle_timeout_ns;
+    bool begun = false;
+    while (true) {
+      if (!pending_.empty()) {
+        if (!std::exchange(begun, true)) {
+          deadline = server_.executor_.now() + server_.options_.request_timeout_ns;
+        }
+        boost::system::error_code error;
+        const std::size_t used =
+            parser_->put(boost::asio::buffer(pending_.data(), pending_.size()), error);
+        pending_.erase(0, used);
+        if (error && error != http::error::need_more) {
+          refused = refusal(status_of(error), "this is no request: " + error.message());
+          co_return false;
+        }
+        if (parser_->is_done()) co_return true;
+        if (used > 0 && !pending_.empty()) continue;
+        if (pending_.size() > server_.options_.max_header_bytes) {
+          refused = refusal(431, "the header of the request is too long");
+          co_return false;
+        }
+      }
+      const std::size_t got = co_await read_more(deadline);
+      if (got == 0) {
+        if (begun && !closing_ && server_.executor_.now() >= deadline) {
+          refused = refusal(408, "the request took too long to arrive");
+        }
+        co_return false;
+      }
+    }
+  }
+
+  // Bytes added to pending_; 0: end, failure, closing or deadline.
+  Task<std::size_t> read_more(Nanoseconds deadline) {
+    while (!closing_) {
+      event_.prepare_wait();
+      std::array<char, read_bytes> buffer;
+      const Result<std::size_t> got = stream_->try_read(buffer);
+      if (!got.ok() || *got == 0 || *got != would_block) {
+        event_.cancel_wait();
+        if (!got.ok() || *got == 0) co_return 0;
+        pending_.append(buffer.data(), *got);
+        co_return *got;
+      }
+      const bool notified = co_await event_.wait_until(deadline);
+      if (!notified) co_return 0;
+    }
+    co_return 0;
+  }
+
+  Task<bool> write(std::string text) {
+    const Nanoseconds deadline = server_.executor_.now() + server_.options_.request_timeout_ns;
+    std::string_view rest = text;
+    while (!rest.empty() && !closing_) {
+      event_.prepare_wait();
+      const Result<std::size_t> moved = stream_->try_write(rest);
+      if (!moved.ok() || *moved != would_block) {
+        event_.cancel_wait();
+        if (!moved.ok()) co_return false;
+        rest.remove_prefix(*moved);
+        continue;
+      }
+      const bool notified = co_await event_.wait_until(deadline);
+      if (!notified) co_return false;
+    }
+    co_return rest.empty();
+  }
+
+  HttpRequest take_request(HttpResponse& refused) {
+    auto message = parser_->release();
+    HttpRequest request;
+    request.method = std::string(message.method_string());
+    if (!parse_http_target({message.target().data(), message.target().size()}, request)) {
+      refused = refusal(400, "the request's target is not a valid path");
+      return request;
+    }
+    const auto header = [&](http::field field) {
+      const auto value = message[field];
+      return std::string(value.data(), value.size());
+    };
+    request.authorization = header(http::field::authorization);
+    std::string type = header(http::field::content_type);
+    type = type.substr(0, type.find(';'));
+    while (!type.empty() && type.back() == ' ') type.pop_back();
+    for (char& c : type) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    request.content_type = std::move(type);
+    request.body = std::move(message.body());
+    return request;
+  }
+
+  HttpServer& server_;
+  std::unique_ptr<ByteStream> stream_;
+  std::list<Connection*>::iterator place_;
+  WakeEvent event_;
+  bool closing_ = false;
+  std::string pending_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+};
+
+Status HttpServer::start(Network& network, std::string_view address) {
+  const Result<SocketAddress> resolved = network.resolve(address);
+  if (!resolved.ok()) return resolved.status();
+  Result<std::unique_ptr<Listener>> listener = network.listen(*resolved);
+  if (!listener.ok()) return listener.status();
+  listener_ = std::move(*listener);
+  address_ = listener_->local_address();
+  executor_.spawn(accept_all(this));
+  return {};
+}
+
+void HttpServer::close() {
+  if (listener_ != nullptr) listener_->close();
+  while (!connections_.empty()) connections_.front()->close();
+}
+
+Task<void> HttpServer::accept_all(HttpServer* self) {
+  while (true) {
+    Result<std::unique_ptr<ByteStream>> stream = co_await self->listener_->accept();
+    if (stream.ok()) {
+      self->executor_.spawn(serve(self, std::move(*stream)));
+      continue;
+    }
+    if (stream.status().code() == ErrorCode::cancelled) co_return;
+    co_await sleep_for(accept_pause_ns);
+  }
+}
+
+Task<void> HttpServer::serve(HttpServer* self, std::unique_ptr<ByteStream> stream) {
+  Connection connection(*self, std::move(stream));
+  co_await connection.run();
+}
+
+}  // namespace hummer

@@ -1,0 +1,54 @@
+// RestApi: the JobManager's HTTP interface (docs/rest.md, docs/openapi.json).
+//
+// One table of routes holds method, path, parameters, answers and handler; requests are matched
+// against it, and the OpenAPI document is written from it, so neither knows more than the other.
+// What a route does is a ClientRequest like those of the control port, answered by the same code.
+//
+// Answers are JSON (job_json.hpp); a failure is {"code": 4000, "message": "..."} with the HTTP
+// status that fits its ErrorCode. /healthz, /readyz and /metrics are plain text, and open to
+// everyone who reaches the port but for the token that the others need (Authorization: Bearer).
+//
+// Thread: the JobManager's executor.
+#pragma once
+
+#include <string>
+
+#include "control/protocol/control.pb.h"
+#include "control/rest/http_server.hpp"
+#include "graph/json_writer.hpp"
+
+namespace hummer {
+
+// What the API asks of the JobManager.
+class RestBackend {
+ public:
+  virtual ~RestBackend() = default;
+  virtual Task<wire::ClientAnswer> ask(wire::ClientRequest request) = 0;
+  // Prometheus text exposition.
+  virtual std::string metrics() = 0;
+  // Whether jobs can be taken; else why not.
+  virtual Status ready() = 0;
+  virtual std::int64_t wall_time_ms() = 0;
+};
+
+class RestApi final : public HttpHandler {
+ public:
+  RestApi(RestBackend& backend, std::string token) : backend_(backend), token_(std::move(token)) {}
+
+  Task<HttpResponse> handle(HttpRequest request) override;
+
+ private:
+  RestBackend& backend_;
+  const std::string token_;
+};
+
+// OpenAPI 3.0, as JSON.
+std::string open_api_document();
+
+// The answer for a failure.
+HttpResponse failure_response(const Status& failure);
+
+// Takes as long for a token that is wrong at its end as for one wrong at its beginning.
+bool equal_tokens(std::string_view given, std::string_view right);
+
+}  // namespace hummer

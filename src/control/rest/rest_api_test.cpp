@@ -1,0 +1,180 @@
+#include "control/rest/rest_api.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "control/metrics/metrics_text.hpp"
+#include "control/rest/rest_routes.hpp"
+#include "platform/run_task.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+namespace {
+
+class FakeBackend final : public RestBackend {
+ public:
+  Task<wire::ClientAnswer> ask(wire::ClientRequest request) override {
+    asked.push_back(std::move(request));
+    wire::ClientAnswer answer;
+    if (!answers.empty()) {
+      answer = std::move(answers.front());
+      answers.pop_front();
+    }
+    co_return answer;
+  }
+  std::string metrics() override { return "hummer_task_managers 1\n"; }
+  Status ready() override { return readiness; }
+  std::int64_t wall_time_ms() override { return 1'000'000; }
+
+  std::deque<wire::ClientAnswer> answers;
+  std::vector<wire::ClientRequest> asked;
+  Status readiness;
+};
+
+class RestApiTest : public testing::Test {
+ public:
+  RestApiTest() : platform_(make_simulated_platform({})) {
+    executor_ = platform_->make_executor({.name = "rest"});
+  }
+  ~RestApiTest() override { executor_->stop(); }
+
+  HttpResponse call(std::string method, std::string_view target, std::string body = {},
+                    std::string type = {}, std::string token = {}) {
+    HttpRequest request;
+    request.method = std::move(method);
+    EXPECT_TRUE(parse_http_target(target, request));
+    request.body = std::move(body);
+    request.content_type = std::move(type);
+    if (!token.empty()) request.authorization = "Bearer " + token;
+    RestApi api(backend_, token_);
+    auto response = run_task(*platform_, *executor_, api.handle(std::move(request)));
+    EXPECT_TRUE(response.has_value());
+    return response.value_or(HttpResponse());
+  }
+
+  std::unique_ptr<SimulatedPlatform> platform_;
+  std::unique_ptr<Executor> executor_;
+  FakeBackend backend_;
+  std::string token_;
+};
+
+TEST_F(RestApiTest, AJobIsAskedForByNumber) {
+  wire::ClientAnswer& answer = backend_.answers.emplace_back();
+  answer.mutable_job()->set_job(7);
+  answer.mutable_job()->set_name("the \"job\"\n");
+  answer.mutable_job()->set_state(wire::JOB_RUNNING);
+  const HttpResponse response = call("GET", "/v1/jobs/7");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_NE(response.body.find("\"job\": 7"), std::string::npos) << response.body;
+  EXPECT_NE(response.body.find("\"state\": \"running\""), std::string::npos) << response.body;
+  ASSERT_EQ(backend_.asked.size(), 1U);
+  EXPECT_EQ(backend_.asked[0].job().job(), 7U);
+}
+
+TEST_F(RestApiTest, FailuresHaveTheirStatus) {
+  const auto fail = [&](ErrorCode code) {
+    wire::ClientAnswer& answer = backend_.answers.emplace_back();
+    answer.mutable_failure()->set_code(static_cast<std::uint32_t>(code));
+    answer.mutable_failure()->set_message("because");
+    return call("GET", "/v1/jobs/7").status;
+  };
+  EXPECT_EQ(fail(ErrorCode::not_found), 404);
+  EXPECT_EQ(fail(ErrorCode::invalid_argument), 400);
+  EXPECT_EQ(fail(ErrorCode::limit_exceeded), 413);
+  EXPECT_EQ(fail(ErrorCode::internal), 500);
+}
+
+TEST_F(RestApiTest, WhatDoesNotFitIsRefusedUnasked) {
+  EXPECT_EQ(call("GET", "/v1/nothing").status, 404);
+  EXPECT_EQ(call("GET", "/v1/jobs/").status, 404);
+  EXPECT_EQ(call("GET", "/v1/jobs/x").status, 400);
+  EXPECT_EQ(call("GET", "/v1/jobs/-1").status, 400);
+  EXPECT_EQ(call("GET", "/v1/jobs/99999999999999999999").status, 400);
+  EXPECT_EQ(call("GET", "/v1/jobs?state=asleep").status, 400);
+  EXPECT_EQ(call("PUT", "/v1/libraries/XYZ", "x", "application/octet-stream").status, 400);
+  EXPECT_EQ(call("POST", "/v1/jobs", "{}", "application/json").status, 415);
+  EXPECT_EQ(call("POST", "/v1/jobs", "\xff\xff", "application/octet-stream").status, 400);
+  const HttpResponse refused = call("DELETE", "/v1/jobs");
+  EXPECT_EQ(refused.status, 405);
+  ASSERT_FALSE(refused.headers.empty());
+  EXPECT_EQ(refused.headers[0], std::pair(std::string("Allow"), std::string("GET, POST")));
+  EXPECT_TRUE(backend_.asked.empty());
+}
+
+TEST_F(RestApiTest, TheTokenIsNeededButForHealth) {
+  token_ = "sesame";
+  for (const RestRoute& route : rest_routes()) {
+    std::string path(route.path);
+    for (auto at = path.find('{'); at != path.npos; at = path.find('{')) {
+      path.replace(at, path.find('}') - at + 1, "1");
+    }
+    const HttpResponse without = call(std::string(route.method), path);
+    const HttpResponse wrong = call(std::string(route.method), path, {}, {}, "sesame2");
+    EXPECT_EQ(without.status == 401, !route.open) << route.path;
+    EXPECT_EQ(wrong.status == 401, !route.open) << route.path;
+    const HttpResponse right = call(std::string(route.method), path, {}, {}, "sesame");
+    EXPECT_NE(right.status, 401) << route.path;
+  }
+}
+
+TEST_F(RestApiTest, EndingAJobSaysWhatIsWished) {
+  (void)call("POST", "/v1/jobs/3/stop");
+  (void)call("POST", "/v1/jobs/4/cancel");
+  ASSERT_EQ(backend_.asked.size(), 2U);
+  EXPECT_EQ(backend_.asked[0].end().job(), 3U);
+  EXPECT_EQ(backend_.asked[0].end().wish(), wire::WISH_STOP);
+  EXPECT_EQ(backend_.asked[1].end().job(), 4U);
+  EXPECT_EQ(backend_.asked[1].end().wish(), wire::WISH_CANCEL);
+}
+
+TEST_F(RestApiTest, ALibraryComesInPieces) {
+  backend_.answers.emplace_back().mutable_uploaded()->set_offset(14);
+  const HttpResponse response =
+      call("PUT", "/v1/libraries/00000000000000ff?offset=10&total_bytes=20", "abcd",
+           "application/octet-stream");
+  EXPECT_EQ(response.status, 200);
+  ASSERT_EQ(backend_.asked.size(), 1U);
+  const wire::LibraryPiece& piece = backend_.asked[0].upload();
+  EXPECT_EQ(piece.hash(), 255U);
+  EXPECT_EQ(piece.offset(), 10U);
+  EXPECT_EQ(piece.total_bytes(), 20U);
+  EXPECT_EQ(piece.bytes(), "abcd");
+}
+
+TEST_F(RestApiTest, ReadinessSaysWhyNot) {
+  EXPECT_EQ(call("GET", "/readyz").status, 200);
+  backend_.readiness = {ErrorCode::io_error, "the journal can't be written"};
+  const HttpResponse response = call("GET", "/readyz");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_NE(response.body.find("journal"), std::string::npos);
+}
+
+TEST(Metrics, TheTableIsSortedAndTyped) {
+  std::string last;
+  for (const Metric& metric : metrics_table()) {
+    EXPECT_LT(last, metric.name);
+    last = metric.name;
+    EXPECT_TRUE(metric.type == "counter" || metric.type == "gauge") << metric.name;
+    EXPECT_EQ(metric.type == "counter", metric.name.ends_with("_total")) << metric.name;
+    EXPECT_TRUE(metric.help.ends_with('.')) << metric.name;
+  }
+}
+
+TEST(Metrics, SamplesOfOneMetricStandTogetherAndLabelsAreQuoted) {
+  MetricsText text;
+  text.sample("hummer_slots", {{"task_manager", "a\"b\\c\nd"}}, std::uint64_t{4});
+  text.sample("hummer_connections", {}, std::uint64_t{2});
+  text.sample("hummer_slots", {{"task_manager", "e"}}, std::uint64_t{1});
+  EXPECT_EQ(std::move(text).finish(),
+            "# HELP hummer_connections Connections that are open on the control port.\n"
+            "# TYPE hummer_connections gauge\n"
+            "hummer_connections 2\n"
+            "# HELP hummer_slots Slots that a TaskManager offers.\n"
+            "# TYPE hummer_slots gauge\n"
+            "hummer_slots{task_manager=\"a\\\"b\\\\c\\nd\"} 4\n"
+            "hummer_slots{task_manager=\"e\"} 1\n");
+}
+
+}  // namespace
+}  // namespace hummer

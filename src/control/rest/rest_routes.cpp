@@ -1,0 +1,339 @@
+#include "control/rest/rest_routes.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "control/client/job_status.hpp"
+#include "control/job_library/engine_abi.hpp"
+#include "control/protocol/graph_messages.hpp"
+#include "control/rest/job_json.hpp"
+
+namespace hummer {
+namespace {
+
+HttpResponse json_response(JsonWriter json, int status = 200) {
+  HttpResponse response;
+  response.status = status;
+  response.body = std::move(json).finish();
+  return response;
+}
+
+HttpResponse text_response(std::string text, int status = 200) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(text);
+  return response;
+}
+
+HttpResponse answer_failure(const wire::ClientAnswer& answer) {
+  return failure_response(status_from(answer.failure()));
+}
+
+HttpResponse job_response(RestBackend& backend, const wire::ClientAnswer& answer, int status) {
+  if (answer.has_failure()) return answer_failure(answer);
+  JsonWriter json;
+  json.begin_object();
+  write_job(json, answer.job(), backend.wall_time_ms());
+  json.end_object();
+  return json_response(std::move(json), status);
+}
+
+Task<HttpResponse> get_health(RestBackend&, RestCall) { co_return text_response("ok\n"); }
+
+Task<HttpResponse> get_readiness(RestBackend& backend, RestCall) {
+  const Status ready = backend.ready();
+  if (ready.ok()) co_return text_response("ready\n");
+  co_return text_response(ready.to_string() + "\n", 503);
+}
+
+Task<HttpResponse> get_metrics(RestBackend& backend, RestCall) {
+  HttpResponse response = text_response(backend.metrics());
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  co_return response;
+}
+
+Task<HttpResponse> get_open_api(RestBackend&, RestCall) {
+  HttpResponse response;
+  response.body = open_api_document();
+  co_return response;
+}
+
+Task<HttpResponse> get_overview(RestBackend& backend, RestCall) {
+  wire::ClientRequest list;
+  list.mutable_list();
+  const wire::ClientAnswer jobs = co_await backend.ask(std::move(list));
+  if (jobs.has_failure()) co_return answer_failure(jobs);
+  wire::ClientRequest workers;
+  workers.mutable_task_managers();
+  const wire::ClientAnswer task_managers = co_await backend.ask(std::move(workers));
+  if (task_managers.has_failure()) co_return answer_failure(task_managers);
+
+  std::map<std::string_view, std::uint64_t> by_state;
+  for (const wire::JobStatus& job : jobs.list().jobs()) ++by_state[job_state_name(job.state())];
+  std::uint64_t alive = 0, lost = 0, slots = 0, slots_free = 0;
+  for (const wire::TaskManagerStatus& worker : task_managers.task_managers().task_managers()) {
+    if (worker.lost()) {
+      ++lost;
+      continue;
+    }
+    ++alive;
+    slots += worker.slots();
+    slots_free += worker.slots_free();
+  }
+  JsonWriter json;
+  json.begin_object();
+  json.field("version", engine_version());
+  json.field("task_managers", alive);
+  json.field("task_managers_lost", lost);
+  json.field("slots", slots);
+  json.field("slots_free", slots_free);
+  json.begin_object("jobs");
+  for (const auto& [state, count] : by_state) json.field(state, count);
+  json.end_object();
+  json.end_object();
+  co_return json_response(std::move(json));
+}
+
+Task<HttpResponse> get_jobs(RestBackend& backend, RestCall call) {
+  wire::ClientRequest request;
+  request.mutable_list();
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  if (answer.has_failure()) co_return answer_failure(answer);
+  const auto state = call.texts.find("state");
+  JsonWriter json;
+  json.begin_object();
+  json.begin_array("jobs");
+  for (const wire::JobStatus& job : answer.list().jobs()) {
+    if (state != call.texts.end() && state->second != job_state_name(job.state())) continue;
+    json.begin_object();
+    write_job(json, job, backend.wall_time_ms());
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  co_return json_response(std::move(json));
+}
+
+Task<HttpResponse> post_job(RestBackend& backend, RestCall call) {
+  wire::ClientRequest request;
+  if (!request.mutable_submit()->ParseFromString(call.request.body)) {
+    co_return failure_response(
+        {ErrorCode::invalid_argument,
+         "the body is no submission; `hummer submit --write FILE` makes one"});
+  }
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  if (answer.has_failure()) co_return answer_failure(answer);
+  if (answer.submitted().job() == 0) {
+    HttpResponse response =
+        failure_response({ErrorCode::invalid_argument,
+                          fmt::format("the job library is not here: send it first, from byte {}",
+                                      answer.submitted().library_offset())});
+    response.status = 409;
+    co_return response;
+  }
+  JsonWriter json;
+  json.begin_object();
+  json.field("job", answer.submitted().job());
+  json.end_object();
+  co_return json_response(std::move(json), 201);
+}
+
+Task<HttpResponse> put_library(RestBackend& backend, RestCall call) {
+  wire::ClientRequest request;
+  wire::LibraryPiece& piece = *request.mutable_upload();
+  std::uint64_t hash = 0;
+  const std::string& text = call.texts["hash"];
+  std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  piece.set_hash(hash);
+  piece.set_offset(call.number("offset"));
+  piece.set_total_bytes(call.number("total_bytes", call.request.body.size()));
+  piece.set_bytes(std::move(call.request.body));
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  if (answer.has_failure()) co_return answer_failure(answer);
+  JsonWriter json;
+  json.begin_object();
+  json.field("offset", answer.uploaded().offset());
+  json.end_object();
+  co_return json_response(std::move(json));
+}
+
+Task<HttpResponse> get_job(RestBackend& backend, RestCall call) {
+  wire::ClientRequest request;
+  request.mutable_job()->set_job(call.number("job"));
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  co_return job_response(backend, answer, 200);
+}
+
+Task<HttpResponse> get_plan(RestBackend& backend, RestCall call) {
+  wire::ClientRequest request;
+  request.mutable_job()->set_job(call.number("job"));
+  request.mutable_job()->set_with_graph(true);
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  if (answer.has_failure()) co_return answer_failure(answer);
+  JsonWriter json;
+  json.begin_object();
+  json.field("job", answer.job().job());
+  json.field("plan", answer.job().explanation());
+  json.end_object();
+  co_return json_response(std::move(json));
+}
+
+Task<HttpResponse> get_log(RestBackend& backend, RestCall call) {
+  wire::ClientRequest request;
+  request.mutable_log()->set_job(call.number("job"));
+  request.mutable_log()->set_from_line(call.number("from_line"));
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  if (answer.has_failure()) co_return answer_failure(answer);
+  JsonWriter json;
+  json.begin_object();
+  json.field("first_line", answer.log().first_line());
+  json.field("ended", answer.log().ended());
+  json.begin_array("lines");
+  for (const wire::LogLine& line : answer.log().lines()) {
+    json.begin_object();
+    json.field("wall_time_ms", line.wall_time_ms());
+    json.field("text", line.text());
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  co_return json_response(std::move(json));
+}
+
+Task<HttpResponse> end_job(RestBackend& backend, std::uint64_t job, wire::Wish wish) {
+  wire::ClientRequest request;
+  request.mutable_end()->set_job(job);
+  request.mutable_end()->set_wish(wish);
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  co_return job_response(backend, answer, 202);
+}
+
+Task<HttpResponse> post_cancel(RestBackend& backend, RestCall call) {
+  return end_job(backend, call.number("job"), wire::WISH_CANCEL);
+}
+
+Task<HttpResponse> post_stop(RestBackend& backend, RestCall call) {
+  return end_job(backend, call.number("job"), wire::WISH_STOP);
+}
+
+Task<HttpResponse> get_task_managers(RestBackend& backend, RestCall) {
+  wire::ClientRequest request;
+  request.mutable_task_managers();
+  const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
+  if (answer.has_failure()) co_return answer_failure(answer);
+  JsonWriter json;
+  json.begin_object();
+  json.begin_array("task_managers");
+  for (const wire::TaskManagerStatus& worker : answer.task_managers().task_managers()) {
+    json.begin_object();
+    write_task_manager(json, worker);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  co_return json_response(std::move(json));
+}
+
+constexpr RestParameter job_in_path{"job", RestParameterType::number, true, "the job's number"};
+constexpr RestParameter of_job[] = {job_in_path};
+constexpr RestParameter of_log[] = {
+    job_in_path,
+    {"from_line", RestParameterType::number, false, "lines before this one are left out"}};
+constexpr RestParameter of_jobs[] = {
+    {"state", RestParameterType::job_state, false, "only jobs in this state"}};
+constexpr RestParameter of_library[] = {
+    {"hash", RestParameterType::hash, true, "XXH3-64 of the library, 16 hexadecimal digits"},
+    {"offset", RestParameterType::number, false, "of the first byte of this piece; absent: 0"},
+    {"total_bytes", RestParameterType::number, false,
+     "of the whole library; absent: this piece is all"}};
+constexpr int not_found[] = {404};
+constexpr int of_submission[] = {409, 413, 415};
+constexpr int of_upload[] = {413, 415};
+constexpr int not_ready[] = {503};
+constexpr std::string_view bytes = "application/octet-stream";
+
+constexpr RestRoute routes[] = {
+    {"GET", "/healthz", "Whether the process answers", {}, "", 200, "", {}, true, get_health},
+    {"GET",
+     "/readyz",
+     "Whether jobs can be taken",
+     {},
+     "",
+     200,
+     "",
+     not_ready,
+     true,
+     get_readiness},
+    {"GET", "/metrics", "All figures, for Prometheus", {}, "", 200, "", {}, false, get_metrics},
+    {"GET", "/v1/openapi.json", "This description", {}, "", 200, "OpenApi", {}, true, get_open_api},
+    {"GET",
+     "/v1/overview",
+     "The cluster in figures",
+     {},
+     "",
+     200,
+     "Overview",
+     {},
+     false,
+     get_overview},
+    {"GET", "/v1/jobs", "Jobs, newest first", of_jobs, "", 200, "JobList", {}, false, get_jobs},
+    {"POST",
+     "/v1/jobs",
+     "Submits a job: the bytes that `hummer submit --write FILE` made",
+     {},
+     bytes,
+     201,
+     "Submitted",
+     of_submission,
+     false,
+     post_job},
+    {"PUT", "/v1/libraries/{hash}", "Uploads a job library, or a piece of it", of_library, bytes,
+     200, "Uploaded", of_upload, false, put_library},
+    {"GET", "/v1/jobs/{job}", "A job with the figures of its vertices", of_job, "", 200, "Job",
+     not_found, false, get_job},
+    {"GET", "/v1/jobs/{job}/plan", "A job's graph and where it runs", of_job, "", 200, "Plan",
+     not_found, false, get_plan},
+    {"GET", "/v1/jobs/{job}/log", "A job's log", of_log, "", 200, "Log", not_found, false, get_log},
+    {"POST", "/v1/jobs/{job}/cancel", "Ends a job at once", of_job, "", 202, "Job", not_found,
+     false, post_cancel},
+    {"POST", "/v1/jobs/{job}/stop", "Ends a job's sources, and the job when all is worked off",
+     of_job, "", 202, "Job", not_found, false, post_stop},
+    {"GET",
+     "/v1/taskmanagers",
+     "The workers, also those lost lately",
+     {},
+     "",
+     200,
+     "TaskManagerList",
+     {},
+     false,
+     get_task_managers},
+};
+
+}  // namespace
+
+std::span<const RestRoute> rest_routes() { return routes; }
+
+bool fits(const RestRoute& route, std::string_view path,
+          std::map<std::string_view, std::string>& texts) {
+  std::string_view pattern = route.path;
+  while (!pattern.empty() || !path.empty()) {
+    if (pattern.empty() || path.empty()) return false;
+    const std::size_t pattern_end = pattern.find('/', 1), path_end = path.find('/', 1);
+    const std::string_view part = pattern.substr(0, pattern_end);
+    const std::string_view given = path.substr(0, path_end);
+    if (part.size() > 1 && part[1] == '{') {
+      if (given.size() < 2) return false;
+      texts[part.substr(2, part.size() - 3)] = std::string(given.substr(1));
+    } else if (part != given) {
+      return false;
+    }
+    pattern = pattern_end == pattern.npos ? "" : pattern.substr(pattern_end);
+    path = path_end == path.npos ? "" : path.substr(path_end);
+  }
+  return true;
+}
+
+}  // namespace hummer

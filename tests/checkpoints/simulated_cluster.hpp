@@ -1,0 +1,172 @@
+// A small cluster in one simulation: a JobManager, TaskManagers that can be killed and started
+// again, a client, and one disk that all of them see.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/job_build.hpp"
+#include "control/client/cluster_client.hpp"
+#include "control/client/job_status.hpp"
+#include "control/client/submit.hpp"
+#include "control/job_manager/job_manager.hpp"
+#include "control/protocol/graph_messages.hpp"
+#include "control/task_manager/task_manager.hpp"
+#include "platform/run_task.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+
+class SimulatedCluster {
+ public:
+  struct Worker {
+    SimulatedPlatform* node = nullptr;
+    std::unique_ptr<TaskManager> actor;
+  };
+
+  SimulatedCluster(std::uint64_t seed, int task_managers, int slots, JobFunction function)
+      : simulation({.seed = seed}),
+        store(simulation.add_node("store")),
+        job_manager_node(simulation.add_node("jobmanager", &store)),
+        client_node(simulation.add_node("client", &store)),
+        function_(function),
+        slots_(slots) {
+    libraries_.add(library_hash, function);
+    JobManagerOptions options;
+    options.listen_address = "jobmanager:6123";
+    options.first_job = 1;
+    options.log = &SimulatedCluster::keep_line;
+    options.log_context = this;
+    job_manager = std::make_unique<JobManager>(job_manager_node, options);
+    const Status started = job_manager->start();
+    EXPECT_TRUE(started.ok()) << started.to_string();
+    workers.resize(static_cast<std::size_t>(task_managers));
+    for (int i = 0; i < task_managers; ++i) {
+      Worker& worker = workers[static_cast<std::size_t>(i)];
+      worker.node = &simulation.add_node("tm" + std::to_string(i), &store);
+      start(worker);
+    }
+    executor_ = client_node.make_executor({.name = "client"});
+    ClusterClientOptions client_options;
+    client_options.job_manager = "jobmanager:6123";
+    client_ = std::make_unique<ClusterClient>(client_node, *executor_, client_options);
+  }
+  ~SimulatedCluster() {
+    executor_->stop();
+    client_.reset();
+    for (Worker& worker : workers) {
+      worker.node->kill();
+      worker.actor.reset();
+    }
+    job_manager.reset();
+  }
+
+  void kill(Worker& worker) {
+    worker.node->kill();
+    worker.actor.reset();
+  }
+  void restart(Worker& worker) {
+    worker.node = &simulation.restart_node(*worker.node);
+    start(worker);
+  }
+  void let_pass(Nanoseconds time) {
+    (void)simulation.run_until([] { return false; }, simulation.now() + time);
+  }
+
+  wire::ClientAnswer ask(wire::ClientRequest request) {
+    const auto answer = run_task(client_node, *executor_, client_->ask(std::move(request)));
+    EXPECT_TRUE(answer.has_value());
+    if (!answer) return {};
+    if (!answer->ok()) last_failure = answer->status();
+    return answer->ok() ? **answer : wire::ClientAnswer();
+  }
+  std::uint64_t submit(EnvironmentOptions options, const std::vector<std::string>& arguments = {}) {
+    options.platform = &client_node;
+    const Result<BuiltJob> built = build_job(function_, arguments, options);
+    EXPECT_TRUE(built.ok()) << built.status().to_string();
+    const Result<JobGraph> graph = fuse(built->graph);
+    EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+    wire::SubmitJob job;
+    to_message(*graph, *job.mutable_graph());
+    job.set_library_hash(library_hash);
+    for (const std::string& argument : arguments) job.add_arguments(argument);
+    *job.mutable_options() = job_options(options);
+    const auto number = run_task(client_node, *executor_, client_->submit(std::move(job), {}));
+    EXPECT_TRUE(number && number->ok()) << (number ? number->status().to_string() : "");
+    return number && number->ok() ? **number : 0;
+  }
+  wire::JobStatus status(std::uint64_t job) {
+    wire::ClientRequest request;
+    request.mutable_job()->set_job(job);
+    return ask(std::move(request)).job();
+  }
+  template <typename Predicate>
+  bool until(std::uint64_t job, Predicate predicate, Nanoseconds patience = seconds(60)) {
+    const Nanoseconds deadline = simulation.now() + patience;
+    while (simulation.now() < deadline) {
+      if (predicate(status(job))) return true;
+      let_pass(milliseconds(5));
+    }
+    return false;
+  }
+  wire::JobStatus end_of(std::uint64_t job) {
+    EXPECT_TRUE(until(job, [](const wire::JobStatus& now) { return has_ended(now.state()); }))
+        << job_state_name(status(job).state()) << ": " << status(job).reason();
+    return status(job);
+  }
+  // Empty when there is none; last_failure says why.
+  std::string savepoint(std::uint64_t job, const std::string& directory, bool stop) {
+    wire::ClientRequest request;
+    request.mutable_savepoint()->set_job(job);
+    request.mutable_savepoint()->set_wish_id(++wishes_);
+    request.mutable_savepoint()->set_directory(directory);
+    request.mutable_savepoint()->set_stop(stop);
+    request.mutable_savepoint()->set_wait_ms(10'000);
+    return ask(std::move(request)).savepoint().path();
+  }
+  bool logged(std::string_view part) const {
+    for (const std::string& line : lines) {
+      if (line.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  static constexpr std::uint64_t library_hash = 77;
+  Simulation simulation;
+  SimulatedPlatform& store;
+  SimulatedPlatform& job_manager_node;
+  SimulatedPlatform& client_node;
+  std::unique_ptr<JobManager> job_manager;
+  std::vector<Worker> workers;
+  std::vector<std::string> lines;  // of the JobManager's log
+  Status last_failure;
+
+ private:
+  void start(Worker& worker) {
+    TaskManagerOptions options;
+    options.id = worker.node->name();
+    options.host = worker.node->name();
+    options.job_manager = "jobmanager:6123";
+    options.slots = slots_;
+    options.data_addresses = {"*:0"};
+    worker.actor = std::make_unique<TaskManager>(*worker.node, libraries_, options);
+    const Status started = worker.actor->start();
+    EXPECT_TRUE(started.ok()) << started.to_string();
+  }
+  static void keep_line(void* cluster, std::string_view line) {
+    static_cast<SimulatedCluster*>(cluster)->lines.emplace_back(line);
+  }
+
+  const JobFunction function_;
+  const int slots_;
+  BuiltInJobLibraries libraries_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ClusterClient> client_;
+  std::uint64_t wishes_ = 0;
+};
+
+}  // namespace hummer
