@@ -1,6 +1,6 @@
 // Each pipeline three ways against one golden file, which plain loops in Python made
-// (make_golden.py): to the end; with checkpoints and failures; stopped on the way and gone on with
-// at another parallelism.
+// (make_golden.py): to the end; with checkpoints and failures; stopped on the way, with a savepoint
+// or by a failure, and gone on with at another parallelism.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -133,6 +133,24 @@ class Golden : public testing::TestWithParam<std::string> {
   }
   JobResult run(const EnvironmentOptions& options, PlannedFailures& failures) {
     StreamExecutionEnvironment env(options);
+    describe(env, failures);
+    return env.execute(GetParam());
+  }
+  // Until half of the records have been read; the savepoint's path.
+  Result<std::string> run_to_savepoint(const EnvironmentOptions& options, PlannedFailures& counts) {
+    StreamExecutionEnvironment env(options);
+    describe(env, counts);
+    JobHandle job = env.execute_async(GetParam());
+    (void)options.platform->run_until([&] { return job.finished(); },
+                                      options.platform->now() + milliseconds(100));
+    EXPECT_GT(counts.seen.load(), 0u);
+    EXPECT_LT(counts.seen.load(), input_->size());
+    Result<std::string> path = job.stop_with_savepoint();
+    const JobResult result = job.wait();
+    EXPECT_TRUE(result.ok()) << result.status.to_string();
+    return path;
+  }
+  void describe(StreamExecutionEnvironment& env, PlannedFailures& failures) {
     const auto readings =
         env.generate([input = input_](std::uint64_t i) -> std::string { return (*input)[i]; },
                      {.count = input_->size(), .records_per_second = 4'000.0})
@@ -143,7 +161,6 @@ class Golden : public testing::TestWithParam<std::string> {
             })
             .assign_timestamps(&Reading::time, WatermarkStrategy::bounded(50));
     build(GetParam(), readings, "/out");
-    return env.execute(GetParam());
   }
 
   Lines input_ = lines_of_data("readings.txt");
@@ -178,7 +195,23 @@ TEST_P(Golden, WithCheckpointsAndFailures) {
   }
 }
 
-TEST_P(Golden, StoppedAndGoneOnWithAtAnotherParallelism) {
+TEST_P(Golden, StoppedWithASavepointAndGoneOnWithAtAnotherParallelism) {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+    const int parallelism = 1 + static_cast<int>(seed % 4);
+    auto node = make_simulated_platform({.seed = 70 + seed});
+    PlannedFailures counts;
+    const auto savepoint = run_to_savepoint(with_checkpoints(options(*node, parallelism)), counts);
+    ASSERT_TRUE(savepoint.ok()) << savepoint.status().to_string();
+
+    EnvironmentOptions second = with_checkpoints(options(*node, 1 + parallelism % 4));
+    second.checkpoints.restore = *savepoint;
+    const JobResult result = run(second, none_);
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_EQ(lines_at(node->files(), "/out"), *golden_) << seed;
+  }
+}
+
+TEST_P(Golden, CutOffAndGoneOnWithAtAnotherParallelism) {
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
     const int parallelism = 1 + static_cast<int>(seed % 4);
     auto node = make_simulated_platform({.seed = 50 + seed});
