@@ -83,6 +83,84 @@ TEST(OperatorBench, ASnapshotOfAnotherTypeIsRefusedWithBothTypes) {
   EXPECT_EQ(other.restore("no snapshot").code(), ErrorCode::corrupt_record);
 }
 
+namespace first {
+struct Account {
+  static constexpr std::string_view evolving = "bank.Account";
+  std::int64_t cents = 0;
+};
+}  // namespace first
+namespace second {
+struct Account {
+  static constexpr std::string_view evolving = "bank.Account";
+  std::int64_t cents = 0;
+  std::int64_t limit = 500;
+};
+}  // namespace second
+
+template <typename Account>
+struct Keep {
+  ValueState<Account> account{"account"};
+  void process(const Reading& reading, KeyedOutput<Told>& out) {
+    account.update({}, [&](Account& one) { one.cents += reading.value; });
+    if constexpr (requires { Account::limit; }) {
+      out.emit(Told(reading.sensor, account.get_or({}).limit));
+    }
+    out.emit(Told(reading.sensor, account.get_or({}).cents));
+  }
+};
+template <typename Account>
+auto keep() {
+  return keyed_operator<Reading, Told>(&Reading::sensor, Keep<Account>{});
+}
+
+TEST(OperatorBench, AnEvolvedTypeReadsItsOlderSnapshotsButNoLaterOnes) {
+  OperatorBench<Reading> before(keep<first::Account>());
+  before.record({7, 20});
+  OperatorBench<Reading> after(keep<second::Account>());
+  ASSERT_TRUE(after.restore(before.snapshot()).ok());
+  after.record({7, 3});
+  EXPECT_EQ(after.take<Told>(), (std::vector<Told>{{7, 500}, {7, 23}}));
+
+  OperatorBench<Reading> old(keep<first::Account>());
+  const Status status = old.restore(after.snapshot());
+  EXPECT_NE(status.message().find("state 'account' is value<bank.Account+{i64,i64}>"),
+            std::string::npos)
+      << status.message();
+}
+
+// An accumulator that gets a field: the table of a window or an aggregate.
+template <typename Account>
+struct Balance {
+  using Accumulator = Account;
+  using Result = std::int64_t;
+  void add(Account& all, bool, const Reading& reading) const { all.cents += reading.value; }
+  void merge(Account& all, bool, const Account& other) const { all.cents += other.cents; }
+  Result result(const Account& all) const { return all.cents; }
+};
+template <typename Account>
+auto balance() {
+  using KeyOf = std::uint32_t Reading::*;
+  return make_operator_factory([] {
+    return std::make_unique<
+        RunningAggregateOperator<Reading, std::uint32_t, KeyOf, Balance<Account>>>(
+        &Reading::sensor, Balance<Account>{});
+  });
+}
+
+TEST(OperatorBench, AnEvolvedAccumulatorGoesOn) {
+  using Total = KeyValue<std::uint32_t, std::int64_t>;
+  OperatorBench<Reading> before(balance<first::Account>());
+  before.record({7, 20});
+  OperatorBench<Reading> after(balance<second::Account>());
+  ASSERT_TRUE(after.restore(before.snapshot()).ok());
+  after.record({7, 3});
+  const std::vector<Total> totals = after.take<Total>();
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(totals[0].value, 23);
+  OperatorBench<Reading> old(balance<first::Account>());
+  EXPECT_EQ(old.restore(after.snapshot()).code(), ErrorCode::invalid_argument);
+}
+
 TEST(OperatorBench, WhatThrowsIsItsStatus) {
   OperatorBench<Reading> bench(largest());
   bench.record({7, -1}, 0);
