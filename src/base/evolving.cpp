@@ -43,7 +43,7 @@ bool can_read_type(std::string_view saved, std::string_view own) {
     if (theirs.next() == '}' && ours.next() == ',' && !open.empty() && open.back()) {
       ours.skip_fields();
     }
-    if (theirs.ended() || theirs.next() != ours.next()) return false;
+    if (theirs.ended() || ours.ended() || theirs.next() != ours.next()) return false;
     const char common = ours.next();
     if (common == '{') open.push_back(ours.begins_evolving());
     if (common == '}' && !open.empty()) open.pop_back();

@@ -131,6 +131,7 @@ TEST(Evolving, NamesSayWhoReadsWhat) {
   EXPECT_FALSE(can_read_type("A+{text}", "A+{text_block}"));
   EXPECT_FALSE(can_read_type("A+{u8}", "A+{u16,u8}"));
   EXPECT_FALSE(can_read_type("A+{u8", "A+{u8,u8}"));
+  EXPECT_FALSE(can_read_type(std::string("u8\0", 3), "u8"));  // found by fuzz_evolving
   EXPECT_FALSE(can_read_type("", "u8"));
   EXPECT_FALSE(can_read_type("u8", ""));
 }

@@ -136,12 +136,7 @@ Result<std::vector<std::uint64_t>> CheckpointStore::ids() const {
 }
 
 Result<CheckpointMetadata> CheckpointStore::read(std::uint64_t id) const {
-  Result<CheckpointMetadata> metadata = read_at(files_, path_of(id));
-  if (metadata.ok() && metadata->id != id) {
-    return Status(ErrorCode::corrupt_file,
-                  "checkpoint '" + path_of(id) + "' is of number " + std::to_string(metadata->id));
-  }
-  return metadata;
+  return read_at(files_, path_of(id));
 }
 
 Result<CheckpointMetadata> CheckpointStore::read_at(Files& files, const std::string& directory) {
@@ -159,7 +154,8 @@ Result<CheckpointMetadata> CheckpointStore::read_at(Files& files, const std::str
   const Result<bool> more = reader->next(uid, bytes, max_metadata_bytes);
   if (!more.ok()) return more.status();
   if (*more) return refuse("it holds more than the metadata");
-  if (metadata->id != reader->head().checkpoint) {
+  const std::uint64_t named = id_of(directory.substr(directory.rfind('/') + 1));
+  if (metadata->id != reader->head().checkpoint || (named != 0 && named != metadata->id)) {
     return refuse("it is of checkpoint " + std::to_string(metadata->id));
   }
   return metadata;

@@ -103,7 +103,8 @@ class CheckpointStore {
   Result<std::vector<std::uint64_t>> ids() const;
   // not_found: it is not complete.
   Result<CheckpointMetadata> read(std::uint64_t id) const;
-  // Of a checkpoint or savepoint by its own directory, whatever its number.
+  // Of a checkpoint or savepoint by its own directory, whatever that is called; one that is called
+  // after another number (chk-…) is refused.
   static Result<CheckpointMetadata> read_at(Files& files, const std::string& path);
   // Whether a directory holds a _metadata, whatever is in it.
   static bool is_checkpoint(Files& files, const std::string& path);
