@@ -50,7 +50,7 @@ struct RestartStrategy {
   std::int64_t delay_ms = 100;  // exponential: the first
   std::int64_t longest_delay_ms = 30'000;
   double factor = 2;
-  std::int64_t quiet_ms = 60'000;  // exponential: after so long without failure, from the start
+  std::int64_t quiet_ms = 60'000;  // exponential: from the start after so long, or a checkpoint
   std::uint32_t failures = 3;      // failure_rate: more within `interval_ms` fail the job
   std::int64_t interval_ms = 60'000;
 

@@ -85,12 +85,17 @@ Simulation::~Simulation() {
   nodes_.clear();
 }
 
-SimulatedPlatform& Simulation::add_node(std::string name, SimulatedPlatform* disk_of) {
+SimulatedPlatform& Simulation::add_node(std::string name) {
   const int index = nodes_made_++;
-  std::shared_ptr<SimulatedDisk> disk =
-      disk_of != nullptr ? disk_of->files_->disk() : std::make_shared<SimulatedDisk>(*this);
+  nodes_.push_back(std::unique_ptr<SimulatedPlatform>(new SimulatedPlatform(
+      *this, std::move(name), index, std::make_shared<SimulatedDisk>(*this))));
+  return *nodes_.back();
+}
+
+SimulatedPlatform& Simulation::add_node(std::string name, const SimulatedPlatform& with_its_disk) {
+  const int index = nodes_made_++;
   nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
-      new SimulatedPlatform(*this, std::move(name), index, std::move(disk))));
+      new SimulatedPlatform(*this, std::move(name), index, with_its_disk.files_->disk())));
   return *nodes_.back();
 }
 

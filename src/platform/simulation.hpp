@@ -150,8 +150,8 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   // Lives as long as the simulation. Executors made by it must be destroyed before.
-  // With `disk_of` it uses that node's disk: a directory that all machines see.
-  SimulatedPlatform& add_node(std::string name, SimulatedPlatform* disk_of = nullptr);
+  SimulatedPlatform& add_node(std::string name);
+  SimulatedPlatform& add_node(std::string name, const SimulatedPlatform& with_its_disk);
   // A process on the machine of a killed node: its disk and its address, nothing else.
   SimulatedPlatform& restart_node(SimulatedPlatform& killed);
 

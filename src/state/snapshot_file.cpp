@@ -39,8 +39,9 @@ std::uint64_t check_of(std::uint32_t kind, std::uint32_t uid_bytes, std::uint64_
 }  // namespace
 
 Result<SnapshotFileWriter> SnapshotFileWriter::create(Files& files, const std::string& path,
-                                                      const SnapshotFileHead& head) {
-  auto file = files.open_for_writing(path, WriteMode::truncate);
+                                                      const SnapshotFileHead& head,
+                                                      WriteMode mode) {
+  auto file = files.open_for_writing(path, mode);
   if (!file.ok()) return file.status();
   std::array<char, head_bytes> bytes{};
   ByteWriter out{std::span<char>(bytes)};

@@ -52,9 +52,9 @@ struct SnapshotFileSummary {
 // add*, then finish. Destroyed without finish: the file has no end and is never taken for whole.
 class SnapshotFileWriter {
  public:
-  // Replaces a file of that name.
   static Result<SnapshotFileWriter> create(Files& files, const std::string& path,
-                                           const SnapshotFileHead& head);
+                                           const SnapshotFileHead& head,
+                                           WriteMode mode = WriteMode::truncate);
 
   // REQUIRES: uid.size() <= max_snapshot_uid_bytes.
   Status add(std::string_view uid, std::string_view piece);

@@ -31,8 +31,8 @@ class SimulatedCluster {
   SimulatedCluster(std::uint64_t seed, int task_managers, int slots, JobFunction function)
       : simulation({.seed = seed}),
         store(simulation.add_node("store")),
-        job_manager_node(simulation.add_node("jobmanager", &store)),
-        client_node(simulation.add_node("client", &store)),
+        job_manager_node(simulation.add_node("jobmanager", store)),
+        client_node(simulation.add_node("client", store)),
         function_(function),
         slots_(slots) {
     libraries_.add(library_hash, function);
@@ -47,7 +47,7 @@ class SimulatedCluster {
     workers.resize(static_cast<std::size_t>(task_managers));
     for (int i = 0; i < task_managers; ++i) {
       Worker& worker = workers[static_cast<std::size_t>(i)];
-      worker.node = &simulation.add_node("tm" + std::to_string(i), &store);
+      worker.node = &simulation.add_node("tm" + std::to_string(i), store);
       start(worker);
     }
     executor_ = client_node.make_executor({.name = "client"});

@@ -36,6 +36,8 @@ class CheckpointSession {
 
   // After stop(): above every number that was used, for the next attempt.
   std::uint64_t next_number() const;
+  // After stop(): how many checkpoints were completed.
+  std::uint64_t completed() const;
   // After stop(): a savepoint has stopped the job, and all sinks have committed.
   bool stopped_by_savepoint() const;
   // The savepoint, complete and in this directory; empty: none. After stop().

@@ -22,7 +22,7 @@ std::optional<Nanoseconds> RestartPolicy::failed(Nanoseconds now) {
       return again(milliseconds_ns(strategy_.delay_ms));
     case RestartStrategy::Kind::exponential: {
       const bool quiet =
-          restarts_ == 0 || now - last_failure_ >= milliseconds_ns(strategy_.quiet_ms);
+          delay_ == 0 || now - last_failure_ >= milliseconds_ns(strategy_.quiet_ms);
       const auto longer = static_cast<Nanoseconds>(static_cast<double>(delay_) * strategy_.factor);
       delay_ = quiet ? milliseconds_ns(strategy_.delay_ms)
                      : std::min(longer, milliseconds_ns(strategy_.longest_delay_ms));

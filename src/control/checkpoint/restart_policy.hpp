@@ -19,13 +19,15 @@ class RestartPolicy {
 
   // How long to wait before the next start; nothing: the job has failed for good.
   std::optional<Nanoseconds> failed(Nanoseconds now);
+  // A checkpoint was completed since the last failure: the next one is no repetition of it.
+  void made_progress() { delay_ = 0; }
   std::uint32_t restarts() const { return restarts_; }
 
  private:
   RestartStrategy strategy_;
   std::uint32_t restarts_ = 0;
   Nanoseconds last_failure_ = 0;
-  Nanoseconds delay_ = 0;           // exponential: the last one
+  Nanoseconds delay_ = 0;           // exponential: the last one; 0: begin with the first
   std::deque<Nanoseconds> recent_;  // failure_rate
 };
 

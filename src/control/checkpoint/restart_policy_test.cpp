@@ -40,5 +40,14 @@ TEST(RestartPolicy, FailureRateCountsWithinItsInterval) {
   EXPECT_FALSE(policy.failed(12 * second));
 }
 
+TEST(RestartPolicy, ACheckpointBringsTheFirstDelayBack) {
+  RestartPolicy policy(RestartStrategy::exponential(100, 1000));
+  EXPECT_EQ(policy.failed(0), 100'000'000);
+  EXPECT_EQ(policy.failed(1), 200'000'000);
+  policy.made_progress();
+  EXPECT_EQ(policy.failed(2), 100'000'000);
+  EXPECT_EQ(policy.failed(3), 200'000'000);
+}
+
 }  // namespace
 }  // namespace hummer

@@ -105,6 +105,7 @@ Task<void> SupervisedRun::supervise() {
     Status status = co_await run_attempt();
     const bool ended = status.ok() || status.code() == ErrorCode::cancelled ||
                        cancel_requested_.load(std::memory_order_acquire);
+    if (made_progress_) policy.made_progress();
     const auto delay = ended ? std::nullopt : policy.failed(platform.now());
     if (!delay) {
       result_.status = std::move(status);
@@ -220,6 +221,7 @@ Task<Status> SupervisedRun::run_attempt() {
     }
     session->stop();
     next_checkpoint_ = std::max(next_checkpoint_, session->next_number());
+    made_progress_ = session->completed() > 0;
     if (!only_commits) stopped_with_ = session->savepoint_path();
     committed |= session->stopped_by_savepoint();
   }

@@ -154,6 +154,7 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
     job->newest_checkpoint = checkpoints.to_commit();
     job->newest_path = order.path;
     ++job->checkpoints_completed;
+    job->restarts.made_progress();
     if (checkpoints.stopped_with() != nullptr) {
       job->stopped_by_savepoint = true;
       job->state = wire::JOB_STOPPING;
