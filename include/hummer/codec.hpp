@@ -10,6 +10,8 @@
 //     static bool decode(ByteReader& in, Money& m) { ... }         // false: not valid
 //   };
 //
+// A type that is in the state of jobs and will change: see hummer/evolving.hpp.
+//
 // Rules: equal values encode to equal bytes when `out.canonical()` (key bytes
 // decide where a record goes and what a snapshot holds); decode must accept any
 // bytes without reading past them; a decoded std::string_view points into the
@@ -36,6 +38,7 @@
 #include <vector>
 
 #include <hummer/bytes.hpp>
+#include <hummer/evolving.hpp>
 #include <hummer/text.hpp>
 
 namespace hummer {
@@ -110,8 +113,10 @@ consteval bool any_field_holds_views(std::index_sequence<I...>) {
 
 template <Reflected T>
   requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
-struct Bitwise<T> : std::bool_constant<all_fields_bitwise<T>(
-                        std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
+struct Bitwise<T>
+    : std::bool_constant<!Evolving<T> &&
+                         all_fields_bitwise<T>(
+                             std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 template <Reflected T>
   requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
 struct HoldsViews<T> : std::bool_constant<any_field_holds_views<T>(
@@ -328,9 +333,14 @@ struct Codec<T> {
     std::string fields;
     for_each_type(
         [&]<typename Field>() { fields += (fields.empty() ? "" : ",") + Codec<Field>::name(); });
-    return std::string(detail::raw_type_name<T>()) + "{" + fields + "}";
+    if constexpr (detail::Evolving<T>) {
+      return std::string(T::evolving) + "+{" + fields + "}";
+    } else {
+      return std::string(detail::raw_type_name<T>()) + "{" + fields + "}";
+    }
   }
   static void encode(const T& value, ByteWriter& out) {
+    if constexpr (detail::Evolving<T>) out.put_value(static_cast<std::uint8_t>(field_count));
     boost::pfr::for_each_field(value, [&]<typename Field>(const Field& field) {
       static_assert(detail::HasCodec<Field>, "a field of this aggregate has no hummer::Codec");
       Codec<Field>::encode(field, out);
@@ -338,13 +348,23 @@ struct Codec<T> {
   }
   static bool decode(ByteReader& in, T& value) {
     bool valid = true;
+    std::uint8_t left = field_count;
+    if constexpr (detail::Evolving<T>) {
+      static_assert(field_count <= 255, "an evolving type has at most 255 fields");
+      if (!in.get_value(left) || left > field_count) return false;
+      value = T{};
+    }
     boost::pfr::for_each_field(value, [&]<typename Field>(Field& field) {
+      if (left == 0) return;
+      --left;
       valid = valid && Codec<Field>::decode(in, field);
     });
     return valid;
   }
 
  private:
+  static constexpr std::size_t field_count = boost::pfr::tuple_size_v<T>;
+
   template <typename Function>
   static void for_each_type(Function&& function) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {

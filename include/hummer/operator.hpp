@@ -74,6 +74,7 @@
 #include <hummer/batch.hpp>
 #include <hummer/bytes.hpp>
 #include <hummer/collector.hpp>
+#include <hummer/evolving.hpp>
 #include <hummer/key_hash.hpp>
 #include <hummer/memory_account.hpp>
 #include <hummer/status.hpp>
@@ -267,6 +268,11 @@ class Operator {
   virtual Status commit(std::uint64_t /*epoch*/) { return {}; }
   virtual Answer end(Output&) { return Answer::done; }
   virtual Status close() { return {}; }
+
+  // Parts of the state with the names of their types, as of the job at hand; asked before restore
+  // and at each snapshot, which keeps them. A part of the same name that was of a type that this
+  // one can't read (hummer/evolving.hpp) fails the restore before restore() is called.
+  virtual std::vector<StateDescription> states() { return {}; }
 
   // Whether watermarks of the input end here: see Control above.
   virtual bool makes_watermarks() const { return false; }

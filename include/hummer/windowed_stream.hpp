@@ -301,9 +301,10 @@ class WindowedStream {
     const EnvironmentOptions& options = stream_.environment().options();
     const WindowStrategy strategy =
         strategy_ == WindowStrategy::automatic ? options.window_strategy : strategy_;
-    // One subtask would keep two tables of the same keys.
+    // One subtask would keep two tables of the same keys. With checkpoints the graph must not
+    // depend on the parallelism, which may change at a restore.
     if (strategy == WindowStrategy::automatic) {
-      return options.parallelism != 1 || options.peers.size() > 1;
+      return options.parallelism != 1 || options.peers.size() > 1 || options.checkpoints.enabled();
     }
     return strategy == WindowStrategy::partial;
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cli/commands/checkpoint.hpp"
 #include "cli/commands/end_job.hpp"
 #include "cli/commands/job_manager.hpp"
 #include "cli/commands/list.hpp"
@@ -27,6 +28,8 @@ std::span<const Command> cluster_commands() {
       Command{"cancel", "JOB", "ends a job at once", &run_cancel},
       Command{"logs", "JOB", "what a job has logged", &run_logs},
       Command{"taskmanagers", "", "workers of a cluster", &run_task_managers},
+      Command{"checkpoint", "ls|inspect|verify PATH", "looks at checkpoints on disk",
+              &run_checkpoint},
   };
   return commands;
 }

@@ -61,7 +61,11 @@ Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* co
     stage.has_ended &= piece->ended;
     const Answer answer = guarded(stage, [&] {
       ByteReader in(piece->bytes);
-      Status status = stage.op->restore(in);
+      std::vector<StateDescription> saved;
+      Status status = decode_states(in, saved)
+                          ? check_states(saved, stage.op->states())
+                          : Status(ErrorCode::corrupt_record, "its piece says not what it holds");
+      if (status.ok()) status = stage.op->restore(in);
       return status.ok() ? Answer::done
                          : stage.context->fail(status.with_context("restoring operator '" +
                                                                    stage.context->name() + "'"));
@@ -78,6 +82,7 @@ Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
   SnapshotPiece& part = stage.part = {.uid = stage.uid, .bytes = {}, .ended = stage.has_ended};
   ByteWriter out(part.bytes);
   const Answer answer = guarded(stage, [&] {
+    encode_states(stage.op->states(), out);
     Status status = stage.op->snapshot(out);
     if (!status.ok()) return stage.context->fail(std::move(status));
     return stage.op->snapshot_rest(out);

@@ -11,7 +11,7 @@ namespace hummer {
 // What one operator wrote at the end of an epoch, or behind the end of its stream; or a part of it.
 struct SnapshotPiece {
   std::string uid;
-  std::string bytes;
+  std::string bytes;     // encode_states(its states), then what its snapshot() wrote
   bool ended = false;    // written behind the operator's end
   bool delta = false;    // on the operator's piece in the newest complete checkpoint
   bool goes_on = false;  // the next piece that comes is its next part

@@ -99,7 +99,12 @@ struct Mesh {
       tasks[i]->enable_snapshots(guarantee, [this, i](StreamTask&, TaskSnapshot snapshot) {
         ASSERT_EQ(snapshot.pieces.size(), 1u);
         EXPECT_EQ(snapshot.pieces[0].uid, "stage");
-        reported[snapshot.epoch][i] = std::move(snapshot.pieces[0].bytes);
+        ByteReader piece(snapshot.pieces[0].bytes);
+        std::vector<StateDescription> states;
+        ASSERT_TRUE(decode_states(piece, states));
+        EXPECT_TRUE(states.empty());
+        const std::size_t bytes = piece.left();
+        reported[snapshot.epoch][i] = std::string(piece.take(bytes), bytes);
       });
     }
     for (std::size_t i = 0; i < consumers; ++i) {

@@ -25,12 +25,30 @@ std::uint64_t id_of(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? id : 0;
 }
 
+Status metadata_refused(const std::string& path, const std::string& what) {
+  return {ErrorCode::corrupt_file, "checkpoint metadata '" + path + "': " + what};
+}
+
 std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
 }  // namespace
+
+Result<CheckpointMetadata> decode_metadata(std::string_view bytes, const std::string& path) {
+  CheckpointMetadata metadata;
+  ByteReader in(bytes);
+  if (!Codec<CheckpointMetadata>::decode(in, metadata) || in.left() != 0) {
+    return metadata_refused(path, "it cannot be decoded");
+  }
+  for (const CheckpointFile& file : metadata.files) {
+    if (file.name != CheckpointStore::file_name(file.vertex, file.subtask)) {
+      return metadata_refused(path, "it names a file '" + file.name + "'");
+    }
+  }
+  return metadata;
+}
 
 std::uint64_t CheckpointMetadata::state_bytes() const {
   std::uint64_t sum = 0;
@@ -180,78 +198,88 @@ Result<std::vector<std::uint64_t>> CheckpointStore::ids() const {
 }
 
 Result<CheckpointMetadata> CheckpointStore::read(std::uint64_t id) const {
-  Result<CheckpointMetadata> metadata = read_at(files_, path_of(id));
-  if (metadata.ok() && metadata->id != id) {
-    return Status(ErrorCode::corrupt_file,
-                  "checkpoint '" + path_of(id) + "' is of number " + std::to_string(metadata->id));
-  }
-  return metadata;
+  return read_at(files_, path_of(id));
 }
 
 Result<CheckpointMetadata> CheckpointStore::read_at(Files& files, const std::string& directory) {
   const std::string path = directory + "/" + std::string(metadata_name);
   Result<SnapshotFileReader> reader = SnapshotFileReader::open(files, path);
   if (!reader.ok()) return reader.status();
-  const auto refuse = [&](const std::string& what) {
-    return Status(ErrorCode::corrupt_file, "checkpoint metadata '" + path + "': " + what);
-  };
+  const auto refuse = [&](const std::string& what) { return metadata_refused(path, what); };
   std::string uid;
   std::string bytes;
   const Result<bool> piece = reader->next(uid, bytes, max_metadata_bytes);
   if (!piece.ok()) return piece.status();
   if (!*piece || uid != metadata_uid) return refuse("it holds no metadata of this version");
-  CheckpointMetadata metadata;
-  ByteReader in(bytes);
-  if (!Codec<CheckpointMetadata>::decode(in, metadata) || in.left() != 0) {
-    return refuse("it cannot be decoded");
-  }
+  Result<CheckpointMetadata> metadata = decode_metadata(bytes, path);
+  if (!metadata.ok()) return metadata;
   const Result<bool> more = reader->next(uid, bytes, max_metadata_bytes);
   if (!more.ok()) return more.status();
   if (*more) return refuse("it holds more than the metadata");
-  if (metadata.id != reader->head().checkpoint) {
-    return refuse("it is of checkpoint " + std::to_string(metadata.id));
-  }
-  for (const CheckpointFile& file : metadata.files) {
-    if (file.name != file_name(file.vertex, file.subtask)) {
-      return refuse("it names a file '" + file.name + "'");
-    }
+  const std::uint64_t named = id_of(directory.substr(directory.rfind('/') + 1));
+  if (metadata->id != reader->head().checkpoint || (named != 0 && named != metadata->id)) {
+    return refuse("it is of checkpoint " + std::to_string(metadata->id));
   }
   return metadata;
 }
 
-Status CheckpointStore::verify(const CheckpointMetadata& metadata) const {
+bool CheckpointStore::is_checkpoint(Files& files, const std::string& path) {
+  return files.stat(path + "/" + std::string(metadata_name)).ok();
+}
+
+Status CheckpointStore::read_file(Files& files, const std::string& directory,
+                                  const CheckpointMetadata& metadata, const CheckpointFile& file,
+                                  const VisitPiece& visit) {
+  const std::string path = path_of(directory, file);
+  const std::uint64_t written_for = file.checkpoint == 0 ? metadata.id : file.checkpoint;
+  Result<SnapshotFileReader> reader = SnapshotFileReader::open(files, path);
+  if (!reader.ok()) return reader.status();
+  const SnapshotFileHead& head = reader->head();
+  const Status foreign(
+      ErrorCode::corrupt_file,
+      "snapshot file '" + path + "' is not the one that checkpoint " + std::to_string(metadata.id) +
+          " was made with: it is of job " + std::to_string(head.job) + ", checkpoint " +
+          std::to_string(head.checkpoint) + ", vertex " + std::to_string(head.vertex) +
+          ", subtask " + std::to_string(head.subtask));
+  if (head.checkpoint != written_for || head.job != metadata.job || head.vertex != file.vertex ||
+      head.subtask != file.subtask) {
+    return foreign;
+  }
   std::string uid;
   std::string piece;
+  for (;;) {
+    const Result<bool> more = reader->next(uid, piece);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    HUMMER_TRY(visit(uid, piece));
+  }
+  return reader->summary() == SnapshotFileSummary{file.bytes, file.hash} ? Status() : foreign;
+}
+
+Status CheckpointStore::verify(const CheckpointMetadata& metadata) const {
   for (const CheckpointFile& file : metadata.files) {
-    const std::string path = path_of(path_of(metadata.id), file);
-    const std::uint64_t written_for = file.checkpoint == 0 ? metadata.id : file.checkpoint;
-    Result<SnapshotFileReader> reader = SnapshotFileReader::open(files_, path);
-    if (!reader.ok()) return reader.status();
-    for (;;) {
-      const Result<bool> more = reader->next(uid, piece);
-      if (!more.ok()) return more.status();
-      if (!*more) break;
-    }
-    const SnapshotFileHead& head = reader->head();
-    if (reader->summary() != SnapshotFileSummary{file.bytes, file.hash} ||
-        head.checkpoint != written_for || head.job != metadata.job || head.vertex != file.vertex ||
-        head.subtask != file.subtask) {
-      return {ErrorCode::corrupt_file,
-              "snapshot file '" + path + "' is not the one that the checkpoint was made with"};
-    }
+    HUMMER_TRY(read_file(files_, path_of(metadata.id), metadata, file,
+                         [](std::string_view, std::string_view) { return Status(); }));
   }
   return {};
 }
 
 Result<CheckpointMetadata> CheckpointStore::newest(std::vector<SkippedCheckpoint>& skipped,
-                                                   std::uint64_t from, bool verify_files) const {
+                                                   std::uint64_t from, bool verify_files,
+                                                   const std::string& job_name) const {
   const Result<std::vector<std::uint64_t>> all = ids();
   if (!all.ok()) return all.status();
   for (std::size_t i = all->size(); i-- > 0;) {
     const std::uint64_t id = (*all)[i];
     if (id < from) break;
     Result<CheckpointMetadata> metadata = read(id);
-    Status status = metadata.ok() && verify_files ? verify(*metadata) : metadata.status();
+    Status status = metadata.status();
+    if (status.ok() && !job_name.empty() && metadata->job_name != job_name) {
+      status = {ErrorCode::invalid_configuration, "'" + path_of(id) + "' is of a job named '" +
+                                                      metadata->job_name + "', not '" + job_name +
+                                                      "'"};
+    }
+    if (status.ok() && verify_files) status = verify(*metadata);
     if (status.ok()) return metadata;
     skipped.push_back({id, std::move(status)});
   }

@@ -18,8 +18,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,6 +72,9 @@ struct CheckpointMetadata {
   friend bool operator==(const CheckpointMetadata&, const CheckpointMetadata&) = default;
 };
 
+// Of the bytes of the piece that _metadata holds. corrupt_file, naming `path`.
+Result<CheckpointMetadata> decode_metadata(std::string_view bytes, const std::string& path);
+
 // A checkpoint that could not be used, and why.
 struct SkippedCheckpoint {
   std::uint64_t id = 0;
@@ -110,14 +115,24 @@ class CheckpointStore {
   Result<std::vector<std::uint64_t>> ids() const;
   // not_found: it is not complete.
   Result<CheckpointMetadata> read(std::uint64_t id) const;
-  // Of a checkpoint or savepoint by its own directory, whatever its number.
+  // Of a checkpoint or savepoint by its own directory, whatever that is called; one that is called
+  // after another number (chk-…) is refused.
   static Result<CheckpointMetadata> read_at(Files& files, const std::string& path);
-  // Reads every file and compares sizes, checks and hashes.
+  // Whether a directory holds a _metadata, whatever is in it.
+  static bool is_checkpoint(Files& files, const std::string& path);
+  // Reads one state file of the checkpoint in the directory `path`, piece by piece; compares sizes,
+  // checks and hashes, and that it is of this checkpoint, vertex and subtask. `piece` may refuse.
+  using VisitPiece = std::function<Status(std::string_view uid, std::string_view piece)>;
+  static Status read_file(Files& files, const std::string& path, const CheckpointMetadata& metadata,
+                          const CheckpointFile& file, const VisitPiece& piece);
+  // Reads every file.
   Status verify(const CheckpointMetadata& metadata) const;
-  // The newest complete and valid one with a number from `from` on; those that were passed over go
-  // to `skipped`. Its files are read only to `verify` them. not_found.
+  // The newest complete and valid one with a number from `from` on, of any job or of one with this
+  // name; those that were passed over go to `skipped`. Its files are read only to `verify` them.
+  // not_found.
   Result<CheckpointMetadata> newest(std::vector<SkippedCheckpoint>& skipped, std::uint64_t from = 0,
-                                    bool verify_files = true) const;
+                                    bool verify_files = true,
+                                    const std::string& job_name = {}) const;
 
  private:
   // But the files whose paths are in `needed`, and their directory.

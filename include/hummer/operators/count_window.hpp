@@ -16,6 +16,7 @@
 #include <hummer/operators/table_snapshot.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/slice_tables.hpp>
+#include <hummer/state/table_state.hpp>
 
 namespace hummer {
 
@@ -68,6 +69,9 @@ class CountWindowOperator final : public Operator {
     return in.finished() ? Answer::done : Answer::more;
   }
 
+  std::vector<StateDescription> states() override {
+    return {table_state<K, Accumulator>("windows")};
+  }
   Status snapshot(ByteWriter& out) override { return begin_table_snapshot(table_, context(), out); }
   Answer snapshot_rest(ByteWriter& out) override {
     return table_snapshot_rest(table_, context(), out);

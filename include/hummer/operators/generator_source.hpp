@@ -83,8 +83,7 @@ class GeneratorSource final : public SourceOperator {
     if (ranges_.empty()) return Answer::done;
     if (out.full()) return Answer::more;
     Batch& target = out.batch();
-    IndexRange& range = ranges_.current();
-    std::uint64_t count = std::min<std::uint64_t>(range.left(), out.soft_limit() - target.size());
+    std::uint64_t count = std::min<std::uint64_t>(ranges_.left(), out.soft_limit() - target.size());
     if (timed) count = std::min<std::uint64_t>(count, until_watermark_);
     bool waits = false;
     if (options_.records_per_second) {
@@ -93,7 +92,11 @@ class GeneratorSource final : public SourceOperator {
       count = std::min(count, due);
     }
     const std::size_t used = target.size();
-    fill(range, target, count);
+    for (std::uint64_t left = count; left > 0; ranges_.drop_empty()) {
+      const std::uint64_t run = std::min(left, ranges_.run());
+      fill(ranges_.current(), target, run);
+      left -= run;
+    }
     if (const Status views = check_new_views<T>(Batch(), target, used); !views.ok()) {
       return context().fail(views);
     }

@@ -3,7 +3,8 @@
 // A source whose records are a function of an index is replayed by remembering
 // indexes. One range per subtask at the start; after a restore at another
 // parallelism a subtask may have several, and takes the one that is furthest
-// behind, so that event time goes on evenly.
+// behind, no further than to the next one: records keep the order of their indexes,
+// so that they are no more out of order than before.
 //
 // Thread: that of the source. Errors: `restore` refuses bytes that make no sense.
 #pragma once
@@ -38,6 +39,20 @@ class IndexRanges {
   IndexRange& current() {
     return *std::min_element(ranges_.begin(), ranges_.end(),
                              [](const auto& a, const auto& b) { return a.next < b.next; });
+  }
+  // How many of the current range come before those of another one. REQUIRES: !empty().
+  std::uint64_t run() {
+    const IndexRange& first = current();
+    std::uint64_t until = first.end;
+    for (const IndexRange& range : ranges_) {
+      if (&range != &first) until = std::min(until, std::max(range.next, first.next + 1));
+    }
+    return IndexRange{first.next, until, first.step}.left();
+  }
+  std::uint64_t left() const {
+    std::uint64_t sum = 0;
+    for (const IndexRange& range : ranges_) sum += std::min(range.left(), UINT64_MAX - sum);
+    return sum;
   }
   void drop_empty() {
     std::erase_if(ranges_, [](const IndexRange& range) { return range.empty(); });

@@ -99,6 +99,17 @@ class KeyedProcessOperator final : public Operator {
                                  options_.allow_dropped_state));
     return store_.restore(in, context(), options_, delta != 0);
   }
+  std::vector<StateDescription> states() override {
+    std::vector<StateDescription> all;
+    const DeclaredStates declared = DeclaredStates::of(user_);
+    for (const KeyedState* state : declared.keyed) {
+      all.push_back({state->name(), state->describe_type()});
+    }
+    for (const BroadcastStateBase* state : declared.broadcast) {
+      all.push_back({state->name(), state->describe_type()});
+    }
+    return all;
+  }
   Status snapshot(ByteWriter& out) override {
     std::string bytes;
     ByteWriter store(bytes);

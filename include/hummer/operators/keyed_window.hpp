@@ -22,6 +22,7 @@
 #include <hummer/operators/late_records.hpp>
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_results.hpp>
+#include <hummer/state/table_state.hpp>
 #include <hummer/state/window_states.hpp>
 
 namespace hummer {
@@ -94,6 +95,9 @@ class KeyedWindowOperator final : public Operator {
     return fire_due(states_.processing(), end_of_time, false, out);
   }
 
+  std::vector<StateDescription> states() override {
+    return {table_state<K, Accumulator>("windows")};
+  }
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});  // version
     out.put_value(watermark_);

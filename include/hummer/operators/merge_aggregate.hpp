@@ -15,6 +15,7 @@
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
 #include <hummer/operators/spilling_accumulators.hpp>
+#include <hummer/state/table_state.hpp>
 
 namespace hummer {
 
@@ -103,6 +104,7 @@ class MergeAggregateOperator final : public Operator {
   }
   Answer flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : Answer::done; }
 
+  std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
   Status snapshot(ByteWriter& out) override {
     HUMMER_ASSERT(!pair_);
     return own_.snapshot(out);
@@ -250,6 +252,7 @@ class RunningAggregateOperator final : public Operator {
     return in.finished() ? Answer::done : Answer::more;
   }
 
+  std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
   Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
   Answer snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {

@@ -29,6 +29,7 @@
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/sliding_merge.hpp>
+#include <hummer/state/table_state.hpp>
 
 namespace hummer {
 
@@ -100,6 +101,9 @@ class SliceWindowOperator final : public Operator {
   }
   Answer end(Output& out) override { return advance(end_of_time, out); }
 
+  std::vector<StateDescription> states() override {
+    return {table_state<K, Accumulator>("windows")};
+  }
   Status snapshot(ByteWriter& out) override {
     std::string bytes;
     ByteWriter slices(bytes);

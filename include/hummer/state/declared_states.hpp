@@ -103,7 +103,7 @@ inline Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, 
     for (BroadcastStateBase* state : states) {
       if (state->name() != name) continue;
       found = true;
-      if (state->describe_type() != type) {
+      if (!can_read_type(type, state->describe_type())) {
         return {ErrorCode::invalid_argument, "broadcast state '" + std::string(name) + "' is " +
                                                  std::string(type) + " in the snapshot and " +
                                                  state->describe_type() + " in the job"};

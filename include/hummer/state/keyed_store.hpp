@@ -513,7 +513,7 @@ class KeyedStore final : public KeyedBackend {
     std::string_view key_type;
     std::uint8_t count = 0;
     if (!in.get_text(key_type) || !in.get_value(count)) return cut_short();
-    if (key_type != Codec<OwnedKey>::name()) {
+    if (!can_read_type(key_type, Codec<OwnedKey>::name())) {
       return {ErrorCode::invalid_argument, "the snapshot's keys are of type " +
                                                std::string(key_type) + ", the job's of type " +
                                                Codec<OwnedKey>::name()};
@@ -531,7 +531,7 @@ class KeyedStore final : public KeyedBackend {
                     "', which the function does not declare: its values would be lost. Declare "
                     "it, or set allow_dropped_state"};
       }
-      if (state != nullptr && state->describe_type() != type) {
+      if (state != nullptr && !can_read_type(type, state->describe_type())) {
         return {ErrorCode::invalid_argument, "state '" + std::string(name) + "' is " +
                                                  std::string(type) + " in the snapshot and " +
                                                  state->describe_type() + " in the job"};

@@ -45,16 +45,27 @@ struct Found {
   std::string path;
 };
 
-// The newest one in a store; not_found.
+// The newest one in a store, of a job with this name if it is not empty; not_found. When there are
+// some and all are damaged, the newest one's failure: to begin anew would not be what was asked
+// for.
 Result<Found> newest_in(Files& files, const std::string& directory, std::uint64_t from,
-                        CheckpointOutcome& outcome) {
+                        const std::string& job_name, CheckpointOutcome& outcome) {
   CheckpointStore store(files, directory);
   std::vector<SkippedCheckpoint> skipped;
-  Result<CheckpointMetadata> newest = store.newest(skipped, from, outcome.order.verify);
+  Result<CheckpointMetadata> newest = store.newest(skipped, from, outcome.order.verify, job_name);
+  Status damaged;
   for (const SkippedCheckpoint& each : skipped) {
-    if (each.why.code() == ErrorCode::not_found) continue;  // never completed
+    const bool never_completed = each.why.code() == ErrorCode::not_found &&
+                                 !CheckpointStore::is_checkpoint(files, store.path_of(each.id));
+    if (never_completed) continue;
     outcome.passed_over.push_back(
         fmt::format("checkpoint {} is passed over: {}", each.id, each.why.message()));
+    const bool of_another_job = each.why.code() == ErrorCode::invalid_configuration;
+    if (damaged.ok() && !of_another_job) damaged = each.why;
+  }
+  if (!newest.ok() && newest.status().code() == ErrorCode::not_found && !damaged.ok()) {
+    return Status(ErrorCode::corrupt_file, damaged.message())
+        .with_context("no checkpoint in '" + directory + "' can be used");
   }
   if (!newest.ok()) return newest.status();
   Found found{std::move(*newest), {}};
@@ -75,13 +86,14 @@ Result<Found> latest(Files& files, CheckpointOutcome& outcome) {
                                                       order.metadata.job_name + "' in '" +
                                                       order.latest_in + "'"));
   for (const std::string& directory : directories) {
-    Result<Found> found = newest_in(files, directory, 0, outcome);
+    Result<Found> found = newest_in(files, directory, 0, order.metadata.job_name, outcome);
     if (!found.ok()) {
-      if (found.status().code() != ErrorCode::not_found) return found.status();
+      const ErrorCode code = found.status().code();
+      if (code != ErrorCode::not_found && code != ErrorCode::corrupt_file) return found.status();
+      if (code == ErrorCode::corrupt_file && !best.ok()) best = found.status();
       continue;
     }
     const CheckpointMetadata& metadata = found->metadata;
-    if (metadata.job_name != order.metadata.job_name) continue;
     const auto age = [](const CheckpointMetadata& of) { return std::pair(of.completed_ms, of.id); };
     if (!best.ok() || age(best->metadata) < age(metadata)) best = std::move(found);
   }
@@ -95,7 +107,7 @@ Status find(Files& files, CheckpointOutcome& outcome) {
   if (!ids->empty()) outcome.highest = ids->back();
   Result<Found> found(Found{});
   if (order.restore.empty()) {
-    found = newest_in(files, order.directory, order.own_from, outcome);
+    found = newest_in(files, order.directory, order.own_from, {}, outcome);
   } else if (order.restore == "latest") {
     found = latest(files, outcome);
   } else {

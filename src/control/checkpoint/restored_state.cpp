@@ -67,43 +67,40 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);
   });
-  std::string uid;
-  std::string piece;
   std::pair<std::uint32_t, std::uint32_t> task{UINT32_MAX, 0};
   std::map<std::string, std::size_t> first;  // of the task's pieces, by uid
   for (const CheckpointFile& file : ordered) {
     if (std::exchange(task, {file.vertex, file.subtask}) != std::pair(file.vertex, file.subtask)) {
       first.clear();
     }
-    const std::string file_path = CheckpointStore::path_of(path, file);
-    const auto refuse = [&](const std::string& what) {
-      return Status(ErrorCode::corrupt_file,
-                    "snapshot file '" + file_path + "': the piece '" + uid + "' " + what);
-    };
-    auto reader = SnapshotFileReader::open(files, file_path);
-    if (!reader.ok()) return reader.status();
-    for (;;) {
-      const Result<bool> more = reader->next(uid, piece);
-      if (!more.ok()) return more.status();
-      if (!*more) break;
+    const auto take = [&](std::string_view uid_view, std::string_view piece) -> Status {
+      const std::string uid(uid_view);
+      const auto refuse = [&](const std::string& what) {
+        return Status(ErrorCode::corrupt_file, "snapshot file '" +
+                                                   CheckpointStore::path_of(path, file) +
+                                                   "': the piece '" + uid + "' " + what);
+      };
       if (piece.empty()) return refuse("does not say what it is");
       const auto kind = static_cast<std::uint8_t>(piece[0]);
+      std::string bytes(piece.substr(1));
       if (kind > piece_in_flight) return refuse("is of a kind that is not known");
       if (kind == piece_in_flight) {
-        state->in_flight[uid].push_back({.uid = uid, .bytes = piece.substr(1), .in_flight = true});
-        continue;
+        state->in_flight[uid].push_back({.uid = uid, .bytes = std::move(bytes), .in_flight = true});
+        return {};
       }
       const bool delta = (kind & piece_is_delta) != 0;
       std::vector<SnapshotPiece>& pieces = state->pieces[uid];
-      const auto [at, is_first] = first.try_emplace(uid, pieces.size());
-      if (delta && is_first) return refuse("builds on one that the checkpoint does not name");
+      const auto at = first.try_emplace(uid, pieces.size());
+      if (delta && at.second) return refuse("builds on one that the checkpoint does not name");
       // A whole piece stands for those of its subtask before it.
-      if (!delta) pieces.resize(at->second);
+      if (!delta) pieces.resize(at.first->second);
       pieces.push_back({.uid = uid,
-                        .bytes = piece.substr(1),
+                        .bytes = std::move(bytes),
                         .ended = (kind & piece_ended) != 0,
                         .delta = delta});
-    }
+      return {};
+    };
+    HUMMER_TRY(CheckpointStore::read_file(files, path, metadata, file, take));
   }
   return std::shared_ptr<const RestoredState>(std::move(state));
 }

@@ -1,0 +1,145 @@
+#include <hummer/testing/mini_cluster.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <sstream>
+
+#include "api/environment_impl.hpp"
+#include "control/job_library/job_libraries.hpp"
+#include "control/job_manager/job_manager.hpp"
+#include "control/task_manager/task_manager.hpp"
+
+namespace hummer {
+namespace {
+
+// The job in the program needs no hash of its file: all processes are this one.
+constexpr std::uint64_t own_hash = 1;
+constexpr Nanoseconds registration_patience_ns = seconds(20);
+
+void append_lines(Files& files, const std::string& path, std::vector<std::string>& lines) {
+  const auto file = files.open_for_reading(path);
+  if (!file.ok()) return;
+  std::string text((*file)->size_bytes(), '\0');
+  const Result<std::size_t> got = (*file)->read_at(0, text);
+  if (!got.ok()) return;
+  text.resize(*got);
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+}
+
+}  // namespace
+
+class MiniCluster::State {
+ public:
+  State(JobFunction job, const MiniClusterOptions& options)
+      : job_(job), options_(options), platform_(make_linux_platform()) {
+    libraries_.add(own_hash, job);
+  }
+
+  Status start() {
+    JobManagerOptions options;
+    options.listen_address = "127.0.0.1:0";
+    options.heartbeat_interval_ns = milliseconds(200);
+    job_manager_ = std::make_unique<JobManager>(*platform_, std::move(options));
+    HUMMER_TRY(job_manager_->start());
+    address_ = job_manager_->address().to_string();
+    for (int i = 0; i < options_.task_managers; ++i) HUMMER_TRY(add());
+    return {};
+  }
+
+  Status add() {
+    TaskManagerOptions options;
+    options.id = "task_manager_" + std::to_string(task_managers_.size());
+    options.job_manager = address_;
+    options.slots = options_.slots;
+    options.host = options.id;  // as if each had a machine of its own
+    options.program_hash = own_hash;
+    task_managers_.push_back(
+        std::make_unique<TaskManager>(*platform_, libraries_, std::move(options)));
+    TaskManager& added = *task_managers_.back();
+    HUMMER_TRY(added.start());
+    const RunEnd end =
+        platform_->run_until([&] { return added.registered() || !added.refusal().ok(); },
+                             platform_->now() + registration_patience_ns);
+    if (!added.refusal().ok()) return added.refusal();
+    if (end == RunEnd::satisfied) return {};
+    return {ErrorCode::timed_out, "a TaskManager of the test's cluster could not register"};
+  }
+
+  JobResult run(const std::vector<std::string>& arguments) {
+    const std::unique_ptr<Platform> client = make_linux_platform();
+    std::vector<const char*> words{"job"};
+    for (const std::string& argument : arguments) words.push_back(argument.c_str());
+    StreamExecutionEnvironment env(static_cast<int>(words.size()), words.data());
+    env.options().platform = client.get();
+    env.options().job_manager = address_;
+    env.options().quiet = true;
+    JobOrigin origin;
+    origin.library_hash = own_hash;
+    origin.library_name = "job";
+    origin.program = "job";
+    env.impl().origin = std::move(origin);
+    JobResult result;
+    try {
+      result = job_(env);
+      if (env.impl().execute_calls == 0 && result.ok()) result.status = env.impl().usage;
+    } catch (const std::exception& error) {
+      result.status = {ErrorCode::user_function_failed,
+                       std::string("the job function threw: ") + error.what()};
+    }
+    return result;
+  }
+
+  const JobFunction job_;
+  const MiniClusterOptions options_;
+  const std::unique_ptr<Platform> platform_;
+  BuiltInJobLibraries libraries_;
+  std::string address_;
+  std::unique_ptr<JobManager> job_manager_;
+  std::vector<std::unique_ptr<TaskManager>> task_managers_;  // null: killed
+};
+
+MiniCluster::MiniCluster(JobFunction job, MiniClusterOptions options)
+    : state_(std::make_unique<State>(job, options)) {}
+
+MiniCluster::~MiniCluster() {
+  for (auto& task_manager : state_->task_managers_) {
+    if (task_manager) task_manager->stop();
+  }
+  if (state_->job_manager_) state_->job_manager_->stop();
+}
+
+Status MiniCluster::start() { return state_->start(); }
+JobResult MiniCluster::run(const std::vector<std::string>& arguments) {
+  return state_->run(arguments);
+}
+
+void MiniCluster::kill_task_manager(std::size_t number) {
+  HUMMER_ASSERT(number < state_->task_managers_.size());
+  state_->task_managers_[number].reset();
+}
+Status MiniCluster::add_task_manager() { return state_->add(); }
+std::size_t MiniCluster::attempts_on(std::size_t task_manager) const {
+  HUMMER_ASSERT(task_manager < state_->task_managers_.size());
+  const auto& one = state_->task_managers_[task_manager];
+  return one ? one->attempts() : 0;
+}
+
+std::vector<std::string> MiniCluster::lines_of(const std::string& path) {
+  const std::unique_ptr<Platform> platform = make_linux_platform();
+  Files& files = platform->files();
+  std::vector<std::string> lines;
+  const Result<FileInformation> information = files.stat(path);
+  if (!information.ok()) return lines;
+  if (!information->is_directory) {
+    append_lines(files, path, lines);
+  } else if (const auto names = files.list_directory(path); names.ok()) {
+    for (const std::string& name : *names) {
+      if (!name.starts_with('.')) append_lines(files, path + "/" + name, lines);
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace hummer

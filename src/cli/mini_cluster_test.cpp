@@ -1,0 +1,77 @@
+#include <hummer/testing/mini_cluster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include <hummer/hummer.hpp>
+
+namespace hummer {
+namespace {
+
+void count_digits(StreamExecutionEnvironment& env) {
+  const std::uint64_t count = std::stoull(env.argument("count"));
+  const double rate = std::stod(env.argument_or("rate", "1e9"));
+  env.generate([](std::uint64_t i) { return i % 10; }, {.count = count, .records_per_second = rate})
+      .key_by(identity)
+      .count()
+      .write_file(env.argument("output"));
+  env.execute("count digits");
+}
+
+class MiniClusterTest : public testing::Test {
+ protected:
+  MiniClusterTest() : folder_(testing::TempDir() + "mini_cluster_" + std::to_string(::getpid())) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~MiniClusterTest() override { std::filesystem::remove_all(folder_); }
+
+  const std::string folder_;
+};
+
+TEST_F(MiniClusterTest, RunsAJobOnSeveralTaskManagers) {
+  MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 2});
+  ASSERT_TRUE(cluster.start().ok());
+  for (const std::string parallelism : {"1", "2"}) {
+    const std::string output = folder_ + "/" + parallelism;
+    const JobResult result =
+        cluster.run({"--count", "1000", "--output", output, "--parallelism", parallelism});
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    std::vector<std::string> expected;
+    for (int digit = 0; digit < 10; ++digit) expected.push_back(std::to_string(digit) + "\t100");
+    EXPECT_EQ(MiniCluster::lines_of(output), expected);
+  }
+}
+
+TEST_F(MiniClusterTest, AMissingArgumentIsTheResult) {
+  MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 1});
+  ASSERT_TRUE(cluster.start().ok());
+  const JobResult result = cluster.run({"--output", folder_ + "/none"});
+  EXPECT_FALSE(result.ok());
+}
+
+TEST_F(MiniClusterTest, AKilledTaskManagerIsMissedAndCanBeReplaced) {
+  MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 2});
+  ASSERT_TRUE(cluster.start().ok());
+  auto running = std::async(std::launch::async, [&] {
+    return cluster.run({"--count", "1000000", "--rate", "1000", "--output", folder_ + "/lost",
+                        "--parallelism", "2"});
+  });
+  while (cluster.attempts_on(1) == 0) std::this_thread::yield();
+  cluster.kill_task_manager(1);
+  const JobResult lost = running.get();
+  EXPECT_FALSE(lost.ok());
+  EXPECT_TRUE(MiniCluster::lines_of(folder_ + "/lost").empty());
+
+  ASSERT_TRUE(cluster.add_task_manager().ok());
+  const JobResult again =
+      cluster.run({"--count", "100", "--output", folder_ + "/again", "--parallelism", "2"});
+  ASSERT_TRUE(again.ok()) << again.status.to_string();
+  EXPECT_EQ(MiniCluster::lines_of(folder_ + "/again").size(), 10u);
+}
+
+}  // namespace
+}  // namespace hummer
