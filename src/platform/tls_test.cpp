@@ -208,8 +208,12 @@ TEST_P(TlsLink, PlainTextIsRefused) {
   const Ends ends = talk(member("a"), nullptr, "GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(ends.server.code(), ErrorCode::tls_failed);
   EXPECT_NE(ends.server.message().find("plain text came"), std::string::npos);
-  ASSERT_TRUE(ends.client.ok()) << ends.client.status().to_string();
-  EXPECT_EQ(ends.client->substr(0, 3), "\x15\x03\x03");  // an alert
+  // An alert, where the reset behind it did not take it away.
+  if (ends.client.ok()) {
+    EXPECT_EQ(ends.client->substr(0, 3), "\x15\x03\x03");
+  } else {
+    EXPECT_EQ(ends.client.status().code(), ErrorCode::connection_lost);
+  }
 }
 
 TEST_P(TlsLink, APlainServerIsRefused) {

@@ -235,6 +235,8 @@ struct Mesh {
           continue;
         }
         ByteReader in(piece.bytes);
+        std::vector<StateDescription> states;
+        ASSERT_TRUE(decode_states(in, states));
         Number number = 0;
         if (piece.uid == "source") {
           ASSERT_TRUE(in.get_value(made[task]));

@@ -30,6 +30,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/operators/keyed_process.hpp>
 #include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/testing/take_snapshot.hpp>
 
 namespace hummer {
 
@@ -113,8 +114,12 @@ class OperatorBench {
     std::string bytes;
     ByteWriter out(bytes);
     encode_states(operator_->states(), out);
-    if (Status status = operator_->snapshot(out); !status.ok()) status_ = std::move(status);
-    return std::string(out.view());
+    const Result<std::string> written = take_snapshot(*operator_);
+    if (!written.ok()) {
+      status_ = written.status();
+      return {};
+    }
+    return std::string(out.view()) + *written;
   }
   void commit(std::uint64_t epoch) {
     if (Status status = operator_->commit(epoch); !status.ok()) status_ = std::move(status);
