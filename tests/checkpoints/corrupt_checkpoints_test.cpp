@@ -256,27 +256,37 @@ TEST_P(CorruptCheckpoints, InspectionShowsOperatorsStatesAndWhatIsWrong) {
   const CheckpointInspection whole = inspect_checkpoint(files, newest_, true);
   ASSERT_TRUE(whole.status.ok()) << whole.status.to_string();
   EXPECT_EQ(whole.metadata->job_name, "totals");
-  EXPECT_EQ(whole.files.size() + 1, whole_.size());
+  std::vector<std::string> own;  // beside those of earlier checkpoints that they build on
+  for (const auto& file : whole.files) {
+    if (file.from_metadata.checkpoint == 0) own.push_back(file.from_metadata.name);
+  }
+  EXPECT_EQ(own.size() + 1, whole_.size());
   bool found = false;
   for (const InspectedOperator& op : whole.operators) {
     if (op.from_metadata.uid != "totals") continue;
     found = true;
     EXPECT_EQ(op.from_metadata.key_groups, static_cast<std::uint32_t>(default_key_groups));
-    EXPECT_EQ(op.pieces, 2u);
+    EXPECT_GE(op.pieces, 2u);
     EXPECT_EQ(op.states, (std::vector<StateDescription>{{"aggregate", "table<u64,u64>"}}));
     EXPECT_GT(op.state_bytes, keys * 16);
   }
   EXPECT_TRUE(found);
 
-  const std::string damaged = whole.files[1].from_metadata.name;
+  const std::string damaged = own[1];
   write(files, newest_ + "/" + damaged, whole_[damaged].substr(0, 100));
-  const auto all = inspect_checkpoints(files, directory, true);
+  auto all = inspect_checkpoints(files, directory, true);
   ASSERT_TRUE(all.ok()) << all.status().to_string();
+  std::erase_if(*all, [](const auto& each) { return each.status.code() == ErrorCode::not_found; });
   ASSERT_EQ(all->size(), 3u);
   EXPECT_TRUE((*all)[0].status.ok());
-  EXPECT_TRUE((*all)[2].files[0].status.ok());
   EXPECT_EQ((*all)[2].status.code(), ErrorCode::corrupt_file);
-  EXPECT_EQ((*all)[2].files[1].status.message(), (*all)[2].status.message());
+  std::size_t wrong = 0;
+  for (const auto& file : (*all)[2].files) {
+    if (file.status.ok()) continue;
+    ++wrong;
+    EXPECT_EQ(file.status.message(), (*all)[2].status.message());
+  }
+  EXPECT_EQ(wrong, 1u);
   EXPECT_NE((*all)[2].status.message().find(damaged), std::string::npos);
   EXPECT_EQ(inspect_checkpoints(files, "/nowhere", true).status().code(), ErrorCode::not_found);
 }
