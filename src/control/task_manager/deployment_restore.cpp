@@ -48,7 +48,8 @@ bool Deployment::overtakes() const {
 
 Status Deployment::check_in_flight() const {
   if (options_.restored == nullptr || options_.allow_dropped_state) return {};
-  for (const auto& [uid, pieces] : options_.restored->in_flight) {
+  for (const auto& entry : options_.restored->in_flight) {
+    const std::string& uid = entry.first;
     const bool found = std::any_of(
         job_graph_.vertices.begin(), job_graph_.vertices.end(), [&](const JobVertex& vertex) {
           return std::any_of(vertex.chain.begin(), vertex.chain.end(),
