@@ -120,8 +120,7 @@ Task<HttpResponse> post_job(RestBackend& backend, RestCall call) {
   wire::ClientRequest request;
   if (!request.mutable_submit()->ParseFromString(call.request.body)) {
     co_return failure_response(
-        {ErrorCode::invalid_argument,
-         "the body is no submission; `hummer submit --write FILE` makes one"});
+        {ErrorCode::invalid_argument, "the body is no SubmitJob message of control.proto"});
   }
   const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
   if (answer.has_failure()) co_return answer_failure(answer);
@@ -281,7 +280,7 @@ constexpr RestRoute routes[] = {
     {"GET", "/v1/jobs", "Jobs, newest first", of_jobs, "", 200, "JobList", {}, false, get_jobs},
     {"POST",
      "/v1/jobs",
-     "Submits a job: the bytes that `hummer submit --write FILE` made",
+     "Submits a job whose library is there: a SubmitJob message of control.proto",
      {},
      bytes,
      201,
