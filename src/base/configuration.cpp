@@ -14,6 +14,20 @@ Status fault(const std::string& file, std::uint32_t line, std::string what) {
   return {ErrorCode::invalid_configuration, fmt::format("{}:{}: {}", file, line, std::move(what))};
 }
 
+// Bytes that TOML has nowhere; toml++ 3.3 asserts on some of them.
+Status check_bytes(std::string_view text, const std::string& file) {
+  std::uint32_t line = 1;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool ends_line = byte == '\n' || (byte == '\r' && text.substr(i + 1).starts_with('\n'));
+    if ((byte < 0x20 && byte != '\t' && !ends_line) || byte == 0x7f) {
+      return fault(file, line, fmt::format("the byte {:#04x} may stand nowhere in TOML", byte));
+    }
+    if (byte == '\n') ++line;
+  }
+  return {};
+}
+
 // A value as an option takes it; false: of a type that none takes.
 bool to_text(const toml::node& node, std::string& text) {
   if (const auto* value = node.as_string()) {
@@ -56,6 +70,7 @@ Result<Configuration> parse_configuration(std::string_view text, std::string fil
                   fmt::format("{}: {} bytes are no configuration; the most is {}", file,
                               text.size(), max_configuration_bytes));
   }
+  HUMMER_TRY(check_bytes(text, file));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     return fault(file, parsed.error().source().begin.line,

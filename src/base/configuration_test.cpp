@@ -40,6 +40,8 @@ TEST(Configuration, MistakesAreNamedByLine) {
   EXPECT_TRUE(refusal("\nparallelism = 4\n").starts_with("E1001: h.toml:2: 'parallelism' stands"));
   EXPECT_TRUE(refusal("[job]\nx = { y = 1 }\n").starts_with("E1001: h.toml:2: 'x' must be"));
   EXPECT_TRUE(refusal("[job]\nx = 1\nx = 2\n").starts_with("E1001: h.toml:3: "));
+  EXPECT_EQ(refusal("[job]\n[\r\r"), "E1001: h.toml:2: the byte 0x0d may stand nowhere in TOML");
+  EXPECT_EQ(refusal("[job]\r\nparallelism = 4\r\n"), "ok");
   EXPECT_TRUE(refusal(std::string(2 << 20, '#')).starts_with("E1001: h.toml: 2097152 bytes"));
 }
 
