@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
-#define TOML_EXCEPTIONS 0
+// Some malformed files run into assertions of toml++ 3.3, which must not take the process down.
+#define TOML_EXCEPTIONS 1
+#define TOML_ASSERT(condition) \
+  (static_cast<bool>(condition) ? void() : throw std::logic_error(#condition))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wterminate"  // in its functions that are noexcept
 #include <toml++/toml.h>
+#pragma GCC diagnostic pop
 
 namespace hummer {
 namespace {
@@ -71,13 +78,17 @@ Result<Configuration> parse_configuration(std::string_view text, std::string fil
                               text.size(), max_configuration_bytes));
   }
   HUMMER_TRY(check_bytes(text, file));
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    return fault(file, parsed.error().source().begin.line,
-                 std::string(parsed.error().description()));
+  toml::table parsed;
+  try {
+    parsed = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    return fault(file, error.source().begin.line, std::string(error.description()));
+  } catch (const std::logic_error&) {
+    return Status(ErrorCode::invalid_configuration,
+                  fmt::format("{}: this is no TOML: a table or a key in it is malformed", file));
   }
   Configuration configuration;
-  for (const auto& [table_name, table_node] : parsed.table()) {
+  for (const auto& [table_name, table_node] : parsed) {
     const toml::table* const table = table_node.as_table();
     if (table == nullptr) {
       return fault(file, table_node.source().begin.line,
