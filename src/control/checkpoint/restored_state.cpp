@@ -85,6 +85,8 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
       std::string bytes(piece.substr(1));
       if (kind > piece_in_flight) return refuse("is of a kind that is not known");
       if (kind == piece_in_flight) {
+        // What was in flight at an earlier checkpoint has arrived since.
+        if (file.checkpoint != 0) return {};
         state->in_flight[uid].push_back({.uid = uid, .bytes = std::move(bytes), .in_flight = true});
         return {};
       }
