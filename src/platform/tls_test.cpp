@@ -54,6 +54,11 @@ class TlsTest : public testing::TestWithParam<bool> {
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     return made.ok() ? *made : nullptr;
   }
+  // Until `executor` has at most `left` of its tasks: what they wrote may be read then.
+  void wait_for_tasks(Executor& executor, std::size_t left) {
+    const auto over = [&] { return executor.live_tasks() <= left; };
+    while (!over()) (void)platform_->run_until(over, platform_->now() + milliseconds(20));
+  }
   // A member whose certificate `authority` signed, and who trusts it.
   Context member(const std::string& name, TestCertificateOptions options = {}) {
     return context(files(name, make_test_certificate(options, &authority_), authority_));
@@ -142,12 +147,7 @@ class TlsLink : public TlsTest {
                          echo(platform_->network(), address_, std::move(client_tls), name, text));
     EXPECT_TRUE(back.has_value());
     if (back) ends.client = std::move(*back);
-    (void)platform_->run_until([&] { return server_->live_tasks() <= before; },
-                               platform_->now() + milliseconds(50));
-    while (server_->live_tasks() > before) {
-      (void)platform_->run_until([&] { return server_->live_tasks() <= before; },
-                                 platform_->now() + milliseconds(50));
-    }
+    wait_for_tasks(*server_, before);
     return ends;
   }
   void expect_refused(const Ends& ends, const std::string& at_server,
@@ -197,8 +197,8 @@ TEST_P(TlsLink, AStreamThatIsDestroyedSaysGoodbyeToo) {
   Status server(ErrorCode::internal, "unset"), client(ErrorCode::internal, "unset");
   server_->spawn(serve_echo(*listener_, member("a"), server));
   client_->spawn(write_and_go(platform_->network(), address_, member("b"), client));
-  const auto ended = [&] { return server.code() != ErrorCode::internal; };
-  while (!ended()) (void)platform_->run_until(ended, platform_->now() + milliseconds(20));
+  wait_for_tasks(*client_, 0);
+  wait_for_tasks(*server_, 0);
   EXPECT_TRUE(client.ok()) << client.to_string();
   // Its echo may find nobody, but nothing was cut off.
   EXPECT_NE(server.message(), "the peer ended the connection without a TLS goodbye");
@@ -267,10 +267,7 @@ TEST_P(TlsLink, AConnectionCutInTheHandshakeIsLost) {
   // A handshake record that announces 512 bytes.
   client_->spawn(hang_up(platform_->network(), address_,
                          std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9), client));
-  while (server.code() == ErrorCode::internal) {
-    (void)platform_->run_until([&] { return server.code() != ErrorCode::internal; },
-                               platform_->now() + milliseconds(20));
-  }
+  wait_for_tasks(*server_, 0);
   EXPECT_EQ(server.code(), ErrorCode::connection_lost) << server.to_string();
 }
 
