@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/equal_tokens.hpp"
 #include "net/greeting.hpp"
 #include "platform/log_limit.hpp"
 #include "platform/task.hpp"
@@ -359,12 +360,9 @@ Status DataPlane::State::check(const Hello& hello) const {
     return {ErrorCode::protocol_error, "protocol version " + std::to_string(hello.version) +
                                            " differs from " + std::to_string(protocol_version)};
   }
-  // Compared in a time that does not depend on where they differ.
-  unsigned difference = hello.token.size() == options_.token.size() ? 0 : 1;
-  for (std::size_t i = 0; i < std::min(hello.token.size(), options_.token.size()); ++i) {
-    difference |= static_cast<unsigned char>(hello.token[i] ^ options_.token[i]);
+  if (!equal_tokens(hello.token, options_.token)) {
+    return {ErrorCode::permission_denied, "the token is not valid"};
   }
-  if (difference != 0) return {ErrorCode::permission_denied, "the token is not valid"};
   return {};
 }
 

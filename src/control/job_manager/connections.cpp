@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/equal_tokens.hpp"
 #include "control/job_manager/job_manager_state.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/protocol/protocol_version.hpp"

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/equal_tokens.hpp"
 #include "control/client/job_status.hpp"
 #include "control/rest/rest_routes.hpp"
 
@@ -86,15 +87,6 @@ HttpResponse with_status(HttpResponse response, int status) {
 }
 
 }  // namespace
-
-bool equal_tokens(std::string_view given, std::string_view right) {
-  unsigned char difference = given.size() == right.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = right.empty() ? '\0' : right[i % right.size()];
-    difference = static_cast<unsigned char>(difference | (given[i] ^ other));
-  }
-  return difference == 0;
-}
 
 HttpResponse failure_response(const Status& failure) {
   JsonWriter json;

@@ -48,7 +48,4 @@ std::string open_api_document();
 // The answer for a failure.
 HttpResponse failure_response(const Status& failure);
 
-// Takes as long for a token that is wrong at its end as for one wrong at its beginning.
-bool equal_tokens(std::string_view given, std::string_view right);
-
 }  // namespace hummer
