@@ -127,21 +127,30 @@ class HttpServer::Connection {
     }
   }
 
+  // As try_read, into pending_. No coroutine: the buffer would lie in the frame of every connection
+  // that waits.
+  Result<std::size_t> read_now() {
+    std::array<char, read_bytes> buffer;
+    Result<std::size_t> got = stream_->try_read(buffer);
+    if (got.ok() && *got != would_block) {
+      pending_.append(buffer.data(), *got);
+      held_bytes_ += *got;
+      server_.held_bytes_ += *got;
+    }
+    return got;
+  }
+
   // Bytes added to pending_; 0: end, failure, closing or deadline.
   Task<std::size_t> read_more(Nanoseconds deadline) {
     while (!closing_) {
       event_.prepare_wait();
-      std::array<char, read_bytes> buffer;
-      const Result<std::size_t> got = stream_->try_read(buffer);
+      const Result<std::size_t> got = read_now();
       if (!got.ok() || *got == 0 || *got != would_block) {
         event_.cancel_wait();
         if (got.status().code() == ErrorCode::tls_failed) {
           server_.not_let_in(got.status(), stream_->peer_address());
         }
         if (!got.ok() || *got == 0) co_return 0;
-        pending_.append(buffer.data(), *got);
-        held_bytes_ += *got;
-        server_.held_bytes_ += *got;
         co_return *got;
       }
       const bool notified = co_await event_.wait_until(deadline);
