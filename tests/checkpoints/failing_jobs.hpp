@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -44,6 +45,19 @@ inline std::vector<std::string> visible_lines(Files& files, const std::string& d
   }
   std::sort(lines.begin(), lines.end());
   return lines;
+}
+
+// Those of several directories, each behind its name; none may be empty.
+inline std::vector<std::string> visible_lines_of(Files& files,
+                                                 std::initializer_list<const char*> directories) {
+  std::vector<std::string> all;
+  for (const char* directory : directories) {
+    const auto lines = visible_lines(files, directory);
+    EXPECT_FALSE(lines.empty()) << directory;
+    all.emplace_back(directory);
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  return all;
 }
 
 }  // namespace hummer

@@ -84,14 +84,7 @@ JobResult run_job(EnvironmentOptions options, PlannedFailures& failures) {
 }
 
 std::vector<std::string> everything(SimulatedPlatform& node) {
-  std::vector<std::string> all;
-  for (const char* directory : {"/windows", "/intervals", "/timers", "/answers", "/keys"}) {
-    const auto lines = visible_lines(node.files(), directory);
-    EXPECT_FALSE(lines.empty()) << directory;
-    all.emplace_back(directory);
-    all.insert(all.end(), lines.begin(), lines.end());
-  }
-  return all;
+  return visible_lines_of(node.files(), {"/windows", "/intervals", "/timers", "/answers", "/keys"});
 }
 
 class KeyedCheckpoints : public testing::TestWithParam<std::uint64_t> {

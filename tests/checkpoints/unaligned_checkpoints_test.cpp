@@ -103,14 +103,7 @@ JobResult run_job(EnvironmentOptions options, const Job& job) {
 }
 
 std::vector<std::string> everything(SimulatedPlatform& node) {
-  std::vector<std::string> all;
-  for (const char* directory : {"/running", "/windows", "/totals"}) {
-    const auto lines = visible_lines(node.files(), directory);
-    EXPECT_FALSE(lines.empty()) << directory;
-    all.emplace_back(directory);
-    all.insert(all.end(), lines.begin(), lines.end());
-  }
-  return all;
+  return visible_lines_of(node.files(), {"/running", "/windows", "/totals"});
 }
 
 class UnalignedCheckpoints : public testing::TestWithParam<std::uint64_t> {
