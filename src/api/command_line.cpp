@@ -53,7 +53,7 @@ Status parse_size(std::string_view text, std::size_t& bytes) {
 
 const Option options_table[] = {
     {"config", "FILE",
-     "TOML file; its table [job] holds options like these (docs/configuration.md)",
+     "TOML file; its table [job] holds options like these, below environment and flags",
      [](std::string_view, EnvironmentOptions&) { return Status(); }},  // read before all others
     {"parallelism", "N", "slots, and parallelism of operators that set none [one per processor]",
      [](std::string_view value, EnvironmentOptions& o) {

@@ -8,10 +8,8 @@
 
 namespace hummer {
 
-// job: options of every job; the others: of the commands with these names, and client: of all
-// commands that ask a JobManager.
-inline constexpr std::string_view configuration_tables[] = {"job", "jobmanager", "taskmanager",
-                                                            "client"};
+// Those that something reads. job: options of every job.
+inline constexpr std::string_view configuration_tables[] = {"job"};
 
 Result<Configuration> load_configuration(Files& files, const std::string& path);
 

@@ -92,9 +92,7 @@ Result<Configuration> parse_configuration(std::string_view text, std::string fil
     const toml::table* const table = table_node.as_table();
     if (table == nullptr) {
       return fault(file, table_node.source().begin.line,
-                   fmt::format("'{}' stands in no table; write [job], [jobmanager], [taskmanager] "
-                               "or [client] above it",
-                               table_name.str()));
+                   fmt::format("'{}' stands in no table; write [job] above it", table_name.str()));
     }
     for (const auto& [key, node] : *table) {
       ConfigurationEntry entry;

@@ -3,8 +3,6 @@
 //   [job]                             # options of jobs, as on their command line
 //   parallelism = 4
 //   checkpoint-dir = "/var/lib/hummer/checkpoints"
-//   [jobmanager]                      # options of `hummer jobmanager`, and so on
-//   listen = "127.0.0.1:6123"
 //
 // TOML; each table is named after what reads it, each key after an option without its dashes.
 // Values are texts, numbers and booleans, and lists of them for options that may come several
