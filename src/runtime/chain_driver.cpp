@@ -101,8 +101,7 @@ Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
 }
 
 Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
-  HUMMER_ASSERT(idle());
-  if (finish_snapshot() == Answer::failed) return failure_;
+  HUMMER_ASSERT(idle() && !snapshot_under_way());
   std::vector<SnapshotPiece> pieces;
   for (auto& stage : stages_) {
     Answer answer = snapshot(*stage, false);
@@ -159,13 +158,6 @@ Answer ChainDriver::step_snapshot() {
 void ChainDriver::abandon_snapshot() {
   for (Stage* stage : rests_) stage->last_snapshot = 0;
   rests_.clear();
-}
-
-Answer ChainDriver::finish_snapshot() {
-  while (snapshot_under_way()) {
-    if (step_snapshot() == Answer::failed) return Answer::failed;
-  }
-  return Answer::done;
 }
 
 Status ChainDriver::commit(std::uint64_t epoch) {
@@ -373,9 +365,34 @@ Answer ChainDriver::call_control(Stage& stage) {
   return Answer::done;
 }
 
+// The end waits until the snapshot under way is written, in steps as ever; no record waits for
+// that.
+Answer ChainDriver::flush_before_end(Stage& stage) {
+  if (flushed_before_end_) return Answer::blocked;
+  const Answer answer = guarded(stage, [&] { return stage.op->idle(stage.output); });
+  if (answer == Answer::failed) return answer;
+  if (answer == Answer::blocked) {
+    blocked_by_operator_ = true;
+    return answer;
+  }
+  stage.forwarded = stage.output.take_control();
+  if (answer == Answer::done && !stage.forwarded) {
+    flushed_before_end_ = true;
+    stage.forwarded = Control::idle();
+  }
+  stage.resume = Phase::control;
+  begin_hand_over(stage);
+  return Answer::done;
+}
+
+void ChainDriver::begin_hand_over(Stage& stage) {
+  stage.phase = Phase::hand_over;
+  stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+}
+
 Answer ChainDriver::step_control(Stage& stage) {
   const bool ends = stage.phase == Phase::control && stage.input.control.kind == Control::Kind::end;
-  if (ends && finish_snapshot() == Answer::failed) return Answer::failed;
+  if (ends && snapshot_under_way()) return flush_before_end(stage);
   const Answer answer = guarded(stage, [&] { return call_control(stage); });
   if (answer == Answer::failed) return answer;
   if (answer == Answer::blocked) {
@@ -407,8 +424,7 @@ Answer ChainDriver::step_control(Stage& stage) {
   } else {
     stage.resume = stage.phase;
   }
-  stage.phase = Phase::hand_over;
-  stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+  begin_hand_over(stage);
   return Answer::done;
 }
 

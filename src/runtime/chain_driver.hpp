@@ -97,7 +97,8 @@ class ChainDriver {
   void set_last_complete(std::uint64_t epoch) { last_complete_ = epoch; }
   // Some stages have not written all of their pieces.
   bool snapshot_under_way() const { return !rests_.empty(); }
-  // REQUIRES: snapshot_under_way(). Writes a little more, between any two calls. Not blocked.
+  // REQUIRES: snapshot_under_way(). Writes a little more, between any two calls. Not blocked. While
+  // it lasts, the end of the stream waits: run() is blocked.
   Answer step_snapshot();
 
   // Before open: records that an earlier run had in flight to input `input` of this stage. They
@@ -118,7 +119,8 @@ class ChainDriver {
   // Makes a source end early: produce() is not asked again.
   void end_source();
 
-  // REQUIRES: idle(). The state of all stages as it is, behind the end of the stream.
+  // REQUIRES: idle(), no snapshot_under_way(). The state of all stages as it is, behind the end of
+  // the stream, in one go: operators keep little by then.
   Result<std::vector<SnapshotPiece>> snapshot_now();
   // Between two calls of run(), whether idle or blocked. See Operator::commit.
   Status commit(std::uint64_t epoch);
@@ -216,6 +218,8 @@ class ChainDriver {
   Answer step_process(Stage& stage);
   Answer call_process(Stage& stage);
   Answer step_control(Stage& stage);
+  Answer flush_before_end(Stage& stage);
+  void begin_hand_over(Stage& stage);
   Answer step_hand_over(Stage& stage);
   Answer push(const Stage& stage, Exit& exit);
   Answer call_control(Stage& stage);
@@ -223,7 +227,6 @@ class ChainDriver {
   Answer guarded(Stage& stage, Call&& call);
   Answer snapshot(Stage& stage, bool may_be_delta);
   void abandon_snapshot();
-  Answer finish_snapshot();
   std::vector<SnapshotPiece> take_complete_pieces(std::uint64_t epoch);
   void take_aside(Stage& stage);
   Answer settle(std::size_t index);
@@ -252,6 +255,7 @@ class ChainDriver {
   bool blocked_by_operator_ = false;
   std::deque<Stage*> rests_;  // that have more to write, of snapshot_epoch_
   std::uint64_t snapshot_epoch_ = 0;
+  bool flushed_before_end_ = false;
   std::uint64_t last_complete_ = 0;
   std::function<void(TaskSnapshot)> on_snapshot_;
   int head_input_ = 0;  // where the head's batch came from

@@ -11,7 +11,8 @@ namespace {
 // Its state takes `steps` calls to write; it writes a delta where it may.
 class InSteps final : public Operator {
  public:
-  InSteps(std::string name, int steps) : name_(std::move(name)), steps_(steps) {}
+  InSteps(std::string name, int steps, int& idles)
+      : name_(std::move(name)), steps_(steps), idles_(idles) {}
   void declare(Output& out) const override { out.add_port(type_of<int>()); }
   Answer process(Batch& in, Output&) override {
     in.advance_to(in.size());
@@ -28,6 +29,10 @@ class InSteps final : public Operator {
     out.put_value(static_cast<char>('0' + left_));
     return --left_ == 0 ? Answer::done : Answer::more;
   }
+  Answer idle(Output&) override {
+    ++idles_;
+    return Answer::done;
+  }
   Answer end(Output&) override {
     EXPECT_EQ(left_, 0) << "the rest of a snapshot comes before the end";
     return Answer::done;
@@ -36,6 +41,7 @@ class InSteps final : public Operator {
  private:
   std::string name_;
   const int steps_;
+  int& idles_;
   int left_ = 0;
 };
 
@@ -45,9 +51,9 @@ constexpr std::size_t no_states = 2;
 class SnapshotParts : public testing::Test {
  protected:
   void SetUp() override {
-    driver_.add_stage(std::make_unique<InSteps>("a", 3), {.name = "a", .uid = "a"});
-    driver_.add_stage(std::make_unique<InSteps>("b", 0), {.name = "b", .uid = "b"});
-    driver_.add_stage(std::make_unique<InSteps>("c", 2), {.name = "c", .uid = "c"});
+    driver_.add_stage(std::make_unique<InSteps>("a", 3, idles_), {.name = "a", .uid = "a"});
+    driver_.add_stage(std::make_unique<InSteps>("b", 0, idles_), {.name = "b", .uid = "b"});
+    driver_.add_stage(std::make_unique<InSteps>("c", 2, idles_), {.name = "c", .uid = "c"});
     driver_.set_on_snapshot([this](TaskSnapshot part) {
       epochs_.push_back(part.epoch);
       complete_ = part.complete;
@@ -89,6 +95,7 @@ class SnapshotParts : public testing::Test {
   std::map<std::string, std::string> pieces_;
   std::string order_;
   int deltas_ = 0;
+  int idles_ = 0;
   bool complete_ = false;
   bool goes_on_ = false;
 };
@@ -109,9 +116,18 @@ TEST_F(SnapshotParts, FollowWhileOtherElementsCome) {
   EXPECT_EQ(epochs_, std::vector<std::uint64_t>(epochs_.size(), 7));
 }
 
-TEST_F(SnapshotParts, AreWrittenBeforeTheEnd) {
+TEST_F(SnapshotParts, AreWrittenBeforeTheEndWhichWaitsInSteps) {
   barrier(7, 0);
-  offer(Control::end());
+  Element end;
+  end.control = Control::end();
+  driver_.offer(end);
+  EXPECT_EQ(idles_, 0);
+  while (driver_.run() == Answer::blocked) {
+    EXPECT_EQ(idles_, 3) << "what was held back has gone";
+    ASSERT_FALSE(complete_);
+    ASSERT_NE(driver_.step_snapshot(), Answer::failed);
+  }
+  EXPECT_TRUE(driver_.idle());
   EXPECT_TRUE(complete_);
   EXPECT_EQ(pieces_["a"], "a321");
   const auto last = driver_.snapshot_now();

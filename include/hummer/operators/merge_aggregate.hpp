@@ -87,7 +87,11 @@ class MergeAggregateOperator final : public Operator {
     return emit_changed(out);
   }
   Answer end(Output& out) override {
-    if (emit_epochs_) return emit_changed(out);
+    if (emit_epochs_) {
+      const Answer answer = emit_changed(out);
+      if (answer == Answer::done) own_.clear();  // nobody asks for it any more
+      return answer;
+    }
     const auto result = [&](const Accumulator& a) { return aggregate_.result(a); };
     if (!pair_) {
       if (own_.spilled()) return emit_spilled(out);
@@ -250,6 +254,11 @@ class RunningAggregateOperator final : public Operator {
       }
     }
     return in.finished() ? Answer::done : Answer::more;
+  }
+  // The snapshot behind the end is written in one go, so it should be small.
+  Answer end(Output&) override {
+    state_.clear();
+    return Answer::done;
   }
 
   std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
