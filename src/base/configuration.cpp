@@ -57,7 +57,7 @@ class Reader {
     if (at_ >= text_.size() || peek() == '\n' || peek() == '\r') return "the line's end";
     const auto byte = static_cast<unsigned char>(peek());
     const std::size_t length = utf8_length(text_.substr(at_));
-    if (byte < 0x20 || byte == 0x7f || length == 0) return fmt::format("the byte {:#04x}", byte);
+    if (byte < 0x20 || byte == 0x7f || length == 0) return fmt::format("the byte 0x{:02x}", byte);
     return fmt::format("'{}'", text_.substr(at_, length));
   }
 
@@ -98,7 +98,7 @@ class Reader {
       return refuse(fmt::format("{} may not stand in {}", what_stands_here(), of));
     }
     const std::size_t length = utf8_length(text_.substr(at_));
-    if (length == 0) return refuse(fmt::format("the byte {:#04x} is no UTF-8", byte));
+    if (length == 0) return refuse(fmt::format("the byte 0x{:02x} is no UTF-8", byte));
     at_ += length;
     return true;
   }
