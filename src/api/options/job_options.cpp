@@ -8,8 +8,11 @@ namespace {
 
 using O = EnvironmentOptions;
 using C = CheckpointOptions;
+using R = RestartStrategy;
 
 constexpr std::string_view window_strategies[] = {"automatic", "repartition", "partial"};
+constexpr std::string_view restart_strategies[] = {"none", "fixed-delay", "exponential",
+                                                   "failure-rate"};
 constexpr std::string_view graph_formats[] = {"text", "json", "dot"};
 constexpr std::int64_t default_interval_ms = 10'000;
 constexpr double day_ms = 86'400'000;
@@ -17,6 +20,21 @@ constexpr double day_ms = 86'400'000;
 static_assert(static_cast<int>(WindowStrategy::automatic) == 0 &&
               static_cast<int>(WindowStrategy::repartition) == 1 &&
               static_cast<int>(WindowStrategy::partial) == 2);
+
+static_assert(static_cast<int>(R::Kind::none) == 0 && static_cast<int>(R::Kind::fixed_delay) == 1 &&
+              static_cast<int>(R::Kind::exponential) == 2 &&
+              static_cast<int>(R::Kind::failure_rate) == 3);
+
+// Without it checkpoints bring a strategy of their own.
+constexpr OptionOf<O> restart_strategy(const Option& row) {
+  OptionOf<O> typed = field<&O::restart, &R::kind>(row);
+  typed.option.store = [](const Option& option, const OptionValue& value, void* settings) {
+    R& restart = static_cast<O*>(settings)->restart;
+    option_field_detail::store_member(option, value, restart.kind);
+    restart.is_set = true;
+  };
+  return typed;
+}
 
 // --checkpoint-dir alone means the default interval too.
 constexpr OptionOf<O> checkpoint_directory(const Option& row) {
@@ -165,6 +183,59 @@ constexpr std::array checkpoint_rows{
          .description = "restore also when operators with state are gone"}),
 };
 
+constexpr std::array restart_rows{
+    restart_strategy({.name = "restart-strategy",
+                      .value = "NAME",
+                      .choices = restart_strategies,
+                      .otherwise = "exponential with checkpoints, else none",
+                      .description = "when a job that failed starts again: none, fixed-delay, "
+                                     "exponential or failure-rate"}),
+    field<&O::restart, &R::attempts>({.name = "restart-attempts",
+                                      .value = "N",
+                                      .unit = "restarts",
+                                      .least = 0,
+                                      .most = 1e9,
+                                      .description = "fixed-delay: restarts in all"}),
+    field<&O::restart, &R::delay_ms>(
+        {.name = "restart-delay-ms",
+         .value = "N",
+         .unit = "ms",
+         .least = 0,
+         .most = day_ms,
+         .description = "time between a failure and the restart; exponential: the first"}),
+    field<&O::restart, &R::longest_delay_ms>({.name = "restart-longest-delay-ms",
+                                              .value = "N",
+                                              .unit = "ms",
+                                              .least = 0,
+                                              .most = day_ms,
+                                              .description = "exponential: the longest"}),
+    field<&O::restart, &R::factor>({.name = "restart-factor",
+                                    .value = "X",
+                                    .least = 1,
+                                    .most = 1000,
+                                    .description = "exponential: how many times longer each is"}),
+    field<&O::restart, &R::quiet_ms>(
+        {.name = "restart-quiet-ms",
+         .value = "N",
+         .unit = "ms",
+         .least = 0,
+         .most = day_ms,
+         .description = "exponential: so long without a failure, and the first delay is next"}),
+    field<&O::restart, &R::failures>(
+        {.name = "restart-failures",
+         .value = "N",
+         .unit = "failures",
+         .least = 0,
+         .most = 1e9,
+         .description = "failure-rate: more within --restart-interval-ms fail the job"}),
+    field<&O::restart, &R::interval_ms>({.name = "restart-interval-ms",
+                                         .value = "N",
+                                         .unit = "ms",
+                                         .least = 1,
+                                         .most = day_ms,
+                                         .description = "failure-rate: the time they count in"}),
+};
+
 constexpr Option on_the_cluster(Option row) {
   row.description = "run on the cluster of this JobManager (host:port)";
   return row;
@@ -183,7 +254,8 @@ constexpr std::array cluster_rows{
                                         "running"}),
 };
 
-constexpr auto job_rows = options_of(running_rows, checkpoint_rows, cluster_rows);
+constexpr auto job_rows = 
+    options_of(running_rows, checkpoint_rows, restart_rows, cluster_rows);
 
 }  // namespace
 
