@@ -1,5 +1,6 @@
 // ClusterSession: what all commands that ask a JobManager have in common: its options
-// (of the program "client", api/options/), a blocking ask(), jobs by number or name, and the three forms of output.
+// (of the program "client", api/options/), a blocking ask(), jobs by number or name, and the three
+// forms of output.
 //
 // Lifecycle: add_options → parse_words → open() → ask()*. Thread: the main thread.
 // Errors: as ClusterClient.

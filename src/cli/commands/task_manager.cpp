@@ -71,14 +71,13 @@ int run_task_manager(const Invocation& invocation) {
   }
   // Who sends data is a worker, and has a certificate like this one.
   settings.credentials.tls.verify_peer = true;
-  Result<Credentials> credentials =
-      find_credentials(platform, settings.credentials, TlsRole::both);
+  Result<Credentials> credentials = find_credentials(platform, settings.credentials, TlsRole::both);
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
   const Admission admission{.by_token = !credentials->token.empty(),
                             .by_certificate = tls != nullptr,
                             .insecure = settings.insecure};
-  Result<std::vector<std::string>> addresses = 
+  Result<std::vector<std::string>> addresses =
       data_addresses(platform, settings.data_addresses, settings.data_interfaces);
   if (!addresses.ok()) return report(platform, addresses.status());
   for (const std::string& data : *addresses) {
