@@ -1,7 +1,6 @@
 #include "cli/server.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/table.hpp"
 
@@ -20,11 +19,6 @@ void ServerLog::line(std::string_view text) {
 
 void ServerLog::write(void* context, std::string_view text) {
   static_cast<ServerLog*>(context)->line(text);
-}
-
-void add_insecure_option(CLI::App& app, bool& insecure) {
-  app.add_flag("--insecure", insecure,
-               "listen where other machines can reach it, though everybody is let in");
 }
 
 bool is_loopback(const SocketAddress& address) {

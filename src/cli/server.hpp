@@ -10,10 +10,6 @@
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace hummer {
 
 inline constexpr const char* server_exit_codes_text =
@@ -32,9 +28,6 @@ class ServerLog {
   Platform& platform_;
   const std::string name_;
 };
-
-// --insecure
-void add_insecure_option(CLI::App& app, bool& insecure);
 
 // What it takes to be let in.
 struct Admission {
