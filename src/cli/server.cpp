@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/table.hpp"
-
 namespace hummer {
 namespace {
 
@@ -13,13 +11,26 @@ constexpr Nanoseconds reload_interval_ns = seconds(1);
 
 }  // namespace
 
-void ServerLog::line(std::string_view text) {
-  (void)platform_.write_standard(
-      2, fmt::format("{} {}: {}\n", format_wall_time(platform_.wall_time_ms()), name_, text));
+void LogSettings::add_options(CLI::App& app) {
+  app.add_option("--log-level", level,
+                 "what is logged: error, warning, info or debug, and ROOM=LEVEL for single rooms "
+                 "(net, control, cli), such as info,net=debug")
+      ->envname("HUMMER_LOG_LEVEL")
+      ->capture_default_str();
+  app.add_option("--log-format", format, "lines as text, or as one JSON object each: json")
+      ->envname("HUMMER_LOG_FORMAT")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
 }
 
-void ServerLog::write(void* context, std::string_view text) {
-  static_cast<ServerLog*>(context)->line(text);
+Result<ProcessLogOptions> LogSettings::options(std::string process) const {
+  Result<LogLevels> levels = LogLevels::parse(level);
+  if (!levels.ok()) return levels.status().with_context("--log-level " + level);
+  ProcessLogOptions options;
+  options.process = std::move(process);
+  options.levels = *levels;
+  options.format = format == "json" ? LogFormat::json : LogFormat::text;
+  return options;
 }
 
 void add_insecure_option(CLI::App& app, bool& insecure) {
@@ -48,24 +59,28 @@ Status check_exposure(Platform& platform, std::string_view option, std::string_v
               option, address)};
 }
 
-void warn_of_plain_text(ServerLog& log, const SocketAddress& address, bool tls) {
+void warn_of_plain_text(const Logger& log, const SocketAddress& address, bool tls) {
   if (tls || is_loopback(address)) return;
-  log.line(
+  log.warning(
       fmt::format("{}: token and data travel in plain text; give --tls-certificate, --tls-key "
                   "and --tls-ca where others could listen",
                   address.to_string()));
 }
 
-void serve_until(Platform& platform, const std::function<bool()>& over, TlsContext* tls,
-                 ServerLog& log) {
+void serve_until(Platform& platform, SignalWatch& signals, const std::function<bool()>& over,
+                 TlsContext* tls, const Logger& log) {
   Nanoseconds next_reload = platform.now() + reload_interval_ns;
-  while (!over()) {
-    (void)platform.run_until(over, platform.now() + look_interval_ns);
-    if (tls == nullptr || platform.now() < next_reload) continue;
+  const auto ends = [&] { return signals.received() != 0 || over(); };
+  while (!ends()) {
+    (void)platform.run_until(ends, platform.now() + look_interval_ns);
+    const bool asked = signals.take_hangup();
+    if (asked && tls == nullptr) log.info("SIGHUP: there are no TLS files to read again");
+    if (tls == nullptr || (!asked && platform.now() < next_reload)) continue;
     next_reload = platform.now() + reload_interval_ns;
     const Result<bool> changed = tls->reload();
-    if (!changed.ok()) log.line(changed.status().to_string());
-    if (changed.ok() && *changed) log.line("the TLS files have changed, the new ones are in use");
+    if (!changed.ok()) log.error(changed.status().to_string());
+    if (changed.ok() && *changed) log.info("the TLS files have changed, the new ones are in use");
+    if (changed.ok() && !*changed && asked) log.info("SIGHUP: the TLS files have not changed");
   }
 }
 

@@ -51,6 +51,8 @@ int run_job_manager(const Invocation& invocation) {
                  "directory of its own where it keeps jobs, so that they outlive it [none]")
       ->envname("HUMMER_STATE_DIR");
   add_insecure_option(app, insecure);
+  LogSettings log_settings;
+  log_settings.add_options(app);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
   if (heartbeat_timeout < 2 * heartbeat_interval) {
@@ -58,6 +60,8 @@ int run_job_manager(const Invocation& invocation) {
                              "--heartbeat-timeout must be at least twice --heartbeat-interval, "
                              "else one late state is a loss"});
   }
+  Result<ProcessLogOptions> log_options = log_settings.options("jobmanager");
+  if (!log_options.ok()) return report(platform, log_options.status());
   Result<Credentials> credentials = address.credentials(platform, TlsRole::server);
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
@@ -75,7 +79,8 @@ int run_job_manager(const Invocation& invocation) {
     if (!status.ok()) return report(platform, status);
   }
 
-  ServerLog log(platform, "jobmanager");
+  ProcessLog process_log(platform, *std::move(log_options));
+  const Logger log(&process_log, LogRoom::cli);
   JobManagerOptions options;
   options.listen_address = listen;
   options.rest_address = rest_listen;
@@ -86,22 +91,22 @@ int run_job_manager(const Invocation& invocation) {
   options.slot_timeout_ns = in_nanoseconds(slot_timeout);
   options.heartbeat_interval_ns = in_nanoseconds(heartbeat_interval);
   options.heartbeat_timeout_ns = in_nanoseconds(heartbeat_timeout);
-  options.log = &ServerLog::write;
-  options.log_context = &log;
-  const std::unique_ptr<SignalWatch> signals = platform.watch_signals();
+  options.log = Logger(&process_log, LogRoom::control);
+  options.process_log = &process_log;
+  const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
   JobManager job_manager(platform, std::move(options));
   if (Status status = job_manager.start(); !status.ok()) {
     return report(platform, explain_listen_failure(std::move(status), "--listen"));
   }
-  log.line("listening on " + job_manager.address().to_string());
+  log.info("listening on " + job_manager.address().to_string());
   if (const auto rest = job_manager.rest_address()) {
-    log.line(fmt::format("HTTP interface at {}://{}/v1/overview", tls != nullptr ? "https" : "http",
+    log.info(fmt::format("HTTP interface at {}://{}/v1/overview", tls != nullptr ? "https" : "http",
                          rest->to_string()));
     warn_of_plain_text(log, *rest, tls != nullptr);
   }
   warn_of_plain_text(log, job_manager.address(), tls != nullptr);
-  serve_until(platform, [&] { return signals->received() != 0; }, tls.get(), log);
-  log.line("stopping");
+  serve_until(platform, *signals, [] { return false; }, tls.get(), log);
+  log.info("stopping");
   job_manager.stop();
   return 0;
 }

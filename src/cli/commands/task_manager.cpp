@@ -12,6 +12,7 @@ namespace hummer {
 namespace {
 
 constexpr std::uint64_t wanted_descriptors = 65'536;
+constexpr const char* default_rest_address = "127.0.0.1:0";
 
 // What was given, an address per interface, or the default.
 Result<std::vector<std::string>> data_addresses(Platform& platform,
@@ -82,10 +83,20 @@ int run_task_manager(const Invocation& invocation) {
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--spill-dir", options.spill_directory,
                  "where state goes that has no room in memory [/var/tmp]");
+  options.rest_address = default_rest_address;
+  app.add_option("--rest-listen", options.rest_address,
+                 "host:port of the HTTP interface: /metrics, /healthz, /v1/logs; port 0: any; "
+                 "none: without it")
+      ->envname("HUMMER_REST_LISTEN")
+      ->capture_default_str();
   add_insecure_option(app, insecure);
+  LogSettings log_settings;
+  log_settings.add_options(app);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
 
+  Result<ProcessLogOptions> log_options = log_settings.options("taskmanager");
+  if (!log_options.ok()) return report(platform, log_options.status());
   // Who sends data is a worker, and has a certificate like this one.
   address.tls.verify_peer = true;
   Result<Credentials> credentials = address.credentials(platform, TlsRole::both);
@@ -103,6 +114,12 @@ int run_task_manager(const Invocation& invocation) {
       return report(platform, status);
     }
   }
+  if (options.rest_address == "none") options.rest_address.clear();
+  if (!options.rest_address.empty()) {
+    const Status status =
+        check_exposure(platform, "--rest-listen", options.rest_address, admission);
+    if (!status.ok()) return report(platform, status);
+  }
   if (Status status = check_reach(platform, address.job_manager, *addresses); !status.ok()) {
     return report(platform, status);
   }
@@ -114,31 +131,37 @@ int run_task_manager(const Invocation& invocation) {
     built_in.add(own->hash, invocation.job);
   }
 
-  ServerLog log(platform, "taskmanager");
+  ProcessLog process_log(platform, *std::move(log_options));
+  const Logger log(&process_log, LogRoom::cli);
   (void)platform.raise_descriptor_limit(wanted_descriptors);
   options.job_manager = address.job_manager;
   options.token = std::move(credentials->token);
   options.tls = tls;
   options.data_addresses = *addresses;
-  options.log = &ServerLog::write;
-  options.log_context = &log;
+  options.log = &process_log;
+  options.process_log = &process_log;
   const int slots = options.slots;
-  const std::unique_ptr<SignalWatch> signals = platform.watch_signals();
+  const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
   TaskManager task_manager(platform, libraries, std::move(options));
   if (Status status = task_manager.start(); !status.ok()) {
     return report(platform, explain_listen_failure(std::move(status), "--data-address"));
   }
-  log.line(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
+  log.info(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
                        address.job_manager));
+  if (const auto rest = task_manager.rest_address()) {
+    log.info(fmt::format("HTTP interface at {}://{}/metrics", tls != nullptr ? "https" : "http",
+                         rest->to_string()));
+    warn_of_plain_text(log, *rest, tls != nullptr);
+  }
   for (const std::string& data : *addresses) {
     const Result<SocketAddress> resolved = platform.network().resolve(without_interface(data));
     if (resolved.ok()) warn_of_plain_text(log, *resolved, tls != nullptr);
   }
-  const auto over = [&] { return signals->received() != 0 || !task_manager.refusal().ok(); };
-  serve_until(platform, over, tls.get(), log);
+  const auto refused = [&] { return !task_manager.refusal().ok(); };
+  serve_until(platform, *signals, refused, tls.get(), log);
   const Status refusal = task_manager.refusal();
-  if (refusal.ok()) log.line("stopping");
+  if (refusal.ok()) log.info("stopping");
   task_manager.stop();
   return refusal.ok() ? 0 : report(platform, refusal);
 }

@@ -36,7 +36,7 @@ Task<void> JobManager::State::accept_all(State* self) {
       continue;
     }
     if (stream.status().code() == ErrorCode::cancelled) co_return;
-    if (!std::exchange(told, true)) self->log(stream.status().to_string());
+    if (!std::exchange(told, true)) self->log().error(stream.status().to_string());
     co_await sleep_for(accept_pause_ns);
   }
 }

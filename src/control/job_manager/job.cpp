@@ -18,16 +18,18 @@ bool is_consequence(const Status& failure) {
   return failure.code() == ErrorCode::peer_gone || failure.code() == ErrorCode::cancelled;
 }
 
+std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 3 * vertex.chain.size(); }
+
 std::size_t figure_count(const JobGraph& graph) {
   std::size_t count = 0;
-  for (const JobVertex& vertex : graph.vertices) count += 2 + 3 * vertex.chain.size();
+  for (const JobVertex& vertex : graph.vertices) count += figures_per_vertex(vertex);
   return count;
 }
 
 // Index of the vertex's first figure; npos for one that isn't there.
 std::size_t figures_of(const JobGraph& graph, std::uint32_t vertex) {
   std::size_t at = 0;
-  for (std::uint32_t v = 0; v < vertex; ++v) at += 2 + 3 * graph.vertices[v].chain.size();
+  for (std::uint32_t v = 0; v < vertex; ++v) at += figures_per_vertex(graph.vertices[v]);
   return at;
 }
 
@@ -49,6 +51,8 @@ bool take_figures(Job& job, JobPart& part, const wire::AttemptReport& report) {
     std::size_t at = figures_of(job.graph, vertex.vertex());
     set(at++, vertex.tasks_running());
     set(at++, vertex.tasks_finished());
+    set(at++, vertex.busy_percent());
+    set(at++, vertex.back_pressured_percent());
     const int operators = static_cast<int>(job.graph.vertices[vertex.vertex()].chain.size());
     for (int i = 0; i < std::min(operators, vertex.operators_size()); ++i) {
       const wire::OperatorFigures& op = vertex.operators(i);

@@ -110,7 +110,8 @@ struct Job : JobProgress {
   std::size_t finished_parts = 0;
   bool undeployed_swept = false;  // parts that never got the deployment were ended
   wire::Deployment deployment;    // but for the receiver's index
-  // Sums over the parts: per vertex tasks running and finished, then three per operator.
+  // Sums over the parts: per vertex tasks running and finished, busy and
+  // back-pressured percent, then three per operator.
   std::vector<std::uint64_t> figures;
   JobLog log{10000};
 

@@ -30,6 +30,8 @@ class JobManager::State final : public RestBackend {
 
   Status start();
   void stop();
+  // In the log, when this process ends. REQUIRES: stopped.
+  void tell_what_becomes_of_jobs();
   SocketAddress address() const { return address_; }
   std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;
@@ -73,13 +75,14 @@ class JobManager::State final : public RestBackend {
   std::string metrics() override;
   Status ready() override;
   std::int64_t wall_time_ms() override { return executor_->wall_time_ms(); }
+  const ProcessLog* process_log() override { return options_.process_log; }
 
   void something_happened() {
     happened_ = true;
     house_event_.notify();
   }
   Moment moment() const { return {executor_->now(), executor_->wall_time_ms()}; }
-  void log(const std::string& line) const;
+  const Logger& log() const { return options_.log; }
   void garbage_came(const Status& why, const SocketAddress& from);
   void not_let_in(const Status& why, const SocketAddress& from);
 

@@ -39,6 +39,8 @@ void add_vertices(const Job& job, wire::JobStatus& into) {
     figures.set_vertex(static_cast<std::uint32_t>(vertex.id));
     figures.set_tasks_running(static_cast<std::uint32_t>(figure()));
     figures.set_tasks_finished(static_cast<std::uint32_t>(figure()));
+    figures.set_busy_percent(static_cast<std::uint32_t>(figure()));
+    figures.set_back_pressured_percent(static_cast<std::uint32_t>(figure()));
     for (const ChainedOperator& op : vertex.chain) {
       out.add_operators(op.name);
       out.add_kinds(std::string(to_string(op.kind)));

@@ -27,7 +27,7 @@ Status JobManager::State::start_rest() {
   if (!options_.rest_may_be_missing || status.code() != ErrorCode::address_in_use) {
     return status.with_context("the HTTP interface");
   }
-  log("no HTTP interface: " + status.message());
+  log().warning("no HTTP interface: " + status.message());
   return {};
 }
 
@@ -49,7 +49,7 @@ Task<wire::ClientAnswer> JobManager::State::ask(wire::ClientRequest request) {
 }
 
 std::string JobManager::State::metrics() {
-  return job_manager_metrics(cluster_, counts(), moment());
+  return job_manager_metrics(cluster_, counts(), moment(), options_.process_log);
 }
 
 // A JobManager that listens takes jobs; they wait for their slots there.

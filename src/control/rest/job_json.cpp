@@ -1,5 +1,6 @@
 #include "control/rest/job_json.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "control/client/job_status.hpp"
@@ -36,6 +37,14 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
       json.field("parallelism", row.parallelism);
       json.field("tasks_running", vertex.figures().tasks_running());
       json.field("tasks_finished", vertex.figures().tasks_finished());
+      const std::uint64_t running = std::max(vertex.figures().tasks_running(), 1u);
+      const std::uint64_t busy = vertex.figures().busy_percent() / running;
+      const std::uint64_t stalled = vertex.figures().back_pressured_percent() / running;
+      const bool some_idle = vertex.figures().tasks_running() > 0 && busy + stalled < 100;
+      const std::uint64_t idle = some_idle ? 100 - busy - stalled : 0;
+      json.field("busy_percent", busy);
+      json.field("idle_percent", idle);
+      json.field("back_pressured_percent", stalled);
       json.begin_array("operators");
       for (const OperatorResult& op : row.operators) {
         json.begin_object();
@@ -61,6 +70,7 @@ void write_task_manager(JsonWriter& json, const wire::TaskManagerStatus& worker)
   json.field("id", worker.id());
   json.field("state", worker.lost() ? "lost" : "alive");
   json.field("address", worker.address());
+  if (!worker.rest_address().empty()) json.field("rest_address", worker.rest_address());
   json.field("slots", worker.slots());
   json.field("slots_free", worker.slots_free());
   json.field("heartbeat_age_ms", worker.heartbeat_age_ms());

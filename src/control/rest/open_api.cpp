@@ -4,6 +4,7 @@
 #include "control/client/job_status.hpp"
 #include "control/job_library/engine_abi.hpp"
 #include "control/rest/rest_routes.hpp"
+#include "platform/log.hpp"
 
 namespace hummer {
 namespace {
@@ -43,6 +44,9 @@ constexpr Member vertex[] = {{"name", "string"},
                              {"parallelism", "integer"},
                              {"tasks_running", "integer"},
                              {"tasks_finished", "integer"},
+                             {"busy_percent", "integer"},
+                             {"idle_percent", "integer"},
+                             {"back_pressured_percent", "integer"},
                              {"operators", "[Operator]"}};
 constexpr Member operator_figures[] = {{"name", "string"},
                                        {"records_in", "integer"},
@@ -53,12 +57,24 @@ constexpr Member plan[] = {{"job", "integer"}, {"plan", "string"}};
 constexpr Member log_page[] = {
     {"first_line", "integer"}, {"ended", "boolean"}, {"lines", "[LogLine]"}};
 constexpr Member log_line[] = {{"wall_time_ms", "integer"}, {"text", "string"}};
+constexpr Member process_log[] = {{"process", "string"},
+                                  {"first", "integer"},
+                                  {"last", "integer"},
+                                  {"lines", "[ProcessLogLine]"}};
+constexpr Member process_log_line[] = {
+    {"number", "integer"}, {"wall_time_ms", "integer"}, {"level", "string"}, {"room", "string"},
+    {"job?", "integer"},   {"attempt?", "integer"},     {"task?", "string"}, {"message", "string"}};
 constexpr Member submitted[] = {{"job", "integer"}};
 constexpr Member uploaded[] = {{"offset", "integer"}};
-constexpr Member task_manager[] = {{"id", "string"},          {"state", "string"},
-                                   {"address", "string"},     {"slots", "integer"},
-                                   {"slots_free", "integer"}, {"heartbeat_age_ms", "integer"},
-                                   {"reason?", "string"},     {"data_addresses", "[string]"},
+constexpr Member task_manager[] = {{"id", "string"},
+                                   {"state", "string"},
+                                   {"address", "string"},
+                                   {"rest_address?", "string"},
+                                   {"slots", "integer"},
+                                   {"slots_free", "integer"},
+                                   {"heartbeat_age_ms", "integer"},
+                                   {"reason?", "string"},
+                                   {"data_addresses", "[string]"},
                                    {"jobs", "[integer]"}};
 constexpr Member task_managers[] = {{"task_managers", "[TaskManager]"}};
 constexpr Member open_api[] = {{"openapi", "string"}};
@@ -72,6 +88,8 @@ constexpr Schema schemas[] = {{"Failure", failure},
                               {"Operator", operator_figures},
                               {"Overview", overview},
                               {"Plan", plan},
+                              {"ProcessLog", process_log},
+                              {"ProcessLogLine", process_log_line},
                               {"Submitted", submitted},
                               {"TaskManager", task_manager},
                               {"TaskManagerList", task_managers},
@@ -131,6 +149,14 @@ void write_schema(JsonWriter& json, const Schema& schema) {
   json.end_object();
 }
 
+std::string routes_of_task_managers() {
+  std::string text;
+  for (const RestRoute& route : rest_routes()) {
+    if (route.of_task_manager) text += fmt::format("{}{}", text.empty() ? "" : ", ", route.path);
+  }
+  return text;
+}
+
 void write_parameter(JsonWriter& json, const RestParameter& parameter) {
   json.begin_object();
   json.field("name", parameter.name);
@@ -148,6 +174,15 @@ void write_parameter(JsonWriter& json, const RestParameter& parameter) {
       json.field("pattern", "^[0-9a-f]{16}$");
       break;
     case RestParameterType::job_state: write_states(json); break;
+    case RestParameterType::log_level:
+      json.field("type", "string");
+      json.begin_array("enum");
+      for (const LogLevel level :
+           {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
+        json.element(to_string(level));
+      }
+      json.end_array();
+      break;
   }
   json.end_object();
   json.end_object();
@@ -231,11 +266,13 @@ std::string open_api_document() {
   json.begin_object();
   json.field("openapi", "3.0.3");
   json.begin_object("info");
-  json.field("title", "Hummer JobManager");
+  json.field("title", "Hummer");
   json.field("version", engine_version());
   json.field("description",
-             "Jobs and workers of one cluster. Where the JobManager has a token, every request "
-             "but those for health and for this document needs it.");
+             "Jobs and workers of one cluster, at its JobManager. A TaskManager answers " +
+                 routes_of_task_managers() +
+                 " about itself. Where a process has a token, every request but those for health "
+                 "and for this document needs it.");
   json.end_object();
   json.begin_object("paths");
   std::string_view open_path;

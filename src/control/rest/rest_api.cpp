@@ -7,6 +7,7 @@
 
 #include "base/equal_tokens.hpp"
 #include "control/client/job_status.hpp"
+#include "control/log/log_levels.hpp"
 #include "control/rest/rest_routes.hpp"
 
 namespace hummer {
@@ -65,6 +66,8 @@ Status check_parameter(const RestParameter& parameter, const std::string& text, 
       return is_hash(text) ? Status() : refuse("16 hexadecimal digits in lower case");
     case RestParameterType::job_state:
       return is_job_state(text) ? Status() : refuse("the name of a job state");
+    case RestParameterType::log_level:
+      return parse_log_level(text).ok() ? Status() : refuse("error, warning, info or debug");
   }
   return {};
 }
@@ -107,6 +110,7 @@ Task<HttpResponse> RestApi::handle(HttpRequest request) {
   const std::string method = request.method == "HEAD" ? "GET" : request.method;
   for (const RestRoute& route : rest_routes()) {
     std::map<std::string_view, std::string> texts;
+    if (server_ == RestServer::task_manager && !route.of_task_manager) continue;
     if (!fits(route, request.path, texts)) continue;
     allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", route.method);
     if (route.method != method) continue;

@@ -1,4 +1,4 @@
-// RestApi: the JobManager's HTTP interface (docs/rest.md, docs/openapi.json).
+// RestApi: the HTTP interface of a JobManager or TaskManager (docs/rest.md, docs/openapi.json).
 //
 // One table of routes holds method, path, parameters, answers and handler; requests are matched
 // against it, and the OpenAPI document is written from it, so neither knows more than the other.
@@ -8,7 +8,7 @@
 // status that fits its ErrorCode. /healthz, /readyz and /metrics are plain text, and open to
 // everyone who reaches the port but for the token that the others need (Authorization: Bearer).
 //
-// Thread: the JobManager's executor.
+// Thread: the control executor of its process.
 #pragma once
 
 #include <string>
@@ -19,27 +19,36 @@
 
 namespace hummer {
 
-// What the API asks of the JobManager.
+class ProcessLog;
+
+// What the API asks of its process.
 class RestBackend {
  public:
   virtual ~RestBackend() = default;
   virtual Task<wire::ClientAnswer> ask(wire::ClientRequest request) = 0;
   // Prometheus text exposition.
   virtual std::string metrics() = 0;
-  // Whether jobs can be taken; else why not.
+  // Whether jobs can be taken, or tasks of them; else why not.
   virtual Status ready() = 0;
   virtual std::int64_t wall_time_ms() = 0;
+  // The process's log; null: it keeps none.
+  virtual const ProcessLog* process_log() { return nullptr; }
 };
+
+// Whose interface it is: a TaskManager's has the routes of its own process only.
+enum class RestServer : std::uint8_t { job_manager, task_manager };
 
 class RestApi final : public HttpHandler {
  public:
-  RestApi(RestBackend& backend, std::string token) : backend_(backend), token_(std::move(token)) {}
+  RestApi(RestBackend& backend, std::string token, RestServer server = RestServer::job_manager)
+      : backend_(backend), token_(std::move(token)), server_(server) {}
 
   Task<HttpResponse> handle(HttpRequest request) override;
 
  private:
   RestBackend& backend_;
   const std::string token_;
+  const RestServer server_;
 };
 
 // OpenAPI 3.0, as JSON.

@@ -6,6 +6,7 @@
 
 #include "control/client/job_status.hpp"
 #include "control/job_library/engine_abi.hpp"
+#include "control/log/process_log.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/rest/job_json.hpp"
 
@@ -52,6 +53,38 @@ Task<HttpResponse> get_metrics(RestBackend& backend, RestCall) {
   HttpResponse response = text_response(backend.metrics());
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   co_return response;
+}
+
+Task<HttpResponse> get_process_log(RestBackend& backend, RestCall call) {
+  LogQuery query;
+  query.after = call.number("after");
+  query.job = call.number("job");
+  if (const auto level = call.texts.find("level"); level != call.texts.end()) {
+    query.level = *parse_log_level(level->second);
+  }
+  const ProcessLog* log = backend.process_log();
+  const LogLines page = log == nullptr ? LogLines() : log->read(query);
+  JsonWriter json;
+  json.begin_object();
+  json.field("process", log == nullptr ? std::string() : log->process());
+  json.field("first", page.first);
+  json.field("last", page.last);
+  json.begin_array("lines");
+  for (const LogLine& line : page.lines) {
+    json.begin_object();
+    json.field("number", line.number);
+    json.field("wall_time_ms", line.wall_time_ms);
+    json.field("level", to_string(line.level));
+    json.field("room", to_string(line.room));
+    if (line.job != 0) json.field("job", line.job);
+    if (line.attempt) json.field("attempt", *line.attempt);
+    if (!line.task.empty()) json.field("task", line.task);
+    json.field("message", line.text);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  co_return json_response(std::move(json));
 }
 
 Task<HttpResponse> get_open_api(RestBackend&, RestCall) {
@@ -247,6 +280,10 @@ constexpr RestParameter of_library[] = {
     {"offset", RestParameterType::number, false, "of the first byte of this piece; absent: 0"},
     {"total_bytes", RestParameterType::number, false,
      "of the whole library; absent: this piece is all"}};
+constexpr RestParameter of_process_log[] = {
+    {"after", RestParameterType::number, false, "lines up to this number are left out"},
+    {"level", RestParameterType::log_level, false, "the least grave that is wanted; absent: debug"},
+    {"job", RestParameterType::number, false, "only lines about this job"}};
 constexpr int not_found[] = {404};
 constexpr int of_submission[] = {409, 413, 415};
 constexpr int of_upload[] = {413, 415};
@@ -254,19 +291,51 @@ constexpr int not_ready[] = {503};
 constexpr std::string_view bytes = "application/octet-stream";
 
 constexpr RestRoute routes[] = {
-    {"GET", "/healthz", "Whether the process answers", {}, "", 200, "", {}, true, get_health},
+    {"GET", "/healthz", "Whether the process answers", {}, "", 200, "", {}, true, get_health, true},
     {"GET",
      "/readyz",
-     "Whether jobs can be taken",
+     "Whether jobs, or tasks of them, can be taken",
      {},
      "",
      200,
      "",
      not_ready,
      true,
-     get_readiness},
-    {"GET", "/metrics", "All figures, for Prometheus", {}, "", 200, "", {}, false, get_metrics},
-    {"GET", "/v1/openapi.json", "This description", {}, "", 200, "OpenApi", {}, true, get_open_api},
+     get_readiness,
+     true},
+    {"GET",
+     "/metrics",
+     "All figures, for Prometheus",
+     {},
+     "",
+     200,
+     "",
+     {},
+     false,
+     get_metrics,
+     true},
+    {"GET",
+     "/v1/openapi.json",
+     "This description",
+     {},
+     "",
+     200,
+     "OpenApi",
+     {},
+     true,
+     get_open_api,
+     true},
+    {"GET",
+     "/v1/logs",
+     "The last lines of the process's own log",
+     of_process_log,
+     "",
+     200,
+     "ProcessLog",
+     {},
+     false,
+     get_process_log,
+     true},
     {"GET",
      "/v1/overview",
      "The cluster in figures",
