@@ -5,8 +5,10 @@
 // What a route does is a ClientRequest like those of the control port, answered by the same code.
 //
 // Answers are JSON (job_json.hpp); a failure is {"code": 4000, "message": "..."} with the HTTP
-// status that fits its ErrorCode. /healthz, /readyz and /metrics are plain text, and open to
-// everyone who reaches the port but for the token that the others need (Authorization: Bearer).
+// status that fits its ErrorCode. /healthz and /readyz are plain text, and open to everyone who
+// reaches the port; rest_access.hpp says who gets answers to the others.
+//
+// A request that waits (wait_ms) is answered when there is news, or when its time is over.
 //
 // Thread: the JobManager's executor.
 #pragma once
@@ -15,6 +17,7 @@
 
 #include "control/protocol/control.pb.h"
 #include "control/rest/http_server.hpp"
+#include "control/rest/rest_access.hpp"
 #include "graph/json_writer.hpp"
 
 namespace hummer {
@@ -29,17 +32,25 @@ class RestBackend {
   // Whether jobs can be taken; else why not.
   virtual Status ready() = 0;
   virtual std::int64_t wall_time_ms() = 0;
+  // A random number.
+  virtual std::uint64_t draw() = 0;
+  // Who numbers the jobs; in every answer (numbering_header). A request that says another one asks
+  // for a job of another JobManager's.
+  virtual std::uint64_t numbering() const = 0;
 };
 
 class RestApi final : public HttpHandler {
  public:
-  RestApi(RestBackend& backend, std::string token) : backend_(backend), token_(std::move(token)) {}
+  RestApi(RestBackend& backend, RestAccess access)
+      : backend_(backend), access_(std::move(access)) {}
 
   Task<HttpResponse> handle(HttpRequest request) override;
 
  private:
+  Task<HttpResponse> answer(HttpRequest request);
+
   RestBackend& backend_;
-  const std::string token_;
+  const RestAccess access_;
 };
 
 // OpenAPI 3.0, as JSON.
