@@ -76,6 +76,7 @@ Status ClusterSession::open() {
   options.job_manager = address_.job_manager;
   options.token = std::move(credentials->token);
   options.tls = std::move(credentials->tls);
+  options.over_rest = true;
   options.patience_ns = patience_ns;
   client_ = std::make_unique<ClusterClient>(platform_, *executor_, std::move(options));
   return {};

@@ -215,6 +215,7 @@ void ClusterState::consider_restart(Job& job, Moment at) {
   const auto delay = job.restarts.failed(at.now);
   if (!delay) return;
   const Status failure = job.failure();
+  remember_failure(job, at.wall_ms);
   job.state = wire::JOB_RESTARTING;
   job.restart_at = at.now + *delay;
   job.restart_reason =

@@ -173,7 +173,11 @@ void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
   // nobody.
   const bool closer = place && place->code() != ErrorCode::connection_lost &&
                       failure.code() == ErrorCode::connection_lost && &place == &job.consequence;
-  if (!place || closer) place = std::move(failure);
+  if (!place || closer) {
+    // A root failure is told before any consequence.
+    if (&place == &job.root_failure || !job.root_failure) job.failed_on = part.task_manager;
+    place = std::move(failure);
+  }
   if (!job.unwinding()) job.state = wire::JOB_FAILING;
 }
 
@@ -194,6 +198,7 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
   job.waiting_since = now;
   job.root_failure.reset();
   job.consequence.reset();
+  job.failed_on.clear();
   job.parts.clear();
   job.figures.clear();
   job.parallelism.clear();
@@ -207,6 +212,12 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
 }
 
 void cancel_part(Job& job, JobPart& part) { end_part(job, part, wire::ATTEMPT_CANCELLED); }
+
+void remember_failure(Job& job, std::int64_t wall_ms) {
+  constexpr std::size_t remembered = 16;
+  if (job.failures.size() == remembered) job.failures.erase(job.failures.begin());
+  job.failures.push_back({job.attempt, wall_ms, job.failed_on, job.failure()});
+}
 
 bool conclude(Job& job, std::int64_t wall_ms) {
   if (job.ended() || job.open_parts > 0) return false;
@@ -226,6 +237,7 @@ void end_job(Job& job, wire::JobState state, std::int64_t wall_ms) {
   HUMMER_ASSERT(!job.ended() && job.open_parts == 0);
   job.state_before_end = job.state;
   job.state = state;
+  if (state == wire::JOB_FAILED) remember_failure(job, wall_ms);
   job.ended_ms = wall_ms;
   ++job.version;
   // What only running it takes.

@@ -160,7 +160,11 @@ void JobManager::State::round() {
   }
   std::vector<JournalEntry> entries = cluster_.take_entries_due();
   if (journal_ != nullptr && !entries.empty()) journal_->write(std::move(entries));
-  parked_.look(cluster_, cluster_.take_job_changes(), at);
+  const bool jobs_changed = cluster_.take_job_changes();
+  parked_.look(cluster_, jobs_changed, at);
+  if (jobs_changed) {
+    for (WakeEvent* each : rest_waiting_) each->notify();
+  }
   counts_.task_managers = cluster_.workers().live().size();
   counts_.task_managers_lost = cluster_.lost();
   // What this round itself brought about, such as slots that a lost TaskManager's job gave back.

@@ -21,7 +21,8 @@ struct Schema {
   std::span<const Member> members;
 };
 
-constexpr Member failure[] = {{"code", "integer"}, {"message", "string"}};
+constexpr Member failure[] = {
+    {"code", "integer"}, {"message", "string"}, {"library_offset?", "integer"}};
 constexpr Member overview[] = {
     {"version", "string"}, {"task_managers", "integer"}, {"task_managers_lost", "integer"},
     {"slots", "integer"},  {"slots_free", "integer"},    {"jobs", "counts"}};
@@ -39,7 +40,18 @@ constexpr Member job[] = {{"job", "integer"},
                           {"bytes_read?", "integer"},
                           {"records_written?", "integer"},
                           {"vertices?", "[Vertex]"},
-                          {"stuck?", "[string]"}};
+                          {"stuck?", "[string]"},
+                          {"version", "integer"},
+                          {"attempt", "integer"},
+                          {"restarts", "integer"},
+                          {"checkpoints_completed", "integer"},
+                          {"last_checkpoint?", "integer"},
+                          {"last_checkpoint_path?", "string"},
+                          {"failures?", "[AttemptFailure]"}};
+constexpr Member attempt_failure[] = {{"attempt", "integer"},
+                                      {"wall_time_ms", "integer"},
+                                      {"task_manager?", "string"},
+                                      {"failure", "Failure"}};
 constexpr Member vertex[] = {{"name", "string"},
                              {"parallelism", "integer"},
                              {"tasks_running", "integer"},
@@ -49,11 +61,22 @@ constexpr Member vertex[] = {{"name", "string"},
                              {"back_pressured_percent", "integer"},
                              {"operators", "[Operator]"}};
 constexpr Member operator_figures[] = {{"name", "string"},
+                                       {"kind", "string"},
                                        {"records_in", "integer"},
                                        {"records_out", "integer"},
                                        {"bytes", "integer"}};
 constexpr Member job_list[] = {{"jobs", "[Job]"}};
-constexpr Member plan[] = {{"job", "integer"}, {"plan", "string"}};
+constexpr Member plan[] = {{"job", "integer"},        {"plan", "string"},
+                           {"fingerprint", "string"}, {"vertices", "[PlanVertex]"},
+                           {"edges", "[PlanEdge]"},   {"task_managers", "[string]"}};
+constexpr Member plan_vertex[] = {{"id", "integer"},      {"name", "string"},
+                                  {"uid", "string"},      {"parallelism", "integer"},
+                                  {"bounded", "boolean"}, {"operators", "[PlanOperator]"}};
+constexpr Member plan_operator[] = {
+    {"name", "string"}, {"uid", "string"}, {"kind", "string"}, {"stateful", "boolean"}};
+constexpr Member plan_edge[] = {
+    {"from", "integer"}, {"to", "integer"}, {"routing", "string"}, {"network", "string"}};
+constexpr Member savepoint[] = {{"complete", "boolean"}, {"path?", "string"}};
 constexpr Member log_page[] = {
     {"first_line", "integer"}, {"ended", "boolean"}, {"lines", "[LogLine]"}};
 constexpr Member log_line[] = {{"wall_time_ms", "integer"}, {"text", "string"}};
@@ -79,7 +102,8 @@ constexpr Member task_manager[] = {{"id", "string"},
 constexpr Member task_managers[] = {{"task_managers", "[TaskManager]"}};
 constexpr Member open_api[] = {{"openapi", "string"}};
 
-constexpr Schema schemas[] = {{"Failure", failure},
+constexpr Schema schemas[] = {{"AttemptFailure", attempt_failure},
+                              {"Failure", failure},
                               {"Job", job},
                               {"JobList", job_list},
                               {"Log", log_page},
@@ -88,8 +112,12 @@ constexpr Schema schemas[] = {{"Failure", failure},
                               {"Operator", operator_figures},
                               {"Overview", overview},
                               {"Plan", plan},
+                              {"PlanEdge", plan_edge},
+                              {"PlanOperator", plan_operator},
+                              {"PlanVertex", plan_vertex},
                               {"ProcessLog", process_log},
                               {"ProcessLogLine", process_log_line},
+                              {"Savepoint", savepoint},
                               {"Submitted", submitted},
                               {"TaskManager", task_manager},
                               {"TaskManagerList", task_managers},
@@ -183,6 +211,11 @@ void write_parameter(JsonWriter& json, const RestParameter& parameter) {
       }
       json.end_array();
       break;
+    case RestParameterType::boolean: json.field("type", "boolean"); break;
+    case RestParameterType::path:
+      json.field("type", "string");
+      json.field("maxLength", 4096);
+      break;
   }
   json.end_object();
   json.end_object();
@@ -240,6 +273,7 @@ void write_route(JsonWriter& json, const RestRoute& route) {
   const bool may_be_wrong = !route.parameters.empty() || !route.body.empty();
   if (may_be_wrong) write_answer(json, 400, "application/json", "Failure");
   if (!route.open) write_answer(json, 401, "application/json", "Failure");
+  if (!route.open) write_answer(json, 403, "application/json", "Failure");
   for (const int status : route.failures) {
     if (route.answer.empty()) {
       write_answer(json, status, text_type(route), "string");

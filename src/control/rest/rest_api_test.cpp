@@ -26,6 +26,8 @@ class FakeBackend final : public RestBackend {
   std::string metrics() override { return "hummer_task_managers 1\n"; }
   Status ready() override { return readiness; }
   std::int64_t wall_time_ms() override { return 1'000'000; }
+  std::uint64_t draw() override { return 4; }
+  std::uint64_t numbering() const override { return 12; }
 
   std::deque<wire::ClientAnswer> answers;
   std::vector<wire::ClientRequest> asked;
@@ -47,7 +49,7 @@ class RestApiTest : public testing::Test {
     request.body = std::move(body);
     request.content_type = std::move(type);
     if (!token.empty()) request.authorization = "Bearer " + token;
-    RestApi api(backend_, token_);
+    RestApi api(backend_, access_);
     auto response = run_task(*platform_, *executor_, api.handle(std::move(request)));
     EXPECT_TRUE(response.has_value());
     return response.value_or(HttpResponse());
@@ -56,7 +58,7 @@ class RestApiTest : public testing::Test {
   std::unique_ptr<SimulatedPlatform> platform_;
   std::unique_ptr<Executor> executor_;
   FakeBackend backend_;
-  std::string token_;
+  RestAccess access_;
 };
 
 TEST_F(RestApiTest, AJobIsAskedForByNumber) {
@@ -103,7 +105,7 @@ TEST_F(RestApiTest, WhatDoesNotFitIsRefusedUnasked) {
 }
 
 TEST_F(RestApiTest, TheTokenIsNeededButForHealth) {
-  token_ = "sesame";
+  access_.token = "sesame";
   for (const RestRoute& route : rest_routes()) {
     std::string path(route.path);
     for (auto at = path.find('{'); at != path.npos; at = path.find('{')) {
@@ -116,6 +118,39 @@ TEST_F(RestApiTest, TheTokenIsNeededButForHealth) {
     const HttpResponse right = call(std::string(route.method), path, {}, {}, "sesame");
     EXPECT_NE(right.status, 401) << route.path;
   }
+}
+
+TEST_F(RestApiTest, ASavepointIsAskedForOnce) {
+  backend_.answers.emplace_back().mutable_savepoint();
+  const HttpResponse waiting = call("POST", "/v1/jobs/3/savepoint?directory=%2Fa%20b&stop=true");
+  EXPECT_EQ(waiting.status, 200);
+  EXPECT_NE(waiting.body.find("\"complete\": false"), std::string::npos) << waiting.body;
+  backend_.answers.emplace_back().mutable_savepoint()->set_path("/a b/savepoint-1");
+  const HttpResponse there = call("POST", "/v1/jobs/3/savepoint?wish=77&wait_ms=1000");
+  EXPECT_NE(there.body.find("\"path\": \"/a b/savepoint-1\""), std::string::npos) << there.body;
+  ASSERT_EQ(backend_.asked.size(), 2U);
+  EXPECT_EQ(backend_.asked[0].savepoint().directory(), "/a b");
+  EXPECT_TRUE(backend_.asked[0].savepoint().stop());
+  EXPECT_NE(backend_.asked[0].savepoint().wish_id(), 0U);
+  EXPECT_EQ(backend_.asked[1].savepoint().wish_id(), 77U);
+  EXPECT_FALSE(backend_.asked[1].savepoint().stop());
+  EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?stop=perhaps").status, 400);
+}
+
+TEST_F(RestApiTest, AnotherJobManagersJobIsNotAsked) {
+  backend_.answers.emplace_back().mutable_job()->set_job(3);
+  HttpRequest request;
+  request.method = "POST";
+  ASSERT_TRUE(parse_http_target("/v1/jobs/3/cancel", request));
+  RestApi api(backend_, access_);
+  request.numbering = "13";
+  auto other = run_task(*platform_, *executor_, api.handle(request));
+  EXPECT_EQ(other->status, 404);
+  EXPECT_TRUE(backend_.asked.empty());
+  request.numbering = "12";
+  auto same = run_task(*platform_, *executor_, api.handle(request));
+  EXPECT_EQ(same->status, 202);
+  EXPECT_EQ(same->headers.back(), std::pair(std::string(numbering_header), std::string("12")));
 }
 
 TEST_F(RestApiTest, EndingAJobSaysWhatIsWished) {

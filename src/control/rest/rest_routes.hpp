@@ -11,7 +11,7 @@
 
 namespace hummer {
 
-enum class RestParameterType : std::uint8_t { number, hash, job_state, log_level };
+enum class RestParameterType : std::uint8_t { number, hash, job_state, boolean, path, log_level };
 
 struct RestParameter {
   std::string_view name;
@@ -29,6 +29,10 @@ struct RestCall {
   std::uint64_t number(std::string_view name, std::uint64_t otherwise = 0) const {
     const auto found = numbers.find(name);
     return found == numbers.end() ? otherwise : found->second;
+  }
+  std::string text(std::string_view name) const {
+    const auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
   }
 };
 

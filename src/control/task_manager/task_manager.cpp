@@ -90,6 +90,8 @@ class TaskManager::State final : public RestBackend {
   std::string metrics() override;
   Status ready() override;
   std::int64_t wall_time_ms() override { return platform_.wall_time_ms(); }
+  std::uint64_t draw() override { return platform_.random().next(); }
+  std::uint64_t numbering() const override { return 0; }  // it numbers no jobs
   const ProcessLog* process_log() override { return options_.process_log; }
   Status start_rest();
 
@@ -201,7 +203,11 @@ void TaskManager::State::stop() {
 
 Status TaskManager::State::start_rest() {
   if (options_.rest_address.empty()) return {};
-  rest_api_ = std::make_unique<RestApi>(*this, options_.token, RestServer::task_manager);
+  RestAccess access;
+  access.token = options_.token;
+  access.encrypted = options_.tls != nullptr;
+  access.names = {host_of(options_.rest_address)};
+  rest_api_ = std::make_unique<RestApi>(*this, std::move(access), RestServer::task_manager);
   HttpServerOptions options;
   options.tls = options_.tls;
   options.not_let_in = [](void* context, const Status& why, const SocketAddress& from) {
