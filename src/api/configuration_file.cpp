@@ -1,5 +1,7 @@
 #include "api/configuration_file.hpp"
 
+#include "platform/process_environment.hpp"
+
 namespace hummer {
 
 Result<Configuration> load_configuration(Files& files, const std::string& path) {
@@ -9,9 +11,21 @@ Result<Configuration> load_configuration(Files& files, const std::string& path) 
   const Result<std::size_t> length = (*file)->read_at(0, text);
   if (!length.ok()) return length.status().with_context("the configuration");
   text.resize(*length);
-  Result<Configuration> parsed = parse_configuration(text, path);
-  if (parsed.ok()) HUMMER_TRY(check_tables(*parsed, configuration_tables));
-  return parsed;
+  return parse_configuration(text, path);
+}
+
+Result<OptionSources> find_sources(Files& files, std::vector<OptionFlag> flags) {
+  OptionSources sources;
+  sources.flags = std::move(flags);
+  for (auto& [name, value] : process_environment("HUMMER_")) {
+    sources.variables.push_back({std::move(name), std::move(value)});
+  }
+  const std::string path = configuration_path(sources);
+  if (path.empty()) return sources;
+  Result<Configuration> file = load_configuration(files, path);
+  if (!file.ok()) return file.status();
+  sources.file = std::move(*file);
+  return sources;
 }
 
 }  // namespace hummer

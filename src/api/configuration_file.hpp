@@ -1,16 +1,18 @@
-// Reads a configuration file (base/configuration.hpp) and checks that somebody reads its tables.
+// Where options come from, as this process finds them: its HUMMER_* variables, and the configuration
+// file that the flags or a variable name.
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "base/configuration.hpp"
+#include "base/option_reading.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {
 
-// Those that something reads. job: options of every job.
-inline constexpr std::string_view configuration_tables[] = {"job"};
-
 Result<Configuration> load_configuration(Files& files, const std::string& path);
+
+// Errors: those of the file. Thread: the main thread.
+Result<OptionSources> find_sources(Files& files, std::vector<OptionFlag> flags);
 
 }  // namespace hummer

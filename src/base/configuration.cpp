@@ -2,74 +2,335 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <stdexcept>
+#include <charconv>
+#include <set>
 #include <utility>
 
-// Some malformed files run into assertions of toml++ 3.3, which must not take the process down.
-#define TOML_EXCEPTIONS 1
-#define TOML_ASSERT(condition) \
-  (static_cast<bool>(condition) ? void() : throw std::logic_error(#condition))
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wterminate"  // in its functions that are noexcept
-#include <toml++/toml.h>
-#pragma GCC diagnostic pop
+#include "base/utf8.hpp"
 
 namespace hummer {
 namespace {
 
-Status fault(const std::string& file, std::uint32_t line, std::string what) {
-  return {ErrorCode::invalid_configuration, fmt::format("{}:{}: {}", file, line, std::move(what))};
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_bare(char c) {
+  return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
 }
 
-// Bytes that TOML has nowhere; toml++ 3.3 asserts on some of them.
-Status check_bytes(std::string_view text, const std::string& file) {
-  std::uint32_t line = 1;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool ends_line = byte == '\n' || (byte == '\r' && text.substr(i + 1).starts_with('\n'));
-    if ((byte < 0x20 && byte != '\t' && !ends_line) || byte == 0x7f) {
-      return fault(file, line, fmt::format("the byte {:#04x} may stand nowhere in TOML", byte));
+// One pass over the text; the first mistake ends it. Failures are kept in status_, and every
+// function answers whether there is none.
+class Reader {
+ public:
+  Reader(std::string_view text, Configuration& configuration)
+      : text_(text), configuration_(configuration) {}
+
+  Status read() {
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+    while (status_.ok() && at_ < text_.size()) {
+      skip_blanks();
+      if (peek() == '[') {
+        if (read_head()) (void)end_line("a table's name");
+      } else if (!at_line_end()) {
+        if (read_entry()) (void)end_line("the value");
+      } else {
+        (void)end_line("nothing");
+      }
     }
-    if (byte == '\n') ++line;
+    return std::move(status_);
   }
-  return {};
-}
 
-// A value as an option takes it; false: of a type that none takes.
-bool to_text(const toml::node& node, std::string& text) {
-  if (const auto* value = node.as_string()) {
-    text = value->get();
-  } else if (const auto* number = node.as_integer()) {
-    text = std::to_string(number->get());
-  } else if (const auto* real = node.as_floating_point()) {
-    text = fmt::format("{}", real->get());
-  } else if (const auto* flag = node.as_boolean()) {
-    text = flag->get() ? "true" : "false";
-  } else {
+ private:
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  bool refuse(std::string what) {
+    if (status_.ok()) {
+      status_ = {ErrorCode::invalid_configuration,
+                 fmt::format("{}: {}", configuration_.place(line_), std::move(what))};
+    }
     return false;
   }
-  return true;
-}
 
-// Levenshtein distance.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substitute}));
-    }
+  // "'x'", "the line's end" or "the byte 0x0b"
+  std::string what_stands_here() const {
+    if (at_ >= text_.size() || peek() == '\n' || peek() == '\r') return "the line's end";
+    const auto byte = static_cast<unsigned char>(peek());
+    const std::size_t length = utf8_length(text_.substr(at_));
+    if (byte < 0x20 || byte == 0x7f || length == 0) return fmt::format("the byte 0x{:02x}", byte);
+    return fmt::format("'{}'", text_.substr(at_, length));
   }
-  return row[b.size()];
-}
+
+  void skip_blanks() {
+    while (peek() == ' ' || peek() == '\t') ++at_;
+  }
+
+  bool at_line_end() const {
+    return at_ >= text_.size() || peek() == '\n' || peek() == '#' ||
+           (peek() == '\r' && peek(1) == '\n');
+  }
+
+  // A comment, if there is one, and the end of the line.
+  bool end_line(std::string_view behind) {
+    skip_blanks();
+    if (!at_line_end()) {
+      return refuse(fmt::format("{} stands behind {}; begin a new line",
+                                what_stands_here(), behind.empty() ? "nothing" : behind));
+    }
+    if (peek() == '#' && !skip_comment()) return false;
+    if (peek() == '\r') ++at_;
+    if (at_ < text_.size()) ++at_;
+    ++line_;
+    return true;
+  }
+
+  bool skip_comment() {
+    while (at_ < text_.size() && peek() != '\n' && !(peek() == '\r' && peek(1) == '\n')) {
+      if (!skip_character("a comment")) return false;
+    }
+    return true;
+  }
+
+  // One character of a text or a comment, whole.
+  bool skip_character(std::string_view of) {
+    const auto byte = static_cast<unsigned char>(peek());
+    if ((byte < 0x20 && byte != '\t') || byte == 0x7f) {
+      return refuse(fmt::format("{} may not stand in {}", what_stands_here(), of));
+    }
+    const std::size_t length = utf8_length(text_.substr(at_));
+    if (length == 0) return refuse(fmt::format("the byte 0x{:02x} is no UTF-8", byte));
+    at_ += length;
+    return true;
+  }
+
+  bool read_head() {
+    ++at_;
+    if (peek() == '[') return refuse("[[...]] has no meaning here: write [TABLE]");
+    std::string name;
+    skip_blanks();
+    if (!read_name(name, "a table's name")) return false;
+    skip_blanks();
+    if (peek() == '.') return refuse("tables have one level here: write [TABLE]");
+    if (peek() != ']') {
+      return refuse(fmt::format("expected ']' behind '[{}', found {}", name, what_stands_here()));
+    }
+    ++at_;
+    for (const Configuration::TableHead& head : configuration_.tables) {
+      if (head.name != name) continue;
+      return refuse(fmt::format("the table [{}] is there already, in line {}", name, head.line));
+    }
+    keys_.clear();
+    configuration_.tables.push_back({std::move(name), line_});
+    return true;
+  }
+
+  bool read_entry() {
+    ConfigurationEntry entry;
+    entry.line = line_;
+    if (!read_name(entry.key, "a key")) return false;
+    skip_blanks();
+    if (peek() == '.') return refuse("a dotted key: write its table as [TABLE] above it");
+    if (peek() != '=') {
+      return refuse(
+          fmt::format("expected '=' behind '{}', found {}", entry.key, what_stands_here()));
+    }
+    ++at_;
+    if (configuration_.tables.empty()) {
+      return refuse(fmt::format("'{}' stands in no table; write [job] or the like above it",
+                                entry.key));
+    }
+    entry.table = configuration_.tables.back().name;
+    if (!keys_.insert(entry.key).second) {
+      return refuse(fmt::format("'{}' is in [{}] twice", entry.key, entry.table));
+    }
+    skip_blanks();
+    entry.is_list = peek() == '[';
+    if (entry.is_list ? !read_list(entry) : !read_value(entry.values.emplace_back())) return false;
+    configuration_.entries.push_back(std::move(entry));
+    return true;
+  }
+
+  bool read_name(std::string& name, std::string_view what) {
+    if (peek() == '"' || peek() == '\'') {
+      if (!read_text(name)) return false;
+    } else {
+      while (is_bare(peek())) name += text_[at_++];
+    }
+    if (!name.empty()) return true;
+    return refuse(fmt::format("expected {}, found {}", what, what_stands_here()));
+  }
+
+  bool read_list(ConfigurationEntry& entry) {
+    ++at_;
+    while (true) {
+      if (!skip_lines()) return false;
+      if (peek() == ']') break;
+      if (peek() == '[') return refuse("a list in a list: no option takes one");
+      if (!read_value(entry.values.emplace_back()) || !skip_lines()) return false;
+      if (peek() == ']') break;
+      if (peek() != ',') {
+        return refuse(fmt::format("expected ',' or ']' in the list of '{}', found {}", entry.key,
+                                  what_stands_here()));
+      }
+      ++at_;
+    }
+    ++at_;
+    return true;
+  }
+
+  // Blanks, comments and line ends, which may stand in a list.
+  bool skip_lines() {
+    while (at_ < text_.size()) {
+      skip_blanks();
+      if (!at_line_end()) return true;
+      if (!end_line("a list")) return false;
+    }
+    return refuse("a list has no end: expected ']'");
+  }
+
+  bool read_value(ConfigurationValue& value) {
+    if (peek() == '"' || peek() == '\'') return read_text(value.text);
+    if (peek() == '{') return refuse("an inline table: no option takes one");
+    const std::size_t begin = at_;
+    while (is_bare(peek()) || peek() == '+' || peek() == '.' || peek() == ':') ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word == "true" || word == "false") {
+      value.type = ConfigurationValue::Type::on_off;
+      value.text = word;
+      return true;
+    }
+    if (read_number(word, value)) return true;
+    if (word.empty()) return refuse("expected a value, found " + what_stands_here());
+    return refuse(fmt::format(
+        "'{}' is no value: texts stand in quotes, numbers are like 4 or 1.5, switches true or false",
+        word));
+  }
+
+  bool read_text(std::string& text) {
+    const char quote = peek();
+    if (peek(1) == quote && peek(2) == quote) {
+      return refuse("a text of several lines: no option takes one");
+    }
+    ++at_;
+    while (peek() != quote) {
+      if (at_ >= text_.size() || peek() == '\n' || (peek() == '\r' && peek(1) == '\n')) {
+        return refuse(fmt::format("a text has no end: expected {} in this line", quote));
+      }
+      if (peek() == '\\' && quote == '"') {
+        if (!read_escape(text)) return false;
+        continue;
+      }
+      const std::size_t begin = at_;
+      if (!skip_character("a text")) return false;
+      text += text_.substr(begin, at_ - begin);
+    }
+    ++at_;
+    return true;
+  }
+
+  bool read_escape(std::string& text) {
+    constexpr std::string_view names = "btnfr\"\\";
+    constexpr std::string_view meanings = "\b\t\n\f\r\"\\";
+    const char name = peek(1);
+    const std::size_t digits = name == 'u' ? 4 : name == 'U' ? 8 : 0;
+    const std::size_t found = name == '\0' ? names.npos : names.find(name);
+    if (found != names.npos) {
+      text += meanings[found];
+      at_ += 2;
+      return true;
+    }
+    const std::string_view code = text_.substr(std::min(at_ + 2, text_.size()), digits);
+    std::uint32_t point = 0;
+    const auto [end, error] = std::from_chars(code.data(), code.data() + code.size(), point, 16);
+    if (digits == 0 || code.size() != digits || error != std::errc() ||
+        end != code.data() + code.size() || !append_utf8(point, text)) {
+      return refuse(
+          "an escape that means nothing: \\\\ is a backslash, \\\" a quote; others: \\b \\t \\n \\f "
+          "\\r \\uXXXX \\UXXXXXXXX");
+    }
+    at_ += 2 + digits;
+    return true;
+  }
+
+  // Whether `word` is one; its text without underscores and in decimal.
+  static bool read_number(std::string_view word, ConfigurationValue& value) {
+    std::string plain;
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      if (word[i] != '_') {
+        plain += word[i];
+      } else if (i == 0 || i + 1 == word.size() || !is_bare(word[i - 1]) || !is_bare(word[i + 1]) ||
+                 word[i - 1] == '_' || word[i + 1] == '_') {
+        return false;
+      }
+    }
+    return read_integer(plain, value) || read_decimal(plain, value);
+  }
+
+  static bool read_integer(std::string_view word, ConfigurationValue& value) {
+    int base = 10;
+    std::int64_t number = 0;
+    if (word.starts_with("0x")) base = 16;
+    if (word.starts_with("0o")) base = 8;
+    if (word.starts_with("0b")) base = 2;
+    std::string_view digits = word;
+    if (base != 10) {
+      digits.remove_prefix(2);
+      if (digits.starts_with('-')) return false;
+    } else {
+      if (digits.starts_with('+')) digits.remove_prefix(1);
+      if (digits.starts_with('-') && digits != word) return false;
+      const std::string_view unsigned_digits = digits.substr(digits.starts_with('-') ? 1 : 0);
+      if (unsigned_digits.size() > 1 && unsigned_digits.front() == '0') return false;
+    }
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+      return false;
+    }
+    value.type = ConfigurationValue::Type::integer;
+    value.text = std::to_string(number);
+    return true;
+  }
+
+  // TOML wants a digit on both sides of the point, and no zeros in front.
+  static bool read_decimal(std::string_view word, ConfigurationValue& value) {
+    std::string_view rest = word;
+    if (rest.starts_with('+') || rest.starts_with('-')) rest.remove_prefix(1);
+    const auto skip_digits = [&rest] {
+      std::size_t count = 0;
+      while (count < rest.size() && is_digit(rest[count])) ++count;
+      rest.remove_prefix(count);
+      return count;
+    };
+    const bool zero_in_front = rest.size() > 1 && rest[0] == '0' && is_digit(rest[1]);
+    if (zero_in_front || skip_digits() == 0) return false;
+    bool is_decimal = false;
+    if (rest.starts_with('.')) {
+      rest.remove_prefix(1);
+      if (skip_digits() == 0) return false;
+      is_decimal = true;
+    }
+    if (rest.starts_with('e') || rest.starts_with('E')) {
+      rest.remove_prefix(1);
+      if (rest.starts_with('+') || rest.starts_with('-')) rest.remove_prefix(1);
+      if (skip_digits() == 0) return false;
+      is_decimal = true;
+    }
+    if (!rest.empty() || !is_decimal) return false;
+    value.type = ConfigurationValue::Type::decimal;
+    value.text = word.starts_with('+') ? word.substr(1) : word;
+    return true;
+  }
+
+  const std::string_view text_;
+  Configuration& configuration_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+  std::set<std::string> keys_;  // of the last table
+  Status status_;
+};
 
 }  // namespace
-
-std::string Configuration::place(const ConfigurationEntry& entry) const {
-  return fmt::format("{}:{}", file, entry.line);
-}
 
 Result<Configuration> parse_configuration(std::string_view text, std::string file) {
   if (text.size() > max_configuration_bytes) {
@@ -77,78 +338,10 @@ Result<Configuration> parse_configuration(std::string_view text, std::string fil
                   fmt::format("{}: {} bytes are no configuration; the most is {}", file,
                               text.size(), max_configuration_bytes));
   }
-  HUMMER_TRY(check_bytes(text, file));
-  toml::table parsed;
-  try {
-    parsed = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    return fault(file, error.source().begin.line, std::string(error.description()));
-  } catch (const std::logic_error&) {
-    return Status(ErrorCode::invalid_configuration,
-                  fmt::format("{}: this is no TOML: a table or a key in it is malformed", file));
-  }
   Configuration configuration;
-  for (const auto& [table_name, table_node] : parsed) {
-    const toml::table* const table = table_node.as_table();
-    if (table == nullptr) {
-      return fault(file, table_node.source().begin.line,
-                   fmt::format("'{}' stands in no table; write [job] above it", table_name.str()));
-    }
-    for (const auto& [key, node] : *table) {
-      ConfigurationEntry entry;
-      entry.table = table_name.str();
-      entry.key = key.str();
-      entry.line = static_cast<int>(node.source().begin.line);
-      entry.is_switch = node.is_boolean();
-      bool known = true;
-      if (const toml::array* const list = node.as_array()) {
-        for (const toml::node& element : *list) {
-          known = known && !element.is_boolean() && to_text(element, entry.values.emplace_back());
-        }
-      } else {
-        known = to_text(node, entry.values.emplace_back());
-      }
-      if (!known) {
-        return fault(file, node.source().begin.line,
-                     fmt::format("'{}' must be a text, a number, a boolean, or a list of texts or "
-                                 "numbers",
-                                 entry.key));
-      }
-      configuration.entries.push_back(std::move(entry));
-    }
-  }
-  std::stable_sort(configuration.entries.begin(), configuration.entries.end(),
-                   [](const auto& a, const auto& b) { return a.line < b.line; });
   configuration.file = std::move(file);
+  HUMMER_TRY(Reader(text, configuration).read());
   return configuration;
-}
-
-Status check_tables(const Configuration& configuration, std::span<const std::string_view> tables) {
-  for (const ConfigurationEntry& entry : configuration.entries) {
-    if (std::find(tables.begin(), tables.end(), entry.table) != tables.end()) continue;
-    const std::vector<std::string> names(tables.begin(), tables.end());
-    const std::string nearest = nearest_name(entry.table, names);
-    return {
-        ErrorCode::invalid_configuration,
-        fmt::format("{}: nothing reads the table [{}]{}", configuration.place(entry), entry.table,
-                    nearest.empty()
-                        ? "; there are [" + fmt::format("{}", fmt::join(names, "], [")) + "]"
-                        : ", did you mean [" + nearest + "]?")};
-  }
-  return {};
-}
-
-std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-  constexpr std::size_t too_far = 4;
-  std::string nearest;
-  std::size_t least = too_far;
-  for (const std::string& candidate : candidates) {
-    if (const std::size_t d = distance(name, candidate); d < least) {
-      least = d;
-      nearest = candidate;
-    }
-  }
-  return nearest;
 }
 
 }  // namespace hummer

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cstdlib>
 
 #include "control/client/job_status.hpp"
 #include "platform/run_task.hpp"
@@ -25,41 +24,12 @@ std::string list_jobs(const std::vector<const wire::JobStatus*>& jobs) {
 
 }  // namespace
 
-void ClusterAddress::add_options(CLI::App& app) {
-  app.add_option("--job-manager", job_manager, "address of the JobManager, host:port")
-      ->envname("HUMMER_JOB_MANAGER")
-      ->capture_default_str();
-  add_credential_options(app);
-}
-
-void ClusterAddress::add_credential_options(CLI::App& app) {
-  app.add_option("--token-file", token_file,
-                 "file with the cluster's token; or the token itself in HUMMER_TOKEN")
-      ->envname("HUMMER_TOKEN_FILE");
-  app.add_option("--tls-ca", tls.ca_file,
-                 "TLS: the certificates (PEM) of the CA that the cluster's are signed by")
-      ->envname("HUMMER_TLS_CA");
-  app.add_option("--tls-certificate", tls.certificate_file,
-                 "TLS: the own certificate (PEM), with those between it and the CA")
-      ->envname("HUMMER_TLS_CERTIFICATE");
-  app.add_option("--tls-key", tls.key_file, "TLS: its private key (PEM, without a passphrase)")
-      ->envname("HUMMER_TLS_KEY");
-  app.add_option("--tls-peer-name", tls.peer_name,
-                 "TLS: the name in the others' certificates, if not their host's name or address")
-      ->envname("HUMMER_TLS_PEER_NAME");
-}
-
-Result<Credentials> ClusterAddress::credentials(Platform& platform, TlsRole role) const {
-  const char* token = std::getenv("HUMMER_TOKEN");
-  return find_credentials(platform, token_file, token == nullptr ? "" : token, tls, role);
-}
-
 ClusterSession::~ClusterSession() {
   if (executor_) executor_->stop();
 }
 
 void ClusterSession::add_options(CLI::App& app) {
-  address_.add_options(app);
+  options_ = std::make_unique<CommandOptions<ClientSettings>>(app);
   app.footer(exit_codes_text);
 }
 
@@ -69,11 +39,15 @@ void ClusterSession::add_output_options(CLI::App& app) {
 }
 
 Status ClusterSession::open() {
-  Result<Credentials> credentials = address_.credentials(platform_, TlsRole::client);
+  ClientSettings settings;
+  const auto effective = options_->read(platform_, settings);
+  if (!effective.ok()) return effective.status();
+  Result<Credentials> credentials =
+      find_credentials(platform_, settings.credentials, TlsRole::client);
   if (!credentials.ok()) return credentials.status();
   executor_ = platform_.make_executor({.name = "client"});
   ClusterClientOptions options;
-  options.job_manager = address_.job_manager;
+  options.job_manager = settings.job_manager;
   options.token = std::move(credentials->token);
   options.tls = std::move(credentials->tls);
   options.over_rest = true;

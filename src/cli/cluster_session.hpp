@@ -1,43 +1,24 @@
-// ClusterSession: what all commands that ask a JobManager have in common: its options, a blocking
-// ask(), jobs by number or name, and the three forms of output.
+// ClusterSession: what all commands that ask a JobManager have in common: its options
+// (of the program "client", api/options/), a blocking ask(), jobs by number or name, and the three forms of output.
 //
 // Lifecycle: add_options → parse_words → open() → ask()*. Thread: the main thread.
 // Errors: as ClusterClient.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "cli/command.hpp"
+#include "cli/command_options.hpp"
 #include "cli/table.hpp"
 #include "control/client/cluster_client.hpp"
 #include "control/client/credentials.hpp"
 
 namespace hummer {
 
-inline constexpr const char* default_job_manager = "127.0.0.1:6123";
 inline constexpr const char* exit_codes_text =
     "Exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted.";
-
-// --job-manager, --token-file and the --tls options; each also as a variable, such as
-// HUMMER_TOKEN_FILE, and the token itself as HUMMER_TOKEN.
-struct ClusterAddress {
-  std::string job_manager = default_job_manager;
-  std::string token_file;
-  TlsOptions tls;
-
-  void add_options(CLI::App& app);
-  // Those of who is asked rather than asks.
-  void add_credential_options(CLI::App& app);
-  Result<Credentials> credentials(Platform& platform, TlsRole role) const;
-};
-
-// Those that take a value, for split_at_first_argument.
-inline constexpr std::array<std::string_view, 6> cluster_options_with_value{
-    "--job-manager",     "--token-file", "--tls-ca",
-    "--tls-certificate", "--tls-key",    "--tls-peer-name"};
 
 class ClusterSession {
  public:
@@ -65,11 +46,10 @@ class ClusterSession {
   void print(const Table& table);
   void print(std::string_view text) { (void)platform_.write_standard(1, text); }
   Platform& platform() { return platform_; }
-  const ClusterAddress& address() const { return address_; }
 
  private:
   Platform& platform_;
-  ClusterAddress address_;
+  std::unique_ptr<CommandOptions<ClientSettings>> options_;
   bool json_ = false;
   bool tsv_ = false;
   std::unique_ptr<Executor> executor_;

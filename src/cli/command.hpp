@@ -69,6 +69,6 @@ struct CommandWords {
   std::vector<std::string> of_job;
 };
 CommandWords split_at_first_argument(const std::vector<std::string>& words,
-                                     std::span<const std::string_view> options_with_value);
+                                     std::span<const std::string> options_with_value);
 
 }  // namespace hummer

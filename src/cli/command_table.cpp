@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cli/commands/checkpoint.hpp"
+#include "cli/commands/config.hpp"
 #include "cli/commands/end_job.hpp"
 #include "cli/commands/job_manager.hpp"
 #include "cli/commands/list.hpp"
@@ -30,6 +31,8 @@ std::span<const Command> cluster_commands() {
       Command{"taskmanagers", "", "workers of a cluster", &run_task_managers},
       Command{"checkpoint", "ls|inspect|verify PATH", "looks at checkpoints on disk",
               &run_checkpoint},
+      Command{"config", "show [PROGRAM] [--name VALUE]...", "options in effect, and where from",
+              &run_config},
   };
   return commands;
 }

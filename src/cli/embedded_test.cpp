@@ -47,7 +47,7 @@ TEST(RunEmbedded, AFunctionThatThrowsOrExecutesNothingFails) {
 }
 
 TEST(CommandWords, OwnOptionsEndAtTheFirstArgument) {
-  const std::string_view with_value[] = {"--job-manager"};
+  const std::string with_value[] = {"--job-manager"};
   const CommandWords split = split_at_first_argument(
       {"--detached", "--job-manager", "host:1", "a.job.so", "--input", "x"}, with_value);
   EXPECT_EQ(split.own,

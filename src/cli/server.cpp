@@ -1,7 +1,6 @@
 #include "cli/server.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 namespace hummer {
 namespace {
@@ -11,31 +10,14 @@ constexpr Nanoseconds reload_interval_ns = seconds(1);
 
 }  // namespace
 
-void LogSettings::add_options(CLI::App& app) {
-  app.add_option("--log-level", level,
-                 "what is logged: error, warning, info or debug, and ROOM=LEVEL for single rooms "
-                 "(net, control, cli), such as info,net=debug")
-      ->envname("HUMMER_LOG_LEVEL")
-      ->capture_default_str();
-  app.add_option("--log-format", format, "lines as text, or as one JSON object each: json")
-      ->envname("HUMMER_LOG_FORMAT")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
-}
-
-Result<ProcessLogOptions> LogSettings::options(std::string process) const {
-  Result<LogLevels> levels = LogLevels::parse(level);
-  if (!levels.ok()) return levels.status().with_context("--log-level " + level);
+Result<ProcessLogOptions> process_log_options(const LogSettings& settings, std::string process) {
+  Result<LogLevels> levels = LogLevels::parse(settings.level);
+  if (!levels.ok()) return levels.status().with_context("--log-level " + settings.level);
   ProcessLogOptions options;
   options.process = std::move(process);
   options.levels = *levels;
-  options.format = format == "json" ? LogFormat::json : LogFormat::text;
+  options.format = settings.format == "json" ? LogFormat::json : LogFormat::text;
   return options;
-}
-
-void add_insecure_option(CLI::App& app, bool& insecure) {
-  app.add_flag("--insecure", insecure,
-               "listen where other machines can reach it, though everybody is let in");
 }
 
 bool is_loopback(const SocketAddress& address) {

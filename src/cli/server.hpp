@@ -7,13 +7,10 @@
 
 #include <hummer/status.hpp>
 
+#include "api/options/settings.hpp"
 #include "control/log/process_log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace hummer {
 
@@ -21,18 +18,9 @@ inline constexpr const char* server_exit_codes_text =
     "Exit code: 0 ended by a signal in good order, 1 failure, 2 wrong usage, 130 or 143 ended at "
     "once by a second signal.";
 
-// --log-level, --log-format
-struct LogSettings {
-  std::string level = "info";
-  std::string format = "text";
-
-  void add_options(CLI::App& app);
-  // What was given, or what is wrong with it. `process`: "jobmanager".
-  Result<ProcessLogOptions> options(std::string process) const;
-};
-
-// --insecure
-void add_insecure_option(CLI::App& app, bool& insecure);
+// What was asked for by --log-level and --log-format, or what is wrong with it. `process`:
+// "jobmanager".
+Result<ProcessLogOptions> process_log_options(const LogSettings& settings, std::string process);
 
 // What it takes to be let in.
 struct Admission {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/cluster_session.hpp"
+#include "cli/command.hpp"
+#include "cli/command_options.hpp"
 #include "cli/server.hpp"
+#include "control/client/credentials.hpp"
 #include "control/job_manager/job_manager.hpp"
 
 namespace hummer {
@@ -21,56 +23,32 @@ int run_job_manager(const Invocation& invocation) {
   CLI::App app(
       "Runs the JobManager of a cluster: workers register with it, clients submit jobs to it.\n"
       "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one.");
-  std::string listen = default_job_manager, rest_listen;
-  ClusterAddress address;
-  double slot_timeout = 300, heartbeat_interval = 1, heartbeat_timeout = 5;
-  bool insecure = false;
-  app.add_option("--listen", listen, "host:port where workers and clients reach it; port 0: any")
-      ->envname("HUMMER_LISTEN")
-      ->capture_default_str();
-  app.add_option("--rest-listen", rest_listen,
-                 "host:port of the HTTP interface: REST, /metrics, /healthz [127.0.0.1:8081, "
-                 "where it is free]; none: without it")
-      ->envname("HUMMER_REST_LISTEN");
-  address.add_credential_options(app);
-  app.add_flag("--tls-verify-peer", address.tls.verify_peer,
-               "TLS: let in only who has a certificate of the CA, clients too")
-      ->envname("HUMMER_TLS_VERIFY_PEER");
-  app.add_option("--slot-timeout", slot_timeout, "seconds that a job waits for its slots")
-      ->check(CLI::Range(0.0, 1e6))
-      ->capture_default_str();
-  app.add_option("--heartbeat-interval", heartbeat_interval, "seconds between a worker's states")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->capture_default_str();
-  app.add_option("--heartbeat-timeout", heartbeat_timeout,
-                 "seconds of silence after which a worker counts as lost")
-      ->check(CLI::Range(0.02, 36000.0))
-      ->capture_default_str();
-  std::string state_directory;
-  app.add_option("--state-dir", state_directory,
-                 "directory of its own where it keeps jobs, so that they outlive it [none]")
-      ->envname("HUMMER_STATE_DIR");
-  add_insecure_option(app, insecure);
-  LogSettings log_settings;
-  log_settings.add_options(app);
+  const CommandOptions<JobManagerSettings> command_options(app);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
-  if (heartbeat_timeout < 2 * heartbeat_interval) {
+  JobManagerSettings settings;
+  if (const auto effective = command_options.read(platform, settings); !effective.ok()) {
+    return report(platform, effective.status());
+  }
+  if (settings.heartbeat_timeout_s < 2 * settings.heartbeat_interval_s) {
     return report(platform, {ErrorCode::invalid_argument,
                              "--heartbeat-timeout must be at least twice --heartbeat-interval, "
                              "else one late state is a loss"});
   }
-  Result<ProcessLogOptions> log_options = log_settings.options("jobmanager");
+  Result<ProcessLogOptions> log_options = process_log_options(settings.log, "jobmanager");
   if (!log_options.ok()) return report(platform, log_options.status());
-  Result<Credentials> credentials = address.credentials(platform, TlsRole::server);
+  Result<Credentials> credentials =
+      find_credentials(platform, settings.credentials, TlsRole::server);
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
   const Admission admission{.by_token = !credentials->token.empty(),
-                            .by_certificate = tls != nullptr && address.tls.verify_peer,
-                            .insecure = insecure};
-  if (Status status = check_exposure(platform, "--listen", listen, admission); !status.ok()) {
+                            .by_certificate = tls != nullptr && settings.credentials.tls.verify_peer,
+                            .insecure = settings.insecure};
+  if (Status status = check_exposure(platform, "--listen", settings.listen, admission);
+      !status.ok()) {
     return report(platform, status);
   }
+  std::string rest_listen = settings.rest_listen;
   const bool rest_by_default = rest_listen.empty();
   if (rest_by_default) rest_listen = default_rest_address;
   if (rest_listen == "none") rest_listen.clear();
@@ -82,15 +60,15 @@ int run_job_manager(const Invocation& invocation) {
   ProcessLog process_log(platform, *std::move(log_options));
   const Logger log(&process_log, LogRoom::cli);
   JobManagerOptions options;
-  options.listen_address = listen;
+  options.listen_address = settings.listen;
   options.rest_address = rest_listen;
   options.rest_may_be_missing = rest_by_default;
   options.token = std::move(credentials->token);
   options.tls = tls;
-  options.state_directory = std::move(state_directory);
-  options.slot_timeout_ns = in_nanoseconds(slot_timeout);
-  options.heartbeat_interval_ns = in_nanoseconds(heartbeat_interval);
-  options.heartbeat_timeout_ns = in_nanoseconds(heartbeat_timeout);
+  options.state_directory = settings.state_directory;
+  options.slot_timeout_ns = in_nanoseconds(settings.slot_timeout_s);
+  options.heartbeat_interval_ns = in_nanoseconds(settings.heartbeat_interval_s);
+  options.heartbeat_timeout_ns = in_nanoseconds(settings.heartbeat_timeout_s);
   options.log = Logger(&process_log, LogRoom::control);
   options.process_log = &process_log;
   const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/configuration_page.hpp"
 #include "cli/exit_codes.hpp"
 #include "control/metrics/metrics_text.hpp"
 #include "control/rest/rest_api.hpp"
@@ -33,6 +34,7 @@ constexpr Page pages[] = {
     {"openapi", "docs/openapi.json", &open_api_document},
     {"metrics", "docs/metrics.md", &metrics_page},
     {"exit_codes", "docs/exit_codes.md", &exit_codes_page},
+    {"configuration", "docs/configuration.md", &configuration_page},
 };
 
 }  // namespace
@@ -41,7 +43,7 @@ int run_reference(const Invocation& invocation) {
   CLI::App app("Prints a reference page that is written from the engine's own tables.");
   std::string name, footer = "Pages:\n";
   app.add_option("PAGE", name, "which page")->required();
-  for (const Page& page : pages) footer += fmt::format("  {:<10} {}\n", page.name, page.file);
+  for (const Page& page : pages) footer += fmt::format("  {:<14} {}\n", page.name, page.file);
   app.footer(footer);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
   for (const Page& page : pages) {

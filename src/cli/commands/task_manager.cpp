@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/cluster_session.hpp"
+#include "cli/command.hpp"
+#include "cli/command_options.hpp"
 #include "cli/job_file.hpp"
 #include "cli/server.hpp"
+#include "control/client/credentials.hpp"
 #include "control/task_manager/task_manager.hpp"
 
 namespace hummer {
 namespace {
 
 constexpr std::uint64_t wanted_descriptors = 65'536;
-constexpr const char* default_rest_address = "127.0.0.1:0";
 
 // What was given, an address per interface, or the default.
 Result<std::vector<std::string>> data_addresses(Platform& platform,
@@ -60,52 +61,27 @@ int run_task_manager(const Invocation& invocation) {
       "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one. When the "
       "JobManager\n"
       "is gone it cancels what it runs and registers again, for ever.");
-  ClusterAddress address;
-  TaskManagerOptions options;
-  options.slots = platform.processors();
-  std::vector<std::string> given, interfaces;
-  bool insecure = false;
-  address.add_options(app);
-  app.add_option("--slots", options.slots, "parts of jobs that run at once [one per processor]")
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--id", options.id, "name in the cluster, of one live worker at a time [drawn]");
-  app.add_option("--host", options.host,
-                 "name of the machine: workers with the same one share it [the machine's]");
-  app.add_option("--data-address", given,
-                 "[INTERFACE=]HOST:PORT where other workers send data; once per interface; port 0: "
-                 "any [127.0.0.1:0]")
-      ->allow_extra_args(false);
-  app.add_option("--data-interface", interfaces, "the address of this network interface likewise")
-      ->allow_extra_args(false);
-  app.add_option(
-         "--memory-limit", options.memory_limit_bytes,
-         "what jobs may hold in memory, such as 4G; state beyond it goes to disk [no limit]")
-      ->transform(CLI::AsSizeValue(false));
-  app.add_option("--spill-dir", options.spill_directory,
-                 "where state goes that has no room in memory [/var/tmp]");
-  options.rest_address = default_rest_address;
-  app.add_option("--rest-listen", options.rest_address,
-                 "host:port of the HTTP interface: /metrics, /healthz, /v1/logs; port 0: any; "
-                 "none: without it")
-      ->envname("HUMMER_REST_LISTEN")
-      ->capture_default_str();
-  add_insecure_option(app, insecure);
-  LogSettings log_settings;
-  log_settings.add_options(app);
+  const CommandOptions<TaskManagerSettings> command_options(app);
   app.footer(server_exit_codes_text);
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
 
-  Result<ProcessLogOptions> log_options = log_settings.options("taskmanager");
+  TaskManagerSettings settings;
+  if (const auto effective = command_options.read(platform, settings); !effective.ok()) {
+    return report(platform, effective.status());
+  }
+  Result<ProcessLogOptions> log_options = process_log_options(settings.log, "taskmanager");
   if (!log_options.ok()) return report(platform, log_options.status());
   // Who sends data is a worker, and has a certificate like this one.
-  address.tls.verify_peer = true;
-  Result<Credentials> credentials = address.credentials(platform, TlsRole::both);
+  settings.credentials.tls.verify_peer = true;
+  Result<Credentials> credentials =
+      find_credentials(platform, settings.credentials, TlsRole::both);
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
   const Admission admission{.by_token = !credentials->token.empty(),
                             .by_certificate = tls != nullptr,
-                            .insecure = insecure};
-  Result<std::vector<std::string>> addresses = data_addresses(platform, given, interfaces);
+                            .insecure = settings.insecure};
+  Result<std::vector<std::string>> addresses = 
+      data_addresses(platform, settings.data_addresses, settings.data_interfaces);
   if (!addresses.ok()) return report(platform, addresses.status());
   for (const std::string& data : *addresses) {
     if (Status status =
@@ -114,13 +90,14 @@ int run_task_manager(const Invocation& invocation) {
       return report(platform, status);
     }
   }
-  if (options.rest_address == "none") options.rest_address.clear();
-  if (!options.rest_address.empty()) {
+  TaskManagerOptions options;
+  if (settings.rest_listen != "none") {
     const Status status =
-        check_exposure(platform, "--rest-listen", options.rest_address, admission);
+        check_exposure(platform, "--rest-listen", settings.rest_listen, admission);
     if (!status.ok()) return report(platform, status);
+    options.rest_address = settings.rest_listen;
   }
-  if (Status status = check_reach(platform, address.job_manager, *addresses); !status.ok()) {
+  if (Status status = check_reach(platform, settings.job_manager, *addresses); !status.ok()) {
     return report(platform, status);
   }
   BuiltInJobLibraries built_in;
@@ -134,7 +111,12 @@ int run_task_manager(const Invocation& invocation) {
   ProcessLog process_log(platform, *std::move(log_options));
   const Logger log(&process_log, LogRoom::cli);
   (void)platform.raise_descriptor_limit(wanted_descriptors);
-  options.job_manager = address.job_manager;
+  options.job_manager = settings.job_manager;
+  options.slots = settings.slots == 0 ? platform.processors() : settings.slots;
+  options.id = settings.id;
+  options.host = settings.host;
+  options.memory_limit_bytes = settings.memory_limit_bytes;
+  options.spill_directory = settings.spill_directory;
   options.token = std::move(credentials->token);
   options.tls = tls;
   options.data_addresses = *addresses;
@@ -145,10 +127,10 @@ int run_task_manager(const Invocation& invocation) {
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
   TaskManager task_manager(platform, libraries, std::move(options));
   if (Status status = task_manager.start(); !status.ok()) {
-    return report(platform, explain_listen_failure(std::move(status), "--data-address"));
+    return report(platform, explain_listen_failure(std::move(status), "--data-address or --rest-listen"));
   }
   log.info(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
-                       address.job_manager));
+                       settings.job_manager));
   if (const auto rest = task_manager.rest_address()) {
     log.info(fmt::format("HTTP interface at {}://{}/metrics", tls != nullptr ? "https" : "http",
                          rest->to_string()));

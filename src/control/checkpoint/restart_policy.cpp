@@ -38,7 +38,10 @@ std::optional<Nanoseconds> RestartPolicy::failed(Nanoseconds now) {
 
 RestartStrategy effective_strategy(const RestartStrategy& strategy, bool checkpoints) {
   if (strategy.is_set || !checkpoints) return strategy;
-  return RestartStrategy::exponential(strategy.delay_ms, strategy.longest_delay_ms);
+  RestartStrategy exponential = strategy;
+  exponential.kind = RestartStrategy::Kind::exponential;
+  exponential.is_set = true;
+  return exponential;
 }
 
 }  // namespace hummer

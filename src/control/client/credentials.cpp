@@ -48,6 +48,11 @@ Result<Credentials> find_credentials(Platform& platform, const std::string& toke
   return found;
 }
 
+Result<Credentials> find_credentials(Platform& platform, const CredentialSettings& settings,
+                                     TlsRole role) {
+  return find_credentials(platform, settings.token_file, settings.token, settings.tls, role);
+}
+
 Result<Credentials> find_credentials(Platform& platform, const EnvironmentOptions& options,
                                      TlsRole role) {
   TlsOptions tls;

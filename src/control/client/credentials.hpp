@@ -10,6 +10,7 @@
 #include <hummer/environment.hpp>
 #include <hummer/status.hpp>
 
+#include "api/options/settings.hpp"
 #include "net/frame.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
@@ -25,6 +26,10 @@ struct Credentials {
 // file or option.
 Result<Credentials> find_credentials(Platform& platform, const std::string& token_file,
                                      const std::string& token, const TlsOptions& tls, TlsRole role);
+
+// As a program's options say.
+Result<Credentials> find_credentials(Platform& platform, const CredentialSettings& settings,
+                                     TlsRole role);
 
 // Of a client of a cluster, or (role both) of a process of a fixed one, which all know each other
 // by certificates.
