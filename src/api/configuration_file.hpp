@@ -1,5 +1,5 @@
-// Where options come from, as this process finds them: its HUMMER_* variables, and the configuration
-// file that the flags or a variable name.
+// Where options come from, as this process finds them: its HUMMER_* variables, and the
+// configuration file that the flags or a variable name.
 #pragma once
 
 #include <string>

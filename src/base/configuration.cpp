@@ -74,8 +74,8 @@ class Reader {
   bool end_line(std::string_view behind) {
     skip_blanks();
     if (!at_line_end()) {
-      return refuse(fmt::format("{} stands behind {}; begin a new line",
-                                what_stands_here(), behind.empty() ? "nothing" : behind));
+      return refuse(fmt::format("{} stands behind {}; begin a new line", what_stands_here(),
+                                behind.empty() ? "nothing" : behind));
     }
     if (peek() == '#' && !skip_comment()) return false;
     if (peek() == '\r') ++at_;
@@ -136,8 +136,8 @@ class Reader {
     }
     ++at_;
     if (configuration_.tables.empty()) {
-      return refuse(fmt::format("'{}' stands in no table; write [job] or the like above it",
-                                entry.key));
+      return refuse(
+          fmt::format("'{}' stands in no table; write [job] or the like above it", entry.key));
     }
     entry.table = configuration_.tables.back().name;
     if (!keys_.insert(entry.key).second) {
@@ -201,9 +201,10 @@ class Reader {
     }
     if (read_number(word, value)) return true;
     if (word.empty()) return refuse("expected a value, found " + what_stands_here());
-    return refuse(fmt::format(
-        "'{}' is no value: texts stand in quotes, numbers are like 4 or 1.5, switches true or false",
-        word));
+    return refuse(
+        fmt::format("'{}' is no value: texts stand in quotes, numbers are like 4 or 1.5, switches "
+                    "true or false",
+                    word));
   }
 
   bool read_text(std::string& text) {
@@ -245,7 +246,8 @@ class Reader {
     if (digits == 0 || code.size() != digits || error != std::errc() ||
         end != code.data() + code.size() || !append_utf8(point, text)) {
       return refuse(
-          "an escape that means nothing: \\\\ is a backslash, \\\" a quote; others: \\b \\t \\n \\f "
+          "an escape that means nothing: \\\\ is a backslash, \\\" a quote; others: \\b \\t \\n "
+          "\\f "
           "\\r \\uXXXX \\UXXXXXXXX");
     }
     at_ += 2 + digits;

@@ -11,8 +11,9 @@
 // The language is the part of TOML 1.0 that options need: tables of one level with bare or quoted
 // names; keys likewise; texts in one line ("…" with escapes, '…' without), whole numbers, decimal
 // numbers, true and false, and lists of those; comments; UTF-8. What TOML has beyond it (dotted
-// keys, [[…]], inline tables, lists in lists, texts of several lines, dates, inf and nan) is refused
-// by name, never read as something else. So every accepted file is TOML and means the same there.
+// keys, [[…]], inline tables, lists in lists, texts of several lines, dates, inf and nan) is
+// refused by name, never read as something else. So every accepted file is TOML and means the same
+// there.
 //
 // Why a reader of our own: what Debian 12 packages breaks on malformed files, which are somebody's
 // typing mistake here. toml++ 3.3 has undefined behaviour (marzer/tomlplusplus#294, "[&"), toml11

@@ -48,11 +48,43 @@ TEST(Configuration, ValuesAreThoseOfToml) {
 }
 
 TEST(Configuration, WhatIsNoValueIsRefused) {
-  for (const char* text : {"01", "1__0", "_1", "1_", ".5", "5.", "1e", "0x", "0x-1", "--1", "+-1",
-                           "inf", "nan", "True", "9223372036854775808", "1979-05-27",
-                           "07:32:00", "a", "", "=", "[[1]]", "{ y = 1 }", "\"a", "'a", "\"\"\"a\"\"\"",
-                           "'''a'''", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\U00110000\"", "1 2",
-                           "[1", "[1 2]", "[,]", "\"\xFF\"", "\"a\x01\"", "\"\x7f\""}) {
+  for (const char* text : {"01",
+                           "1__0",
+                           "_1",
+                           "1_",
+                           ".5",
+                           "5.",
+                           "1e",
+                           "0x",
+                           "0x-1",
+                           "--1",
+                           "+-1",
+                           "inf",
+                           "nan",
+                           "True",
+                           "9223372036854775808",
+                           "1979-05-27",
+                           "07:32:00",
+                           "a",
+                           "",
+                           "=",
+                           "[[1]]",
+                           "{ y = 1 }",
+                           "\"a",
+                           "'a",
+                           "\"\"\"a\"\"\"",
+                           "'''a'''",
+                           "\"\\x\"",
+                           "\"\\u12\"",
+                           "\"\\ud800\"",
+                           "\"\\U00110000\"",
+                           "1 2",
+                           "[1",
+                           "[1 2]",
+                           "[,]",
+                           "\"\xFF\"",
+                           "\"a\x01\"",
+                           "\"\x7f\""}) {
     EXPECT_TRUE(value_of(text).starts_with("E1001: h.toml:")) << text << ": " << value_of(text);
   }
 }
@@ -79,8 +111,7 @@ TEST(Configuration, MistakesAreNamedByLine) {
   EXPECT_EQ(refusal("[job]\r\nparallelism = 4\r\n"), "ok");
   EXPECT_EQ(refusal("\xEF\xBB\xBF# from elsewhere\n"), "ok");
   EXPECT_EQ(refusal(""), "ok");
-  EXPECT_EQ(refusal(std::string(1, '\0')),
-            "E1001: h.toml:1: expected a key, found the byte 0x00");
+  EXPECT_EQ(refusal(std::string(1, '\0')), "E1001: h.toml:1: expected a key, found the byte 0x00");
   EXPECT_TRUE(refusal("[job]\nx = [\n1,\n\n").starts_with("E1001: h.toml:5: a list has no end"));
   EXPECT_TRUE(refusal(std::string(2 << 20, '#')).starts_with("E1001: h.toml: 2097152 bytes"));
 }

@@ -7,8 +7,8 @@ namespace hummer {
 namespace {
 
 TEST(NearestName, OneMistakeIsForgiven) {
-  const std::vector<std::string> names{"parallelism", "quiet", "spin-us", "id", "tls-ca",
-                                       "tls-key"};
+  const std::vector<std::string> names{"parallelism", "quiet",  "spin-us",
+                                       "id",          "tls-ca", "tls-key"};
   EXPECT_EQ(nearest_name("paralelism", names), "parallelism");
   EXPECT_EQ(nearest_name("spin_us", names), "spin-us");
   EXPECT_EQ(nearest_name("tls-c", names), "tls-ca");

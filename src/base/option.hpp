@@ -1,5 +1,5 @@
-// Option: one row of the options' table; what it is called everywhere, its type, and where its value
-// goes.
+// Option: one row of the options' table; what it is called everywhere, its type, and where its
+// value goes.
 //
 //   field<&TaskManagerSettings::slots>({.name = "slots", .value = "N", .least = 1, .most = 4096,
 //                                       .otherwise = "one per processor",
@@ -9,10 +9,10 @@
 // [taskmanager]; --help, docs/configuration.md, `config show` and every message about it come from
 // this row. The default is what a default-constructed settings struct holds.
 //
-// To add an option: a member in the settings struct (api/options/settings.hpp, or EnvironmentOptions
-// for jobs), a row beside the others in api/options/, and the use of the member; then
-// `hummer reference configuration > docs/configuration.md`. A test fails on a member without a row
-// and on a row that changes no member.
+// To add an option: a member in the settings struct (api/options/settings.hpp, or
+// EnvironmentOptions for jobs), a row beside the others in api/options/, and the use of the member;
+// then `hummer reference configuration > docs/configuration.md`. A test fails on a member without a
+// row and on a row that changes no member.
 //
 // Rows are constants. Errors of parse_option: invalid_argument, "expected ..., not '...'".
 #pragma once
@@ -60,12 +60,12 @@ struct Option {
   std::string_view implied = {};                   // value of the bare flag; empty: it needs one
   std::string_view otherwise = {};                 // the default, where it is not the member's
   std::string_view description = {};
-  bool shared = false;    // the file's table [cluster] may hold it too, for all programs
-  bool secret = false;    // shown as ***
-  bool in_flags = true;   // --name
-  bool in_files = true;   // a key of the program's table
-  bool many = false;      // a list: separated by commas, or given several times (set by field)
-  bool negated = false;   // a switch that turns the member off (set by negated_field)
+  bool shared = false;   // the file's table [cluster] may hold it too, for all programs
+  bool secret = false;   // shown as ***
+  bool in_flags = true;  // --name
+  bool in_files = true;  // a key of the program's table
+  bool many = false;     // a list: separated by commas, or given several times (set by field)
+  bool negated = false;  // a switch that turns the member off (set by negated_field)
   void (*store)(const Option& option, const OptionValue& value, void* settings) = nullptr;
   OptionValue (*load)(const Option& option, const void* settings) = nullptr;
 };
@@ -75,8 +75,8 @@ std::string variable_of(const Option& option);
 // What a value must be: "a whole number from 1 to 4096".
 std::string expectation(const Option& option);
 
-// The value that texts of flags or a variable mean. REQUIRES: at least one text. Of several texts for
-// an option that takes one the last counts.
+// The value that texts of flags or a variable mean. REQUIRES: at least one text. Of several texts
+// for an option that takes one the last counts.
 Result<OptionValue> parse_option(const Option& option, std::span<const std::string> texts);
 // The value that the file's entry means; its types must fit.
 Result<OptionValue> parse_option(const Option& option, const ConfigurationEntry& entry);

@@ -1,4 +1,5 @@
-// field<&Settings::member>(row): an option whose value is that member; option.hpp says what a row is.
+// field<&Settings::member>(row): an option whose value is that member; option.hpp says what a row
+// is.
 //
 // Members of members: field<&Settings::access, &ClusterAccess::token_file>. Types: bool, integers,
 // double, std::string, std::vector<std::string>, and enumerations whose values 0, 1, ... are the
@@ -112,8 +113,7 @@ constexpr auto field(Option row) {
   row.many = option_field_detail::is_list<Type>;
   row.store = [](const Option& option, const OptionValue& value, void* settings) {
     option_field_detail::store_member(
-        option, value,
-        option_field_detail::reach<path...>(*static_cast<Settings*>(settings)));
+        option, value, option_field_detail::reach<path...>(*static_cast<Settings*>(settings)));
   };
   row.load = [](const Option& option, const void* settings) {
     return option_field_detail::load_member(

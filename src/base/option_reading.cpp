@@ -22,8 +22,8 @@ bool is_service_link(const EnvironmentVariable& variable) {
   return variable.name.ends_with("_SERVICE_HOST") ||
          variable.name.find("_SERVICE_PORT") != std::string::npos ||
          variable.name.find("_TCP") != std::string::npos ||
-         variable.name.find("_UDP") != std::string::npos ||
-         variable.value.starts_with("tcp://") || variable.value.starts_with("udp://");
+         variable.name.find("_UDP") != std::string::npos || variable.value.starts_with("tcp://") ||
+         variable.value.starts_with("udp://");
 }
 
 bool is_of_others(const EnvironmentVariable& variable) {

@@ -1,13 +1,13 @@
 // read_options: a program's settings, from the file, the environment and the flags.
 //
-// Later ones win: default < file, table [cluster] < file, the program's own table < variable < flag.
-// A variable that is empty counts as not set. Names are checked for all programs, values of the file
-// too: a file is right or wrong whoever reads it, and a misspelt variable is an error rather than
-// without effect.
+// Later ones win: default < file, table [cluster] < file, the program's own table < variable <
+// flag. A variable that is empty counts as not set. Names are checked for all programs, values of
+// the file too: a file is right or wrong whoever reads it, and a misspelt variable is an error
+// rather than without effect.
 //
-// Pure: who calls it has read the file and the environment. Errors name the place (file:line, variable
-// or flag) and what is expected or was meant: invalid_configuration of the file, unknown_option or
-// invalid_argument of variables and flags.
+// Pure: who calls it has read the file and the environment. Errors name the place (file:line,
+// variable or flag) and what is expected or was meant: invalid_configuration of the file,
+// unknown_option or invalid_argument of variables and flags.
 #pragma once
 
 #include <span>
@@ -68,8 +68,8 @@ std::string described(const OptionProgram& program, const Option& option);
 // Whether all names and values of the file, and the names of the variables, are right.
 Status check_sources(std::span<const OptionProgram> programs, const OptionSources& sources);
 
-// Checks the sources and stores into `settings`, which is of the program's struct. All options, in the
-// table's order.
+// Checks the sources and stores into `settings`, which is of the program's struct. All options, in
+// the table's order.
 Result<std::vector<EffectiveOption>> read_options(const OptionProgram& program,
                                                   std::span<const OptionProgram> programs,
                                                   const OptionSources& sources, void* settings);

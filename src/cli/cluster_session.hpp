@@ -1,5 +1,6 @@
 // ClusterSession: what all commands that ask a JobManager have in common: its options
-// (of the program "client", api/options/), a blocking ask(), jobs by number or name, and the three forms of output.
+// (of the program "client", api/options/), a blocking ask(), jobs by number or name, and the three
+// forms of output.
 //
 // Lifecycle: add_options → parse_words → open() → ask()*. Thread: the main thread.
 // Errors: as ClusterClient.
@@ -32,6 +33,8 @@ class ClusterSession {
   void add_output_options(CLI::App& app);
 
   Status open();
+  // Instead of the JobManager, asks another process of the cluster. REQUIRES: open().
+  void turn_to(const std::string& address);
   Result<wire::ClientAnswer> ask(wire::ClientRequest request);
   // By number, or by a name that one live job has, or one job at all.
   Result<std::uint64_t> find_job(const std::string& number_or_name);
@@ -53,6 +56,7 @@ class ClusterSession {
   bool json_ = false;
   bool tsv_ = false;
   std::unique_ptr<Executor> executor_;
+  ClusterClientOptions client_options_;
   std::unique_ptr<ClusterClient> client_;
 };
 

@@ -10,9 +10,8 @@ OptionFlags::OptionFlags(CLI::App& app, const OptionProgram& program) {
     if (!option.in_flags) continue;
     const std::string name = fmt::format("--{}", option.name);
     const std::string description = described(program, option);
-    CLI::Option* const flag = option.type == OptionType::on_off
-                                  ? app.add_flag(name, description)
-                                  : app.add_option(name, description);
+    CLI::Option* const flag = option.type == OptionType::on_off ? app.add_flag(name, description)
+                                                                : app.add_option(name, description);
     if (option.type != OptionType::on_off) flag->type_name(std::string(option.value));
     if (!option.implied.empty()) flag->expected(0, 1)->default_str(std::string(option.implied));
     flag->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

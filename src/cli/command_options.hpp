@@ -3,10 +3,11 @@
 //   CommandOptions<ClientSettings> options(app);      // --job-manager, --token-file ...
 //   parse_words(app, ...);
 //   ClientSettings settings;
-//   if (auto read = options.read(platform, settings); !read.ok()) return report(platform, read.status());
+//   if (auto read = options.read(platform, settings); !read.ok()) return report(platform,
+//   read.status());
 //
-// CLI11 only cuts the words: types, limits and defaults are those of the table, for flags as for the
-// file and the environment.
+// CLI11 only cuts the words: types, limits and defaults are those of the table, for flags as for
+// the file and the environment.
 //
 // Lifecycle: made before parse_words, read after it while `app` lives. Thread: the main thread.
 #pragma once
@@ -51,7 +52,8 @@ class CommandOptions {
   OptionFlags flags_;
 };
 
-// "--job-manager" and the like: those of the program that take a value, for split_at_first_argument.
+// "--job-manager" and the like: those of the program that take a value, for
+// split_at_first_argument.
 std::vector<std::string> options_with_value(const OptionProgram& program);
 
 }  // namespace hummer

@@ -90,8 +90,8 @@ std::string configuration_page() {
         "| option | type | unit | default | variable | what it does |\n"
         "|---|---|---|---|---|---|\n";
     for (const Option& option : program.options) {
-      page += fmt::format("| {} | {} | {} | {} | `{}` | {} |\n", name_cell(option),
-                          type_of(option), option.type == OptionType::size ? "bytes" : option.unit,
+      page += fmt::format("| {} | {} | {} | {} | `{}` | {} |\n", name_cell(option), type_of(option),
+                          option.type == OptionType::size ? "bytes" : option.unit,
                           default_text(program, option), variable_of(option), option.description);
     }
   }

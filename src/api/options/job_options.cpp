@@ -1,5 +1,5 @@
-// The options of jobs: of programs with a job inside, of `hummer run`, and of what follows the library
-// in `hummer submit`.
+// The options of jobs: of programs with a job inside, of `hummer run`, and of what follows the
+// library in `hummer submit`.
 #include "api/options/option_programs.hpp"
 #include "api/options/shared_rows.hpp"
 
@@ -64,14 +64,13 @@ constexpr OptionOf<O> at_least_once(Option row) {
 
 constexpr std::array running_rows{
     row_without_field<O>(config_row),
-    field<&O::parallelism>(
-        {.name = "parallelism",
-         .value = "N",
-         .unit = "slots",
-         .least = 1,
-         .most = 4096,
-         .otherwise = "one per processor",
-         .description = "slots, and parallelism of operators that set none"}),
+    field<&O::parallelism>({.name = "parallelism",
+                            .value = "N",
+                            .unit = "slots",
+                            .least = 1,
+                            .most = 4096,
+                            .otherwise = "one per processor",
+                            .description = "slots, and parallelism of operators that set none"}),
     field<&O::batch_records>({.name = "batch-records",
                               .value = "N",
                               .unit = "records",
@@ -98,12 +97,13 @@ constexpr std::array running_rows{
                                 .choices = window_strategies,
                                 .description = "how records reach windows: automatic, repartition "
                                                "or partial"}),
-    field<&O::spin_us>({.name = "spin-us",
-                        .value = "N",
-                        .unit = "us",
-                        .least = -1,
-                        .most = 1e9,
-                        .description = "how long an idle slot polls before it parks; -1: for ever"}),
+    field<&O::spin_us>(
+        {.name = "spin-us",
+         .value = "N",
+         .unit = "us",
+         .least = -1,
+         .most = 1e9,
+         .description = "how long an idle slot polls before it parks; -1: for ever"}),
     field<&O::pin_slots>({.name = "pin-slots", .description = "pin each slot to a processor"}),
     negated_field<&O::chaining>({.name = "no-chaining", .description = "do not fuse operators"}),
     field<&O::process>({.name = "process",
@@ -169,8 +169,8 @@ constexpr std::array checkpoint_rows{
                                           .description = "complete checkpoints that are kept"}),
     field<&O::checkpoints, &C::keep_at_end>(
         {.name = "keep-checkpoints", .description = "also those of a job that has finished"}),
-    at_least_once({.name = "at-least-once",
-                   .description = "inputs do not wait for each other at a barrier"}),
+    at_least_once(
+        {.name = "at-least-once", .description = "inputs do not wait for each other at a barrier"}),
     field<&O::checkpoints, &C::unaligned>(
         {.name = "checkpoint-unaligned",
          .description = "barriers overtake records that wait, which are saved too"}),
@@ -254,8 +254,7 @@ constexpr std::array cluster_rows{
                                         "running"}),
 };
 
-constexpr auto job_rows = 
-    options_of(running_rows, checkpoint_rows, restart_rows, cluster_rows);
+constexpr auto job_rows = options_of(running_rows, checkpoint_rows, restart_rows, cluster_rows);
 
 }  // namespace
 

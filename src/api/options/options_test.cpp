@@ -1,5 +1,5 @@
-// The table of options against the settings that it is read into: no option without effect, no member
-// without an option.
+// The table of options against the settings that it is read into: no option without effect, no
+// member without an option.
 #include <gtest/gtest.h>
 #include <boost/pfr.hpp>
 #include <map>
@@ -27,8 +27,7 @@ void append_leaves(const T& value, std::vector<std::string>& leaves) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     leaves.push_back(std::to_string(value));
   } else {
-    boost::pfr::for_each_field(value,
-                               [&](const auto& member) { append_leaves(member, leaves); });
+    boost::pfr::for_each_field(value, [&](const auto& member) { append_leaves(member, leaves); });
   }
 }
 
@@ -189,7 +188,8 @@ TEST(Options, LaterSourcesWinAndSayWhereFrom) {
   from("slots", "3", "HUMMER_SLOTS");
   from("token", "***", "HUMMER_TOKEN");
   from("id", "drawn", "default");
-  sources.flags = {{"slots", "4"}, {"slots", "5"}, {"data-address", "z:0"}, {"data-address", "w:0"}};
+  sources.flags = {
+      {"slots", "4"}, {"slots", "5"}, {"data-address", "z:0"}, {"data-address", "w:0"}};
   from("slots", "5", "--slots");
   from("data-address", "z:0,w:0", "--data-address");
 

@@ -1,8 +1,8 @@
-// The settings of each program: what its options (option_programs.hpp) are read into. Those of jobs are
-// hummer::EnvironmentOptions.
+// The settings of each program: what its options (option_programs.hpp) are read into. Those of jobs
+// are hummer::EnvironmentOptions.
 //
-// Values as a user gives them, with the defaults; each command turns its own into what it starts. The
-// members' units are in their names, else those of the options.
+// Values as a user gives them, with the defaults; each command turns its own into what it starts.
+// The members' units are in their names, else those of the options.
 #pragma once
 
 #include <cstddef>

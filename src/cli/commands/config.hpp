@@ -1,4 +1,5 @@
-// `config show [PROGRAM] [--json] [options]`: what the options are, and where each value comes from.
+// `config show [PROGRAM] [--json] [options]`: what the options are, and where each value comes
+// from.
 #pragma once
 
 #include "cli/command.hpp"

@@ -41,9 +41,10 @@ int run_job_manager(const Invocation& invocation) {
       find_credentials(platform, settings.credentials, TlsRole::server);
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
-  const Admission admission{.by_token = !credentials->token.empty(),
-                            .by_certificate = tls != nullptr && settings.credentials.tls.verify_peer,
-                            .insecure = settings.insecure};
+  const Admission admission{
+      .by_token = !credentials->token.empty(),
+      .by_certificate = tls != nullptr && settings.credentials.tls.verify_peer,
+      .insecure = settings.insecure};
   if (Status status = check_exposure(platform, "--listen", settings.listen, admission);
       !status.ok()) {
     return report(platform, status);

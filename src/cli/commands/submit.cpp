@@ -50,8 +50,8 @@ int submit_own_job(const Invocation& invocation) {
 
 int run_submit(const Invocation& invocation) {
   if (invocation.job != nullptr) return submit_own_job(invocation);
-  const CommandWords split = split_at_first_argument(
-      invocation.words, options_with_value(program_of<ClientSettings>()));
+  const CommandWords split =
+      split_at_first_argument(invocation.words, options_with_value(program_of<ClientSettings>()));
   CLI::App app(description);
   std::string path;
   bool detached = false;

@@ -73,14 +73,13 @@ int run_task_manager(const Invocation& invocation) {
   if (!log_options.ok()) return report(platform, log_options.status());
   // Who sends data is a worker, and has a certificate like this one.
   settings.credentials.tls.verify_peer = true;
-  Result<Credentials> credentials =
-      find_credentials(platform, settings.credentials, TlsRole::both);
+  Result<Credentials> credentials = find_credentials(platform, settings.credentials, TlsRole::both);
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
   const Admission admission{.by_token = !credentials->token.empty(),
                             .by_certificate = tls != nullptr,
                             .insecure = settings.insecure};
-  Result<std::vector<std::string>> addresses = 
+  Result<std::vector<std::string>> addresses =
       data_addresses(platform, settings.data_addresses, settings.data_interfaces);
   if (!addresses.ok()) return report(platform, addresses.status());
   for (const std::string& data : *addresses) {
@@ -127,7 +126,8 @@ int run_task_manager(const Invocation& invocation) {
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
   TaskManager task_manager(platform, libraries, std::move(options));
   if (Status status = task_manager.start(); !status.ok()) {
-    return report(platform, explain_listen_failure(std::move(status), "--data-address or --rest-listen"));
+    return report(platform,
+                  explain_listen_failure(std::move(status), "--data-address or --rest-listen"));
   }
   log.info(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
                        settings.job_manager));

@@ -50,6 +50,34 @@ void read_log(JsonValue json, wire::LogPage& page) {
   }
 }
 
+HttpQuestion process_log_question(const wire::ReadProcessLog& query) {
+  std::string target = fmt::format("/v1/logs?after={}", query.after());
+  if (!query.level().empty()) target += "&level=" + query.level();
+  if (query.job() != 0) target += fmt::format("&job={}", query.job());
+  return get(std::move(target));
+}
+
+void read_process_log(JsonValue json, wire::ProcessLogPage& page) {
+  page.set_process(json["process"].text());
+  page.set_first(json["first"].count());
+  page.set_last(json["last"].count());
+  const JsonValue lines = json["lines"];
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const JsonValue from = lines[i];
+    wire::ProcessLogLine& line = *page.add_lines();
+    line.set_number(from["number"].count());
+    line.set_wall_time_ms(from["wall_time_ms"].number());
+    line.set_level(from["level"].text());
+    line.set_room(from["room"].text());
+    line.set_job(from["job"].count());
+    if (from["attempt"].is_there()) {
+      line.set_attempt(static_cast<std::uint32_t>(from["attempt"].count()));
+    }
+    line.set_task(from["task"].text());
+    line.set_text(from["message"].text());
+  }
+}
+
 void read_result(const wire::ClientRequest& request, JsonValue json, wire::ClientAnswer& answer) {
   switch (request.body_case()) {
     case wire::ClientRequest::kSubmit:
@@ -74,6 +102,8 @@ void read_result(const wire::ClientRequest& request, JsonValue json, wire::Clien
     case wire::ClientRequest::kSavepoint:
       answer.mutable_savepoint()->set_path(json["path"].text());
       break;
+    case wire::ClientRequest::kProcessLog:
+      return read_process_log(json, *answer.mutable_process_log());
     case wire::ClientRequest::kTaskManagers: {
       const JsonValue workers = json["task_managers"];
       answer.mutable_task_managers();
@@ -102,6 +132,7 @@ HttpQuestion rest_question(const wire::ClientRequest& request) {
                              request.log().from_line(), request.log().wait_ms()));
     case wire::ClientRequest::kSavepoint: return savepoint_question(request.savepoint());
     case wire::ClientRequest::kTaskManagers: return get("/v1/taskmanagers");
+    case wire::ClientRequest::kProcessLog: return process_log_question(request.process_log());
     case wire::ClientRequest::kList:
     case wire::ClientRequest::BODY_NOT_SET: break;
   }

@@ -183,6 +183,9 @@ bool answer_request(ClusterState& cluster, const wire::ClientRequest& request, b
     case wire::ClientRequest::kSavepoint:
       return take_savepoint(cluster, request.savepoint(), time_is_over, at, answer);
     case wire::ClientRequest::kTaskManagers: list_task_managers(cluster, at, answer); break;
+    case wire::ClientRequest::kProcessLog:
+      fail(answer, {ErrorCode::invalid_argument, "the process's log is read over HTTP: /v1/logs"});
+      break;
     case wire::ClientRequest::BODY_NOT_SET:
       fail(answer, Status(ErrorCode::protocol_error, "the JobManager does not know this request"));
       break;

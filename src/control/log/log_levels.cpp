@@ -4,15 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "control/log/log_line.hpp"
+
 namespace hummer {
 namespace {
-
-std::optional<LogRoom> find_room(std::string_view name) {
-  for (std::size_t i = 0; i < log_rooms; ++i) {
-    if (to_string(static_cast<LogRoom>(i)) == name) return static_cast<LogRoom>(i);
-  }
-  return std::nullopt;
-}
 
 std::string room_names() {
   std::string names;
@@ -25,10 +20,7 @@ std::string room_names() {
 }  // namespace
 
 Result<LogLevel> parse_log_level(std::string_view text) {
-  for (const LogLevel level :
-       {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
-    if (to_string(level) == text) return level;
-  }
+  if (const std::optional<LogLevel> level = find_log_level(text)) return *level;
   return Status(ErrorCode::invalid_argument,
                 fmt::format("'{}' is no log level; there are error, warning, info, debug", text));
 }
@@ -50,7 +42,7 @@ Result<LogLevels> LogLevels::parse(std::string_view text) {
       levels.of_.fill(*level);
       continue;
     }
-    const std::optional<LogRoom> room = find_room(part.substr(0, equals));
+    const std::optional<LogRoom> room = find_log_room(part.substr(0, equals));
     if (!room) {
       return Status(ErrorCode::invalid_argument,
                     fmt::format("no room '{}' writes log lines; those that do: {}",

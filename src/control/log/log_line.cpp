@@ -58,6 +58,21 @@ std::string escaped(std::string_view text, bool quoted) {
 
 }  // namespace
 
+std::optional<LogLevel> find_log_level(std::string_view name) {
+  for (const LogLevel level :
+       {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
+    if (to_string(level) == name) return level;
+  }
+  return std::nullopt;
+}
+
+std::optional<LogRoom> find_log_room(std::string_view name) {
+  for (std::size_t i = 0; i < log_rooms; ++i) {
+    if (to_string(static_cast<LogRoom>(i)) == name) return static_cast<LogRoom>(i);
+  }
+  return std::nullopt;
+}
+
 std::string format_log_line(const LogLine& line, std::string_view process, LogFormat format) {
   if (format == LogFormat::text) {
     std::string out = fmt::format("{} {} {} {}", time_text(line.wall_time_ms, ' ', ""),

@@ -28,6 +28,10 @@ struct LogLine {
   std::string text;
 };
 
+// The level or room of this name; nothing: there is none.
+std::optional<LogLevel> find_log_level(std::string_view name);
+std::optional<LogRoom> find_log_room(std::string_view name);
+
 enum class LogFormat : std::uint8_t { text, json };
 
 // With the line break at its end.

@@ -38,6 +38,11 @@ void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
   wire::VertexFigures& figures = *vertex.mutable_figures();
   figures.set_tasks_running(static_cast<std::uint32_t>(json["tasks_running"].number()));
   figures.set_tasks_finished(static_cast<std::uint32_t>(json["tasks_finished"].number()));
+  // Written as the mean of the running tasks.
+  const std::uint32_t running = std::max(figures.tasks_running(), 1u);
+  figures.set_busy_percent(static_cast<std::uint32_t>(json["busy_percent"].count()) * running);
+  figures.set_back_pressured_percent(
+      static_cast<std::uint32_t>(json["back_pressured_percent"].count()) * running);
   const JsonValue operators = json["operators"];
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const JsonValue op = operators[i];
@@ -238,6 +243,7 @@ void read_task_manager(JsonValue json, wire::TaskManagerStatus& worker) {
   worker.set_id(json["id"].text());
   worker.set_lost(json["state"].text() == "lost");
   worker.set_address(json["address"].text());
+  worker.set_rest_address(json["rest_address"].text());
   worker.set_slots(static_cast<std::uint32_t>(json["slots"].number()));
   worker.set_slots_free(static_cast<std::uint32_t>(json["slots_free"].number()));
   worker.set_heartbeat_age_ms(static_cast<std::uint32_t>(json["heartbeat_age_ms"].number()));
