@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "control/log/process_log.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/rest/rest_api.hpp"
 #include "graph/graph_builder_for_test.hpp"
@@ -24,7 +25,9 @@ class OneAnswer final : public RestBackend {
   std::int64_t wall_time_ms() override { return 0; }
   std::uint64_t draw() override { return 4; }
   std::uint64_t numbering() const override { return 12; }
+  const ProcessLog* process_log() override { return log; }
 
+  const ProcessLog* log = nullptr;
   wire::ClientAnswer answer;
   wire::ClientRequest asked;
 };
@@ -93,6 +96,8 @@ wire::JobStatus whole_status() {
     vertex.set_parallelism(2);
     vertex.mutable_figures()->set_tasks_running(1);
     vertex.mutable_figures()->set_tasks_finished(2);
+    vertex.mutable_figures()->set_busy_percent(70);
+    vertex.mutable_figures()->set_back_pressured_percent(20);
     vertex.add_operators("read");
     vertex.add_kinds("source");
     wire::OperatorFigures& figures = *vertex.mutable_figures()->add_operators();
@@ -125,6 +130,34 @@ TEST_F(RestQuestions, AJob) {
   expect_the_same(request);
 }
 
+TEST_F(RestQuestions, AProcesssLog) {
+  ProcessLog log(*platform_, {.process = "jobmanager", .levels = {}});
+  backend_.log = &log;
+  Logger(&log, LogRoom::net).info("left out", {.job = 7001});
+  Logger(&log, LogRoom::net).warning("kept \n", {.job = 7001, .attempt = 0, .task = "count[1]"});
+  Logger(&log, LogRoom::cli).error("about nobody");
+  wire::ClientRequest request;
+  request.mutable_process_log()->set_after(1);
+  request.mutable_process_log()->set_level("warning");
+  request.mutable_process_log()->set_job(7001);
+  const Result<wire::ClientAnswer> heard = ask(request);
+  ASSERT_TRUE(heard.ok()) << heard.status().to_string();
+  const wire::ProcessLogPage& page = heard->process_log();
+  EXPECT_EQ(page.process(), "jobmanager");
+  EXPECT_EQ(page.first(), 1U);
+  EXPECT_EQ(page.last(), 3U);
+  ASSERT_EQ(page.lines_size(), 1);
+  const wire::ProcessLogLine& line = page.lines(0);
+  EXPECT_EQ(line.number(), 2U);
+  EXPECT_EQ(line.wall_time_ms(), platform_->wall_time_ms());
+  EXPECT_EQ(line.level(), "warning");
+  EXPECT_EQ(line.room(), "net");
+  EXPECT_EQ(line.job(), 7001U);
+  EXPECT_TRUE(line.has_attempt());
+  EXPECT_EQ(line.task(), "count[1]");
+  EXPECT_EQ(line.text(), "kept \n");
+}
+
 TEST_F(RestQuestions, ListsOfJobsAndWorkers) {
   *backend_.answer.mutable_list()->add_jobs() = whole_status();
   backend_.answer.mutable_list()->add_jobs()->set_job(8);
@@ -137,6 +170,7 @@ TEST_F(RestQuestions, ListsOfJobsAndWorkers) {
   wire::TaskManagerStatus& worker = *backend_.answer.mutable_task_managers()->add_task_managers();
   worker.set_id("worker1");
   worker.set_address("127.0.0.1:5");
+  worker.set_rest_address("127.0.0.1:9");
   worker.set_slots(4);
   worker.set_slots_free(3);
   worker.set_heartbeat_age_ms(70);
