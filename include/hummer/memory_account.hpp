@@ -38,6 +38,7 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
     std::string name;
     int depth = 0;
     std::size_t used_bytes = 0;
+    std::size_t disk_bytes = 0;
   };
 
   static std::shared_ptr<MemoryAccount> make_root(std::string name, std::size_t limit_bytes);
@@ -51,6 +52,8 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
   bool limited() const { return limit_bytes() != 0; }
   // With all below it.
   std::size_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
+  // On disk for lack of room, with all below it.
+  std::size_t disk_bytes() const { return disk_.load(std::memory_order_relaxed); }
   std::vector<Figure> figures() const;
 
   // From now on this one keeps within its share.
@@ -61,6 +64,8 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
   // This node's own number. limit_exceeded: what is not elastic is over the limit now, and this
   // node, which isn't either, has grown; it counts all the same.
   Status set_own(std::size_t bytes);
+  // What it has on disk becomes `to` where it was `from`.
+  void change_disk(std::size_t from, std::size_t to);
 
  private:
   MemoryAccount(std::string name, std::size_t limit_bytes, std::shared_ptr<MemoryAccount> parent);
@@ -74,6 +79,7 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
   MemoryAccount* const root_;
   std::atomic<std::size_t> used_{0};
   std::atomic<std::size_t> own_{0};
+  std::atomic<std::size_t> disk_{0};
   std::atomic<bool> elastic_{false};
   // The root's: how many are elastic, and what they hold.
   std::atomic<std::size_t> elastic_nodes_{0};

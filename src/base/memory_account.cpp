@@ -80,6 +80,12 @@ Status MemoryAccount::set_own(std::size_t bytes) {
                   name_, readable(bytes), root_->name(), readable(rigid_bytes()), readable(limit))};
 }
 
+void MemoryAccount::change_disk(std::size_t from, std::size_t to) {
+  for (MemoryAccount* node = this; node != nullptr; node = node->parent_.get()) {
+    node->disk_.fetch_add(to - from, std::memory_order_relaxed);
+  }
+}
+
 std::size_t MemoryAccount::rigid_bytes() const {
   const std::size_t used = root_->used_bytes();
   return used - std::min(used, root_->elastic_bytes_.load(std::memory_order_relaxed));
@@ -92,7 +98,7 @@ std::vector<MemoryAccount::Figure> MemoryAccount::figures() const {
 }
 
 void MemoryAccount::collect(int depth, std::vector<Figure>& figures) const {
-  figures.push_back({name_, depth, used_bytes()});
+  figures.push_back({name_, depth, used_bytes(), disk_bytes()});
   // Held until the lock is gone: the last owner of a child may be here.
   std::vector<std::shared_ptr<MemoryAccount>> alive;
   {

@@ -46,13 +46,17 @@ Status ClusterSession::open() {
       find_credentials(platform_, settings.credentials, TlsRole::client);
   if (!credentials.ok()) return credentials.status();
   executor_ = platform_.make_executor({.name = "client"});
-  ClusterClientOptions options;
-  options.job_manager = settings.job_manager;
-  options.token = std::move(credentials->token);
-  options.tls = std::move(credentials->tls);
-  options.patience_ns = patience_ns;
-  client_ = std::make_unique<ClusterClient>(platform_, *executor_, std::move(options));
+  client_options_.token = std::move(credentials->token);
+  client_options_.tls = std::move(credentials->tls);
+  client_options_.over_rest = true;
+  client_options_.patience_ns = patience_ns;
+  turn_to(settings.job_manager);
   return {};
+}
+
+void ClusterSession::turn_to(const std::string& address) {
+  client_options_.job_manager = address;
+  client_ = std::make_unique<ClusterClient>(platform_, *executor_, client_options_);
 }
 
 Result<wire::ClientAnswer> ClusterSession::ask(wire::ClientRequest request) {

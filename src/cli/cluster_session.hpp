@@ -33,6 +33,8 @@ class ClusterSession {
   void add_output_options(CLI::App& app);
 
   Status open();
+  // Instead of the JobManager, asks another process of the cluster. REQUIRES: open().
+  void turn_to(const std::string& address);
   Result<wire::ClientAnswer> ask(wire::ClientRequest request);
   // By number, or by a name that one live job has, or one job at all.
   Result<std::uint64_t> find_job(const std::string& number_or_name);
@@ -54,6 +56,7 @@ class ClusterSession {
   bool json_ = false;
   bool tsv_ = false;
   std::unique_ptr<Executor> executor_;
+  ClusterClientOptions client_options_;
   std::unique_ptr<ClusterClient> client_;
 };
 

@@ -27,7 +27,7 @@ std::span<const Command> cluster_commands() {
       Command{"savepoint", "JOB [DIR]", "saves a job's state", &run_savepoint},
       Command{"stop", "JOB", "ends a job in good order", &run_stop},
       Command{"cancel", "JOB", "ends a job at once", &run_cancel},
-      Command{"logs", "JOB", "what a job has logged", &run_logs},
+      Command{"logs", "JOB|PROCESS", "what a job or a process has logged", &run_logs},
       Command{"taskmanagers", "", "workers of a cluster", &run_task_managers},
       Command{"checkpoint", "ls|inspect|verify PATH", "looks at checkpoints on disk",
               &run_checkpoint},

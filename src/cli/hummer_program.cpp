@@ -6,6 +6,7 @@
 #include "cli/command_table.hpp"
 #include "cli/commands/reference.hpp"
 #include "cli/commands/run.hpp"
+#include "cli/exit_codes.hpp"
 #include "control/job_library/engine_abi.hpp"
 
 namespace hummer {
@@ -21,8 +22,7 @@ constexpr std::array own_commands = {
 std::string help() {
   return "usage: hummer COMMAND ...\n\nCommands (each knows --help):\n" +
          describe_commands(own_commands) + describe_commands(cluster_commands()) +
-         "\n  --version    engine and ABI\n  --help       this text\n\n"
-         "Exit code: 0 success, 1 failure, 2 wrong usage, 130 cancelled.\n";
+         "\n  --version    engine and ABI\n  --help       this text\n\n" exit_codes_line() + "\n";
 }
 
 }  // namespace

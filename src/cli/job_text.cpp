@@ -5,6 +5,7 @@
 #include "cli/table.hpp"
 #include "control/client/job_status.hpp"
 #include "control/client/progress.hpp"
+#include "control/protocol/graph_messages.hpp"
 
 namespace hummer {
 
@@ -29,6 +30,16 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
     text += "not started\n";
   } else {
     text += fmt::format("ran {}, {} slots\n", running_time(job, wall_time_ms), job.slots());
+  }
+  if (job.last_checkpoint() != 0) {
+    text += fmt::format("checkpoint {} is the newest of {}: {}\n", job.last_checkpoint(),
+                        job.checkpoints_completed(), job.last_checkpoint_path());
+  }
+  for (const wire::AttemptFailure& each : job.failures()) {
+    text += fmt::format("attempt {} failed {} UTC{}: {}\n", each.attempt(),
+                        format_wall_time(each.wall_time_ms()),
+                        each.task_manager().empty() ? "" : " on '" + each.task_manager() + "'",
+                        status_from(each.failure()).to_string());
   }
   if (result.vertices.empty()) return text;
   text += fmt::format("read {} records, {}; wrote {} records\n",

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/table.hpp"
-
 namespace hummer {
 namespace {
 
@@ -12,13 +10,14 @@ constexpr Nanoseconds reload_interval_ns = seconds(1);
 
 }  // namespace
 
-void ServerLog::line(std::string_view text) {
-  (void)platform_.write_standard(
-      2, fmt::format("{} {}: {}\n", format_wall_time(platform_.wall_time_ms()), name_, text));
-}
-
-void ServerLog::write(void* context, std::string_view text) {
-  static_cast<ServerLog*>(context)->line(text);
+Result<ProcessLogOptions> process_log_options(const LogSettings& settings, std::string process) {
+  Result<LogLevels> levels = LogLevels::parse(settings.level);
+  if (!levels.ok()) return levels.status().with_context("--log-level " + settings.level);
+  ProcessLogOptions options;
+  options.process = std::move(process);
+  options.levels = *levels;
+  options.format = settings.format == "json" ? LogFormat::json : LogFormat::text;
+  return options;
 }
 
 bool is_loopback(const SocketAddress& address) {
@@ -42,24 +41,28 @@ Status check_exposure(Platform& platform, std::string_view option, std::string_v
               option, address)};
 }
 
-void warn_of_plain_text(ServerLog& log, const SocketAddress& address, bool tls) {
+void warn_of_plain_text(const Logger& log, const SocketAddress& address, bool tls) {
   if (tls || is_loopback(address)) return;
-  log.line(
+  log.warning(
       fmt::format("{}: token and data travel in plain text; give --tls-certificate, --tls-key "
                   "and --tls-ca where others could listen",
                   address.to_string()));
 }
 
-void serve_until(Platform& platform, const std::function<bool()>& over, TlsContext* tls,
-                 ServerLog& log) {
+void serve_until(Platform& platform, SignalWatch& signals, const std::function<bool()>& over,
+                 TlsContext* tls, const Logger& log) {
   Nanoseconds next_reload = platform.now() + reload_interval_ns;
-  while (!over()) {
-    (void)platform.run_until(over, platform.now() + look_interval_ns);
-    if (tls == nullptr || platform.now() < next_reload) continue;
+  const auto ends = [&] { return signals.received() != 0 || over(); };
+  while (!ends()) {
+    (void)platform.run_until(ends, platform.now() + look_interval_ns);
+    const bool asked = signals.take_hangup();
+    if (asked && tls == nullptr) log.info("SIGHUP: there are no TLS files to read again");
+    if (tls == nullptr || (!asked && platform.now() < next_reload)) continue;
     next_reload = platform.now() + reload_interval_ns;
     const Result<bool> changed = tls->reload();
-    if (!changed.ok()) log.line(changed.status().to_string());
-    if (changed.ok() && *changed) log.line("the TLS files have changed, the new ones are in use");
+    if (!changed.ok()) log.error(changed.status().to_string());
+    if (changed.ok() && *changed) log.info("the TLS files have changed, the new ones are in use");
+    if (changed.ok() && !*changed && asked) log.info("SIGHUP: the TLS files have not changed");
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include <hummer/status.hpp>
 
+#include "api/options/settings.hpp"
+#include "control/log/process_log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
 
@@ -16,18 +18,9 @@ inline constexpr const char* server_exit_codes_text =
     "Exit code: 0 ended by a signal in good order, 1 failure, 2 wrong usage, 130 or 143 ended at "
     "once by a second signal.";
 
-// Lines on standard error: "2026-11-21 08:50:00 jobmanager: ...". Thread: any.
-class ServerLog {
- public:
-  ServerLog(Platform& platform, std::string name) : platform_(platform), name_(std::move(name)) {}
-  void line(std::string_view text);
-  // For the options of JobManager and TaskManager; context: the ServerLog.
-  static void write(void* context, std::string_view text);
-
- private:
-  Platform& platform_;
-  const std::string name_;
-};
+// What was asked for by --log-level and --log-format, or what is wrong with it. `process`:
+// "jobmanager".
+Result<ProcessLogOptions> process_log_options(const LogSettings& settings, std::string process);
 
 // What it takes to be let in.
 struct Admission {
@@ -42,12 +35,13 @@ Status check_exposure(Platform& platform, std::string_view option, std::string_v
                       Admission admission);
 
 // Says so when others can read what goes through `address`.
-void warn_of_plain_text(ServerLog& log, const SocketAddress& address, bool tls);
+void warn_of_plain_text(const Logger& log, const SocketAddress& address, bool tls);
 
-// Blocks until over() holds, which is asked five times a second. Meanwhile TLS files that change
-// are read again (`tls` may be null).
-void serve_until(Platform& platform, const std::function<bool()>& over, TlsContext* tls,
-                 ServerLog& log);
+// Blocks until a signal asks for the end or over() holds, which is asked five times a second.
+// Meanwhile TLS files that change are read again (`tls` may be null): looked at once a second, and
+// at once after SIGHUP.
+void serve_until(Platform& platform, SignalWatch& signals, const std::function<bool()>& over,
+                 TlsContext* tls, const Logger& log);
 
 bool is_loopback(const SocketAddress& address);
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/wall_time.hpp"
+
 namespace hummer {
 
 class Table {
@@ -20,8 +22,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;  // the first: the columns' names
 };
 
-// "2026-11-21 08:50:00" in UTC; "-" for 0.
-std::string format_wall_time(std::int64_t milliseconds);
 // "12.3 s", "4 min 5 s", "2 h 3 min"
 std::string format_duration(double seconds);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "net/transport.hpp"
@@ -11,8 +12,13 @@ namespace hummer {
 
 class BufferPool::Shelf {
  public:
-  explicit Shelf(std::size_t max_free) : max_free_(max_free) { free_.reserve(max_free); }
+  Shelf(std::size_t max_free, std::shared_ptr<BufferFigures> figures)
+      : max_free_(max_free),
+        figures_(figures != nullptr ? std::move(figures) : std::make_shared<BufferFigures>()) {
+    free_.reserve(max_free);
+  }
   ~Shelf();
+  BufferFigures& figures() { return *figures_; }
 
   PooledBuffer* take() {
     const std::lock_guard lock(mutex_);
@@ -30,6 +36,7 @@ class BufferPool::Shelf {
 
  private:
   const std::size_t max_free_;
+  const std::shared_ptr<BufferFigures> figures_;
   std::mutex mutex_;
   std::vector<PooledBuffer*> free_;
 };
@@ -50,7 +57,12 @@ class BufferPool::PooledBuffer final : public Buffer {
  protected:
   void destroy() override {
     const std::shared_ptr<Shelf> shelf = std::move(shelf_);
-    if (!shelf->put(this)) delete this;
+    const std::size_t bytes = size();
+    BufferFigures& figures = shelf->figures();
+    figures.used_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    if (shelf->put(this)) return;
+    figures.held_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    delete this;
   }
 
  private:
@@ -58,11 +70,15 @@ class BufferPool::PooledBuffer final : public Buffer {
 };
 
 BufferPool::Shelf::~Shelf() {
-  for (PooledBuffer* buffer : free_) delete buffer;
+  for (PooledBuffer* buffer : free_) {
+    figures_->held_bytes.fetch_sub(buffer->size(), std::memory_order_relaxed);
+    delete buffer;
+  }
 }
 
-BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t max_free)
-    : buffer_bytes_(buffer_bytes), shelf_(std::make_shared<Shelf>(max_free)) {}
+BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t max_free,
+                       std::shared_ptr<BufferFigures> figures)
+    : buffer_bytes_(buffer_bytes), shelf_(std::make_shared<Shelf>(max_free, std::move(figures))) {}
 
 BufferRef BufferPool::take() {
   PooledBuffer* buffer = shelf_->take();
@@ -70,7 +86,9 @@ BufferRef BufferPool::take() {
     buffer->add_reference();  // from none to one
   } else {
     buffer = new PooledBuffer(buffer_bytes_);
+    shelf_->figures().held_bytes.fetch_add(buffer->size(), std::memory_order_relaxed);
   }
+  shelf_->figures().used_bytes.fetch_add(buffer->size(), std::memory_order_relaxed);
   buffer->leave(shelf_);
   return BufferRef::adopt(buffer);
 }

@@ -10,6 +10,7 @@
 // Thread: take() one, the rest any. Cost: one lock per buffer, none per record.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 
@@ -17,9 +18,17 @@
 
 namespace hummer {
 
+// Of all pools that share it. Any thread.
+struct BufferFigures {
+  std::atomic<std::size_t> held_bytes{0};  // in use or waiting in a pool
+  std::atomic<std::size_t> used_bytes{0};
+};
+
 class BufferPool {
  public:
-  BufferPool(std::size_t buffer_bytes, std::size_t max_free);
+  // `figures`: where it counts too; may be null.
+  BufferPool(std::size_t buffer_bytes, std::size_t max_free,
+             std::shared_ptr<BufferFigures> figures = nullptr);
   BufferRef take();
   std::size_t buffer_bytes() const { return buffer_bytes_; }
 

@@ -27,8 +27,12 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   SocketAddress address() const { return listeners_.front()->local_address(); }
   DataPlaneCounts counts() const {
     const std::lock_guard lock(mutex_);
-    return counts_;
+    DataPlaneCounts counts = counts_;
+    counts.buffer_bytes = buffers_->held_bytes.load(std::memory_order_relaxed);
+    counts.buffer_bytes_used = buffers_->used_bytes.load(std::memory_order_relaxed);
+    return counts;
   }
+  const std::shared_ptr<BufferFigures>& buffers() const { return buffers_; }
   void expect(const ChannelKey& key, const TypeDescriptor& type, std::size_t buffer_size_bytes,
               std::shared_ptr<StreamMailbox> mailbox);
 
@@ -105,6 +109,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   std::atomic<bool> stopping_{false};
   WakeEvent sweep_event_;
   LogLimit log_limit_;
+  const std::shared_ptr<BufferFigures> buffers_ = std::make_shared<BufferFigures>();
 
   mutable std::mutex mutex_;
   std::map<ChannelKey, Registration> receivers_;
@@ -152,10 +157,9 @@ void DataPlane::State::turn_oldest_away() {
 }
 
 void DataPlane::State::not_let_in(const SocketAddress& from, const Status& why) {
-  if (options_.log == nullptr || !log_limit_.admit(executor_.now())) return;
-  const std::string line = "data connection from " + from.to_string() +
-                           " refused: " + why.message() + log_limit_.suffix();
-  options_.log(options_.log_context, line);
+  if (!log_limit_.admit(executor_.now())) return;
+  options_.log.warning("data connection from " + from.to_string() + " refused: " + why.message() +
+                       log_limit_.suffix());
 }
 
 Status DataPlane::State::start() {
@@ -396,7 +400,8 @@ std::unique_ptr<TransportReceiver> DataPlane::open_receiver(const ChannelKey& ke
                                                             const TypeDescriptor& type,
                                                             const NetworkSettings& settings,
                                                             std::string peer) {
-  const TcpOptions options = tcp_options(settings, std::move(peer));
+  TcpOptions options = tcp_options(settings, std::move(peer));
+  options.buffers = state_->buffers();
   auto mailbox = std::make_shared<StreamMailbox>();
   state_->expect(key, type, options.buffer_size_bytes, mailbox);
   return make_tcp_receiver(std::move(mailbox), options);

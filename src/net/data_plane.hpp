@@ -37,6 +37,7 @@
 #include "net/frame.hpp"
 #include "net/tcp_transport.hpp"
 #include "net/transport.hpp"
+#include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
 
@@ -56,9 +57,7 @@ struct DataPlaneOptions {
   Nanoseconds receiver_timeout_ns = seconds(60);
   // How long a sender tries to connect and waits to be accepted.
   Nanoseconds connect_timeout_ns = seconds(20);
-  // Called for connections that were not let in, with the reason; a few a minute. On the executor.
-  void (*log)(void* context, std::string_view line) = nullptr;
-  void* log_context = nullptr;
+  Logger log;  // of connections that were not let in, with the reason; a few a minute
 };
 
 struct DataPlaneCounts {
@@ -69,6 +68,8 @@ struct DataPlaneCounts {
   std::uint64_t refused = 0;      // token, version, type or size differ; key unknown
   std::uint64_t turned_away = 0;  // for newer ones, being too many
   std::uint64_t in_progress = 0;
+  std::uint64_t buffer_bytes = 0;       // of all receivers, also those that wait to be used again
+  std::uint64_t buffer_bytes_used = 0;  // with data that somebody still needs
 };
 
 class DataPlane {

@@ -56,7 +56,7 @@ Answer NetworkEmitter::send_batch(Batch& batch) {
 void NetworkEmitter::publish(BlockHeader& header, char* at) {
   header.sequence = next_sequence_++;
   seal_block(header, at);
-  bytes_sent_ += header.block_bytes();
+  bytes_sent_.add(header.block_bytes());
   transport_->publish(header.block_bytes());
 }
 
@@ -191,7 +191,7 @@ Answer NetworkEmitter::send_control(const Control& control) {
     seal_block(header, bytes);
     if (!transport_->publish_control(bytes, is_end)) return no_room();
     ++next_sequence_;
-    bytes_sent_ += block_header_bytes;
+    bytes_sent_.add(block_header_bytes);
     end_sent_ = is_end;
   }
   idle_sent_ = control.kind == Control::Kind::idle;

@@ -18,6 +18,7 @@
 #include "net/block_reader.hpp"
 #include "net/transport.hpp"
 #include "runtime/emitter.hpp"
+#include "runtime/task_figures.hpp"
 
 namespace hummer {
 
@@ -36,8 +37,8 @@ class NetworkEmitter final : public Emitter {
   void abandon() override;
   std::string describe() const override { return "→ " + peer_; }
 
-  // Encoded, with headers and padding.
-  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  // Encoded, with headers and padding. Any thread.
+  std::uint64_t bytes_sent() const { return bytes_sent_.get(); }
   std::uint64_t records_sent() const { return records_sent_; }
 
  private:
@@ -56,7 +57,7 @@ class NetworkEmitter final : public Emitter {
   const std::size_t max_record_bytes_;
   Status failure_;
   std::uint64_t next_sequence_ = 0;
-  std::uint64_t bytes_sent_ = 0;
+  Gauge bytes_sent_;
   std::uint64_t records_sent_ = 0;
   std::size_t typical_record_bytes_ = 16;
   bool idle_sent_ = false;

@@ -17,7 +17,8 @@ constexpr std::size_t max_in_flight_bytes = std::size_t{1} << 30;
 TcpReceiver::TcpReceiver(std::shared_ptr<StreamMailbox> mailbox, TcpOptions options)
     : options_(std::move(options)),
       mailbox_(std::move(mailbox)),
-      pool_(options_.buffer_size_bytes, static_cast<std::size_t>(options_.credits)) {}
+      pool_(options_.buffer_size_bytes, static_cast<std::size_t>(options_.credits),
+            options_.buffers) {}
 
 TcpReceiver::~TcpReceiver() {
   mailbox_->abandon();

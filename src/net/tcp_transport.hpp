@@ -23,6 +23,7 @@
 
 #include <hummer/network_settings.hpp>
 
+#include "net/buffer_pool.hpp"
 #include "net/transport.hpp"
 #include "platform/network.hpp"
 
@@ -36,7 +37,8 @@ struct TcpOptions {
   std::uint32_t control_credits = default_control_credits;
   std::size_t max_unsent_buffers = 4;
   Nanoseconds linger_ns = seconds(2);
-  std::string peer = "peer";  // for messages
+  std::string peer = "peer";               // for messages
+  std::shared_ptr<BufferFigures> buffers;  // where a receiver's count too; may be null
 };
 TcpOptions tcp_options(const NetworkSettings& settings, std::string peer);
 

@@ -4,6 +4,7 @@
 
 #include "net/greeting.hpp"
 #include "net/net_test_rig.hpp"
+#include "platform/kept_log_for_test.hpp"
 #include "platform/tls_certificates_for_test.hpp"
 
 namespace hummer {
@@ -47,17 +48,14 @@ class TlsRig : public Rig {
     options.max_handshakes = max_handshakes;
     options.handshake_timeout_ns = milliseconds(200);
     options.connect_timeout_ns = seconds(1);
-    options.log = [](void* self, std::string_view line) {
-      static_cast<TlsRig*>(self)->log += std::string(line) + "\n";
-    };
-    options.log_context = this;
+    options.log = Logger(&log, LogRoom::net);
     auto made = std::make_unique<DataPlane>(platform(), executor(), options);
     EXPECT_TRUE(made->start().ok());
     return made;
   }
 
   const TestCertificate authority = make_test_authority();
-  std::string log;
+  KeptLog log;
 
  private:
   std::string folder_;
@@ -149,7 +147,7 @@ TEST_P(TlsLinkTest, AStreamComesAsItWasSent) {
 
 Task<void> expect_kept_out(TlsRig& rig, DataPlane& from, DataPlane& to, std::string at_sender,
                            std::string in_log) {
-  rig.log.clear();
+  const std::size_t before = rig.log.texts().size();
   WakeEvent event;
   auto sender = from.open_sender(local(to), {2, 1, 1}, numbers(), {}, "target");
   sender->attach(rig.executor(), event);
@@ -157,9 +155,9 @@ Task<void> expect_kept_out(TlsRig& rig, DataPlane& from, DataPlane& to, std::str
   EXPECT_TRUE(failed);
   EXPECT_NE(sender->failure().message().find(at_sender), std::string::npos)
       << sender->failure().to_string();
-  const bool logged = co_await eventually([&] { return !rig.log.empty(); });
+  const bool logged = co_await eventually([&] { return rig.log.texts().size() > before; });
   EXPECT_TRUE(logged);
-  EXPECT_NE(rig.log.find(in_log), std::string::npos) << rig.log;
+  EXPECT_TRUE(rig.log.has(in_log)) << rig.log.texts().back();
 }
 
 Task<void> kept_out_script(TlsRig& rig) {

@@ -39,6 +39,7 @@
 #include "platform/ready_queue.hpp"
 #include "platform/time.hpp"
 #include "platform/timer.hpp"
+#include "platform/wait_times.hpp"
 
 namespace hummer {
 
@@ -94,6 +95,13 @@ class Executor {
   void add_poller(Poller& poller);
   void remove_poller(Poller& poller);
 
+  // Own thread. How many of its tasks wait for others to take what they have: while there is one,
+  // time without work counts as stalled.
+  void stall_begins() { ++stalled_tasks_; }
+  void stall_ends() { --stalled_tasks_; }
+  // Any thread. How long it had no work; simulated, where work takes no time, never.
+  WaitTimes::Spent waited() const { return wait_times_.spent(now()); }
+
   // Whether the caller runs on this executor.
   virtual bool is_current() const = 0;
 
@@ -125,6 +133,8 @@ class Executor {
   Inbox inbox_;
   std::vector<Poller*> pollers_;
   Nanoseconds recent_now_ = 0;
+  WaitTimes wait_times_;
+  int stalled_tasks_ = 0;
 
  private:
   friend class RootTask;

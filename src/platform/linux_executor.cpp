@@ -88,8 +88,10 @@ void LinuxExecutor::run() {
     if (!ready_.empty()) {
       run_round();
     } else {
+      wait_times_.begin(recent_now_, stalled_tasks_ > 0);
       spin();
       if (!has_work() && !stop_requested_.load(std::memory_order_relaxed)) park();
+      wait_times_.end(recent_now_);
     }
   }
   count_->running.fetch_sub(1, std::memory_order_relaxed);

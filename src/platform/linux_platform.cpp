@@ -125,7 +125,9 @@ class LinuxPlatform final : public Platform {
     return {};
   }
 
-  std::unique_ptr<SignalWatch> watch_signals() override { return make_linux_signal_watch(*this); }
+  std::unique_ptr<SignalWatch> watch_signals(Hangup hangup) override {
+    return make_linux_signal_watch(*this, hangup);
+  }
 
   RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) override {
     while (true) {

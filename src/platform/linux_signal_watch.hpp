@@ -14,6 +14,6 @@ namespace hummer {
 
 class Platform;
 
-std::unique_ptr<SignalWatch> make_linux_signal_watch(Platform& platform);
+std::unique_ptr<SignalWatch> make_linux_signal_watch(Platform& platform, Hangup hangup);
 
 }  // namespace hummer

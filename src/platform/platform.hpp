@@ -64,7 +64,7 @@ class Platform {
   virtual bool is_terminal(int stream) const = 0;
 
   // See signal_watch.hpp.
-  virtual std::unique_ptr<SignalWatch> watch_signals() = 0;
+  virtual std::unique_ptr<SignalWatch> watch_signals(Hangup hangup = Hangup::as_always) = 0;
 
   // Blocks until predicate() or until `deadline` (of now(); `never` allowed). The predicate is
   // called on the calling thread, at the start and after each notify_main(). Simulated: steps

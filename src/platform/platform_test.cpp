@@ -52,8 +52,15 @@ TEST(LinuxPlatform, ASignalToEndIsNotedAndASecondOneEndsTheProcess) {
     EXPECT_EXIT(::raise(SIGINT), testing::ExitedWithCode(130), "");
 #endif
   }
-  const auto again = platform->watch_signals();
+  const auto again = platform->watch_signals(Hangup::asks_to_reload);
   EXPECT_EQ(again->exit_code(), 0) << "a watch knows only what came since it was made";
+  ::raise(SIGHUP);
+  EXPECT_EQ(again->received(), 0) << "a hangup asks for no end";
+  EXPECT_TRUE(again->take_hangup());
+  EXPECT_FALSE(again->take_hangup());
+  ::raise(SIGTERM);
+  EXPECT_EQ(platform->watch_signals()->received(), 0) << "the second watch at a time";
+  EXPECT_EQ(again->exit_code(), 143);
 }
 
 TEST(LinuxPlatform, RaisesTheLimitOfDescriptorsAsFarAsItMay) {

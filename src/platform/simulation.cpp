@@ -31,11 +31,8 @@ Files& SimulatedPlatform::files() { return *files_; }
 Network& SimulatedPlatform::network() { return *network_; }
 Nanoseconds SimulatedPlatform::now() const { return simulation_->now(); }
 
-std::unique_ptr<SignalWatch> SimulatedPlatform::watch_signals() {
-  class NoSignals final : public SignalWatch {
-    int received() const override { return 0; }
-  };
-  return std::make_unique<NoSignals>();
+std::unique_ptr<SignalWatch> SimulatedPlatform::watch_signals(Hangup /*hangup*/) {
+  return std::make_unique<DeafSignalWatch>();
 }
 
 std::int64_t SimulatedPlatform::wall_time_ms() const {

@@ -113,7 +113,7 @@ class SimulatedPlatform final : public Platform {
   std::size_t resident_bytes() const override { return 0; }
   Status write_standard(int stream, std::string_view text) override;
   bool is_terminal(int) const override { return false; }
-  std::unique_ptr<SignalWatch> watch_signals() override;
+  std::unique_ptr<SignalWatch> watch_signals(Hangup hangup) override;
   RunEnd run_until(const std::function<bool()>& predicate, Nanoseconds deadline) override;
   void notify_main() override {}
 

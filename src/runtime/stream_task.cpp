@@ -86,6 +86,7 @@ void StreamTask::finish_committed() {
 
 Task<void> StreamTask::invoke() {
   Executor& executor = co_await current_executor();
+  figures_.began_ns.set(static_cast<std::uint64_t>(executor.recent_now()));
   merger_ = std::make_unique<WatermarkMerger>(inputs_.size());
   figures_.state.store(TaskState::running, std::memory_order_release);
   if (Status status = chain_->open(executor); !status.ok()) {
@@ -149,11 +150,17 @@ Task<void> StreamTask::run() {
         figures_.operator_blocks.store(true, std::memory_order_relaxed);
         const Nanoseconds deadline = executor.now() + retry_ns;
         retry_ns = std::min(retry_ns * 2, operator_retry_last_ns);
+        begin_wait(executor, true);
         co_await wake_event_.wait_until(deadline);
+        end_wait(executor, true);
       } else if (chain_->snapshot_under_way()) {
+        begin_wait(executor, true);
         co_await wake_event_.wait_until(executor.now() + snapshot_retry_ns);
+        end_wait(executor, true);
       } else {
+        begin_wait(executor, true);
         co_await wake_event_.wait();
+        end_wait(executor, true);
       }
       figures_.state.store(TaskState::running, std::memory_order_relaxed);
       chain_->set_now(executor.recent_now());
@@ -265,13 +272,17 @@ Task<void> StreamTask::run() {
     }
     if (ready) {
       wake_event_.cancel_wait();
-    } else if (chain_->snapshot_under_way()) {
-      co_await wake_event_.wait_until(
-          std::min(chain_->next_timer(), executor.now() + snapshot_retry_ns));
-    } else if (chain_->next_timer() != never) {
-      co_await wake_event_.wait_until(chain_->next_timer());
     } else {
-      co_await wake_event_.wait();
+      begin_wait(executor, false);
+      if (chain_->snapshot_under_way()) {
+        co_await wake_event_.wait_until(
+            std::min(chain_->next_timer(), executor.now() + snapshot_retry_ns));
+      } else if (chain_->next_timer() != never) {
+        co_await wake_event_.wait_until(chain_->next_timer());
+      } else {
+        co_await wake_event_.wait();
+      }
+      end_wait(executor, false);
     }
     figures_.state.store(TaskState::running, std::memory_order_relaxed);
     chain_->set_now(executor.recent_now());
@@ -421,6 +432,7 @@ bool StreamTask::step_snapshot() {
 }
 
 Task<void> StreamTask::wait_for_commits() {
+  Executor& executor = co_await current_executor();
   auto pieces = chain_->snapshot_now();
   if (!pieces.ok()) {
     finish(pieces.status());
@@ -448,15 +460,28 @@ Task<void> StreamTask::wait_for_commits() {
         cancelled_.load(std::memory_order_relaxed)) {
       wake_event_.cancel_wait();
     } else {
+      begin_wait(executor, false);
       co_await wake_event_.wait();
+      end_wait(executor, false);
     }
   }
+}
+
+void StreamTask::begin_wait(Executor& executor, bool blocked) {
+  figures_.waits.begin(executor.recent_now(), blocked);
+  if (blocked) executor.stall_begins();
+}
+
+void StreamTask::end_wait(Executor& executor, bool blocked) {
+  figures_.waits.end(executor.recent_now());
+  if (blocked) executor.stall_ends();
 }
 
 void StreamTask::finish(Status status) {
   if (!status.ok()) chain_->abandon_emitters();
   for (Input& input : inputs_) input.channel->abandon_consumer();
   result_ = std::move(status);
+  figures_.waits.begin(platform_.now(), false);
   figures_.state.store(TaskState::finished, std::memory_order_release);
   if (on_finished_) on_finished_(*this);
 }

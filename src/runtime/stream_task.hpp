@@ -59,6 +59,7 @@ class StreamTask {
   StreamTask& operator=(const StreamTask&) = delete;
 
   ChainDriver& chain() { return *chain_; }
+  bool has_source() const { return chain_->has_source(); }
   WakeEvent& wake_event() { return wake_event_; }
   // Takes part in ownership of nothing: channels belong to the deployment. `head_input`: which
   // input of the operator at the head of the chain it feeds.
@@ -146,6 +147,9 @@ class StreamTask {
   Answer produce();
   bool commit_epoch();
   Task<void> wait_for_commits();
+  // Around every wait, for its figures and the slot's.
+  void begin_wait(Executor& executor, bool blocked);
+  void end_wait(Executor& executor, bool blocked);
   void finish(Status status);
 
   Platform& platform_;

@@ -10,6 +10,8 @@
 #include <deque>
 #include <string>
 
+#include "platform/wait_times.hpp"
+
 namespace hummer {
 
 // A figure with one writer.
@@ -45,6 +47,8 @@ struct TaskFigures {
   // The current operator answered `blocked`, and at every try since.
   std::atomic<bool> operator_blocks{false};
   Gauge calls;
+  Gauge began_ns;   // 0: not yet
+  WaitTimes waits;  // idle: for input, and since its end; stalled: blocked
   // Shared by the tasks of a slot: whose turn it is.
   std::atomic<const TaskFigures*>* turn = nullptr;
 };

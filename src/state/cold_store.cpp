@@ -129,11 +129,16 @@ class MergingScan final : public ColdScan {
 
 class RunStore final : public ColdStore {
  public:
-  RunStore(Platform& platform, std::string directory, std::string name, ColdStoreOptions options)
+  // `account` may be null.
+  RunStore(Platform& platform, MemoryAccount* account, std::string directory, std::string name,
+           ColdStoreOptions options)
       : platform_(platform),
+        account_(account != nullptr ? account->shared_from_this() : nullptr),
         directory_(std::move(directory)),
         name_(std::move(name)),
         options_(std::move(options)) {}
+
+  ~RunStore() override { clear(); }
 
   bool empty() const override { return runs_.empty(); }
   std::size_t memory_bytes() const override {
@@ -153,7 +158,9 @@ class RunStore final : public ColdStore {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
     if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
-    return merge_levels();
+    Status merged = merge_levels();
+    tell_account();
+    return merged;
   }
 
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) override {
@@ -173,10 +180,19 @@ class RunStore final : public ColdStore {
   std::unique_ptr<ColdScan> scan() override {
     return std::make_unique<MergingScan>(runs_, options_, name_, false);
   }
-  void clear() override { runs_.clear(); }
+  void clear() override {
+    runs_.clear();
+    tell_account();
+  }
 
  private:
   Status named(Status status) const { return status.ok() ? status : status.with_context(name_); }
+
+  void tell_account() {
+    const std::uint64_t bytes = disk_bytes();
+    if (account_ != nullptr) account_->change_disk(told_bytes_, bytes);
+    told_bytes_ = bytes;
+  }
 
   Status begin(int level, std::uint64_t entries_max) {
     Result<ColdRunWriter> writer =
@@ -220,6 +236,8 @@ class RunStore final : public ColdStore {
   }
 
   Platform& platform_;
+  const std::shared_ptr<MemoryAccount> account_;
+  std::uint64_t told_bytes_ = 0;
   const std::string directory_;
   const std::string name_;
   const ColdStoreOptions options_;
@@ -231,7 +249,7 @@ class RunStore final : public ColdStore {
 }  // namespace
 
 std::unique_ptr<ColdStore> make_cold_store(OperatorContext& context, ColdStoreOptions options) {
-  return std::make_unique<RunStore>(context.platform(), context.spill_directory(),
+  return std::make_unique<RunStore>(context.platform(), context.memory(), context.spill_directory(),
                                     "the state of operator '" + context.name() + "' on disk",
                                     std::move(options));
 }

@@ -16,6 +16,7 @@
 #include "control/job_manager/job_manager.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/task_manager/task_manager.hpp"
+#include "platform/kept_log_for_test.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
@@ -140,9 +141,9 @@ class SimulatedCluster {
   SimulatedPlatform& store;
   SimulatedPlatform* job_manager_node;
   SimulatedPlatform& client_node;
+  KeptLog log;  // of the JobManager, which it outlives
   std::unique_ptr<JobManager> job_manager;
   std::vector<Worker> workers;
-  std::vector<std::string> lines;  // of the JobManager's log
   Status last_failure;
 
  private:
@@ -151,8 +152,7 @@ class SimulatedCluster {
     options.listen_address = "jobmanager:6123";
     options.first_job = 1;
     options.state_directory = "/state";
-    options.log = &SimulatedCluster::keep_line;
-    options.log_context = this;
+    options.log = Logger(&log, LogRoom::control);
     job_manager = std::make_unique<JobManager>(*job_manager_node, options);
     const Status started = job_manager->start();
     EXPECT_TRUE(started.ok()) << started.to_string();
@@ -167,9 +167,6 @@ class SimulatedCluster {
     worker.actor = std::make_unique<TaskManager>(*worker.node, libraries_, options);
     const Status started = worker.actor->start();
     EXPECT_TRUE(started.ok()) << started.to_string();
-  }
-  static void keep_line(void* cluster, std::string_view line) {
-    static_cast<SimulatedCluster*>(cluster)->lines.emplace_back(line);
   }
 
   const JobFunction function_;

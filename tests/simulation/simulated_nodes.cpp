@@ -14,8 +14,10 @@ void SimulatedProcess::log(std::string_view line) const {
              node_->name(), line);
 }
 
-void SimulatedProcess::log_line(void* context, std::string_view line) {
-  static_cast<SimulatedProcess*>(context)->log(line);
+void SimulatedProcess::write(const LogEntry& entry) {
+  const std::string job =
+      entry.subject.job == 0 ? "" : "job " + std::to_string(entry.subject.job) + ": ";
+  log(job + std::string(entry.text));
 }
 
 Status SimulatedProcess::start() {
@@ -57,8 +59,7 @@ Status JobManagerProcess::make() {
   options.heartbeat_timeout_ns = heartbeat_timeout;
   options.slot_timeout_ns = seconds(20);
   options.faults = faults_.get();
-  options.log = &SimulatedProcess::log_line;
-  options.log_context = static_cast<SimulatedProcess*>(this);
+  options.log = Logger(this, LogRoom::control);
   actor_ = std::make_unique<JobManager>(node(), options);
   return actor_->start();
 }
@@ -74,8 +75,7 @@ Status TaskManagerProcess::make() {
   options.slots = slots_per_task_manager;
   options.data_addresses = {node().address().to_string()};
   options.faults = faults_.get();
-  options.log = &SimulatedProcess::log_line;
-  options.log_context = static_cast<SimulatedProcess*>(this);
+  options.log = this;
   actor_ = std::make_unique<TaskManager>(node(), libraries_, options);
   return actor_->start();
 }

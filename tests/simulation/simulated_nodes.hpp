@@ -31,14 +31,14 @@ struct NodeSurroundings {
   SimulatedPlatform* store = nullptr;
 };
 
-class SimulatedProcess {
+class SimulatedProcess : public LogSink {
  public:
   SimulatedProcess(NodeSurroundings& surroundings, std::string name)
       : surroundings_(surroundings),
         node_(surroundings.store == nullptr
                   ? &surroundings.simulation.add_node(std::move(name))
                   : &surroundings.simulation.add_node(std::move(name), *surroundings.store)) {}
-  virtual ~SimulatedProcess() = default;
+  ~SimulatedProcess() override = default;
   SimulatedProcess(const SimulatedProcess&) = delete;
   SimulatedProcess& operator=(const SimulatedProcess&) = delete;
 
@@ -54,14 +54,15 @@ class SimulatedProcess {
   Status restart();
   // In good order. A process that was killed is only destroyed.
   void stop();
+  // What it says of itself.
+  bool wants(LogRoom /*room*/, LogLevel /*level*/) const override { return true; }
+  void write(const LogEntry& entry) override;
 
  protected:
   virtual Status make() = 0;
   virtual void drop() = 0;
   virtual void stop_actor() {}
   void log(std::string_view line) const;
-  // `context` is a SimulatedProcess.
-  static void log_line(void* context, std::string_view line);
 
   NodeSurroundings& surroundings_;
   std::unique_ptr<PlannedMessageFaults> faults_;

@@ -50,6 +50,8 @@ constexpr auto job_manager_rows = options_of(
              .description = "silence after which a worker counts as lost; at least twice the "
                             "interval"}),
         field<&Manager::insecure>(insecure_row),
+        field<&Manager::log, &LogSettings::level>(log_level_row),
+        field<&Manager::log, &LogSettings::format>(log_format_row),
     },
     credential_rows<&Manager::credentials>(),
     std::array{
@@ -92,7 +94,16 @@ constexpr auto task_manager_rows = options_of(
              .description = "the address of this network interface likewise"}),
         field<&Worker::memory_limit_bytes>(memory_limit_row),
         field<&Worker::spill_directory>(spill_directory_row),
+        field<&Worker::rest_listen>(
+            {.name = "rest-listen",
+             .value = "ADDRESS",
+             .type = OptionType::address,
+             .choices = no_address,
+             .description = "host:port of the HTTP interface: /metrics, /healthz, /v1/logs; port "
+                            "0: any; none: without it"}),
         field<&Worker::insecure>(insecure_row),
+        field<&Worker::log, &LogSettings::level>(log_level_row),
+        field<&Worker::log, &LogSettings::format>(log_format_row),
     },
     credential_rows<&Worker::credentials>());
 

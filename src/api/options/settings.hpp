@@ -24,6 +24,12 @@ struct CredentialSettings {
   TlsOptions tls;
 };
 
+// What a server logs, and how.
+struct LogSettings {
+  std::string level = "info";
+  std::string format = "text";
+};
+
 // `hummer jobmanager`
 struct JobManagerSettings {
   std::string listen = default_job_manager;
@@ -33,6 +39,7 @@ struct JobManagerSettings {
   double heartbeat_interval_s = 1;
   double heartbeat_timeout_s = 5;
   bool insecure = false;
+  LogSettings log;
   CredentialSettings credentials;
 };
 
@@ -46,7 +53,9 @@ struct TaskManagerSettings {
   std::vector<std::string> data_interfaces;
   std::size_t memory_limit_bytes = 0;
   std::string spill_directory = default_spill_directory;
+  std::string rest_listen = "127.0.0.1:0";  // or "none"
   bool insecure = false;
+  LogSettings log;
   CredentialSettings credentials;
 };
 

@@ -74,6 +74,23 @@ inline constexpr Option insecure_row{
     .name = "insecure",
     .description = "listen where other machines can reach it, though everybody is let in"};
 
+inline constexpr std::string_view log_formats[] = {"text", "json"};
+
+inline constexpr Option log_level_row{
+    .name = "log-level",
+    .value = "LEVELS",
+    .description =
+        "what is logged: error, warning, info or debug, and ROOM=LEVEL for single rooms "
+        "(net, control, cli), such as info,net=debug",
+    .shared = true};
+
+inline constexpr Option log_format_row{.name = "log-format",
+                                       .value = "FORMAT",
+                                       .type = OptionType::choice,
+                                       .choices = log_formats,
+                                       .description = "log lines as text, or as a JSON object each",
+                                       .shared = true};
+
 // --config, the token and the TLS files; `path` leads to the CredentialSettings.
 template <auto path>
 constexpr auto credential_rows() {

@@ -35,6 +35,8 @@ int run_job_manager(const Invocation& invocation) {
                              "--heartbeat-timeout must be at least twice --heartbeat-interval, "
                              "else one late state is a loss"});
   }
+  Result<ProcessLogOptions> log_options = process_log_options(settings.log, "jobmanager");
+  if (!log_options.ok()) return report(platform, log_options.status());
   Result<Credentials> credentials =
       find_credentials(platform, settings.credentials, TlsRole::server);
   if (!credentials.ok()) return report(platform, credentials.status());
@@ -56,7 +58,8 @@ int run_job_manager(const Invocation& invocation) {
     if (!status.ok()) return report(platform, status);
   }
 
-  ServerLog log(platform, "jobmanager");
+  ProcessLog process_log(platform, *std::move(log_options));
+  const Logger log(&process_log, LogRoom::cli);
   JobManagerOptions options;
   options.listen_address = settings.listen;
   options.rest_address = rest_listen;
@@ -67,22 +70,22 @@ int run_job_manager(const Invocation& invocation) {
   options.slot_timeout_ns = in_nanoseconds(settings.slot_timeout_s);
   options.heartbeat_interval_ns = in_nanoseconds(settings.heartbeat_interval_s);
   options.heartbeat_timeout_ns = in_nanoseconds(settings.heartbeat_timeout_s);
-  options.log = &ServerLog::write;
-  options.log_context = &log;
-  const std::unique_ptr<SignalWatch> signals = platform.watch_signals();
+  options.log = Logger(&process_log, LogRoom::control);
+  options.process_log = &process_log;
+  const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
   JobManager job_manager(platform, std::move(options));
   if (Status status = job_manager.start(); !status.ok()) {
     return report(platform, explain_listen_failure(std::move(status), "--listen"));
   }
-  log.line("listening on " + job_manager.address().to_string());
+  log.info("listening on " + job_manager.address().to_string());
   if (const auto rest = job_manager.rest_address()) {
-    log.line(fmt::format("HTTP interface at {}://{}/v1/overview", tls != nullptr ? "https" : "http",
+    log.info(fmt::format("HTTP interface at {}://{}/v1/overview", tls != nullptr ? "https" : "http",
                          rest->to_string()));
     warn_of_plain_text(log, *rest, tls != nullptr);
   }
   warn_of_plain_text(log, job_manager.address(), tls != nullptr);
-  serve_until(platform, [&] { return signals->received() != 0; }, tls.get(), log);
-  log.line("stopping");
+  serve_until(platform, *signals, [] { return false; }, tls.get(), log);
+  log.info("stopping");
   job_manager.stop();
   return 0;
 }

@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster_session.hpp"
+#include "control/log/log_line.hpp"
 
 namespace hummer {
 namespace {
 
 constexpr std::uint32_t follow_wait_ms = 1000;
+constexpr Nanoseconds look_interval_ns = milliseconds(500);
 
 int copy_log(ClusterSession& session, std::uint64_t job, bool follow) {
   std::uint64_t next = 0;
@@ -34,21 +36,116 @@ int copy_log(ClusterSession& session, std::uint64_t job, bool follow) {
   }
 }
 
+LogLine line_of(const wire::ProcessLogLine& from) {
+  LogLine line;
+  line.number = from.number();
+  line.wall_time_ms = from.wall_time_ms();
+  line.level = find_log_level(from.level()).value_or(LogLevel::info);
+  line.room = find_log_room(from.room()).value_or(LogRoom::control);
+  line.job = from.job();
+  if (from.has_attempt()) line.attempt = from.attempt();
+  line.task = from.task();
+  line.text = from.text();
+  return line;
+}
+
+// What is asked of a process's log.
+struct ProcessLogWish {
+  std::string level;
+  std::uint64_t job = 0;
+  bool follow = false;
+  LogFormat format = LogFormat::text;
+};
+
+int copy_process_log(ClusterSession& session, const ProcessLogWish& wish) {
+  Platform& platform = session.platform();
+  std::uint64_t after = 0;
+  while (true) {
+    wire::ClientRequest request;
+    request.mutable_process_log()->set_after(after);
+    request.mutable_process_log()->set_level(wish.level);
+    request.mutable_process_log()->set_job(wish.job);
+    const Result<wire::ClientAnswer> answer = session.ask(std::move(request));
+    if (!answer.ok()) return report(platform, answer.status());
+    const wire::ProcessLogPage& page = answer->process_log();
+    if (page.last() < after) {  // another process, which counts anew
+      after = 0;
+      continue;
+    }
+    std::string text;
+    if (after != 0 && page.first() > after + 1) {
+      text += fmt::format("({} lines are gone)\n", page.first() - after - 1);
+    }
+    for (const wire::ProcessLogLine& line : page.lines()) {
+      text += format_log_line(line_of(line), page.process(), wish.format);
+    }
+    if (!text.empty()) session.print(text);
+    const bool news = page.last() > after;
+    after = page.last();
+    if (news) continue;
+    if (!wish.follow) return 0;
+    (void)platform.run_until([] { return false; }, platform.now() + look_interval_ns);
+  }
+}
+
+// Whether `word` names a process rather than a job; then the session asks that one.
+Result<bool> find_process(ClusterSession& session, const std::string& word) {
+  if (word == "jobmanager") return true;
+  if (word.find(':') != word.npos) {
+    session.turn_to(word);
+    return true;
+  }
+  wire::ClientRequest request;
+  request.mutable_task_managers();
+  const Result<wire::ClientAnswer> answer = session.ask(std::move(request));
+  if (!answer.ok()) return answer.status();
+  for (const wire::TaskManagerStatus& worker : answer->task_managers().task_managers()) {
+    if (worker.id() != word) continue;
+    if (worker.lost()) {
+      return Status(ErrorCode::not_found,
+                    fmt::format("TaskManager '{}' is lost: {}", word, worker.reason()));
+    }
+    if (worker.rest_address().empty()) {
+      return Status(ErrorCode::not_found,
+                    fmt::format("TaskManager '{}' has no HTTP interface to read its log from; "
+                                "start it without --rest-listen none",
+                                word));
+    }
+    session.turn_to(worker.rest_address());
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int run_logs(const Invocation& invocation) {
-  CLI::App app("Prints what a job has logged, with times in UTC.");
+  CLI::App app(
+      "Prints what a job has logged, or a process: the JobManager or a TaskManager. Times are "
+      "UTC.");
   ClusterSession session(invocation.platform);
+  ProcessLogWish wish;
   std::string word;
-  bool follow = false;
-  app.add_option("JOB", word, "number, or name")->required();
+  bool json = false;
+  app.add_option("JOB|PROCESS", word,
+                 "a job's number or name; or jobmanager, a TaskManager's id, or the host:port of a "
+                 "process's HTTP interface")
+      ->required();
+  app.add_option("--level", wish.level, "of a process: the least grave lines that are wanted")
+      ->check(CLI::IsMember({"error", "warning", "info", "debug"}));
+  app.add_option("--job", wish.job, "of a process: only lines about the job of this number");
+  app.add_flag("--json", json, "of a process: one JSON object for each line");
+  app.add_flag("--follow,-f", wish.follow, "go on; with a job: until it has ended");
   session.add_options(app);
-  app.add_flag("--follow,-f", follow, "go on until the job has ended");
   if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  if (json) wish.format = LogFormat::json;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
+  const Result<bool> process = find_process(session, word);
+  if (!process.ok()) return report(invocation.platform, process.status());
+  if (*process) return copy_process_log(session, wish);
   const Result<std::uint64_t> job = session.find_job(word);
   if (!job.ok()) return report(invocation.platform, job.status());
-  return copy_log(session, *job, follow);
+  return copy_log(session, *job, wish.follow);
 }
 
 }  // namespace hummer

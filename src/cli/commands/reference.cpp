@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/configuration_page.hpp"
+#include "cli/exit_codes.hpp"
 #include "control/metrics/metrics_text.hpp"
 #include "control/rest/rest_api.hpp"
 
@@ -18,16 +19,21 @@ struct Page {
 
 std::string metrics_page() {
   return "# Metrics\n\n"
-         "What `/metrics` of the JobManager's HTTP interface says, in Prometheus' text format "
-         "0.0.4. Figures of\noperators are sums over their subtasks, as of the TaskManagers' last "
-         "reports; an ended job's stay until the\nJobManager forgets it. "
-         "`docs/grafana_dashboard.json` draws them.\n\n" +
+         "What `/metrics` says, in Prometheus' text format 0.0.4. The JobManager knows jobs, "
+         "vertices and operators: sums\nover their subtasks, as of the TaskManagers' last reports; "
+         "an ended job's stay until the JobManager forgets it.\nEach TaskManager knows what runs "
+         "in its own process: tasks, channels, slots, memory (`hummer "
+         "taskmanager\n--rest-listen`). "
+         "A share of time is the rate of its seconds: "
+         "`rate(hummer_slot_busy_seconds_total[1m])`.\n`docs/grafana_dashboard.json` draws them."
+         "\n\n" +
          metrics_reference();
 }
 
 constexpr Page pages[] = {
     {"openapi", "docs/openapi.json", &open_api_document},
     {"metrics", "docs/metrics.md", &metrics_page},
+    {"exit_codes", "docs/exit_codes.md", &exit_codes_page},
     {"configuration", "docs/configuration.md", &configuration_page},
 };
 

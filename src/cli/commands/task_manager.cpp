@@ -69,6 +69,8 @@ int run_task_manager(const Invocation& invocation) {
   if (const auto effective = command_options.read(platform, settings); !effective.ok()) {
     return report(platform, effective.status());
   }
+  Result<ProcessLogOptions> log_options = process_log_options(settings.log, "taskmanager");
+  if (!log_options.ok()) return report(platform, log_options.status());
   // Who sends data is a worker, and has a certificate like this one.
   settings.credentials.tls.verify_peer = true;
   Result<Credentials> credentials = find_credentials(platform, settings.credentials, TlsRole::both);
@@ -87,10 +89,16 @@ int run_task_manager(const Invocation& invocation) {
       return report(platform, status);
     }
   }
+  TaskManagerOptions options;
+  if (settings.rest_listen != "none") {
+    const Status status =
+        check_exposure(platform, "--rest-listen", settings.rest_listen, admission);
+    if (!status.ok()) return report(platform, status);
+    options.rest_address = settings.rest_listen;
+  }
   if (Status status = check_reach(platform, settings.job_manager, *addresses); !status.ok()) {
     return report(platform, status);
   }
-  TaskManagerOptions options;
   BuiltInJobLibraries built_in;
   if (invocation.job != nullptr) {
     const Result<JobFile> own = read_job_file(platform.files(), own_executable);
@@ -99,7 +107,8 @@ int run_task_manager(const Invocation& invocation) {
     built_in.add(own->hash, invocation.job);
   }
 
-  ServerLog log(platform, "taskmanager");
+  ProcessLog process_log(platform, *std::move(log_options));
+  const Logger log(&process_log, LogRoom::cli);
   (void)platform.raise_descriptor_limit(wanted_descriptors);
   options.job_manager = settings.job_manager;
   options.slots = settings.slots == 0 ? platform.processors() : settings.slots;
@@ -110,25 +119,31 @@ int run_task_manager(const Invocation& invocation) {
   options.token = std::move(credentials->token);
   options.tls = tls;
   options.data_addresses = *addresses;
-  options.log = &ServerLog::write;
-  options.log_context = &log;
+  options.log = &process_log;
+  options.process_log = &process_log;
   const int slots = options.slots;
-  const std::unique_ptr<SignalWatch> signals = platform.watch_signals();
+  const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
   TaskManager task_manager(platform, libraries, std::move(options));
   if (Status status = task_manager.start(); !status.ok()) {
-    return report(platform, explain_listen_failure(std::move(status), "--data-address"));
+    return report(platform,
+                  explain_listen_failure(std::move(status), "--data-address or --rest-listen"));
   }
-  log.line(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
+  log.info(fmt::format("'{}' with {} slots, JobManager at {}", task_manager.id(), slots,
                        settings.job_manager));
+  if (const auto rest = task_manager.rest_address()) {
+    log.info(fmt::format("HTTP interface at {}://{}/metrics", tls != nullptr ? "https" : "http",
+                         rest->to_string()));
+    warn_of_plain_text(log, *rest, tls != nullptr);
+  }
   for (const std::string& data : *addresses) {
     const Result<SocketAddress> resolved = platform.network().resolve(without_interface(data));
     if (resolved.ok()) warn_of_plain_text(log, *resolved, tls != nullptr);
   }
-  const auto over = [&] { return signals->received() != 0 || !task_manager.refusal().ok(); };
-  serve_until(platform, over, tls.get(), log);
+  const auto refused = [&] { return !task_manager.refusal().ok(); };
+  serve_until(platform, *signals, refused, tls.get(), log);
   const Status refusal = task_manager.refusal();
-  if (refusal.ok()) log.line("stopping");
+  if (refusal.ok()) log.info("stopping");
   task_manager.stop();
   return refusal.ok() ? 0 : report(platform, refusal);
 }

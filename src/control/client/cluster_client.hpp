@@ -22,6 +22,7 @@ struct ClusterClientOptions {
   std::string job_manager = "127.0.0.1:6123";
   std::string token;
   std::shared_ptr<TlsContext> tls;  // null: plain
+  bool over_rest = false;           // by the REST API; else by the control protocol
   Nanoseconds patience_ns = seconds(10);
   Nanoseconds answer_timeout_ns = seconds(3);  // beyond what the request itself waits for
   // Who numbered the jobs that are asked for (ClusterClient::numbered_by); 0: whoever answers.

@@ -37,6 +37,7 @@ ClusterClientOptions ClusterRun::client_options() const {
   options.job_manager = surroundings_.options.job_manager;
   options.token = credentials_.token;
   options.tls = credentials_.tls;
+  options.over_rest = true;
   options.patience_ns = patience_ns;
   return options;
 }

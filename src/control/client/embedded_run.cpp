@@ -1,5 +1,7 @@
 #include "control/client/embedded_run.hpp"
 
+#include "control/client/drain.hpp"
+
 namespace hummer {
 namespace {
 
@@ -41,11 +43,16 @@ JobResult EmbeddedRun::wait() {
   const auto seconds_so_far = [&] { return static_cast<double>(platform.now() - began_) / 1e9; };
   Progress progress(platform, surroundings_.options.quiet,
                     surroundings_.options.progress_per_vertex);
+  Drain drain(surroundings_);
   Nanoseconds last_stuck_report = 0;
   while (true) {
-    const RunEnd end =
-        platform.run_until([&] { return deployment_->finished(); }, platform.now() + tick_ns);
-    if (end == RunEnd::satisfied) break;
+    const RunEnd end = platform.run_until([&] { return deployment_->finished() || drain.due(); },
+                                          platform.now() + tick_ns);
+    if (deployment_->finished()) break;
+    if (drain.due()) {
+      deployment_->stop();
+      progress.note(drain.begin());
+    }
     if (end == RunEnd::deadlock) {
       complete_ = true;
       result_ = surroundings_.failed({ErrorCode::internal, "the job can never go on"});
@@ -66,6 +73,7 @@ JobResult EmbeddedRun::wait() {
   result_.seconds = seconds_so_far();
   complete_ = true;
   progress.summarize(result_);
+  if (const std::string early = drain.end(result_); !early.empty()) progress.note(early);
   surroundings_.keep_and_report(result_);
   return result_;
 }

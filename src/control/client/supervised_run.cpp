@@ -5,6 +5,7 @@
 #include "control/checkpoint/checkpoint_order.hpp"
 #include "control/checkpoint/restart_policy.hpp"
 #include "control/checkpoint/restored_state.hpp"
+#include "control/client/drain.hpp"
 #include "platform/task.hpp"
 
 namespace hummer {
@@ -289,6 +290,7 @@ JobResult SupervisedRun::wait() {
   Platform& platform = *surroundings_.platform;
   Progress progress(platform, surroundings_.options.quiet,
                     surroundings_.options.progress_per_vertex);
+  Drain drain(surroundings_);
   const auto tell_notes = [&] {
     std::vector<std::string> notes;
     {
@@ -298,9 +300,14 @@ JobResult SupervisedRun::wait() {
     for (const std::string& line : notes) progress.note(line);
   };
   for (;;) {
-    const RunEnd end = platform.run_until([&] { return finished(); }, platform.now() + tick_ns);
+    const RunEnd end =
+        platform.run_until([&] { return finished() || drain.due(); }, platform.now() + tick_ns);
     tell_notes();
-    if (end == RunEnd::satisfied) break;
+    if (finished()) break;
+    if (drain.due()) {
+      stop();
+      progress.note(drain.begin());
+    }
     if (end == RunEnd::deadlock) {
       done_.store(true, std::memory_order_release);
       result_ = surroundings_.failed({ErrorCode::internal, "the job can never go on"});
@@ -315,6 +322,7 @@ JobResult SupervisedRun::wait() {
   reported_ = true;
   result_.job_name = surroundings_.job_name;
   progress.summarize(result_);
+  if (const std::string early = drain.end(result_); !early.empty()) progress.note(early);
   surroundings_.keep_and_report(result_);
   return result_;
 }

@@ -130,6 +130,14 @@ bool read_log(ClusterState& cluster, const wire::ReadLog& request, bool time_is_
   return true;
 }
 
+// Where others reach what listens at `listens`: for one that listens everywhere, the host that its
+// control connection came from.
+std::string reachable(const std::string& listens, const std::string& seen_from) {
+  const bool everywhere = listens.starts_with("0.0.0.0:") || listens.starts_with("[::]:");
+  if (!everywhere) return listens;
+  return seen_from.substr(0, seen_from.rfind(':')) + listens.substr(listens.rfind(':'));
+}
+
 void list_task_managers(ClusterState& cluster, Moment at, wire::ClientAnswer& answer) {
   wire::TaskManagerList& all = *answer.mutable_task_managers();
   const auto age_ms = [&](Nanoseconds heard) {
@@ -144,6 +152,7 @@ void list_task_managers(ClusterState& cluster, Moment at, wire::ClientAnswer& an
     out.set_slots_free(worker->free_slots);
     out.set_heartbeat_age_ms(age_ms(worker->last_heard));
     *out.mutable_data_addresses() = worker->registration.data_addresses();
+    out.set_rest_address(reachable(worker->registration.rest_address(), worker->address));
     for (const Worker::Held& each : worker->held) out.add_jobs(each.job);
   }
   for (const LostWorker& worker : cluster.workers().lost()) {
@@ -174,6 +183,9 @@ bool answer_request(ClusterState& cluster, const wire::ClientRequest& request, b
     case wire::ClientRequest::kSavepoint:
       return take_savepoint(cluster, request.savepoint(), time_is_over, at, answer);
     case wire::ClientRequest::kTaskManagers: list_task_managers(cluster, at, answer); break;
+    case wire::ClientRequest::kProcessLog:
+      fail(answer, {ErrorCode::invalid_argument, "the process's log is read over HTTP: /v1/logs"});
+      break;
     case wire::ClientRequest::BODY_NOT_SET:
       fail(answer, Status(ErrorCode::protocol_error, "the JobManager does not know this request"));
       break;

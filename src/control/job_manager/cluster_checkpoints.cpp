@@ -123,8 +123,9 @@ void ClusterState::keep_savepoints(Job& job, std::vector<SavepointEnd> ends) {
   if (ends.empty()) return;
   jobs_changed_ = true;
   for (SavepointEnd& each : ends) {
-    log(fmt::format("job {}: savepoint {}", job.id,
-                    each.status.ok() ? "'" + each.path + "'" : "failed: " + each.status.message()));
+    log(each.status.ok() ? LogLevel::info : LogLevel::warning, job,
+        "savepoint " +
+            (each.status.ok() ? "'" + each.path + "'" : "failed: " + each.status.message()));
     job.savepoint_ends.push_back(std::move(each));
   }
   while (job.savepoint_ends.size() > savepoint_ends_kept) {
@@ -214,6 +215,7 @@ void ClusterState::consider_restart(Job& job, Moment at) {
   const auto delay = job.restarts.failed(at.now);
   if (!delay) return;
   const Status failure = job.failure();
+  remember_failure(job, at.wall_ms);
   job.state = wire::JOB_RESTARTING;
   job.restart_at = at.now + *delay;
   job.restart_reason =
@@ -222,7 +224,8 @@ void ClusterState::consider_restart(Job& job, Moment at) {
   job.distrust_files = failure.code() == ErrorCode::corrupt_file;
   attended_.insert(job.id);
   ++job.version;
-  log(fmt::format("job {} '{}' failed and {}", job.id, job.graph.job_name, job.restart_reason));
+  log(LogLevel::warning, job,
+      fmt::format("'{}' failed and {}", job.graph.job_name, job.restart_reason));
   if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
 }
 
@@ -246,7 +249,7 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
   schedule_due_ = true;
   job.next_checkpoint = std::max(job.next_checkpoint, outcome.highest + 1);
   for (const std::string& line : outcome.passed_over) {
-    log(fmt::format("job {}: {}", job.id, line));
+    log(LogLevel::warning, job, line);
   }
   Status status = outcome.status;
   if (status.ok()) {

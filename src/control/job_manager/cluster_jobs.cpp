@@ -60,8 +60,8 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   record(added);
   schedule_due_ = true;
   if (!added.checkpoint_options.restore.empty()) seek(added, added.checkpoint_options.restore);
-  log(fmt::format("job {} '{}' submitted, needs {}", added.id, added.graph.job_name,
-                  slots_text(added.least_slots)));
+  log(LogLevel::info, added,
+      fmt::format("'{}' submitted, needs {}", added.graph.job_name, slots_text(added.least_slots)));
   return added.id;
 }
 
@@ -160,7 +160,8 @@ void ClusterState::job_ended(Job& job) {
                           : job.state == wire::JOB_CANCELLED ? "was cancelled"
                                                              : "failed";
   const Status failure = job.failure();
-  log(fmt::format("job {} '{}' {}{}", job.id, job.graph.job_name, how,
+  log(failure.ok() ? LogLevel::info : LogLevel::error, job,
+      fmt::format("'{}' {}{}", job.graph.job_name, how,
                   failure.ok() ? "" : ": " + failure.to_string()));
   jobs_.ended(job);
 }
@@ -249,8 +250,9 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   deployment.set_run(job.submission);
   deployment.set_restore_path(job.newest_path);
   begin_checkpoints(job, at);
-  log(fmt::format("job {} '{}' placed: {} on {} TaskManagers, attempt {}{}", job.id,
-                  job.graph.job_name, slots_text(job.slots), job.parts.size(), job.attempt,
+  log(LogLevel::info, job,
+      fmt::format("'{}' placed: {} on {} TaskManagers{}", job.graph.job_name, slots_text(job.slots),
+                  job.parts.size(),
                   job.newest_path.empty() ? "" : ", from '" + job.newest_path + "'"));
 }
 

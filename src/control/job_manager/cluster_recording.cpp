@@ -90,8 +90,8 @@ void ClusterState::recorded(std::uint64_t id, std::uint64_t change, const Status
     return;
   }
   if (recording.trouble.empty()) {
-    log(fmt::format("job {}: the journal can't be written, tried again each second: {}", id,
-                    outcome.to_string()));
+    log(LogLevel::error, *job,
+        "the journal can't be written, tried again each second: " + outcome.to_string());
   }
   recording.trouble = "the JobManager's journal can't be written: " + outcome.message();
   entries_failed_.insert(id);
@@ -139,8 +139,8 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
     jobs_.ended(job);
     return;
   }
-  log(fmt::format("job {} '{}' is taken over from an earlier JobManager; {}", job.id,
-                  job.graph.job_name,
+  log(LogLevel::info, job,
+      fmt::format("'{}' is taken over from an earlier JobManager; {}", job.graph.job_name,
                   record.attempt > 0 ? fmt::format("attempt {} had begun", record.attempt)
                                      : "it had not begun"));
   if (job.library_bytes > 0 && library.ok()) libraries_.hold(job.library_hash);

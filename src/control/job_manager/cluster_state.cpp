@@ -56,8 +56,8 @@ ClusterState::ClusterState(const JobManagerOptions& options)
       jobs_(options.remembered_jobs, std::max<std::uint64_t>(options.first_job, 1)),
       libraries_(options.max_library_bytes, options.library_store_bytes) {}
 
-void ClusterState::log(const std::string& line) const {
-  if (options_.log != nullptr) options_.log(options_.log_context, line);
+void ClusterState::log(LogLevel level, const Job& job, const std::string& text) const {
+  options_.log.write(level, text, {.job = job.id, .attempt = job.attempt});
 }
 
 void ClusterState::mark_due(Worker& worker) {
@@ -91,8 +91,8 @@ std::uint64_t ClusterState::register_worker(const wire::Registration& registrati
   }
   Worker& worker = workers_.add(registration, std::move(address), at.now);
   schedule_due_ = true;
-  log(fmt::format("TaskManager '{}' registered from {} with {} slots (session {})", worker.id(),
-                  worker.address, registration.slots(), worker.session));
+  options_.log.info(fmt::format("TaskManager '{}' registered from {} with {} slots (session {})",
+                                worker.id(), worker.address, registration.slots(), worker.session));
   return worker.session;
 }
 
@@ -169,7 +169,7 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
   ++lost_;
   const Status failure(why.code(),
                        fmt::format("TaskManager '{}' lost: {}", worker.id(), why.message()));
-  log(failure.message());
+  options_.log.warning(failure.message());
   const std::vector<Worker::Held> held = worker.held;
   for (const Worker::Held& each : held) {
     Job& job = *jobs_.find(each.job);

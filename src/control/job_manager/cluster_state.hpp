@@ -111,7 +111,8 @@ class ClusterState {
   std::uint64_t lost() const { return lost_; }
 
  private:
-  void log(const std::string& line) const;
+  // About `job`, in the process's log.
+  void log(LogLevel level, const Job& job, const std::string& text) const;
   bool has_journal() const { return !options_.state_directory.empty(); }
   void recover_job(const JobRecord& record, const Status& library, Moment at);
   // The journal must have what has changed.

@@ -1,4 +1,6 @@
 // One task per connection: who is it, and what does it say.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +20,13 @@ constexpr Nanoseconds farewell_ns = seconds(1);
 // A client that says nothing for so long is gone; a live one connects again.
 constexpr Nanoseconds client_idle_ns = seconds(600);
 
+// Clients speak HTTP, also at this port: no magic begins so.
+bool is_http(std::string_view bytes) {
+  constexpr std::string_view methods[] = {"GET /", "POST /", "PUT /", "HEAD /"};
+  return std::any_of(std::begin(methods), std::end(methods),
+                     [&](std::string_view method) { return bytes.starts_with(method); });
+}
+
 bool is_garbage(const Status& status) {
   return status.code() == ErrorCode::protocol_error || status.code() == ErrorCode::tls_failed;
 }
@@ -36,7 +45,7 @@ Task<void> JobManager::State::accept_all(State* self) {
       continue;
     }
     if (stream.status().code() == ErrorCode::cancelled) co_return;
-    if (!std::exchange(told, true)) self->log(stream.status().to_string());
+    if (!std::exchange(told, true)) self->log().error(stream.status().to_string());
     co_await sleep_for(accept_pause_ns);
   }
 }
@@ -74,6 +83,9 @@ Task<void> JobManager::State::serve(State* self, std::unique_ptr<ByteStream> con
     } else {
       co_await serve_client(self, stream);
     }
+  } else if (is_http(stream->foreign_bytes())) {
+    std::string begun(stream->foreign_bytes());
+    co_await self->rest_server_->take_over(stream->release(), std::move(begun));
   }
   stream->close();
   --self->counts_.connections;
@@ -102,7 +114,8 @@ Task<Result<wire::Hello>> JobManager::State::greet(State* self,
   Result<wire::Envelope> first = co_await stream->receive(deadline);
   self->unlist_greeting(greeting);
   if (!first.ok()) {
-    if (is_garbage(first.status())) self->garbage_came(first.status(), stream->peer_address());
+    const bool garbage = is_garbage(first.status()) && !is_http(stream->foreign_bytes());
+    if (garbage) self->garbage_came(first.status(), stream->peer_address());
     co_return first.status();
   }
   if (!first->has_hello()) {

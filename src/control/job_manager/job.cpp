@@ -18,16 +18,18 @@ bool is_consequence(const Status& failure) {
   return failure.code() == ErrorCode::peer_gone || failure.code() == ErrorCode::cancelled;
 }
 
+std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 3 * vertex.chain.size(); }
+
 std::size_t figure_count(const JobGraph& graph) {
   std::size_t count = 0;
-  for (const JobVertex& vertex : graph.vertices) count += 2 + 3 * vertex.chain.size();
+  for (const JobVertex& vertex : graph.vertices) count += figures_per_vertex(vertex);
   return count;
 }
 
 // Index of the vertex's first figure; npos for one that isn't there.
 std::size_t figures_of(const JobGraph& graph, std::uint32_t vertex) {
   std::size_t at = 0;
-  for (std::uint32_t v = 0; v < vertex; ++v) at += 2 + 3 * graph.vertices[v].chain.size();
+  for (std::uint32_t v = 0; v < vertex; ++v) at += figures_per_vertex(graph.vertices[v]);
   return at;
 }
 
@@ -49,6 +51,8 @@ bool take_figures(Job& job, JobPart& part, const wire::AttemptReport& report) {
     std::size_t at = figures_of(job.graph, vertex.vertex());
     set(at++, vertex.tasks_running());
     set(at++, vertex.tasks_finished());
+    set(at++, vertex.busy_percent());
+    set(at++, vertex.back_pressured_percent());
     const int operators = static_cast<int>(job.graph.vertices[vertex.vertex()].chain.size());
     for (int i = 0; i < std::min(operators, vertex.operators_size()); ++i) {
       const wire::OperatorFigures& op = vertex.operators(i);
@@ -169,7 +173,11 @@ void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
   // nobody.
   const bool closer = place && place->code() != ErrorCode::connection_lost &&
                       failure.code() == ErrorCode::connection_lost && &place == &job.consequence;
-  if (!place || closer) place = std::move(failure);
+  if (!place || closer) {
+    // A root failure is told before any consequence.
+    if (&place == &job.root_failure || !job.root_failure) job.failed_on = part.task_manager;
+    place = std::move(failure);
+  }
   if (!job.unwinding()) job.state = wire::JOB_FAILING;
 }
 
@@ -190,6 +198,7 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
   job.waiting_since = now;
   job.root_failure.reset();
   job.consequence.reset();
+  job.failed_on.clear();
   job.parts.clear();
   job.figures.clear();
   job.parallelism.clear();
@@ -203,6 +212,12 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
 }
 
 void cancel_part(Job& job, JobPart& part) { end_part(job, part, wire::ATTEMPT_CANCELLED); }
+
+void remember_failure(Job& job, std::int64_t wall_ms) {
+  constexpr std::size_t remembered = 16;
+  if (job.failures.size() == remembered) job.failures.erase(job.failures.begin());
+  job.failures.push_back({job.attempt, wall_ms, job.failed_on, job.failure()});
+}
 
 bool conclude(Job& job, std::int64_t wall_ms) {
   if (job.ended() || job.open_parts > 0) return false;
@@ -222,6 +237,7 @@ void end_job(Job& job, wire::JobState state, std::int64_t wall_ms) {
   HUMMER_ASSERT(!job.ended() && job.open_parts == 0);
   job.state_before_end = job.state;
   job.state = state;
+  if (state == wire::JOB_FAILED) remember_failure(job, wall_ms);
   job.ended_ms = wall_ms;
   ++job.version;
   // What only running it takes.

@@ -55,6 +55,14 @@ struct JobPart {
   std::vector<std::string> stuck;
 };
 
+// Why an attempt failed; for those who look later.
+struct AttemptFailure {
+  std::uint32_t attempt = 0;
+  std::int64_t wall_ms = 0;
+  std::string task_manager;
+  Status status;
+};
+
 // What of it the journal has (job_journal.hpp). Others hear of a change when it is recorded.
 struct JobRecording {
   std::string request;         // the submission as it came, until it is recorded
@@ -97,7 +105,9 @@ struct Job : JobProgress {
   wire::JobState state_before_end = wire::JOB_UNKNOWN;
   std::optional<Status> root_failure;
   std::optional<Status> consequence;
-  std::uint64_t version = 1;  // changes with every change
+  std::string failed_on;                 // the TaskManager of that failure
+  std::vector<AttemptFailure> failures;  // of its attempts, the newest few
+  std::uint64_t version = 1;             // changes with every change
   Nanoseconds waiting_since = 0;
   std::int64_t started_ms = 0;  // of the first attempt
   std::int64_t ended_ms = 0;
@@ -110,7 +120,8 @@ struct Job : JobProgress {
   std::size_t finished_parts = 0;
   bool undeployed_swept = false;  // parts that never got the deployment were ended
   wire::Deployment deployment;    // but for the receiver's index
-  // Sums over the parts: per vertex tasks running and finished, then three per operator.
+  // Sums over the parts: per vertex tasks running and finished, busy and
+  // back-pressured percent, then three per operator.
   std::vector<std::uint64_t> figures;
   JobLog log{10000};
 
@@ -156,6 +167,8 @@ void cancel_part(Job& job, JobPart& part);
 bool may_restart(const Job& job);
 // From restarting, when all parts have ended, to waiting with the next attempt.
 void prepare_next_attempt(Job& job, Nanoseconds now);
+// Adds why the attempt fails to `failures`.
+void remember_failure(Job& job, std::int64_t wall_ms);
 // Gives the verdict when all parts have ended; true when it did. REQUIRES: was placed.
 bool conclude(Job& job, std::int64_t wall_ms);
 // Ends a job that has no open part.

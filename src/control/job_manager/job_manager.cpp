@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/client/job_status.hpp"
 #include "control/job_manager/job_manager_state.hpp"
 
 namespace hummer {
@@ -61,8 +62,8 @@ Status JobManager::State::open_journal() {
     if (record.library_hash == 0 || libraries.contains(record.library_hash)) continue;
     libraries.emplace(record.library_hash, (*journal)->read_library(record.library_hash));
   }
-  log(fmt::format("journal in '{}': start number {}, {} jobs, {} of them not ended",
-                  options_.state_directory, recorded.epoch, recorded.jobs.size(), live));
+  log().info(fmt::format("journal in '{}': start number {}, {} jobs, {} of them not ended",
+                         options_.state_directory, recorded.epoch, recorded.jobs.size(), live));
   cluster_.recover(std::move(recorded), std::move(libraries),
                    {platform_.now(), platform_.wall_time_ms()});
   journal_ = std::make_unique<JournalWriter>(platform_, std::move(*journal), house_event_);
@@ -80,18 +81,27 @@ void JobManager::State::stop() {
   listener_.reset();
 }
 
+void JobManager::State::tell_what_becomes_of_jobs() {
+  for (const auto& [id, job] : cluster_.jobs().all()) {
+    if (job->told_ended()) continue;
+    const std::string what =
+        journal_ != nullptr
+            ? fmt::format("goes on under the next JobManager of '{}'", options_.state_directory)
+            : "ends with this JobManager, which has no --state-dir to keep it in";
+    log().warning(
+        fmt::format("'{}' ({}) {}", job->graph.job_name, job_state_name(job->told_state()), what),
+        {.job = id, .attempt = job->attempt});
+  }
+}
+
 void JobManager::State::raise_descriptor_limit() {
   const Result<std::uint64_t> limit = platform_.raise_descriptor_limit(wanted_descriptors);
   if (limit.ok() && *limit >= few_descriptors) return;
-  if (!limit.ok()) return log(limit.status().message());
-  log(
+  if (!limit.ok()) return log().warning(limit.status().message());
+  log().warning(
       fmt::format("at most {} files and connections may be open, each TaskManager takes one; raise "
                   "the limit (ulimit -n) for a larger cluster",
                   *limit));
-}
-
-void JobManager::State::log(const std::string& line) const {
-  if (options_.log != nullptr) options_.log(options_.log_context, line);
 }
 
 void JobManager::State::garbage_came(const Status& why, const SocketAddress& from) {
@@ -101,8 +111,8 @@ void JobManager::State::garbage_came(const Status& why, const SocketAddress& fro
 
 void JobManager::State::not_let_in(const Status& why, const SocketAddress& from) {
   if (!log_limit_.admit(executor_->now())) return;
-  log(fmt::format("connection from {} closed: {}{}", from.to_string(), why.message(),
-                  log_limit_.suffix()));
+  log().warning(fmt::format("connection from {} closed: {}{}", from.to_string(), why.message(),
+                            log_limit_.suffix()));
 }
 
 Task<void> JobManager::State::keep_house(State* self) {
@@ -150,7 +160,11 @@ void JobManager::State::round() {
   }
   std::vector<JournalEntry> entries = cluster_.take_entries_due();
   if (journal_ != nullptr && !entries.empty()) journal_->write(std::move(entries));
-  parked_.look(cluster_, cluster_.take_job_changes(), at);
+  const bool jobs_changed = cluster_.take_job_changes();
+  parked_.look(cluster_, jobs_changed, at);
+  if (jobs_changed) {
+    for (WakeEvent* each : rest_waiting_) each->notify();
+  }
   counts_.task_managers = cluster_.workers().live().size();
   counts_.task_managers_lost = cluster_.lost();
   // What this round itself brought about, such as slots that a lost TaskManager's job gave back.
@@ -173,7 +187,10 @@ JobManager::JobManager(Platform& platform, JobManagerOptions options)
     : state_(std::make_unique<State>(platform, std::move(options))) {}
 JobManager::~JobManager() = default;
 Status JobManager::start() { return state_->start(); }
-void JobManager::stop() { state_->stop(); }
+void JobManager::stop() {
+  state_->stop();
+  state_->tell_what_becomes_of_jobs();
+}
 SocketAddress JobManager::address() const { return state_->address(); }
 std::optional<SocketAddress> JobManager::rest_address() const { return state_->rest_address(); }
 JobManagerCounts JobManager::counts() const { return state_->counts(); }

@@ -22,10 +22,13 @@
 #include <string>
 
 #include "control/protocol/message_stream.hpp"
+#include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
 
 namespace hummer {
+
+class ProcessLog;
 
 struct JobManagerOptions {
   std::string listen_address = "127.0.0.1:6123";
@@ -49,9 +52,8 @@ struct JobManagerOptions {
   std::size_t max_library_bytes = std::size_t{1} << 30;
   std::size_t library_store_bytes = std::size_t{4} << 30;  // all that are not of live jobs
   MessageFaults* faults = nullptr;                         // tests
-  // Called for each thing worth a line in the process's log. On the own executor.
-  void (*log)(void* context, std::string_view line) = nullptr;
-  void* log_context = nullptr;
+  Logger log;
+  const ProcessLog* process_log = nullptr;  // what /v1/logs serves; null: nothing
 };
 
 struct JobManagerCounts {

@@ -30,6 +30,8 @@ class JobManager::State final : public RestBackend {
 
   Status start();
   void stop();
+  // In the log, when this process ends. REQUIRES: stopped.
+  void tell_what_becomes_of_jobs();
   SocketAddress address() const { return address_; }
   std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;
@@ -72,14 +74,17 @@ class JobManager::State final : public RestBackend {
   Task<wire::ClientAnswer> ask(wire::ClientRequest request) override;
   std::string metrics() override;
   Status ready() override;
+  std::uint64_t draw() override { return platform_.random().next(); }
+  std::uint64_t numbering() const override { return numbering_; }
   std::int64_t wall_time_ms() override { return executor_->wall_time_ms(); }
+  const ProcessLog* process_log() override { return options_.process_log; }
 
   void something_happened() {
     happened_ = true;
     house_event_.notify();
   }
   Moment moment() const { return {executor_->now(), executor_->wall_time_ms()}; }
-  void log(const std::string& line) const;
+  const Logger& log() const { return options_.log; }
   void garbage_came(const Status& why, const SocketAddress& from);
   void not_let_in(const Status& why, const SocketAddress& from);
 
@@ -109,9 +114,12 @@ class JobManager::State final : public RestBackend {
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
   std::list<Greeting*> greetings_;  // oldest first
   std::unique_ptr<Listener> listener_;
-  std::unique_ptr<RestApi> rest_api_;  // null: no REST
+  // REST speaks at the control port too, and at a port of its own when it is told one.
+  std::unique_ptr<RestApi> rest_api_;
   std::unique_ptr<HttpServer> rest_server_;
-  wire::Envelope state_message_;  // of the housekeeper; kept for its memory
+  bool rest_listens_ = false;
+  std::list<WakeEvent*> rest_waiting_;  // its requests that wait for a change
+  wire::Envelope state_message_;        // of the housekeeper; kept for its memory
   std::unique_ptr<CheckpointDisk> disk_;
 };
 

@@ -15,6 +15,7 @@
 #include "control/protocol/graph_messages.hpp"
 #include "control/protocol/protocol_version.hpp"
 #include "graph/graph_builder_for_test.hpp"
+#include "platform/kept_log_for_test.hpp"
 #include "platform/simulation.hpp"
 #include "platform/task.hpp"
 
@@ -30,8 +31,7 @@ class JobManagerRig {
     options.listen_address = "jobmanager:6123";
     options.token = "secret";
     options.first_job = 1;
-    options.log = &JobManagerRig::keep_line;
-    options.log_context = this;
+    options.log = Logger(&log, LogRoom::control);
     options_ = options;
     start_job_manager();
     executor = peers_node.make_executor({.name = "peers"});
@@ -68,19 +68,14 @@ class JobManagerRig {
   }
 
   Nanoseconds now() const { return simulation.now(); }
-  bool logged(std::string_view part) const {
-    for (const std::string& line : lines) {
-      if (line.find(part) != std::string::npos) return true;
-    }
-    return false;
-  }
+  bool logged(std::string_view part) const { return log.has(part); }
 
   Simulation simulation;
   SimulatedPlatform* job_manager_node;
   SimulatedPlatform& peers_node;
   std::unique_ptr<JobManager> job_manager;
   std::unique_ptr<Executor> executor;
-  std::vector<std::string> lines;
+  KeptLog log;
 
  private:
   static SimulationOptions with_seed(SimulationOptions options, std::uint64_t seed) {
@@ -91,9 +86,6 @@ class JobManagerRig {
     job_manager = std::make_unique<JobManager>(*job_manager_node, options_);
     const Status started = job_manager->start();
     EXPECT_TRUE(started.ok()) << started.to_string();
-  }
-  static void keep_line(void* rig, std::string_view line) {
-    static_cast<JobManagerRig*>(rig)->lines.emplace_back(line);
   }
   static Task<void> watch(Task<void> script, bool* done) {
     co_await std::move(script);

@@ -25,6 +25,16 @@ std::string explanation(const Job& job) {
   return text;
 }
 
+void add_failures(const Job& job, wire::JobStatus& into) {
+  for (const AttemptFailure& each : job.failures) {
+    wire::AttemptFailure& out = *into.add_failures();
+    out.set_attempt(each.attempt);
+    out.set_wall_time_ms(each.wall_ms);
+    out.set_task_manager(each.task_manager);
+    to_message(each.status, *out.mutable_failure());
+  }
+}
+
 void add_vertices(const Job& job, wire::JobStatus& into) {
   std::size_t at = 0;
   const auto figure = [&] { return job.figures.empty() ? 0 : job.figures[at++]; };
@@ -39,6 +49,8 @@ void add_vertices(const Job& job, wire::JobStatus& into) {
     figures.set_vertex(static_cast<std::uint32_t>(vertex.id));
     figures.set_tasks_running(static_cast<std::uint32_t>(figure()));
     figures.set_tasks_finished(static_cast<std::uint32_t>(figure()));
+    figures.set_busy_percent(static_cast<std::uint32_t>(figure()));
+    figures.set_back_pressured_percent(static_cast<std::uint32_t>(figure()));
     for (const ChainedOperator& op : vertex.chain) {
       out.add_operators(op.name);
       out.add_kinds(std::string(to_string(op.kind)));
@@ -77,8 +89,15 @@ void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStat
       into.add_stuck(fmt::format("{}: {}", part.task_manager, line));
     }
   }
-  if (with_vertices) add_vertices(job, into);
-  if (with_graph) into.set_explanation(explanation(job));
+  if (with_vertices) {
+    add_vertices(job, into);
+    if (!end_is_secret) add_failures(job, into);
+  }
+  if (with_graph) {
+    into.set_explanation(explanation(job));
+    to_message(job.graph, *into.mutable_graph());
+    for (const JobPart& part : job.parts) into.add_task_managers(part.task_manager);
+  }
 }
 
 }  // namespace hummer

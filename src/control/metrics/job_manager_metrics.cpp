@@ -1,5 +1,6 @@
 #include "control/metrics/job_manager_metrics.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "control/client/job_status.hpp"
@@ -22,7 +23,20 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
               static_cast<std::uint64_t>(status.stuck_size()));
   text.sample("hummer_job_running_seconds", {{"job", id}, {"name", name}},
               job_result(status, wall_ms).seconds);
+  text.sample("hummer_job_restarts_total", {{"job", id}, {"name", name}},
+              std::uint64_t{status.restarts()});
+  text.sample("hummer_checkpoints_completed_total", {{"job", id}, {"name", name}},
+              std::uint64_t{status.checkpoints_completed()});
+  text.sample("hummer_checkpoint_last_number", {{"job", id}, {"name", name}},
+              std::uint64_t{status.last_checkpoint()});
   for (const wire::VertexStatus& vertex : status.vertices()) {
+    const std::uint64_t running = std::max(vertex.figures().tasks_running(), 1u);
+    text.sample("hummer_vertex_busy_percent",
+                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
+                vertex.figures().busy_percent() / running);
+    text.sample("hummer_vertex_back_pressured_percent",
+                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
+                vertex.figures().back_pressured_percent() / running);
     text.sample("hummer_vertex_tasks_running",
                 {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
                 std::uint64_t{vertex.figures().tasks_running()});
@@ -48,8 +62,10 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
 
 }  // namespace
 
-std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at) {
+std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at,
+                                const ProcessLog* process_log) {
   MetricsText text;
+  text.log_lines(process_log);
   text.sample("hummer_connections", {}, counts.connections);
   text.sample("hummer_garbage_connections_total", {}, counts.garbage);
   text.sample("hummer_heartbeats_total", {}, counts.heartbeats);

@@ -7,6 +7,7 @@
 
 namespace hummer {
 
-std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at);
+std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at,
+                                const ProcessLog* process_log);
 
 }  // namespace hummer

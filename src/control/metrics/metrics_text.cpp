@@ -6,6 +6,8 @@
 
 #include <hummer/status.hpp>
 
+#include "control/log/process_log.hpp"
+
 namespace hummer {
 namespace {
 
@@ -27,6 +29,14 @@ void append_escaped(std::string& out, std::string_view text) {
 
 void MetricsText::sample(std::string_view name, Labels labels, double value) {
   add(name, labels, fmt::format("{}", value));
+}
+
+void MetricsText::log_lines(const ProcessLog* log) {
+  if (log == nullptr) return;
+  for (const LogLevel level :
+       {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
+    sample("hummer_log_lines_total", {{"level", to_string(level)}}, log->written(level));
+  }
 }
 
 void MetricsText::add(std::string_view name, Labels labels, const std::string& value) {

@@ -21,6 +21,8 @@
 
 namespace hummer {
 
+class ProcessLog;
+
 struct Metric {
   std::string_view name;
   std::string_view type;    // "counter", "gauge"
@@ -44,6 +46,8 @@ class MetricsText {
     add(name, labels, std::to_string(value));
   }
   void sample(std::string_view name, Labels labels, double value);
+  // Those of the process's log; null: it has none.
+  void log_lines(const ProcessLog* log);
 
   std::string finish() &&;
 

@@ -35,6 +35,8 @@ class FrameDecoder {
   // is needed.
   Result<bool> next(std::string_view& bytes, wire::Envelope& message);
   bool in_the_middle() const { return !partial_.empty(); }
+  // What of an incomplete frame has been taken.
+  std::string_view partial() const { return partial_; }
 
  private:
   // The payload's length, of a whole header.

@@ -82,13 +82,19 @@ class MessageStream::State : public std::enable_shared_from_this<MessageStream::
   }
 
   void close() {
-    stream_->close();
+    if (stream_ != nullptr) stream_->close();
     drop_queue();
   }
 
   void set_limit(std::size_t bytes) { decoder_.set_limit(bytes); }
   std::size_t queued_bytes() const { return queued_.size() - sent_; }
   SocketAddress peer_address() const { return stream_->peer_address(); }
+  std::string_view foreign_bytes() const { return foreign_; }
+
+  std::unique_ptr<ByteStream> release() {
+    HUMMER_ASSERT(queued_.empty());
+    return std::move(stream_);
+  }
 
  private:
   void attach() {
@@ -128,7 +134,14 @@ class MessageStream::State : public std::enable_shared_from_this<MessageStream::
     }
     std::string_view bytes(buffer.data(), *got);
     const Result<bool> whole = decoder_.next(bytes, message);
-    if (!whole.ok()) return whole.status();
+    if (!whole.ok()) {
+      if (!std::exchange(spoke_ours_, true)) {
+        foreign_.assign(decoder_.partial());  // at most a header
+        foreign_.append(bytes);
+      }
+      return whole.status();
+    }
+    spoke_ours_ |= *whole;
     left_.assign(bytes);
     return *whole ? Read::message : Read::nothing;
   }
@@ -200,7 +213,9 @@ class MessageStream::State : public std::enable_shared_from_this<MessageStream::
   FrameDecoder decoder_;
   std::string left_;  // behind the last message
   std::size_t left_taken_ = 0;
-  std::string queued_;  // a write is under way while it is not empty
+  bool spoke_ours_ = false;
+  std::string foreign_;  // what came instead of the first message
+  std::string queued_;   // a write is under way while it is not empty
   std::size_t sent_ = 0;
   Status failure_;  // of writing
   bool attached_ = false;
@@ -227,5 +242,7 @@ void MessageStream::set_limit(std::size_t bytes) { state_->set_limit(bytes); }
 std::size_t MessageStream::queued_bytes() const { return state_->queued_bytes(); }
 void MessageStream::close() { state_->close(); }
 SocketAddress MessageStream::peer_address() const { return state_->peer_address(); }
+std::string_view MessageStream::foreign_bytes() const { return state_->foreign_bytes(); }
+std::unique_ptr<ByteStream> MessageStream::release() { return state_->release(); }
 
 }  // namespace hummer

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <hummer/status.hpp>
 
@@ -63,6 +64,12 @@ class MessageStream {
   std::size_t queued_bytes() const;
   void close();
   SocketAddress peer_address() const;
+
+  // After receive() found another protocol: all bytes that came, as far as they were read.
+  std::string_view foreign_bytes() const;
+  // The stream below, for those who speak it; this one is over. REQUIRES: no call under way,
+  // nothing sent.
+  std::unique_ptr<ByteStream> release();
 
  private:
   class State;

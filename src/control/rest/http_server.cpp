@@ -34,8 +34,9 @@ int status_of(const boost::system::error_code& error) {
 
 class HttpServer::Connection {
  public:
-  Connection(HttpServer& server, std::unique_ptr<ByteStream> stream)
+  Connection(HttpServer& server, std::unique_ptr<ByteStream> stream, std::string begun)
       : server_(server), stream_(std::move(stream)) {
+    hold(begun);
     std::list<Connection*>& all = server_.connections_;
     while (all.size() >= server_.options_.max_connections) all.front()->close();
     place_ = all.insert(all.end(), this);
@@ -133,11 +134,15 @@ class HttpServer::Connection {
     std::array<char, read_bytes> buffer;
     Result<std::size_t> got = stream_->try_read(buffer);
     if (got.ok() && *got != would_block) {
-      pending_.append(buffer.data(), *got);
-      held_bytes_ += *got;
-      server_.held_bytes_ += *got;
+      hold({buffer.data(), *got});
     }
     return got;
+  }
+
+  void hold(std::string_view bytes) {
+    pending_.append(bytes);
+    held_bytes_ += bytes.size();
+    server_.held_bytes_ += bytes.size();
   }
 
   // Bytes added to pending_; 0: end, failure, closing or deadline.
@@ -192,6 +197,10 @@ class HttpServer::Connection {
       return std::string(value.data(), value.size());
     };
     request.authorization = header(http::field::authorization);
+    request.host = header(http::field::host);
+    request.origin = header(http::field::origin);
+    const auto numbering = message[boost::beast::string_view(numbering_header)];
+    request.numbering.assign(numbering.data(), numbering.size());
     std::string type = header(http::field::content_type);
     type = type.substr(0, type.find(';'));
     while (!type.empty() && type.back() == ' ') type.pop_back();
@@ -232,7 +241,7 @@ Task<void> HttpServer::accept_all(HttpServer* self) {
     Result<std::unique_ptr<ByteStream>> stream = co_await self->listener_->accept();
     if (stream.ok()) {
       if (self->options_.tls != nullptr) *stream = self->options_.tls->accepted(std::move(*stream));
-      self->executor_.spawn(serve(self, std::move(*stream)));
+      self->executor_.spawn(serve(self, std::move(*stream), {}));
       // A crowd at the door must not keep those inside waiting.
       co_await yield();
       continue;
@@ -242,8 +251,9 @@ Task<void> HttpServer::accept_all(HttpServer* self) {
   }
 }
 
-Task<void> HttpServer::serve(HttpServer* self, std::unique_ptr<ByteStream> stream) {
-  Connection connection(*self, std::move(stream));
+Task<void> HttpServer::serve(HttpServer* self, std::unique_ptr<ByteStream> stream,
+                             std::string begun) {
+  Connection connection(*self, std::move(stream), std::move(begun));
   co_await connection.run();
 }
 

@@ -52,6 +52,11 @@ class HttpServer {
   ~HttpServer() { close(); }
 
   Status start(Network& network, std::string_view address);
+  // Goes on with a connection on which a request has begun: `begun` are its first bytes. Needs no
+  // start(), and the listener of another door.
+  Task<void> take_over(std::unique_ptr<ByteStream> stream, std::string begun) {
+    return serve(this, std::move(stream), std::move(begun));
+  }
   // Takes no more connections.
   void close();
   SocketAddress address() const { return address_; }
@@ -61,7 +66,7 @@ class HttpServer {
   class Connection;
 
   static Task<void> accept_all(HttpServer* self);
-  static Task<void> serve(HttpServer* self, std::unique_ptr<ByteStream> stream);
+  static Task<void> serve(HttpServer* self, std::unique_ptr<ByteStream> stream, std::string begun);
   void not_let_in(const Status& why, const SocketAddress& from) const {
     if (options_.not_let_in != nullptr) options_.not_let_in(options_.context, why, from);
   }

@@ -4,6 +4,7 @@
 #include "control/client/job_status.hpp"
 #include "control/job_library/engine_abi.hpp"
 #include "control/rest/rest_routes.hpp"
+#include "platform/log.hpp"
 
 namespace hummer {
 namespace {
@@ -20,7 +21,8 @@ struct Schema {
   std::span<const Member> members;
 };
 
-constexpr Member failure[] = {{"code", "integer"}, {"message", "string"}};
+constexpr Member failure[] = {
+    {"code", "integer"}, {"message", "string"}, {"library_offset?", "integer"}};
 constexpr Member overview[] = {
     {"version", "string"}, {"task_managers", "integer"}, {"task_managers_lost", "integer"},
     {"slots", "integer"},  {"slots_free", "integer"},    {"jobs", "counts"}};
@@ -38,32 +40,70 @@ constexpr Member job[] = {{"job", "integer"},
                           {"bytes_read?", "integer"},
                           {"records_written?", "integer"},
                           {"vertices?", "[Vertex]"},
-                          {"stuck?", "[string]"}};
+                          {"stuck?", "[string]"},
+                          {"version", "integer"},
+                          {"attempt", "integer"},
+                          {"restarts", "integer"},
+                          {"checkpoints_completed", "integer"},
+                          {"last_checkpoint?", "integer"},
+                          {"last_checkpoint_path?", "string"},
+                          {"failures?", "[AttemptFailure]"}};
+constexpr Member attempt_failure[] = {{"attempt", "integer"},
+                                      {"wall_time_ms", "integer"},
+                                      {"task_manager?", "string"},
+                                      {"failure", "Failure"}};
 constexpr Member vertex[] = {{"name", "string"},
                              {"parallelism", "integer"},
                              {"tasks_running", "integer"},
                              {"tasks_finished", "integer"},
+                             {"busy_percent", "integer"},
+                             {"idle_percent", "integer"},
+                             {"back_pressured_percent", "integer"},
                              {"operators", "[Operator]"}};
 constexpr Member operator_figures[] = {{"name", "string"},
+                                       {"kind", "string"},
                                        {"records_in", "integer"},
                                        {"records_out", "integer"},
                                        {"bytes", "integer"}};
 constexpr Member job_list[] = {{"jobs", "[Job]"}};
-constexpr Member plan[] = {{"job", "integer"}, {"plan", "string"}};
+constexpr Member plan[] = {{"job", "integer"},        {"plan", "string"},
+                           {"fingerprint", "string"}, {"vertices", "[PlanVertex]"},
+                           {"edges", "[PlanEdge]"},   {"task_managers", "[string]"}};
+constexpr Member plan_vertex[] = {{"id", "integer"},      {"name", "string"},
+                                  {"uid", "string"},      {"parallelism", "integer"},
+                                  {"bounded", "boolean"}, {"operators", "[PlanOperator]"}};
+constexpr Member plan_operator[] = {
+    {"name", "string"}, {"uid", "string"}, {"kind", "string"}, {"stateful", "boolean"}};
+constexpr Member plan_edge[] = {
+    {"from", "integer"}, {"to", "integer"}, {"routing", "string"}, {"network", "string"}};
+constexpr Member savepoint[] = {{"complete", "boolean"}, {"path?", "string"}};
 constexpr Member log_page[] = {
     {"first_line", "integer"}, {"ended", "boolean"}, {"lines", "[LogLine]"}};
 constexpr Member log_line[] = {{"wall_time_ms", "integer"}, {"text", "string"}};
+constexpr Member process_log[] = {{"process", "string"},
+                                  {"first", "integer"},
+                                  {"last", "integer"},
+                                  {"lines", "[ProcessLogLine]"}};
+constexpr Member process_log_line[] = {
+    {"number", "integer"}, {"wall_time_ms", "integer"}, {"level", "string"}, {"room", "string"},
+    {"job?", "integer"},   {"attempt?", "integer"},     {"task?", "string"}, {"message", "string"}};
 constexpr Member submitted[] = {{"job", "integer"}};
 constexpr Member uploaded[] = {{"offset", "integer"}};
-constexpr Member task_manager[] = {{"id", "string"},          {"state", "string"},
-                                   {"address", "string"},     {"slots", "integer"},
-                                   {"slots_free", "integer"}, {"heartbeat_age_ms", "integer"},
-                                   {"reason?", "string"},     {"data_addresses", "[string]"},
+constexpr Member task_manager[] = {{"id", "string"},
+                                   {"state", "string"},
+                                   {"address", "string"},
+                                   {"rest_address?", "string"},
+                                   {"slots", "integer"},
+                                   {"slots_free", "integer"},
+                                   {"heartbeat_age_ms", "integer"},
+                                   {"reason?", "string"},
+                                   {"data_addresses", "[string]"},
                                    {"jobs", "[integer]"}};
 constexpr Member task_managers[] = {{"task_managers", "[TaskManager]"}};
 constexpr Member open_api[] = {{"openapi", "string"}};
 
-constexpr Schema schemas[] = {{"Failure", failure},
+constexpr Schema schemas[] = {{"AttemptFailure", attempt_failure},
+                              {"Failure", failure},
                               {"Job", job},
                               {"JobList", job_list},
                               {"Log", log_page},
@@ -72,6 +112,12 @@ constexpr Schema schemas[] = {{"Failure", failure},
                               {"Operator", operator_figures},
                               {"Overview", overview},
                               {"Plan", plan},
+                              {"PlanEdge", plan_edge},
+                              {"PlanOperator", plan_operator},
+                              {"PlanVertex", plan_vertex},
+                              {"ProcessLog", process_log},
+                              {"ProcessLogLine", process_log_line},
+                              {"Savepoint", savepoint},
                               {"Submitted", submitted},
                               {"TaskManager", task_manager},
                               {"TaskManagerList", task_managers},
@@ -131,6 +177,14 @@ void write_schema(JsonWriter& json, const Schema& schema) {
   json.end_object();
 }
 
+std::string routes_of_task_managers() {
+  std::string text;
+  for (const RestRoute& route : rest_routes()) {
+    if (route.of_task_manager) text += fmt::format("{}{}", text.empty() ? "" : ", ", route.path);
+  }
+  return text;
+}
+
 void write_parameter(JsonWriter& json, const RestParameter& parameter) {
   json.begin_object();
   json.field("name", parameter.name);
@@ -148,6 +202,20 @@ void write_parameter(JsonWriter& json, const RestParameter& parameter) {
       json.field("pattern", "^[0-9a-f]{16}$");
       break;
     case RestParameterType::job_state: write_states(json); break;
+    case RestParameterType::log_level:
+      json.field("type", "string");
+      json.begin_array("enum");
+      for (const LogLevel level :
+           {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
+        json.element(to_string(level));
+      }
+      json.end_array();
+      break;
+    case RestParameterType::boolean: json.field("type", "boolean"); break;
+    case RestParameterType::path:
+      json.field("type", "string");
+      json.field("maxLength", 4096);
+      break;
   }
   json.end_object();
   json.end_object();
@@ -205,6 +273,7 @@ void write_route(JsonWriter& json, const RestRoute& route) {
   const bool may_be_wrong = !route.parameters.empty() || !route.body.empty();
   if (may_be_wrong) write_answer(json, 400, "application/json", "Failure");
   if (!route.open) write_answer(json, 401, "application/json", "Failure");
+  if (!route.open) write_answer(json, 403, "application/json", "Failure");
   for (const int status : route.failures) {
     if (route.answer.empty()) {
       write_answer(json, status, text_type(route), "string");
@@ -231,11 +300,13 @@ std::string open_api_document() {
   json.begin_object();
   json.field("openapi", "3.0.3");
   json.begin_object("info");
-  json.field("title", "Hummer JobManager");
+  json.field("title", "Hummer");
   json.field("version", engine_version());
   json.field("description",
-             "Jobs and workers of one cluster. Where the JobManager has a token, every request "
-             "but those for health and for this document needs it.");
+             "Jobs and workers of one cluster, at its JobManager. A TaskManager answers " +
+                 routes_of_task_managers() +
+                 " about itself. Where a process has a token, every request but those for health "
+                 "and for this document needs it.");
   json.end_object();
   json.begin_object("paths");
   std::string_view open_path;

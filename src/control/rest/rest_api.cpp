@@ -5,20 +5,20 @@
 
 #include <fmt/format.h>
 
-#include "base/equal_tokens.hpp"
 #include "control/client/job_status.hpp"
+#include "control/log/log_levels.hpp"
 #include "control/rest/rest_routes.hpp"
 
 namespace hummer {
 namespace {
-
-constexpr std::string_view bearer = "Bearer ";
 
 int http_status(ErrorCode code) {
   switch (code) {
     case ErrorCode::not_found: return 404;
     case ErrorCode::permission_denied: return 403;
     case ErrorCode::limit_exceeded: return 413;
+    case ErrorCode::cancelled: return 409;
+    case ErrorCode::timed_out: return 503;
     case ErrorCode::invalid_argument:
     case ErrorCode::invalid_configuration:
     case ErrorCode::unknown_option:
@@ -28,6 +28,8 @@ int http_status(ErrorCode code) {
     default: return 500;
   }
 }
+
+constexpr std::size_t longest_path = 4096;
 
 bool is_hash(std::string_view text) {
   return text.size() == 16 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -65,6 +67,14 @@ Status check_parameter(const RestParameter& parameter, const std::string& text, 
       return is_hash(text) ? Status() : refuse("16 hexadecimal digits in lower case");
     case RestParameterType::job_state:
       return is_job_state(text) ? Status() : refuse("the name of a job state");
+    case RestParameterType::log_level:
+      return parse_log_level(text).ok() ? Status() : refuse("error, warning, info or debug");
+    case RestParameterType::boolean:
+      return text == "true" || text == "false" ? Status() : refuse("true or false");
+    case RestParameterType::path:
+      return text.size() <= longest_path && text.find('\0') == text.npos
+                 ? Status()
+                 : refuse("a path of at most 4,096 bytes");
   }
   return {};
 }
@@ -101,12 +111,19 @@ HttpResponse failure_response(const Status& failure) {
 }
 
 Task<HttpResponse> RestApi::handle(HttpRequest request) {
+  HttpResponse response = co_await answer(std::move(request));
+  response.headers.emplace_back(numbering_header, std::to_string(backend_.numbering()));
+  co_return response;
+}
+
+Task<HttpResponse> RestApi::answer(HttpRequest request) {
   RestCall call;
   const RestRoute* found = nullptr;
   std::string allowed;
   const std::string method = request.method == "HEAD" ? "GET" : request.method;
   for (const RestRoute& route : rest_routes()) {
     std::map<std::string_view, std::string> texts;
+    if (server_ == RestServer::task_manager && !route.of_task_manager) continue;
     if (!fits(route, request.path, texts)) continue;
     allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", route.method);
     if (route.method != method) continue;
@@ -127,15 +144,12 @@ Task<HttpResponse> RestApi::handle(HttpRequest request) {
     response.headers.emplace_back("Allow", allowed);
     co_return response;
   }
-  if (!found->open && !token_.empty()) {
-    const std::string_view given = request.authorization;
-    if (!given.starts_with(bearer) || !equal_tokens(given.substr(bearer.size()), token_)) {
-      HttpResponse response = with_status(
-          failure_response({ErrorCode::permission_denied,
-                            "this needs the cluster's token: Authorization: Bearer TOKEN"}),
-          401);
-      response.headers.emplace_back("WWW-Authenticate", "Bearer");
-      co_return response;
+  if (!found->open) {
+    std::optional<HttpResponse> refused = refuse(access_, request);
+    if (refused) co_return std::move(*refused);
+    if (!request.numbering.empty() && request.numbering != std::to_string(backend_.numbering())) {
+      co_return failure_response(
+          {ErrorCode::not_found, "the JobManager was started again and knows nothing of this job"});
     }
   }
   if (!found->body.empty() && request.content_type != found->body) {

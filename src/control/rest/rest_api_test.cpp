@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "control/log/process_log.hpp"
 #include "control/metrics/metrics_text.hpp"
 #include "control/rest/rest_routes.hpp"
 #include "platform/run_task.hpp"
@@ -26,10 +27,14 @@ class FakeBackend final : public RestBackend {
   std::string metrics() override { return "hummer_task_managers 1\n"; }
   Status ready() override { return readiness; }
   std::int64_t wall_time_ms() override { return 1'000'000; }
+  std::uint64_t draw() override { return 4; }
+  std::uint64_t numbering() const override { return 12; }
+  const ProcessLog* process_log() override { return log; }
 
   std::deque<wire::ClientAnswer> answers;
   std::vector<wire::ClientRequest> asked;
   Status readiness;
+  const ProcessLog* log = nullptr;
 };
 
 class RestApiTest : public testing::Test {
@@ -47,7 +52,7 @@ class RestApiTest : public testing::Test {
     request.body = std::move(body);
     request.content_type = std::move(type);
     if (!token.empty()) request.authorization = "Bearer " + token;
-    RestApi api(backend_, token_);
+    RestApi api(backend_, access_, server_);
     auto response = run_task(*platform_, *executor_, api.handle(std::move(request)));
     EXPECT_TRUE(response.has_value());
     return response.value_or(HttpResponse());
@@ -56,7 +61,8 @@ class RestApiTest : public testing::Test {
   std::unique_ptr<SimulatedPlatform> platform_;
   std::unique_ptr<Executor> executor_;
   FakeBackend backend_;
-  std::string token_;
+  RestAccess access_;
+  RestServer server_ = RestServer::job_manager;
 };
 
 TEST_F(RestApiTest, AJobIsAskedForByNumber) {
@@ -70,6 +76,40 @@ TEST_F(RestApiTest, AJobIsAskedForByNumber) {
   EXPECT_NE(response.body.find("\"state\": \"running\""), std::string::npos) << response.body;
   ASSERT_EQ(backend_.asked.size(), 1U);
   EXPECT_EQ(backend_.asked[0].job().job(), 7U);
+}
+
+TEST_F(RestApiTest, TheProcesssLogIsReadFromALineOn) {
+  ProcessLog log(*platform_, {.process = "taskmanager", .levels = {}});
+  const Logger logger(&log, LogRoom::net);
+  logger.info("one");
+  logger.error("two \"\n", {.job = 7, .attempt = 2});
+  EXPECT_NE(call("GET", "/v1/logs").body.find("\"lines\": []"), std::string::npos);
+  backend_.log = &log;
+  const std::string all = call("GET", "/v1/logs").body;
+  EXPECT_NE(all.find("\"message\": \"one\""), std::string::npos) << all;
+  const std::string rest = call("GET", "/v1/logs?after=1&level=warning&job=7").body;
+  EXPECT_EQ(rest.find("\"message\": \"one\""), std::string::npos) << rest;
+  EXPECT_NE(rest.find("\"message\": \"two \\\"\\n\""), std::string::npos) << rest;
+  EXPECT_NE(rest.find("\"attempt\": 2"), std::string::npos) << rest;
+  EXPECT_NE(rest.find("\"last\": 2"), std::string::npos) << rest;
+  EXPECT_EQ(call("GET", "/v1/logs?level=loud").status, 400);
+  EXPECT_TRUE(backend_.asked.empty());
+}
+
+TEST_F(RestApiTest, ATaskManagerAnswersForItselfOnly) {
+  server_ = RestServer::task_manager;
+  access_.token = "secret";
+  for (const char* path : {"/healthz", "/readyz", "/v1/openapi.json"}) {
+    EXPECT_EQ(call("GET", path).status, 200) << path;
+  }
+  for (const char* path : {"/metrics", "/v1/logs"}) {
+    EXPECT_EQ(call("GET", path).status, 401) << path;
+    EXPECT_EQ(call("GET", path, "", "", "secret").status, 200) << path;
+  }
+  for (const char* path : {"/v1/jobs", "/v1/overview", "/v1/taskmanagers"}) {
+    EXPECT_EQ(call("GET", path, "", "", "secret").status, 404) << path;
+  }
+  EXPECT_TRUE(backend_.asked.empty());
 }
 
 TEST_F(RestApiTest, FailuresHaveTheirStatus) {
@@ -103,7 +143,7 @@ TEST_F(RestApiTest, WhatDoesNotFitIsRefusedUnasked) {
 }
 
 TEST_F(RestApiTest, TheTokenIsNeededButForHealth) {
-  token_ = "sesame";
+  access_.token = "sesame";
   for (const RestRoute& route : rest_routes()) {
     std::string path(route.path);
     for (auto at = path.find('{'); at != path.npos; at = path.find('{')) {
@@ -116,6 +156,39 @@ TEST_F(RestApiTest, TheTokenIsNeededButForHealth) {
     const HttpResponse right = call(std::string(route.method), path, {}, {}, "sesame");
     EXPECT_NE(right.status, 401) << route.path;
   }
+}
+
+TEST_F(RestApiTest, ASavepointIsAskedForOnce) {
+  backend_.answers.emplace_back().mutable_savepoint();
+  const HttpResponse waiting = call("POST", "/v1/jobs/3/savepoint?directory=%2Fa%20b&stop=true");
+  EXPECT_EQ(waiting.status, 200);
+  EXPECT_NE(waiting.body.find("\"complete\": false"), std::string::npos) << waiting.body;
+  backend_.answers.emplace_back().mutable_savepoint()->set_path("/a b/savepoint-1");
+  const HttpResponse there = call("POST", "/v1/jobs/3/savepoint?wish=77&wait_ms=1000");
+  EXPECT_NE(there.body.find("\"path\": \"/a b/savepoint-1\""), std::string::npos) << there.body;
+  ASSERT_EQ(backend_.asked.size(), 2U);
+  EXPECT_EQ(backend_.asked[0].savepoint().directory(), "/a b");
+  EXPECT_TRUE(backend_.asked[0].savepoint().stop());
+  EXPECT_NE(backend_.asked[0].savepoint().wish_id(), 0U);
+  EXPECT_EQ(backend_.asked[1].savepoint().wish_id(), 77U);
+  EXPECT_FALSE(backend_.asked[1].savepoint().stop());
+  EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?stop=perhaps").status, 400);
+}
+
+TEST_F(RestApiTest, AnotherJobManagersJobIsNotAsked) {
+  backend_.answers.emplace_back().mutable_job()->set_job(3);
+  HttpRequest request;
+  request.method = "POST";
+  ASSERT_TRUE(parse_http_target("/v1/jobs/3/cancel", request));
+  RestApi api(backend_, access_);
+  request.numbering = "13";
+  auto other = run_task(*platform_, *executor_, api.handle(request));
+  EXPECT_EQ(other->status, 404);
+  EXPECT_TRUE(backend_.asked.empty());
+  request.numbering = "12";
+  auto same = run_task(*platform_, *executor_, api.handle(request));
+  EXPECT_EQ(same->status, 202);
+  EXPECT_EQ(same->headers.back(), std::pair(std::string(numbering_header), std::string("12")));
 }
 
 TEST_F(RestApiTest, EndingAJobSaysWhatIsWished) {

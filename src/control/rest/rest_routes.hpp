@@ -11,7 +11,7 @@
 
 namespace hummer {
 
-enum class RestParameterType : std::uint8_t { number, hash, job_state };
+enum class RestParameterType : std::uint8_t { number, hash, job_state, boolean, path, log_level };
 
 struct RestParameter {
   std::string_view name;
@@ -30,6 +30,10 @@ struct RestCall {
     const auto found = numbers.find(name);
     return found == numbers.end() ? otherwise : found->second;
   }
+  std::string text(std::string_view name) const {
+    const auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
+  }
 };
 
 struct RestRoute {
@@ -43,6 +47,7 @@ struct RestRoute {
   std::span<const int> failures;  // HTTP statuses beyond those that any route may answer
   bool open;                      // needs no token
   Task<HttpResponse> (*call)(RestBackend& backend, RestCall call);
+  bool of_task_manager = false;  // TaskManagers answer it too
 };
 
 std::span<const RestRoute> rest_routes();

@@ -421,7 +421,11 @@ Status Attempt::close_deployment(Status status) {
 
 void Attempt::end(Status status) {
   const bool as_asked = cancelled() && is_consequence(status);
-  log(status.ok() ? "finished" : as_asked ? "cancelled" : "failed: " + status.to_string());
+  const bool failed = !status.ok() && !as_asked;
+  log(status.ok() ? "finished"
+      : as_asked  ? "cancelled"
+                  : "failed: " + status.to_string(),
+      failed ? LogLevel::error : LogLevel::info);
   ChangeSignal& changed = *surroundings_.changed;
   {
     const std::lock_guard lock(mutex_);
@@ -457,12 +461,14 @@ void Attempt::enter(Step step) {
   step_since_ = surroundings_.platform->now();
 }
 
-void Attempt::log(std::string text) {
+void Attempt::log(std::string text, LogLevel level) {
   const std::lock_guard lock(mutex_);
-  log_line(std::move(text));
+  log_line(std::move(text), level);
 }
 
-void Attempt::log_line(std::string text) {
+void Attempt::log_line(std::string text, LogLevel level) {
+  surroundings_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
+                          {.job = id_.job, .attempt = id_.attempt});
   wire::LogLine& line = log_lines_.emplace_back();
   line.set_wall_time_ms(surroundings_.platform->wall_time_ms());
   line.set_text(std::move(text));
@@ -507,6 +513,11 @@ std::vector<std::string> Attempt::stuck(Nanoseconds now) {
   return texts;
 }
 
+TaskSamples Attempt::samples(Nanoseconds now) const {
+  const std::lock_guard lock(mutex_);
+  return deployment_ ? deployment_->samples(now) : TaskSamples();
+}
+
 wire::AttemptReport Attempt::report(Nanoseconds now) {
   wire::AttemptReport report;
   report.set_job(id_.job);
@@ -519,8 +530,11 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
     report.set_consequence(is_consequence(failure_));
   }
   const bool running = deployment_ && deployment_->started();
-  for (wire::VertexFigures& figures : running ? figures_of(*deployment_) : final_figures_) {
-    *report.add_figures() = std::move(figures);
+  if (running) busy_shares_.look(*deployment_, now);
+  for (const wire::VertexFigures& figures : running ? figures_of(*deployment_) : final_figures_) {
+    wire::VertexFigures& added = *report.add_figures();
+    added = figures;
+    if (running) busy_shares_.describe(added);
   }
   for (const auto& [task, snapshot] : snapshots_) *report.add_snapshots() = snapshot;
   for (const std::uint32_t task : ended_tasks_) report.add_ended_tasks(task);

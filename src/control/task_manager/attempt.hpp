@@ -35,10 +35,12 @@
 #include "control/job_library/job_libraries.hpp"
 #include "control/protocol/control.pb.h"
 #include "control/task_manager/attempt_table.hpp"
+#include "control/task_manager/busy_shares.hpp"
 #include "control/task_manager/deployment.hpp"
 #include "control/task_manager/library_fetch.hpp"
 #include "control/task_manager/stuck_watch.hpp"
 #include "net/data_plane.hpp"
+#include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
@@ -72,6 +74,7 @@ struct AttemptSurroundings {
   Nanoseconds stuck_patience_ns = seconds(5);
   std::shared_ptr<MemoryAccount> memory;  // the process's
   std::string spill_directory;
+  Logger log;
 };
 
 class Attempt {
@@ -103,6 +106,9 @@ class Attempt {
   void log_lines_seen(std::uint64_t lines);
   std::vector<std::string> stuck(Nanoseconds now);
 
+  // Empty when nothing runs. The job's number and name are the caller's.
+  TaskSamples samples(Nanoseconds now) const;
+
   const AttemptId& id() const { return id_; }
   // Of this TaskManager: those that the JobManager gave to it.
   std::vector<int> slots() const;
@@ -129,8 +135,9 @@ class Attempt {
   Status close_deployment(Status status);
   void end(Status status);
   void enter(Step step);
-  void log(std::string text);
-  void log_line(std::string text);  // REQUIRES: mutex_
+  // Into the job's log, which goes to the JobManager, and the process's.
+  void log(std::string text, LogLevel level = LogLevel::info);
+  void log_line(std::string text, LogLevel level = LogLevel::info);  // REQUIRES: mutex_
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   std::string where(Step step) const;
 
@@ -158,6 +165,7 @@ class Attempt {
   wire::AttemptState state_ = wire::ATTEMPT_PREPARING;
   Status failure_;
   std::vector<wire::VertexFigures> final_figures_;
+  BusyShares busy_shares_;
   std::uint64_t first_log_line_ = 0;
   std::deque<wire::LogLine> log_lines_;
 

@@ -1,5 +1,6 @@
 #include "control/task_manager/attempt_host.hpp"
 
+#include <fmt/format.h>
 #include <utility>
 
 namespace hummer {
@@ -17,7 +18,16 @@ void AttemptHost::end_session() {
 
 void AttemptHost::cancel_all() {
   refusing_ = true;
-  for (auto& [id, attempt] : attempts_) attempt->cancel();
+  for (auto& [id, attempt] : attempts_) {
+    if (!attempt->ended()) {
+      surroundings_.log.warning(
+          fmt::format("'{}': its part here ends with this TaskManager; the JobManager says whether "
+                      "the job goes on elsewhere",
+                      attempt->job_name()),
+          {.job = id.job, .attempt = id.attempt});
+    }
+    attempt->cancel();
+  }
 }
 
 bool AttemptHost::apply(const wire::JobManagerState& state) {
@@ -105,6 +115,15 @@ std::vector<AttemptId> AttemptHost::wanted() const {
   std::vector<AttemptId> all;
   for (const auto& [id, phase] : table_.entries()) {
     if (phase == AttemptTable::Phase::wanted) all.push_back(id);
+  }
+  return all;
+}
+
+std::vector<AttemptHost::Sampled> AttemptHost::samples(Nanoseconds now) const {
+  std::vector<Sampled> all;
+  for (const auto& [id, attempt] : attempts_) {
+    TaskSamples samples = attempt->samples(now);
+    if (!samples.tasks.empty()) all.push_back({id, attempt->job_name(), std::move(samples)});
   }
   return all;
 }

@@ -48,6 +48,14 @@ class AttemptHost {
   // "job 7, attempt 1 (WordCount): cancelling, stuck: inside the job function for 12 s"
   std::vector<std::string> stuck(Nanoseconds now);
 
+  // Of those that run, in order.
+  struct Sampled {
+    AttemptId id;
+    std::string job_name;
+    TaskSamples samples;
+  };
+  std::vector<Sampled> samples(Nanoseconds now) const;
+
   // Attempts whose code may run now, and their slots. Only where one thread runs everything.
   std::vector<std::pair<AttemptId, std::vector<int>>> held() const;
 

@@ -4,19 +4,13 @@
 
 #include <hummer/operators/union.hpp>
 
+#include "control/task_manager/deployment_slot.hpp"
 #include "net/greeting.hpp"
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
 #include "runtime/channel_emitters.hpp"
 
 namespace hummer {
-
-struct Deployment::Slot {
-  int number;
-  std::unique_ptr<Executor> executor;
-  std::atomic<const TaskFigures*> turn{nullptr};
-  SlotObjects objects;
-};
 
 struct Deployment::DataPlaneHost {
   std::unique_ptr<Executor> executor;
@@ -91,6 +85,7 @@ Deployment::Slot& Deployment::slot_of(const ExecutionTask& task) {
   }
   auto slot = std::make_unique<Slot>();
   slot->number = task.slot;
+  slot->began_ns = platform_.now();
   slot->executor =
       platform_.make_executor({.name = "slot-" + std::to_string(task.slot),
                                .core = options_.pin_slots ? task.slot % platform_.processors() : -1,
@@ -317,6 +312,7 @@ std::unique_ptr<Emitter> Deployment::make_network_emitter(const ExecutionTask& e
       data_plane_->open_sender(std::move(route), key_of(channel), type, channel.network, peer),
       type, peer);
   emitter->attach(*slot_of(execution).executor, task.wake_event());
+  network_emitters_[execution.id] = emitter.get();
   return emitter;
 }
 

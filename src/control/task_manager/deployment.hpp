@@ -31,12 +31,15 @@
 #include <hummer/job_result.hpp>
 #include <hummer/memory_account.hpp>
 
+#include "control/task_manager/task_samples.hpp"
 #include "graph/execution_graph.hpp"
 #include "net/data_plane.hpp"
 #include "platform/platform.hpp"
 #include "runtime/stream_task.hpp"
 
 namespace hummer {
+
+class NetworkEmitter;
 
 struct DeploymentPeer {
   std::string name;
@@ -132,6 +135,10 @@ class Deployment {
     std::uint32_t finished = 0;
   };
   TaskCounts task_counts(int vertex) const;
+  // Empty before started().
+  TaskSamples samples(Nanoseconds now) const;
+  // Of a vertex's tasks in this process, summed.
+  TimeShares vertex_time(int vertex, Nanoseconds now) const;
 
  private:
   struct Slot;
@@ -183,9 +190,10 @@ class Deployment {
   std::unique_ptr<DataPlaneHost> own_data_plane_;
   DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network
   std::map<int, DataRoute> routes_;  // by execution channel id: those that begin here
-  std::vector<std::unique_ptr<StreamTask>> tasks_;      // those that run here
-  std::vector<StreamTask*> tasks_by_id_;                // null: another process runs it
-  std::vector<std::unique_ptr<RingChannel>> channels_;  // by execution channel id; null: network
+  std::vector<std::unique_ptr<StreamTask>> tasks_;         // those that run here
+  std::vector<StreamTask*> tasks_by_id_;                   // null: another process runs it
+  std::map<int, const NetworkEmitter*> network_emitters_;  // by execution task id
+  std::vector<std::unique_ptr<RingChannel>> channels_;     // by execution channel id; null: network
   std::atomic<std::size_t> running_{0};
   std::mutex failure_mutex_;
   Status failure_;

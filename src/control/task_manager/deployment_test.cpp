@@ -62,6 +62,31 @@ TEST_F(DeploymentTest, FiguresMayBeReadAtAnyTime) {
   EXPECT_EQ(deployment->task_counts(0).finished, 2u);
 }
 
+TEST_F(DeploymentTest, SamplesShowTasksChannelsAndSlots) {
+  const auto deployment = make(&spread_job);
+  EXPECT_TRUE(deployment->samples(platform_->now()).tasks.empty());
+  ASSERT_TRUE(deployment->start().ok());
+  EXPECT_EQ(deployment->samples(platform_->now()).slots.size(), 2u);
+  ASSERT_TRUE(until([&] { return deployment->finished(); }));
+  const TaskSamples samples = deployment->samples(platform_->now());
+  std::uint64_t read = 0, written = 0;
+  for (const TaskSample& task : samples.tasks) {
+    const JobVertex& vertex =
+        deployment->job_graph().vertices[static_cast<std::size_t>(task.vertex)];
+    if (vertex.chain.front().kind == OperatorKind::source) read += task.records_out;
+    if (vertex.chain.back().kind == OperatorKind::sink) written += task.records_in;
+    EXPECT_GE(task.time.busy_ns, 0);
+  }
+  EXPECT_EQ(read, spread_count);
+  EXPECT_EQ(written, spread_count);
+  ASSERT_FALSE(samples.channels.empty());
+  for (const ChannelSample& channel : samples.channels) {
+    EXPECT_EQ(channel.occupancy, 0u) << channel.from;
+    EXPECT_GT(channel.credits, 0u);
+  }
+  EXPECT_TRUE(deployment->finish().ok());
+}
+
 TEST_F(DeploymentTest, DestroyedWhileItRunsItHangsOnNothing) {
   auto deployment = make(&endless_job);
   ASSERT_TRUE(deployment->start().ok());

@@ -9,12 +9,15 @@
 #include <fmt/format.h>
 
 #include "control/job_library/engine_abi.hpp"
+#include "control/metrics/task_manager_metrics.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/protocol/protocol_version.hpp"
+#include "control/rest/rest_api.hpp"
 #include "control/task_manager/attempt_host.hpp"
 #include "control/task_manager/registration.hpp"
 #include "control/task_manager/state_message.hpp"
 #include "net/data_plane.hpp"
+#include "platform/log_limit.hpp"
 
 namespace hummer {
 namespace {
@@ -30,8 +33,7 @@ DataPlaneOptions data_plane_options(const TaskManagerOptions& options) {
   plane.name = options.id;
   plane.token = options.token;
   plane.tls = options.tls;
-  plane.log = options.log;
-  plane.log_context = options.log_context;
+  plane.log = Logger(options.log, LogRoom::net);
   plane.max_handshakes = 1 << 14;
   plane.unknown_channel_timeout_ns = seconds(60);
   plane.receiver_timeout_ns = seconds(120);
@@ -51,11 +53,14 @@ std::string machine_name(Platform& platform) {
 
 }  // namespace
 
-class TaskManager::State {
+class TaskManager::State final : public RestBackend {
  public:
   State(Platform& platform, JobLibraries& libraries, TaskManagerOptions options)
-      : platform_(platform), libraries_(libraries), options_(std::move(options)) {}
-  ~State();
+      : platform_(platform),
+        libraries_(libraries),
+        options_(std::move(options)),
+        log_(options_.log, LogRoom::control) {}
+  ~State() override;
 
   Status start();
   void stop();
@@ -74,8 +79,22 @@ class TaskManager::State {
     return refusal_;
   }
   const std::vector<std::string>& stuck() const { return stuck_; }
+  std::optional<SocketAddress> rest_address() const {
+    if (!rest_server_) return std::nullopt;
+    return rest_server_->address();
+  }
 
  private:
+  // What the HTTP interface asks.
+  Task<wire::ClientAnswer> ask(wire::ClientRequest request) override;
+  std::string metrics() override;
+  Status ready() override;
+  std::int64_t wall_time_ms() override { return platform_.wall_time_ms(); }
+  std::uint64_t draw() override { return platform_.random().next(); }
+  std::uint64_t numbering() const override { return 0; }  // it numbers no jobs
+  const ProcessLog* process_log() override { return options_.process_log; }
+  Status start_rest();
+
   // One registration, until its connection ends.
   struct Session {
     std::unique_ptr<MessageStream> stream;
@@ -100,14 +119,13 @@ class TaskManager::State {
   RegistrationRequest registration_request() const;
   void note_failure(const Registered& registered);
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
-  void log(std::string_view line) const {
-    if (options_.log != nullptr) options_.log(options_.log_context, line);
-  }
 
   Platform& platform_;
   JobLibraries& libraries_;
   TaskManagerOptions options_;
+  const Logger log_;
   std::uint64_t incarnation_ = 0;
+  Nanoseconds heard_ = 0;  // the JobManager, last; or the start
   ChangeSignal changed_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> registered_{false};
@@ -121,7 +139,11 @@ class TaskManager::State {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Executor> data_executor_;
   std::unique_ptr<DataPlane> data_plane_;
+  std::shared_ptr<MemoryAccount> memory_;
   std::unique_ptr<AttemptHost> host_;
+  LogLimit log_limit_;
+  std::unique_ptr<RestApi> rest_api_;  // null: no HTTP interface
+  std::unique_ptr<HttpServer> rest_server_;
 };
 
 Status TaskManager::State::start() {
@@ -147,11 +169,13 @@ Status TaskManager::State::start() {
   data_plane_ = std::make_unique<DataPlane>(platform_, *data_executor_, std::move(plane));
   HUMMER_TRY(data_plane_->start());
 
-  host_ = std::make_unique<AttemptHost>(AttemptSurroundings{
-      &platform_, &libraries_, data_plane_.get(), &changed_, 0, options_.stuck_patience_ns,
-      MemoryAccount::make_root("this worker", options_.memory_limit_bytes),
-      options_.spill_directory});
+  memory_ = MemoryAccount::make_root("this worker", options_.memory_limit_bytes);
+  host_ = std::make_unique<AttemptHost>(
+      AttemptSurroundings{&platform_, &libraries_, data_plane_.get(), &changed_, 0,
+                          options_.stuck_patience_ns, memory_, options_.spill_directory, log_});
   executor_ = platform_.make_executor({.name = "task-manager"});
+  heard_ = platform_.now();
+  HUMMER_TRY(start_rest());
   executor_->spawn(run());
   return {};
 }
@@ -168,16 +192,72 @@ void TaskManager::State::stop() {
   if (host_->live() > 0) {
     stuck_ = host_->stuck(platform_.now());
     if (stuck_.empty()) stuck_.emplace_back("a job that has not ended");
-    for (const std::string& text : stuck_) log("gave up on " + text);
+    for (const std::string& text : stuck_) log_.error("gave up on " + text);
     return;
   }
   data_plane_->stop();
   data_executor_->stop();
 }
 
+// ---- the HTTP interface ----
+
+Status TaskManager::State::start_rest() {
+  if (options_.rest_address.empty()) return {};
+  RestAccess access;
+  access.token = options_.token;
+  access.encrypted = options_.tls != nullptr;
+  access.names = {host_of(options_.rest_address)};
+  rest_api_ = std::make_unique<RestApi>(*this, std::move(access), RestServer::task_manager);
+  HttpServerOptions options;
+  options.tls = options_.tls;
+  options.not_let_in = [](void* context, const Status& why, const SocketAddress& from) {
+    State& self = *static_cast<State*>(context);
+    if (!self.log_limit_.admit(self.executor_->now())) return;
+    self.log_.warning(fmt::format("connection from {} closed: {}{}", from.to_string(),
+                                  why.message(), self.log_limit_.suffix()));
+  };
+  options.context = this;
+  rest_server_ = std::make_unique<HttpServer>(*executor_, *rest_api_, std::move(options));
+  Status status = rest_server_->start(platform_.network(), options_.rest_address);
+  if (!status.ok()) rest_server_.reset();
+  return status.ok() ? status : status.with_context("the HTTP interface");
+}
+
+Task<wire::ClientAnswer> TaskManager::State::ask(wire::ClientRequest /*request*/) {
+  wire::ClientAnswer answer;
+  to_message(Status(ErrorCode::not_found,
+                    "this is a TaskManager; ask the JobManager at " + options_.job_manager),
+             *answer.mutable_failure());
+  co_return answer;
+}
+
+std::string TaskManager::State::metrics() {
+  const Nanoseconds now = executor_->now();
+  TaskManagerFigures figures;
+  figures.registered = registered();
+  figures.unheard_ns = now - heard_;
+  figures.attempts = host_->samples(now);
+  figures.stuck = host_->stuck(now);
+  figures.data_plane = data_plane_->counts();
+  figures.memory = memory_->figures();
+  figures.memory_limit_bytes = options_.memory_limit_bytes;
+  figures.resident_bytes = platform_.resident_bytes();
+  figures.process_log = options_.process_log;
+  return task_manager_metrics(figures);
+}
+
+Status TaskManager::State::ready() {
+  if (stopping()) return {ErrorCode::cancelled, "this TaskManager is stopping"};
+  if (!registered()) {
+    return {ErrorCode::connection_lost, "not registered at " + options_.job_manager};
+  }
+  return {};
+}
+
 // Attempts use the data plane, and notify the control executor.
 TaskManager::State::~State() {
   if (executor_) executor_->stop();
+  rest_server_.reset();
   host_.reset();
   if (data_plane_) data_plane_->stop();
   if (data_executor_) data_executor_->stop();
@@ -201,6 +281,7 @@ RegistrationRequest TaskManager::State::registration_request() const {
   registration.set_host(options_.host);
   registration.set_program_hash(options_.program_hash);
   registration.set_abi(std::string(engine_abi()));
+  if (const auto rest = rest_address()) registration.set_rest_address(rest->to_string());
   return request;
 }
 
@@ -229,7 +310,7 @@ Task<void> TaskManager::State::run() {
 
 void TaskManager::State::note_failure(const Registered& registered) {
   const std::string text = registered.status.to_string();
-  if (text != last_failure_) log("not registered: " + text);
+  if (text != last_failure_) log_.warning("not registered: " + text);
   last_failure_ = text;
   if (!registered.for_good) return;
   const std::lock_guard lock(mutex_);
@@ -265,7 +346,7 @@ Task<void> TaskManager::State::await_ends() {
     if (notified) continue;
     next_log = executor_->now() + stuck_log_interval_ns;
     for (const std::string& text : host_->stuck(executor_->now())) {
-      log("not registering again before the end of " + text);
+      log_.warning("not registering again before the end of " + text);
     }
   }
 }
@@ -276,9 +357,9 @@ Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
   const Nanoseconds timeout = milliseconds(std::max(session->welcome.heartbeat_timeout_ms(), 1u));
   host_->begin_session(session->welcome.session(), session->welcome.job_manager());
   messages_.begin_session(session->welcome.session());
-  log(fmt::format("registered at {} as {}, session {}", options_.job_manager, options_.id,
-                  session->welcome.session()));
-  session->heard = executor_->now();
+  log_.info(fmt::format("registered at {} as {}, session {}", options_.job_manager, options_.id,
+                        session->welcome.session()));
+  session->heard = heard_ = executor_->now();
   registered_.store(true, std::memory_order_release);
   executor_->spawn(receive(*this, session));
 
@@ -317,7 +398,7 @@ Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
     if (session->dirty) deadline = std::min(deadline, sent + coalescing_ns);
     co_await changed_.event.wait_until(deadline);
   }
-  if (!session->end.ok()) log("lost the JobManager: " + session->end.to_string());
+  if (!session->end.ok()) log_.warning("lost the JobManager: " + session->end.to_string());
   registered_.store(false, std::memory_order_release);
   session->stream->close();
   while (session->receiving) {
@@ -348,7 +429,7 @@ Task<void> TaskManager::State::receive(State& self, std::shared_ptr<Session> ses
     const Result<wire::Envelope> message = co_await session->stream->receive();
     if (!session->end.ok()) break;
     if (message.ok()) {
-      session->heard = self.executor_->now();
+      session->heard = self.heard_ = self.executor_->now();
       self.handle(*session, *message);
     } else {
       session->end = message.status();
@@ -391,6 +472,7 @@ Status TaskManager::start() { return state_->start(); }
 void TaskManager::stop() { state_->stop(); }
 const std::string& TaskManager::id() const { return state_->id(); }
 bool TaskManager::registered() const { return state_->registered(); }
+std::optional<SocketAddress> TaskManager::rest_address() const { return state_->rest_address(); }
 std::size_t TaskManager::attempts() const { return state_->attempts(); }
 std::vector<TaskManager::Held> TaskManager::held() const { return state_->held(); }
 Status TaskManager::refusal() const { return state_->refusal(); }

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,13 @@
 
 #include "control/job_library/job_libraries.hpp"
 #include "control/protocol/message_stream.hpp"
+#include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
 
 namespace hummer {
+
+class ProcessLog;
 
 struct TaskManagerOptions {
   std::string id;  // empty: drawn
@@ -48,9 +52,10 @@ struct TaskManagerOptions {
   Nanoseconds stop_patience_ns = seconds(10);
   Nanoseconds stuck_patience_ns = seconds(5);  // before what stands still is called stuck
   MessageFaults* faults = nullptr;             // tests
-  // Lines for the process's log. On the threads of the control and data executors, or stop()'s.
-  void (*log)(void* context, std::string_view line) = nullptr;
-  void* log_context = nullptr;
+  std::string rest_address;                    // of the HTTP interface (docs/rest.md); empty: none
+  // Where lines go; from the control and data executors, those of jobs, and stop()'s thread.
+  LogSink* log = nullptr;
+  const ProcessLog* process_log = nullptr;  // what /v1/logs serves; null: nothing
 };
 
 class TaskManager {
@@ -63,6 +68,8 @@ class TaskManager {
   Status start();
   void stop();
   const std::string& id() const;
+  // Of the HTTP interface, with its real port, if there is one. REQUIRES: started.
+  std::optional<SocketAddress> rest_address() const;
   // Any thread.
   bool registered() const;
   std::size_t attempts() const;  // that have not ended

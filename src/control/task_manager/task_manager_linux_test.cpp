@@ -2,6 +2,8 @@
 #include "control/task_manager/scripted_job_manager_for_test.hpp"
 #include "control/task_manager/task_manager.hpp"
 #include "control/task_manager/task_manager_test_jobs.hpp"
+#include "platform/kept_log_for_test.hpp"
+#include "platform/run_task.hpp"
 
 namespace hummer {
 namespace {
@@ -34,6 +36,9 @@ class TaskManagerLinuxTest : public testing::Test {
       worker.slots = 4;
       worker.stop_patience_ns = id == std::string("a") ? milliseconds(300) : seconds(20);
       worker.stuck_patience_ns = milliseconds(50);
+      worker.rest_address = "127.0.0.1:0";
+      worker.token = "not to be seen";
+      worker.log = &log_;
       managers_.push_back(std::make_unique<TaskManager>(*platform_, libraries_, worker));
       const Status started = managers_.back()->start();
       EXPECT_TRUE(started.ok()) << started.to_string();
@@ -71,7 +76,48 @@ class TaskManagerLinuxTest : public testing::Test {
     });
   }
 
+  // The body of what the HTTP interface answers.
+  std::string get(const TaskManager& manager, const std::string& path, bool with_token = true) {
+    const auto executor = platform_->make_executor({.name = "http"});
+    const auto answer = run_task(
+        *platform_, *executor,
+        fetch(*platform_, *manager.rest_address(), path, with_token ? "not to be seen" : ""));
+    executor->stop();
+    return answer.value_or("");
+  }
+  static Task<std::string> fetch(Platform& platform, SocketAddress address, std::string path,
+                                 std::string token) {
+    Result<std::unique_ptr<ByteStream>> stream =
+        co_await platform.network().connect(address, ConnectOptions());
+    if (!stream.ok()) co_return stream.status().to_string();
+    Executor& executor = co_await current_executor();
+    WakeEvent event;
+    (*stream)->set_wake_events(executor, &event, &event);
+    const std::string request = "GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" +
+                                "Authorization: Bearer " + token + "\r\n\r\n";
+    EXPECT_EQ((*stream)->try_write(request).value(), request.size());
+    std::string got(1 << 16, ' ');
+    std::size_t filled = 0;
+    while (true) {
+      event.prepare_wait();
+      const Result<std::size_t> more =
+          (*stream)->try_read({got.data() + filled, got.size() - filled});
+      if (!more.ok() || *more == 0) break;
+      if (*more != would_block) {
+        event.cancel_wait();
+        filled += *more;
+        continue;
+      }
+      co_await event.wait();
+    }
+    event.cancel_wait();
+    (*stream)->close();
+    got.resize(filled);
+    co_return got;
+  }
+
   std::unique_ptr<Platform> platform_;
+  KeptLog log_;
   BuiltInJobLibraries libraries_;
   std::unique_ptr<ScriptedJobManager> job_manager_;
   std::vector<std::unique_ptr<TaskManager>> managers_;
@@ -86,6 +132,32 @@ TEST_F(TaskManagerLinuxTest, AJobRunsAcrossTwo) {
   std::vector<std::uint64_t> expected;
   for (std::uint64_t i = 0; i < spread_count; ++i) expected.push_back(2 * i);
   EXPECT_EQ(TestSink::instance().sorted(), expected);
+}
+
+// The value of the one sample that begins so; -1: there is none.
+double sample_of(const std::string& metrics, const std::string& begin) {
+  const std::size_t at = metrics.find("\n" + begin);
+  if (at == metrics.npos) return -1;
+  return std::stod(metrics.substr(metrics.find("} ", at) + 2));
+}
+
+TEST_F(TaskManagerLinuxTest, ItsHttpInterfaceTellsOfItself) {
+  deploy(&endless_job, endless_hash, {"a", "b"});
+  ASSERT_TRUE(until([&] { return TestSink::instance().size() > 1000; }));
+  const std::string metrics = get(*managers_[0], "/metrics");
+  EXPECT_NE(metrics.find("\nhummer_registered 1\n"), metrics.npos) << metrics;
+  EXPECT_GT(sample_of(metrics, "hummer_task_records_out_total{job=\"7\""), 0) << metrics;
+  EXPECT_GT(sample_of(metrics, "hummer_slot_busy_seconds_total{job=\"7\""), 0) << metrics;
+  EXPECT_GE(sample_of(metrics, "hummer_slot_idle_seconds_total{job=\"7\""), 0) << metrics;
+  EXPECT_GT(sample_of(metrics, "hummer_buffer_bytes{state=\"total\""), 0) << metrics;
+  EXPECT_NE(metrics.find("hummer_memory_used_bytes{account=\"this worker\"}"), metrics.npos);
+  EXPECT_NE(get(*managers_[0], "/readyz", false).find("ready\n"), std::string::npos);
+  EXPECT_NE(get(*managers_[0], "/metrics", false).find("401"), std::string::npos);
+  EXPECT_NE(get(*managers_[0], "/v1/jobs").find("404"), std::string::npos);
+  EXPECT_TRUE(log_.has("job 7: "));
+  for (const std::string& line : log_.texts()) {
+    EXPECT_EQ(line.find("not to be seen"), std::string::npos) << line;
+  }
 }
 
 TEST_F(TaskManagerLinuxTest, CancelAndStopWhileRecordsFlow) {

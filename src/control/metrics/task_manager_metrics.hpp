@@ -1,0 +1,29 @@
+// A TaskManager's /metrics: what runs in its slots, and what it holds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hummer/memory_account.hpp>
+
+#include "control/task_manager/attempt_host.hpp"
+
+namespace hummer {
+
+class ProcessLog;
+
+struct TaskManagerFigures {
+  bool registered = false;
+  Nanoseconds unheard_ns = 0;  // since the JobManager was last heard of
+  std::vector<AttemptHost::Sampled> attempts;
+  std::vector<std::string> stuck;
+  DataPlaneCounts data_plane;
+  std::vector<MemoryAccount::Figure> memory;
+  std::size_t memory_limit_bytes = 0;
+  std::size_t resident_bytes = 0;
+  const ProcessLog* process_log = nullptr;
+};
+
+std::string task_manager_metrics(const TaskManagerFigures& figures);
+
+}  // namespace hummer

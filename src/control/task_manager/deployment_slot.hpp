@@ -1,0 +1,19 @@
+// A slot of a Deployment: its thread, and what its tasks share. (Of deployment*.cpp only.)
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "control/task_manager/deployment.hpp"
+
+namespace hummer {
+
+struct Deployment::Slot {
+  int number;
+  Nanoseconds began_ns = 0;
+  std::unique_ptr<Executor> executor;
+  std::atomic<const TaskFigures*> turn{nullptr};
+  SlotObjects objects;
+};
+
+}  // namespace hummer
