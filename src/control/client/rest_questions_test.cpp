@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "control/protocol/graph_messages.hpp"
+#include "control/rest/job_json.hpp"
 #include "control/rest/rest_api.hpp"
 #include "graph/graph_builder_for_test.hpp"
 #include "platform/run_task.hpp"
