@@ -110,11 +110,14 @@ class StatefulCluster {
   void run_until_checkpoint();
   void look(CommittedOutput::Look how);
   void strike(Strike kind, Nanoseconds duration);
-  void die(Strike kind, Nanoseconds duration);
+  // `spared`: a TaskManager that it does not hit while there is another at work.
+  void die(Strike kind, Nanoseconds duration, std::size_t spared = task_manager_count);
+  // Any of the five.
+  Strike draw_death() { return static_cast<Strike>(random_.below(5)); }
   void cut_off(Strike kind, Nanoseconds duration);
   void revive(SimulatedProcess& process);
   // One that has a part of the job, if there is any.
-  std::size_t a_task_manager_at_work();
+  std::size_t a_task_manager_at_work(std::size_t but = task_manager_count);
   void count(Strike kind) {
     ++report_.totals[fmt::format("fault {}", strike_names[static_cast<std::size_t>(kind)])];
   }
@@ -247,10 +250,11 @@ void StatefulCluster::run_steps(std::uint64_t steps) {
                               simulation_.now() + milliseconds(500));
 }
 
-std::size_t StatefulCluster::a_task_manager_at_work() {
+std::size_t StatefulCluster::a_task_manager_at_work(std::size_t but) {
   const std::size_t first = random_.below(3);
   for (std::size_t i = 0; i < 3; ++i) {
-    if (task_managers_[(first + i) % 3]->actor()->attempts() > 0) return (first + i) % 3;
+    const std::size_t one = (first + i) % 3;
+    if (one != but && task_managers_[one]->actor()->attempts() > 0) return one;
   }
   return first;
 }
@@ -266,7 +270,7 @@ void StatefulCluster::revive(SimulatedProcess& process) {
   }
 }
 
-void StatefulCluster::die(Strike kind, Nanoseconds duration) {
+void StatefulCluster::die(Strike kind, Nanoseconds duration, std::size_t spared) {
   const bool of_job_manager =
       kind == Strike::job_manager_death || kind == Strike::job_manager_death_at_the_disk;
   const bool at_the_disk = kind == Strike::task_manager_death_at_the_disk ||
@@ -275,7 +279,7 @@ void StatefulCluster::die(Strike kind, Nanoseconds duration) {
   if (of_job_manager) {
     process = job_manager_.get();
   } else if (kind != Strike::client_death) {
-    process = task_managers_[a_task_manager_at_work()].get();
+    process = task_managers_[a_task_manager_at_work(spared)].get();
   }
   // Short and long distances alike: the logarithm is uniform.
   const std::uint64_t later = random_.below(std::uint64_t{1} << random_.below(12));
@@ -302,7 +306,8 @@ void StatefulCluster::die(Strike kind, Nanoseconds duration) {
 }
 
 void StatefulCluster::cut_off(Strike kind, Nanoseconds duration) {
-  SimulatedPlatform& victim = task_manager(a_task_manager_at_work());
+  const std::size_t number = a_task_manager_at_work();
+  SimulatedPlatform& victim = task_manager(number);
   const Nanoseconds until = simulation_.now() + heartbeat_timeout + duration;
   simulation_.partition(victim, job_manager_->node());
   if (kind == Strike::job_manager_death_behind_a_cut) {
@@ -311,6 +316,10 @@ void StatefulCluster::cut_off(Strike kind, Nanoseconds duration) {
     job_manager_->kill(random_.chance(0.5));
     run_until(simulation_.now() + random_.between(milliseconds(1), milliseconds(500)));
     revive(*job_manager_);
+  } else if (random_.chance(0.6)) {
+    // The attempt fails while nobody knows what the one that is cut off does.
+    run_until(simulation_.now() + random_.between(0, seconds(2)));
+    die(Strike::task_manager_death, random_.between(milliseconds(50), seconds(1)), number);
   }
   run_until(until);
   simulation_.heal(victim, job_manager_->node());
@@ -372,12 +381,23 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
       break;
   }
   for (SimulatedPlatform* other : cut) simulation_.partition(task_manager(victim), *other);
-  run_until(simulation_.now() + duration);
+  const Nanoseconds until = simulation_.now() + duration;
+  const bool of_the_disk = kind >= Strike::failing_disk;
+  if (!of_the_disk && random_.chance(0.3)) {
+    run_until(simulation_.now() + random_.between(0, duration / 2));
+    die(draw_death(), random_.between(milliseconds(10), duration / 4 + milliseconds(10)));
+  }
+  run_until(until);
   for (SimulatedPlatform* other : cut) simulation_.heal(task_manager(victim), *other);
   weather_ = {};
   options = calm;
   if (effect(kind) > before) count(kind);
   log(fmt::format("---- end of it ({})", effect(kind) - before));
+  // What builds on a checkpoint that the disk refused must not be relied on.
+  if (of_the_disk && random_.chance(0.5)) {
+    run_until(simulation_.now() + random_.between(0, milliseconds(4 * interval_ms_)));
+    die(draw_death(), random_.between(milliseconds(50), seconds(1)));
+  }
 }
 
 void StatefulCluster::check_end() {
