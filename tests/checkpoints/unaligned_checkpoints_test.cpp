@@ -15,7 +15,8 @@ namespace {
 
 using Index = std::uint64_t;
 
-// Lets one record through per call and answers `blocked`; nothing at all while `closed`.
+// Lets one record through, then answers `blocked` until it is tried again; nothing at all while
+// `closed`.
 template <typename T>
 class Bottleneck final : public Operator {
  public:
@@ -24,6 +25,9 @@ class Bottleneck final : public Operator {
   Answer process(Batch& in, Output& out) override {
     if (in.finished()) return Answer::done;
     if (closed_ != nullptr && closed_->load()) return Answer::blocked;
+    // Blocked with output would be asked again at once.
+    if (std::exchange(passed_, false)) return Answer::blocked;
+    passed_ = true;
     Batch& target = out.batch();
     const std::size_t used = target.size();
     out.collector<T>()(in.values<T>()[in.position()]);
@@ -32,11 +36,12 @@ class Bottleneck final : public Operator {
       target.timestamps().push_back(in.timestamps()[in.position()]);
     }
     in.advance_to(in.position() + 1);
-    return in.finished() ? Answer::done : Answer::blocked;
+    return in.finished() ? Answer::done : Answer::more;
   }
 
  private:
   const std::atomic<bool>* closed_;
+  bool passed_ = false;
 };
 
 template <typename T>
