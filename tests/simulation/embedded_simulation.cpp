@@ -290,7 +290,7 @@ void EmbeddedSimulation::strike(const ProcessFault& fault) {
   options.seed = seed;
   log(fmt::format("---- end of {} ({})", to_string(fault.kind), effect));
   // What builds on a checkpoint that the disk refused must not be relied on.
-  if (fault.kind == ProcessFaultKind::clock_pause || random_.chance(0.5)) return;
+  if (fault.kind == ProcessFaultKind::clock_pause || random_.chance(0.2)) return;
   run_until(simulation_.now() + random_.between(0, milliseconds(4 * interval_ms_)));
   if (!ended_) die({.kind = ProcessFaultKind::death, .duration = milliseconds(100)});
 }

@@ -217,7 +217,7 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
   Workload workload;
   workload.seed = random.next();
   workload.splits = 2 + random.below(4);
-  workload.keys_per_split = std::array<std::uint64_t, 4>{3, 7, 29, 101}[random.below(4)];
+  workload.keys_per_split = std::array<std::uint64_t, 4>{3, 13, 101, 211}[random.below(4)];
   workload.records_per_split = (10'000 + random.below(1000)) / workload.splits + 1;
   workload.pause_ms = random.between(300, 1500);
   const std::int64_t bursts = lasts_s * 1000 / workload.pause_ms;
