@@ -30,7 +30,11 @@ Answer NetworkReceiver::produce(Output& out) {
     if (!ahead_.empty()) {
       Ahead first = std::move(ahead_.front());
       ahead_.pop_front();
-      out.batch(0) = std::move(first.element.batch);
+      // It goes round like any other, from channel to channel, and has the same room.
+      if (!first.element.batch.empty()) {
+        first.element.batch.reserve(out.soft_limit());
+        out.batch(0) = std::move(first.element.batch);
+      }
       hand_out(first.element.control, out);
       for (; first.credits > 0; --first.credits) transport_->give_back();
       return Answer::more;

@@ -93,7 +93,8 @@ Answer HashEmitter::publish_target(std::size_t index) {
   element.batch = std::move(targets_[index]);
   const Answer answer = publish(index, element);
   targets_[index] = std::move(element.batch);
-  if (!targets_[index].has_storage()) targets_[index] = Batch(type_, batch_records_);
+  // What came back may have no storage, or less room: records are scattered without asking.
+  if (targets_[index].capacity() < batch_records_) targets_[index] = Batch(type_, batch_records_);
   return answer;
 }
 

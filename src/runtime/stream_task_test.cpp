@@ -227,6 +227,32 @@ TEST_P(Seeds, HashSendsEachKeyToItsOwner) {
   }
 }
 
+// As one does that was filled from a block of a network and went round.
+TEST(HashEmitter, BatchesMayComeBackWithLessRoom) {
+  WakeEvent producer, consumer;
+  RingChannel first(4, producer, consumer), second(4, producer, consumer);
+  constexpr std::uint32_t records = 8;
+  HashEmitter emitter({&first, &second}, "consumer", type_of<Number>(),
+                      std::make_unique<ByModulo>(2), records);
+  for (int round = 0; round < 100; ++round) {
+    Element element;
+    element.batch = Batch(type_of<Number>(), records);
+    auto* numbers = element.batch.mutable_values<Number>();
+    for (std::uint32_t i = 0; i < records; ++i) numbers[i] = 2 * i;
+    element.batch.set_size(records);
+    element.control = Control::watermark(round);
+    ASSERT_EQ(emitter.offer(element), Answer::done);
+    for (RingChannel* channel : {&first, &second}) {
+      while (Element* got = channel->poll()) {
+        ASSERT_LE(got->batch.size(), got->batch.capacity());
+        Batch small(type_of<Number>(), 1);
+        std::swap(got->batch, small);
+        channel->release();
+      }
+    }
+  }
+}
+
 TEST_P(Seeds, RebalanceLosesAndDoublesNothing) {
   Pipeline pipeline(GetParam(), 3, 1, 1 + GetParam() % 5);
   pipeline.build(200, 0, 1, GetParam() % 2 == 0);

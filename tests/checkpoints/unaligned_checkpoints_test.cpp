@@ -6,6 +6,7 @@
 #include <hummer/hummer.hpp>
 
 #include "checkpoints/failing_jobs.hpp"
+#include "control/checkpoint/snapshot_files.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
@@ -14,7 +15,8 @@ namespace {
 
 using Index = std::uint64_t;
 
-// Lets one record through per call and answers `blocked`; nothing at all while `closed`.
+// Lets one record through, then answers `blocked` until it is tried again; nothing at all while
+// `closed`.
 template <typename T>
 class Bottleneck final : public Operator {
  public:
@@ -23,6 +25,9 @@ class Bottleneck final : public Operator {
   Answer process(Batch& in, Output& out) override {
     if (in.finished()) return Answer::done;
     if (closed_ != nullptr && closed_->load()) return Answer::blocked;
+    // Blocked with output would be asked again at once.
+    if (std::exchange(passed_, false)) return Answer::blocked;
+    passed_ = true;
     Batch& target = out.batch();
     const std::size_t used = target.size();
     out.collector<T>()(in.values<T>()[in.position()]);
@@ -31,11 +36,12 @@ class Bottleneck final : public Operator {
       target.timestamps().push_back(in.timestamps()[in.position()]);
     }
     in.advance_to(in.position() + 1);
-    return in.finished() ? Answer::done : Answer::blocked;
+    return in.finished() ? Answer::done : Answer::more;
   }
 
  private:
   const std::atomic<bool>* closed_;
+  bool passed_ = false;
 };
 
 template <typename T>
@@ -191,6 +197,67 @@ TEST_P(UnalignedCheckpoints, AreCompleteWhileNothingMoves) {
     handle.cancel();
     (void)handle.wait();
   }
+}
+
+// State of many keys, of which few change from one checkpoint to the next: deltas.
+JobResult count_many_keys(EnvironmentOptions options, PlannedFailures& failures) {
+  constexpr Index keys = 600;
+  StreamExecutionEnvironment env(std::move(options));
+  through_bottleneck(env.generate([](Index i) { return i < keys ? i : i % 11; }, {.count = 1500})
+                         .key_by(identity)
+                         .count(Emit::every_record))
+      .map([&failures](const auto& record) {
+        failures.maybe_throw();
+        return record;
+      })
+      .write_file("/running");
+  return env.execute("many keys");
+}
+
+// Whether earlier checkpoints' files, which this one builds on, hold records in flight.
+bool builds_on_records_in_flight(Files& files, const std::string& path,
+                                 const CheckpointMetadata& checkpoint) {
+  bool found = false;
+  for (const CheckpointFile& file : checkpoint.files) {
+    if (file.checkpoint == 0) continue;
+    const auto look = [&](std::string_view, std::string_view piece) {
+      found |= !piece.empty() && piece[0] == static_cast<char>(piece_in_flight);
+      return Status();
+    };
+    EXPECT_TRUE(CheckpointStore::read_file(files, path, checkpoint, file, look).ok());
+  }
+  return found;
+}
+
+TEST_P(UnalignedCheckpoints, RecordsInFlightAtAnEarlierCheckpointComeOnce) {
+  PlannedFailures failures;
+  auto undisturbed = make_simulated_platform({.seed = GetParam()});
+  EnvironmentOptions plain = options(*undisturbed, 2);
+  plain.checkpoints.unaligned = false;
+  ASSERT_TRUE(count_many_keys(plain, failures).ok());
+
+  auto node = make_simulated_platform({.seed = 300 + GetParam()});
+  failures.seen = 0;
+  failures.left = 1;
+  failures.every = 900 + 10 * GetParam();
+  EnvironmentOptions first = options(*node, 2);
+  first.batch_records = 64;
+  first.restart = RestartStrategy::no_restart();
+  ASSERT_EQ(count_many_keys(first, failures).status.code(), ErrorCode::user_function_failed);
+
+  std::vector<SkippedCheckpoint> skipped;
+  const CheckpointStore store(node->files(), "/checkpoints");
+  const auto newest = store.newest(skipped);
+  ASSERT_TRUE(newest.ok()) << newest.status().to_string();
+  ASSERT_TRUE(builds_on_records_in_flight(node->files(), store.path_of(newest->id), *newest))
+      << "this job no longer leaves what this test is about";
+
+  EnvironmentOptions second = options(*node, 2);
+  second.checkpoints.restore = "latest";
+  const JobResult resumed = count_many_keys(second, failures);
+  ASSERT_TRUE(resumed.ok()) << resumed.status.to_string();
+  EXPECT_EQ(visible_lines_of(node->files(), {"/running"}),
+            visible_lines_of(undisturbed->files(), {"/running"}));
 }
 
 }  // namespace

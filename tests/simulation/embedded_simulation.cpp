@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include <hummer/hummer.hpp>
 
 #include "simulation/committed_output.hpp"
+#include "simulation/completed_checkpoints.hpp"
 #include "simulation/process_faults.hpp"
 #include "simulation/stateful_job.hpp"
 
@@ -28,6 +27,27 @@ constexpr Nanoseconds look_every = milliseconds(200);
 constexpr const char* checkpoints = "/checkpoints";
 constexpr const char* output = "/out";
 
+// Which checkpoints a run takes, and at which parallelism.
+struct Way {
+  bool unaligned = false;
+  int parallelism = 0;  // 0: another one at each start
+  std::uint32_t retained = 1;
+};
+Way draw_way(Random& random) {
+  Way way;
+  way.unaligned = random.chance(0.5);
+  if (way.unaligned && random.chance(0.5)) way.parallelism = static_cast<int>(1 + random.below(3));
+  way.retained = static_cast<std::uint32_t>(1 + random.below(2));
+  return way;
+}
+
+Workload workload_for(const Way& way, Random& random, std::int64_t begins_ms) {
+  Workload workload = draw_workload(random, begins_ms, lasts_s);
+  // Records that were in flight within a chain keep their order only at the same parallelism.
+  if (way.unaligned && way.parallelism == 0) workload.shuts_accounts = 0;
+  return workload;
+}
+
 // A process: a node's environment and the job in it.
 struct Process {
   std::unique_ptr<StreamExecutionEnvironment> environment;
@@ -41,7 +61,8 @@ class EmbeddedSimulation {
         simulation_({.seed = options.seed}),
         random_(mix_bits(options.seed ^ 0xe3bedded)),
         node_(&simulation_.add_node("process")),
-        workload_(draw_workload(random_, simulation_.options().start_wall_time_ms, lasts_s)),
+        way_(draw_way(random_)),
+        workload_(workload_for(way_, random_, simulation_.options().start_wall_time_ms)),
         faults_(draw_process_faults(random_, faults_from, faults_until)),
         interval_ms_(random_.between(400, 2500)) {
     report_.seed = options.seed;
@@ -66,9 +87,12 @@ class EmbeddedSimulation {
     report_.steps = simulation_.steps();
     report_.trace_hash = simulation_.trace_hash();
     report_.totals["restores"] = restores_;
-    report_.totals["checkpoints"] = completed_.size();
+    report_.totals["checkpoints"] = completed_.count();
+    report_.totals["checkpoints with deltas"] = completed_.with_deltas();
+    report_.totals["checkpoints with records in flight"] = completed_.with_records_in_flight();
+    report_.totals["seeds with unaligned checkpoints"] = way_.unaligned ? 1 : 0;
     report_.totals["records checked"] = output_.records_checked();
-    report_.least["fewest checkpoints"] = completed_.size();
+    report_.least["fewest checkpoints"] = completed_.count();
     report_.least["fewest restores after a kill"] = restores_;
     report_.least["fewest records checked"] = output_.records_checked();
     return report_;
@@ -104,6 +128,7 @@ class EmbeddedSimulation {
   Simulation simulation_;
   Random random_;
   SimulatedPlatform* node_;
+  const Way way_;
   const Workload workload_;
   const std::vector<ProcessFault> faults_;
   const std::int64_t interval_ms_;
@@ -112,7 +137,7 @@ class EmbeddedSimulation {
   bool ended_ = false;
   Nanoseconds next_look_ = 0;
   CommittedOutput output_;
-  std::set<std::uint64_t> completed_;  // checkpoints
+  CompletedCheckpoints completed_;
   std::uint64_t restores_ = 0;
   SeedReport report_;
 };
@@ -120,12 +145,19 @@ class EmbeddedSimulation {
 void EmbeddedSimulation::start() {
   EnvironmentOptions options;
   options.platform = node_;
-  options.parallelism = static_cast<int>(1 + random_.below(3));
+  // Unaligned ones not at 1, where there are no partial halves to which records can be in flight.
+  const std::uint64_t least = way_.unaligned ? 2 : 1;
+  options.parallelism = way_.parallelism;
+  if (way_.parallelism == 0)
+    options.parallelism = static_cast<int>(least + random_.below(4 - least));
   options.batch_records = random_.chance(0.2) ? 7 : 512;
   options.channel_credits = static_cast<int>(2 + random_.below(3));
   options.checkpoints.directory = checkpoints;
   options.checkpoints.interval_ms = interval_ms_;
   options.checkpoints.restore = "latest";
+  // What one left behind, the other begins with.
+  options.checkpoints.unaligned = way_.unaligned && random_.chance(0.8);
+  options.checkpoints.retained = way_.retained;
   options.checkpoints.tolerated_failures = static_cast<std::uint32_t>(random_.below(4));
   options.restart = RestartStrategy::fixed_delay(5, 100);
   log(fmt::format("starts at parallelism {}", options.parallelism));
@@ -137,12 +169,8 @@ void EmbeddedSimulation::start() {
 
 void EmbeddedSimulation::look(CommittedOutput::Look how) {
   if (std::string wrong = output_.look(*node_, output, how); !wrong.empty()) violation(wrong);
-  for (const auto& [path, content] : node_->files_below(checkpoints)) {
-    if (!path.ends_with("/_metadata")) continue;
-    std::uint64_t id = 0;
-    const std::size_t dash = path.find('-') + 1;
-    (void)std::from_chars(path.data() + dash, path.data() + path.size(), id);
-    if (completed_.insert(id).second) log(fmt::format("checkpoint {}", id));
+  for (const std::string& path : completed_.look(*node_, checkpoints)) {
+    log(fmt::format("checkpoint {}", path));
   }
 }
 
@@ -224,7 +252,7 @@ void EmbeddedSimulation::die(const ProcessFault& fault) {
   let_pass(fault.duration);
   process_ = {};
   node_ = &simulation_.restart_node(*node_);
-  restores_ += completed_.empty() ? 0 : 1;
+  restores_ += completed_.count() == 0 ? 0 : 1;
   start();
 }
 
@@ -261,6 +289,10 @@ void EmbeddedSimulation::strike(const ProcessFault& fault) {
   options = calm;
   options.seed = seed;
   log(fmt::format("---- end of {} ({})", to_string(fault.kind), effect));
+  // What builds on a checkpoint that the disk refused must not be relied on.
+  if (fault.kind == ProcessFaultKind::clock_pause || random_.chance(0.2)) return;
+  run_until(simulation_.now() + random_.between(0, milliseconds(4 * interval_ms_)));
+  if (!ended_) die({.kind = ProcessFaultKind::death, .duration = milliseconds(100)});
 }
 
 void EmbeddedSimulation::check_end() {

@@ -38,12 +38,19 @@ void SimulatedProcess::killed(bool drop_at_once) {
   if (drop_at_once) drop();
 }
 
-Status SimulatedProcess::restart() {
+Status SimulatedProcess::restart(std::uint64_t dies_at_disk_operation) {
   HUMMER_ASSERT(!node_->alive());
   drop();
   node_ = &surroundings_.simulation.restart_node(*node_);
   ++number_;
-  return start();
+  node_->kill_at_disk_operation(dies_at_disk_operation);
+  Status status = start();
+  node_->kill_at_disk_operation(0);
+  if (!node_->alive()) {
+    log("killed while it starts");
+    return {ErrorCode::cancelled, "killed while it starts"};
+  }
+  return status;
 }
 
 void SimulatedProcess::stop() {
@@ -56,6 +63,7 @@ Status JobManagerProcess::make() {
   address.port = 6123;
   options.listen_address = address.to_string();
   options.token = surroundings_.token;
+  options.state_directory = surroundings_.state_directory;
   options.heartbeat_timeout_ns = heartbeat_timeout;
   options.slot_timeout_ns = seconds(20);
   options.faults = faults_.get();

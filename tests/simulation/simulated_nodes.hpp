@@ -29,6 +29,7 @@ struct NodeSurroundings {
   bool verbose = false;
   // Whose disk all of them see; null: each has its own.
   SimulatedPlatform* store = nullptr;
+  std::string state_directory = {};  // of the JobManager's journal; empty: it has none
 };
 
 class SimulatedProcess : public LogSink {
@@ -51,7 +52,9 @@ class SimulatedProcess : public LogSink {
   void kill(bool drop_at_once);
   // Of one that was killed by another way: at its disk.
   void killed(bool drop_at_once);
-  Status restart();
+  // Dies once more at this operation of its disk, if it has not started by then (0: it does not):
+  // a failure, and it is not alive.
+  Status restart(std::uint64_t dies_at_disk_operation = 0);
   // In good order. A process that was killed is only destroyed.
   void stop();
   // What it says of itself.

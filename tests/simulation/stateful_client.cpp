@@ -24,20 +24,26 @@ void StatefulClient::changed(void* context, const wire::JobStatus& status) {
 
 Task<void> StatefulClient::pursue(StatefulClient& self) {
   StatefulSubmission& submission = self.submission_;
-  ClusterClient client(self.node_, *self.executor_, submission.client);
+  ClusterClientOptions options = submission.client;
+  options.numbered_by = submission.numbered_by;
+  ClusterClient client(self.node_, *self.executor_, options);
   while (!submission.ended) {
-    const Result<std::uint64_t> job = co_await client.submit(submission.request, std::string());
-    if (!job.ok()) {
-      co_await sleep_for(pause_ns);
-      continue;
+    if (submission.job == 0) {
+      const Result<std::uint64_t> job = co_await client.submit(submission.request, std::string());
+      if (!job.ok()) {
+        co_await sleep_for(pause_ns);
+        continue;
+      }
+      submission.job = *job;
+      submission.numbered_by = client.numbered_by();
     }
-    if (submission.job != 0 && submission.job != *job) {
-      submission.violation =
-          fmt::format("one submission is two jobs, {} and {}", submission.job, *job);
-    }
-    submission.job = *job;
-    Result<wire::JobStatus> end = co_await client.watch(*job, &StatefulClient::changed, &self);
+    Result<wire::JobStatus> end =
+        co_await client.watch(submission.job, &StatefulClient::changed, &self);
     if (!end.ok()) {
+      if (end.status().code() == ErrorCode::not_found) {
+        submission.violation = fmt::format("job {} was taken, and is forgotten: {}", submission.job,
+                                           end.status().message());
+      }
       co_await sleep_for(pause_ns);
       continue;
     }

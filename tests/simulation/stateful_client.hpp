@@ -1,5 +1,6 @@
-// StatefulClient: submits the one stateful job and watches it to its end, again after each restart
-// of its process, with the same submission.
+// StatefulClient: submits the one stateful job until it is taken, and watches it to its end, by its
+// number; a process that comes after a restart goes on with that. A job that was taken must not be
+// forgotten.
 //
 // Lifecycle: of one process. Thread: that of the simulation.
 #pragma once
@@ -16,7 +17,8 @@ namespace hummer::cluster_simulation {
 struct StatefulSubmission {
   wire::SubmitJob request;
   ClusterClientOptions client;
-  std::uint64_t job = 0;  // 0: not known yet
+  std::uint64_t job = 0;  // 0: not taken yet
+  std::uint64_t numbered_by = 0;
   bool ended = false;
   wire::JobStatus last;
   std::string violation;

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <memory>
-#include <set>
 
 #include <hummer/hummer.hpp>
 
@@ -15,6 +13,7 @@
 #include "control/protocol/graph_messages.hpp"
 #include "graph/job_graph.hpp"
 #include "simulation/committed_output.hpp"
+#include "simulation/completed_checkpoints.hpp"
 #include "simulation/simulated_nodes.hpp"
 #include "simulation/stateful_client.hpp"
 #include "simulation/stateful_job.hpp"
@@ -32,13 +31,20 @@ constexpr Nanoseconds look_every = milliseconds(200);
 constexpr std::uint64_t faults_most = 6;
 constexpr const char* checkpoints = "/checkpoints";
 constexpr const char* output = "/out";
+constexpr const char* journal = "/journal";
 constexpr const char* token = "secret";
 constexpr const char* job_manager_address = "jobmanager:6123";
 
 enum class Strike : std::uint8_t {
   task_manager_death,
   task_manager_death_at_the_disk,
+  job_manager_death,
+  job_manager_death_at_the_disk,
   client_death,
+  // It is lost, and runs on, with its disk and its peers, until it notices.
+  cut_until_lost,
+  // The next one knows nothing of the one that is cut off.
+  job_manager_death_behind_a_cut,
   cut_from_job_manager,
   cut_from_task_managers,
   cut_from_all,
@@ -52,9 +58,13 @@ enum class Strike : std::uint8_t {
   full_disk,
   slow_disk,
 };
-constexpr std::array<std::string_view, 15> strike_names = {"TaskManager death",
+constexpr std::array<std::string_view, 19> strike_names = {"TaskManager death",
                                                            "TaskManager death at the disk",
+                                                           "JobManager death",
+                                                           "JobManager death at the disk",
                                                            "client death",
+                                                           "TaskManager cut off until it is lost",
+                                                           "JobManager death behind a cut",
                                                            "TaskManager cut off from JobManager",
                                                            "cut between TaskManagers",
                                                            "TaskManager cut off from all",
@@ -96,11 +106,21 @@ class StatefulCluster {
   Status submit();
   void run_until(Nanoseconds time);
   void run_steps(std::uint64_t steps);
+  // Until there is one.
+  void run_until_checkpoint();
   void look(CommittedOutput::Look how);
   void strike(Strike kind, Nanoseconds duration);
-  void die(Strike kind, Nanoseconds duration);
+  // `spared`: a TaskManager that it does not hit while there is another at work.
+  void die(Strike kind, Nanoseconds duration, std::size_t spared = task_manager_count);
+  // Any of the five.
+  Strike draw_death() { return static_cast<Strike>(random_.below(5)); }
+  void cut_off(Strike kind, Nanoseconds duration);
+  void revive(SimulatedProcess& process);
   // One that has a part of the job, if there is any.
-  SimulatedProcess& a_task_manager_at_work();
+  std::size_t a_task_manager_at_work(std::size_t but = task_manager_count);
+  void count(Strike kind) {
+    ++report_.totals[fmt::format("fault {}", strike_names[static_cast<std::size_t>(kind)])];
+  }
   std::uint64_t effect(Strike kind);
   void check_end();
   void violation(std::string text) {
@@ -122,15 +142,16 @@ class StatefulCluster {
   NodeSurroundings surroundings_;
   const Workload workload_;
   const std::int64_t interval_ms_;
+  const bool unaligned_;
   StatefulSubmission submission_;
   std::unique_ptr<JobManagerProcess> job_manager_;
   std::vector<std::unique_ptr<TaskManagerProcess>> task_managers_;
   std::unique_ptr<StatefulClientProcess> client_;
   Nanoseconds next_look_ = 0;
   CommittedOutput output_;
-  std::set<std::string> completed_;  // checkpoints
+  CompletedCheckpoints completed_;
   std::uint64_t restores_ = 0;
-  std::uint64_t restarts_seen_ = 0;
+  std::uint32_t attempts_seen_ = 1;
   SeedReport report_;
 };
 
@@ -139,10 +160,11 @@ StatefulCluster::StatefulCluster(RunOptions options)
       simulation_({.seed = options.seed}),
       random_(mix_bits(options.seed ^ 0xc1057e5)),
       store_(simulation_.add_node("store")),
-      surroundings_{simulation_,         weather_, messages_,       random_,
-                    job_manager_address, token,    options.verbose, &store_},
+      surroundings_{simulation_, weather_,        messages_, random_, job_manager_address,
+                    token,       options.verbose, &store_,   journal},
       workload_(draw_workload(random_, simulation_.options().start_wall_time_ms, lasts_s)),
-      interval_ms_(random_.between(400, 2500)) {
+      interval_ms_(random_.between(400, 2500)),
+      unaligned_(random_.chance(0.5)) {
   report_.seed = options.seed;
   for (const std::string_view name : strike_names) report_.totals[fmt::format("fault {}", name)];
   job_manager_ = std::make_unique<JobManagerProcess>(surroundings_, "jobmanager");
@@ -170,8 +192,11 @@ Status StatefulCluster::submit() {
   options.channel_credits = static_cast<int>(2 + random_.below(3));
   options.checkpoints.directory = checkpoints;
   options.checkpoints.interval_ms = interval_ms_;
-  options.checkpoints.timeout_ms = 10'000;
+  // Some are given up only because something is slow; what comes next must not build on them.
+  options.checkpoints.timeout_ms = random_.between(300, 8000);
   options.checkpoints.tolerated_failures = 1000;
+  options.checkpoints.unaligned = unaligned_;
+  options.checkpoints.retained = static_cast<std::uint32_t>(1 + random_.below(2));
   options.restart = RestartStrategy::fixed_delay(10'000, 100);
   const std::vector<std::string> arguments = {"--workload=" + workload_.to_text(),
                                               std::string("--output=") + output};
@@ -195,15 +220,13 @@ Status StatefulCluster::submit() {
 
 void StatefulCluster::look(CommittedOutput::Look how) {
   if (std::string wrong = output_.look(store_, output, how); !wrong.empty()) violation(wrong);
-  for (const auto& [path, content] : store_.files_below(checkpoints)) {
-    if (path.ends_with("/_metadata") && completed_.emplace(path).second) {
-      log(fmt::format("checkpoint {}", path));
-    }
+  for (const std::string& path : completed_.look(store_, checkpoints)) {
+    log(fmt::format("checkpoint {}", path));
   }
-  const std::uint64_t restarts = submission_.last.restarts();
-  if (restarts > restarts_seen_) {
-    restores_ += completed_.empty() ? 0 : restarts - restarts_seen_;
-    restarts_seen_ = restarts;
+  const std::uint32_t attempt = submission_.last.attempt();
+  if (attempt > attempts_seen_) {
+    restores_ += completed_.count() == 0 ? 0 : attempt - attempts_seen_;
+    attempts_seen_ = attempt;
   }
 }
 
@@ -215,27 +238,53 @@ void StatefulCluster::run_until(Nanoseconds time) {
   }
 }
 
+void StatefulCluster::run_until_checkpoint() {
+  const Nanoseconds patience = faults_from + seconds(20);
+  while (completed_.count() == 0 && !submission_.ended && simulation_.now() < patience) {
+    run_until(simulation_.now() + look_every);
+  }
+}
+
 void StatefulCluster::run_steps(std::uint64_t steps) {
   const std::uint64_t last = simulation_.steps() + steps;
   (void)simulation_.run_until([&] { return simulation_.steps() >= last; },
                               simulation_.now() + milliseconds(500));
 }
 
-SimulatedProcess& StatefulCluster::a_task_manager_at_work() {
+std::size_t StatefulCluster::a_task_manager_at_work(std::size_t but) {
   const std::size_t first = random_.below(3);
   for (std::size_t i = 0; i < 3; ++i) {
-    TaskManagerProcess& one = *task_managers_[(first + i) % 3];
-    if (one.actor()->attempts() > 0) return one;
+    const std::size_t one = (first + i) % 3;
+    if (one != but && task_managers_[one]->actor()->attempts() > 0) return one;
   }
-  return *task_managers_[first];
+  return first;
 }
 
-void StatefulCluster::die(Strike kind, Nanoseconds duration) {
+// It may be killed again while it starts.
+void StatefulCluster::revive(SimulatedProcess& process) {
+  const bool again = random_.chance(0.2);
+  const std::uint64_t dies_at = again ? 1 + random_.below(48) : 0;
+  Status status = process.restart(dies_at);
+  if (!process.alive()) status = process.restart();
+  if (!status.ok()) {
+    violation(process.node().name() + " does not start again: " + status.to_string());
+  }
+}
+
+void StatefulCluster::die(Strike kind, Nanoseconds duration, std::size_t spared) {
+  const bool of_job_manager =
+      kind == Strike::job_manager_death || kind == Strike::job_manager_death_at_the_disk;
+  const bool at_the_disk = kind == Strike::task_manager_death_at_the_disk ||
+                           kind == Strike::job_manager_death_at_the_disk;
   SimulatedProcess* process = client_.get();
-  if (kind != Strike::client_death) process = &a_task_manager_at_work();
+  if (of_job_manager) {
+    process = job_manager_.get();
+  } else if (kind != Strike::client_death) {
+    process = task_managers_[a_task_manager_at_work(spared)].get();
+  }
   // Short and long distances alike: the logarithm is uniform.
   const std::uint64_t later = random_.below(std::uint64_t{1} << random_.below(12));
-  if (kind == Strike::task_manager_death_at_the_disk) {
+  if (at_the_disk) {
     process->node().kill_at_disk_operation(later % 32 + 1);
     const Nanoseconds patience = simulation_.now() + milliseconds(2 * interval_ms_);
     while (process->alive() && !submission_.ended && simulation_.now() < patience) {
@@ -243,7 +292,7 @@ void StatefulCluster::die(Strike kind, Nanoseconds duration) {
     }
     process->node().kill_at_disk_operation(0);
     if (process->alive()) {
-      kind = Strike::task_manager_death;
+      kind = of_job_manager ? Strike::job_manager_death : Strike::task_manager_death;
       process->node().kill();
     }
     process->killed(random_.chance(0.5));
@@ -252,12 +301,30 @@ void StatefulCluster::die(Strike kind, Nanoseconds duration) {
     process->kill(random_.chance(0.5));
   }
   look(CommittedOutput::Look::bytes);
-  ++report_.totals[fmt::format("fault {}", strike_names[static_cast<std::size_t>(kind)])];
-  const Nanoseconds until = simulation_.now() + duration;
-  run_until(until);
-  if (Status status = process->restart(); !status.ok()) {
-    violation(process->node().name() + " does not start again: " + status.to_string());
+  count(kind);
+  run_until(simulation_.now() + duration);
+  revive(*process);
+}
+
+void StatefulCluster::cut_off(Strike kind, Nanoseconds duration) {
+  const std::size_t number = a_task_manager_at_work();
+  SimulatedPlatform& victim = task_manager(number);
+  const Nanoseconds until = simulation_.now() + heartbeat_timeout + duration;
+  simulation_.partition(victim, job_manager_->node());
+  if (kind == Strike::job_manager_death_behind_a_cut) {
+    run_until(simulation_.now() + random_.between(0, seconds(1)));
+    run_steps(random_.below(64));
+    job_manager_->kill(random_.chance(0.5));
+    run_until(simulation_.now() + random_.between(milliseconds(1), milliseconds(500)));
+    revive(*job_manager_);
+  } else if (random_.chance(0.6)) {
+    // The attempt fails while nobody knows what the one that is cut off does.
+    run_until(simulation_.now() + random_.between(0, seconds(2)));
+    die(Strike::task_manager_death, random_.between(milliseconds(50), seconds(1)), number);
   }
+  run_until(until);
+  simulation_.heal(victim, job_manager_->node());
+  count(kind);
 }
 
 std::uint64_t StatefulCluster::effect(Strike kind) {
@@ -282,10 +349,11 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
   simulation_.trace("fault", static_cast<std::uint64_t>(kind));
   log(fmt::format("---- {}", strike_names[static_cast<std::size_t>(kind)]));
   if (kind <= Strike::client_death) return die(kind, duration);
+  if (kind <= Strike::job_manager_death_behind_a_cut) return cut_off(kind, duration);
   SimulationOptions& options = simulation_.options();
   const SimulationOptions calm = options;
   const std::uint64_t before = effect(kind);
-  const std::size_t victim = random_.below(3);
+  const std::size_t victim = a_task_manager_at_work();
   std::vector<SimulatedPlatform*> cut;
   switch (kind) {
     case Strike::cut_from_job_manager: cut = {&job_manager_->node()}; break;
@@ -314,13 +382,23 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
       break;
   }
   for (SimulatedPlatform* other : cut) simulation_.partition(task_manager(victim), *other);
-  run_until(simulation_.now() + duration);
+  const Nanoseconds until = simulation_.now() + duration;
+  const bool of_the_disk = kind >= Strike::failing_disk;
+  if (!of_the_disk && random_.chance(0.3)) {
+    run_until(simulation_.now() + random_.between(0, duration / 2));
+    die(draw_death(), random_.between(milliseconds(10), duration / 4 + milliseconds(10)));
+  }
+  run_until(until);
   for (SimulatedPlatform* other : cut) simulation_.heal(task_manager(victim), *other);
   weather_ = {};
   options = calm;
-  const std::uint64_t happened = effect(kind) > before ? 1 : 0;
-  report_.totals[fmt::format("fault {}", strike_names[static_cast<std::size_t>(kind)])] += happened;
+  if (effect(kind) > before) count(kind);
   log(fmt::format("---- end of it ({})", effect(kind) - before));
+  // What builds on a checkpoint that the disk refused must not be relied on.
+  if (of_the_disk && random_.chance(0.8)) {
+    run_until(simulation_.now() + random_.between(0, milliseconds(4 * interval_ms_)));
+    die(draw_death(), random_.between(milliseconds(50), seconds(1)));
+  }
 }
 
 void StatefulCluster::check_end() {
@@ -357,15 +435,21 @@ SeedReport StatefulCluster::run() {
   if (started.ok()) started = submit();
   if (started.ok()) started = client_->start();
   if (!started.ok()) violation("the cluster does not start: " + started.to_string());
+  // While it takes the job.
+  if (started.ok() && random_.chance(0.4)) {
+    strike(random_.chance(0.7) ? Strike::job_manager_death_at_the_disk : Strike::client_death,
+           random_.between(milliseconds(1), seconds(1)));
+  }
   const std::uint64_t faults = 2 + random_.below(faults_most - 1);
   const Nanoseconds stretch = (faults_until - faults_from) / static_cast<Nanoseconds>(faults);
   for (std::uint64_t i = 0; i < faults && report_.violations.empty(); ++i) {
     run_until(faults_from + static_cast<Nanoseconds>(i) * stretch +
               random_.between(0, stretch / 3));
     const Nanoseconds longest = std::min(stretch / 2, seconds(12));
+    if (i == 0) run_until_checkpoint();
     if (submission_.ended) break;
     // The first is a death, so that each seed has a restart.
-    strike(static_cast<Strike>(random_.below(i == 0 ? 2 : strike_names.size())),
+    strike(static_cast<Strike>(random_.below(i == 0 ? 4 : strike_names.size())),
            random_.between(milliseconds(50), longest));
   }
   run_until(run_at_most);
@@ -374,9 +458,12 @@ SeedReport StatefulCluster::run() {
   report_.steps = simulation_.steps();
   report_.trace_hash = simulation_.trace_hash();
   report_.totals["restores"] = restores_;
-  report_.totals["checkpoints"] = completed_.size();
+  report_.totals["checkpoints"] = completed_.count();
+  report_.totals["checkpoints with deltas"] = completed_.with_deltas();
+  report_.totals["checkpoints with records in flight"] = completed_.with_records_in_flight();
+  report_.totals["seeds with unaligned checkpoints"] = unaligned_ ? 1 : 0;
   report_.totals["records checked"] = output_.records_checked();
-  report_.least["fewest checkpoints"] = completed_.size();
+  report_.least["fewest checkpoints"] = completed_.count();
   report_.least["fewest restores after a kill"] = restores_;
   report_.least["fewest records checked"] = output_.records_checked();
   return report_;

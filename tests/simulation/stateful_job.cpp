@@ -116,6 +116,53 @@ class SplitSource final : public SourceFunction<Event> {
   std::uint64_t said_ = 0;  // the watermark, as an index
 };
 
+// Passes records on; while it is shut only one now and then, so that a barrier finds it anywhere in
+// a batch.
+template <typename T>
+class Gate final : public Operator {
+ public:
+  explicit Gate(const Workload& workload)
+      : begins_ms_(workload.begins_ms),
+        shut_ms_(workload.shut_ms),
+        shut_every_ms_(workload.shut_every_ms) {}
+  void declare(Output& out) const override { out.add_port(type_of<T>()); }
+  Answer process(Batch& in, Output& out) override {
+    const bool shut = (context().wall_time_ms() - begins_ms_) % shut_every_ms_ < shut_ms_;
+    if (shut && ++refused_ % one_passes_of != 0) return Answer::blocked;
+    const auto records = in.values<T>();
+    const std::size_t most = shut ? in.position() + 1 : records.size();
+    Batch& target = out.batch();
+    std::size_t i = in.position();
+    for (; i < most && !out.full(); ++i) {
+      const std::size_t used = target.size();
+      out.collector<T>()(records[i]);
+      if (!in.has_timestamps()) continue;
+      target.timestamps().resize(used, no_timestamp);
+      target.timestamps().push_back(in.timestamps()[i]);
+    }
+    in.advance_to(i);
+    if (i == records.size()) return Answer::done;
+    return shut ? Answer::blocked : Answer::more;
+  }
+
+ private:
+  static constexpr int one_passes_of = 8;
+  const std::int64_t begins_ms_;
+  const std::int64_t shut_ms_;
+  const std::int64_t shut_every_ms_;
+  int refused_ = 0;
+};
+
+template <typename T>
+DataStream<T> through_gate(const DataStream<T>& stream, const std::string& name,
+                           const Workload& workload, bool shuts) {
+  Workload own = workload;
+  if (!shuts) own.shut_ms = 0;
+  return stream.template transform<T>(
+      name, make_operator_factory([own] { return std::make_unique<Gate<T>>(own); }), false,
+      encoded_values(own.to_text()));
+}
+
 std::int64_t stretch_end(std::int64_t time, std::int64_t length) {
   return time / length * length + length;
 }
@@ -147,9 +194,10 @@ struct KeepAccount {
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits, keys_per_split,
-                     records_per_split, burst, pause_ms, begins_ms, step_ms, out_of_order_ms,
-                     window_ms, slide_ms, timer_ms, late_merge);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
+                     keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
+                     out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
+                     shut_every_ms, shuts_accounts);
 }
 
 Workload Workload::from_text(const std::string& text) {
@@ -160,7 +208,8 @@ Workload Workload::from_text(const std::string& text) {
       workload.records_per_split >> comma >> workload.burst >> comma >> workload.pause_ms >>
       comma >> workload.begins_ms >> comma >> workload.step_ms >> comma >>
       workload.out_of_order_ms >> comma >> workload.window_ms >> comma >> workload.slide_ms >>
-      comma >> workload.timer_ms >> comma >> workload.late_merge;
+      comma >> workload.timer_ms >> comma >> workload.late_merge >> comma >> workload.shut_ms >>
+      comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts;
   return workload;
 }
 
@@ -168,7 +217,7 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
   Workload workload;
   workload.seed = random.next();
   workload.splits = 2 + random.below(4);
-  workload.keys_per_split = std::array<std::uint64_t, 4>{3, 7, 13, 29}[random.below(4)];
+  workload.keys_per_split = std::array<std::uint64_t, 4>{3, 13, 101, 211}[random.below(4)];
   workload.records_per_split = (10'000 + random.below(1000)) / workload.splits + 1;
   workload.pause_ms = random.between(300, 1500);
   const std::int64_t bursts = lasts_s * 1000 / workload.pause_ms;
@@ -181,6 +230,8 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
   workload.window_ms = workload.slide_ms * random.between(1, 2);
   workload.timer_ms = random.between(1000, 5000);
   workload.late_merge = random.below(2);
+  workload.shut_every_ms = random.between(500, 2500);
+  workload.shut_ms = random.chance(0.7) ? random.between(50, workload.shut_every_ms / 4) : 0;
   return workload;
 }
 
@@ -192,13 +243,16 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
                                    std::make_unique<SplitSource>(workload));
                              }),
                              true, encoded_values(workload.to_text()));
-  events.key_by(&Event::key)
-      .window(SlidingWindows::of(workload.window_ms, workload.slide_ms))
-      .strategy(workload.late_merge != 0 ? WindowStrategy::partial : WindowStrategy::repartition)
-      .sum(&Event::value)
-      .write_file(output + "/windows");
-  events.key_by(&Event::key)
-      .process(rebuildable(KeepAccount{.timer_ms = workload.timer_ms}, workload.timer_ms))
+  const auto windows = events.key_by(&Event::key)
+                           .window(SlidingWindows::of(workload.window_ms, workload.slide_ms))
+                           .strategy(workload.late_merge != 0 ? WindowStrategy::partial
+                                                              : WindowStrategy::repartition)
+                           .sum(&Event::value);
+  through_gate(windows, "gate of windows", workload, true).write_file(output + "/windows");
+  const auto accounts =
+      events.key_by(&Event::key)
+          .process(rebuildable(KeepAccount{.timer_ms = workload.timer_ms}, workload.timer_ms));
+  through_gate(accounts, "gate of accounts", workload, workload.shuts_accounts != 0)
       .write_file(output + "/accounts");
 }
 

@@ -1,7 +1,10 @@
 // StatefulJob: the job whose checkpoints the simulation tests, and what its output must be.
 //
-//   source of splits → key_by → window sum → write_file OUTPUT/windows     (two-phase)
-//                    → key_by → keyed process with timers → write_file OUTPUT/accounts
+//   source of splits → key_by → window sum → gate → write_file OUTPUT/windows     (two-phase)
+//                    → key_by → keyed process with timers → gate → write_file OUTPUT/accounts
+//
+// A gate is shut for a while now and then (`shut_ms` of each `shut_every_ms`), so that records wait
+// ahead of it, in its chain and in channels, when a barrier comes.
 //
 // The source has splits, as a log has partitions: a key belongs to one split, so the records of
 // a key have an order, also after a restore at another parallelism. Records carry event time and
@@ -40,6 +43,9 @@ struct Workload {
   std::int64_t slide_ms = 2000;
   std::int64_t timer_ms = 3000;
   std::uint64_t late_merge = 1;  // 0: records travel to their windows
+  std::int64_t shut_ms = 0;      // 0: the gates are always open
+  std::int64_t shut_every_ms = 1000;
+  std::uint64_t shuts_accounts = 1;  // 0: only the gate of the windows
 
   std::uint64_t records() const { return splits * records_per_split; }
   // As one argument of a job.
