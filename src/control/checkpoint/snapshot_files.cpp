@@ -16,8 +16,10 @@ Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoi
   head.vertex = of.vertex;
   head.subtask = of.subtask;
   head.parallelism = of.parallelism;
+  // A TaskManager that was cut off may write for a number that another attempt uses.
   auto writer = SnapshotFileWriter::create(
-      files_, path + "/" + CheckpointStore::file_name(of.vertex, of.subtask), head);
+      files_, path + "/" + CheckpointStore::file_name(of.vertex, of.subtask), head,
+      WriteMode::create_new);
   if (!writer.ok()) return writer.status();
   task.writer = std::move(*writer);
   return {};
