@@ -86,6 +86,12 @@ CheckpointInspection inspect_checkpoint(Files& files, const std::string& path, b
     }
     if (found.status.ok()) found.status = inspected.status;
   }
+  // Metadata go before files: a running job has removed it while it was looked at.
+  if (!found.status.ok() && !CheckpointStore::is_checkpoint(files, path)) {
+    found = {};
+    found.path = path;
+    found.status = {ErrorCode::not_found, "'" + path + "' has just been removed"};
+  }
   return found;
 }
 
