@@ -276,19 +276,43 @@ TEST_P(CorruptCheckpoints, InspectionShowsOperatorsStatesAndWhatIsWrong) {
   write(files, newest_ + "/" + damaged, whole_[damaged].substr(0, 100));
   auto all = inspect_checkpoints(files, directory, true);
   ASSERT_TRUE(all.ok()) << all.status().to_string();
-  std::erase_if(*all, [](const auto& each) { return each.status.code() == ErrorCode::not_found; });
-  ASSERT_EQ(all->size(), 3u);
-  EXPECT_TRUE((*all)[0].status.ok());
-  EXPECT_EQ((*all)[2].status.code(), ErrorCode::corrupt_file);
+  const std::vector<CheckpointInspection>& listed = all->checkpoints;
+  ASSERT_EQ(listed.size(), 3u);
+  EXPECT_TRUE(listed[0].status.ok());
+  EXPECT_EQ(listed[2].status.code(), ErrorCode::corrupt_file);
   std::size_t wrong = 0;
-  for (const auto& file : (*all)[2].files) {
+  for (const auto& file : listed[2].files) {
     if (file.status.ok()) continue;
     ++wrong;
-    EXPECT_EQ(file.status.message(), (*all)[2].status.message());
+    EXPECT_EQ(file.status.message(), listed[2].status.message());
   }
   EXPECT_EQ(wrong, 1u);
-  EXPECT_NE((*all)[2].status.message().find(damaged), std::string::npos);
+  EXPECT_NE(listed[2].status.message().find(damaged), std::string::npos);
   EXPECT_EQ(inspect_checkpoints(files, "/nowhere", true).status().code(), ErrorCode::not_found);
+}
+
+// What has no metadata is no checkpoint, but may be needed.
+TEST_P(CorruptCheckpoints, AListHasOnlyWhatCanBeBegunWith) {
+  Files& files = node_->files();
+  const std::string crashed = store_.path_of(ids_.back() + 1);
+  ASSERT_TRUE(files.create_directories(crashed).ok());
+  const auto listed = inspect_checkpoints(files, directory, false);
+  ASSERT_TRUE(listed.ok()) << listed.status().to_string();
+  EXPECT_EQ(listed->incomplete, std::vector<std::string>{crashed});
+  ASSERT_FALSE(listed->bases.empty()) << "the job wrote no deltas";
+  EXPECT_EQ(listed->checkpoints.size(), ids_.size());
+  for (const CheckpointInspection& one : listed->checkpoints) {
+    EXPECT_TRUE(one.metadata && one.status.ok()) << one.path << one.status.to_string();
+  }
+
+  const std::string base = listed->bases.front();
+  for (const std::string& name : names_in(base)) ASSERT_TRUE(files.remove(base + "/" + name).ok());
+  const auto torn = inspect_checkpoints(files, directory, false);
+  ASSERT_TRUE(torn.ok()) << torn.status().to_string();
+  EXPECT_TRUE(std::any_of(
+      torn->checkpoints.begin(), torn->checkpoints.end(),
+      [&](const auto& one) { return one.status.message().find(base) != std::string::npos; }))
+      << "no checkpoint misses its files in " << base;
 }
 
 TEST_P(CorruptCheckpoints, ThatOfAnotherJobIsPassedOver) {

@@ -9,18 +9,12 @@
 #include <hummer/hummer.hpp>
 
 #include "checkpoints/failing_jobs.hpp"
+#include "pipelines/golden_pipelines.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
 namespace hummer {
 namespace {
-
-struct Reading {
-  Timestamp time;
-  bool left;
-  std::string key;
-  std::int64_t value;
-};
 
 using Lines = std::shared_ptr<const std::vector<std::string>>;
 
@@ -30,76 +24,6 @@ Lines lines_of_data(const std::string& name) {
   auto lines = std::make_shared<std::vector<std::string>>();
   for (std::string line; std::getline(file, line);) lines->push_back(line);
   return lines;
-}
-
-Reading parse(std::string_view line) {
-  std::istringstream fields{std::string(line)};
-  Reading reading;
-  std::string side;
-  fields >> reading.time >> side >> reading.key >> reading.value;
-  reading.left = side == "a";
-  return reading;
-}
-
-// Sums by stretches of 200 ms, each told by its timer.
-struct SumByTimer {
-  MapState<Timestamp, std::int64_t> sums{"sums"};
-  void process(const Reading& reading, KeyedOutput<std::string>& out) {
-    const Timestamp start = reading.time / 200 * 200;
-    sums.update(start, 0, [&](std::int64_t& sum) { sum += reading.value; });
-    out.set_event_timer(start + 200);
-  }
-  void on_timer(Timestamp end, KeyedOutput<std::string>& out) {
-    out.emit(std::string(out.key<std::string_view>()) + "\t" + std::to_string(end - 200) + "\t" +
-             std::to_string(end) + "\t" + std::to_string(*sums.find(end - 200)));
-    sums.remove(end - 200);
-  }
-};
-
-std::string pair_line(const Reading& a, const Reading& b) {
-  std::ostringstream line;
-  line << a.key << '\t' << a.time << '\t' << a.value << '\t' << b.time << '\t' << b.value;
-  return line.str();
-}
-
-void build(const std::string& pipeline, const DataStream<Reading>& readings,
-           const std::string& output) {
-  const auto keyed = readings.key_by(&Reading::key);
-  const auto left =
-      readings.filter([](const Reading& reading) { return reading.left; }).key_by(&Reading::key);
-  const auto right =
-      readings.filter([](const Reading& reading) { return !reading.left; }).key_by(&Reading::key);
-  if (pipeline == "totals") {
-    keyed.count().uid("totals").write_file(output);
-  } else if (pipeline == "tumbling") {
-    keyed.window(TumblingWindows::of(100)).sum(&Reading::value).write_file(output);
-  } else if (pipeline == "sliding") {
-    keyed.window(SlidingWindows::of(100, 20)).sum(&Reading::value).write_file(output);
-  } else if (pipeline == "sessions") {
-    keyed.window(SessionWindows::with_gap(40)).count().write_file(output);
-  } else if (pipeline == "window_join") {
-    left.join(right).window(TumblingWindows::of(60)).apply(pair_line).write_file(output);
-  } else if (pipeline == "interval_join") {
-    left.interval_join(right).between(-20, 30).apply(pair_line).write_file(output);
-  } else if (pipeline == "timers") {
-    keyed.process(SumByTimer{}).write_file(output);
-  } else if (pipeline == "top_n") {
-    keyed
-        .top_n(
-            3, [](const Reading& reading) { return std::pair(reading.value, reading.time); }, 250)
-        .map([](const Ranked<Reading>& ranked) {
-          return std::tuple(ranked.record.key, ranked.window_start, ranked.rank,
-                            ranked.record.value, ranked.record.time);
-        })
-        .write_file(output);
-  } else if (pipeline == "distinct") {
-    readings.map([](const Reading& reading) { return std::pair(reading.key, reading.value % 10); })
-        .key_by(identity)
-        .deduplicate()
-        .write_file(output);
-  } else {
-    FAIL() << pipeline;
-  }
 }
 
 std::vector<std::string> lines_at(Files& files, const std::string& path) {
@@ -154,13 +78,13 @@ class Golden : public testing::TestWithParam<std::string> {
     const auto readings =
         env.generate([input = input_](std::uint64_t i) -> std::string { return (*input)[i]; },
                      {.count = input_->size(), .records_per_second = 4'000.0})
-            .map([](std::string_view line) { return parse(line); })
-            .map([&failures](const Reading& reading) {
+            .map([](std::string_view line) { return parse_golden_reading(line); })
+            .map([&failures](const GoldenReading& reading) {
               failures.maybe_throw();
               return reading;
             })
-            .assign_timestamps(&Reading::time, WatermarkStrategy::bounded(50));
-    build(GetParam(), readings, "/out");
+            .assign_timestamps(&GoldenReading::time, WatermarkStrategy::bounded(50));
+    build_golden_pipeline(GetParam(), readings, "/out");
   }
 
   Lines input_ = lines_of_data("readings.txt");

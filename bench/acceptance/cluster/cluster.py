@@ -9,7 +9,7 @@
 
 Every process runs in a session of its own, with its log beside it, and is killed with all that it
 started when the block is left. Ports are chosen by the system. `wrap` runs a process under another
-command, such as `ip netns exec NAME`.
+command, such as `ip netns exec NAME`; `client_wrap` is that of the clients' commands.
 """
 
 import contextlib
@@ -215,6 +215,7 @@ class Cluster:
         self.program = program
         self.host = host
         self.address = ""
+        self.client_wrap = ()
         self.job_manager = None
         self.task_managers = {}
         self.processes = []
@@ -265,6 +266,7 @@ class Cluster:
 
     def run(self, *command, expect=0, seconds=300, wrap=(), environment=None):
         """A command of a client, to its end: its standard output."""
+        wrap = wrap or self.client_wrap
         done = subprocess.run([*map(str, wrap), str(self.program), *map(str, command)],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
                               env={**self.environment, **(environment or {})})

@@ -7,7 +7,8 @@
         job.check()
 
 Every server runs under a supervisor: a thread that waits for its end and starts it again at once.
-CountingJob knows its output beforehand: the running count of each key, every number once.
+CountingJob knows its output beforehand: the running count of each key, every number once, and in
+this order.
 """
 
 import contextlib
@@ -40,7 +41,9 @@ def wait_until(predicate, seconds, what, pause=0.002):
 
 
 class Supervisor(threading.Thread):
-    """Starts a process, and again whenever it ends."""
+    """Starts a process, and again whenever it ends; a little later when it gave up by itself."""
+
+    PAUSE_SECONDS = 0.2
 
     def __init__(self, start):
         super().__init__(daemon=True)
@@ -52,6 +55,8 @@ class Supervisor(threading.Thread):
     def run(self):
         while True:
             self.process.process.wait()
+            if self.process.process.returncode >= 0:
+                time.sleep(self.PAUSE_SECONDS)
             if self.ending:
                 return
             self.process = self.start_process()
@@ -70,19 +75,28 @@ class Supervisor(threading.Thread):
 class Supervised(Cluster):
     """The JobManager (with a state directory) and TaskManagers, each under a supervisor."""
 
-    def start_all(self, task_managers, slots, job_manager_options=()):
-        self.state = self.item.folder / "state"
-        first = super().start_job_manager("--state-dir", self.state, *job_manager_options)
+    def wrap_of(self, identity):
+        """What the server runs under: "master", "worker1", ..."""
+        return ()
+
+    def options_of(self, identity):
+        return ()
+
+    def start_all(self, task_managers, slots, job_manager_options=(), state=None):
+        self.state = state or self.item.folder / "state"
+        options = ["--state-dir", self.state, *job_manager_options]
+        first = super().start_job_manager(*options, wrap=self.wrap_of("master"))
         first.end()
         self.manager = Supervisor(lambda: self.start(
-            "jobmanager", self.program, "jobmanager", "--listen", self.address, "--state-dir",
-            self.state, *job_manager_options))
+            "jobmanager", self.program, "jobmanager", "--listen", self.address, *options,
+            wrap=self.wrap_of("master")))
         self.manager.process.wait_for("listening on")
         self.workers_by_id = {}
         for number in range(1, task_managers + 1):
             identity = f"worker{number}"
             self.workers_by_id[identity] = Supervisor(lambda identity=identity: self.start(
-                identity, self.program, "taskmanager", "--slots", slots, "--id", identity))
+                identity, self.program, "taskmanager", "--slots", slots, "--id", identity,
+                *self.options_of(identity), wrap=self.wrap_of(identity)))
         for each in self.supervisors():
             threading.Thread.start(each)
         self.wait_for_workers(task_managers)
@@ -121,10 +135,11 @@ class Supervised(Cluster):
 
 
 class CountingJob:
-    def __init__(self, item, cluster, library, records, rate, interval_ms=200):
+    def __init__(self, item, cluster, library, records, rate, interval_ms=200, output=None,
+                 checkpoints=None):
         self.item, self.cluster, self.records = item, cluster, records
-        self.output = item.folder / "counts"
-        self.checkpoints = item.folder / "checkpoints"
+        self.output = output or item.folder / "counts"
+        self.checkpoints = checkpoints or item.folder / "checkpoints"
         self.job = cluster.submit_detached(
             library, f"--parallelism={PARALLELISM}", f"--checkpoint-dir={self.checkpoints}",
             f"--checkpoint-interval-ms={interval_ms}", f"--count={records}", f"--rate={rate}",
@@ -192,24 +207,31 @@ class CountingJob:
     # ---- the verdict ----
 
     def check(self, seconds):
-        """It has finished, and its output is that of an undisturbed run: no loss, no duplicate."""
+        """It has finished, and its output is that of an undisturbed run: no loss, no duplicate, each
+        key's records in order. The number of lines."""
         end = self.cluster.wait_for_state(self.job, {"finished", "failed", "cancelled"}, seconds)
         self.item.expect(end["state"] == "finished", f"the job {end['state']}: {end}")
         lines = 0
-        seen = {key: set() for key in range(KEYS)}
+        last = dict.fromkeys(range(KEYS), 0)
+        # A key's records all go to one subtask: its files, part-<subtask>-<epoch>, one after another.
         for path in sorted(self.output.glob("part-*")):
             for line in path.read_text().splitlines():
-                key, count = map(int, line.split("\t"))
                 lines += 1
-                if count in seen[key]:
-                    self.item.problem(f"{path.name}: key {key} has the count {count} twice")
-                seen[key].add(count)
+                if not re.fullmatch(r"\d+\t\d+", line):
+                    self.item.problem(f"{path.name}: {line[:80]!r} is no line of the job")
+                    continue
+                key, count = map(int, line.split("\t"))
+                if count != last[key] + 1:
+                    what = "again" if count <= last[key] else "too soon"
+                    self.item.problem(f"{path.name}: key {key} has the count {count} {what}, after "
+                                      f"{last[key]}")
+                last[key] = max(last[key], count)
+            if self.item.problems > 20:
+                break
         for key in range(KEYS):
             times = self.records // KEYS + (1 if key < self.records % KEYS else 0)
-            if seen[key] != set(range(1, times + 1)):
-                missing = sorted(set(range(1, times + 1)) - seen[key])
-                self.item.problem(f"key {key}: {len(missing)} of {times} counts are missing, "
-                                  f"such as {missing[:5]}")
+            if last[key] != times:
+                self.item.problem(f"key {key} ends with the count {last[key]}, not {times}")
             if self.item.problems > 20:
                 break
         self.item.expect(not self.pending(), f"hidden files are left: {sorted(self.pending())[:5]}")

@@ -80,17 +80,25 @@ void write_body(JsonWriter& json, const CheckpointInspection& one) {
   json.end_array();
 }
 
-std::string json_of(const std::vector<CheckpointInspection>& all, bool read_files) {
+void write_paths(JsonWriter& json, std::string_view name, const std::vector<std::string>& paths) {
+  json.begin_array(name);
+  for (const std::string& path : paths) json.element(path);
+  json.end_array();
+}
+
+std::string json_of(const CheckpointInspections& all, bool read_files) {
   JsonWriter json;
   json.begin_object();
   json.begin_array("checkpoints");
-  for (const CheckpointInspection& one : all) {
+  for (const CheckpointInspection& one : all.checkpoints) {
     json.begin_object();
     write_head(json, one, read_files);
     if (read_files) write_body(json, one);
     json.end_object();
   }
   json.end_array();
+  write_paths(json, "bases", all.bases);
+  write_paths(json, "incomplete", all.incomplete);
   json.end_object();
   return std::move(json).finish();
 }
@@ -138,6 +146,21 @@ std::string text_of(const CheckpointInspection& one, bool aligned) {
          files.text(aligned);
 }
 
+// What else lies there, so that nobody wonders about it or tidies it up.
+std::string others_text(const CheckpointInspections& all) {
+  std::string text;
+  if (!all.bases.empty()) {
+    text += fmt::format("hummer: {} more {} files that these build on: {}\n", all.bases.size(),
+                        all.bases.size() == 1 ? "directory holds" : "directories hold",
+                        fmt::join(all.bases, ", "));
+  }
+  if (!all.incomplete.empty()) {
+    text += fmt::format("hummer: not complete, under way or left by a crash: {}\n",
+                        fmt::join(all.incomplete, ", "));
+  }
+  return text;
+}
+
 }  // namespace
 
 int run_checkpoint(const Invocation& invocation) {
@@ -149,8 +172,8 @@ int run_checkpoint(const Invocation& invocation) {
   bool json = false;
   bool tsv = false;
   app.add_option("ACTION", action,
-                 "ls: the checkpoints of a directory; inspect: what one holds; verify: reads every "
-                 "byte of one, or of all in a directory")
+                 "ls: the checkpoints of a directory that a job can begin with; inspect: what one "
+                 "holds; verify: reads every byte of one, or of all in a directory")
       ->required()
       ->check(CLI::IsMember({"ls", "inspect", "verify"}));
   app.add_option("PATH", path, "a directory of checkpoints, a checkpoint or a savepoint")
@@ -162,9 +185,9 @@ int run_checkpoint(const Invocation& invocation) {
   Platform& platform = invocation.platform;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const bool read_files = action != "ls";
-  std::vector<CheckpointInspection> found;
+  CheckpointInspections found;
   if (action == "inspect") {
-    found.push_back(inspect_checkpoint(platform.files(), path, read_files));
+    found.checkpoints.push_back(inspect_checkpoint(platform.files(), path, read_files));
   } else {
     auto all = inspect_checkpoints(platform.files(), path, read_files);
     if (!all.ok()) return report(platform, all.status());
@@ -173,17 +196,17 @@ int run_checkpoint(const Invocation& invocation) {
   const bool aligned = !tsv && platform.is_terminal(1);
   if (json) {
     (void)platform.write_standard(1, json_of(found, read_files));
-  } else if (action == "inspect" && found.front().metadata) {
-    (void)platform.write_standard(1, text_of(found.front(), aligned));
+  } else if (action == "inspect" && found.checkpoints.front().metadata) {
+    (void)platform.write_standard(1, text_of(found.checkpoints.front(), aligned));
   } else if (action != "inspect") {
-    (void)platform.write_standard(1, list_of(found, read_files).text(aligned));
+    (void)platform.write_standard(1, list_of(found.checkpoints, read_files).text(aligned));
+    (void)platform.write_standard(2, others_text(found));
   }
   int code = 0;
-  for (const CheckpointInspection& one : found) {
-    if (one.status.ok() || (action != "inspect" && incomplete(one))) continue;
-    code = report(platform, one.status);
+  for (const CheckpointInspection& one : found.checkpoints) {
+    if (!one.status.ok()) code = report(platform, one.status);
   }
-  if (code == 0 && found.empty() && action == "verify") {
+  if (code == 0 && found.checkpoints.empty() && action == "verify") {
     return report(platform, {ErrorCode::not_found, "no checkpoint in '" + path + "'"});
   }
   return code;

@@ -1,10 +1,14 @@
 // inspect_checkpoint: what a checkpoint or savepoint on disk holds, without the job that made it.
 //
 // All that can be read is told, and for each file what is wrong with it, by name and byte. With
-// `read_files` every byte of the state is read and checked; without, only what its metadata say.
+// `read_files` every byte of the state is read and checked; without, what its metadata say and that
+// all files which they name are there.
 //
-// Errors are part of the result: `status` is the first thing that is wrong. not_found: it is not
-// complete, since it has no metadata. Thread: any. Cost: the state is read once, a piece at a time.
+// A directory without metadata is no checkpoint: a crash has left it, it is under way, or it holds
+// files of a removed one that later ones build on.
+//
+// Errors are part of the result: `status` is the first thing that is wrong. not_found: it has no
+// metadata. Thread: any. Cost: the state is read once, a piece at a time.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +46,15 @@ struct CheckpointInspection {
 
 CheckpointInspection inspect_checkpoint(Files& files, const std::string& path, bool read_files);
 
-// Those of one directory, in the order of their numbers; or the one that `path` itself is.
-Result<std::vector<CheckpointInspection>> inspect_checkpoints(Files& files, const std::string& path,
-                                                              bool read_files);
+struct CheckpointInspections {
+  std::vector<CheckpointInspection> checkpoints;  // whole or damaged, but with metadata
+  std::vector<std::string> bases;       // paths of directories with files that those build on
+  std::vector<std::string> incomplete;  // paths of other directories without metadata
+};
+
+// Those of one directory, in the order of their numbers, those of the jobs' directories in it
+// (checkpoint_order.hpp), and savepoints in it; or the one that `path` itself is.
+Result<CheckpointInspections> inspect_checkpoints(Files& files, const std::string& path,
+                                                  bool read_files);
 
 }  // namespace hummer

@@ -9,6 +9,7 @@ namespace hummer {
 namespace {
 
 constexpr std::string_view job_prefix = "job-";
+constexpr std::string_view savepoint_prefix = "savepoint-";
 
 Status begin(Files& files, const CheckpointOrder& order) {
   if (order.savepoint && files.stat(order.path).ok()) {
@@ -80,7 +81,7 @@ Result<Found> latest(Files& files, CheckpointOutcome& outcome) {
   const auto names = files.list_directory(order.latest_in);
   if (!names.ok() && names.status().code() != ErrorCode::not_found) return names.status();
   for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-    if (name.starts_with(job_prefix)) directories.push_back(order.latest_in + "/" + name);
+    if (is_job_directory(name)) directories.push_back(order.latest_in + "/" + name);
   }
   Result<Found> best(Status(ErrorCode::not_found, "no complete checkpoint of a job named '" +
                                                       order.metadata.job_name + "' in '" +
@@ -149,11 +150,15 @@ CheckpointOutcome carry_out(Files& files, CheckpointOrder order) {
 }
 
 std::string savepoint_path(const std::string& directory, std::uint64_t number, std::uint64_t wish) {
-  return fmt::format("{}/savepoint-{:010}-{:08x}", directory, number, wish & 0xffffffff);
+  return fmt::format("{}/{}{:010}-{:08x}", directory, savepoint_prefix, number, wish & 0xffffffff);
 }
+
+bool is_savepoint(const std::string& name) { return name.starts_with(savepoint_prefix); }
 
 std::string job_directory(const std::string& configured, std::uint64_t submission) {
   return fmt::format("{}/{}{:016x}", configured, job_prefix, submission);
 }
+
+bool is_job_directory(const std::string& name) { return name.starts_with(job_prefix); }
 
 }  // namespace hummer

@@ -31,7 +31,7 @@ struct CheckpointOrder {
   std::uint64_t job = 0;  // whose: handed back
   std::uint32_t attempt = 0;
   std::string directory;         // where this job's checkpoints are
-  std::uint64_t own_from = 1;    // numbers below are of earlier runs, and left alone
+  std::uint64_t own_from = 1;    // numbers below are of other runs or jobs, and left alone
   std::uint64_t checkpoint = 0;  // its number
   std::string path;
   bool savepoint = false;
@@ -60,7 +60,9 @@ CheckpointOutcome carry_out(Files& files, CheckpointOrder order);
 // Where savepoint `number`, that was wished for by `wish`, goes in the directory that was asked
 // for.
 std::string savepoint_path(const std::string& directory, std::uint64_t number, std::uint64_t wish);
+bool is_savepoint(const std::string& name);  // of a directory
 // Where the checkpoints of a job on a cluster are: several share the directory that was configured.
 std::string job_directory(const std::string& configured, std::uint64_t submission);
+bool is_job_directory(const std::string& name);
 
 }  // namespace hummer

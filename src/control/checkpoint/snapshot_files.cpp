@@ -16,8 +16,14 @@ Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoi
   head.vertex = of.vertex;
   head.subtask = of.subtask;
   head.parallelism = of.parallelism;
-  auto writer = SnapshotFileWriter::create(
-      files_, path + "/" + CheckpointStore::file_name(of.vertex, of.subtask), head);
+  // A TaskManager that was cut off may write for a number that another attempt uses. Whose file is
+  // there first keeps it; without the other's the checkpoint is given up, which is no mistake.
+  const std::string name = path + "/" + CheckpointStore::file_name(of.vertex, of.subtask);
+  auto writer = SnapshotFileWriter::create(files_, name, head, WriteMode::create_new);
+  if (writer.status().code() == ErrorCode::invalid_argument) {
+    return {ErrorCode::io_error,
+            "snapshot file '" + name + "' is there already, of another attempt"};
+  }
   if (!writer.ok()) return writer.status();
   task.writer = std::move(*writer);
   return {};

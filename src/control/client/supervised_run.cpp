@@ -71,8 +71,8 @@ Status SupervisedRun::start() {
       reported_ = true;
       return status;
     }
-    // A run that goes on with the latest takes over what the earlier ones have left.
-    own_from_ = options.restore == "latest" ? 0 : next_checkpoint_;
+    // What others have left is theirs, also what this run goes on with.
+    own_from_ = next_checkpoint_;
   }
   executor_->spawn(supervise());
   return {};

@@ -62,7 +62,7 @@ class SupervisedRun final : public JobHandle::Running {
   std::shared_ptr<const RestoredState> restored_;
   std::uint32_t attempt_ = 0;
   std::uint64_t run_;
-  std::uint64_t own_from_ = 1;  // checkpoints with lower numbers are of earlier runs
+  std::uint64_t own_from_ = 1;  // checkpoints with lower numbers are of other runs or jobs
   std::uint64_t next_checkpoint_ = 1;
   bool made_progress_ = false;  // the last attempt has completed a checkpoint
   std::string stopped_with_;    // the savepoint that ended the job; empty: none
