@@ -163,12 +163,11 @@ const Option options_table[] = {
     {"checkpoint-dir", "DIR", "where checkpoints are kept; without it none are taken",
      [](std::string_view value, EnvironmentOptions& o) {
        o.checkpoints.directory = value;
-       if (o.checkpoints.interval_ms == 0) o.checkpoints.interval_ms = 10'000;
        return Status();
      }},
-    {"checkpoint-interval-ms", "N", "time between two checkpoints [10000]",
+    {"checkpoint-interval-ms", "N", "time between two checkpoints; 0: none by time [10000]",
      [](std::string_view value, EnvironmentOptions& o) {
-       return parse_number<std::int64_t>(value, 1, 86'400'000, o.checkpoints.interval_ms);
+       return parse_number<std::int64_t>(value, 0, 86'400'000, o.checkpoints.interval_ms);
      }},
     {"checkpoint-timeout-ms", "N", "then a checkpoint is given up [600000]",
      [](std::string_view value, EnvironmentOptions& o) {
@@ -230,6 +229,9 @@ const Option* find_option(std::string_view name) {
   }
   return nullptr;
 }
+
+constexpr std::int64_t interval_not_given = -1;
+constexpr std::int64_t usual_checkpoint_interval_ms = 10'000;
 
 std::string environment_variable(std::string_view option) {
   std::string variable = "HUMMER_" + std::string(option);
@@ -307,6 +309,11 @@ std::string_view configuration_file(int argc, const char* const* argv) {
 void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options, Impl& impl,
                         bool environment_variables) {
   impl.program = argc > 0 ? argv[0] : "job";
+  // Who names a directory and no interval gets the usual one; a 0 is an interval too.
+  CheckpointOptions& checkpoints = options.checkpoints;
+  if (!checkpoints.enabled() && checkpoints.interval_ms == 0) {
+    checkpoints.interval_ms = interval_not_given;
+  }
   if (environment_variables) {
     const std::string_view file = configuration_file(argc, argv);
     if (!file.empty()) apply_configuration(options, impl, file);
@@ -354,6 +361,9 @@ void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& o
     } else if (Status status = option->apply(value, options); !status.ok()) {
       set_usage(impl, status.with_context(fmt::format("--{}", word)));
     }
+  }
+  if (checkpoints.interval_ms == interval_not_given) {
+    checkpoints.interval_ms = checkpoints.enabled() ? usual_checkpoint_interval_ms : 0;
   }
 }
 

@@ -60,6 +60,15 @@ void AttemptCheckpoints::end_savepoint(Status status, std::string path) {
   asked_ = false;
 }
 
+void AttemptCheckpoints::hold(Nanoseconds now, const Status& why) {
+  held_ = true;
+  coordinator_.interrupt(now, why);
+}
+
+void AttemptCheckpoints::begin_again(const std::vector<std::uint32_t>& tasks) {
+  for (const std::uint32_t task : tasks) coordinator_.begins_again(task);
+}
+
 void AttemptCheckpoints::over(const Status& why) {
   while (!wishes_.empty()) end_savepoint(why, {});
 }
@@ -106,6 +115,7 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
       coordinator_.stored(done->checkpoint, now, std::move(status));
     }
   }
+  if (held_) return orders;
   if (!wishes_.empty() && !asked_) asked_ = coordinator_.request_savepoint();
   if (const auto begin = coordinator_.take_begin(now)) {
     current_.checkpoint = begin->checkpoint;
@@ -126,7 +136,7 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
 }
 
 Nanoseconds AttemptCheckpoints::next_deadline() const {
-  if (stopped_with_) return never;
+  if (stopped_with_ || held_) return never;
   if (!wishes_.empty() && !asked_) return 0;
   return coordinator_.next_deadline();
 }

@@ -32,14 +32,24 @@ void CheckpointCoordinator::ended(std::size_t task) {
   if (!std::exchange(files_[task].ended, true)) ++ended_;
 }
 
-void CheckpointCoordinator::give_up(Nanoseconds now, Status why) {
+void CheckpointCoordinator::begins_again(std::size_t task) {
+  HUMMER_ASSERT(!storing_);
+  // Behind the final checkpoint it only commits, and its stream ends again with nothing in it.
+  if (!final_complete_ && std::exchange(files_[task].ended, false)) --ended_;
+}
+
+void CheckpointCoordinator::interrupt(Nanoseconds now, Status why) {
+  if (under_way() && !storing_) give_up(now, std::move(why), false);
+}
+
+void CheckpointCoordinator::give_up(Nanoseconds now, Status why, bool is_failure) {
   given_up_ = std::exchange(current_, 0);
   storing_ = false;
-  ++failed_;
   last_failure_ = std::move(why);
+  if (is_failure) ++failed_;
   if (current_is_savepoint_) {
     savepoint_wanted_ = false;
-  } else if (++failures_in_a_row_ > options_.tolerated_failures && failure_.ok()) {
+  } else if (is_failure && ++failures_in_a_row_ > options_.tolerated_failures && failure_.ok()) {
     failure_ = last_failure_;
   }
   if (next_begin_ != never) {

@@ -5,7 +5,7 @@
 // message in it; the embedded client and the JobManager drive it.
 //
 //   begin ─ every task's snapshot is durable ─→ to be completed ─ metadata written ─→ complete
-//     └──── a task declined, or the timeout passed ─→ given up
+//     └──── a task declined, began again, or the timeout passed ─→ given up
 //
 // One checkpoint at a time. A task that has ended (its stream did, and its output is out) goes on
 // to take part: whoever runs it acknowledges with the snapshot that it took at its end. The final
@@ -44,6 +44,11 @@ class CheckpointCoordinator {
   // A task has ended.
   void ended(std::size_t task);
   void declined(std::uint64_t checkpoint, Nanoseconds now, Status why);
+  // Some tasks are to begin again. What is under way is given up, which is no failure of the job's;
+  // but when its metadata are being written, stored() says what became of it.
+  void interrupt(Nanoseconds now, Status why);
+  // This one does, with what the newest complete checkpoint holds. REQUIRES: !storing().
+  void begins_again(std::size_t task);
   // Of what take_completed() gave.
   void stored(std::uint64_t checkpoint, Nanoseconds now, const Status& status);
 
@@ -70,6 +75,8 @@ class CheckpointCoordinator {
   // When to ask again, unless something happens before; 0: at once.
   Nanoseconds next_deadline() const;
 
+  // Between take_completed() and stored().
+  bool storing() const { return storing_; }
   bool all_ended() const { return ended_ == files_.size(); }
   // All tasks have ended, and the checkpoint that holds their ends is complete.
   bool final_complete() const { return final_complete_; }
@@ -85,7 +92,7 @@ class CheckpointCoordinator {
     CheckpointFile file;
   };
   bool under_way() const { return current_ != 0; }
-  void give_up(Nanoseconds now, Status why);
+  void give_up(Nanoseconds now, Status why, bool is_failure = true);
 
   const CheckpointOptions options_;
   std::vector<Task> files_;

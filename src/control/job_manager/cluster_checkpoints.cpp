@@ -55,8 +55,13 @@ void ClusterState::attend(Job& job, Moment at) {
   }
   if (!job.checkpoints || job.unwinding()) return;
   look_at_commits(job, at);
-  if (job.unwinding() || job.running_parts < job.parts.size()) return;
+  if (job.unwinding()) return;
   AttemptCheckpoints& checkpoints = *job.checkpoints;
+  if (job.running_parts == job.parts.size() && !job.has_region_out()) {
+    checkpoints.resume();
+  } else if (!checkpoints.held()) {
+    return;
+  }
   const bool stopped = checkpoints.begun().stops;
   for (CheckpointOrder& order : checkpoints.advance(at.now, at.wall_ms)) {
     orders_.push_back(std::move(order));
@@ -153,8 +158,9 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
   Job* job = jobs_.find(order.job);
   if (job == nullptr || job->ended()) return;
   if (order.kind == CheckpointOrder::Kind::find) return found(*job, outcome, at);
-  if (!job->checkpoints || job->attempt != order.attempt) return;
+  if (!job->checkpoints || job->checkpoints->attempt() != order.attempt) return;
   AttemptCheckpoints& checkpoints = *job->checkpoints;
+  if (checkpoints.held()) schedule_due_ = true;  // a region may have waited for this
   const std::uint64_t committed = checkpoints.to_commit();
   checkpoints.carried_out(outcome, at.now);
   if (checkpoints.to_commit() > committed) {
@@ -214,14 +220,19 @@ void ClusterState::consider_restart(Job& job, Moment at) {
   const auto delay = job.restarts.failed(at.now);
   if (!delay) return;
   const Status failure = job.failure();
-  job.state = wire::JOB_RESTARTING;
-  job.restart_at = at.now + *delay;
-  job.restart_reason =
-      fmt::format("begins again, for the {}. time, {} ms after: {}", job.restarts.restarts(),
-                  *delay / milliseconds(1), failure.to_string());
   job.distrust_files = failure.code() == ErrorCode::corrupt_file;
+  restart_all(job, at.now + *delay,
+              fmt::format("begins again, for the {}. time, {} ms after: {}",
+                          job.restarts.restarts(), *delay / milliseconds(1), failure.to_string()));
+}
+
+void ClusterState::restart_all(Job& job, Nanoseconds at, std::string reason) {
+  job.state = wire::JOB_RESTARTING;
+  job.restart_at = at;
+  job.restart_reason = std::move(reason);
   attended_.insert(job.id);
   ++job.version;
+  jobs_changed_ = true;
   log(fmt::format("job {} '{}' failed and {}", job.id, job.graph.job_name, job.restart_reason));
   if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
 }

@@ -96,16 +96,37 @@ void end_part(Job& job, JobPart& part, wire::AttemptState state) {
 
 }  // namespace
 
-wire::Wish Job::wish() const {
-  if (unwinding()) return wire::WISH_CANCEL;
+void Failures::add(Status failure, bool follows) {
+  std::optional<Status>& place = follows || is_consequence(failure) ? consequence : root_failure;
+  // Of consequences, who lost a connection saw it first-hand and names the peer; "it gave up" names
+  // nobody.
+  const bool closer = place && place->code() != ErrorCode::connection_lost &&
+                      failure.code() == ErrorCode::connection_lost && &place == &consequence;
+  if (!place || closer) place = std::move(failure);
+}
+
+Status Failures::first() const {
+  if (root_failure) return *root_failure;
+  return consequence.value_or(Status());
+}
+
+bool Job::has_region_out() const {
+  return std::any_of(regions.begin(), regions.end(), [](const JobRegion& region) {
+    return region.phase != JobRegion::Phase::runs;
+  });
+}
+
+wire::Wish Job::wish(const JobPart& part) const {
+  if (unwinding() || regions[part.region].phase == JobRegion::Phase::ending) {
+    return wire::WISH_CANCEL;
+  }
   // One that a savepoint stops goes on to its barrier.
   return state == wire::JOB_STOPPING && asked == wire::WISH_STOP ? wire::WISH_STOP : wire::WISH_RUN;
 }
 
 Status Job::failure() const {
   if (state != wire::JOB_FAILED && state != wire::JOB_FAILING) return {};
-  if (root_failure) return *root_failure;
-  if (consequence) return *consequence;
+  if (Status status = first(); !status.ok()) return status;
   return {ErrorCode::internal, "the job failed without a reason"};
 }
 
@@ -137,7 +158,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
       break;
     }
     case wire::ATTEMPT_CANCELLED:
-      if (job.unwinding() || job.state == wire::JOB_STOPPING) {
+      if (job.wish(part) == wire::WISH_CANCEL || job.state == wire::JOB_STOPPING) {
         end_part(job, part, wire::ATTEMPT_CANCELLED);
       } else {
         fail_part(job, part,
@@ -151,6 +172,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   change.ended = part.ended;
   change.state = part.ended || !runs;
   if (!runs && (part.state == wire::ATTEMPT_RUNNING || part.state == wire::ATTEMPT_FINISHED)) {
+    part.ran = true;
     ++job.running_parts;
     ++job.version;
     if (job.running_parts == job.parts.size()) {
@@ -163,19 +185,30 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
 
 void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
   end_part(job, part, wire::ATTEMPT_FAILED);
-  std::optional<Status>& place =
-      consequence || is_consequence(failure) ? job.consequence : job.root_failure;
-  // Of consequences, who lost a connection saw it first-hand and names the peer; "it gave up" names
-  // nobody.
-  const bool closer = place && place->code() != ErrorCode::connection_lost &&
-                      failure.code() == ErrorCode::connection_lost && &place == &job.consequence;
-  if (!place || closer) place = std::move(failure);
-  if (!job.unwinding()) job.state = wire::JOB_FAILING;
+  if (job.unwinding()) return job.add(std::move(failure), consequence);
+  JobRegion& region = job.regions[part.region];
+  region.add(std::move(failure), consequence);
+  if (region.phase == JobRegion::Phase::runs) region.phase = JobRegion::Phase::failed;
 }
 
-bool may_restart(const Job& job) {
-  if (!job.root_failure) return true;
-  switch (job.root_failure->code()) {
+void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string task_manager) {
+  HUMMER_ASSERT(part.ended);
+  for (std::size_t i = 0; i < part.figures.size(); ++i) job.figures[i] -= part.figures[i];
+  if (part.ran) --job.running_parts;
+  if (part.state == wire::ATTEMPT_FINISHED) --job.finished_parts;
+  JobPart next;
+  next.region = part.region;
+  next.host = part.host;
+  next.session = session;
+  next.task_manager = std::move(task_manager);
+  part = std::move(next);
+  ++job.open_parts;
+  ++job.version;
+}
+
+bool may_restart(const Failures& failures) {
+  if (!failures.root_failure) return true;
+  switch (failures.root_failure->code()) {
     case ErrorCode::invalid_argument:
     case ErrorCode::invalid_configuration:
     case ErrorCode::invalid_graph: return false;
@@ -188,8 +221,9 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
   ++job.attempt;
   job.state = wire::JOB_WAITING;
   job.waiting_since = now;
-  job.root_failure.reset();
-  job.consequence.reset();
+  job.clear_failures();
+  job.hosts.clear();
+  job.regions.clear();
   job.parts.clear();
   job.figures.clear();
   job.parallelism.clear();
@@ -225,6 +259,8 @@ void end_job(Job& job, wire::JobState state, std::int64_t wall_ms) {
   job.ended_ms = wall_ms;
   ++job.version;
   // What only running it takes.
+  job.hosts.clear();
+  job.regions.clear();
   job.parts.clear();
   job.parts.shrink_to_fit();
   job.deployment.Clear();

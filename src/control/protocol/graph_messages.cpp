@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <hummer/windows.hpp>
 
 #include "graph/fingerprint.hpp"
 
@@ -369,6 +370,10 @@ Status validate(const wire::JobOptions& options) {
   }
   if (options.spin_us() < -1 || options.spin_us() > 1'000'000'000) {
     return outside("spin_us", options.spin_us(), 1'000'000'000);
+  }
+  if (options.window_strategy() > static_cast<std::uint32_t>(WindowStrategy::partial)) {
+    return {ErrorCode::invalid_configuration,
+            "the window strategy is none that this JobManager knows"};
   }
   if (options.partial_state_bytes() > std::uint64_t{1} << 50) {
     return {ErrorCode::invalid_configuration, "partial_state_bytes is above 2^50"};

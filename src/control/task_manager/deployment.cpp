@@ -100,6 +100,8 @@ Deployment::Slot& Deployment::slot_of(const ExecutionTask& task) {
 }
 
 bool Deployment::is_here(const ExecutionTask& task) const {
+  const std::vector<bool>& vertices = options_.vertices;
+  if (!vertices.empty() && !vertices[static_cast<std::size_t>(task.vertex)]) return false;
   return is_alone() || task.task_manager == options_.task_manager;
 }
 

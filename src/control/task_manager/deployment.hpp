@@ -63,6 +63,8 @@ struct DeploymentOptions {
   // of all TaskManagers listen (the own ones too), in the graph's order.
   DataPlane* data_plane = nullptr;
   std::vector<DeploymentPeer> peers;
+  // By id: those whose tasks run in this deployment; empty: all. No channel leads to the others.
+  std::vector<bool> vertices;
   std::optional<std::uint64_t> channel_job;  // absent: the job graph's fingerprint
   std::uint32_t channel_attempt = 0;
   // Snapshots: what a task's operators wrote, on the slots' threads. Empty: the job takes none.
