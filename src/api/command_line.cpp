@@ -192,6 +192,10 @@ const Option options_table[] = {
        o.checkpoints.unaligned = true;
        return Status();
      }},
+    {"alignment-timeout-ms", "N", "with --checkpoint-unaligned: overtake only after this [0]",
+     [](std::string_view value, EnvironmentOptions& o) {
+       return parse_number<std::int64_t>(value, 0, 86'400'000, o.checkpoints.alignment_timeout_ms);
+     }},
     {"restore", "PATH", "begin with the state of this checkpoint's directory, or 'latest'",
      [](std::string_view value, EnvironmentOptions& o) {
        o.checkpoints.restore = value;

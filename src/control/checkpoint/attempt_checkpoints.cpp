@@ -16,6 +16,10 @@ void AttemptCheckpoints::saved(std::uint64_t checkpoint, std::size_t task, Check
   if (task < settings_.tasks) coordinator_.acknowledged(checkpoint, task, std::move(file));
 }
 
+void AttemptCheckpoints::passed(std::uint64_t checkpoint, std::size_t task) {
+  if (task < settings_.tasks) coordinator_.passed(checkpoint, task);
+}
+
 void AttemptCheckpoints::declined(std::uint64_t checkpoint, Nanoseconds now, Status why) {
   coordinator_.declined(checkpoint, now, std::move(why));
 }
@@ -120,6 +124,7 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
   if (const auto begin = coordinator_.take_begin(now)) {
     current_.checkpoint = begin->checkpoint;
     current_.savepoint = begin->savepoint;
+    current_.overtakes = begin->overtakes;
     current_.stops = begin->savepoint && wishes_.front().stop;
     if (begin->savepoint) {
       const std::string& wished = wishes_.front().directory;

@@ -59,6 +59,7 @@ class AttemptCheckpoints {
 
   // ---- what happened ----
   void saved(std::uint64_t checkpoint, std::size_t task, CheckpointFile file);
+  void passed(std::uint64_t checkpoint, std::size_t task);
   void declined(std::uint64_t checkpoint, Nanoseconds now, Status why);
   void ended(std::size_t task);
   void carried_out(const CheckpointOutcome& outcome, Nanoseconds now);
@@ -85,6 +86,7 @@ class AttemptCheckpoints {
     std::uint64_t checkpoint = 0;  // 0: none so far
     std::string path;
     bool savepoint = false;
+    bool overtakes = false;
     bool stops = false;  // sources send nothing after its barrier
   };
   const Begun& begun() const { return begun_; }

@@ -7,6 +7,11 @@
 //   begin ─ every task's snapshot is durable ─→ to be completed ─ metadata written ─→ complete
 //     └──── a task declined, began again, or the timeout passed ─→ given up
 //
+// Where barriers may overtake (CheckpointOptions::unaligned), but only after an alignment timeout,
+// every checkpoint begins aligned; if its barrier has not passed all tasks by then it is given up,
+// which is no failure, and the next one begins at once and overtakes. So no task ever changes its
+// mind about a barrier: one that overtakes takes the place of an earlier one anyway.
+//
 // One checkpoint at a time. A task that has ended (its stream did, and its output is out) goes on
 // to take part: whoever runs it acknowledges with the snapshot that it took at its end. The final
 // checkpoint is the one that begins when all tasks have ended, at once and whatever the interval:
@@ -41,6 +46,9 @@ class CheckpointCoordinator {
   // The file of a task (its index among the chains) is durable. Those of other checkpoints are
   // dropped.
   void acknowledged(std::uint64_t checkpoint, std::size_t task, CheckpointFile file);
+  // The barrier has passed a task, whose file is not durable yet. Told only where it makes a
+  // difference (options.alignment_timeout_ms).
+  void passed(std::uint64_t checkpoint, std::size_t task);
   // A task has ended.
   void ended(std::size_t task);
   void declined(std::uint64_t checkpoint, Nanoseconds now, Status why);
@@ -57,6 +65,7 @@ class CheckpointCoordinator {
   struct Begin {
     std::uint64_t checkpoint = 0;
     bool savepoint = false;
+    bool overtakes = false;
   };
   std::optional<Begin> take_begin(Nanoseconds now);
   // Files of a checkpoint that every task has acknowledged, in the tasks' order.
@@ -88,21 +97,30 @@ class CheckpointCoordinator {
  private:
   struct Task {
     bool acknowledged = false;
+    bool passed = false;  // by the barrier, or acknowledged
     bool ended = false;
     CheckpointFile file;
   };
   bool under_way() const { return current_ != 0; }
+  bool may_overtake() const {
+    return options_.unaligned && options_.guarantee == Guarantee::exactly_once;
+  }
+  // It is given up at this time if the barrier has not passed everywhere by then.
+  Nanoseconds alignment_deadline() const;
   void give_up(Nanoseconds now, Status why, bool is_failure = true);
 
   const CheckpointOptions options_;
   std::vector<Task> files_;
   std::size_t ended_ = 0;
   std::size_t acknowledged_ = 0;
+  std::size_t passed_ = 0;
   std::uint64_t next_;
   std::uint64_t current_ = 0;  // 0: none under way
   bool current_is_savepoint_ = false;
   bool current_is_final_ = false;
   bool storing_ = false;
+  bool overtakes_ = false;       // the one under way
+  bool overtakes_next_ = false;  // in the place of one that was given up
   bool savepoint_wanted_ = false;
   std::uint64_t given_up_ = 0;
   Nanoseconds began_ = 0;

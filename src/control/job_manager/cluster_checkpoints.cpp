@@ -23,7 +23,9 @@ void ClusterState::take_snapshots(Job& job, const wire::AttemptReport& report, M
   for (const wire::SnapshotReport& each : report.snapshots()) {
     CheckpointFile file;
     ByteReader in(each.file());
-    if (each.has_failure()) {
+    if (each.passed()) {
+      job.checkpoints->passed(each.checkpoint(), each.task());
+    } else if (each.has_failure()) {
       job.checkpoints->declined(each.checkpoint(), at.now, status_from(each.failure()));
     } else if (Codec<CheckpointFile>::decode(in, file) && in.left() == 0) {
       job.checkpoints->saved(each.checkpoint(), each.task(), std::move(file));
@@ -98,6 +100,7 @@ void ClusterState::begin_checkpoints(Job& job, Moment at) {
   settings.job = job.id;
   settings.attempt = job.attempt;
   settings.options = job.checkpoint_options;
+  settings.options.unaligned &= can_overtake(job.graph);
   // A job that a savepoint has stopped has only commits to make.
   if (job.stopped_by_savepoint) settings.options.interval_ms = 0;
   settings.directory = job.checkpoint_directory;

@@ -44,6 +44,7 @@ void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignm
     state.set_begun(begun.checkpoint);
     state.set_path(begun.path);
     state.set_savepoint(begun.savepoint);
+    state.set_overtakes(begun.overtakes);
     state.set_stops(begun.stops);
   }
   state.set_committed(job.checkpoints->to_commit());

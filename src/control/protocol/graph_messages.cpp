@@ -264,6 +264,7 @@ void to_message(const CheckpointOptions& options, wire::Checkpointing& message) 
   message.set_restore(options.restore);
   message.set_allow_dropped_state(options.allow_dropped_state);
   message.set_unaligned(options.unaligned);
+  message.set_alignment_timeout_ms(options.alignment_timeout_ms);
 }
 
 CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
@@ -279,6 +280,7 @@ CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
   options.restore = message.restore();
   options.allow_dropped_state = message.allow_dropped_state();
   options.unaligned = message.unaligned();
+  options.alignment_timeout_ms = message.alignment_timeout_ms();
   return options;
 }
 
@@ -328,8 +330,8 @@ Status validate(const wire::Checkpointing& options) {
     return refuse("a job that begins with a checkpoint needs a directory for its own");
   }
   if (!is_duration(options.interval_ms()) || !is_duration(options.minimum_pause_ms()) ||
-      !is_duration(options.timeout_ms())) {
-    return refuse("interval, pause and timeout are from 0 to 10^12 ms");
+      !is_duration(options.timeout_ms()) || !is_duration(options.alignment_timeout_ms())) {
+    return refuse("interval, pause and timeouts are from 0 to 10^12 ms");
   }
   return {};
 }

@@ -303,7 +303,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.guarantee = job.checkpoints.guarantee;
   options.unaligned = job.checkpoints.unaligned;
   writer_ = std::make_unique<SnapshotWriter>(
-      *surroundings_.platform, graph.fingerprint,
+      *surroundings_.platform, graph.fingerprint, job.checkpoints.begins_aligned(),
       [this](SnapshotNews news) { snapshot_news(std::move(news)); });
   options.on_snapshot = [this](const ExecutionTask& task, TaskSnapshot snapshot) {
     writer_->snapshot_taken(task, std::move(snapshot));
@@ -333,7 +333,7 @@ void Attempt::tell_tasks() {
   if (checkpoints_.begun() > told_begun_) {
     told_begun_ = checkpoints_.begun();
     writer_->begin(told_begun_, checkpoints_.path());
-    deployment_->trigger(told_begun_, checkpoints_.savepoint());
+    deployment_->trigger(told_begun_, checkpoints_.savepoint(), checkpoints_.overtakes());
   }
   if (checkpoints_.finished()) deployment_->finish_committed();
 }
@@ -348,7 +348,10 @@ void Attempt::snapshot_news(SnapshotNews news) {
       wire::SnapshotReport& report = snapshots_[task];
       report.set_checkpoint(news.checkpoint);
       report.set_task(task);
-      if (news.status.ok()) {
+      report.set_passed(news.passed);
+      if (news.passed) {
+        // The file follows.
+      } else if (news.status.ok()) {
         std::string bytes;
         ByteWriter out(bytes);
         Codec<CheckpointFile>::encode(news.file, out);

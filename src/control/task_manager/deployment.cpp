@@ -226,8 +226,8 @@ void Deployment::for_each_chain(Function&& function) {
   }
 }
 
-void Deployment::trigger(std::uint64_t checkpoint, bool savepoint) {
-  const bool overtakes = !savepoint && this->overtakes();
+void Deployment::trigger(std::uint64_t checkpoint, bool savepoint, bool overtakes) {
+  overtakes = overtakes && !savepoint && this->overtakes();
   for_each_chain([&](StreamTask& task) {
     if (task.chain().has_source()) task.trigger(checkpoint, savepoint, overtakes);
   });
