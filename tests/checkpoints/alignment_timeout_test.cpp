@@ -32,7 +32,8 @@ class Bottleneck final : public Operator {
 };
 
 JobResult numbers_through_bottleneck(StreamExecutionEnvironment& env) {
-  env.generate([](Index i) { return i; }, {.count = std::stoull(env.argument("count"))})
+  env.generate([](Index i) { return i; },
+               {.count = std::stoull(env.argument("count")), .records_per_second = 5000})
       .rebalance()
       .transform<Index>("bottleneck",
                         make_operator_factory([] { return std::make_unique<Bottleneck>(); }))
