@@ -9,8 +9,10 @@
 //
 // Under back-pressure a barrier waits behind the records that wait. With `unaligned` it overtakes
 // them, and they are saved with the checkpoint: it is complete in about the time that it takes to
-// write them, however long a sink is stuck, and a restart replays them first. Savepoints align all
-// the same; so do the checkpoints of a job with a broadcast edge. After a restore at another
+// write them, however long a sink is stuck, and a restart replays them first. With an
+// `alignment_timeout_ms` that is the exception: each one begins aligned, and only when its barrier
+// has not reached all tasks after that time, one that overtakes takes its place. Savepoints align
+// all the same; so do the checkpoints of a job with a broadcast edge. After a restore at another
 // parallelism every record is there once, but of those that were in flight between two operators of
 // one chain, later ones of the same key may have come first.
 //
@@ -34,12 +36,13 @@ struct CheckpointOptions {
   std::string directory;         // empty: no checkpoints
   std::int64_t interval_ms = 0;  // 0: none by time (savepoints still work)
   Guarantee guarantee = Guarantee::exactly_once;
-  bool unaligned = false;                // of exactly_once: barriers overtake records
-  std::int64_t minimum_pause_ms = 0;     // between the end of one and the begin of the next
-  std::int64_t timeout_ms = 600'000;     // then it is given up
-  std::uint32_t tolerated_failures = 0;  // in a row; one more fails the job
-  std::uint32_t retained = 1;            // complete ones that are kept
-  bool keep_at_end = false;              // those of a job that has finished or was stopped
+  bool unaligned = false;                 // of exactly_once: barriers overtake records
+  std::int64_t alignment_timeout_ms = 0;  // of unaligned: only after this; 0: at once
+  std::int64_t minimum_pause_ms = 0;      // between the end of one and the begin of the next
+  std::int64_t timeout_ms = 600'000;      // then it is given up
+  std::uint32_t tolerated_failures = 0;   // in a row; one more fails the job
+  std::uint32_t retained = 1;             // complete ones that are kept
+  bool keep_at_end = false;               // those of a job that has finished or was stopped
   // Where the first start takes its state from: a checkpoint's or savepoint's directory (…/chk-…),
   // or "latest": the newest complete one in `directory`, if there is any. Empty: a fresh start.
   std::string restore;
@@ -47,6 +50,7 @@ struct CheckpointOptions {
   bool allow_dropped_state = false;
 
   bool enabled() const { return !directory.empty(); }
+  bool begins_aligned() const { return unaligned && alignment_timeout_ms > 0; }
 };
 
 // When a job that failed starts again.

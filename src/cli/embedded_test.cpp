@@ -57,5 +57,19 @@ TEST(CommandWords, OwnOptionsEndAtTheFirstArgument) {
   EXPECT_EQ(split_at_first_argument({"--job-manager"}, with_value).own.size(), 1u);
 }
 
+std::int64_t interval_ms(std::vector<const char*> words) {
+  words.insert(words.begin(), "job");
+  const StreamExecutionEnvironment env(static_cast<int>(words.size()), words.data());
+  return env.options().checkpoints.interval_ms;
+}
+
+TEST(CheckpointInterval, ZeroIsOneTooInAnyOrder) {
+  EXPECT_EQ(interval_ms({}), 0);
+  EXPECT_EQ(interval_ms({"--checkpoint-dir=/d"}), 10'000);
+  EXPECT_EQ(interval_ms({"--checkpoint-dir=/d", "--checkpoint-interval-ms=0"}), 0);
+  EXPECT_EQ(interval_ms({"--checkpoint-interval-ms=0", "--checkpoint-dir=/d"}), 0);
+  EXPECT_EQ(interval_ms({"--checkpoint-interval-ms=7", "--checkpoint-dir=/d"}), 7);
+}
+
 }  // namespace
 }  // namespace hummer

@@ -34,6 +34,17 @@ JobResult lines_counted(StreamExecutionEnvironment& env) {
   return env.execute("lines counted");
 }
 
+// The same in windows of 100 records.
+JobResult windowed_counts(StreamExecutionEnvironment& env) {
+  env.generate([](Index i) { return i; }, {.count = 2000},
+               [](Index i) { return static_cast<Timestamp>(i); })
+      .key_by([](Index i) { return i % keys; })
+      .window(TumblingWindows::of(100))
+      .count()
+      .write_file("/out");
+  return env.execute("windowed counts");
+}
+
 std::vector<std::string> expected_counts(Index count) {
   std::vector<std::string> lines;
   for (Index key = 0; key < keys; ++key) {
@@ -198,6 +209,21 @@ TEST_P(ClusterCheckpoints, WithoutAStrategyAFailureIsTheEnd) {
   const wire::JobStatus end = cluster.end_of(job);
   EXPECT_EQ(end.state(), wire::JOB_FAILED);
   EXPECT_NE(end.failure().message().find("tm0"), std::string::npos) << end.failure().message();
+}
+
+TEST_P(ClusterCheckpoints, WorkersBuildTheWindowsThatTheClientAskedFor) {
+  std::vector<std::string> lines;
+  for (const auto strategy : {WindowStrategy::repartition, WindowStrategy::partial}) {
+    SimulatedCluster cluster(GetParam(), 2, 1, &windowed_counts);
+    EnvironmentOptions options = with_checkpoints(2);
+    options.window_strategy = strategy;
+    const wire::JobStatus end = cluster.end_of(cluster.submit(options));
+    ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
+    const auto written = visible_lines(cluster.store.files(), "/out");
+    EXPECT_EQ(written.size(), 20 * keys);
+    if (lines.empty()) lines = written;
+    EXPECT_EQ(written, lines);
+  }
 }
 
 }  // namespace

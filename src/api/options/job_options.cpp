@@ -36,7 +36,7 @@ constexpr OptionOf<O> restart_strategy(const Option& row) {
   return typed;
 }
 
-// --checkpoint-dir alone means the default interval too.
+// --checkpoint-dir alone means the default interval too; the interval's row comes after this one.
 constexpr OptionOf<O> checkpoint_directory(const Option& row) {
   OptionOf<O> typed = field<&O::checkpoints, &C::directory>(row);
   typed.option.store = [](const Option&, const OptionValue& value, void* settings) {
@@ -137,10 +137,11 @@ constexpr std::array checkpoint_rows{
     field<&O::checkpoints, &C::interval_ms>({.name = "checkpoint-interval-ms",
                                              .value = "N",
                                              .unit = "ms",
-                                             .least = 1,
+                                             .least = 0,
                                              .most = day_ms,
                                              .otherwise = "10000",
-                                             .description = "time between two checkpoints"}),
+                                             .description = "time between two checkpoints; 0: "
+                                                            "none by time"}),
     field<&O::checkpoints, &C::minimum_pause_ms>(
         {.name = "checkpoint-minimum-pause-ms",
          .value = "N",
@@ -174,6 +175,13 @@ constexpr std::array checkpoint_rows{
     field<&O::checkpoints, &C::unaligned>(
         {.name = "checkpoint-unaligned",
          .description = "barriers overtake records that wait, which are saved too"}),
+    field<&O::checkpoints, &C::alignment_timeout_ms>(
+        {.name = "alignment-timeout-ms",
+         .value = "N",
+         .unit = "ms",
+         .least = 0,
+         .most = day_ms,
+         .description = "with --checkpoint-unaligned: barriers overtake only after this"}),
     field<&O::checkpoints, &C::restore>(
         {.name = "restore",
          .value = "PATH",

@@ -16,6 +16,10 @@ void AttemptCheckpoints::saved(std::uint64_t checkpoint, std::size_t task, Check
   if (task < settings_.tasks) coordinator_.acknowledged(checkpoint, task, std::move(file));
 }
 
+void AttemptCheckpoints::passed(std::uint64_t checkpoint, std::size_t task) {
+  if (task < settings_.tasks) coordinator_.passed(checkpoint, task);
+}
+
 void AttemptCheckpoints::declined(std::uint64_t checkpoint, Nanoseconds now, Status why) {
   coordinator_.declined(checkpoint, now, std::move(why));
 }
@@ -58,6 +62,15 @@ void AttemptCheckpoints::end_savepoint(Status status, std::string path) {
   ends_.push_back({wishes_.front().id, std::move(status), std::move(path)});
   wishes_.pop_front();
   asked_ = false;
+}
+
+void AttemptCheckpoints::hold(Nanoseconds now, const Status& why) {
+  held_ = true;
+  coordinator_.interrupt(now, why);
+}
+
+void AttemptCheckpoints::begin_again(const std::vector<std::uint32_t>& tasks) {
+  for (const std::uint32_t task : tasks) coordinator_.begins_again(task);
 }
 
 void AttemptCheckpoints::over(const Status& why) {
@@ -106,10 +119,12 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
       coordinator_.stored(done->checkpoint, now, std::move(status));
     }
   }
+  if (held_) return orders;
   if (!wishes_.empty() && !asked_) asked_ = coordinator_.request_savepoint();
   if (const auto begin = coordinator_.take_begin(now)) {
     current_.checkpoint = begin->checkpoint;
     current_.savepoint = begin->savepoint;
+    current_.overtakes = begin->overtakes;
     current_.stops = begin->savepoint && wishes_.front().stop;
     if (begin->savepoint) {
       const std::string& wished = wishes_.front().directory;
@@ -126,7 +141,7 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
 }
 
 Nanoseconds AttemptCheckpoints::next_deadline() const {
-  if (stopped_with_) return never;
+  if (stopped_with_ || held_) return never;
   if (!wishes_.empty() && !asked_) return 0;
   return coordinator_.next_deadline();
 }

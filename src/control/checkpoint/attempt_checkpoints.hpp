@@ -10,6 +10,10 @@
 // one that stops the job is both, since nothing follows it: its sources have stopped at the
 // barrier, no further checkpoint begins, and the job may end once every sink has committed.
 //
+// When a region of the job begins again (graph/regions.hpp), the others go on, and so does this:
+// the checkpoint under way is given up, and none begins until all run again (hold, begin_again,
+// resume).
+//
 // Pure; thread: a value.
 #pragma once
 
@@ -55,10 +59,18 @@ class AttemptCheckpoints {
 
   // ---- what happened ----
   void saved(std::uint64_t checkpoint, std::size_t task, CheckpointFile file);
+  void passed(std::uint64_t checkpoint, std::size_t task);
   void declined(std::uint64_t checkpoint, Nanoseconds now, Status why);
   void ended(std::size_t task);
   void carried_out(const CheckpointOutcome& outcome, Nanoseconds now);
   void wish(SavepointWish wish);
+  // A region has failed. Unless a checkpoint is being completed now, there is none under way then.
+  void hold(Nanoseconds now, const Status& why);
+  bool held() const { return held_; }
+  bool completing() const { return coordinator_.storing(); }
+  // These tasks begin again, with the newest complete checkpoint. REQUIRES: !completing().
+  void begin_again(const std::vector<std::uint32_t>& tasks);
+  void resume() { held_ = false; }
   // The attempt is over, for this reason: what is waited for does not come any more.
   void over(const Status& why);
 
@@ -74,6 +86,7 @@ class AttemptCheckpoints {
     std::uint64_t checkpoint = 0;  // 0: none so far
     std::string path;
     bool savepoint = false;
+    bool overtakes = false;
     bool stops = false;  // sources send nothing after its barrier
   };
   const Begun& begun() const { return begun_; }
@@ -81,6 +94,7 @@ class AttemptCheckpoints {
   bool finish_committed() const { return coordinator_.final_complete(); }
 
   // ---- for the next attempt ----
+  std::uint32_t attempt() const { return settings_.attempt; }
   std::uint64_t next_number() const { return next_number_; }
   // The savepoint that has stopped the job; null: none.
   const CheckpointMetadata* stopped_with() const {
@@ -102,6 +116,7 @@ class AttemptCheckpoints {
   std::deque<SavepointWish> wishes_;
   bool asked_ = false;  // the coordinator, for the first of them
   std::vector<SavepointEnd> ends_;
+  bool held_ = false;
   std::uint64_t to_commit_ = 0;
   std::optional<CheckpointMetadata> before_;  // the newest complete one, which the next builds on
   std::uint64_t next_number_;

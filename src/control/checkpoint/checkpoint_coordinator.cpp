@@ -23,23 +23,47 @@ void CheckpointCoordinator::acknowledged(std::uint64_t checkpoint, std::size_t t
                                          CheckpointFile file) {
   Task& at = files_[task];
   if (checkpoint != current_ || !under_way() || at.acknowledged) return;
+  passed(checkpoint, task);
   at.acknowledged = true;
   at.file = std::move(file);
   ++acknowledged_;
 }
 
-void CheckpointCoordinator::ended(std::size_t task) {
-  if (!std::exchange(files_[task].ended, true)) ++ended_;
+void CheckpointCoordinator::passed(std::uint64_t checkpoint, std::size_t task) {
+  if (checkpoint != current_ || !under_way()) return;
+  if (!std::exchange(files_[task].passed, true)) ++passed_;
 }
 
-void CheckpointCoordinator::give_up(Nanoseconds now, Status why) {
+Nanoseconds CheckpointCoordinator::alignment_deadline() const {
+  const bool waits = under_way() && !storing_ && !overtakes_ && may_overtake() &&
+                     !current_is_savepoint_ && passed_ < files_.size();
+  return waits ? began_ + milliseconds_ns(options_.alignment_timeout_ms) : never;
+}
+
+void CheckpointCoordinator::ended(std::size_t task) {
+  if (!std::exchange(files_[task].ended, true)) ++ended_;
+  passed(current_, task);
+}
+
+void CheckpointCoordinator::begins_again(std::size_t task) {
+  HUMMER_ASSERT(!storing_);
+  // Behind the final checkpoint it only commits, and its stream ends again with nothing in it.
+  if (!final_complete_ && std::exchange(files_[task].ended, false)) --ended_;
+}
+
+void CheckpointCoordinator::interrupt(Nanoseconds now, Status why) {
+  overtakes_next_ = false;
+  if (under_way() && !storing_) give_up(now, std::move(why), false);
+}
+
+void CheckpointCoordinator::give_up(Nanoseconds now, Status why, bool is_failure) {
   given_up_ = std::exchange(current_, 0);
   storing_ = false;
-  ++failed_;
   last_failure_ = std::move(why);
+  if (is_failure) ++failed_;
   if (current_is_savepoint_) {
     savepoint_wanted_ = false;
-  } else if (++failures_in_a_row_ > options_.tolerated_failures && failure_.ok()) {
+  } else if (is_failure && ++failures_in_a_row_ > options_.tolerated_failures && failure_.ok()) {
     failure_ = last_failure_;
   }
   if (next_begin_ != never) {
@@ -75,19 +99,26 @@ void CheckpointCoordinator::stored(std::uint64_t checkpoint, Nanoseconds now,
 std::optional<CheckpointCoordinator::Begin> CheckpointCoordinator::take_begin(Nanoseconds now) {
   if (under_way() || final_complete_ || !failure_.ok()) return std::nullopt;
   const bool by_time = next_begin_ != never && now >= next_begin_;
-  if (!by_time && !savepoint_wanted_ && !all_ended()) return std::nullopt;
+  if (!by_time && !overtakes_next_ && !savepoint_wanted_ && !all_ended()) return std::nullopt;
   current_ = next_++;
-  current_is_savepoint_ = savepoint_wanted_ && !all_ended();
+  current_is_savepoint_ = savepoint_wanted_ && !overtakes_next_ && !all_ended();
+  overtakes_ = may_overtake() && !current_is_savepoint_ &&
+               (overtakes_next_ || options_.alignment_timeout_ms == 0);
   current_is_final_ = all_ended();
   began_ = now;
-  if (next_begin_ != never) {
+  if (next_begin_ != never && !std::exchange(overtakes_next_, false)) {
     // Missed ones are not made up for.
     const Nanoseconds interval = milliseconds_ns(options_.interval_ms);
     next_begin_ = std::max(next_begin_ + interval, now + interval / 2);
   }
+  overtakes_next_ = false;
   acknowledged_ = 0;
-  for (Task& task : files_) task.acknowledged = false;
-  return Begin{current_, current_is_savepoint_};
+  passed_ = ended_;
+  for (Task& task : files_) {
+    task.acknowledged = false;
+    task.passed = task.ended;
+  }
+  return Begin{current_, current_is_savepoint_, overtakes_};
 }
 
 std::optional<CheckpointCoordinator::Completed> CheckpointCoordinator::take_completed() {
@@ -107,6 +138,13 @@ std::optional<std::uint64_t> CheckpointCoordinator::take_given_up(Nanoseconds no
                  std::to_string(files_.size()) + " tasks had not saved their state after " +
                  std::to_string(options_.timeout_ms) + " ms"});
   }
+  if (now >= alignment_deadline()) {
+    give_up(now,
+            {ErrorCode::timed_out, "checkpoint " + std::to_string(current_) +
+                                       " was not aligned in time; one that overtakes follows"},
+            false);
+    overtakes_next_ = true;
+  }
   if (given_up_ == 0) return std::nullopt;
   return std::exchange(given_up_, 0);
 }
@@ -114,8 +152,11 @@ std::optional<std::uint64_t> CheckpointCoordinator::take_given_up(Nanoseconds no
 Nanoseconds CheckpointCoordinator::next_deadline() const {
   if (given_up_ != 0) return 0;
   if (final_complete_ || !failure_.ok()) return never;
-  if (under_way()) return storing_ ? never : began_ + milliseconds_ns(options_.timeout_ms);
-  return savepoint_wanted_ || all_ended() ? 0 : next_begin_;
+  if (under_way()) {
+    if (storing_) return never;
+    return std::min(began_ + milliseconds_ns(options_.timeout_ms), alignment_deadline());
+  }
+  return overtakes_next_ || savepoint_wanted_ || all_ended() ? 0 : next_begin_;
 }
 
 }  // namespace hummer

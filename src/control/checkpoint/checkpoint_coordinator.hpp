@@ -5,7 +5,12 @@
 // message in it; the embedded client and the JobManager drive it.
 //
 //   begin ─ every task's snapshot is durable ─→ to be completed ─ metadata written ─→ complete
-//     └──── a task declined, or the timeout passed ─→ given up
+//     └──── a task declined, began again, or the timeout passed ─→ given up
+//
+// Where barriers may overtake (CheckpointOptions::unaligned), but only after an alignment timeout,
+// every checkpoint begins aligned; if its barrier has not passed all tasks by then it is given up,
+// which is no failure, and the next one begins at once and overtakes. So no task ever changes its
+// mind about a barrier: one that overtakes takes the place of an earlier one anyway.
 //
 // One checkpoint at a time. A task that has ended (its stream did, and its output is out) goes on
 // to take part: whoever runs it acknowledges with the snapshot that it took at its end. The final
@@ -41,9 +46,17 @@ class CheckpointCoordinator {
   // The file of a task (its index among the chains) is durable. Those of other checkpoints are
   // dropped.
   void acknowledged(std::uint64_t checkpoint, std::size_t task, CheckpointFile file);
+  // The barrier has passed a task, whose file is not durable yet. Told only where it makes a
+  // difference (options.alignment_timeout_ms).
+  void passed(std::uint64_t checkpoint, std::size_t task);
   // A task has ended.
   void ended(std::size_t task);
   void declined(std::uint64_t checkpoint, Nanoseconds now, Status why);
+  // Some tasks are to begin again. What is under way is given up, which is no failure of the job's;
+  // but when its metadata are being written, stored() says what became of it.
+  void interrupt(Nanoseconds now, Status why);
+  // This one does, with what the newest complete checkpoint holds. REQUIRES: !storing().
+  void begins_again(std::size_t task);
   // Of what take_completed() gave.
   void stored(std::uint64_t checkpoint, Nanoseconds now, const Status& status);
 
@@ -52,6 +65,7 @@ class CheckpointCoordinator {
   struct Begin {
     std::uint64_t checkpoint = 0;
     bool savepoint = false;
+    bool overtakes = false;
   };
   std::optional<Begin> take_begin(Nanoseconds now);
   // Files of a checkpoint that every task has acknowledged, in the tasks' order.
@@ -70,6 +84,8 @@ class CheckpointCoordinator {
   // When to ask again, unless something happens before; 0: at once.
   Nanoseconds next_deadline() const;
 
+  // Between take_completed() and stored().
+  bool storing() const { return storing_; }
   bool all_ended() const { return ended_ == files_.size(); }
   // All tasks have ended, and the checkpoint that holds their ends is complete.
   bool final_complete() const { return final_complete_; }
@@ -81,21 +97,30 @@ class CheckpointCoordinator {
  private:
   struct Task {
     bool acknowledged = false;
+    bool passed = false;  // by the barrier, or acknowledged
     bool ended = false;
     CheckpointFile file;
   };
   bool under_way() const { return current_ != 0; }
-  void give_up(Nanoseconds now, Status why);
+  bool may_overtake() const {
+    return options_.unaligned && options_.guarantee == Guarantee::exactly_once;
+  }
+  // It is given up at this time if the barrier has not passed everywhere by then.
+  Nanoseconds alignment_deadline() const;
+  void give_up(Nanoseconds now, Status why, bool is_failure = true);
 
   const CheckpointOptions options_;
   std::vector<Task> files_;
   std::size_t ended_ = 0;
   std::size_t acknowledged_ = 0;
+  std::size_t passed_ = 0;
   std::uint64_t next_;
   std::uint64_t current_ = 0;  // 0: none under way
   bool current_is_savepoint_ = false;
   bool current_is_final_ = false;
   bool storing_ = false;
+  bool overtakes_ = false;       // the one under way
+  bool overtakes_next_ = false;  // in the place of one that was given up
   bool savepoint_wanted_ = false;
   std::uint64_t given_up_ = 0;
   Nanoseconds began_ = 0;

@@ -141,5 +141,92 @@ TEST(CheckpointCoordinator, ACheckpointUnderWayWhenTheLastTaskEndsIsNotTheFinalO
   EXPECT_TRUE(coordinator.final_complete());
 }
 
+CheckpointOptions aligned_for_30_ms() {
+  CheckpointOptions options = every_100_ms();
+  options.unaligned = true;
+  options.alignment_timeout_ms = 30;
+  return options;
+}
+
+TEST(CheckpointCoordinator, OneThatIsNotAlignedInTimeIsFollowedByOneThatOvertakes) {
+  CheckpointCoordinator coordinator(aligned_for_30_ms(), 2, 1, 0);
+  const auto first = coordinator.take_begin(100 * ms);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->overtakes);
+  coordinator.passed(1, 0);
+  EXPECT_EQ(coordinator.next_deadline(), 130 * ms);
+  EXPECT_FALSE(coordinator.take_given_up(129 * ms));
+  EXPECT_EQ(coordinator.take_given_up(130 * ms), 1u);
+  EXPECT_EQ(coordinator.next_deadline(), 0) << "at once, not with the next interval";
+  const auto second = coordinator.take_begin(130 * ms);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->checkpoint, 2u);
+  EXPECT_TRUE(second->overtakes);
+  EXPECT_EQ(coordinator.next_deadline(), 1130 * ms) << "it has the whole timeout";
+  EXPECT_FALSE(coordinator.take_given_up(1000 * ms));
+  finish(coordinator, 2, 1010 * ms);
+  EXPECT_EQ(coordinator.failed(), 0u);
+  EXPECT_TRUE(coordinator.failure().ok()) << "none is tolerated";
+  EXPECT_FALSE(coordinator.take_begin(1020 * ms)->overtakes) << "the next one begins aligned";
+}
+
+TEST(CheckpointCoordinator, OneThatIsAlignedMayTakeLongToWrite) {
+  CheckpointCoordinator coordinator(aligned_for_30_ms(), 3, 1, 0);
+  coordinator.ended(2);
+  ASSERT_TRUE(coordinator.take_begin(100 * ms));
+  coordinator.passed(1, 0);
+  coordinator.acknowledged(1, 1, file(1));
+  EXPECT_EQ(coordinator.next_deadline(), 1100 * ms) << "tasks that have ended hold up no barrier";
+  EXPECT_FALSE(coordinator.take_given_up(1000 * ms));
+}
+
+TEST(CheckpointCoordinator, WithoutAnAlignmentTimeoutTheyOvertakeAtOnceAndSavepointsNever) {
+  CheckpointOptions options = aligned_for_30_ms();
+  options.alignment_timeout_ms = 0;
+  CheckpointCoordinator coordinator(options, 2, 1, 0);
+  EXPECT_TRUE(coordinator.take_begin(100 * ms)->overtakes);
+  finish(coordinator, 1, 110 * ms);
+  EXPECT_TRUE(coordinator.request_savepoint());
+  const auto savepoint = coordinator.take_begin(120 * ms);
+  ASSERT_TRUE(savepoint && savepoint->savepoint);
+  EXPECT_FALSE(savepoint->overtakes);
+  EXPECT_EQ(coordinator.next_deadline(), 1120 * ms);
+
+  options.unaligned = false;
+  CheckpointCoordinator aligned(options, 2, 1, 0);
+  EXPECT_FALSE(aligned.take_begin(100 * ms)->overtakes);
+  EXPECT_EQ(aligned.next_deadline(), 1100 * ms);
+}
+
+TEST(CheckpointCoordinator, ASavepointWaitsForTheOneThatOvertakes) {
+  CheckpointCoordinator coordinator(aligned_for_30_ms(), 2, 1, 0);
+  ASSERT_TRUE(coordinator.take_begin(100 * ms));
+  EXPECT_TRUE(coordinator.request_savepoint());
+  EXPECT_EQ(coordinator.take_given_up(130 * ms), 1u);
+  const auto next = coordinator.take_begin(130 * ms);
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(next->overtakes);
+  EXPECT_FALSE(next->savepoint);
+  finish(coordinator, 2, 140 * ms);
+  EXPECT_TRUE(coordinator.take_begin(140 * ms)->savepoint);
+}
+
+TEST(CheckpointCoordinator, AnInterruptionIsNoFailureAndSparesWhatIsBeingStored) {
+  CheckpointCoordinator coordinator(every_100_ms(), 2, 1, 0);
+  ASSERT_TRUE(coordinator.take_begin(100 * ms));
+  coordinator.interrupt(110 * ms, {ErrorCode::cancelled, "a region began again"});
+  EXPECT_EQ(coordinator.take_given_up(110 * ms), 1u);
+  EXPECT_TRUE(coordinator.failure().ok());
+  ASSERT_TRUE(coordinator.take_begin(200 * ms));
+  coordinator.acknowledged(2, 0, file(0));
+  coordinator.acknowledged(2, 1, file(1));
+  ASSERT_TRUE(coordinator.take_completed());
+  EXPECT_TRUE(coordinator.storing());
+  coordinator.interrupt(210 * ms, {ErrorCode::cancelled, "a region began again"});
+  EXPECT_FALSE(coordinator.take_given_up(210 * ms));
+  coordinator.stored(2, 220 * ms, {});
+  EXPECT_EQ(coordinator.last_complete(), 2u);
+}
+
 }  // namespace
 }  // namespace hummer

@@ -17,7 +17,7 @@ class CheckpointSession::State {
       : platform_(platform),
         on_savepoint_(std::move(on_savepoint)),
         checkpoints_(settings, platform.now()),
-        writer_(platform, settings.describes.job,
+        writer_(platform, settings.describes.job, settings.options.begins_aligned(),
                 [this](SnapshotNews news) { tell(inbox_.news, std::move(news)); }),
         executor_(platform.make_executor({.name = "checkpoints"})) {}
 
@@ -114,6 +114,8 @@ class CheckpointSession::State {
   void take(SnapshotNews news) {
     if (news.checkpoint == 0) {
       checkpoints_.ended(news.task);
+    } else if (news.passed) {
+      checkpoints_.passed(news.checkpoint, news.task);
     } else if (news.status.ok()) {
       checkpoints_.saved(news.checkpoint, news.task, std::move(news.file));
     } else {
@@ -133,7 +135,7 @@ class CheckpointSession::State {
     if (begun.checkpoint > told_begun_) {
       told_begun_ = begun.checkpoint;
       writer_.begin(begun.checkpoint, begun.path);
-      deployment_->trigger(begun.checkpoint, begun.savepoint);
+      deployment_->trigger(begun.checkpoint, begun.savepoint, begun.overtakes);
     }
     if (checkpoints_.finish_committed()) deployment_->finish_committed();
   }

@@ -15,8 +15,10 @@
 namespace hummer {
 class SnapshotWriter::State {
  public:
-  State(Platform& platform, std::uint64_t job, std::function<void(SnapshotNews)> tell)
-      : tell_(std::move(tell)),
+  State(Platform& platform, std::uint64_t job, bool tells_passed,
+        std::function<void(SnapshotNews)> tell)
+      : tells_passed_(tells_passed),
+        tell_(std::move(tell)),
         files_(platform.files(), job),
         executor_(platform.make_executor({.name = "snapshots"})) {
     executor_->spawn(run(*this));
@@ -87,6 +89,13 @@ class SnapshotWriter::State {
   void keep(Taken taken) {
     const int task = taken.task.id;
     if (taken.snapshot.epoch != 0) {
+      if (tells_passed_) {
+        SnapshotNews news;
+        news.checkpoint = taken.snapshot.epoch;
+        news.task = static_cast<std::size_t>(task);
+        news.passed = true;
+        tell_(std::move(news));
+      }
       const auto after = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Taken& each) {
         return each.snapshot.epoch <= taken.snapshot.epoch;
       });
@@ -94,7 +103,9 @@ class SnapshotWriter::State {
       return;
     }
     ended_[task] = std::move(taken);
-    tell_({0, static_cast<std::size_t>(task), {}, {}});
+    SnapshotNews news;
+    news.task = static_cast<std::size_t>(task);
+    tell_(std::move(news));
   }
 
   // The next part of what a task has saved; news when it was the last.
@@ -118,6 +129,7 @@ class SnapshotWriter::State {
     tell_(std::move(news));
   }
 
+  const bool tells_passed_;
   const std::function<void(SnapshotNews)> tell_;
   WakeEvent event_;
   std::mutex mutex_;
@@ -134,9 +146,9 @@ class SnapshotWriter::State {
   std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
 };
 
-SnapshotWriter::SnapshotWriter(Platform& platform, std::uint64_t job,
+SnapshotWriter::SnapshotWriter(Platform& platform, std::uint64_t job, bool tells_passed,
                                std::function<void(SnapshotNews)> tell)
-    : state_(std::make_unique<State>(platform, job, std::move(tell))) {}
+    : state_(std::make_unique<State>(platform, job, tells_passed, std::move(tell))) {}
 SnapshotWriter::~SnapshotWriter() { stop(); }
 void SnapshotWriter::snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot) {
   state_->take(task, std::move(snapshot));

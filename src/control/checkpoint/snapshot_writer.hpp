@@ -30,14 +30,17 @@ namespace hummer {
 struct SnapshotNews {
   std::uint64_t checkpoint = 0;  // 0: the task's stream has ended, and nothing else
   std::size_t task = 0;          // its number among the chains
+  bool passed = false;           // by the barrier, and nothing else: the file follows
   Status status;                 // of writing
   CheckpointFile file;
 };
 
 class SnapshotWriter {
  public:
-  // `job`: what the files say about whose they are.
-  SnapshotWriter(Platform& platform, std::uint64_t job, std::function<void(SnapshotNews)> tell);
+  // `job`: what the files say about whose they are. `tells_passed`: also when the barrier has
+  // passed a task.
+  SnapshotWriter(Platform& platform, std::uint64_t job, bool tells_passed,
+                 std::function<void(SnapshotNews)> tell);
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter&) = delete;
   SnapshotWriter& operator=(const SnapshotWriter&) = delete;

@@ -154,6 +154,7 @@ AttemptCheckpoints::Settings SupervisedRun::checkpoint_settings() const {
   AttemptCheckpoints::Settings settings;
   settings.attempt = attempt_;
   settings.options = surroundings_.options.checkpoints;
+  settings.options.unaligned &= can_overtake(graphs_.job_graph);
   settings.directory = settings.options.directory;
   settings.own_from = own_from_;
   settings.describes = describe_job(graphs_.job_graph, graphs_.execution_graph.parallelism);

@@ -23,7 +23,9 @@ void ClusterState::take_snapshots(Job& job, const wire::AttemptReport& report, M
   for (const wire::SnapshotReport& each : report.snapshots()) {
     CheckpointFile file;
     ByteReader in(each.file());
-    if (each.has_failure()) {
+    if (each.passed()) {
+      job.checkpoints->passed(each.checkpoint(), each.task());
+    } else if (each.has_failure()) {
       job.checkpoints->declined(each.checkpoint(), at.now, status_from(each.failure()));
     } else if (Codec<CheckpointFile>::decode(in, file) && in.left() == 0) {
       job.checkpoints->saved(each.checkpoint(), each.task(), std::move(file));
@@ -55,8 +57,13 @@ void ClusterState::attend(Job& job, Moment at) {
   }
   if (!job.checkpoints || job.unwinding()) return;
   look_at_commits(job, at);
-  if (job.unwinding() || job.running_parts < job.parts.size()) return;
+  if (job.unwinding()) return;
   AttemptCheckpoints& checkpoints = *job.checkpoints;
+  if (job.running_parts == job.parts.size() && !job.has_region_out()) {
+    checkpoints.resume();
+  } else if (!checkpoints.held()) {
+    return;
+  }
   const bool stopped = checkpoints.begun().stops;
   for (CheckpointOrder& order : checkpoints.advance(at.now, at.wall_ms)) {
     orders_.push_back(std::move(order));
@@ -93,6 +100,7 @@ void ClusterState::begin_checkpoints(Job& job, Moment at) {
   settings.job = job.id;
   settings.attempt = job.attempt;
   settings.options = job.checkpoint_options;
+  settings.options.unaligned &= can_overtake(job.graph);
   // A job that a savepoint has stopped has only commits to make.
   if (job.stopped_by_savepoint) settings.options.interval_ms = 0;
   settings.directory = job.checkpoint_directory;
@@ -154,8 +162,9 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
   Job* job = jobs_.find(order.job);
   if (job == nullptr || job->ended()) return;
   if (order.kind == CheckpointOrder::Kind::find) return found(*job, outcome, at);
-  if (!job->checkpoints || job->attempt != order.attempt) return;
+  if (!job->checkpoints || job->checkpoints->attempt() != order.attempt) return;
   AttemptCheckpoints& checkpoints = *job->checkpoints;
+  if (checkpoints.held()) schedule_due_ = true;  // a region may have waited for this
   const std::uint64_t committed = checkpoints.to_commit();
   checkpoints.carried_out(outcome, at.now);
   if (checkpoints.to_commit() > committed) {
@@ -215,15 +224,20 @@ void ClusterState::consider_restart(Job& job, Moment at) {
   const auto delay = job.restarts.failed(at.now);
   if (!delay) return;
   const Status failure = job.failure();
-  remember_failure(job, at.wall_ms);
-  job.state = wire::JOB_RESTARTING;
-  job.restart_at = at.now + *delay;
-  job.restart_reason =
-      fmt::format("begins again, for the {}. time, {} ms after: {}", job.restarts.restarts(),
-                  *delay / milliseconds(1), failure.to_string());
+  remember_failure(job, job.attempt, job, at.wall_ms);
   job.distrust_files = failure.code() == ErrorCode::corrupt_file;
+  restart_all(job, at.now + *delay,
+              fmt::format("begins again, for the {}. time, {} ms after: {}",
+                          job.restarts.restarts(), *delay / milliseconds(1), failure.to_string()));
+}
+
+void ClusterState::restart_all(Job& job, Nanoseconds at, std::string reason) {
+  job.state = wire::JOB_RESTARTING;
+  job.restart_at = at;
+  job.restart_reason = std::move(reason);
   attended_.insert(job.id);
   ++job.version;
+  jobs_changed_ = true;
   log(LogLevel::warning, job,
       fmt::format("'{}' failed and {}", job.graph.job_name, job.restart_reason));
   if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});

@@ -122,30 +122,52 @@ void ClusterState::part_ended(Job& job, std::size_t part) {
   jobs_changed_ = true;
   Worker* worker = workers_.find(job.parts[part].session);
   if (worker == nullptr) return;
-  std::erase_if(worker->held, [&](const Worker::Held& each) { return each.job == job.id; });
-  workers_.release(*worker, job.id);
-  schedule_due_ = true;
+  std::erase_if(worker->held,
+                [&](const Worker::Held& each) { return each.job == job.id && each.part == part; });
+  release_slots(job, job.parts[part].host);
   mark_due(*worker);
+}
+
+// Where no part runs and none is to begin again.
+void ClusterState::release_slots(Job& job, std::size_t host) {
+  const bool keeps = std::any_of(job.parts.begin(), job.parts.end(), [&](const JobPart& part) {
+    if (part.host != host) return false;
+    const bool is_out = job.regions[part.region].phase != JobRegion::Phase::runs;
+    return !part.ended || (is_out && !job.unwinding());
+  });
+  if (keeps) return;
+  if (Worker* worker = workers_.find(job.hosts[host].session)) workers_.release(*worker, job.id);
+  schedule_due_ = true;
 }
 
 void ClusterState::settle(Job& job, Moment at) {
   if (job.ended()) return;
+  if (!job.unwinding()) look_at_regions(job, at);
   if (job.unwinding() && !std::exchange(job.undeployed_swept, true)) {
     if (job.state == wire::JOB_FAILING) consider_restart(job, at);
     end_checkpoints(job, {ErrorCode::cancelled, "the job's attempt ended before that"});
-    // Where the deployment was never sent, nothing can run and nothing need be waited for.
-    for (std::size_t i = 0; i < job.parts.size(); ++i) {
-      if (job.parts[i].ended || job.parts[i].deployed) continue;
-      cancel_part(job, job.parts[i]);
-      part_ended(job, i);
-    }
+    mark_due(job);
+    for (std::size_t i = 0; i < job.regions.size(); ++i) sweep_undeployed(job, i);
+    // Regions that waited have kept theirs.
+    for (std::size_t i = 0; i < job.hosts.size(); ++i) release_slots(job, i);
   }
   if (job.state == wire::JOB_RESTARTING) {
     if (job.open_parts > 0) return;
     if (may_restart(job)) return attend(job, at);
     job.state = wire::JOB_FAILING;
   }
+  if (!job.unwinding() && job.has_region_out()) return;
   if (conclude(job, at.wall_ms)) job_ended(job);
+}
+
+// Where the deployment was never sent, nothing can run and nothing need be waited for.
+void ClusterState::sweep_undeployed(Job& job, std::size_t region) {
+  for (std::size_t i = 0; i < job.parts.size(); ++i) {
+    JobPart& part = job.parts[i];
+    if (part.region != region || part.ended || part.deployed) continue;
+    cancel_part(job, part);
+    part_ended(job, i);
+  }
 }
 
 void ClusterState::job_ended(Job& job) {
@@ -175,6 +197,11 @@ void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
 std::string ClusterState::waiting_reason(const Job& job) const {
   if (!job.recording.trouble.empty()) return job.recording.trouble;
   if (job.state == wire::JOB_RESTARTING) return job.restart_reason;
+  if (!job.ended()) {
+    for (const JobRegion& region : job.regions) {
+      if (region.phase != JobRegion::Phase::runs) return region.restart_reason;
+    }
+  }
   if (job.state != wire::JOB_WAITING) return {};
   if (job.seeking) return "reads the checkpoint to begin with";
   return slots_missing("waits for", job, workers_.slots(job.library_hash));
@@ -221,20 +248,24 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   job.state = job.asked == wire::WISH_STOP ? wire::JOB_STOPPING : wire::JOB_DEPLOYING;
   job.slots = placement.slots;
   job.parallelism = std::move(placement.parallelism);
-  job.open_parts = placement.parts.size();
   ++job.version;
   jobs_changed_ = true;
-  job.parts.reserve(placement.parts.size());
-  for (const Placement::Part& chosen : placement.parts) {
-    Worker& worker = *workers_.find(chosen.session);
-    const auto index = static_cast<std::uint32_t>(job.parts.size());
-    JobPart& part = job.parts.emplace_back();
-    part.session = chosen.session;
-    part.task_manager = worker.id();
-    for (const std::uint32_t slot : chosen.slots) workers_.occupy(worker, slot, job.id);
-    worker.held.push_back({job.id, index});
-    mark_due(worker);
+  job.hosts = std::move(placement.parts);
+  for (const Placement::Part& host : job.hosts) occupy_slots(job, host);
+  for (Placement::Region& each : placement.regions) {
+    for (const std::uint32_t host : each.workers) {
+      JobPart& part = job.parts.emplace_back();
+      part.region = job.regions.size();
+      part.host = host;
+      part.session = job.hosts[host].session;
+      part.task_manager = workers_.find(part.session)->id();
+      hold(job, job.parts.size() - 1);
+    }
+    JobRegion& region = job.regions.emplace_back();
+    region.attempt = job.attempt;
+    region.tasks = std::move(each.tasks);
   }
+  job.open_parts = job.parts.size();
   wire::Deployment& deployment = job.deployment;
   deployment.set_job_name(job.graph.job_name);
   deployment.set_library_hash(job.library_hash);
@@ -252,8 +283,19 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   begin_checkpoints(job, at);
   log(LogLevel::info, job,
       fmt::format("'{}' placed: {} on {} TaskManagers{}", job.graph.job_name, slots_text(job.slots),
-                  job.parts.size(),
+                  job.hosts.size(),
                   job.newest_path.empty() ? "" : ", from '" + job.newest_path + "'"));
+}
+
+void ClusterState::occupy_slots(const Job& job, const Placement::Part& host) {
+  Worker& worker = *workers_.find(host.session);
+  for (const std::uint32_t slot : host.slots) workers_.occupy(worker, slot, job.id);
+}
+
+void ClusterState::hold(const Job& job, std::size_t part) {
+  Worker& worker = *workers_.find(job.parts[part].session);
+  worker.held.push_back({job.id, static_cast<std::uint32_t>(part)});
+  mark_due(worker);
 }
 
 }  // namespace hummer

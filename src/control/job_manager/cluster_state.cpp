@@ -36,14 +36,17 @@ Status check(const wire::Registration& registration) {
   return {};
 }
 
-void describe_checkpoints(const Job& job, wire::Assignment& assignment) {
+void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignment& assignment) {
   if (!job.checkpoints) return;
   const AttemptCheckpoints::Begun& begun = job.checkpoints->begun();
   wire::CheckpointState& state = *assignment.mutable_checkpoints();
-  state.set_begun(begun.checkpoint);
-  state.set_path(begun.path);
-  state.set_savepoint(begun.savepoint);
-  state.set_stops(begun.stops);
+  if (begun.checkpoint > region.checkpoints_before) {
+    state.set_begun(begun.checkpoint);
+    state.set_path(begun.path);
+    state.set_savepoint(begun.savepoint);
+    state.set_overtakes(begun.overtakes);
+    state.set_stops(begun.stops);
+  }
   state.set_committed(job.checkpoints->to_commit());
   state.set_finished(job.checkpoints->finish_committed());
 }
@@ -108,14 +111,20 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
 
   // Parts leave `held` while it is walked through.
   const std::vector<Worker::Held> held = worker->held;
-  const auto held_part = [&](std::uint64_t id, std::uint32_t attempt) -> std::pair<Job*, JobPart*> {
+  // Null where it has ended, or has made room for another one.
+  const auto open_part = [&](const Worker::Held& each) -> std::pair<Job*, JobPart*> {
+    Job* job = jobs_.find(each.job);
+    if (job == nullptr || each.part >= job->parts.size()) return {};
+    JobPart& part = job->parts[each.part];
+    if (part.ended || part.session != session) return {};
+    return {job, &part};
+  };
+  const auto held_part = [&](const auto& key) -> std::pair<Job*, JobPart*> {
     for (const Worker::Held& each : held) {
-      if (each.job != id) continue;
-      Job* job = jobs_.find(id);
-      if (job == nullptr || job->attempt != attempt || job->ended()) return {};
-      JobPart& part = job->parts[each.part];
-      if (part.ended) return {};
-      return {job, &part};
+      if (each.job != key.job()) continue;
+      const auto [job, part] = open_part(each);
+      if (job == nullptr || part->region != key.region()) continue;
+      if (job->regions[part->region].attempt == key.attempt()) return {job, part};
     }
     return {};
   };
@@ -123,36 +132,31 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
     return static_cast<std::size_t>(&part - job.parts.data());
   };
   for (const wire::AttemptReport& report : state.attempts()) {
-    const auto [job, part] = held_part(report.job(), report.attempt());
+    const auto [job, part] = held_part(report);
     if (job == nullptr) continue;
     part->named_in = state.sequence();
-    const wire::JobState before = job->state;
     const PartChange change = report_part(*job, *part, report, at.wall_ms);
     if (change.state) jobs_changed_ = true;
     if (change.ended) part_ended(*job, index_of(*job, *part));
-    if (job->state != before && job->unwinding()) mark_due(*job);
     take_snapshots(*job, report, at);
     settle(*job, at);
     if (!job->ended()) attend(*job, at);
   }
   for (const wire::AttemptKey& key : state.wanted()) {
-    const auto [job, part] = held_part(key.job(), key.attempt());
+    const auto [job, part] = held_part(key);
     if (job == nullptr) continue;
     part->named_in = state.sequence();
     part->wanted = true;
   }
   for (const Worker::Held& each : held) {
-    Job* job = jobs_.find(each.job);
-    if (job == nullptr || job->ended()) continue;
-    JobPart& part = job->parts[each.part];
-    if (part.ended || part.named_in == 0 || part.named_in == state.sequence()) continue;
-    fail_part(*job, part,
+    const auto [job, part] = open_part(each);
+    if (job == nullptr || part->named_in == 0 || part->named_in == state.sequence()) continue;
+    fail_part(*job, *part,
               Status(ErrorCode::internal,
                      fmt::format("TaskManager '{}' no longer has its part of the job",
-                                 part.task_manager)),
-              job->unwinding());
+                                 part->task_manager)),
+              job->wish(*part) == wire::WISH_CANCEL);
     part_ended(*job, each.part);
-    mark_due(*job);
     settle(*job, at);
   }
   return true;
@@ -172,12 +176,14 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
   options_.log.warning(failure.message());
   const std::vector<Worker::Held> held = worker.held;
   for (const Worker::Held& each : held) {
-    Job& job = *jobs_.find(each.job);
-    const bool was_unwinding = job.unwinding();
-    fail_part(job, job.parts[each.part], failure, false);
-    part_ended(job, each.part);
-    if (!was_unwinding) mark_due(job);
-    settle(job, at);
+    Job* job = jobs_.find(each.job);
+    // One may have ended with another one that was here.
+    if (job == nullptr || each.part >= job->parts.size()) continue;
+    JobPart& part = job->parts[each.part];
+    if (part.ended || part.session != worker.session) continue;
+    fail_part(*job, part, failure, false);
+    part_ended(*job, each.part);
+    settle(*job, at);
   }
   HUMMER_ASSERT(worker.held.empty());
   workers_.lose(worker, why.message());
@@ -196,6 +202,7 @@ void ClusterState::advance(Moment at) {
          at);
   }
   if (at.now >= next_attention_) attend_all(at);
+  begin_regions(at);
   schedule(at);
 }
 
@@ -228,14 +235,16 @@ void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into)
     JobPart& part = job.parts[each.part];
     wire::Assignment& assignment = *into.add_assignments();
     assignment.set_job(job.id);
-    assignment.set_attempt(job.attempt);
-    assignment.set_wish(job.wish());
+    const JobRegion& region = job.regions[part.region];
+    assignment.set_attempt(region.attempt);
+    assignment.set_region(static_cast<std::uint32_t>(part.region));
+    assignment.set_wish(job.wish(part));
     assignment.set_log_lines_seen(part.log_lines_seen);
-    describe_checkpoints(job, assignment);
+    describe_checkpoints(job, region, assignment);
     if (!part.wanted || deployment_bytes > max_deployment_bytes) continue;
     wire::Deployment& deployment = *assignment.mutable_deployment();
     deployment = job.deployment;
-    deployment.set_task_manager(each.part);
+    deployment.set_task_manager(static_cast<std::uint32_t>(part.host));
     deployment_bytes += deployment.ByteSizeLong();
     part.wanted = false;  // it asks again when this one is lost
     part.deployed = true;

@@ -8,6 +8,11 @@
 // Checkpoints and restarts (cluster_checkpoints.cpp): an AttemptCheckpoints per attempt decides,
 // its orders to the disk come out of take_orders(), and their outcomes back by carried_out().
 //
+// Regions (cluster_regions.cpp, graph/regions.hpp): where the failure of one lets others go on, it
+// begins again in the slots that it had, which the job keeps meanwhile; for a TaskManager that is
+// gone another one is taken that has as many free. When there is none and the whole job would find
+// slots, the whole job restarts.
+//
 // Order of jobs: first come, first served, as far as slots allow. A job that doesn't fit lets
 // later, smaller ones pass for a quarter of the slot timeout; after that, if the TaskManagers there
 // are could hold it, nobody passes it any more, so that the small ones do not starve it; it is
@@ -124,12 +129,28 @@ class ClusterState {
   void part_ended(Job& job, std::size_t part);
   // After anything that may have ended parts: cancels those that never began, gives the verdict.
   void settle(Job& job, Moment at);
+  void sweep_undeployed(Job& job, std::size_t region);
   void job_ended(Job& job);
   void fail_waiting(Job& job, Status why, Moment at);
   void schedule(Moment at);
   void deploy(Job& job, Placement placement, Moment at);
+  void occupy_slots(const Job& job, const Placement::Part& host);
+  void release_slots(Job& job, std::size_t host);
+  // The part is on its TaskManager from now on.
+  void hold(const Job& job, std::size_t part);
   // A job that waits, from a request that makes sense.
   Result<std::unique_ptr<Job>> make_job(wire::SubmitJob request, Moment at) const;
+
+  // cluster_regions.cpp
+  // After anything that may have failed or ended parts.
+  void look_at_regions(Job& job, Moment at);
+  void region_failed(Job& job, std::size_t region, Moment at);
+  void fail_with(Job& job, const JobRegion& region);
+  // Those that wait, when their time has come.
+  void begin_regions(Moment at);
+  void begin_regions(Job& job, Moment at);
+  bool find_successors(Job& job, const std::vector<std::size_t>& regions, Moment at);
+  void begin_region(Job& job, std::size_t region);
 
   // cluster_checkpoints.cpp
   void take_snapshots(Job& job, const wire::AttemptReport& report, Moment at);
@@ -143,6 +164,7 @@ class ClusterState {
   void look_at_commits(Job& job, Moment at);
   // After the first failure of an attempt: whether it begins again.
   void consider_restart(Job& job, Moment at);
+  void restart_all(Job& job, Nanoseconds at, std::string reason);
   // Asks the disk for the checkpoint to begin with.
   void seek(Job& job, std::string restore);
   void found(Job& job, const CheckpointOutcome& outcome, Moment at);
@@ -162,6 +184,7 @@ class ClusterState {
   std::vector<CheckpointOrder> orders_;
   std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
   Nanoseconds next_attention_ = never;
+  std::set<std::uint64_t> regional_;  // jobs with regions that wait
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
   std::uint64_t lost_ = 0;

@@ -100,16 +100,40 @@ void end_part(Job& job, JobPart& part, wire::AttemptState state) {
 
 }  // namespace
 
-wire::Wish Job::wish() const {
-  if (unwinding()) return wire::WISH_CANCEL;
+void Failures::add(Status failure, bool follows, const std::string& task_manager) {
+  std::optional<Status>& place = follows || is_consequence(failure) ? consequence : root_failure;
+  // Of consequences, who lost a connection saw it first-hand and names the peer; "it gave up" names
+  // nobody.
+  const bool closer = place && place->code() != ErrorCode::connection_lost &&
+                      failure.code() == ErrorCode::connection_lost && &place == &consequence;
+  if (place && !closer) return;
+  // A root failure is told before any consequence.
+  if (&place == &root_failure || !root_failure) failed_on = task_manager;
+  place = std::move(failure);
+}
+
+Status Failures::first() const {
+  if (root_failure) return *root_failure;
+  return consequence.value_or(Status());
+}
+
+bool Job::has_region_out() const {
+  return std::any_of(regions.begin(), regions.end(), [](const JobRegion& region) {
+    return region.phase != JobRegion::Phase::runs;
+  });
+}
+
+wire::Wish Job::wish(const JobPart& part) const {
+  if (unwinding() || regions[part.region].phase == JobRegion::Phase::ending) {
+    return wire::WISH_CANCEL;
+  }
   // One that a savepoint stops goes on to its barrier.
   return state == wire::JOB_STOPPING && asked == wire::WISH_STOP ? wire::WISH_STOP : wire::WISH_RUN;
 }
 
 Status Job::failure() const {
   if (state != wire::JOB_FAILED && state != wire::JOB_FAILING) return {};
-  if (root_failure) return *root_failure;
-  if (consequence) return *consequence;
+  if (Status status = first(); !status.ok()) return status;
   return {ErrorCode::internal, "the job failed without a reason"};
 }
 
@@ -141,7 +165,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
       break;
     }
     case wire::ATTEMPT_CANCELLED:
-      if (job.unwinding() || job.state == wire::JOB_STOPPING) {
+      if (job.wish(part) == wire::WISH_CANCEL || job.state == wire::JOB_STOPPING) {
         end_part(job, part, wire::ATTEMPT_CANCELLED);
       } else {
         fail_part(job, part,
@@ -155,6 +179,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   change.ended = part.ended;
   change.state = part.ended || !runs;
   if (!runs && (part.state == wire::ATTEMPT_RUNNING || part.state == wire::ATTEMPT_FINISHED)) {
+    part.ran = true;
     ++job.running_parts;
     ++job.version;
     if (job.running_parts == job.parts.size()) {
@@ -167,23 +192,30 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
 
 void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
   end_part(job, part, wire::ATTEMPT_FAILED);
-  std::optional<Status>& place =
-      consequence || is_consequence(failure) ? job.consequence : job.root_failure;
-  // Of consequences, who lost a connection saw it first-hand and names the peer; "it gave up" names
-  // nobody.
-  const bool closer = place && place->code() != ErrorCode::connection_lost &&
-                      failure.code() == ErrorCode::connection_lost && &place == &job.consequence;
-  if (!place || closer) {
-    // A root failure is told before any consequence.
-    if (&place == &job.root_failure || !job.root_failure) job.failed_on = part.task_manager;
-    place = std::move(failure);
-  }
-  if (!job.unwinding()) job.state = wire::JOB_FAILING;
+  if (job.unwinding()) return job.add(std::move(failure), consequence, part.task_manager);
+  JobRegion& region = job.regions[part.region];
+  region.add(std::move(failure), consequence, part.task_manager);
+  if (region.phase == JobRegion::Phase::runs) region.phase = JobRegion::Phase::failed;
 }
 
-bool may_restart(const Job& job) {
-  if (!job.root_failure) return true;
-  switch (job.root_failure->code()) {
+void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string task_manager) {
+  HUMMER_ASSERT(part.ended);
+  for (std::size_t i = 0; i < part.figures.size(); ++i) job.figures[i] -= part.figures[i];
+  if (part.ran) --job.running_parts;
+  if (part.state == wire::ATTEMPT_FINISHED) --job.finished_parts;
+  JobPart next;
+  next.region = part.region;
+  next.host = part.host;
+  next.session = session;
+  next.task_manager = std::move(task_manager);
+  part = std::move(next);
+  ++job.open_parts;
+  ++job.version;
+}
+
+bool may_restart(const Failures& failures) {
+  if (!failures.root_failure) return true;
+  switch (failures.root_failure->code()) {
     case ErrorCode::invalid_argument:
     case ErrorCode::invalid_configuration:
     case ErrorCode::invalid_graph: return false;
@@ -196,9 +228,9 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
   ++job.attempt;
   job.state = wire::JOB_WAITING;
   job.waiting_since = now;
-  job.root_failure.reset();
-  job.consequence.reset();
-  job.failed_on.clear();
+  job.clear_failures();
+  job.hosts.clear();
+  job.regions.clear();
   job.parts.clear();
   job.figures.clear();
   job.parallelism.clear();
@@ -213,10 +245,12 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
 
 void cancel_part(Job& job, JobPart& part) { end_part(job, part, wire::ATTEMPT_CANCELLED); }
 
-void remember_failure(Job& job, std::int64_t wall_ms) {
+void remember_failure(Job& job, std::uint32_t attempt, const Failures& why, std::int64_t wall_ms) {
   constexpr std::size_t remembered = 16;
   if (job.failures.size() == remembered) job.failures.erase(job.failures.begin());
-  job.failures.push_back({job.attempt, wall_ms, job.failed_on, job.failure()});
+  Status status = why.first();
+  if (status.ok()) status = job.failure();
+  job.failures.push_back({attempt, wall_ms, why.failed_on, std::move(status)});
 }
 
 bool conclude(Job& job, std::int64_t wall_ms) {
@@ -237,10 +271,12 @@ void end_job(Job& job, wire::JobState state, std::int64_t wall_ms) {
   HUMMER_ASSERT(!job.ended() && job.open_parts == 0);
   job.state_before_end = job.state;
   job.state = state;
-  if (state == wire::JOB_FAILED) remember_failure(job, wall_ms);
+  if (state == wire::JOB_FAILED) remember_failure(job, job.attempt, job, wall_ms);
   job.ended_ms = wall_ms;
   ++job.version;
   // What only running it takes.
+  job.hosts.clear();
+  job.regions.clear();
   job.parts.clear();
   job.parts.shrink_to_fit();
   job.deployment.Clear();

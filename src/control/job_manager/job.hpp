@@ -15,6 +15,11 @@
 // begin with is known, it waits for slots again, with the next attempt's number. Everything that a
 // TaskManager says is held against that number, so nothing of an old attempt reaches the new one.
 //
+// Where the job has independent parts (graph/regions.hpp), one that fails begins again alone, as
+// long as another one runs: its parts are cancelled and replaced, with the next attempt's number
+// and the newest checkpoint, while the job stays in its state. An attempt is a number for all of
+// the job, so each is given once; every region knows its own.
+//
 // A job that a savepoint stops stays in `stopping` until every sink has committed; then its parts
 // are cancelled, and it has finished.
 //
@@ -35,19 +40,24 @@
 #include "control/checkpoint/attempt_checkpoints.hpp"
 #include "control/checkpoint/restart_policy.hpp"
 #include "control/job_manager/job_log.hpp"
+#include "control/job_manager/scheduler.hpp"
 #include "control/protocol/control.pb.h"
 #include "graph/job_graph.hpp"
 #include "platform/time.hpp"
 
 namespace hummer {
 
+// What a TaskManager has of one region.
 struct JobPart {
+  std::size_t region = 0;
+  std::size_t host = 0;  // index among the job's TaskManagers
   std::uint64_t session = 0;
   std::string task_manager;  // its id
   wire::AttemptState state = wire::ATTEMPT_UNKNOWN;
   bool wanted = false;    // it asks for the deployment
   bool deployed = false;  // the deployment was sent at least once
   bool ended = false;
+  bool ran = false;            // it is counted in Job::running_parts
   std::uint64_t named_in = 0;  // sequence of the TaskManager's last state that named it; 0: none
   std::uint64_t log_lines_seen = 0;
   std::uint64_t committed = 0;         // the lowest checkpoint that its tasks have committed
@@ -61,6 +71,36 @@ struct AttemptFailure {
   std::int64_t wall_ms = 0;
   std::string task_manager;
   Status status;
+};
+
+// Why something failed: the root is the first failure that does not only follow from another.
+struct Failures {
+  std::optional<Status> root_failure;
+  std::optional<Status> consequence;
+  std::string failed_on;  // the TaskManager of that failure
+
+  void add(Status failure, bool is_consequence, const std::string& task_manager);
+  // The first of them; ok() when there is none.
+  Status first() const;
+  void clear_failures() { *this = Failures(); }
+};
+
+struct JobRegion : Failures {
+  enum class Phase {
+    runs,     // or has finished
+    failed,   // what follows is not decided yet
+    ending,   // its parts are being cancelled
+    waiting,  // to begin again
+  };
+  Phase phase = Phase::runs;
+  std::uint32_t attempt = 1;
+  bool numbered = false;             // waiting, and `attempt` is that of the next start
+  std::vector<std::uint32_t> tasks;  // its chains
+  // Checkpoints up to this one were begun without it.
+  std::uint64_t checkpoints_before = 0;
+  Nanoseconds restart_at = 0;
+  Nanoseconds waiting_since = 0;
+  std::string restart_reason;
 };
 
 // What of it the journal has (job_journal.hpp). Others hear of a change when it is recorded.
@@ -89,7 +129,7 @@ struct JobProgress {
   std::int64_t submitted_ms = 0;
 };
 
-struct Job : JobProgress {
+struct Job : JobProgress, Failures {
   JobRecording recording;
   std::uint64_t submission = 0;
   JobGraph graph;
@@ -103,9 +143,6 @@ struct Job : JobProgress {
 
   wire::JobState state = wire::JOB_WAITING;
   wire::JobState state_before_end = wire::JOB_UNKNOWN;
-  std::optional<Status> root_failure;
-  std::optional<Status> consequence;
-  std::string failed_on;                 // the TaskManager of that failure
   std::vector<AttemptFailure> failures;  // of its attempts, the newest few
   std::uint64_t version = 1;             // changes with every change
   Nanoseconds waiting_since = 0;
@@ -113,7 +150,9 @@ struct Job : JobProgress {
   std::int64_t ended_ms = 0;
 
   std::uint32_t slots = 0;
-  std::vector<int> parallelism;  // by vertex; empty: not placed yet
+  std::vector<int> parallelism;        // by vertex; empty: not placed yet
+  std::vector<Placement::Part> hosts;  // the TaskManagers, as in deployment.task_managers
+  std::vector<JobRegion> regions;
   std::vector<JobPart> parts;
   std::size_t open_parts = 0;
   std::size_t running_parts = 0;  // also those that have ended since
@@ -145,8 +184,10 @@ struct Job : JobProgress {
   // Its end, which is told when it is recorded: no restart may undo what somebody was told.
   bool told_ended() const { return ended() && recording.complete(); }
   wire::JobState told_state() const { return ended() && !told_ended() ? state_before_end : state; }
-  // What its TaskManagers are told.
-  wire::Wish wish() const;
+  // A region is between two attempts while others go on.
+  bool has_region_out() const;
+  // What the TaskManager of a part is told.
+  wire::Wish wish(const JobPart& part) const;
   // ok() unless failed.
   Status failure() const;
 };
@@ -163,12 +204,14 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
 // The part has ended without a report.
 void fail_part(Job& job, JobPart& part, Status failure, bool consequence);
 void cancel_part(Job& job, JobPart& part);
-// Whether starting again could help, as far as its failure is known.
-bool may_restart(const Job& job);
+// Whether starting again could help, as far as the failure is known.
+bool may_restart(const Failures& failures);
+// A new part in the place of one that has ended, of a region that begins again.
+void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string task_manager);
 // From restarting, when all parts have ended, to waiting with the next attempt.
 void prepare_next_attempt(Job& job, Nanoseconds now);
-// Adds why the attempt fails to `failures`.
-void remember_failure(Job& job, std::int64_t wall_ms);
+// Adds why this attempt of it, or of a region of it, fails to `failures`.
+void remember_failure(Job& job, std::uint32_t attempt, const Failures& why, std::int64_t wall_ms);
 // Gives the verdict when all parts have ended; true when it did. REQUIRES: was placed.
 bool conclude(Job& job, std::int64_t wall_ms);
 // Ends a job that has no open part.

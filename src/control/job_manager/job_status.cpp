@@ -21,7 +21,11 @@ std::string explanation(const Job& job) {
     text += fmt::format("  edge {} → {}: {}, {}\n", edge.from, edge.to, to_string(edge.routing),
                         to_string(edge.network));
   }
-  for (const JobPart& part : job.parts) text += fmt::format("  on '{}'\n", part.task_manager);
+  for (const JobPart& part : job.parts) {
+    const std::string region =
+        job.regions.size() > 1 ? fmt::format(", region {}", part.region + 1) : "";
+    text += fmt::format("  on '{}'{}\n", part.task_manager, region);
+  }
   return text;
 }
 
@@ -83,6 +87,9 @@ void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStat
   into.set_last_checkpoint(job.newest_checkpoint);
   into.set_last_checkpoint_path(job.newest_path);
   into.set_restarts(job.restarts.restarts());
+  if (job.regions.size() > 1) {
+    for (const JobRegion& region : job.regions) into.add_region_attempts(region.attempt);
+  }
   for (const JobPart& part : job.parts) {
     for (const std::string& line : part.stuck) {
       if (into.stuck_size() == max_stuck_in_all) break;

@@ -1,5 +1,7 @@
 #include "control/job_manager/scheduler.hpp"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,6 +73,49 @@ void describe(const Chosen& chosen, wire::PlacedWorker& out) {
   }
 }
 
+std::vector<std::uint32_t> slots_on(const PlacedTaskManager& manager) {
+  std::vector<std::uint32_t> slots(manager.used_slots.begin(), manager.used_slots.end());
+  slots.insert(slots.end(), manager.extra_slots.begin(), manager.extra_slots.end());
+  return slots;
+}
+
+std::vector<Placement::Region> find_regions(const JobGraph& graph, const wire::JobOptions& options,
+                                            const ExecutionGraph& placed) {
+  const std::vector<int> of_vertex = regions_of(graph, region_options(options));
+  std::vector<std::set<std::uint32_t>> workers(static_cast<std::size_t>(region_count(of_vertex)));
+  std::vector<Placement::Region> regions(workers.size());
+  std::vector<bool> used(placed.task_managers.size());
+  for (const ExecutionTask& task : placed.tasks) {
+    const auto region = static_cast<std::size_t>(of_vertex[static_cast<std::size_t>(task.vertex)]);
+    workers[region].insert(static_cast<std::uint32_t>(task.task_manager));
+    used[static_cast<std::size_t>(task.task_manager)] = true;
+    if (task.kind != TaskKind::chain) continue;
+    regions[region].tasks.push_back(static_cast<std::uint32_t>(task.id));
+  }
+  for (std::uint32_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) workers.front().insert(i);  // it has a part all the same, without tasks
+  }
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    regions[i].workers.assign(workers[i].begin(), workers[i].end());
+  }
+  return regions;
+}
+
+// Who can give as many slots as the one at `index` did, with a name that no other one of the job
+// has.
+const Worker* successor(const WorkerTable& workers, std::uint64_t library_hash,
+                        const PlacedWorkers& placed, std::size_t index, std::size_t own_slots) {
+  const Worker* found = nullptr;
+  for (const auto& [session, worker] : workers.live()) {
+    if (worker->free_slots < own_slots || !usable_by(*worker, library_hash)) continue;
+    if (worker->id() == placed[static_cast<int>(index)].id()) return worker.get();
+    const bool taken = std::any_of(placed.begin(), placed.end(),
+                                   [&](const auto& other) { return other.id() == worker->id(); });
+    if (found == nullptr && !taken) found = worker.get();
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<int> least_slots(const JobGraph& graph, const wire::JobOptions& options) {
@@ -106,15 +151,46 @@ Result<Placement> place_job(const JobGraph& graph, const wire::JobOptions& optio
   if (!placed.ok()) return placed.status();
   HUMMER_ASSERT(placed->task_managers.size() == placement.parts.size());
   for (std::size_t i = 0; i < placement.parts.size(); ++i) {
-    const PlacedTaskManager& manager = placed->task_managers[i];
-    std::vector<std::uint32_t>& slots = placement.parts[i].slots;
-    slots.assign(manager.used_slots.begin(), manager.used_slots.end());
-    placement.slots += static_cast<std::uint32_t>(slots.size());
-    slots.insert(slots.end(), manager.extra_slots.begin(), manager.extra_slots.end());
+    placement.parts[i].slots = slots_on(placed->task_managers[i]);
+    placement.slots += static_cast<std::uint32_t>(placed->task_managers[i].used_slots.size());
   }
+  placement.regions = find_regions(graph, options, *placed);
   placement.parallelism = placed->parallelism;
   placement.execution_hash = execution_hash(*placed);
   return placement;
+}
+
+Result<std::uint64_t> replace_workers(const JobGraph& graph, const wire::JobOptions& options,
+                                      std::uint64_t library_hash, const WorkerTable& workers,
+                                      const std::vector<std::size_t>& gone,
+                                      std::vector<Placement::Part>& parts, PlacedWorkers& placed) {
+  PlacedWorkers instead = placed;
+  std::vector<std::uint64_t> sessions;
+  for (const std::size_t index : gone) {
+    wire::PlacedWorker& worker = instead[static_cast<int>(index)];
+    const std::vector<std::uint32_t>& slots = parts[index].slots;
+    const auto own_slots = static_cast<std::size_t>(std::count_if(
+        slots.begin(), slots.end(), [&](std::uint32_t slot) { return slot < worker.slots(); }));
+    const Worker* const found = successor(workers, library_hash, instead, index, own_slots);
+    if (found == nullptr) {
+      return Status(ErrorCode::not_enough_slots,
+                    fmt::format("no TaskManager has {} free slots, as '{}' had for the job",
+                                own_slots, worker.id()));
+    }
+    Chosen chosen{found, 0, {}};
+    for (std::size_t i = 0; i < own_slots; ++i) HUMMER_ASSERT(take_slot(chosen));
+    worker.Clear();
+    describe(chosen, worker);
+    sessions.push_back(found->session);
+  }
+  const Result<ExecutionGraph> again = place_on_cluster(graph, instead, options);
+  if (!again.ok()) return again.status();
+  HUMMER_ASSERT(again->task_managers.size() == parts.size());
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    parts[gone[i]] = {sessions[i], slots_on(again->task_managers[gone[i]])};
+  }
+  placed = std::move(instead);
+  return execution_hash(*again);
 }
 
 }  // namespace hummer

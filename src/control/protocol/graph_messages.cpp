@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <hummer/windows.hpp>
 
 #include "graph/fingerprint.hpp"
 
@@ -263,6 +264,7 @@ void to_message(const CheckpointOptions& options, wire::Checkpointing& message) 
   message.set_restore(options.restore);
   message.set_allow_dropped_state(options.allow_dropped_state);
   message.set_unaligned(options.unaligned);
+  message.set_alignment_timeout_ms(options.alignment_timeout_ms);
 }
 
 CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
@@ -278,6 +280,7 @@ CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
   options.restore = message.restore();
   options.allow_dropped_state = message.allow_dropped_state();
   options.unaligned = message.unaligned();
+  options.alignment_timeout_ms = message.alignment_timeout_ms();
   return options;
 }
 
@@ -327,8 +330,8 @@ Status validate(const wire::Checkpointing& options) {
     return refuse("a job that begins with a checkpoint needs a directory for its own");
   }
   if (!is_duration(options.interval_ms()) || !is_duration(options.minimum_pause_ms()) ||
-      !is_duration(options.timeout_ms())) {
-    return refuse("interval, pause and timeout are from 0 to 10^12 ms");
+      !is_duration(options.timeout_ms()) || !is_duration(options.alignment_timeout_ms())) {
+    return refuse("interval, pause and timeouts are from 0 to 10^12 ms");
   }
   return {};
 }
@@ -369,6 +372,10 @@ Status validate(const wire::JobOptions& options) {
   }
   if (options.spin_us() < -1 || options.spin_us() > 1'000'000'000) {
     return outside("spin_us", options.spin_us(), 1'000'000'000);
+  }
+  if (options.window_strategy() > static_cast<std::uint32_t>(WindowStrategy::partial)) {
+    return {ErrorCode::invalid_configuration,
+            "the window strategy is none that this JobManager knows"};
   }
   if (options.partial_state_bytes() > std::uint64_t{1} << 50) {
     return {ErrorCode::invalid_configuration, "partial_state_bytes is above 2^50"};

@@ -134,6 +134,13 @@ TEST(GraphMessages, OptionsHaveLimits) {
   options.set_parallelism(0);
   options.set_total_slots(UINT32_MAX);
   EXPECT_FALSE(validate(options).ok());
+  options.set_total_slots(0);
+  EXPECT_TRUE(validate(options).ok());
+  options.set_window_strategy(3);
+  EXPECT_FALSE(validate(options).ok());
+  options.set_window_strategy(2);
+  options.mutable_checkpointing()->set_alignment_timeout_ms(-1);
+  EXPECT_FALSE(validate(options).ok());
 }
 
 }  // namespace

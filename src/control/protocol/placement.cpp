@@ -48,6 +48,10 @@ PlacementOptions placement_options(const wire::JobOptions& options) {
   return placement;
 }
 
+RegionOptions region_options(const wire::JobOptions& options) {
+  return {.thread_per_slot = options.pin_slots() || options.spin_us() < 0};
+}
+
 Status check_connected_pairs(const JobGraph& graph, const std::vector<int>& parallelism) {
   HUMMER_ASSERT(parallelism.size() == graph.vertices.size());
   std::int64_t pairs = 0;

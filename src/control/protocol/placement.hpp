@@ -13,6 +13,7 @@
 
 #include "control/protocol/control.pb.h"
 #include "graph/execution_graph.hpp"
+#include "graph/regions.hpp"
 
 namespace hummer {
 
@@ -23,6 +24,7 @@ inline constexpr std::int64_t max_connected_pairs = 1'000'000;
 using PlacedWorkers = google::protobuf::RepeatedPtrField<wire::PlacedWorker>;
 
 PlacementOptions placement_options(const wire::JobOptions& options);
+RegionOptions region_options(const wire::JobOptions& options);
 
 // limit_exceeded when the job is too wide to be placed at all. REQUIRES: one number per vertex.
 Status check_connected_pairs(const JobGraph& graph, const std::vector<int>& parallelism);

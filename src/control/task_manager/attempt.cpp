@@ -44,6 +44,7 @@ EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform*
   options.pin_slots = wanted.pin_slots();
   options.chaining = wanted.chaining();
   if (wanted.partial_state_bytes() != 0) options.partial_state_bytes = wanted.partial_state_bytes();
+  options.window_strategy = static_cast<WindowStrategy>(wanted.window_strategy());
   // Operators and sinks differ where state is saved.
   options.checkpoints = checkpoint_options_from(wanted.checkpointing());
   options.quiet = true;
@@ -97,7 +98,8 @@ Attempt::~Attempt() {
 
 void Attempt::start() {
   executor_ = surroundings_.platform->make_executor(
-      {.name = fmt::format("job-{}-{}", id_.job, id_.attempt)});
+      {.name = id_.region == 0 ? fmt::format("job-{}-{}", id_.job, id_.attempt)
+                               : fmt::format("job-{}.{}-{}", id_.job, id_.region, id_.attempt)});
   executor_->spawn(run());
 }
 
@@ -245,10 +247,17 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
 Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph& job) const {
   const std::string& path = message_.restore_path();
   Files& files = surroundings_.platform->files();
-  const Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, path);
+  Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, path);
   if (!metadata.ok()) return metadata.status();
   HUMMER_TRY(
       check_restorable(*metadata, job, message_.options().checkpointing().allow_dropped_state()));
+  if (metadata->fingerprint == job.fingerprint) {
+    // Vertices are numbered as here: files of other regions need not be read.
+    const std::vector<int> regions = regions_of(job, region_options(message_.options()));
+    std::erase_if(metadata->files, [&](const CheckpointFile& file) {
+      return file.vertex < regions.size() && !is_own(regions[file.vertex]);
+    });
+  }
   return load_state(files, path, *metadata);
 }
 
@@ -263,6 +272,9 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
     for (const wire::DataAddress& address : worker.data_addresses()) {
       peer.addresses.push_back({address.interface(), address.address()});
     }
+  }
+  for (const int region : regions_of(graph, region_options(message_.options()))) {
+    options.vertices.push_back(is_own(region));
   }
   options.channel_job = surroundings_.job_manager ^ id_.job;
   options.channel_attempt = id_.attempt;
@@ -291,7 +303,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.guarantee = job.checkpoints.guarantee;
   options.unaligned = job.checkpoints.unaligned;
   writer_ = std::make_unique<SnapshotWriter>(
-      *surroundings_.platform, graph.fingerprint,
+      *surroundings_.platform, graph.fingerprint, job.checkpoints.begins_aligned(),
       [this](SnapshotNews news) { snapshot_news(std::move(news)); });
   options.on_snapshot = [this](const ExecutionTask& task, TaskSnapshot snapshot) {
     writer_->snapshot_taken(task, std::move(snapshot));
@@ -321,7 +333,7 @@ void Attempt::tell_tasks() {
   if (checkpoints_.begun() > told_begun_) {
     told_begun_ = checkpoints_.begun();
     writer_->begin(told_begun_, checkpoints_.path());
-    deployment_->trigger(told_begun_, checkpoints_.savepoint());
+    deployment_->trigger(told_begun_, checkpoints_.savepoint(), checkpoints_.overtakes());
   }
   if (checkpoints_.finished()) deployment_->finish_committed();
 }
@@ -336,7 +348,10 @@ void Attempt::snapshot_news(SnapshotNews news) {
       wire::SnapshotReport& report = snapshots_[task];
       report.set_checkpoint(news.checkpoint);
       report.set_task(task);
-      if (news.status.ok()) {
+      report.set_passed(news.passed);
+      if (news.passed) {
+        // The file follows.
+      } else if (news.status.ok()) {
         std::string bytes;
         ByteWriter out(bytes);
         Codec<CheckpointFile>::encode(news.file, out);
@@ -522,6 +537,7 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
   wire::AttemptReport report;
   report.set_job(id_.job);
   report.set_attempt(id_.attempt);
+  report.set_region(id_.region);
   for (std::string& text : stuck(now)) report.add_stuck(std::move(text));
   const std::lock_guard lock(mutex_);
   report.set_state(state_);

@@ -1,4 +1,5 @@
-// Attempt: this process's part of one run of a job, from its deployment message to its end.
+// Attempt: this process's part of one run of a region of a job, from its deployment message to its
+// end. Most jobs are one region (graph/regions.hpp); of others it runs the tasks of its own only.
 //
 //   library (asked for, when it is not loaded) → the job function builds the stream graph → job
 //   graph, whose fingerprint must be the JobManager's → placement, whose hash must be too →
@@ -128,6 +129,7 @@ class Attempt {
   Result<Graphs> build_graphs(JobFunction function) const;
   Result<DeploymentOptions> deployment_options(const JobGraph& job);
   Result<std::shared_ptr<const RestoredState>> read_state(const JobGraph& job) const;
+  bool is_own(int region) const { return region == static_cast<int>(id_.region); }
   void snapshot_news(SnapshotNews news);
   // Hands checkpoints_ on to the tasks. REQUIRES: mutex_.
   void tell_tasks();

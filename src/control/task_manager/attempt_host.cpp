@@ -36,7 +36,7 @@ bool AttemptHost::apply(const wire::JobManagerState& state) {
   if (table_.apply(state, actions) != AttemptTable::Verdict::applied) return false;
   carry_out(std::move(actions));
   for (const wire::Assignment& assignment : state.assignments()) {
-    const auto at = attempts_.find({assignment.job(), assignment.attempt()});
+    const auto at = attempts_.find({assignment.job(), assignment.attempt(), assignment.region()});
     if (at == attempts_.end()) continue;
     at->second->log_lines_seen(assignment.log_lines_seen());
     if (assignment.has_checkpoints()) at->second->follow(assignment.checkpoints());
@@ -105,6 +105,7 @@ std::vector<wire::AttemptReport> AttemptHost::reports(Nanoseconds now) {
     wire::AttemptReport& report = all.emplace_back();
     report.set_job(id.job);
     report.set_attempt(id.attempt);
+    report.set_region(id.region);
     report.set_state(phase == AttemptTable::Phase::never_ran ? wire::ATTEMPT_CANCELLED
                                                              : wire::ATTEMPT_PREPARING);
   }

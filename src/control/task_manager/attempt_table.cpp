@@ -8,7 +8,8 @@
 namespace hummer {
 
 std::string to_string(const AttemptId& id) {
-  return "job " + std::to_string(id.job) + ", attempt " + std::to_string(id.attempt);
+  const std::string region = id.region == 0 ? "" : ", region " + std::to_string(id.region);
+  return "job " + std::to_string(id.job) + region + ", attempt " + std::to_string(id.attempt);
 }
 
 void AttemptTable::begin_session(std::uint64_t session) {
@@ -32,7 +33,7 @@ AttemptTable::Verdict AttemptTable::apply(const wire::JobManagerState& state, Ac
 
   for (auto& [id, entry] : entries_) entry.named = false;
   for (const wire::Assignment& assignment : state.assignments()) {
-    const AttemptId id{assignment.job(), assignment.attempt()};
+    const AttemptId id{assignment.job(), assignment.attempt(), assignment.region()};
     Entry& entry = entries_[id];  // wanted, when it is new
     entry.named = true;
     if (entry.phase == Phase::wanted && assignment.has_deployment()) {
@@ -74,15 +75,16 @@ void AttemptTable::drop_unnamed(Actions& actions) {
   }
 }
 
-bool AttemptTable::job_is_live(std::uint64_t job) const {
-  return std::any_of(entries_.begin(), entries_.end(), [job](const auto& entry) {
-    return entry.first.job == job && entry.second.phase == Phase::live;
+bool AttemptTable::region_is_live(const AttemptId& of) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&of](const auto& entry) {
+    const AttemptId& id = entry.first;
+    return id.job == of.job && id.region == of.region && entry.second.phase == Phase::live;
   });
 }
 
 void AttemptTable::start_what_can(Actions& actions) {
   for (auto& [id, entry] : entries_) {
-    if (entry.phase != Phase::held_back || job_is_live(id.job)) continue;
+    if (entry.phase != Phase::held_back || region_is_live(id)) continue;
     entry.phase = Phase::live;
     actions.start.push_back(
         {id, std::exchange(entry.deployment, {}), entry.wish == wire::WISH_STOP});

@@ -5,7 +5,7 @@
 // when an attempt has ended.
 //
 //   wanted ──deployment──▶ live ──ended()──▶ ended ──not named any more──▶ forgotten
-//        (held_back first, while another attempt of the job is live)
+//        (held_back first, while another attempt of the region is live)
 //
 // A wish only ever grows: run < stop < cancel. What was assigned but never began ends without
 // having run: as never_ran when the JobManager wants it cancelled, else forgotten at once.
@@ -26,16 +26,17 @@ namespace hummer {
 struct AttemptId {
   std::uint64_t job = 0;
   std::uint32_t attempt = 0;
+  std::uint32_t region = 0;  // of the job (graph/regions.hpp)
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
-// "job 7, attempt 2"
+// "job 7, attempt 2"; of a region but the first: "job 7, region 1, attempt 2"
 std::string to_string(const AttemptId& id);
 
 class AttemptTable {
  public:
   enum class Phase {
     wanted,     // assigned without its deployment
-    held_back,  // with it, but another attempt of the job is live
+    held_back,  // with it, but another attempt of the region is live
     live,       // started, has not ended
     ended,
     never_ran,  // cancelled before it was started
@@ -84,7 +85,7 @@ class AttemptTable {
     wire::Deployment deployment;  // of held_back
   };
 
-  bool job_is_live(std::uint64_t job) const;
+  bool region_is_live(const AttemptId& of) const;
   void apply_wish(const AttemptId& id, Entry& entry, wire::Wish wish, Actions& actions);
   void drop_unnamed(Actions& actions);
   void start_what_can(Actions& actions);

@@ -95,6 +95,8 @@ Deployment::Slot& Deployment::slot_of(const ExecutionTask& task) {
 }
 
 bool Deployment::is_here(const ExecutionTask& task) const {
+  const std::vector<bool>& vertices = options_.vertices;
+  if (!vertices.empty() && !vertices[static_cast<std::size_t>(task.vertex)]) return false;
   return is_alone() || task.task_manager == options_.task_manager;
 }
 
@@ -219,8 +221,8 @@ void Deployment::for_each_chain(Function&& function) {
   }
 }
 
-void Deployment::trigger(std::uint64_t checkpoint, bool savepoint) {
-  const bool overtakes = !savepoint && this->overtakes();
+void Deployment::trigger(std::uint64_t checkpoint, bool savepoint, bool overtakes) {
+  overtakes = overtakes && !savepoint && this->overtakes();
   for_each_chain([&](StreamTask& task) {
     if (task.chain().has_source()) task.trigger(checkpoint, savepoint, overtakes);
   });

@@ -66,6 +66,8 @@ struct DeploymentOptions {
   // of all TaskManagers listen (the own ones too), in the graph's order.
   DataPlane* data_plane = nullptr;
   std::vector<DeploymentPeer> peers;
+  // By id: those whose tasks run in this deployment; empty: all. No channel leads to the others.
+  std::vector<bool> vertices;
   std::optional<std::uint64_t> channel_job;  // absent: the job graph's fingerprint
   std::uint32_t channel_attempt = 0;
   // Snapshots: what a task's operators wrote, on the slots' threads. Empty: the job takes none.
@@ -89,6 +91,10 @@ struct DeploymentOptions {
   std::string spill_directory;
 };
 
+// Whether barriers may overtake records: one that does saves a record once, and a record of a
+// broadcast edge is in flight to some subtasks and with others already. There they align.
+bool can_overtake(const JobGraph& job);
+
 // A failure that may only follow from another task's, here or in another process.
 bool is_consequence(const Status& status);
 
@@ -106,10 +112,10 @@ class Deployment {
   void cancel();
   // As if a task had failed.
   void fail(Status status);
-  // With snapshots: sources send the barrier (that of a savepoint never overtakes, and its
-  // snapshots are whole); operators may commit; tasks that have ended may finish. Any thread, after
-  // start().
-  void trigger(std::uint64_t checkpoint, bool savepoint);
+  // With snapshots: sources send the barrier (where options.unaligned allows it one that overtakes
+  // records; the snapshots of a savepoint are whole); operators may commit; tasks that have ended
+  // may finish. Any thread, after start().
+  void trigger(std::uint64_t checkpoint, bool savepoint, bool overtakes);
   void commit(std::uint64_t checkpoint);
   void finish_committed();
   // Sources send nothing behind the barrier of this checkpoint; 0: they go on.

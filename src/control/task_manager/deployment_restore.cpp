@@ -38,12 +38,14 @@ Status Deployment::restore_tasks() {
   return {};
 }
 
-// A barrier that overtakes saves a record once, and one of a broadcast edge is in flight to some
-// subtasks and with others already: there it aligns.
+bool can_overtake(const JobGraph& job) {
+  return std::none_of(job.edges.begin(), job.edges.end(),
+                      [](const JobEdge& edge) { return edge.routing == Routing::broadcast; });
+}
+
 bool Deployment::overtakes() const {
   return options_.unaligned && options_.guarantee == Guarantee::exactly_once &&
-         std::none_of(job_graph_.edges.begin(), job_graph_.edges.end(),
-                      [](const JobEdge& edge) { return edge.routing == Routing::broadcast; });
+         can_overtake(job_graph_);
 }
 
 Status Deployment::check_in_flight() const {

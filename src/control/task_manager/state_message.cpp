@@ -32,6 +32,7 @@ wire::TaskManagerState StateMessages::build(std::vector<wire::AttemptReport> rep
     wire::AttemptKey& key = *state.add_wanted();
     key.set_job(id.job);
     key.set_attempt(id.attempt);
+    key.set_region(id.region);
   }
   return state;
 }
@@ -43,7 +44,7 @@ void StateMessages::leave_out_seen_figures(wire::AttemptReport& report) {
     const std::string text = vertex.SerializeAsString();
     figures += std::to_string(text.size()) + ":" + text;
   }
-  Sent& sent = attempts_[{report.job(), report.attempt()}];
+  Sent& sent = attempts_[{report.job(), report.attempt(), report.region()}];
   if (sent.figures != figures) {
     sent = {std::move(figures), sequence_, false};
   } else if (sent.seen && !has_ended(report.state())) {
