@@ -74,6 +74,8 @@ class ColdStore {
   // The key's value, as it was written last; false: there is none.
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
   virtual std::unique_ptr<ColdScan> scan() = 0;
+  // From this place in the order on. Reads little at a time: for scans that are held for long.
+  virtual Result<std::unique_ptr<ColdScan>> scan_from(std::uint64_t hash, std::string_view key) = 0;
   virtual void clear() = 0;
 };
 
