@@ -76,7 +76,8 @@ class MergingScan final : public ColdScan {
       Result<bool> found = step();
       if (!found.ok()) return found.status().with_context(name_);
       if (!*found) return false;
-      if (entry_.removed && !keep_removed_) continue;
+      // Where values are combined nothing hides below one that is dead.
+      if (entry_.removed && (!keep_removed_ || options_.combine)) continue;
       return true;
     }
   }

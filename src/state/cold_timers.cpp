@@ -41,21 +41,21 @@ Status ColdTimers::add(std::vector<Wake> wakes) {
       both = value;
       return true;
     };
-    store_ = make_cold_store(*context_,
-                             {.combine = newer, .is_dead = [this](std::string_view value) {
-                                Timestamp time = 0;
-                                ByteReader in(value);
-                                return !in.get_value(time) || time < needed_from_;
-                              }});
+    store_ =
+        make_cold_store(*context_, {.combine = newer, .is_dead = [this](std::string_view value) {
+                                      Timestamp time = 0;
+                                      ByteReader in(value);
+                                      return !in.get_value(time) || time < needed_from_;
+                                    }});
   }
   const Wake first = has_next_ ? std::min(next_, wakes.front()) : wakes.front();
   needed_from_ = first.time;
   HUMMER_TRY(store_->begin_run(wakes.size()));
   for (const Wake& wake : wakes) {
-    HUMMER_TRY(store_->add(
-        {.hash = place_of(wake.time),
-         .key = wake.key,
-         .value = {reinterpret_cast<const char*>(&wake.time), sizeof wake.time}}));
+    HUMMER_TRY(
+        store_->add({.hash = place_of(wake.time),
+                     .key = wake.key,
+                     .value = {reinterpret_cast<const char*>(&wake.time), sizeof wake.time}}));
   }
   HUMMER_TRY(store_->finish_run());
   Result<std::unique_ptr<ColdScan>> scan = store_->scan_from(place_of(first.time), first.key);

@@ -43,6 +43,7 @@ class KeyedWindowOperator final : public Operator {
   using States = WindowStates<Accumulator, typename Trigger::State>;
   using Window = typename States::Window;
   using InHand = typename States::InHand;
+  static constexpr Timestamp not_queued = States::Cell::not_queued;
   static constexpr bool sessions = std::is_same_v<Windows, SessionWindows>;
   static constexpr bool global = std::is_same_v<Windows, GlobalWindows>;
 
@@ -192,6 +193,12 @@ class KeyedWindowOperator final : public Operator {
   }
   // The session that holds `own`: it may join several.
   Window& merged(std::vector<Window>& windows, const TimeWindow& own) {
+    if (windows.size() == 1 && windows[0].window.start_ms < own.end_ms &&
+        own.start_ms < windows[0].window.end_ms) {  // most of the time
+      TimeWindow& only = windows[0].window;
+      only = {std::min(only.start_ms, own.start_ms), std::max(only.end_ms, own.end_ms)};
+      return windows[0];
+    }
     Window* into = nullptr;
     TimeWindow whole = own;
     std::sort(windows.begin(), windows.end(),
@@ -259,31 +266,33 @@ class KeyedWindowOperator final : public Operator {
     return kind == TimerKind::event ? window.event_timer : window.processing_timer;
   }
   // When the window is to be looked at: its trigger asked for it, or it is forgotten.
-  std::optional<Timestamp> wanted(Window& window, TimerKind kind) const {
+  Timestamp wanted(Window& window, TimerKind kind) const {
     const Timestamp time = asked(window, kind);
     if (kind == own_kind()) return std::min(time, forgotten_at(window));
     // At the end of time only what must come at the end of the stream.
-    return time == end_of_time ? std::nullopt : std::optional(time);
+    return time == end_of_time ? not_queued : time;
   }
-  void move_timer(InHand& in_hand, TimerKind kind, std::optional<Timestamp> time) {
-    std::optional<Timestamp>& queued = in_hand.queued(kind);
+  static bool is_earlier(Timestamp time, Timestamp queued) {
+    return time != not_queued && (queued == not_queued || time < queued);
+  }
+  void move_timer(InHand& in_hand, TimerKind kind, Timestamp time) {
+    Timestamp& queued = in_hand.queued(kind);
     if (queued == time) return;
-    if (queued) store_.delete_timer(kind, *queued);
-    if (time) store_.set_timer(kind, *time);
+    if (queued != not_queued) store_.delete_timer(kind, queued);
+    if (time != not_queued) store_.set_timer(kind, time);
     queued = time;
   }
   void queue(InHand& in_hand, Window& window) {
     for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
-      const std::optional<Timestamp> time = wanted(window, kind);
-      const std::optional<Timestamp> queued = in_hand.queued(kind);
-      if (time && (!queued || *time < *queued)) move_timer(in_hand, kind, time);
+      const Timestamp time = wanted(window, kind);
+      if (is_earlier(time, in_hand.queued(kind))) move_timer(in_hand, kind, time);
     }
   }
   void queue_earliest(InHand& in_hand, TimerKind kind) {
-    std::optional<Timestamp> earliest;
+    Timestamp earliest = not_queued;
     for (Window& window : in_hand.windows()) {
-      const std::optional<Timestamp> time = wanted(window, kind);
-      if (time && (!earliest || *time < *earliest)) earliest = time;
+      const Timestamp time = wanted(window, kind);
+      if (is_earlier(time, earliest)) earliest = time;
     }
     move_timer(in_hand, kind, earliest);
   }
@@ -308,11 +317,11 @@ class KeyedWindowOperator final : public Operator {
   // Of the key in hand the first window that comes due at `time`; others have their turn next.
   void look_at_first(TimerKind kind, Timestamp time, Output& out) {
     InHand in_hand(states_, store_.obtain_entry());
-    in_hand.queued(kind).reset();
+    in_hand.queued(kind) = not_queued;
     Window* first = nullptr;
     for (Window& window : in_hand.windows()) {
-      const std::optional<Timestamp> own = wanted(window, kind);
-      if (!own || *own > time) continue;
+      const Timestamp own = wanted(window, kind);
+      if (own == not_queued || own > time) continue;
       if (first == nullptr || window.window.start_ms < first->window.start_ms) first = &window;
     }
     if (first != nullptr) look_at(in_hand, *first, kind, time, out);

@@ -53,7 +53,8 @@ class ColdScan {
 struct ColdStoreOptions {
   // Writes what both are together; false: not valid. Empty: the newer value counts.
   std::function<bool(std::string_view older, std::string_view newer, std::string& both)> combine;
-  // Of values: whether this one may be forgotten when runs are merged.
+  // Of values: whether this one may be forgotten when runs are merged. With `combine`: and what
+  // older runs have of its key, too.
   std::function<bool(std::string_view value)> is_dead;
 };
 

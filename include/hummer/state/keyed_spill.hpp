@@ -26,6 +26,7 @@
 #include <hummer/state/cold_store.hpp>
 #include <hummer/state/cold_timers.hpp>
 #include <hummer/state/keyed_backend.hpp>
+#include <hummer/state/keyed_timers.hpp>
 #include <hummer/state/ordered_key.hpp>
 
 namespace hummer {

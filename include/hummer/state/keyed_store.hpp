@@ -53,7 +53,8 @@ class KeyedStore final : public KeyedBackend {
 
   struct Entry : KeyedEntry {
     OwnedKey key{};
-    std::conditional_t<by_text || by_value, std::type_identity<void>, std::string> bytes{};
+    [[no_unique_address]] std::conditional_t<by_text || by_value, std::type_identity<void>,
+                                             std::string> bytes{};
     TimersOfKey* timers = nullptr;  // null: none
     SpillMarks marks;
   };

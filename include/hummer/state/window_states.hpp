@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,9 @@ struct WindowCell {
     Timestamp processing_timer = end_of_time;
   };
   std::vector<Window> windows;
-  std::array<std::optional<Timestamp>, 2> queued;  // by TimerKind
+  std::array<Timestamp, 2> queued{not_queued, not_queued};  // by TimerKind
 
+  static constexpr Timestamp not_queued = no_timestamp;
   static constexpr bool uses_heap = true;
 
   bool empty() const { return windows.empty(); }
@@ -46,19 +46,13 @@ struct WindowCell {
     return bytes;
   }
   void encode(ByteWriter& out) const {
-    for (const std::optional<Timestamp>& time : queued) {
-      out.put_value(static_cast<std::uint8_t>(time.has_value()));
-      out.put_value(time.value_or(0));
-    }
+    for (const Timestamp time : queued) out.put_value(time);
     out.put_value(static_cast<std::uint32_t>(windows.size()));
     for (const Window& window : windows) encode_window(window, out);
   }
   bool decode(ByteReader& in) {
-    for (std::optional<Timestamp>& time : queued) {
-      std::uint8_t present = 0;
-      Timestamp value = 0;
-      if (!in.get_value(present) || present > 1 || !in.get_value(value)) return false;
-      if (present != 0) time = value;
+    for (Timestamp& time : queued) {
+      if (!in.get_value(time)) return false;
     }
     std::uint32_t count = 0;
     if (!in.get_value(count)) return false;
@@ -113,9 +107,8 @@ class WindowStates final : public detail::StateOf<detail::WindowCell<Accumulator
       if (were_some_ == cell_.empty()) entry_.live += were_some_ ? ~0u : 1u;
     }
     std::vector<Window>& windows() { return cell_.windows; }
-    std::optional<Timestamp>& queued(TimerKind kind) {
-      return cell_.queued[static_cast<std::size_t>(kind)];
-    }
+    // Cell::not_queued: there is no timer.
+    Timestamp& queued(TimerKind kind) { return cell_.queued[static_cast<std::size_t>(kind)]; }
 
    private:
     KeyedEntry& entry_;
