@@ -38,7 +38,7 @@ class FiredTimers {
   }
 
  private:
-  static constexpr std::size_t timers_per_look = 1024;
+  static constexpr std::size_t timers_per_look = 64;
   std::size_t fired_ = 0;
 };
 

@@ -104,7 +104,8 @@ class KeyedSpill {
     const ColdTimers& wakes = wakes_of(kind);
     return wakes.empty() ? end_of_time : wakes.next().time;
   }
-  // Fetches the keys whose timers may come before all that are in memory, up to `limit`.
+  // Fetches the keys whose timers may come before all that are in memory, up to `limit`. Those that
+  // were woken for nothing (sessions that have grown) make room for each other.
   void wake_keys(TimerKind kind, Timestamp limit) {
     using OwnedKey = typename Store::OwnedKey;
     ColdTimers& wakes = wakes_of(kind);
@@ -114,6 +115,9 @@ class KeyedSpill {
       failure_ = wakes.pass();
       if (!failure_.ok()) throw StateUnavailable();
       store_.wake(key);
+      if (++woken_ % keys_per_look != 0) continue;
+      failure_ = keep_within_share();
+      if (!failure_.ok()) throw StateUnavailable();
     }
   }
 
@@ -149,6 +153,7 @@ class KeyedSpill {
 
  private:
   using Entry = typename Store::Entry;
+  static constexpr std::size_t keys_per_look = 64;
   static constexpr std::size_t index_bytes = 32;  // of an entry, about
 
   // What is in use; slabs are not given back, so they have held this much at some time.
@@ -251,8 +256,9 @@ class KeyedSpill {
   bool limited_ = false;
   std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
   std::size_t heap_bytes_ = 0;
-  std::size_t hand_ = 0;              // of the clock
-  std::unique_ptr<ColdStore> cold_;   // null: nothing has ever been on disk
+  std::size_t hand_ = 0;             // of the clock
+  std::unique_ptr<ColdStore> cold_;  // null: nothing has ever been on disk
+  std::size_t woken_ = 0;
   std::array<ColdTimers, 2> wakes_;   // by TimerKind, of keys that are on disk
   std::unique_ptr<ColdScan> frozen_;  // of the snapshot under way
   std::string value_;
