@@ -1,13 +1,15 @@
 // checkpoint_stall: how long a record may have to wait because of a snapshot of large state.
 //
 //   checkpoint_stall --keys 60000000 --touched 600000 --records 200000000 [--rate 20000000]
-//                    [--checkpoint-dir DIR --checkpoint-interval-ms 4000 ...]
+//                    [--form count|windows] [--checkpoint-dir DIR --checkpoint-interval-ms 4000
+//                    ...]
 //
-// A running count per key: first every key once, then so many records for --touched of them (as
-// good as random; 0: all), in all --rate a second (0: as fast as it goes). The sink looks at the
-// clock at every batch: the longest time between two, behind the first phase, is the longest that a
-// record waited for anything. One line of JSON: records and seconds of the second phase,
-// longest_gap_ms, gaps_over_5_ms, and the same of the first phase as fill_*.
+// A running count per key, or a window per key that its trigger puts out with every record: first
+// every key once, then so many records for --touched of them (as good as random; 0: all), in all
+// --rate a second (0: as fast as it goes). The sink looks at the clock at every batch: the longest
+// time between two, behind the first phase, is the longest that a record waited for anything. One
+// line of JSON: records and seconds of the second phase, longest_gap_ms, gaps_over_5_ms, and the
+// same of the first phase as fill_*.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -23,6 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Total = hummer::KeyValue<std::uint64_t, std::uint64_t>;
+using WindowTotal = hummer::Windowed<std::uint64_t, std::uint64_t>;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -42,11 +45,12 @@ struct Gaps {
   }
 };
 
-class GapSink final : public hummer::SinkFunction<Total> {
+template <typename Result>
+class GapSink final : public hummer::SinkFunction<Result> {
  public:
   GapSink(std::uint64_t keys, Gaps* fill, Gaps* steady)
       : keys_(keys), fill_(fill), steady_(steady) {}
-  hummer::Answer write(std::span<const Total> totals) override {
+  hummer::Answer write(std::span<const Result> totals) override {
     const Clock::time_point now = Clock::now();
     const double gap = seen_ == 0 ? 0 : seconds_between(last_, now);
     (seen_ < keys_ ? fill_ : steady_)->add(totals.size(), gap);
@@ -78,6 +82,17 @@ struct KeyOfIndex {
   }
 };
 
+template <typename Result>
+void measure(const hummer::DataStream<Result>& totals, std::uint64_t keys, Gaps* fill,
+             Gaps* steady) {
+  totals
+      .add_sink("gaps", hummer::make_operator_factory([=] {
+                  return std::make_unique<hummer::SinkFunctionOperator<Result>>(
+                      std::make_unique<GapSink<Result>>(keys, fill, steady));
+                }))
+      .parallelism(1);
+}
+
 void print(const char* prefix, const Gaps& gaps) {
   std::printf("\"%srecords\": %" PRIu64
               ", \"%sseconds\": %.3f, \"%slongest_gap_ms\": %.3f, "
@@ -93,20 +108,23 @@ int main(int argc, char** argv) {
   const std::uint64_t keys = std::stoull(env.argument_or("keys", "1000000"));
   const std::uint64_t touched = std::stoull(env.argument_or("touched", "0"));
   const std::uint64_t records = std::stoull(env.argument_or("records", "10000000"));
+  const std::string form = env.argument_or("form", "count");
   const double rate = std::stod(env.argument_or("rate", "0"));
   Gaps fill;
   Gaps steady;
-  env.generate(KeyOfIndex{keys, touched == 0 ? keys : touched},
-               {.count = keys + records,
-                .records_per_second = rate > 0 ? std::optional(rate) : std::nullopt})
-      .parallelism(1)
-      .key_by(hummer::identity)
-      .count(hummer::Emit::every_record)
-      .add_sink("gaps", hummer::make_operator_factory([&fill, &steady, keys] {
-                  return std::make_unique<hummer::SinkFunctionOperator<Total>>(
-                      std::make_unique<GapSink>(keys, &fill, &steady));
-                }))
-      .parallelism(1);
+  const auto by_key =
+      env.generate(KeyOfIndex{keys, touched == 0 ? keys : touched},
+                   {.count = keys + records,
+                    .records_per_second = rate > 0 ? std::optional(rate) : std::nullopt})
+          .parallelism(1)
+          .key_by(hummer::identity);
+  if (form == "windows") {
+    measure<WindowTotal>(
+        by_key.window(hummer::GlobalWindows{}).trigger(hummer::CountTrigger::of(1)).count(), keys,
+        &fill, &steady);
+  } else {
+    measure<Total>(by_key.count(hummer::Emit::every_record), keys, &fill, &steady);
+  }
   const hummer::JobResult result = env.execute("checkpoint stall");
   if (!result.ok()) return result.exit_code();
   std::printf("{");

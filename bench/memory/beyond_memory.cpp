@@ -1,11 +1,11 @@
 // beyond_memory: more keyed state than memory (run with and without --memory-limit).
 //
-//   beyond_memory --form count|process [--keys N] [--rounds N] [--memory-limit SIZE]
+//   beyond_memory --form count|process|sessions [--keys N] [--rounds N] [--memory-limit SIZE]
 //
 // Every key comes once per round, each round in another order without any locality: nothing that a
 // cache likes. `count` is an aggregate (deltas go to disk), `process` reads and writes a state per
-// record. All results are checked. One line of JSON at the end, with the most memory that the
-// process has had.
+// record, `sessions` a window with a timer, all of which are due at the end. All results are
+// checked. One line of JSON at the end, with the most memory that the process has had.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -80,10 +80,21 @@ int main(int argc, char** argv) {
   const std::uint64_t keys = std::stoull(env.argument_or("keys", "1000000"));
   const std::uint64_t rounds = std::stoull(env.argument_or("rounds", "2"));
   Checksum total;
-  const auto keyed = env.generate(KeyOfIndex{keys}, {.count = keys * rounds, .timestamps = false})
-                         .key_by(hummer::identity);
+  const auto time_of_index = [](std::uint64_t index) {
+    return static_cast<hummer::Timestamp>(index);
+  };
+  const hummer::GeneratorOptions options{.count = keys * rounds, .timestamps = form == "sessions"};
+  const auto generated = form == "sessions" ? env.generate(KeyOfIndex{keys}, options, time_of_index)
+                                            : env.generate(KeyOfIndex{keys}, options);
+  const auto keyed = generated.key_by(hummer::identity);
+  const auto of_window = [](const hummer::Windowed<std::uint64_t, std::uint64_t>& one) {
+    return Count{one.key, one.value};
+  };
   const auto counts =
-      form == "process" ? keyed.process(CountInState{.rounds = rounds}) : keyed.count();
+      form == "process" ? keyed.process(CountInState{.rounds = rounds})
+      : form == "sessions"
+          ? keyed.window(hummer::SessionWindows::with_gap(INT64_C(1) << 40)).count().map(of_window)
+          : keyed.count();
   counts
       .add_sink("checksum", hummer::make_operator_factory([&total] {
                   return std::make_unique<hummer::SinkFunctionOperator<Count>>(

@@ -1,5 +1,6 @@
-// windows_hummer: a count per key and window, tumbling or sliding, through the
-// public API. One line of JSON at the end.
+// windows_hummer: a count per key and window, tumbling or sliding, or with --gap-ms by
+// sessions (the way of all windows with a state per key), through the public API. One line of JSON
+// at the end.
 #include <memory>
 #include <span>
 #include <string>
@@ -47,16 +48,20 @@ int main(int argc, char** argv) {
   work.size_ms = static_cast<std::int64_t>(number(env, "size-ms", 20'000));
   work.slide_ms = static_cast<std::int64_t>(number(env, "slide-ms", 20'000));
   const std::string strategy = env.argument_or("strategy", "automatic");
+  const auto gap_ms = static_cast<std::int64_t>(number(env, "gap-ms", 0));
   windows::Checksum total;
   const auto keyed = env.generate(windows::KeyOfIndex{work.keys},
                                   {.count = work.records, .watermark_interval = 1024},
                                   windows::TimeOfIndex{work.records_per_ms})
-                         .key_by(hummer::identity)
-                         .window(hummer::SlidingWindows::of(work.size_ms, work.slide_ms))
-                         .strategy(strategy == "partial"       ? hummer::WindowStrategy::partial
-                                   : strategy == "repartition" ? hummer::WindowStrategy::repartition
-                                                               : hummer::WindowStrategy::automatic);
-  keyed.count()
+                         .key_by(hummer::identity);
+  const auto counts =
+      gap_ms > 0 ? keyed.window(hummer::SessionWindows::with_gap(gap_ms)).count()
+                 : keyed.window(hummer::SlidingWindows::of(work.size_ms, work.slide_ms))
+                       .strategy(strategy == "partial"       ? hummer::WindowStrategy::partial
+                                 : strategy == "repartition" ? hummer::WindowStrategy::repartition
+                                                             : hummer::WindowStrategy::automatic)
+                       .count();
+  counts
       .add_sink("checksum", hummer::make_operator_factory([&total] {
                   return std::make_unique<hummer::SinkFunctionOperator<Result>>(
                       std::make_unique<ChecksumSink>(&total));

@@ -7,6 +7,8 @@
 #include <hummer/operators/window_join.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
+#include "operators/with_and_without_memory.hpp"
+
 namespace hummer {
 namespace {
 
@@ -46,8 +48,7 @@ void expect_ok(JoinHarness& harness) {
   harness.options().any_interleaving = true;
   harness.options().positions_max = 8;
   harness.options().expansion_max = 8;
-  const HarnessReport report = harness.run();
-  EXPECT_TRUE(report.ok()) << report.text();
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(WindowJoin, Tumbling) {

@@ -8,6 +8,8 @@
 #include <hummer/operators/top_n.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
+#include "operators/with_and_without_memory.hpp"
+
 namespace hummer {
 namespace {
 
@@ -28,8 +30,6 @@ auto keyed_factory(User user, RestoreOptions options = {}) {
 }
 
 using Row = std::pair<std::uint32_t, int>;
-
-void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
 
 // Emits the sum so far, the largest value, how many, the distinct values, all of them.
 struct AllKinds {
@@ -69,7 +69,7 @@ TEST(KeyedProcessOperator, EveryKindOfStateBelongsToItsKey) {
                                               {5, 13, 4, 3, 1, 5, 3, 5, 0},
                                               {-1, 9, 1, 1, 1, 9},
                                               {7, 14, 2, 1, 2, 7, 7}});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 // Puts out (key, time) when a timer fires; sets the ones that the records name.
@@ -104,14 +104,14 @@ TEST(KeyedProcessOperator, TimersFireByTimeThenKeyBeforeTheWatermark) {
       .record({7, 30})
       .watermark(50)
       .record({2, 90});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(KeyedProcessOperator, TimersThatAreSetAtTheEndDoNotFire) {
   OperatorHarness<Reading> harness(keyed_factory(Timers{}));
   harness.records({{1, 20}, {1, 30}});
   harness.output<Row>().records({{1, 20}, {1, 30}});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 struct ProcessingTimers {
@@ -131,7 +131,7 @@ TEST(KeyedProcessOperator, ProcessingTimers) {
   harness.options().element_nanoseconds = 1'000'000'000;
   harness.records({{3, 900}, {1, 10'000'000}}).idle().idle();
   harness.output<Row>().record({3, 1});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 // Emits on each timer as many records as the key says, resumably.
@@ -152,7 +152,7 @@ TEST(KeyedProcessOperator, ATimersHookMayAnswerMore) {
   OperatorHarness<Reading> harness(keyed_factory(Resumable{}));
   harness.records({{3, 0}, {2, 0}}).watermark(10);
   harness.output<Row>().records({{2, 0}, {2, 1}, {3, 0}, {3, 1}, {3, 2}});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 class Listed {
@@ -180,18 +180,18 @@ TEST(KeyedProcessOperator, AClassListsItsStates) {
   OperatorHarness<Reading> harness(keyed_factory(Listed(3)));
   harness.records({{1, 0}, {2, 0}, {1, 0}});
   harness.output<Row>().records({{1, 3}, {2, 3}, {1, 6}});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
   OperatorHarness<Reading> other(keyed_factory(Unlisted{}));
   other.record({1, 0});
   other.expect_failure("state 'sum' is not known to its operator");
-  expect_ok(other.run());
+  expect_ok_with_and_without_memory(other);
 }
 
 TEST(KeyedProcessOperator, Deduplicate) {
   OperatorHarness<Reading> harness(keyed_factory(Deduplicate<Reading>(0)));
   harness.records({{1, 5}, {2, 7}, {1, 3}, {3, 1}, {2, 7}});
   harness.output<Reading>().records({{1, 5}, {2, 7}, {3, 1}});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(KeyedProcessOperator, TopN) {
@@ -208,7 +208,7 @@ TEST(KeyedProcessOperator, TopN) {
       .record({10, 2, {1, 2}}, 19)
       .watermark(25);
   harness.output<Reading>(1).record({1, 100}, 9);
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Sessions, global and count windows, and triggers, under every schedule.
+// Sessions, global and count windows, and triggers, under every schedule, in memory and on disk.
 #include <hummer/operators/keyed_window.hpp>
 
 #include <hummer/operators/count_window.hpp>
 
 #include "operators/window_test_parts.hpp"
+#include "operators/with_and_without_memory.hpp"
 
 namespace hummer {
 namespace {
@@ -26,7 +27,7 @@ TEST(KeyedWindowOperator, SessionsGrowAndBecomeOne) {
   auto expected = harness.output<SumWindow>();
   expected.watermark(5).record({2, {3, 13}, 2}, 12).record({1, {0, 28}, 13}, 27).watermark(28);
   expected.record({1, {28, 38}, 16}, 37).watermark(49).record({1, {40, 50}, 32}, 49);
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(KeyedWindowOperator, LateRecordsOfSessions) {
@@ -40,14 +41,14 @@ TEST(KeyedWindowOperator, LateRecordsOfSessions) {
   expected.watermark(18).watermark(26);
   expected.record({3, {12, 22}, 9});
   expected.record({1, {0, 30}, 15});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(KeyedWindowOperator, GlobalWindowsGoOutAtTheEnd) {
   OperatorHarness<Sale> harness(sums(GlobalWindows{}));
   harness.record({1, 1}).record({2, 2}).watermark(5).record({1, 4});
   harness.output<SumWindow>().watermark(5).record({1, all_time, 5}).record({2, all_time, 2});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(KeyedWindowOperator, CountTriggerAndPurging) {
@@ -67,8 +68,8 @@ TEST(KeyedWindowOperator, CountTriggerAndPurging) {
       .watermark(3)
       .record({1, all_time, 24}, 5)
       .record({2, all_time, 34}, 6);
-  expect_ok(kept.run());
-  expect_ok(purged.run());
+  expect_ok_with_and_without_memory(kept);
+  expect_ok_with_and_without_memory(purged);
 }
 
 TEST(KeyedWindowOperator, ContinuousTriggerShowsWhatThereIsMeanwhile) {
@@ -79,7 +80,7 @@ TEST(KeyedWindowOperator, ContinuousTriggerShowsWhatThereIsMeanwhile) {
   expected.watermark(29).record({1, {0, 100}, 3}).watermark(31).watermark(50);
   expected.record({1, {0, 100}, 7}).watermark(95).record({1, {0, 100}, 15}).watermark(100);
   expected.record({1, {100, 200}, 16});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 // One of the author's own: as soon as the sum's first record is there, and never again.
@@ -101,7 +102,7 @@ TEST(KeyedWindowOperator, ATriggerOfOnesOwn) {
   auto expected = harness.output<SumWindow>();
   expected.record({1, {-10, 10}, 1}).record({1, {0, 20}, 1}).record({1, {10, 30}, 2});
   expected.watermark(20).record({1, {20, 40}, 8});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(KeyedWindowOperator, ProcessingTimeSessions) {
@@ -116,7 +117,7 @@ TEST(KeyedWindowOperator, ProcessingTimeSessions) {
       })
       .record({1, {}, 5})
       .record({2, {}, 2});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 struct Place {
@@ -145,7 +146,49 @@ TEST(KeyedWindowOperator, CompositeKeysAndKeptRecords) {
   harness.record({"a name longer than a short string", -0.0}, 4).record({"b", 1}, 2).watermark(8);
   auto expected = harness.output<std::string>();
   expected.record("b 1 until 7").watermark(8).record("a name longer than a short string 2 until 9");
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
+}
+
+// All windows of all keys in one go, and timers by window.
+TEST(KeyedWindowOperator, ReadsWhatVersion1Wrote) {
+  std::string piece;
+  ByteWriter old(piece);
+  old.put_value(std::uint8_t{1});
+  old.put_value(Timestamp{5});
+  old.put_value(std::uint64_t{2});
+  const auto put_window = [&](const TimeWindow& window, std::int64_t sum) {
+    old.put_value(window);
+    old.put_value(sum);
+    old.put_value(std::uint8_t{1});  // filled
+    old.put_value(std::uint8_t{0});  // the trigger's state
+    old.put_value(window.end_ms);
+    old.put_value(end_of_time);
+  };
+  old.put_value(std::int64_t{7});
+  old.put_value(std::uint32_t{2});
+  put_window({30, 40}, 3);
+  put_window({0, 12}, 4);
+  old.put_value(std::int64_t{-7});
+  old.put_value(std::uint32_t{1});
+  put_window({2, 12}, 5);
+  piece.resize(old.size());
+
+  FakeOperatorContext context;
+  const auto op = sums(SessionWindows::with_gap(10))->make();
+  Output out;
+  op->set_context(context);
+  op->declare(out);
+  ByteReader in(piece);
+  ASSERT_TRUE(op->restore(in).ok());
+  EXPECT_EQ(in.left(), 0u);
+  ASSERT_TRUE(op->open().ok());
+  ASSERT_EQ(op->watermark(20, out), Answer::done);
+  ASSERT_EQ(op->watermark(40, out), Answer::done);
+  std::vector<std::string> seen;
+  for (const SumWindow& one : out.batch().values<SumWindow>()) seen.push_back(describe_value(one));
+  const std::vector<SumWindow> expected{{-7, {2, 12}, 5}, {7, {0, 12}, 4}, {7, {30, 40}, 3}};
+  ASSERT_EQ(seen.size(), expected.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], describe_value(expected[i]));
 }
 
 auto count_sums(CountWindows windows) {
@@ -162,7 +205,7 @@ TEST(CountWindowOperator, EveryNRecordsOfAKey) {
   auto expected = harness.output<SumWindow>();
   expected.record({1, all_time, 5}, 12).watermark(12).record({2, all_time, 18}, 14);
   expected.record({1, all_time, 72}, 16);
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(CountWindowOperator, SlidingByRecords) {
@@ -174,11 +217,11 @@ TEST(CountWindowOperator, SlidingByRecords) {
     const std::int64_t first = std::max<std::int64_t>(0, end - 6);
     expected.record({1, all_time, (1 << end) - (1 << first)});
   }
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
   OperatorHarness<Sale> sparse(count_sums(CountWindows::of(1, 3)));
   for (std::int64_t i = 0; i < 7; ++i) sparse.record({1, i});
   sparse.output<SumWindow>().record({1, all_time, 2}).record({1, all_time, 5});
-  expect_ok(sparse.run());
+  expect_ok_with_and_without_memory(sparse);
 }
 
 }  // namespace

@@ -139,16 +139,6 @@ TEST(SpillingKeyedState, EveryKindOfStateComesBackFromDisk) {
   expect_ok(harness.run());
 }
 
-TEST(SpillingKeyedState, KeysWithTimersThatHaveNoRoomFailByName) {
-  const auto node = make_simulated_platform({.seed = 1});
-  OperatorHarness<Number> harness(keyed_factory(Everything{}));
-  without_memory(harness.options(), *node);
-  harness.options().with_snapshots = false;
-  harness.records({{1, -5}});
-  harness.expect_failure("the keys of operator 'operator under test' that have timers hold");
-  expect_ok(harness.run());
-}
-
 // Sums per key that live for 1000 ms after they were written last.
 struct FadingSum {
   ValueState<std::int64_t> sum{"sum", {.ttl_ms = 1000}};

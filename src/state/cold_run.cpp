@@ -104,7 +104,7 @@ Status ColdRun::read(std::size_t first, std::size_t end, std::string& space) con
   return {};
 }
 
-Status ColdRun::read_blocks(std::size_t first, std::string& space,
+Status ColdRun::read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
                             std::vector<std::pair<std::size_t, std::size_t>>& entries) const {
   const std::uint64_t offset = blocks_[first].offset;
   std::size_t end = first + 1;
@@ -116,6 +116,32 @@ Status ColdRun::read_blocks(std::size_t first, std::string& space,
                          static_cast<std::size_t>(block_end(block) - offset) - check_bytes);
   }
   return {};
+}
+
+Result<std::size_t> ColdRun::block_before(std::uint64_t hash, std::string_view key) const {
+  const auto lower = [this](std::uint64_t wanted) {
+    return static_cast<std::size_t>(
+        std::lower_bound(blocks_.begin(), blocks_.end(), wanted,
+                         [](const Block& block, std::uint64_t h) { return block.first_hash < h; }) -
+        blocks_.begin());
+  };
+  // Many blocks may begin with this hash: of those the last whose first key is not behind `key`.
+  std::size_t first = lower(hash);
+  std::size_t end = hash == UINT64_MAX ? blocks_.size() : lower(hash + 1);
+  std::string space;
+  while (first < end) {
+    const std::size_t middle = first + (end - first) / 2;
+    HUMMER_TRY(read(middle, middle + 1, space));
+    ColdEntry entry;
+    std::size_t position = 0;
+    HUMMER_ASSERT(read_cold_entry(space, position, entry));
+    if (entry.key <= key) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return first == 0 ? 0 : first - 1;
 }
 
 Result<bool> ColdRun::find(std::uint64_t hash, std::string_view key, std::string& space,

@@ -40,11 +40,12 @@ class ColdRun {
   // The entry of a key, into `space`, which the views point into; false: it has none here.
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& space,
                     ColdEntry& entry) const;
-  // Blocks from `first` on, at least one, as many as fit into read_bytes; verified.
-  // `ends` gets where each one's entries end within `space`.
-  Status read_blocks(std::size_t first, std::string& space,
+  // Blocks from `first` on, at least one, as many as fit into `read_bytes`; verified.
+  // `entries` gets where each one's begin and end within `space`.
+  Status read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
                      std::vector<std::pair<std::size_t, std::size_t>>& entries) const;
-  static constexpr std::size_t read_bytes = 64 << 10;
+  // One before which there is nothing at or behind this place in the order.
+  Result<std::size_t> block_before(std::uint64_t hash, std::string_view key) const;
 
  private:
   friend class ColdRunWriter;

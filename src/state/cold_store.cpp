@@ -15,16 +15,22 @@ using Run = std::shared_ptr<const ColdRun>;
 constexpr std::size_t runs_per_level_of_values = 4;
 constexpr std::size_t runs_per_level_of_deltas = 8;
 
-// Reads one run from front to back.
+// How much a scan reads of each run at a time; the same of one that is held for long.
+constexpr std::size_t read_bytes = 64 << 10;
+constexpr std::size_t read_bytes_of_held = 4 << 10;
+
+// Reads one run from front to back, or from some block on.
 class RunCursor {
  public:
   explicit RunCursor(Run run) : run_(std::move(run)) {}
+  RunCursor(Run run, std::size_t first_block, std::size_t read_bytes_at_once)
+      : run_(std::move(run)), block_(first_block), read_bytes_(read_bytes_at_once) {}
 
   // False: its end.
   Result<bool> next() {
     while (part_ == parts_.size()) {
       if (block_ == run_->block_count()) return false;
-      HUMMER_TRY(run_->read_blocks(block_, space_, parts_));
+      HUMMER_TRY(run_->read_blocks(block_, read_bytes_, space_, parts_));
       block_ += parts_.size();
       part_ = 0;
       at_ = 0;
@@ -40,6 +46,7 @@ class RunCursor {
  private:
   Run run_;
   std::size_t block_ = 0;
+  std::size_t read_bytes_ = read_bytes;
   std::string space_;
   std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the blocks in `space_`
   std::size_t part_ = 0;
@@ -57,8 +64,11 @@ class MergingScan final : public ColdScan {
   // Oldest first. `keep_removed`: there are older runs than these.
   MergingScan(const std::vector<Run>& runs, const ColdStoreOptions& options, std::string name,
               bool keep_removed)
+      : MergingScan(cursors_of(runs), options, std::move(name), keep_removed) {}
+  MergingScan(std::vector<RunCursor> cursors, const ColdStoreOptions& options, std::string name,
+              bool keep_removed)
       : options_(options), name_(std::move(name)), keep_removed_(keep_removed) {
-    for (const Run& run : runs) cursors_.push_back({RunCursor(run), true, false});
+    for (RunCursor& cursor : cursors) cursors_.push_back({std::move(cursor), true, false});
   }
 
   Result<bool> next() override {
@@ -66,7 +76,8 @@ class MergingScan final : public ColdScan {
       Result<bool> found = step();
       if (!found.ok()) return found.status().with_context(name_);
       if (!*found) return false;
-      if (entry_.removed && !keep_removed_) continue;
+      // Where values are combined nothing hides below one that is dead.
+      if (entry_.removed && (!keep_removed_ || options_.combine)) continue;
       return true;
     }
   }
@@ -79,6 +90,9 @@ class MergingScan final : public ColdScan {
     bool open;  // it has one
   };
 
+  static std::vector<RunCursor> cursors_of(const std::vector<Run>& runs) {
+    return std::vector<RunCursor>(runs.begin(), runs.end());
+  }
   Result<bool> step() {
     const Input* least = nullptr;
     for (Input& input : cursors_) {
@@ -125,6 +139,28 @@ class MergingScan final : public ColdScan {
   ColdEntry entry_;
   std::string together_;
   std::string both_;
+};
+
+// A scan without what comes before some place.
+class ScanFrom final : public ColdScan {
+ public:
+  ScanFrom(std::unique_ptr<ColdScan> scan, std::uint64_t hash, std::string_view key)
+      : scan_(std::move(scan)), key_(key) {
+    first_.hash = hash;
+    first_.key = key_;
+  }
+  Result<bool> next() override {
+    for (;;) {
+      Result<bool> found = scan_->next();
+      if (!found.ok() || !*found || !before(scan_->entry(), first_)) return found;
+    }
+  }
+  const ColdEntry& entry() const override { return scan_->entry(); }
+
+ private:
+  std::unique_ptr<ColdScan> scan_;
+  const std::string key_;
+  ColdEntry first_;
 };
 
 class RunStore final : public ColdStore {
@@ -183,6 +219,16 @@ class RunStore final : public ColdStore {
   void clear() override {
     runs_.clear();
     tell_account();
+  }
+  Result<std::unique_ptr<ColdScan>> scan_from(std::uint64_t hash, std::string_view key) override {
+    std::vector<RunCursor> cursors;
+    for (const Run& run : runs_) {
+      const Result<std::size_t> first = run->block_before(hash, key);
+      if (!first.ok()) return named(first.status());
+      cursors.emplace_back(run, *first, read_bytes_of_held);
+    }
+    return std::unique_ptr<ColdScan>(std::make_unique<ScanFrom>(
+        std::make_unique<MergingScan>(std::move(cursors), options_, name_, false), hash, key));
   }
 
  private:

@@ -133,6 +133,24 @@ TEST_F(ColdStoreTest, AScanGoesOnOverWhatWasThere) {
   EXPECT_TRUE(store->empty());
 }
 
+TEST_F(ColdStoreTest, AScanFromAPlaceGoesOnFromThere) {
+  Random random(13);
+  const auto store = make_cold_store(context_, {});
+  Model model;
+  for (int round = 0; round < 7; ++round) {
+    const Model run = draw_run(random, 1500, false);
+    ASSERT_TRUE(put(*store, run).ok());
+    for (const auto& [key, value] : run) model[key] = value;
+  }
+  for (int number = 0; number < 3100; number += 50) {
+    const std::string name = "key " + std::to_string(number);
+    const auto scan = store->scan_from(hash_of(name), name);
+    ASSERT_TRUE(scan.ok());
+    const Model rest(model.lower_bound({hash_of(name), name}), model.end());
+    EXPECT_EQ(all_of(**scan), all_of(rest)) << "from " << name;
+  }
+}
+
 TEST_F(ColdStoreTest, FilesHaveNoName) {
   const auto store = make_cold_store(context_, {});
   ASSERT_TRUE(put(*store, {{{1, "a"}, "1"}}).ok());

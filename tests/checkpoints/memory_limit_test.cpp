@@ -31,6 +31,18 @@ struct Seen {
   }
 };
 
+// Each key's name, a while after each of its records.
+struct Reminder {
+  ValueState<std::string> name{"name"};
+  void process(Index key, KeyedOutput<std::string>& out) {
+    if (!name.has_value()) name.set("a name that has memory of its own, " + std::to_string(key));
+    out.set_event_timer(out.time() + 300);
+  }
+  void on_timer(Timestamp time, KeyedOutput<std::string>& out) {
+    out.emit(name.get_or("forgotten") + ": " + std::to_string(time));
+  }
+};
+
 EnvironmentOptions options_of(SimulatedPlatform& node, int parallelism) {
   EnvironmentOptions options;
   options.platform = &node;
@@ -59,6 +71,26 @@ JobResult run_job(EnvironmentOptions options, PlannedFailures& failures) {
   keys.key_by(identity).count().map(to_text).write_file("/counts");
   keys.key_by(identity).count(Emit::every_record).map(to_text).write_file("/running");
   return env.execute("hardly any memory");
+}
+
+// Windows and timers: keys that wait for their time.
+JobResult run_timed_job(EnvironmentOptions options, PlannedFailures& failures) {
+  StreamExecutionEnvironment env(std::move(options));
+  const auto keys = env.generate([](Index i) { return i * i % key_count; },
+                                 {.count = record_count, .records_per_second = 10'000.0},
+                                 [](Index i) { return static_cast<Timestamp>(i); });
+  const auto fail = [&failures](std::string_view line) {
+    failures.maybe_throw();
+    return std::string(line);
+  };
+  const auto to_text = [](const Windowed<Index, Index>& one) {
+    return std::to_string(one.key) + " " + std::to_string(one.window.start_ms) + " " +
+           std::to_string(one.window.end_ms) + " " + std::to_string(one.value);
+  };
+  const auto sessions = keys.key_by(identity).window(SessionWindows::with_gap(400)).count();
+  sessions.map(to_text).write_file("/sessions");
+  keys.key_by(identity).process(Reminder{}).map(fail).write_file("/reminders");
+  return env.execute("keys that wait");
 }
 
 std::vector<std::string> everything(SimulatedPlatform& node) {
@@ -103,6 +135,25 @@ TEST_P(MemoryLimit, FailuresAndAnotherParallelismDoNotShow) {
   const JobResult result = run_job(options, failures);
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   EXPECT_EQ(everything(*limited), everything(*free));
+}
+
+TEST_P(MemoryLimit, WindowsAndTimersWaitOnDisk) {
+  PlannedFailures none;
+  const auto lines = [](SimulatedPlatform& node) {
+    return visible_lines_of(node.files(), {"/sessions", "/reminders"});
+  };
+  auto free = make_simulated_platform({.seed = GetParam()});
+  ASSERT_TRUE(run_timed_job(options_of(*free, 2), none).ok());
+  auto limited = make_simulated_platform({.seed = 100 + GetParam()});
+  EnvironmentOptions options = options_of(*limited, 2);
+  options.memory_limit_bytes = hardly_any;
+  options.restart = RestartStrategy::fixed_delay(20, 5);
+  PlannedFailures failures;
+  failures.every = 1300;
+  failures.left = 2;
+  const JobResult result = run_timed_job(options, failures);
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(lines(*limited), lines(*free));
 }
 
 TEST(MemoryLimitFailures, AWindowThatHasNoRoomFailsByName) {

@@ -39,6 +39,7 @@ class AssignTimestampsOperator final : public Operator {
     restored_ = true;
     return {};
   }
+  std::vector<StateDescription> states() override { return {{"watermark", "i64"}}; }
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});
     out.put_value(watermark_);

@@ -153,6 +153,9 @@ class AsyncMapOperator final : public Operator {
     }
     return {};
   }
+  std::vector<StateDescription> states() override {
+    return {{"under_way", "vector<tuple<i64," + Codec<In>::name() + ">>"}};
+  }
   Status snapshot(ByteWriter& out) override {
     out.put_value(snapshot_version);
     out.put_value(static_cast<std::uint64_t>(under_way_ + waiting_.size()));

@@ -60,6 +60,7 @@ class CollectionSource final : public SourceOperator {
 
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
   Status restore(ByteReader& in) override { return ranges_.restore(in); }
+  std::vector<StateDescription> states() override { return {IndexRanges::description()}; }
   Status snapshot(ByteWriter& out) override {
     ranges_.snapshot(out);
     return {};

@@ -4,7 +4,8 @@
 // merges its parts. As long as a key has had fewer than `size` records, its windows
 // hold fewer. What is incomplete at the end of the stream does not go out.
 //
-// A result has the time of the record that completed it. State: the parts by key.
+// A result has the time of the record that completed it. State: the parts by key, within the
+// operator's share of memory (spilling_accumulators.hpp).
 #pragma once
 
 #include <functional>
@@ -13,9 +14,8 @@
 #include <vector>
 
 #include <hummer/operators/batch_run.hpp>
-#include <hummer/operators/table_snapshot.hpp>
+#include <hummer/operators/spilling_accumulators.hpp>
 #include <hummer/operators/window_results.hpp>
-#include <hummer/state/slice_tables.hpp>
 #include <hummer/state/table_state.hpp>
 
 namespace hummer {
@@ -29,6 +29,11 @@ class CountWindowOperator final : public Operator {
     std::uint64_t seen = 0;
     std::vector<Accumulator> parts;
   };
+  // What is restored of a key is all of it.
+  struct Whole {
+    using Accumulator = State;
+    void merge(State& to, bool, const State& from) const { to = from; }
+  };
 
  public:
   CountWindowOperator(KeyOf key_of, CountWindows windows, Aggregate aggregate, Finish finish)
@@ -39,8 +44,10 @@ class CountWindowOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   Status open() override {
+    HUMMER_TRY(windows_.check());
     part_size_ = std::gcd(windows_.size, windows_.slide);
-    return windows_.check();
+    state_.open(context(), whole_, false);
+    return {};
   }
 
   Answer process(Batch& in, Output& out) override {
@@ -55,7 +62,12 @@ class CountWindowOperator final : public Operator {
         in_hand.set(run.first + i);
         return K(std::invoke(key_of_, records[run.first + i]));
       };
-      table_.update(run.count, key_at, [&](State& state, bool, std::size_t i) {
+      if (state_.must_fetch()) {
+        if (Status status = state_.fetch(run.count, key_at); !status.ok()) {
+          return context().fail(std::move(status));
+        }
+      }
+      state_.table().update(run.count, key_at, [&](State& state, bool, std::size_t i) {
         in_hand.set(run.first + i);
         if (!add(state, records[run.first + i])) return;
         const std::size_t before = collector.size();
@@ -66,22 +78,30 @@ class CountWindowOperator final : public Operator {
       });
       in_hand.set(run.first + run.count);
     }
+    if (state_.limited()) {
+      if (Status status = state_.keep_within_share(parts_bytes()); !status.ok()) {
+        return context().fail(std::move(status));
+      }
+    }
     return in.finished() ? Answer::done : Answer::more;
   }
 
   std::vector<StateDescription> states() override {
     return {table_state<K, Accumulator>("windows")};
   }
-  Status snapshot(ByteWriter& out) override { return begin_table_snapshot(table_, context(), out); }
-  Answer snapshot_rest(ByteWriter& out) override {
-    return table_snapshot_rest(table_, context(), out);
-  }
+  Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
+  Answer snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
-    return restore_table(table_, context(), in,
-                         [](State& to, bool, const State& state) { to = state; });
+    state_.open(context(), whole_, false);
+    return state_.restore(in);
   }
 
  private:
+  // What the parts hold beside the table, at most.
+  std::size_t parts_bytes() {
+    const std::size_t of_key = static_cast<std::size_t>(windows_.size / part_size_);
+    return state_.table().size() * of_key * sizeof(Accumulator);
+  }
   // Whether a window is complete.
   bool add(State& state, const In& record) {
     const bool is_new = state.seen % part_size_ == 0;
@@ -108,7 +128,8 @@ class CountWindowOperator final : public Operator {
   const Aggregate aggregate_;
   Finish finish_;
   std::uint64_t part_size_ = 1;
-  AccumulatorTable<K, State> table_;
+  const Whole whole_{};
+  SpillingAccumulators<K, Whole> state_;
 };
 
 }  // namespace hummer

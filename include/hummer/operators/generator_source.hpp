@@ -58,6 +58,7 @@ class GeneratorSource final : public SourceOperator {
     until_watermark_ = until;
     return ranges_.restore(in);
   }
+  std::vector<StateDescription> states() override { return {IndexRanges::description()}; }
   Status snapshot(ByteWriter& out) override {
     out.put_value(until_watermark_);
     ranges_.snapshot(out);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <hummer/bytes.hpp>
+#include <hummer/evolving.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -30,6 +31,9 @@ struct IndexRange {
 
 class IndexRanges {
  public:
+  // For Operator::states.
+  static StateDescription description() { return {"position", "index_ranges"}; }
+
   bool restored() const { return restored_; }
   void add(const IndexRange& range) {
     if (!range.empty()) ranges_.push_back(range);

@@ -43,6 +43,7 @@
 #include <hummer/operators/keyed_output.hpp>
 #include <hummer/operators/process.hpp>
 #include <hummer/operators/view_check.hpp>
+#include <hummer/operators/within_share.hpp>
 #include <hummer/state/declared_states.hpp>
 #include <hummer/state/keyed_store.hpp>
 #include <hummer/state/restored_watermark.hpp>
@@ -153,7 +154,7 @@ class KeyedProcessOperator final : public Operator {
 
   Answer process(Batch& in, Output& out) override { return process_input(0, in, out); }
   Answer process_input(int input, Batch& in, Output& out) override {
-    return within_share([&] {
+    return within_share(store_, context(), [&] {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
         Answer answer = Answer::failed;
         (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
@@ -260,31 +261,16 @@ class KeyedProcessOperator final : public Operator {
     }
   }
 
-  // The call, and behind it what the store has too much of in memory goes to disk.
-  template <typename Call>
-  Answer within_share(Call&& call) {
-    if (!store_.limited()) return call();
-    try {
-      const Answer answer = call();
-      if (answer == Answer::failed) return answer;
-      if (!store_.failure().ok()) return context().fail(store_.failure());  // kept from us
-      Status status = store_.keep_within_share();
-      return status.ok() ? answer : context().fail(std::move(status));
-    } catch (const StateUnavailable&) {
-      return context().fail(store_.failure());
-    }
-  }
-
   // The timers up to `limit`. An unfinished one (its hook answered `more`) goes first.
   Answer fire(TimerKind kind, Timestamp limit, Output& out) {
-    return within_share([&] { return fire_within_share(kind, limit, out); });
+    return within_share(store_, context(), [&] { return fire_timers(kind, limit, out); });
   }
-  Answer fire_within_share(TimerKind kind, Timestamp limit, Output& out) {
+  Answer fire_timers(TimerKind kind, Timestamp limit, Output& out) {
     const std::size_t used = out.batch().size();
     {
       Emit emit(out, sides_, watermark_, store_);
-      while (unfinished_ != nullptr || store_.next_timer(kind) <= limit) {
-        if (unfinished_ == nullptr && !store_.has_timer(kind)) break;  // limit: the end of time
+      FiredTimers fired;
+      while (unfinished_ != nullptr || store_.due_timer(kind, limit)) {
         if (out.any_full()) {
           store_.leave_key();
           return Answer::more;
@@ -304,6 +290,9 @@ class KeyedProcessOperator final : public Operator {
           return Answer::more;
         }
         store_.leave_key();
+        if (Status room = fired.make_room(store_); !room.ok()) {
+          return context().fail(std::move(room));
+        }
       }
     }
     if (const Status views = check_new_views<Out>(Batch(), out.batch(), used); !views.ok()) {

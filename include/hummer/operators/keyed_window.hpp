@@ -14,16 +14,24 @@
 // due. A result's time is its window's last millisecond; of GlobalWindows, that of
 // the record that made it go out.
 //
-// State: watermark, windows with accumulators and triggers; restored by the keys it owns.
+// State: watermark and, in steps, a KeyedStore with the windows of each key; restored by the keys
+// it owns. Pieces of version 1 (all windows in one go) are read, too. Windows that come due at the
+// same time go out in the order of their keys, then of their starts.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include <hummer/operators/late_records.hpp>
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_results.hpp>
+#include <hummer/operators/within_share.hpp>
+#include <hummer/state/keyed_store.hpp>
+#include <hummer/state/restored_watermark.hpp>
 #include <hummer/state/table_state.hpp>
 #include <hummer/state/window_states.hpp>
+#include <hummer/triggers.hpp>
 
 namespace hummer {
 
@@ -32,9 +40,10 @@ template <typename In, typename K, typename KeyOf, typename Windows, typename Tr
 class KeyedWindowOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
   using Out = typename Finish::Output;
-  using States = WindowStates<K, Accumulator, typename Trigger::State>;
+  using States = WindowStates<Accumulator, typename Trigger::State>;
   using Window = typename States::Window;
-  using Entry = typename States::Entry;
+  using InHand = typename States::InHand;
+  static constexpr Timestamp not_queued = States::Cell::not_queued;
   static constexpr bool sessions = std::is_same_v<Windows, SessionWindows>;
   static constexpr bool global = std::is_same_v<Windows, GlobalWindows>;
 
@@ -50,17 +59,89 @@ class KeyedWindowOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   Status open() override {
-    if (const Status status = windows_.check(); !status.ok()) return status;
+    HUMMER_TRY(windows_.check());
+    HUMMER_TRY(bind());
     arm();
     return {};
   }
 
   Answer process(Batch& in, Output& out) override {
-    const auto records = in.values<In>();
     const bool timed = in.has_timestamps();
     if (!timed && !processing_time() && !global && !in.empty()) {
       return context().fail({ErrorCode::invalid_argument, no_event_time});
     }
+    return within_share(store_, context(), [&] { return add_all(in, timed, out); });
+  }
+
+  Answer watermark(Timestamp time, Output& out) override {
+    watermark_ = std::max(watermark_, time);
+    return fire_due(TimerKind::event, watermark_, out);
+  }
+  Answer timer(std::int64_t, Output& out) override {
+    const Answer answer = fire_due(TimerKind::processing, context().wall_time_ms(), out);
+    if (answer == Answer::done) arm();
+    return answer;
+  }
+  Answer end(Output& out) override {
+    const Answer answer = watermark(end_of_time, out);
+    if (answer != Answer::done || !processing_time()) return answer;
+    ending_ = true;
+    return fire_due(TimerKind::processing, end_of_time, out);
+  }
+
+  std::vector<StateDescription> states() override {
+    return {table_state<K, Accumulator>("windows")};
+  }
+  Status snapshot(ByteWriter& out) override {
+    std::string bytes;
+    ByteWriter store(bytes);
+    const Result<bool> delta = store_.freeze(context().may_write_delta(), store);
+    if (!delta.ok()) return delta.status();
+    if (*delta) context().wrote_delta();
+    out.put_value(snapshot_version);
+    out.put_value(static_cast<std::uint8_t>(*delta));
+    out.put_value(watermark_);
+    out.put(store.view().data(), store.size());
+    return {};
+  }
+  Answer snapshot_rest(ByteWriter& out) override {
+    const Result<bool> finished = store_.write_frozen(out, context().snapshot_step_bytes());
+    if (!finished.ok()) return context().fail(finished.status());
+    return *finished ? Answer::done : Answer::more;
+  }
+  Status restore(ByteReader& in) override {
+    HUMMER_TRY(bind());
+    std::uint8_t version = 0;
+    std::uint8_t delta = 0;
+    Timestamp time = 0;
+    if (!in.get_value(version) || version < 1 || version > snapshot_version) return undecodable();
+    if ((version > 1 && !in.get_value(delta)) || !in.get_value(time)) return undecodable();
+    watermark_ = restored_watermark_.add(delta != 0, time);
+    if (version == 1) return restore_windows(in) ? Status() : undecodable();
+    return store_.restore(in, context(), {}, delta != 0);
+  }
+
+ private:
+  static constexpr std::uint8_t snapshot_version = 2;
+
+  static Status undecodable() {
+    return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
+  }
+  Status bind() {
+    if (bound_) return {};
+    bound_ = true;
+    HUMMER_TRY(store_.bind({&states_}));
+    store_.open(context());
+    return {};
+  }
+  bool processing_time() const { return windows_.domain == TimeDomain::processing; }
+  Timestamp processing_now() const { return ending_ ? end_of_time : context().wall_time_ms(); }
+  Timestamp forgotten_at(const Window& window) const {
+    return time_after(window.window.end_ms, lateness_ms_);
+  }
+
+  Answer add_all(Batch& in, bool timed, Output& out) {
+    const auto records = in.values<In>();
     const std::size_t used = out.batch().size();
     {
       RecordInHand in_hand(in);
@@ -78,82 +159,46 @@ class KeyedWindowOperator final : public Operator {
     arm();
     return checked(used, out, in.finished());
   }
-
-  Answer watermark(Timestamp time, Output& out) override {
-    watermark_ = std::max(watermark_, time);
-    return fire_due(states_.events(), watermark_, true, out);
-  }
-  Answer timer(std::int64_t, Output& out) override {
-    const Answer answer = fire_due(states_.processing(), context().wall_time_ms(), false, out);
-    if (answer == Answer::done) arm();
-    return answer;
-  }
-  Answer end(Output& out) override {
-    const Answer answer = watermark(end_of_time, out);
-    if (answer != Answer::done || !processing_time()) return answer;
-    ending_ = true;
-    return fire_due(states_.processing(), end_of_time, false, out);
-  }
-
-  std::vector<StateDescription> states() override {
-    return {table_state<K, Accumulator>("windows")};
-  }
-  Status snapshot(ByteWriter& out) override {
-    out.put_value(std::uint8_t{1});  // version
-    out.put_value(watermark_);
-    const auto entries = states_.in_order();
-    out.put_value(static_cast<std::uint64_t>(entries.size()));
-    for (const Entry* entry : entries) {
-      Codec<K>::encode(States::Form::key(entry->first), out);
-      out.put_value(static_cast<std::uint32_t>(entry->second.windows.size()));
-      for (const Window& window : entry->second.windows) {
-        out.put_value(window.window);
-        Codec<Accumulator>::encode(window.accumulator, out);
-        out.put_value(static_cast<std::uint8_t>(window.filled));
-        Codec<typename Trigger::State>::encode(window.trigger, out);
-        out.put_value(window.event_timer);
-        out.put_value(window.processing_timer);
-      }
-    }
-    return {};
-  }
-  Status restore(ByteReader& in) override {
-    if (restore_windows(in)) return {};
-    return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
-  }
-
- private:
-  bool processing_time() const { return windows_.domain == TimeDomain::processing; }
-  Timestamp processing_now() const { return ending_ ? end_of_time : context().wall_time_ms(); }
-  Timestamp forgotten_at(const Window& window) const {
-    return time_after(window.window.end_ms, lateness_ms_);
-  }
-
   void add(const In& record, Output& out) {
-    Entry* entry = nullptr;
-    windows_.each_window(time_, [&](const TimeWindow& own) {
-      if (!processing_time() && !global && time_after(own.end_ms, lateness_ms_) <= watermark_) {
-        context().count_late(1);
-        return;
-      }
-      if (entry == nullptr) entry = &states_.at(K(std::invoke(key_of_, record)));
-      Window& window = sessions ? merged(*entry, own) : same(*entry, own);
-      aggregate_.add(window.accumulator, !window.filled, record);
-      window.filled = true;
-      ask(*entry, window, out,
-          [&](TriggerContext& place) { return trigger_.record(place, window.trigger); });
-    });
-    if (entry != nullptr) states_.forget_if_unused(*entry);
+    const auto& made = std::invoke(key_of_, record);
+    const K& key = made;  // a std::string is the key's text while `made` lives
+    store_.set_key(key);
+    {
+      std::optional<InHand> in_hand;
+      windows_.each_window(time_, [&](const TimeWindow& own) {
+        if (!processing_time() && !global && time_after(own.end_ms, lateness_ms_) <= watermark_) {
+          context().count_late(1);
+          return;
+        }
+        if (!in_hand) in_hand.emplace(states_, store_.obtain_entry());
+        Window& window = sessions ? merged(in_hand->windows(), own) : same(*in_hand, own);
+        aggregate_.add(window.accumulator, !window.filled, record);
+        window.filled = true;
+        ask(window, out,
+            [&](TriggerContext& place) { return trigger_.record(place, window.trigger); });
+        queue(*in_hand, window);
+      });
+    }
+    store_.leave_key();
   }
-  Window& same(Entry& entry, const TimeWindow& own) {
-    for (Window& window : entry.second.windows) {
+  static Window& added(std::vector<Window>& windows, const TimeWindow& window) {
+    windows.emplace_back().window = window;
+    return windows.back();
+  }
+  Window& same(InHand& in_hand, const TimeWindow& own) {
+    for (Window& window : in_hand.windows()) {
       if (window.window.start_ms == own.start_ms) return window;
     }
-    return states_.add(entry.second, own);
+    return added(in_hand.windows(), own);
   }
   // The session that holds `own`: it may join several.
-  Window& merged(Entry& entry, const TimeWindow& own) {
-    auto& windows = entry.second.windows;
+  Window& merged(std::vector<Window>& windows, const TimeWindow& own) {
+    if (windows.size() == 1 && windows[0].window.start_ms < own.end_ms &&
+        own.start_ms < windows[0].window.end_ms) {  // most of the time
+      TimeWindow& only = windows[0].window;
+      only = {std::min(only.start_ms, own.start_ms), std::max(only.end_ms, own.end_ms)};
+      return windows[0];
+    }
     Window* into = nullptr;
     TimeWindow whole = own;
     std::sort(windows.begin(), windows.end(),
@@ -178,14 +223,14 @@ class KeyedWindowOperator final : public Operator {
       trigger_.merge(into->trigger, window.trigger);
       windows.erase(windows.begin() + static_cast<std::ptrdiff_t>(i));  // `into` is before it
     }
-    if (into == nullptr) return states_.add(entry.second, own);
+    if (into == nullptr) return added(windows, own);
     into->window = whole;
     return *into;
   }
 
-  // Calls the trigger, does what it answers and queues what it asks for.
+  // Calls the trigger and does what it answers.
   template <typename Call>
-  void ask(Entry& entry, Window& window, Output& out, Call&& call) {
+  void ask(Window& window, Output& out, Call&& call) {
     TriggerContext place{window.window,      time_,
                          watermark_,         processing_now(),
                          window.event_timer, window.processing_timer};
@@ -193,65 +238,108 @@ class KeyedWindowOperator final : public Operator {
     window.event_timer = place.event_timer;
     window.processing_timer = place.processing_timer;
     if (result == TriggerResult::fire || result == TriggerResult::fire_and_purge) {
-      emit(entry, window, out);
+      emit(window, out);
     }
     if (result == TriggerResult::purge || result == TriggerResult::fire_and_purge) {
       window.accumulator = Accumulator{};
       window.filled = false;
     }
-    queue(entry, window);
-  }
-  void queue(Entry& entry, Window& window) {
-    Timestamp event = window.event_timer;
-    Timestamp processing = window.processing_timer;
-    (processing_time() ? processing : event) =
-        std::min(processing_time() ? processing : event, forgotten_at(window));
-    // At the end of time only what must come at the end of the stream.
-    if (event != end_of_time || !processing_time()) states_.queue_event(entry, window, event);
-    if (processing != end_of_time || processing_time()) {
-      states_.queue_processing(entry, window, processing);
-    }
   }
 
-  void emit(Entry& entry, const Window& window, Output& out) {
+  void emit(const Window& window, Output& out) {
     if (!window.filled) return;
     Batch& batch = out.batch();
     const std::size_t used = batch.size();
     {
       auto collector = out.collector<Out>();
-      finish_(States::Form::key(entry.first), window.window, window.accumulator, collector);
+      finish_(*store_.key(), window.window, window.accumulator, collector);
     }
     stamp(batch, used, batch.size(), global ? time_ : time_before(window.window.end_ms, 1));
   }
 
-  Answer fire_due(typename States::Queue& queue, Timestamp now, bool event, Output& out) {
-    const std::size_t used = out.batch().size();
-    while (!queue.empty() && queue.top().time <= now) {
-      if (out.full()) return checked(used, out, false);
-      typename States::Queued taken{};
-      Window* const window = states_.take(queue, taken);
-      if (window != nullptr) look_at(*taken.entry, *window, taken.time, event, out);
-      states_.forget_if_unused(*taken.entry);
-    }
-    return checked(used, out, true);
+  // ---- when windows are looked at ----
+
+  TimerKind own_kind() const {
+    return processing_time() ? TimerKind::processing : TimerKind::event;
   }
-  void look_at(Entry& entry, Window& window, Timestamp queued, bool event, Output& out) {
-    Timestamp& queued_for = event ? window.queued_event : window.queued_processing;
-    if (queued_for != queued) return;  // queued again for an earlier time
-    queued_for = States::not_queued;
-    Timestamp& asked = event ? window.event_timer : window.processing_timer;
-    if (asked <= queued && (asked != end_of_time || wants_end(window))) {
-      asked = end_of_time;
-      ask(entry, window, out, [&](TriggerContext& place) {
-        return event ? trigger_.event_time(place, window.trigger)
-                     : trigger_.processing_time(place, window.trigger);
+  static Timestamp& asked(Window& window, TimerKind kind) {
+    return kind == TimerKind::event ? window.event_timer : window.processing_timer;
+  }
+  // When the window is to be looked at: its trigger asked for it, or it is forgotten.
+  Timestamp wanted(Window& window, TimerKind kind) const {
+    const Timestamp time = asked(window, kind);
+    if (kind == own_kind()) return std::min(time, forgotten_at(window));
+    // At the end of time only what must come at the end of the stream.
+    return time == end_of_time ? not_queued : time;
+  }
+  static bool is_earlier(Timestamp time, Timestamp queued) {
+    return time != not_queued && (queued == not_queued || time < queued);
+  }
+  void move_timer(InHand& in_hand, TimerKind kind, Timestamp time) {
+    Timestamp& queued = in_hand.queued(kind);
+    if (queued == time) return;
+    if (queued != not_queued) store_.delete_timer(kind, queued);
+    if (time != not_queued) store_.set_timer(kind, time);
+    queued = time;
+  }
+  void queue(InHand& in_hand, Window& window) {
+    for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
+      const Timestamp time = wanted(window, kind);
+      if (is_earlier(time, in_hand.queued(kind))) move_timer(in_hand, kind, time);
+    }
+  }
+  void queue_earliest(InHand& in_hand, TimerKind kind) {
+    Timestamp earliest = not_queued;
+    for (Window& window : in_hand.windows()) {
+      const Timestamp time = wanted(window, kind);
+      if (is_earlier(time, earliest)) earliest = time;
+    }
+    move_timer(in_hand, kind, earliest);
+  }
+
+  Answer fire_due(TimerKind kind, Timestamp now, Output& out) {
+    return within_share(store_, context(), [&] {
+      const std::size_t used = out.batch().size();
+      FiredTimers fired;
+      while (store_.due_timer(kind, now)) {
+        if (out.full()) return checked(used, out, false);
+        const Timestamp time = store_.enter_timer(kind);
+        store_.take_timer(kind);
+        look_at_first(kind, time, out);
+        store_.leave_key();
+        if (Status room = fired.make_room(store_); !room.ok()) {
+          return context().fail(std::move(room));
+        }
+      }
+      return checked(used, out, true);
+    });
+  }
+  // Of the key in hand the first window that comes due at `time`; others have their turn next.
+  void look_at_first(TimerKind kind, Timestamp time, Output& out) {
+    InHand in_hand(states_, store_.obtain_entry());
+    in_hand.queued(kind) = not_queued;
+    Window* first = nullptr;
+    for (Window& window : in_hand.windows()) {
+      const Timestamp own = wanted(window, kind);
+      if (own == not_queued || own > time) continue;
+      if (first == nullptr || window.window.start_ms < first->window.start_ms) first = &window;
+    }
+    if (first != nullptr) look_at(in_hand, *first, kind, time, out);
+    queue_earliest(in_hand, TimerKind::event);
+    queue_earliest(in_hand, TimerKind::processing);
+  }
+  void look_at(InHand& in_hand, Window& window, TimerKind kind, Timestamp time, Output& out) {
+    Timestamp& timer = asked(window, kind);
+    if (timer <= time && (timer != end_of_time || wants_end(window))) {
+      timer = end_of_time;
+      ask(window, out, [&](TriggerContext& place) {
+        return kind == TimerKind::event ? trigger_.event_time(place, window.trigger)
+                                        : trigger_.processing_time(place, window.trigger);
       });
     }
-    if (event != processing_time() && forgotten_at(window) <= queued) {
-      auto& windows = entry.second.windows;
+    if (kind == own_kind() && forgotten_at(window) <= time) {
+      auto& windows = in_hand.windows();
       windows.erase(windows.begin() + (&window - windows.data()));
-    } else {
-      this->queue(entry, window);
     }
   }
   // A timer for the end of time is one for windows that end there.
@@ -263,41 +351,30 @@ class KeyedWindowOperator final : public Operator {
     return finished ? Answer::done : Answer::more;
   }
   void arm() {
-    if (states_.processing().empty()) return;
-    const Timestamp time = states_.processing().top().time;
+    const Timestamp time = store_.next_timer(TimerKind::processing);
     if (time == end_of_time) return;
     context().call_at(context().now() + (time - context().wall_time_ms()) * 1'000'000);
   }
 
+  // What version 1 wrote, behind its watermark.
   bool restore_windows(ByteReader& in) {
-    std::uint8_t version = 0;
-    Timestamp time = 0;
     std::uint64_t keys = 0;
-    if (!in.get_value(version) || version != 1 || !in.get_value(time) || !in.get_value(keys)) {
-      return false;
-    }
-    watermark_ = restored_ ? std::min(watermark_, time) : time;
-    restored_ = true;
+    if (!in.get_value(keys)) return false;
     for (std::uint64_t i = 0; i < keys; ++i) {
       K key{};
       std::uint32_t count = 0;
       if (!Codec<K>::decode(in, key) || !in.get_value(count)) return false;
-      Entry* const entry = context().owns_key(key) ? &states_.at(key) : nullptr;
+      const bool mine = context().owns_key(key);
+      store_.set_key(key);
       for (std::uint32_t j = 0; j < count; ++j) {
         Window window;
-        std::uint8_t filled = 0;
-        if (!in.get_value(window.window) || !Codec<Accumulator>::decode(in, window.accumulator) ||
-            !in.get_value(filled) || !Codec<typename Trigger::State>::decode(in, window.trigger) ||
-            !in.get_value(window.event_timer) || !in.get_value(window.processing_timer)) {
-          return false;
-        }
-        if (entry == nullptr) continue;
-        Window& added = states_.add(entry->second, window.window);
-        window.number = added.number;
-        window.filled = filled != 0;
-        added = std::move(window);
-        queue(*entry, added);
+        if (!States::Cell::decode_window(in, window)) return false;
+        if (!mine) continue;
+        InHand in_hand(states_, store_.obtain_entry());
+        in_hand.windows().push_back(std::move(window));
+        queue(in_hand, in_hand.windows().back());
       }
+      store_.leave_key();
     }
     return true;
   }
@@ -309,9 +386,11 @@ class KeyedWindowOperator final : public Operator {
   const Aggregate aggregate_;
   Finish finish_;
   States states_;
+  KeyedStore<K> store_;
+  bool bound_ = false;
+  RestoredWatermark restored_watermark_;
   Timestamp watermark_ = no_timestamp;
   Timestamp time_ = no_timestamp;  // of the record in hand
-  bool restored_ = false;
   bool ending_ = false;
 };
 

@@ -40,6 +40,7 @@ class LateRecordsOperator final : public Operator {
     restored_ = true;
     return {};
   }
+  std::vector<StateDescription> states() override { return {{"late_before", "i64"}}; }
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});
     out.put_value(late_before_);

@@ -67,6 +67,13 @@ class ProcessOperator final : public Operator {
     }
     return {};
   }
+  std::vector<StateDescription> states() override {
+    std::vector<StateDescription> all{{"watermark", "i64"}};
+    if constexpr (requires(User& user, ByteWriter& out) { user.snapshot(out); }) {
+      all.push_back({"function", "bytes"});  // what is in them, it alone knows
+    }
+    return all;
+  }
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});  // version
     out.put_value(watermark_);

@@ -33,6 +33,8 @@ class SinkFunction {
   virtual Answer end() { return Answer::done; }
   virtual Status close() { return {}; }
   virtual Status snapshot(ByteWriter&) { return {}; }
+  // What that writes: see Operator::states.
+  virtual std::vector<StateDescription> states() { return {}; }
   virtual Status restore(ByteReader&) { return {}; }
 };
 
@@ -55,6 +57,7 @@ class SinkFunctionOperator final : public Operator {
     const Answer answer = sink_->end();
     return answer == Answer::more ? Answer::blocked : answer;
   }
+  std::vector<StateDescription> states() override { return sink_->states(); }
   Status snapshot(ByteWriter& out) override { return sink_->snapshot(out); }
   Status close() override { return sink_->close(); }
 

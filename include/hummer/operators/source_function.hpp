@@ -60,6 +60,8 @@ class SourceFunction {
   virtual Status open(OperatorContext& /*context*/) { return {}; }
   virtual Answer produce(SourceOutput<T>& out) = 0;
   virtual Status snapshot(ByteWriter&) { return {}; }
+  // What that writes: see Operator::states.
+  virtual std::vector<StateDescription> states() { return {}; }
   virtual Status restore(ByteReader&) { return {}; }
   virtual Status close() { return {}; }
 };
@@ -73,6 +75,7 @@ class SourceFunctionOperator final : public SourceOperator {
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
   Status restore(ByteReader& in) override { return source_->restore(in); }
   Status open() override { return source_->open(context()); }
+  std::vector<StateDescription> states() override { return source_->states(); }
   Status snapshot(ByteWriter& out) override { return source_->snapshot(out); }
   Status close() override { return source_->close(); }
 

@@ -97,6 +97,9 @@ class TwoPhaseSinkOperator final : public Operator {
   // when nothing was written since the restart.
   Answer end(Output&) override { return prepare(context().epoch() + 1); }
 
+  std::vector<StateDescription> states() override {
+    return {{"prepared", "vector<tuple<u64,string>>"}};
+  }
   Status snapshot(ByteWriter& out) override {
     out.put_value(std::uint8_t{1});  // version
     out.put_value(static_cast<std::uint64_t>(prepared_.size()));

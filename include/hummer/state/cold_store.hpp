@@ -53,7 +53,8 @@ class ColdScan {
 struct ColdStoreOptions {
   // Writes what both are together; false: not valid. Empty: the newer value counts.
   std::function<bool(std::string_view older, std::string_view newer, std::string& both)> combine;
-  // Of values: whether this one may be forgotten when runs are merged.
+  // Of values: whether this one may be forgotten when runs are merged. With `combine`: and what
+  // older runs have of its key, too.
   std::function<bool(std::string_view value)> is_dead;
 };
 
@@ -74,6 +75,8 @@ class ColdStore {
   // The key's value, as it was written last; false: there is none.
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
   virtual std::unique_ptr<ColdScan> scan() = 0;
+  // From this place in the order on. Reads little at a time: for scans that are held for long.
+  virtual Result<std::unique_ptr<ColdScan>> scan_from(std::uint64_t hash, std::string_view key) = 0;
   virtual void clear() = 0;
 };
 

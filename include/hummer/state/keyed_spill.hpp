@@ -3,7 +3,8 @@
 // Entries that were not touched for a while go to disk (cold_store.hpp), and come back when their
 // key is looked up: the second chance of Corbató's clock, over slabs. An entry that has come back
 // stays in memory until it is written again, also an empty one, which then says that the
-// key is gone. Keys with timers stay in memory.
+// key is gone. Of a key with timers the time of the first is kept on disk beside it
+// (cold_timers.hpp); it comes back before that timer is due.
 //
 // Without a limit nothing is counted. Once something is on disk snapshots are whole: everything in
 // memory goes to disk, and what is there then is read in steps while the store goes on. A
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 #include <string>
@@ -22,7 +24,10 @@
 
 #include <hummer/memory_account.hpp>
 #include <hummer/state/cold_store.hpp>
+#include <hummer/state/cold_timers.hpp>
 #include <hummer/state/keyed_backend.hpp>
+#include <hummer/state/keyed_timers.hpp>
+#include <hummer/state/ordered_key.hpp>
 
 namespace hummer {
 
@@ -43,6 +48,7 @@ class KeyedSpill {
     context_ = &context;
     memory_.open(context.memory(), true);
     limited_ = memory_.limited();
+    for (ColdTimers& each : wakes_) each.open(context);
     heap_states_.clear();
     for (KeyedState* state : store_.states_) {
       if (state->uses_heap()) heap_states_.push_back(state);
@@ -66,15 +72,12 @@ class KeyedSpill {
   }
   void forget_heap(const SpillMarks& marks) { heap_bytes_ -= marks.heap_bytes; }
 
-  // Between two batches, without a key in hand. limit_exceeded: only keys with timers are left.
+  // Between two batches or timers, without a key in hand.
   Status keep_within_share() {
     const std::size_t share = memory_.share_bytes();
     const std::size_t held = held_bytes();
     // Entries must not move while a snapshot of them is being written.
-    if (held > share && !store_.frozen_) {
-      HUMMER_TRY(put_on_disk(held - share / 2, false));
-      if (entries_bytes() > share) return only_timers_left(share);
-    }
+    if (held > share && !store_.frozen_) HUMMER_TRY(put_on_disk(held - share / 2, false));
     return memory_.set(held_bytes());
   }
 
@@ -94,6 +97,28 @@ class KeyedSpill {
     // Blocks carry checks, and what is in them was written by us.
     HUMMER_ASSERT(in.get_value(last) && store_.decode_cells(in, store_.states_, &entry).ok());
     return &entry;
+  }
+
+  // When the first timer of a key on disk may be due; end_of_time when there is none.
+  Timestamp next_wake(TimerKind kind) const {
+    const ColdTimers& wakes = wakes_of(kind);
+    return wakes.empty() ? end_of_time : wakes.next().time;
+  }
+  // Fetches the keys whose timers may come before all that are in memory, up to `limit`. Those that
+  // were woken for nothing (sessions that have grown) make room for each other.
+  void wake_keys(TimerKind kind, Timestamp limit) {
+    using OwnedKey = typename Store::OwnedKey;
+    ColdTimers& wakes = wakes_of(kind);
+    while (!wakes.empty() && wakes.next().time <= limit &&
+           !store_.first_timer_is_before(kind, wakes.next().time, wakes.next().key)) {
+      const OwnedKey key = OrderedKey<OwnedKey>::key(wakes.next().key);
+      failure_ = wakes.pass();
+      if (!failure_.ok()) throw StateUnavailable();
+      store_.wake(key);
+      if (++woken_ % keys_per_look != 0) continue;
+      failure_ = keep_within_share();
+      if (!failure_.ok()) throw StateUnavailable();
+    }
   }
 
   // ---- snapshot, once some is on disk ----
@@ -128,26 +153,20 @@ class KeyedSpill {
 
  private:
   using Entry = typename Store::Entry;
+  static constexpr std::size_t keys_per_look = 64;
   static constexpr std::size_t index_bytes = 32;  // of an entry, about
 
   // What is in use; slabs are not given back, so they have held this much at some time.
   std::size_t held_bytes() const {
-    return entries_bytes() + (cold_ == nullptr ? 0 : cold_->memory_bytes());
+    return entries_bytes() + (cold_ == nullptr ? 0 : cold_->memory_bytes()) +
+           wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
   }
   std::size_t entries_bytes() const {
-    return store_.size() * (store_.block_size_ + index_bytes) + heap_bytes_;
+    return store_.size() * (store_.block_size_ + index_bytes) + heap_bytes_ +
+           store_.timers_.memory_bytes();
   }
-  Status only_timers_left(std::size_t share) const {
-    return {ErrorCode::limit_exceeded,
-            "the keys of operator '" + context_->name() + "' that have timers hold " +
-                std::to_string(entries_bytes()) + " bytes, and its share of --memory-limit is " +
-                std::to_string(share) +
-                "; such keys cannot go to disk: raise the limit, or spread the job over more "
-                "workers"};
-  }
-
-  // Values: until when anything of it lives, i64, then as in a snapshot. `all`: also what must stay
-  // in memory.
+  // Values: until when anything of it lives, i64, then as in a snapshot. `all`: also what stays in
+  // memory, since it has timers or is in the operator's hands.
   Status put_on_disk(std::size_t bytes, bool all) {
     std::vector<Entry*> chosen = choose(bytes, all);
     if (chosen.empty()) return {};
@@ -177,8 +196,9 @@ class KeyedSpill {
                              .removed = entry->live == 0}));
     }
     HUMMER_TRY(cold_->finish_run());
+    if (!all) HUMMER_TRY(put_wakes_on_disk(chosen));
     for (Entry* entry : chosen) {
-      if (must_stay(*entry)) {
+      if (all && (has_timers(*entry) || in_hands(*entry))) {
         entry->marks.on_disk = true;
       } else {
         store_.remove(*entry);
@@ -186,12 +206,31 @@ class KeyedSpill {
     }
     return {};
   }
-  bool has_timers(const Entry& entry) const { return entry.first_timer != nullptr; }
-  // It has timers, or is in the operator's hands: there is more in it than states.
-  bool must_stay(const Entry& entry) const {
-    std::uint32_t states = 0;
-    for (const KeyedState* state : store_.states_) states += state->present(entry) ? 1 : 0;
-    return entry.live > states;
+  Status put_wakes_on_disk(const std::vector<Entry*>& entries) {
+    std::array<std::vector<ColdTimers::Wake>, 2> wakes;
+    for (const Entry* entry : entries) {
+      if (!has_timers(*entry)) continue;
+      const std::string key = OrderedKey<typename Store::OwnedKey>::of(entry->key);
+      for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
+        const TimersOfKey::OfKind& own = entry->timers->kinds[kind];
+        if (own.position != TimersOfKey::none) wakes[kind].push_back({own.first, key});
+      }
+    }
+    for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
+      HUMMER_TRY(wakes_[kind].add(std::move(wakes[kind])));
+    }
+    return {};
+  }
+  ColdTimers& wakes_of(TimerKind kind) { return wakes_[static_cast<std::size_t>(kind)]; }
+  const ColdTimers& wakes_of(TimerKind kind) const {
+    return wakes_[static_cast<std::size_t>(kind)];
+  }
+  bool has_timers(const Entry& entry) const { return entry.timers != nullptr; }
+  // In the operator's: there is more in it than states and timers.
+  bool in_hands(const Entry& entry) const {
+    std::uint32_t counted = store_.timers_.count(entry);
+    for (const KeyedState* state : store_.states_) counted += state->present(entry) ? 1 : 0;
+    return entry.live > counted;
   }
   // Twice round at most: the first time a touched one is passed over.
   std::vector<Entry*> choose(std::size_t bytes, bool all) {
@@ -202,7 +241,7 @@ class KeyedSpill {
       Entry& entry = store_.at(hand_++);
       if (!entry.used) continue;
       if (!all) {
-        if (std::exchange(entry.marks.touched, false) || must_stay(entry)) continue;
+        if (std::exchange(entry.marks.touched, false) || in_hands(entry)) continue;
         entry.marks.touched = true;  // not twice
       }
       chosen.push_back(&entry);
@@ -217,8 +256,10 @@ class KeyedSpill {
   bool limited_ = false;
   std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
   std::size_t heap_bytes_ = 0;
-  std::size_t hand_ = 0;              // of the clock
-  std::unique_ptr<ColdStore> cold_;   // null: nothing has ever been on disk
+  std::size_t hand_ = 0;             // of the clock
+  std::unique_ptr<ColdStore> cold_;  // null: nothing has ever been on disk
+  std::size_t woken_ = 0;
+  std::array<ColdTimers, 2> wakes_;   // by TimerKind, of keys that are on disk
   std::unique_ptr<ColdScan> frozen_;  // of the snapshot under way
   std::string value_;
   Status failure_;

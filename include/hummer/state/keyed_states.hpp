@@ -125,6 +125,7 @@ class StateOf : public KeyedState {
     Recount recount{entry, cell(entry), !cell(entry).empty()};
     return change(cell(entry));
   }
+  Cell& cell(KeyedEntry& entry) const { return *static_cast<Cell*>(cell_of(entry)); }
 
  private:
   // Also when change() throws.
@@ -137,7 +138,6 @@ class StateOf : public KeyedState {
       if (is_present != was_present) entry.live += is_present ? 1u : ~0u;
     }
   };
-  Cell& cell(KeyedEntry& entry) const { return *static_cast<Cell*>(cell_of(entry)); }
 };
 
 template <typename T>

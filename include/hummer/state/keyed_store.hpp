@@ -3,9 +3,9 @@
 //
 // An entry is one block of memory: head, key, and a cell for each state. Blocks
 // lie in slabs, so that entries have stable addresses and a removed one's place is
-// used again; an index of pointers finds them by hash. Timers of both kinds are
-// ordered by time, then by key (integers by value, other keys by their canonical
-// bytes), which is the order they fire in: the same on every run.
+// used again; an index of pointers finds them by hash. Timers of both kinds
+// (keyed_timers.hpp) are ordered by time, then by key (integers by value, other keys by
+// their canonical bytes), which is the order they fire in: the same on every run.
 //
 // The key in hand is named by set_key() (or an entry of a timer); it is hashed
 // when a state is touched, at most once. An entry with nothing left in it is
@@ -23,8 +23,8 @@
 #pragma once
 
 #include <bit>
+#include <cstring>
 #include <memory>
-#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -34,6 +34,8 @@
 #include <hummer/state/entry_index.hpp>
 #include <hummer/state/keyed_backend.hpp>
 #include <hummer/state/keyed_spill.hpp>
+#include <hummer/state/keyed_timers.hpp>
+#include <hummer/state/ordered_key.hpp>
 #include <hummer/state/saved_entries.hpp>
 
 namespace hummer {
@@ -49,26 +51,12 @@ class KeyedStore final : public KeyedBackend {
  public:
   using OwnedKey = std::conditional_t<by_text, std::string, K>;
 
-  struct Timer;
   struct Entry : KeyedEntry {
     OwnedKey key{};
-    std::conditional_t<by_text || by_value, std::type_identity<void>, std::string> bytes{};
-    const Timer* first_timer = nullptr;  // of a list
+    [[no_unique_address]] std::conditional_t<by_text || by_value, std::type_identity<void>,
+                                             std::string> bytes{};
+    TimersOfKey* timers = nullptr;  // null: none
     SpillMarks marks;
-  };
-  struct Timer {
-    Timestamp time;
-    Entry* entry;
-    TimerKind kind;
-    // The others of its entry, of both kinds.
-    mutable const Timer* next = nullptr;
-    mutable const Timer* previous = nullptr;
-
-    Timer(Timestamp at, Entry* of, TimerKind of_kind) : time(at), entry(of), kind(of_kind) {}
-    bool operator<(const Timer& other) const {
-      if (time != other.time) return time < other.time;
-      return entry != other.entry && comparable(*entry) < comparable(*other.entry);
-    }
   };
 
   KeyedStore() = default;
@@ -131,6 +119,11 @@ class KeyedStore final : public KeyedBackend {
       key_ = &entry.key;
     }
   }
+  // The entry of the key in hand, made if need be: obtain() without a virtual call.
+  Entry& obtain_entry() {
+    if (!looked_up_ || current_ == nullptr) KeyedStore::look_up(true);
+    return static_cast<Entry&>(*current_);
+  }
   void leave_key() {
     if (current_ != nullptr && spill_.limited()) spill_.count_heap(static_cast<Entry&>(*current_));
     if (current_ != nullptr && current_->live == 0) erase(static_cast<Entry&>(*current_));
@@ -166,23 +159,28 @@ class KeyedStore final : public KeyedBackend {
   }
   void delete_timer(TimerKind kind, Timestamp time) override {
     KeyedEntry* const entry = find();
-    if (entry == nullptr) return;
-    const auto found = timers(kind).find(Timer(time, static_cast<Entry*>(entry), kind));
-    if (found != timers(kind).end()) remove_timer(found);
+    if (entry != nullptr) remove_timer(kind, time, static_cast<Entry&>(*entry));
   }
-  // The time of the next one; end_of_time and false when there is none.
-  bool has_timer(TimerKind kind) const { return !timers(kind).empty(); }
+  // When the next one may be due; end_of_time when there is none.
   Timestamp next_timer(TimerKind kind) const {
-    return timers(kind).empty() ? end_of_time : timers(kind).begin()->time;
+    return std::min(timers_.empty(kind) ? end_of_time : timers_.first_time(kind),
+                    spill_.next_wake(kind));
   }
-  // Its key is in hand then; it stays until it is taken.
+  // Whether there is one up to `limit`; keys on disk come back for theirs. REQUIRES: no key in
+  // hand.
+  bool due_timer(TimerKind kind, Timestamp limit) {
+    if (spill_.some_on_disk()) spill_.wake_keys(kind, limit);
+    return !timers_.empty(kind) && timers_.first_time(kind) <= limit;
+  }
+  // REQUIRES: due_timer. Its key is in hand then; it stays until it is taken.
   Timestamp enter_timer(TimerKind kind) {
-    const Timer& timer = *timers(kind).begin();
-    if (current_ != timer.entry) set_entry(*timer.entry);
-    return timer.time;
+    set_entry(timers_.first_entry(kind));
+    return timers_.first_time(kind);
   }
   // The timer's entry keeps a hold on its key until leave_key().
-  void take_timer(TimerKind kind) { remove_timer(timers(kind).begin()); }
+  void take_timer(TimerKind kind) {
+    remove_timer(kind, timers_.first_time(kind), timers_.first_entry(kind));
+  }
 
   // ---- time to live ----
 
@@ -256,35 +254,14 @@ class KeyedStore final : public KeyedBackend {
     return true;
   }
 
-  // What freeze() and write_frozen() have written. `delta`: on what was restored before.
+  // What freeze() and write_frozen() have written. `delta`: on what was restored before. What there
+  // is no room for goes to disk meanwhile.
   Status restore(ByteReader& in, const OperatorContext& context, RestoreOptions options,
                  bool delta) {
-    std::vector<KeyedState*> found;
-    HUMMER_TRY(restore_states(in, options, found));
-    for (;;) {
-      std::uint8_t mark = 0;
-      if (!in.get_value(mark) || mark > entry_is_gone) return cut_short();
-      if (mark == end_of_entries) return {};
-      OwnedKey key{};
-      if (!Codec<OwnedKey>::decode(in, key)) return cut_short();
-      const bool mine = context.owns_key(key);
-      Entry* entry = nullptr;
-      if (mine) {
-        const K view(key);
-        set_key(view);
-        if (KeyedEntry* const old = find(); old != nullptr) {
-          if (!delta) {
-            return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
-          }
-          drop(static_cast<Entry&>(*old));
-          set_key(view);
-        }
-        if (mark == entry_follows) entry = static_cast<Entry*>(&obtain());
-        current_ = nullptr;  // it may still be empty
-        key_ = nullptr;
-        looked_up_ = false;
-      }
-      if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
+    try {
+      return restore_entries(in, context, options, delta);
+    } catch (const StateUnavailable&) {
+      return failure();
     }
   }
 
@@ -307,25 +284,40 @@ class KeyedStore final : public KeyedBackend {
       return std::string_view(entry.bytes);
     }
   }
-  using Timers = std::set<Timer>;
+  // By value, or by canonical bytes, of which the first eight decide most of the time.
+  struct ByKey {
+    using Prefix = std::conditional_t<by_value, K, std::uint64_t>;
+    static Prefix prefix(const Entry& entry) {
+      if constexpr (by_value) {
+        return entry.key;
+      } else {
+        return first_bytes(comparable(entry));
+      }
+    }
+    static bool before(const Entry& a, const Entry& b) { return comparable(a) < comparable(b); }
+  };
 
-  Timers& timers(TimerKind kind) { return timers_[static_cast<std::size_t>(kind)]; }
-  const Timers& timers(TimerKind kind) const { return timers_[static_cast<std::size_t>(kind)]; }
   void add_timer(TimerKind kind, Timestamp time, Entry& entry) {
     changing(entry);
-    const auto [timer, is_new] = timers(kind).emplace(time, &entry, kind);
-    if (!is_new) return;
-    ++entry.live;
-    timer->next = std::exchange(entry.first_timer, &*timer);
-    if (timer->next != nullptr) timer->next->previous = &*timer;
+    if (timers_.add(kind, time, entry)) ++entry.live;
   }
-  void remove_timer(typename Timers::const_iterator timer) {
-    Entry& entry = *timer->entry;
+  void remove_timer(TimerKind kind, Timestamp time, Entry& entry) {
     changing(entry);
-    --entry.live;
-    if (timer->next != nullptr) timer->next->previous = timer->previous;
-    (timer->previous != nullptr ? timer->previous->next : entry.first_timer) = timer->next;
-    timers(timer->kind).erase(timer);
+    if (timers_.remove(kind, time, entry)) --entry.live;
+  }
+  // Whether the first timer comes before one of the key with these ordered bytes.
+  bool first_timer_is_before(TimerKind kind, Timestamp time, std::string_view key) const {
+    if (timers_.empty(kind)) return false;
+    if (timers_.first_time(kind) != time) return timers_.first_time(kind) < time;
+    return OrderedKey<OwnedKey>::of(timers_.first_entry(kind).key) < key;
+  }
+
+  // Back from disk, if it is there.
+  void wake(const OwnedKey& key) {
+    const K view(key);
+    set_key(view);
+    look_up(false);
+    leave_key();
   }
 
   void look_up(bool create) override {
@@ -391,7 +383,6 @@ class KeyedStore final : public KeyedBackend {
     entry->slot = static_cast<std::uint32_t>(slot);
     return *entry;
   }
-  // REQUIRES: it has no timers.
   void erase(Entry& entry) {
     if (entry.marks.on_disk) return;  // it says that the key is gone
     changing(entry);
@@ -399,6 +390,7 @@ class KeyedStore final : public KeyedBackend {
     remove(entry);
   }
   void remove(Entry& entry) {
+    timers_.clear(entry);
     spill_.forget_heap(entry.marks);
     index_.erase(entry);
     destroy_cells(entry);
@@ -417,10 +409,12 @@ class KeyedStore final : public KeyedBackend {
   }
   // With all that hangs from it.
   void drop(Entry& entry) {
-    for (const Timer* timer = entry.first_timer; timer != nullptr;) {
-      const Timer& gone = *std::exchange(timer, timer->next);
-      remove_timer(timers(gone.kind).find(gone));
-    }
+    changing(entry);
+    timers_.clear(entry);
+    destroy_cells(entry);
+    for (const KeyedState* state : states_) state->construct(entry);
+    entry.live = 0;
+    if (spill_.limited()) spill_.count_heap(entry);
     current_ = nullptr;
     erase(entry);
   }
@@ -454,12 +448,41 @@ class KeyedStore final : public KeyedBackend {
       states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
       out.put_text(one.view());
     }
-    std::uint32_t count = 0;
-    for (const Timer* timer = entry.first_timer; timer != nullptr; timer = timer->next) ++count;
-    out.put_value(count);
-    for (const Timer* timer = entry.first_timer; timer != nullptr; timer = timer->next) {
-      out.put_value(timer->kind);
-      out.put_value(timer->time);
+    out.put_value(timers_.count(entry));
+    timers_.for_each(entry, [&](TimerKind kind, Timestamp time) {
+      out.put_value(kind);
+      out.put_value(time);
+    });
+  }
+  Status restore_entries(ByteReader& in, const OperatorContext& context, RestoreOptions options,
+                         bool delta) {
+    std::vector<KeyedState*> found;
+    HUMMER_TRY(restore_states(in, options, found));
+    for (std::size_t restored = 1;; ++restored) {
+      std::uint8_t mark = 0;
+      if (!in.get_value(mark) || mark > entry_is_gone) return cut_short();
+      if (mark == end_of_entries) return {};
+      OwnedKey key{};
+      if (!Codec<OwnedKey>::decode(in, key)) return cut_short();
+      const bool mine = context.owns_key(key);
+      Entry* entry = nullptr;
+      if (mine) {
+        const K view(key);
+        set_key(view);
+        if (KeyedEntry* const old = find(); old != nullptr) {
+          if (!delta) {
+            return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
+          }
+          drop(static_cast<Entry&>(*old));
+          set_key(view);
+        }
+        if (mark == entry_follows) entry = static_cast<Entry*>(&obtain());
+        current_ = nullptr;  // it may still be empty
+        key_ = nullptr;
+        looked_up_ = false;
+      }
+      if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
+      if (spill_.limited() && restored % entries_per_step == 0) HUMMER_TRY(keep_within_share());
     }
   }
   Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
@@ -548,7 +571,7 @@ class KeyedStore final : public KeyedBackend {
   std::vector<std::unique_ptr<std::max_align_t[]>> slabs_;
   std::vector<Entry*> free_;
   EntryIndex<Entry> index_;
-  Timers timers_[2];  // by TimerKind
+  KeyedTimers<Entry, ByKey> timers_;
   std::size_t sweep_ = 0;
   const K* key_ = nullptr;
   K entry_key_{};  // of a text key that is a timer's

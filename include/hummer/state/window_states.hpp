@@ -1,70 +1,27 @@
-// WindowStates: what KeyedWindowOperator keeps: the open windows of each key, and
-// queues of when each wants to be looked at.
+// WindowStates<A, TriggerState>: what KeyedWindowOperator keeps for each key, as a state of its
+// KeyedStore: the open windows, with accumulators and triggers.
 //
-// A window is in a queue at most once per kind of time, at the earliest moment that
-// anybody asked for; whoever takes it out and finds that it is too early puts it
-// back. Windows that are gone (sessions that became one) are found out by their
-// number. Order within a queue: time, then the order in which keys came, then the
-// window's start.
+// A key has at most one timer of each kind in the store, `queued`: the earliest moment that any of
+// its windows asked for. Whoever comes to it and finds that it is too early queues it again. So a
+// session that grows with each record does not move its timer each time.
 //
-// Keys are forgotten with their last window. Thread: one. Cost: one hash look-up per
-// record; O(log n) per entry of a queue.
+// InHand: the windows of the key in hand while they are changed. Thread: one. Cost: that of the
+// store.
 #pragma once
 
 #include <algorithm>
-#include <queue>
+#include <array>
 #include <string>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include <hummer/key_hash.hpp>
-#include <hummer/triggers.hpp>
+#include <hummer/state/keyed_states.hpp>
+#include <hummer/windows.hpp>
 
 namespace hummer {
+namespace detail {
 
-// How a key is kept in a map: itself, its text, or its canonical bytes.
-template <typename K>
-struct KeyForm {
-  static constexpr bool direct = std::is_integral_v<K> || std::is_enum_v<K>;
-  static constexpr bool text = std::is_same_v<K, std::string_view>;
-  using Kept = std::conditional_t<direct, K, std::string>;
-  using View = std::conditional_t<direct, K, std::string_view>;
-
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(const View& key) const { return key_hash(key); }
-  };
-  static View view(const K& key, std::string& space) {
-    if constexpr (direct || text) {
-      return key;
-    } else {
-      space.clear();
-      ByteWriter out(space, true);
-      Codec<K>::encode(key, out);
-      return space = std::string(out.view());
-    }
-  }
-  static K key(const Kept& kept) {
-    if constexpr (direct || text) {
-      return kept;
-    } else {
-      K key{};
-      ByteReader in(kept);
-      HUMMER_ASSERT(Codec<K>::decode(in, key));
-      return key;
-    }
-  }
-};
-
-template <typename K, typename Accumulator, typename TriggerState>
-class WindowStates {
- public:
-  static constexpr Timestamp not_queued = no_timestamp;
-
+template <typename Accumulator, typename TriggerState>
+struct WindowCell {
   struct Window {
     TimeWindow window;
     Accumulator accumulator{};
@@ -72,99 +29,92 @@ class WindowStates {
     TriggerState trigger{};
     Timestamp event_timer = end_of_time;
     Timestamp processing_timer = end_of_time;
-
-    std::uint64_t number = 0;
-    Timestamp queued_event = not_queued;
-    Timestamp queued_processing = not_queued;
   };
-  struct PerKey {
-    std::vector<Window> windows;
-    std::uint64_t number = 0;
-    std::uint32_t queued = 0;  // entries of the queues that point here
+  std::vector<Window> windows;
+  std::array<Timestamp, 2> queued{not_queued, not_queued};  // by TimerKind
+
+  static constexpr Timestamp not_queued = no_timestamp;
+  static constexpr bool uses_heap = true;
+
+  bool empty() const { return windows.empty(); }
+  Timestamp last_expiry() const { return end_of_time; }
+  bool expires_by(Timestamp) const { return false; }
+  void expire(Timestamp) {}
+  std::size_t heap_bytes() const {
+    std::size_t bytes = windows.capacity() * sizeof(Window) + 16;
+    for (const Window& window : windows) bytes += heap_bytes_of(window.accumulator);
+    return bytes;
+  }
+  void encode(ByteWriter& out) const {
+    for (const Timestamp time : queued) out.put_value(time);
+    out.put_value(static_cast<std::uint32_t>(windows.size()));
+    for (const Window& window : windows) encode_window(window, out);
+  }
+  bool decode(ByteReader& in) {
+    for (Timestamp& time : queued) {
+      if (!in.get_value(time)) return false;
+    }
+    std::uint32_t count = 0;
+    if (!in.get_value(count)) return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!decode_window(in, windows.emplace_back())) return false;
+    }
+    return true;
+  }
+  static void encode_window(const Window& window, ByteWriter& out) {
+    out.put_value(window.window);
+    Codec<Accumulator>::encode(window.accumulator, out);
+    out.put_value(static_cast<std::uint8_t>(window.filled));
+    Codec<TriggerState>::encode(window.trigger, out);
+    out.put_value(window.event_timer);
+    out.put_value(window.processing_timer);
+  }
+  [[nodiscard]] static bool decode_window(ByteReader& in, Window& window) {
+    std::uint8_t filled = 0;
+    if (!in.get_value(window.window) || !Codec<Accumulator>::decode(in, window.accumulator) ||
+        !in.get_value(filled) || !Codec<TriggerState>::decode(in, window.trigger) ||
+        !in.get_value(window.event_timer) || !in.get_value(window.processing_timer)) {
+      return false;
+    }
+    window.filled = filled != 0;
+    return true;
+  }
+};
+
+}  // namespace detail
+
+template <typename Accumulator, typename TriggerState>
+class WindowStates final : public detail::StateOf<detail::WindowCell<Accumulator, TriggerState>> {
+ public:
+  using Cell = detail::WindowCell<Accumulator, TriggerState>;
+  using Window = typename Cell::Window;
+
+  WindowStates() : detail::StateOf<Cell>("windows", {}) {}
+  std::string describe_type() const override {
+    return "windows<" + Codec<Accumulator>::name() + "," + Codec<TriggerState>::name() + ">";
+  }
+
+  // REQUIRES: `entry` is that of the key in hand.
+  class InHand {
+   public:
+    InHand(WindowStates& states, KeyedEntry& entry)
+        : entry_(entry), cell_(states.cell(entry)), were_some_(!cell_.empty()) {
+      states.backend().changing(entry);
+    }
+    InHand(const InHand&) = delete;
+    InHand& operator=(const InHand&) = delete;
+    ~InHand() {
+      if (were_some_ == cell_.empty()) entry_.live += were_some_ ? ~0u : 1u;
+    }
+    std::vector<Window>& windows() { return cell_.windows; }
+    // Cell::not_queued: there is no timer.
+    Timestamp& queued(TimerKind kind) { return cell_.queued[static_cast<std::size_t>(kind)]; }
+
+   private:
+    KeyedEntry& entry_;
+    Cell& cell_;
+    const bool were_some_;
   };
-  using Form = KeyForm<K>;
-  using Map = std::unordered_map<typename Form::Kept, PerKey, typename Form::Hash, std::equal_to<>>;
-  using Entry = typename Map::value_type;
-
-  struct Queued {
-    Timestamp time;
-    std::uint64_t key_number;
-    Timestamp start;
-    std::uint64_t window_number;
-    Entry* entry;
-    bool operator>(const Queued& other) const {
-      return std::tie(time, key_number, start, window_number) >
-             std::tie(other.time, other.key_number, other.start, other.window_number);
-    }
-  };
-  using Queue = std::priority_queue<Queued, std::vector<Queued>, std::greater<>>;
-
-  Queue& events() { return events_; }
-  Queue& processing() { return processing_; }
-
-  Entry& at(const K& key) {
-    const typename Form::View view = Form::view(key, space_);
-    auto found = map_.find(view);
-    if (found == map_.end()) {
-      found = map_.emplace(typename Form::Kept(view), PerKey()).first;
-      found->second.number = ++last_number_;
-    }
-    return *found;
-  }
-  Window& add(PerKey& key, const TimeWindow& window) {
-    Window& added = key.windows.emplace_back();
-    added.window = window;
-    added.number = ++last_number_;
-    return added;
-  }
-  void forget_if_unused(Entry& entry) {
-    if (entry.second.windows.empty() && entry.second.queued == 0)
-      map_.erase(map_.find(entry.first));
-  }
-
-  void queue_event(Entry& entry, Window& window, Timestamp time) {
-    if (window.queued_event != not_queued && time >= window.queued_event) return;
-    window.queued_event = time;
-    put(events_, entry, window, time);
-  }
-  void queue_processing(Entry& entry, Window& window, Timestamp time) {
-    if (window.queued_processing != not_queued && time >= window.queued_processing) return;
-    window.queued_processing = time;
-    put(processing_, entry, window, time);
-  }
-  // The first entry's window, or null when it is gone or was queued again for an earlier time.
-  Window* take(Queue& queue, Queued& taken) {
-    taken = queue.top();
-    queue.pop();
-    --taken.entry->second.queued;
-    for (Window& window : taken.entry->second.windows) {
-      if (window.number == taken.window_number) return &window;
-    }
-    return nullptr;
-  }
-
-  // Keys in the order in which they came.
-  std::vector<const Entry*> in_order() const {
-    std::vector<const Entry*> entries;
-    entries.reserve(map_.size());
-    for (const Entry& entry : map_) entries.push_back(&entry);
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry* a, const Entry* b) { return a->second.number < b->second.number; });
-    return entries;
-  }
-  bool empty() const { return map_.empty(); }
-
- private:
-  void put(Queue& queue, Entry& entry, const Window& window, Timestamp time) {
-    queue.push({time, entry.second.number, window.window.start_ms, window.number, &entry});
-    ++entry.second.queued;
-  }
-
-  Map map_;
-  Queue events_;
-  Queue processing_;
-  std::uint64_t last_number_ = 0;
-  std::string space_;
 };
 
 }  // namespace hummer

@@ -48,6 +48,7 @@ class FileSource final : public SourceOperator {
   Status restore(ByteReader& in) override;
   Status open() override;
   Answer produce(Output& out) override;
+  std::vector<StateDescription> states() override { return {{"position", "file_lanes"}}; }
   Status snapshot(ByteWriter& out) override;
   Status close() override;
 

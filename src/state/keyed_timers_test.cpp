@@ -1,0 +1,68 @@
+#include <hummer/state/keyed_timers.hpp>
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+#include <tuple>
+
+#include "platform/random.hpp"
+
+namespace hummer {
+namespace {
+
+struct Entry : KeyedEntry {
+  int key = 0;
+  TimersOfKey* timers = nullptr;
+};
+// Prefixes that decide between half of the keys only.
+struct ByKey {
+  using Prefix = int;
+  static Prefix prefix(const Entry& entry) { return entry.key / 2; }
+  static bool before(const Entry& a, const Entry& b) { return a.key < b.key; }
+};
+
+TEST(KeyedTimers, AreThoseOfASet) {
+  Random random(5);
+  for (int round = 0; round < 20; ++round) {
+    KeyedTimers<Entry, ByKey> timers;
+    std::set<std::pair<Timestamp, int>> model[2];
+    std::deque<Entry> entries(1 + random.below(60));
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i].key = static_cast<int>(i);
+    for (int step = 0; step < 3000; ++step) {
+      const TimerKind kind = random.chance(0.5) ? TimerKind::event : TimerKind::processing;
+      std::set<std::pair<Timestamp, int>>& own = model[static_cast<std::size_t>(kind)];
+      Entry& entry = entries[random.below(entries.size())];
+      const Timestamp time = random.between(-20, 20);
+      const std::uint64_t what = random.below(100);
+      if (what < 50) {
+        ASSERT_EQ(timers.add(kind, time, entry), own.emplace(time, entry.key).second);
+      } else if (what < 70) {
+        ASSERT_EQ(timers.remove(kind, time, entry), own.erase({time, entry.key}) > 0);
+      } else if (what < 98) {
+        ASSERT_EQ(timers.empty(kind), own.empty());
+        if (own.empty()) continue;
+        ASSERT_EQ(timers.first_time(kind), own.begin()->first);
+        ASSERT_EQ(timers.first_entry(kind).key, own.begin()->second);
+        ASSERT_TRUE(timers.remove(kind, timers.first_time(kind), timers.first_entry(kind)));
+        own.erase(own.begin());
+      } else {
+        timers.clear(entry);
+        for (auto& each : model) {
+          std::erase_if(each, [&](const auto& timer) { return timer.second == entry.key; });
+        }
+      }
+      std::size_t count = 0;
+      for (const auto& each : model) {
+        for (const auto& timer : each) count += timer.second == entry.key ? 1 : 0;
+      }
+      ASSERT_EQ(timers.count(entry), count);
+      ASSERT_EQ(entry.timers == nullptr, count == 0);
+    }
+    for (Entry& entry : entries) timers.clear(entry);
+    EXPECT_EQ(timers.memory_bytes(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace hummer
