@@ -146,19 +146,18 @@ std::string text_of(const CheckpointInspection& one, bool aligned) {
          files.text(aligned);
 }
 
+std::string listed(std::string_view what, const std::vector<std::string>& paths) {
+  if (paths.empty()) return {};
+  std::string text = "hummer: ";
+  text += what;
+  for (const std::string& path : paths) text += (&path == &paths.front() ? ": " : ", ") + path;
+  return text + "\n";
+}
+
 // What else lies there, so that nobody wonders about it or tidies it up.
 std::string others_text(const CheckpointInspections& all) {
-  std::string text;
-  if (!all.bases.empty()) {
-    text += fmt::format("hummer: {} more {} files that these build on: {}\n", all.bases.size(),
-                        all.bases.size() == 1 ? "directory holds" : "directories hold",
-                        fmt::join(all.bases, ", "));
-  }
-  if (!all.incomplete.empty()) {
-    text += fmt::format("hummer: not complete, under way or left by a crash: {}\n",
-                        fmt::join(all.incomplete, ", "));
-  }
-  return text;
+  return listed("no checkpoints, but these build on their files", all.bases) +
+         listed("not complete, under way or left by a crash", all.incomplete);
 }
 
 }  // namespace
