@@ -183,6 +183,32 @@ Status CheckpointStore::retain(std::size_t kept, std::uint64_t from) {
   return {};
 }
 
+Status CheckpointStore::remove_of(std::string_view job_name, std::uint64_t below) {
+  const Result<std::vector<std::uint64_t>> all = ids();
+  if (!all.ok()) return all.status();
+  std::set<std::string> needed;
+  std::set<std::string> removed;
+  for (const std::uint64_t id : *all) {
+    const Result<CheckpointMetadata> metadata = read(id);
+    if (!metadata.ok()) continue;
+    const bool own = id < below && metadata->job_name == job_name;
+    if (own) removed.insert(path_of(id));
+    for (const CheckpointFile& file : metadata->files) {
+      const std::string path = path_of(path_of(id), file);
+      if (own) {
+        removed.insert(directory_of(path));
+      } else {
+        needed.insert(path);
+      }
+    }
+  }
+  // The newest first: it may build on the others.
+  for (auto path = removed.rbegin(); path != removed.rend(); ++path) {
+    HUMMER_TRY(remove_at(files_, *path, needed));
+  }
+  return {};
+}
+
 Result<std::vector<std::uint64_t>> CheckpointStore::ids() const {
   const Result<std::vector<std::string>> names = files_.list_directory(directory_);
   std::vector<std::uint64_t> found;

@@ -115,7 +115,7 @@ TEST_P(Savepoints, AJobThatTakesNoSnapshotsSaysSo) {
   (void)job.wait();
 }
 
-TEST_P(Savepoints, AFinishedRunLeavesWhatEarlierRunsHaveLeft) {
+TEST_P(Savepoints, AFinishedRunLeavesWhatEarlierRunsHaveLeftUntilOneGoesOnWithIt) {
   EnvironmentOptions failing = options();
   failing.checkpoints.interval_ms = 20;
   failing.restart = RestartStrategy::no_restart();
@@ -139,13 +139,13 @@ TEST_P(Savepoints, AFinishedRunLeavesWhatEarlierRunsHaveLeft) {
         .write_file("/other");
     ASSERT_TRUE(env.execute("another").ok());
   }
-  std::vector<std::uint64_t> complete;
-  const std::vector<std::uint64_t> then = *store.ids();
-  for (const std::uint64_t id : then) {
-    if (store.read(id).ok()) complete.push_back(id);
-  }
-  EXPECT_FALSE(complete.empty());
-  // So does the one that goes on with them; but what the dead one had pending goes.
+  const auto complete = [&] {
+    std::vector<std::uint64_t> found = *store.ids();
+    std::erase_if(found, [&](std::uint64_t id) { return !store.read(id).ok(); });
+    return found;
+  };
+  EXPECT_FALSE(complete().empty());
+  // With the run that goes on with them they are done, and what the dead one had pending goes.
   EnvironmentOptions latest = failing;
   latest.checkpoints.restore = "latest";
   StreamExecutionEnvironment env(latest);
@@ -154,7 +154,7 @@ TEST_P(Savepoints, AFinishedRunLeavesWhatEarlierRunsHaveLeft) {
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   EXPECT_EQ(lines(), expected(2000));
   EXPECT_EQ(hidden(), 0u);
-  EXPECT_EQ(*store.ids(), then);
+  EXPECT_TRUE(complete().empty());
 }
 
 }  // namespace

@@ -36,6 +36,9 @@ Status clear(Files& files, const CheckpointOrder& order) {
   for (auto id = ids->rbegin(); id != ids->rend() && *id >= order.own_from; ++id) {
     HUMMER_TRY(store.remove(*id));
   }
+  if (order.restore == "latest") {
+    HUMMER_TRY(store.remove_of(order.metadata.job_name, order.own_from));
+  }
   // The job's own directory; one that others use too is not empty, or stays empty.
   if (order.directory != order.latest_in) (void)files.remove(order.directory);
   return {};

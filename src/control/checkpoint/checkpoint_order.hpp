@@ -39,7 +39,8 @@ struct CheckpointOrder {
   std::uint32_t retained = 1;
   // Of find. `restore`: a checkpoint's directory; "latest": the newest one of a job named
   // `metadata.job_name`, in `latest_in` or a job's directory in it; empty: the newest one in
-  // `directory`, from own_from on.
+  // `directory`, from own_from on. Of clear: how the job began; with "latest" the checkpoints of
+  // earlier runs of its name go too, or the next such run would repeat what this one has done.
   std::string restore;
   std::string latest_in;
   bool verify = true;  // read every file before one is chosen

@@ -71,7 +71,7 @@ Status SupervisedRun::start() {
       reported_ = true;
       return status;
     }
-    // What others have left is theirs, also what this run goes on with.
+    // What others have left is theirs until this run has finished.
     own_from_ = next_checkpoint_;
   }
   executor_->spawn(supervise());
@@ -143,6 +143,8 @@ Task<void> SupervisedRun::supervise() {
     order.kind = CheckpointOrder::Kind::clear;
     order.directory = order.latest_in = options.checkpoints.directory;
     order.own_from = own_from_;
+    order.restore = options.checkpoints.restore;
+    order.metadata.job_name = graphs_.job_graph.job_name;
     (void)carry_out(platform.files(), std::move(order));
   }
   result_.seconds = static_cast<double>(platform.now() - began_) / 1e9;
