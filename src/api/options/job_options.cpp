@@ -36,7 +36,8 @@ constexpr OptionOf<O> restart_strategy(const Option& row) {
   return typed;
 }
 
-// --checkpoint-dir alone means the default interval too.
+// --checkpoint-dir alone means the default interval too. Its row stands above that of the interval,
+// so that an interval of 0 stays one.
 constexpr OptionOf<O> checkpoint_directory(const Option& row) {
   OptionOf<O> typed = field<&O::checkpoints, &C::directory>(row);
   typed.option.store = [](const Option&, const OptionValue& value, void* settings) {
@@ -134,13 +135,14 @@ constexpr std::array checkpoint_rows{
     checkpoint_directory({.name = "checkpoint-dir",
                           .value = "DIR",
                           .description = "where checkpoints are kept; without it none are taken"}),
-    field<&O::checkpoints, &C::interval_ms>({.name = "checkpoint-interval-ms",
-                                             .value = "N",
-                                             .unit = "ms",
-                                             .least = 1,
-                                             .most = day_ms,
-                                             .otherwise = "10000",
-                                             .description = "time between two checkpoints"}),
+    field<&O::checkpoints, &C::interval_ms>(
+        {.name = "checkpoint-interval-ms",
+         .value = "N",
+         .unit = "ms",
+         .least = 0,
+         .most = day_ms,
+         .otherwise = "10000",
+         .description = "time between two checkpoints; 0: none by time"}),
     field<&O::checkpoints, &C::minimum_pause_ms>(
         {.name = "checkpoint-minimum-pause-ms",
          .value = "N",
