@@ -13,8 +13,9 @@ constexpr std::string_view variable_prefix = "HUMMER_";
 
 // Variables of this prefix that are no options: of the repository's scripts and tests.
 constexpr std::string_view script_variables[] = {
-    "HUMMER_FUZZ_SEED",   "HUMMER_HOSTILE_TLS", "HUMMER_ITEM", "HUMMER_MUTANTS_MIN",
-    "HUMMER_RESULT_HASH", "HUMMER_SCRATCH",     "HUMMER_SEED", "HUMMER_SHORT"};
+    "HUMMER_CHAOS_INSIDE", "HUMMER_FUZZ_SEED",   "HUMMER_HOSTILE_TLS",
+    "HUMMER_ITEM",         "HUMMER_MUTANTS_MIN", "HUMMER_RESULT_HASH",
+    "HUMMER_SCRATCH",      "HUMMER_SEED",        "HUMMER_SHORT"};
 constexpr std::string_view test_prefix = "HUMMER_TEST_";
 
 // What Kubernetes sets in every container for a service whose name begins with "hummer".
