@@ -72,6 +72,11 @@ class EmbeddedSimulation {
   }
 
   SeedReport run() {
+    // The longer it takes, the more comes in between.
+    if (random_.chance(0.4)) {
+      simulation_.options().disk_operation_maximum_ns =
+          random_.between(milliseconds(1), milliseconds(10));
+    }
     start();
     for (const ProcessFault& fault : faults_) {
       run_until(fault.begin);
