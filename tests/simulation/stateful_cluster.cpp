@@ -375,7 +375,10 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
     case Strike::task_manager_pause:
       task_manager(victim).pause_until(simulation_.now() + duration);
       break;
-    case Strike::failing_disk: options.write_fault_rate = 0.05; break;
+    case Strike::failing_disk:
+      // Also so rarely that one checkpoint is given up and the next is complete.
+      options.write_fault_rate = 0.003 * static_cast<double>(1 + random_.below(16));
+      break;
     case Strike::full_disk: options.disk_capacity_bytes = 1; break;
     default:
       options.disk_operation_minimum_ns = milliseconds(1);
