@@ -72,6 +72,11 @@ class EmbeddedSimulation {
   }
 
   SeedReport run() {
+    // The longer it takes, the more comes in between.
+    if (random_.chance(0.4)) {
+      simulation_.options().disk_operation_maximum_ns =
+          random_.between(milliseconds(1), milliseconds(10));
+    }
     start();
     for (const ProcessFault& fault : faults_) {
       run_until(fault.begin);
@@ -158,7 +163,8 @@ void EmbeddedSimulation::start() {
   // What one left behind, the other begins with.
   options.checkpoints.unaligned = way_.unaligned && random_.chance(0.8);
   options.checkpoints.retained = way_.retained;
-  options.checkpoints.tolerated_failures = static_cast<std::uint32_t>(random_.below(4));
+  options.checkpoints.tolerated_failures =
+      random_.chance(0.5) ? 1000 : static_cast<std::uint32_t>(random_.below(4));
   options.restart = RestartStrategy::fixed_delay(5, 100);
   log(fmt::format("starts at parallelism {}", options.parallelism));
   troubles_at_start_ = disk_troubles();
@@ -265,7 +271,10 @@ void EmbeddedSimulation::strike(const ProcessFault& fault) {
   const SimulationCounts before = simulation_.counts();
   const Nanoseconds end = simulation_.now() + fault.duration;
   switch (fault.kind) {
-    case ProcessFaultKind::failing_disk: options.write_fault_rate = 0.05; break;
+    case ProcessFaultKind::failing_disk:
+      // Also so rarely that one checkpoint is given up and the next is complete.
+      options.write_fault_rate = 0.003 * static_cast<double>(1 + random_.below(16));
+      break;
     case ProcessFaultKind::full_disk: options.disk_capacity_bytes = 1; break;
     case ProcessFaultKind::slow_disk:
       options.disk_operation_minimum_ns = milliseconds(1);

@@ -103,6 +103,7 @@ class StatefulCluster {
   SeedReport run();
 
  private:
+  void draw_surroundings();
   Status submit();
   void run_until(Nanoseconds time);
   void run_steps(std::uint64_t steps);
@@ -193,7 +194,7 @@ Status StatefulCluster::submit() {
   options.checkpoints.directory = checkpoints;
   options.checkpoints.interval_ms = interval_ms_;
   // Some are given up only because something is slow; what comes next must not build on them.
-  options.checkpoints.timeout_ms = random_.between(300, 8000);
+  options.checkpoints.timeout_ms = random_.between(1500, 8000);
   options.checkpoints.tolerated_failures = 1000;
   options.checkpoints.unaligned = unaligned_;
   options.checkpoints.retained = static_cast<std::uint32_t>(1 + random_.below(2));
@@ -374,7 +375,10 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
     case Strike::task_manager_pause:
       task_manager(victim).pause_until(simulation_.now() + duration);
       break;
-    case Strike::failing_disk: options.write_fault_rate = 0.05; break;
+    case Strike::failing_disk:
+      // Also so rarely that one checkpoint is given up and the next is complete.
+      options.write_fault_rate = 0.003 * static_cast<double>(1 + random_.below(16));
+      break;
     case Strike::full_disk: options.disk_capacity_bytes = 1; break;
     default:
       options.disk_operation_minimum_ns = milliseconds(1);
@@ -384,7 +388,9 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
   for (SimulatedPlatform* other : cut) simulation_.partition(task_manager(victim), *other);
   const Nanoseconds until = simulation_.now() + duration;
   const bool of_the_disk = kind >= Strike::failing_disk;
-  if (!of_the_disk && random_.chance(0.3)) {
+  // Nobody can start where the disk takes nothing.
+  const bool can_start = kind != Strike::failing_disk && kind != Strike::full_disk;
+  if (can_start && random_.chance(kind == Strike::slow_disk ? 0.7 : 0.3)) {
     run_until(simulation_.now() + random_.between(0, duration / 2));
     die(draw_death(), random_.between(milliseconds(10), duration / 4 + milliseconds(10)));
   }
@@ -427,7 +433,17 @@ void StatefulCluster::check_end() {
   }
 }
 
+// Of the whole run: the longer something takes, the more comes in between.
+void StatefulCluster::draw_surroundings() {
+  SimulationOptions& options = simulation_.options();
+  if (random_.chance(0.6))
+    options.latency_maximum_ns = random_.between(milliseconds(1), milliseconds(100));
+  if (random_.chance(0.4))
+    options.disk_operation_maximum_ns = random_.between(milliseconds(1), milliseconds(10));
+}
+
 SeedReport StatefulCluster::run() {
+  draw_surroundings();
   Status started = job_manager_->start();
   for (const auto& one : task_managers_) {
     if (started.ok()) started = one->start();
