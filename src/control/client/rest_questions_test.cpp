@@ -6,6 +6,7 @@
 
 #include "control/log/process_log.hpp"
 #include "control/protocol/graph_messages.hpp"
+#include "control/rest/job_json.hpp"
 #include "control/rest/rest_api.hpp"
 #include "graph/graph_builder_for_test.hpp"
 #include "platform/run_task.hpp"
