@@ -22,7 +22,7 @@ constexpr std::array own_commands = {
 std::string help() {
   return "usage: hummer COMMAND ...\n\nCommands (each knows --help):\n" +
          describe_commands(own_commands) + describe_commands(cluster_commands()) +
-         "\n  --version    engine and ABI\n  --help       this text\n\n" exit_codes_line() + "\n";
+         "\n  --version    engine and ABI\n  --help       this text\n\n" + exit_codes_line() + "\n";
 }
 
 }  // namespace
