@@ -1,4 +1,6 @@
 // Clients that speak REST, at the control port.
+#include <array>
+
 #include "control/client/cluster_client.hpp"
 #include "control/job_manager/job_manager_test_rig.hpp"
 
@@ -90,6 +92,42 @@ Task<void> refusal_script(JobManagerRig& rig) {
 TEST_P(RestClients, NeedTheToken) {
   JobManagerRig rig(GetParam());
   rig.run(refusal_script(rig));
+}
+
+Task<void> stranger_script(JobManagerRig& rig) {
+  // A whole request without the token, then silence; and half of one.
+  std::unique_ptr<ByteStream> asks = co_await rig.connect();
+  std::unique_ptr<ByteStream> stops = co_await rig.connect();
+  const Nanoseconds begin = rig.now();
+  const std::string whole = "GET /v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+  const std::string half = "POST /v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\n";
+  const Status one = co_await asks->write_all(whole);
+  const Status two = co_await stops->write_all(half);
+  EXPECT_TRUE(one.ok() && two.ok());
+  std::string answer;
+  while (true) {
+    std::array<char, 1000> buffer;
+    const Result<std::size_t> got = co_await asks->read_some(buffer);
+    if (!got.ok() || *got == 0) break;
+    answer.append(buffer.data(), *got);
+  }
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 401 ")) << answer;
+  EXPECT_LE(rig.now() - begin, seconds(62));
+  std::string told;
+  while (true) {
+    std::array<char, 1000> buffer;
+    const Result<std::size_t> got = co_await stops->read_some(buffer);
+    if (!got.ok() || *got == 0) break;
+    told.append(buffer.data(), *got);
+  }
+  EXPECT_TRUE(told.starts_with("HTTP/1.1 408 ")) << told;
+  EXPECT_EQ(rig.job_manager->counts().garbage, 0U);
+  EXPECT_EQ(rig.job_manager->counts().connections, 0U);
+}
+
+TEST_P(RestClients, StrangersAtTheControlPortAreToldAndLetGo) {
+  JobManagerRig rig(GetParam());
+  rig.run(stranger_script(rig));
 }
 
 Task<void> restart_script(JobManagerRig& rig) {

@@ -214,7 +214,7 @@ void write_parameter(JsonWriter& json, const RestParameter& parameter) {
     case RestParameterType::boolean: json.field("type", "boolean"); break;
     case RestParameterType::path:
       json.field("type", "string");
-      json.field("maxLength", 4096);
+      json.field("maxLength", 1024);
       break;
   }
   json.end_object();

@@ -29,7 +29,13 @@ int http_status(ErrorCode code) {
   }
 }
 
-constexpr std::size_t longest_path = 4096;
+// Encoded in a target it still fits into a request's header.
+constexpr std::ptrdiff_t longest_path = 1024;
+
+// Of UTF-8: bytes that continue none.
+std::ptrdiff_t characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
+}
 
 bool is_hash(std::string_view text) {
   return text.size() == 16 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -72,9 +78,9 @@ Status check_parameter(const RestParameter& parameter, const std::string& text, 
     case RestParameterType::boolean:
       return text == "true" || text == "false" ? Status() : refuse("true or false");
     case RestParameterType::path:
-      return text.size() <= longest_path && text.find('\0') == text.npos
+      return characters(text) <= longest_path && text.find('\0') == text.npos
                  ? Status()
-                 : refuse("a path of at most 4,096 bytes");
+                 : refuse("a path of at most 1,024 characters");
   }
   return {};
 }

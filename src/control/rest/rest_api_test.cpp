@@ -173,6 +173,10 @@ TEST_F(RestApiTest, ASavepointIsAskedForOnce) {
   EXPECT_EQ(backend_.asked[1].savepoint().wish_id(), 77U);
   EXPECT_FALSE(backend_.asked[1].savepoint().stop());
   EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?stop=perhaps").status, 400);
+  EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?directory=a%00b").status, 400);
+  const std::string path(1024, 'd');
+  EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?directory=" + path).status, 200);
+  EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?directory=" + path + "d").status, 400);
 }
 
 TEST_F(RestApiTest, AnotherJobManagersJobIsNotAsked) {
