@@ -124,6 +124,7 @@ class UnalignedCheckpoints : public testing::TestWithParam<std::uint64_t> {
     options.checkpoints.directory = "/checkpoints";
     options.checkpoints.interval_ms = 30;
     options.checkpoints.unaligned = true;
+    options.checkpoints.alignment_timeout_ms = GetParam() % 4 == 1 ? 4 : 0;
     options.restart = RestartStrategy::fixed_delay(20, 5);
     return options;
   }
