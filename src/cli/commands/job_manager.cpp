@@ -29,8 +29,8 @@ int run_job_manager(const Invocation& invocation) {
       ->envname("HUMMER_LISTEN")
       ->capture_default_str();
   app.add_option("--rest-listen", rest_listen,
-                 "host:port of the HTTP interface: REST, /metrics, /healthz [127.0.0.1:8081, "
-                 "where it is free]; none: without it")
+                 "host:port of its own for the HTTP interface, which --listen answers too: REST, "
+                 "/metrics, /healthz [127.0.0.1:8081, where it is free]; none: without it")
       ->envname("HUMMER_REST_LISTEN");
   address.add_credential_options(app);
   app.add_flag("--tls-verify-peer", address.tls.verify_peer,
