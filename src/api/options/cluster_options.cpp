@@ -22,8 +22,8 @@ constexpr auto job_manager_rows = options_of(
              .type = OptionType::address,
              .choices = no_address,
              .otherwise = "127.0.0.1:8081, where it is free",
-             .description = "host:port of the HTTP interface: REST, /metrics, /healthz; none: "
-                            "without it"}),
+             .description = "host:port of its own for the HTTP interface, which --listen answers "
+                            "too: REST, /metrics, /healthz; none: without it"}),
         field<&Manager::state_directory>(
             {.name = "state-dir",
              .value = "DIR",

@@ -1,4 +1,5 @@
-// ClusterClient: requests to a JobManager, one at a time.
+// ClusterClient: requests to a JobManager, one at a time, by REST or by the control protocol
+// (job_manager_link.hpp).
 //
 // Each call connects when there is no connection, asks, and repeats itself over a new
 // connection when the old one broke or no answer came, until `patience` has passed: all

@@ -32,7 +32,9 @@ class ProcessLog;
 
 struct JobManagerOptions {
   std::string listen_address = "127.0.0.1:6123";
-  std::string rest_address;          // of the HTTP interface (docs/rest.md); empty: none
+  // A further port for the HTTP interface (docs/rest.md), which the first one answers too; empty:
+  // none.
+  std::string rest_address;
   bool rest_may_be_missing = false;  // where something else listens there
   std::string token;
   std::shared_ptr<TlsContext> tls;  // null: plain
