@@ -163,6 +163,8 @@ void EmbeddedSimulation::start() {
   // What one left behind, the other begins with.
   options.checkpoints.unaligned = way_.unaligned && random_.chance(0.8);
   options.checkpoints.retained = way_.retained;
+  // One that dies behind its end, while it removes its checkpoints, would else begin anew.
+  options.checkpoints.keep_at_end = true;
   options.checkpoints.tolerated_failures =
       random_.chance(0.5) ? 1000 : static_cast<std::uint32_t>(random_.below(4));
   options.restart = RestartStrategy::fixed_delay(5, 100);
