@@ -183,6 +183,16 @@ Status CheckpointStore::retain(std::size_t kept, std::uint64_t from) {
   return {};
 }
 
+Status CheckpointStore::remove_all(std::uint64_t from) {
+  HUMMER_TRY(retain(1, from));
+  const Result<std::vector<std::uint64_t>> left = ids();
+  if (!left.ok()) return left.status();
+  for (auto id = left->rbegin(); id != left->rend() && *id >= from; ++id) {
+    HUMMER_TRY(remove(*id));
+  }
+  return {};
+}
+
 Status CheckpointStore::remove_of(std::string_view job_name, std::uint64_t below) {
   const Result<std::vector<std::uint64_t>> all = ids();
   if (!all.ok()) return all.status();

@@ -103,6 +103,8 @@ class CheckpointStore {
   // Removes all but the newest `kept` complete ones and the files that those need, and incomplete
   // ones older than those; those with numbers below `from` stay.
   Status retain(std::size_t kept, std::uint64_t from = 0);
+  // All from this number on. The newest one is the last that is there: a crash leaves it or none.
+  Status remove_all(std::uint64_t from);
   // Those of jobs with this name and numbers below `below`, with the files that only they need.
   Status remove_of(std::string_view job_name, std::uint64_t below);
 

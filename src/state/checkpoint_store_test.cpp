@@ -220,5 +220,36 @@ TEST(CheckpointStore, ACrashAtAnyMomentLeavesTheLastCompleteOne) {
   }
 }
 
+TEST(CheckpointStore, ADeathWhileAllAreRemovedLeavesTheNewestOneOrNone) {
+  int left = 0;
+  int gone = 0;
+  for (std::uint64_t operations = 1;; ++operations) {
+    Simulation simulation({.seed = operations});
+    SimulatedPlatform& node = simulation.add_node("node");
+    CheckpointStore store(node.files(), directory);
+    ASSERT_TRUE(write_checkpoint(node, 1).ok());
+    for (std::uint64_t id = 2; id <= 5; ++id) ASSERT_TRUE(write_incremental(node, id, 2).ok());
+    node.kill_at_disk_operation(operations);
+    const Status removed = store.remove_all(2);
+    node.kill_at_disk_operation(0);
+    if (node.alive()) {
+      ASSERT_TRUE(removed.ok()) << removed.to_string();
+      const auto ids = store.ids();
+      ASSERT_TRUE(ids.ok()) << ids.status().to_string();
+      EXPECT_EQ(*ids, std::vector<std::uint64_t>{1});
+      break;
+    }
+    if (operations % 2 == 0) node.crash_disk();
+    SimulatedPlatform& next = simulation.restart_node(node);
+    std::vector<SkippedCheckpoint> skipped;
+    const auto newest = CheckpointStore(next.files(), directory).newest(skipped);
+    ASSERT_TRUE(newest.ok()) << operations << ": " << newest.status().to_string();
+    EXPECT_TRUE(newest->id == 5 || newest->id == 1) << operations << ": " << newest->id;
+    ++(newest->id == 5 ? left : gone);
+  }
+  EXPECT_GT(left, 8);
+  EXPECT_GT(gone, 2);
+}
+
 }  // namespace
 }  // namespace hummer

@@ -30,15 +30,11 @@ Status complete(Files& files, const CheckpointOrder& order) {
 
 Status clear(Files& files, const CheckpointOrder& order) {
   CheckpointStore store(files, order.directory);
-  const Result<std::vector<std::uint64_t>> ids = store.ids();
-  if (!ids.ok()) return ids.status();
-  // The newest first: it may build on the others.
-  for (auto id = ids->rbegin(); id != ids->rend() && *id >= order.own_from; ++id) {
-    HUMMER_TRY(store.remove(*id));
-  }
+  // Others first: who dies in here must not find one from before what has been committed since.
   if (order.restore == "latest") {
     HUMMER_TRY(store.remove_of(order.metadata.job_name, order.own_from));
   }
+  HUMMER_TRY(store.remove_all(order.own_from));
   // The job's own directory; one that others use too is not empty, or stays empty.
   if (order.directory != order.latest_in) (void)files.remove(order.directory);
   return {};
