@@ -1,4 +1,4 @@
-# hummer_room(<name> [USES <room>...] [LINK <target>...])
+# hummer_room(<name> [COLD] [USES <room>...] [LINK <target>...])
 #
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
 # a test, benchmark, fuzz target or main program (*_main.cpp), and beside it
@@ -12,6 +12,8 @@
 # points in an anonymous namespace and uses no inline function of other headers,
 # lest the linker pick its copy for everyone.
 #
+# COLD: no record passes through it, and it is optimised for size in release.
+#
 # A room's headers are included as "<name>/file.hpp". They are reached through a
 # private include root that holds one symbolic link, so only targets that link
 # the room can see them. What the compiler can't see (headers that nobody compiles yet, system
@@ -21,7 +23,7 @@ if(HUMMER_FUZZ)
 endif()
 
 function(hummer_room name)
-  cmake_parse_arguments(ROOM "" "" "USES;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD" "" "USES;LINK" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   set(root ${CMAKE_BINARY_DIR}/rooms/${name})
   file(MAKE_DIRECTORY ${root})
@@ -53,6 +55,9 @@ function(hummer_room name)
   else()
     add_library(hummer_${name} INTERFACE)
     set(scope INTERFACE)
+  endif()
+  if(ROOM_COLD)
+    target_compile_options(hummer_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
   endif()
   target_include_directories(hummer_${name} ${scope} ${root})
   target_link_libraries(hummer_${name} ${scope} hummer_public ${ROOM_LINK})
