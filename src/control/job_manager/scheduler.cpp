@@ -106,12 +106,13 @@ std::vector<Placement::Region> find_regions(const JobGraph& graph, const wire::J
 const Worker* successor(const WorkerTable& workers, std::uint64_t library_hash,
                         const PlacedWorkers& placed, std::size_t index, std::size_t own_slots) {
   const Worker* found = nullptr;
-  for (const auto& [session, worker] : workers.live()) {
-    if (worker->free_slots < own_slots || !usable_by(*worker, library_hash)) continue;
-    if (worker->id() == placed[static_cast<int>(index)].id()) return worker.get();
+  for (const auto& entry : workers.live()) {
+    const Worker& worker = *entry.second;
+    if (worker.free_slots < own_slots || !usable_by(worker, library_hash)) continue;
+    if (worker.id() == placed[static_cast<int>(index)].id()) return &worker;
     const bool taken = std::any_of(placed.begin(), placed.end(),
-                                   [&](const auto& other) { return other.id() == worker->id(); });
-    if (found == nullptr && !taken) found = worker.get();
+                                   [&](const auto& other) { return other.id() == worker.id(); });
+    if (found == nullptr && !taken) found = &worker;
   }
   return found;
 }
