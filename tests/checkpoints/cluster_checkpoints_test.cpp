@@ -69,7 +69,7 @@ EnvironmentOptions with_checkpoints(int parallelism) {
 bool running(const wire::JobStatus& now) { return now.state() == wire::JOB_RUNNING; }
 
 class ClusterCheckpoints : public testing::TestWithParam<std::uint64_t> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, ClusterCheckpoints, testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, ClusterCheckpoints, cluster_seeds());
 
 TEST_P(ClusterCheckpoints, AJobTakesThemAndLeavesNoneBehind) {
   SimulatedCluster cluster(GetParam(), 2, 2, &running_counts);

@@ -94,7 +94,7 @@ class ClusterRegions : public testing::TestWithParam<std::uint64_t> {
     EXPECT_EQ(visible_lines(cluster.store.files(), "/right"), expected_counts(count));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, ClusterRegions, testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, ClusterRegions, cluster_seeds());
 
 TEST_P(ClusterRegions, KilledTaskManagersOfOneAreNotNoticedByTheOther) {
   SimulatedCluster cluster(GetParam(), 4, 1, &two_counts);
