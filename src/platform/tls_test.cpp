@@ -267,6 +267,7 @@ TEST_P(TlsLink, AConnectionCutInTheHandshakeIsLost) {
   // A handshake record that announces 512 bytes.
   client_->spawn(hang_up(platform_->network(), address_,
                          std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9), client));
+  wait_for_tasks(*client_, 0);
   wait_for_tasks(*server_, 0);
   EXPECT_EQ(server.code(), ErrorCode::connection_lost) << server.to_string();
 }
