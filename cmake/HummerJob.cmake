@@ -20,6 +20,8 @@ endif()
 get_filename_component(hummer_job_folder ${CMAKE_CURRENT_LIST_FILE} DIRECTORY)
 set(HUMMER_EXPORTS ${hummer_job_folder}/hummer_exports.list)
 set(HUMMER_JOB_EXPORTS ${hummer_job_folder}/hummer_job.map)
+# What the linker adds to its own script for a static job.
+set(HUMMER_STATIC_SCRIPT ${hummer_job_folder}/static_job.ld)
 
 function(hummer_program name source)
   add_executable(${name} ${source})
@@ -74,8 +76,10 @@ function(hummer_add_job name file)
   if(JOB_STATIC_PIE)
     add_executable(${name}_static ${file})
     target_link_libraries(${name}_static PRIVATE hummer_engine)
-    # What nothing refers to stays out, and relocations are packed: half of it is other people's code.
+    # What nothing refers to stays out, relocations are packed, and libraries in C have no unwind
+    # tables: half of it is other people's code.
     target_link_options(${name}_static PRIVATE -static-pie -Wl,--gc-sections
-                        -Wl,-z,pack-relative-relocs)
+                        -Wl,-z,pack-relative-relocs -Wl,-T,${HUMMER_STATIC_SCRIPT})
+    set_target_properties(${name}_static PROPERTIES LINK_DEPENDS ${HUMMER_STATIC_SCRIPT})
   endif()
 endfunction()

@@ -3,6 +3,21 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+// SQLite's own names for what it registers with every database: full-text search, R-trees and a
+// table of statements. Nothing here uses them, and they are a third of it. Where the archive keeps
+// them in objects of their own (Debian's does), these stand in and they stay out; where not, they
+// are weak and without effect.
+extern "C" {
+#define HUMMER_LEFT_OUT(name) \
+  int name(sqlite3*);         \
+  [[gnu::weak]] int name(sqlite3*) { return SQLITE_OK; }
+HUMMER_LEFT_OUT(sqlite3Fts3Init)
+HUMMER_LEFT_OUT(sqlite3Fts5Init)
+HUMMER_LEFT_OUT(sqlite3RtreeInit)
+HUMMER_LEFT_OUT(sqlite3StmtVtabInit)
+#undef HUMMER_LEFT_OUT
+}
+
 namespace hummer {
 namespace {
 
