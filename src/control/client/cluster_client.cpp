@@ -22,14 +22,6 @@ bool names_a_job(const wire::ClientRequest& request) {
 
 }  // namespace
 
-Nanoseconds wait_of(const wire::ClientRequest& request) {
-  std::uint32_t wait_ms = 0;
-  if (request.has_job()) wait_ms = request.job().wait_ms();
-  if (request.has_log()) wait_ms = request.log().wait_ms();
-  if (request.has_savepoint()) wait_ms = request.savepoint().wait_ms();
-  return milliseconds(static_cast<std::int64_t>(wait_ms));
-}
-
 class ClusterClient::State {
  public:
   State(Platform& platform, Executor& executor, ClusterClientOptions options)
@@ -95,7 +87,7 @@ Task<Result<wire::ClientAnswer>> ClusterClient::State::ask(wire::ClientRequest r
       failure = answer.status();
     }
     link_->disconnect();
-    if (closed_) co_return Status(ErrorCode::cancelled, "the client was closed");
+    if (closed_) co_return closed_here();
     const Nanoseconds next = executor_.now() + pause_ns;
     if (link_->refused() || next >= give_up) {
       co_return failure.with_context("JobManager at " + options_.job_manager);

@@ -8,8 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
+#include "control/client/cluster_client.hpp"
 #include "control/protocol/control.pb.h"
+#include "platform/network.hpp"
 #include "platform/task.hpp"
 #include "platform/time.hpp"
 
@@ -37,16 +40,25 @@ class JobManagerLink {
   bool refused() const { return refused_; }
 
  protected:
-  JobManagerLink() = default;
+  // `options` outlive it.
+  JobManagerLink(Platform& platform, Executor& executor, const ClusterClientOptions& options)
+      : platform_(platform), executor_(executor), options_(options) {}
+  // A connection to the JobManager's address, with TLS where it is asked for.
+  Task<Result<std::unique_ptr<ByteStream>>> open_stream(Nanoseconds give_up);
   Status refused(Status status) {
     refused_ = true;
     return status;
   }
 
+  Platform& platform_;
+  Executor& executor_;
+  const ClusterClientOptions& options_;
   std::uint64_t numbering_ = 0;
   bool refused_ = false;
+  bool closed_ = false;
 };
 
+Status closed_here();
 // How long the JobManager may take by what the request itself says.
 Nanoseconds wait_of(const wire::ClientRequest& request);
 

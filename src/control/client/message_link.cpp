@@ -7,11 +7,6 @@
 #include "control/protocol/protocol_version.hpp"
 
 namespace hummer {
-namespace {
-
-constexpr Nanoseconds connect_timeout_ns = seconds(3);
-
-}  // namespace
 
 void MessageLink::close() {
   closed_ = true;
@@ -19,18 +14,8 @@ void MessageLink::close() {
 }
 
 Task<Status> MessageLink::connect(Nanoseconds give_up) {
-  refused_ = false;
-  Network& network = platform_.network();
-  const Result<SocketAddress> address = network.resolve(options_.job_manager);
-  if (!address.ok()) co_return refused(address.status());
-  ConnectOptions connecting;
-  connecting.timeout_ns = std::min(connect_timeout_ns, give_up - executor_.now());
-  Result<std::unique_ptr<ByteStream>> stream = co_await network.connect(*address, connecting);
+  Result<std::unique_ptr<ByteStream>> stream = co_await open_stream(give_up);
   if (!stream.ok()) co_return stream.status();
-  if (closed_) co_return Status(ErrorCode::cancelled, "closed");
-  if (options_.tls != nullptr) {
-    *stream = options_.tls->connected(std::move(*stream), options_.job_manager);
-  }
   MessageStream::Options options;
   options.faults = options_.faults;
   stream_ = std::make_unique<MessageStream>(executor_, std::move(*stream), options);

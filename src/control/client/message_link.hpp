@@ -13,7 +13,7 @@ namespace hummer {
 class MessageLink final : public JobManagerLink {
  public:
   MessageLink(Platform& platform, Executor& executor, const ClusterClientOptions& options)
-      : platform_(platform), executor_(executor), options_(options) {}
+      : JobManagerLink(platform, executor, options) {}
 
   bool connected() const override { return stream_ != nullptr; }
   Task<Status> connect(Nanoseconds give_up) override;
@@ -25,12 +25,8 @@ class MessageLink final : public JobManagerLink {
  private:
   Task<Status> greet(Nanoseconds give_up);
 
-  Platform& platform_;
-  Executor& executor_;
-  const ClusterClientOptions& options_;
   std::unique_ptr<MessageStream> stream_;  // null: not connected
   std::uint64_t last_id_ = 0;
-  bool closed_ = false;
 };
 
 }  // namespace hummer

@@ -8,10 +8,8 @@
 namespace hummer {
 namespace {
 
-constexpr Nanoseconds connect_timeout_ns = seconds(3);
 constexpr std::size_t read_bytes = 16 * 1024;
 
-Status closed_here() { return {ErrorCode::cancelled, "the client was closed"}; }
 Status silent() { return {ErrorCode::timed_out, "it does not answer"}; }
 
 }  // namespace
@@ -27,21 +25,11 @@ void RestLink::disconnect() {
 }
 
 Task<Status> RestLink::connect(Nanoseconds give_up) {
-  refused_ = false;
-  Network& network = platform_.network();
-  const Result<SocketAddress> address = network.resolve(options_.job_manager);
-  if (!address.ok()) co_return refused(address.status());
-  ConnectOptions connecting;
-  connecting.timeout_ns = std::min(connect_timeout_ns, give_up - executor_.now());
-  Result<std::unique_ptr<ByteStream>> stream = co_await network.connect(*address, connecting);
+  Result<std::unique_ptr<ByteStream>> stream = co_await open_stream(give_up);
   if (!stream.ok()) co_return stream.status();
-  if (closed_) co_return closed_here();
-  if (options_.tls != nullptr) {
-    *stream = options_.tls->connected(std::move(*stream), options_.job_manager);
-  }
   stream_ = std::move(*stream);
   stream_->set_wake_events(executor_, &event_, &event_);
-  host_ = address->to_string();
+  host_ = stream_->peer_address().to_string();
   co_return Status();
 }
 

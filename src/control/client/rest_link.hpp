@@ -18,7 +18,7 @@ namespace hummer {
 class RestLink final : public JobManagerLink {
  public:
   RestLink(Platform& platform, Executor& executor, const ClusterClientOptions& options)
-      : platform_(platform), executor_(executor), options_(options) {}
+      : JobManagerLink(platform, executor, options) {}
   ~RestLink() override { disconnect(); }
 
   bool connected() const override { return stream_ != nullptr; }
@@ -34,13 +34,9 @@ class RestLink final : public JobManagerLink {
   // As try_read, into the reader. No coroutine: the buffer would lie in its frame.
   Result<bool> read_now(HttpAnswerReader& reader, bool& blocked);
 
-  Platform& platform_;
-  Executor& executor_;
-  const ClusterClientOptions& options_;
   std::unique_ptr<ByteStream> stream_;  // null: not connected
   std::string host_;
   WakeEvent event_;
-  bool closed_ = false;
 };
 
 }  // namespace hummer
