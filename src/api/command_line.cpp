@@ -99,7 +99,9 @@ std::string help_text(const Impl& impl) {
     text += fmt::format("  --{:<22} {}\n", head, described(job_program(), option));
   }
   text += fmt::format("  --{:<22} {}\n", "help", "this text");
-  text += "\nExit code: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled.\n";
+  text +=
+      "\nExit code: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled, 143 ended at "
+      "once.\n";
   return text;
 }
 
