@@ -74,8 +74,8 @@ class Reader {
   bool end_line(std::string_view behind) {
     skip_blanks();
     if (!at_line_end()) {
-      return refuse(fmt::format("{} stands behind {}; begin a new line", what_stands_here(),
-                                behind.empty() ? "nothing" : behind));
+      return refuse(
+          fmt::format("{} stands behind {}; begin a new line", what_stands_here(), behind));
     }
     if (peek() == '#' && !skip_comment()) return false;
     if (peek() == '\r') ++at_;
@@ -247,8 +247,7 @@ class Reader {
         end != code.data() + code.size() || !append_utf8(point, text)) {
       return refuse(
           "an escape that means nothing: \\\\ is a backslash, \\\" a quote; others: \\b \\t \\n "
-          "\\f "
-          "\\r \\uXXXX \\UXXXXXXXX");
+          "\\f \\r \\uXXXX \\UXXXXXXXX");
     }
     at_ += 2 + digits;
     return true;

@@ -19,6 +19,8 @@
 namespace hummer {
 
 enum class LogLevel : std::uint8_t { error, warning, info, debug };
+inline constexpr LogLevel log_levels[] = {LogLevel::error, LogLevel::warning, LogLevel::info,
+                                          LogLevel::debug};
 
 // The rooms that have something to say (docs/architecture.md).
 enum class LogRoom : std::uint8_t { net, control, cli };

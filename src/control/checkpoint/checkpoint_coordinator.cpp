@@ -106,7 +106,7 @@ std::optional<CheckpointCoordinator::Begin> CheckpointCoordinator::take_begin(Na
                (overtakes_next_ || options_.alignment_timeout_ms == 0);
   current_is_final_ = all_ended();
   began_ = now;
-  if (next_begin_ != never && !std::exchange(overtakes_next_, false)) {
+  if (next_begin_ != never && !overtakes_next_) {
     // Missed ones are not made up for.
     const Nanoseconds interval = milliseconds_ns(options_.interval_ms);
     next_begin_ = std::max(next_begin_ + interval, now + interval / 2);

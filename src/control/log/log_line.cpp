@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
 #include "base/wall_time.hpp"
 
 namespace hummer {
@@ -33,18 +34,10 @@ std::string escaped(std::string_view text, bool quoted) {
     } else if (byte < 0x80) {
       out += text[i];
     } else {
-      const std::size_t length = byte >= 0xf0 && byte < 0xf5   ? 4
-                                 : byte >= 0xe0 && byte < 0xf0 ? 3
-                                 : byte >= 0xc2 && byte < 0xe0 ? 2
-                                                               : 1;
-      bool whole = length > 1 && i + length <= text.size();
-      for (std::size_t k = 1; whole && k < length; ++k) whole = (text[i + k] & 0xc0) == 0x80;
-      // U+0080 to U+009F steer terminals too; longer forms, surrogates and what is above U+10FFFF
-      // are no UTF-8.
-      const auto second = whole ? static_cast<unsigned char>(text[i + 1]) : 0;
-      whole = whole && !(byte == 0xc2 && second < 0xa0) && !(byte == 0xe0 && second < 0xa0) &&
-              !(byte == 0xed && second >= 0xa0) && !(byte == 0xf0 && second < 0x90) &&
-              !(byte == 0xf4 && second >= 0x90);
+      // U+0080 to U+009F steer terminals too.
+      const std::size_t length = utf8_length(text.substr(i));
+      const bool whole =
+          length != 0 && !(byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0);
       if (whole) {
         out += text.substr(i, length);
         i += length - 1;
@@ -59,8 +52,7 @@ std::string escaped(std::string_view text, bool quoted) {
 }  // namespace
 
 std::optional<LogLevel> find_log_level(std::string_view name) {
-  for (const LogLevel level :
-       {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
+  for (const LogLevel level : log_levels) {
     if (to_string(level) == name) return level;
   }
   return std::nullopt;

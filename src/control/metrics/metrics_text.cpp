@@ -33,8 +33,7 @@ void MetricsText::sample(std::string_view name, Labels labels, double value) {
 
 void MetricsText::log_lines(const ProcessLog* log) {
   if (log == nullptr) return;
-  for (const LogLevel level :
-       {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
+  for (const LogLevel level : log_levels) {
     sample("hummer_log_lines_total", {{"level", to_string(level)}}, log->written(level));
   }
 }

@@ -1,4 +1,4 @@
-// JsonReader: one JSON document, read; the counterpart of JsonWriter.
+// JsonDocument: one JSON document, read; the counterpart of JsonWriter.
 //
 // A JsonValue is a view: whatever is missing, or of another type than asked for, is empty, 0 or
 // nothing, so that a reader asks for what it knows and leaves the rest.

@@ -205,8 +205,7 @@ void write_parameter(JsonWriter& json, const RestParameter& parameter) {
     case RestParameterType::log_level:
       json.field("type", "string");
       json.begin_array("enum");
-      for (const LogLevel level :
-           {LogLevel::error, LogLevel::warning, LogLevel::info, LogLevel::debug}) {
+      for (const LogLevel level : log_levels) {
         json.element(to_string(level));
       }
       json.end_array();

@@ -2,12 +2,11 @@
 //
 // Two things are asked of every request for a route that is not open:
 // - The token, where there is one.
-// - That no web page is behind it. A browser on the same machine reaches a loopback port, and a
-// page
-//   from anywhere may make it do so: it names itself in Origin, which therefore must be the address
-//   that is asked; or its own name is made to resolve to 127.0.0.1 (DNS rebinding), and then stands
-//   in Host. So where neither token nor TLS would stop it, Host is a number, localhost, or a name
-//   that the JobManager was told to listen at.
+// - That no web page is behind it. A browser on the same machine reaches a loopback port, and any
+//   page may make it do so: it names itself in Origin, which therefore must be the address that is
+//   asked; or its own name is made to resolve to 127.0.0.1 (DNS rebinding), and then stands in
+//   Host. So where neither token nor TLS would stop it, Host is a number, localhost, or a name that
+//   the JobManager was told to listen at.
 //
 // Pure. Thread: a value.
 #pragma once
