@@ -45,18 +45,6 @@ JobResult windowed_counts(StreamExecutionEnvironment& env) {
   return env.execute("windowed counts");
 }
 
-std::vector<std::string> expected_counts(Index count) {
-  std::vector<std::string> lines;
-  for (Index key = 0; key < keys; ++key) {
-    const Index times = count / keys + (key < count % keys ? 1 : 0);
-    for (Index n = 1; n <= times; ++n) {
-      lines.push_back(std::to_string(key) + "\t" + std::to_string(n));
-    }
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
 EnvironmentOptions with_checkpoints(int parallelism) {
   EnvironmentOptions options;
   options.parallelism = parallelism;
@@ -80,7 +68,7 @@ TEST_P(ClusterCheckpoints, AJobTakesThemAndLeavesNoneBehind) {
   const wire::JobStatus end = cluster.end_of(job);
   ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
   EXPECT_EQ(end.restarts(), 0u);
-  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(4000));
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(4000, keys));
   cluster.let_pass(milliseconds(100));
   EXPECT_TRUE(cluster.store.files().list_directory("/checkpoints")->empty());
 }
@@ -107,7 +95,7 @@ TEST_P(ClusterCheckpoints, AKilledTaskManagerShowsNowhere) {
   const wire::JobStatus end = cluster.end_of(job);
   ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
   EXPECT_GE(end.restarts(), 2u);  // a killed one may have had no part
-  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(10'000));
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(10'000, keys));
 }
 
 TEST_P(ClusterCheckpoints, AKilledJobManagerShowsNowhere) {
@@ -126,7 +114,7 @@ TEST_P(ClusterCheckpoints, AKilledJobManagerShowsNowhere) {
   }
   const wire::JobStatus end = cluster.end_of(job);
   ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
-  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(20'000));
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(20'000, keys));
 }
 
 TEST_P(ClusterCheckpoints, ACutOffTaskManagerReachesNothingOfTheNewAttempt) {
@@ -143,7 +131,7 @@ TEST_P(ClusterCheckpoints, ACutOffTaskManagerReachesNothingOfTheNewAttempt) {
   const wire::JobStatus end = cluster.end_of(job);
   ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
   EXPECT_GE(end.restarts(), 2u);
-  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(40'000));
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(40'000, keys));
 }
 
 TEST_P(ClusterCheckpoints, AFileIsReadFromWhereItsCheckpointStood) {
@@ -165,7 +153,7 @@ TEST_P(ClusterCheckpoints, AFileIsReadFromWhereItsCheckpointStood) {
   }
   const wire::JobStatus end = cluster.end_of(job);
   ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
-  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(count));
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(count, keys));
 }
 
 TEST_P(ClusterCheckpoints, ASavepointIsTheBasisOfAnotherJob) {
@@ -194,7 +182,7 @@ TEST_P(ClusterCheckpoints, ASavepointIsTheBasisOfAnotherJob) {
   options.checkpoints.restore = last;
   const wire::JobStatus end = cluster.end_of(cluster.submit(options, {"--count=6000"}));
   ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
-  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(6000));
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(6000, keys));
   EXPECT_TRUE(CheckpointStore::read_at(cluster.store.files(), running_one).ok());
 }
 

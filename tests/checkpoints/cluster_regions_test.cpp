@@ -38,18 +38,6 @@ JobResult two_counts(StreamExecutionEnvironment& env) {
   return env.execute("two counts");
 }
 
-std::vector<std::string> expected_counts(Index count) {
-  std::vector<std::string> lines;
-  for (Index key = 0; key < keys; ++key) {
-    const Index times = count / keys + (key < count % keys ? 1 : 0);
-    for (Index n = 1; n <= times; ++n) {
-      lines.push_back(std::to_string(key) + "\t" + std::to_string(n));
-    }
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
 EnvironmentOptions with_checkpoints(bool unaligned) {
   EnvironmentOptions options;
   options.parallelism = 2;
@@ -90,8 +78,8 @@ class ClusterRegions : public testing::TestWithParam<std::uint64_t> {
   bool unaligned() const { return GetParam() % 2 == 0; }
   static void expect_exact(SimulatedCluster& cluster, const wire::JobStatus& end, Index count) {
     ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
-    EXPECT_EQ(visible_lines(cluster.store.files(), "/left"), expected_counts(count));
-    EXPECT_EQ(visible_lines(cluster.store.files(), "/right"), expected_counts(count));
+    EXPECT_EQ(visible_lines(cluster.store.files(), "/left"), expected_counts(count, keys));
+    EXPECT_EQ(visible_lines(cluster.store.files(), "/right"), expected_counts(count, keys));
   }
 };
 INSTANTIATE_TEST_SUITE_P(Seeds, ClusterRegions, cluster_seeds());

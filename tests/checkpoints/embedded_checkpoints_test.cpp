@@ -39,18 +39,6 @@ JobResult running_counts(EnvironmentOptions options, Index count, Index keys, do
   return env.execute("running counts");
 }
 
-std::vector<std::string> expected_counts(Index count, Index keys) {
-  std::vector<std::string> lines;
-  for (Index key = 0; key < keys; ++key) {
-    const Index times = count / keys + (key < count % keys ? 1 : 0);
-    for (Index n = 1; n <= times; ++n) {
-      lines.push_back(std::to_string(key) + "\t" + std::to_string(n));
-    }
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
 class EmbeddedCheckpoints : public testing::TestWithParam<std::uint64_t> {
  protected:
   EnvironmentOptions options(SimulatedPlatform& node) {

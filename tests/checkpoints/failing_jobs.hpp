@@ -60,4 +60,14 @@ inline std::vector<std::string> visible_lines_of(Files& files,
   return all;
 }
 
+// The lines, sorted, of a running count of 0, 1, ... `count` - 1 by remainder of `keys`.
+inline std::vector<std::string> expected_counts(std::uint64_t count, std::uint64_t keys) {
+  std::vector<std::string> lines;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    lines.push_back(std::to_string(i % keys) + "\t" + std::to_string(1 + i / keys));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
 }  // namespace hummer

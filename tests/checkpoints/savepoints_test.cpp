@@ -45,14 +45,6 @@ class Savepoints : public testing::TestWithParam<std::uint64_t> {
     for (const std::string& name : *names) count += name.starts_with('.') ? 1 : 0;
     return count;
   }
-  static std::vector<std::string> expected(Index count) {
-    std::vector<std::string> all;
-    for (Index i = 0; i < count; ++i) {
-      all.push_back(std::to_string(i % keys) + "\t" + std::to_string(1 + i / keys));
-    }
-    std::sort(all.begin(), all.end());
-    return all;
-  }
 
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
 };
@@ -86,7 +78,7 @@ TEST_P(Savepoints, OneThatStopsTheJobIsAllThatAnotherNeeds) {
   build(env, 3000);
   const JobResult result = env.execute("counts");
   ASSERT_TRUE(result.ok()) << result.status.to_string();
-  EXPECT_EQ(lines(), expected(3000));
+  EXPECT_EQ(lines(), expected_counts(3000, keys));
   EXPECT_TRUE(CheckpointStore::read_at(node_->files(), path).ok()) << "nothing removes it";
 }
 
@@ -101,7 +93,7 @@ TEST_P(Savepoints, ADiskWithoutRoomFailsTheSavepointAndNotTheJob) {
   EXPECT_NE(savepoint.status().message().find("/a-file"), std::string::npos);
   const JobResult result = job.wait();
   ASSERT_TRUE(result.ok()) << result.status.to_string();
-  EXPECT_EQ(lines(), expected(2000));
+  EXPECT_EQ(lines(), expected_counts(2000, keys));
 }
 
 TEST_P(Savepoints, AJobThatTakesNoSnapshotsSaysSo) {
@@ -152,7 +144,7 @@ TEST_P(Savepoints, AFinishedRunLeavesWhatEarlierRunsHaveLeftUntilOneGoesOnWithIt
   build(env, 2000);
   const JobResult result = env.execute("counts");
   ASSERT_TRUE(result.ok()) << result.status.to_string();
-  EXPECT_EQ(lines(), expected(2000));
+  EXPECT_EQ(lines(), expected_counts(2000, keys));
   EXPECT_EQ(hidden(), 0u);
   EXPECT_TRUE(complete().empty());
 }
