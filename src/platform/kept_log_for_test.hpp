@@ -16,10 +16,12 @@ class KeptLog final : public LogSink {
   void write(const LogEntry& entry) override {
     const std::lock_guard lock(mutex_);
     texts_.emplace_back(entry.text);
+    const std::string task(entry.subject.task);
+    if (!task.empty()) texts_.back().insert(0, task + ": ");
     if (entry.subject.job != 0) texts_.back().insert(0, job_prefix(entry.subject.job));
   }
 
-  // With "job 7: " ahead of what is about one.
+  // With "job 7: " ahead of what is about one, and "count[1]: " of what is about a task of it.
   std::vector<std::string> texts() const {
     const std::lock_guard lock(mutex_);
     return texts_;

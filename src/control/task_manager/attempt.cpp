@@ -390,6 +390,9 @@ Status Attempt::deploy(JobFunction function) {
   }
   HUMMER_TRY(guarded("making the job's operators", [&] { return deployment_->start(); }));
   log(fmt::format("running, {} tasks here", deployment_->tasks().size()));
+  for (const auto& task : deployment_->tasks()) {
+    log_task(*task, LogLevel::debug, fmt::format("runs in {}", task->figures().slot));
+  }
   {
     const std::lock_guard lock(mutex_);
     state_ = wire::ATTEMPT_RUNNING;
@@ -422,6 +425,7 @@ Status Attempt::close_deployment(Status status) {
   if (status.ok()) {
     status = guarded("closing the job's operators", [&] { return deployment_->finish(); });
   }
+  if (deployment_->started()) log_task_ends();
   if (writer_) writer_->stop();  // without mutex_, which it may wait for
   std::vector<wire::VertexFigures> figures = figures_of(*deployment_);
   std::unique_ptr<Deployment> over;
@@ -490,6 +494,25 @@ void Attempt::log_line(std::string text, LogLevel level) {
   if (log_lines_.size() > log_lines_kept) {
     log_lines_.pop_front();
     ++first_log_line_;
+  }
+}
+
+void Attempt::log_task(const StreamTask& task, LogLevel level, std::string_view text) const {
+  if (!surroundings_.log.wants(level)) return;
+  surroundings_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
+                          {.job = id_.job, .attempt = id_.attempt, .task = task.figures().name});
+}
+
+void Attempt::log_task_ends() const {
+  for (const auto& task : deployment_->tasks()) {
+    const Status& result = task->result();
+    if (result.ok()) {
+      log_task(*task, LogLevel::debug, "finished");
+    } else if (is_consequence(result)) {
+      log_task(*task, LogLevel::debug, "ended: " + result.message());
+    } else {
+      log_task(*task, LogLevel::error, "failed: " + result.to_string());
+    }
   }
 }
 

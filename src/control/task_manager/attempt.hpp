@@ -140,6 +140,9 @@ class Attempt {
   // Into the job's log, which goes to the JobManager, and the process's.
   void log(std::string text, LogLevel level = LogLevel::info);
   void log_line(std::string text, LogLevel level = LogLevel::info);  // REQUIRES: mutex_
+  // Into the process's alone, with the task as whom it is about.
+  void log_task(const StreamTask& task, LogLevel level, std::string_view text) const;
+  void log_task_ends() const;  // REQUIRES: the deployment has finished
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   std::string where(Step step) const;
 

@@ -12,6 +12,7 @@ constexpr std::uint64_t spread_hash = 1;
 constexpr std::uint64_t endless_hash = 2;
 constexpr std::uint64_t hanging_hash = 3;
 constexpr std::uint64_t hanging_map_hash = 4;
+constexpr std::uint64_t failing_hash = 5;
 constexpr AttemptId first{7, 1};
 
 class TaskManagerLinuxTest : public testing::Test {
@@ -23,6 +24,7 @@ class TaskManagerLinuxTest : public testing::Test {
     libraries_.add(endless_hash, &endless_job);
     libraries_.add(hanging_hash, &hanging_job);
     libraries_.add(hanging_map_hash, &hanging_map_job);
+    libraries_.add(failing_hash, &failing_job);
     ScriptedJobManager::Options options;
     options.listen = "127.0.0.1:0";
     options.heartbeat_interval_ms = 10;
@@ -158,6 +160,22 @@ TEST_F(TaskManagerLinuxTest, ItsHttpInterfaceTellsOfItself) {
   for (const std::string& line : log_.texts()) {
     EXPECT_EQ(line.find("not to be seen"), std::string::npos) << line;
   }
+}
+
+TEST_F(TaskManagerLinuxTest, TheLogNamesTheTaskThatFailed) {
+  deploy(&failing_job, failing_hash, {"a"});
+  ASSERT_TRUE(until([&] { return jobs().state("a", first) == wire::ATTEMPT_FAILED; }));
+  int failures = 0;
+  for (const std::string& line : log_.texts()) {
+    if (line.find("the boiler is on fire") == std::string::npos || line.find("]: ") == line.npos) {
+      continue;
+    }
+    ++failures;
+    EXPECT_TRUE(line.starts_with("job 7: ")) << line;
+    EXPECT_LT(line.find("]: 'failing': failed: "), line.find("the boiler")) << line;
+  }
+  EXPECT_EQ(failures, 1);
+  EXPECT_TRUE(log_.has("]: 'failing': runs in slot 0"));
 }
 
 TEST_F(TaskManagerLinuxTest, CancelAndStopWhileRecordsFlow) {
