@@ -34,6 +34,13 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
   if (job.last_checkpoint() != 0) {
     text += fmt::format("checkpoint {} is the newest of {}: {}\n", job.last_checkpoint(),
                         job.checkpoints_completed(), job.last_checkpoint_path());
+    if (job.last_checkpoint_written_bytes() != 0) {
+      text += fmt::format("it took {} ms, {} were written\n", job.last_checkpoint_duration_ms(),
+                          format_bytes(static_cast<double>(job.last_checkpoint_written_bytes())));
+    }
+  }
+  if (job.checkpoints_failed() != 0) {
+    text += fmt::format("{} checkpoints were given up\n", job.checkpoints_failed());
   }
   for (const wire::AttemptFailure& each : job.failures()) {
     text += fmt::format("attempt {} failed {} UTC{}: {}\n", each.attempt(),

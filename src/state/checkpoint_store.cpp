@@ -56,6 +56,12 @@ std::uint64_t CheckpointMetadata::state_bytes() const {
   return sum;
 }
 
+std::uint64_t CheckpointMetadata::written_bytes() const {
+  std::uint64_t sum = 0;
+  for (const CheckpointFile& file : files) sum += file.checkpoint == 0 ? file.bytes : 0;
+  return sum;
+}
+
 Status CheckpointMetadata::add_earlier_files(const CheckpointMetadata* before) {
   std::vector<CheckpointFile> all;
   for (const CheckpointFile& own : files) {

@@ -66,6 +66,7 @@ struct CheckpointMetadata {
   std::vector<CheckpointFile> files;  // of a subtask: in the order in which they were written
 
   std::uint64_t state_bytes() const;
+  std::uint64_t written_bytes() const;  // for this one, not for those it builds on
   // Adds what the files build on, which are all of this checkpoint, from the newest complete one
   // before (null: none). not_found: it does not have them.
   Status add_earlier_files(const CheckpointMetadata* before);

@@ -103,6 +103,8 @@ class AttemptCheckpoints {
   const std::string& stopped_path() const { return stopped_path_; }
   std::uint64_t completed() const { return coordinator_.completed(); }
   std::uint64_t last_complete() const { return coordinator_.last_complete(); }
+  Nanoseconds last_duration() const { return coordinator_.last_duration(); }
+  std::uint64_t failed() const { return coordinator_.failed(); }
 
  private:
   CheckpointOrder order(CheckpointOrder::Kind kind, std::uint64_t checkpoint,

@@ -81,4 +81,14 @@ JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
   return result;
 }
 
+VertexShares vertex_shares(const wire::VertexFigures& figures) {
+  const std::uint32_t running = figures.tasks_running();
+  if (running == 0) return {};
+  VertexShares shares{figures.busy_percent() / running, 0,
+                      figures.back_pressured_percent() / running};
+  const std::uint32_t other = shares.busy_percent + shares.back_pressured_percent;
+  shares.idle_percent = other < 100 ? 100 - other : 0;
+  return shares;
+}
+
 }  // namespace hummer

@@ -18,4 +18,12 @@ std::string_view job_state_name(wire::JobState state);
 // for one that runs by `wall_time_ms`.
 JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms);
 
+// How a vertex's running tasks spent the last second, on average. All 0: none runs.
+struct VertexShares {
+  std::uint32_t busy_percent = 0;
+  std::uint32_t idle_percent = 0;
+  std::uint32_t back_pressured_percent = 0;
+};
+VertexShares vertex_shares(const wire::VertexFigures& figures);
+
 }  // namespace hummer

@@ -109,9 +109,14 @@ wire::JobStatus whole_status() {
   job.add_stuck("slot 0: stuck");
   job.set_version(9);
   job.set_attempt(2);
+  job.add_region_attempts(2);
+  job.add_region_attempts(0);
   job.set_restarts(1);
   job.set_checkpoints_completed(5);
+  job.set_checkpoints_failed(2);
   job.set_last_checkpoint(4);
+  job.set_last_checkpoint_duration_ms(1500);
+  job.set_last_checkpoint_written_bytes(70'000);
   job.set_last_checkpoint_path("/a/b");
   wire::AttemptFailure& failure = *job.add_failures();
   failure.set_attempt(1);

@@ -124,6 +124,7 @@ void ClusterState::end_checkpoints(Job& job, const Status& why) {
   }
   job.checkpoints->over(why);
   keep_savepoints(job, job.checkpoints->take_savepoints());
+  job.checkpoints_failed += job.checkpoints->failed();
   job.checkpoints.reset();
 }
 
@@ -171,6 +172,8 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
     job->newest_checkpoint = checkpoints.to_commit();
     job->newest_path = order.path;
     ++job->checkpoints_completed;
+    job->newest_duration = checkpoints.last_duration();
+    job->newest_written_bytes = order.metadata.written_bytes();
     job->restarts.made_progress();
     if (checkpoints.stopped_with() != nullptr) {
       job->stopped_by_savepoint = true;

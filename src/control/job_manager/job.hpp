@@ -167,6 +167,10 @@ struct Job : JobProgress, Failures {
   // The attempt's checkpoints; null: the job takes none, or nothing runs.
   std::unique_ptr<AttemptCheckpoints> checkpoints;
   std::uint64_t checkpoints_completed = 0;
+  std::uint64_t checkpoints_failed = 0;  // of the attempts before
+  // Of the newest complete one, since the JobManager was started.
+  Nanoseconds newest_duration = 0;
+  std::uint64_t newest_written_bytes = 0;
   bool commits_done = false;                    // after the savepoint that stops it
   std::vector<SavepointWish> savepoint_wishes;  // for when it runs
   std::vector<SavepointEnd> savepoint_ends;     // the last few

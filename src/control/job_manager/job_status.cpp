@@ -84,7 +84,12 @@ void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStat
   into.set_slots(job.slots);
   into.set_version(job.version);
   into.set_checkpoints_completed(job.checkpoints_completed);
+  into.set_checkpoints_failed(job.checkpoints_failed +
+                              (job.checkpoints ? job.checkpoints->failed() : 0));
   into.set_last_checkpoint(job.newest_checkpoint);
+  into.set_last_checkpoint_duration_ms(
+      static_cast<std::uint64_t>(job.newest_duration / milliseconds(1)));
+  into.set_last_checkpoint_written_bytes(job.newest_written_bytes);
   into.set_last_checkpoint_path(job.newest_path);
   into.set_restarts(job.restarts.restarts());
   if (job.regions.size() > 1) {

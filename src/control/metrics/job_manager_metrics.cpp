@@ -1,6 +1,5 @@
 #include "control/metrics/job_manager_metrics.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include "control/client/job_status.hpp"
@@ -17,32 +16,30 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
   text.sample("hummer_job_state",
               {{"job", id}, {"name", name}, {"state", job_state_name(status.state())}},
               std::uint64_t{1});
-  text.sample("hummer_job_attempt", {{"job", id}, {"name", name}}, std::uint64_t{status.attempt()});
-  text.sample("hummer_job_slots", {{"job", id}, {"name", name}}, std::uint64_t{status.slots()});
-  text.sample("hummer_job_stuck_slots", {{"job", id}, {"name", name}},
-              static_cast<std::uint64_t>(status.stuck_size()));
-  text.sample("hummer_job_running_seconds", {{"job", id}, {"name", name}},
-              job_result(status, wall_ms).seconds);
-  text.sample("hummer_job_restarts_total", {{"job", id}, {"name", name}},
-              std::uint64_t{status.restarts()});
-  text.sample("hummer_checkpoints_completed_total", {{"job", id}, {"name", name}},
-              std::uint64_t{status.checkpoints_completed()});
-  text.sample("hummer_checkpoint_last_number", {{"job", id}, {"name", name}},
-              std::uint64_t{status.last_checkpoint()});
+  const auto of_job = [&](std::string_view metric, auto value) {
+    text.sample(metric, {{"job", id}, {"name", name}}, value);
+  };
+  of_job("hummer_job_attempt", std::uint64_t{status.attempt()});
+  of_job("hummer_job_slots", std::uint64_t{status.slots()});
+  of_job("hummer_job_stuck_slots", static_cast<std::uint64_t>(status.stuck_size()));
+  of_job("hummer_job_running_seconds", job_result(status, wall_ms).seconds);
+  of_job("hummer_job_restarts_total", std::uint64_t{status.restarts()});
+  of_job("hummer_checkpoints_completed_total", std::uint64_t{status.checkpoints_completed()});
+  of_job("hummer_checkpoints_failed_total", std::uint64_t{status.checkpoints_failed()});
+  of_job("hummer_checkpoint_last_number", std::uint64_t{status.last_checkpoint()});
+  of_job("hummer_checkpoint_last_duration_seconds",
+         static_cast<double>(status.last_checkpoint_duration_ms()) / 1e3);
+  of_job("hummer_checkpoint_last_written_bytes",
+         std::uint64_t{status.last_checkpoint_written_bytes()});
   for (const wire::VertexStatus& vertex : status.vertices()) {
-    const std::uint64_t running = std::max(vertex.figures().tasks_running(), 1u);
-    text.sample("hummer_vertex_busy_percent",
-                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
-                vertex.figures().busy_percent() / running);
-    text.sample("hummer_vertex_back_pressured_percent",
-                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
-                vertex.figures().back_pressured_percent() / running);
-    text.sample("hummer_vertex_tasks_running",
-                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
-                std::uint64_t{vertex.figures().tasks_running()});
-    text.sample("hummer_vertex_tasks_finished",
-                {{"job", id}, {"name", name}, {"vertex", vertex.name()}},
-                std::uint64_t{vertex.figures().tasks_finished()});
+    const VertexShares shares = vertex_shares(vertex.figures());
+    const auto of_vertex = [&](std::string_view metric, std::uint64_t value) {
+      text.sample(metric, {{"job", id}, {"name", name}, {"vertex", vertex.name()}}, value);
+    };
+    of_vertex("hummer_vertex_busy_percent", shares.busy_percent);
+    of_vertex("hummer_vertex_back_pressured_percent", shares.back_pressured_percent);
+    of_vertex("hummer_vertex_tasks_running", vertex.figures().tasks_running());
+    of_vertex("hummer_vertex_tasks_finished", vertex.figures().tasks_finished());
     for (int i = 0; i < vertex.operators_size(); ++i) {
       const wire::OperatorFigures& figures = vertex.figures().operators(i);
       const auto sample = [&](std::string_view metric, std::uint64_t value) {

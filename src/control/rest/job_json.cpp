@@ -100,14 +100,10 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
       json.field("parallelism", row.parallelism);
       json.field("tasks_running", vertex.figures().tasks_running());
       json.field("tasks_finished", vertex.figures().tasks_finished());
-      const std::uint64_t running = std::max(vertex.figures().tasks_running(), 1u);
-      const std::uint64_t busy = vertex.figures().busy_percent() / running;
-      const std::uint64_t stalled = vertex.figures().back_pressured_percent() / running;
-      const bool some_idle = vertex.figures().tasks_running() > 0 && busy + stalled < 100;
-      const std::uint64_t idle = some_idle ? 100 - busy - stalled : 0;
-      json.field("busy_percent", busy);
-      json.field("idle_percent", idle);
-      json.field("back_pressured_percent", stalled);
+      const VertexShares shares = vertex_shares(vertex.figures());
+      json.field("busy_percent", shares.busy_percent);
+      json.field("idle_percent", shares.idle_percent);
+      json.field("back_pressured_percent", shares.back_pressured_percent);
       json.begin_array("operators");
       int kind = 0;
       for (const OperatorResult& op : row.operators) {
@@ -131,10 +127,18 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
   }
   json.field("version", job.version());
   json.field("attempt", job.attempt());
+  if (job.region_attempts_size() > 0) {
+    json.begin_array("region_attempts");
+    for (const std::uint32_t attempt : job.region_attempts()) json.element(attempt);
+    json.end_array();
+  }
   json.field("restarts", job.restarts());
   json.field("checkpoints_completed", job.checkpoints_completed());
+  json.field("checkpoints_failed", job.checkpoints_failed());
   if (job.last_checkpoint() != 0) {
     json.field("last_checkpoint", job.last_checkpoint());
+    json.field("last_checkpoint_duration_ms", job.last_checkpoint_duration_ms());
+    json.field("last_checkpoint_written_bytes", job.last_checkpoint_written_bytes());
     json.field("last_checkpoint_path", job.last_checkpoint_path());
   }
   if (job.failures_size() > 0) write_failures(json, job);
@@ -156,9 +160,16 @@ void read_job(JsonValue json, wire::JobStatus& job) {
   for (std::size_t i = 0; i < stuck.size(); ++i) job.add_stuck(stuck[i].text());
   job.set_version(json["version"].count());
   job.set_attempt(static_cast<std::uint32_t>(json["attempt"].number()));
+  const JsonValue regions = json["region_attempts"];
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    job.add_region_attempts(static_cast<std::uint32_t>(regions[i].number()));
+  }
   job.set_restarts(static_cast<std::uint32_t>(json["restarts"].number()));
   job.set_checkpoints_completed(json["checkpoints_completed"].count());
+  job.set_checkpoints_failed(json["checkpoints_failed"].count());
   job.set_last_checkpoint(json["last_checkpoint"].count());
+  job.set_last_checkpoint_duration_ms(json["last_checkpoint_duration_ms"].count());
+  job.set_last_checkpoint_written_bytes(json["last_checkpoint_written_bytes"].count());
   job.set_last_checkpoint_path(json["last_checkpoint_path"].text());
   const JsonValue failures = json["failures"];
   for (std::size_t i = 0; i < failures.size(); ++i) {
