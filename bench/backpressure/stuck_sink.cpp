@@ -125,14 +125,19 @@ auto sink_factory(Shared& shared) {
 
 constexpr const char* stuck_name = "stuck sink";
 
+hummer::EnvironmentOptions one_slot() {
+  hummer::EnvironmentOptions options;
+  options.parallelism = 1;
+  return options;
+}
+
 struct Job {
   hummer::StreamExecutionEnvironment env;
   hummer::JobHandle handle;
 
   template <typename Build>
   Job(const char* name, Build build)
-      : env(hummer::EnvironmentOptions{.parallelism = 1}),
-        handle((build(env), env.execute_async(name))) {}
+      : env(one_slot()), handle((build(env), env.execute_async(name))) {}
   // Ends it; the result must be that of a cancelled job.
   bool cancel() {
     handle.cancel();

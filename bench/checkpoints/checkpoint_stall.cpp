@@ -8,8 +8,8 @@
 // every key once, then so many records for --touched of them (as good as random; 0: all), in all
 // --rate a second (0: as fast as it goes). The sink looks at the clock at every batch: the longest
 // time between two, behind the first phase, is the longest that a record waited for anything. One
-// line of JSON: records and seconds of the second phase, longest_gap_ms, gaps_over_5_ms, and the
-// same of the first phase as fill_*.
+// line of JSON: records and seconds of the second phase, longest_gap_ms, behind how many records it
+// ended, gaps_over_5_ms, and the same of the first phase as fill_*.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -35,12 +35,16 @@ struct Gaps {
   std::uint64_t records = 0;
   double seconds = 0;
   double longest_ms = 0;
+  std::uint64_t longest_at = 0;  // how many records of the phase had come when it ended
   std::uint64_t over_5_ms = 0;
 
   void add(std::size_t more, double gap_seconds) {
     records += more;
     seconds += gap_seconds;
-    longest_ms = std::max(longest_ms, gap_seconds * 1e3);
+    if (gap_seconds * 1e3 > longest_ms) {
+      longest_ms = gap_seconds * 1e3;
+      longest_at = records;
+    }
     over_5_ms += gap_seconds > 0.005 ? 1 : 0;
   }
 };
@@ -96,9 +100,9 @@ void measure(const hummer::DataStream<Result>& totals, std::uint64_t keys, Gaps*
 void print(const char* prefix, const Gaps& gaps) {
   std::printf("\"%srecords\": %" PRIu64
               ", \"%sseconds\": %.3f, \"%slongest_gap_ms\": %.3f, "
-              "\"%sgaps_over_5_ms\": %" PRIu64,
+              "\"%slongest_gap_at_record\": %" PRIu64 ", \"%sgaps_over_5_ms\": %" PRIu64,
               prefix, gaps.records, prefix, gaps.seconds, prefix, gaps.longest_ms, prefix,
-              gaps.over_5_ms);
+              gaps.longest_at, prefix, gaps.over_5_ms);
 }
 
 }  // namespace

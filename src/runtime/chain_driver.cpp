@@ -122,6 +122,7 @@ Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
 // steps, each in one row.
 std::vector<SnapshotPiece> ChainDriver::take_complete_pieces(std::uint64_t epoch) {
   snapshot_epoch_ = epoch;
+  buffers_->begin();
   std::vector<SnapshotPiece> pieces;
   for (auto& stage : stages_) {
     if (stage->part.goes_on) {
@@ -137,13 +138,16 @@ Answer ChainDriver::step_snapshot() {
   Stage& stage = *rests_.front();
   // The first part was written with the barrier.
   if (stage.part.bytes.empty()) {
-    stage.part.bytes.resize(default_snapshot_step_bytes + 4096);  // at once, as it grows slowly
+    stage.part.bytes = buffers_->take();
     ByteWriter out(stage.part.bytes);
     const Answer answer = guarded(stage, [&] { return stage.op->snapshot_rest(out); });
     if (answer == Answer::failed) return answer;
     stage.part.bytes.resize(out.size());
     stage.part.goes_on = answer == Answer::more;
-    if (stage.part.goes_on && stage.part.bytes.empty()) return Answer::more;
+    if (stage.part.goes_on && stage.part.bytes.empty()) {
+      buffers_->give_back(std::exchange(stage.part.bytes, {}));
+      return Answer::more;
+    }
     (stage.part.delta ? stage.delta_bytes : stage.whole_bytes) += stage.part.bytes.size();
   }
   if (!stage.part.goes_on) rests_.pop_front();

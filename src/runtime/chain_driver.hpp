@@ -138,6 +138,8 @@ class ChainDriver {
   // Works until nothing is in flight (done), or blocked, or failed.
   Answer run();
   bool idle() const { return current_ < 0; }
+  // Where parts of snapshots come from; everyone who keeps one shares it.
+  const std::shared_ptr<SnapshotBuffers>& snapshot_buffers() const { return buffers_; }
 
   // REQUIRES: idle(). Starts the call of one operator whose time has come; false: none.
   bool fire_timer(Nanoseconds now);
@@ -253,6 +255,7 @@ class ChainDriver {
   Nanoseconds wall_origin_ns_ = 0;  // of 1970, in terms of now_
   Nanoseconds next_timer_ = never;
   bool blocked_by_operator_ = false;
+  const std::shared_ptr<SnapshotBuffers> buffers_ = std::make_shared<SnapshotBuffers>();
   std::deque<Stage*> rests_;  // that have more to write, of snapshot_epoch_
   std::uint64_t snapshot_epoch_ = 0;
   bool flushed_before_end_ = false;

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "runtime/snapshot_buffers.hpp"
 
 namespace hummer {
 
@@ -26,7 +29,14 @@ struct TaskSnapshot {
   std::vector<SnapshotPiece> pieces;
   bool complete = true;
   // Kept by whoever keeps the pieces: so a task knows how much is not written yet.
-  std::shared_ptr<const void> room = {};
+  std::shared_ptr<SnapshotBuffers> room = {};
+
+  // The pieces are written: their memory goes back.
+  void give_back() {
+    if (room == nullptr) return;
+    for (SnapshotPiece& piece : pieces) room->give_back(std::move(piece.bytes));
+    pieces.clear();
+  }
 };
 
 }  // namespace hummer

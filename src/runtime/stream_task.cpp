@@ -6,8 +6,6 @@ namespace {
 // Elements handled between two yields: long enough that the scheduler costs little,
 // short enough that a slot's other tasks find their input in the cache.
 constexpr int elements_per_turn = 4;
-// Parts of a snapshot that wait for the disk: 16 MiB.
-constexpr long snapshot_parts_max = 256;
 // Well below a millisecond; and quick enough that most entries are written before they change,
 // which is cheaper than saving them.
 constexpr int snapshot_steps_per_turn = 4;
@@ -59,7 +57,7 @@ void StreamTask::enable_snapshots(Guarantee guarantee,
       for (SnapshotPiece& piece : snapshot.pieces) state_at_barrier_.push_back(std::move(piece));
       return;
     }
-    snapshot.room = room_;
+    snapshot.room = chain_->snapshot_buffers();
     on_snapshot_(*this, std::move(snapshot));
   });
 }
@@ -423,9 +421,9 @@ Answer StreamTask::produce() {
 }
 
 bool StreamTask::step_snapshot() {
-  if (!chain_->snapshot_under_way() || recording_ != 0 || room_.use_count() > snapshot_parts_max) {
+  if (!chain_->snapshot_under_way() || recording_ != 0) return false;
+  if (chain_->snapshot_buffers().use_count() > static_cast<long>(SnapshotBuffers::most))
     return false;
-  }
   // What fails in it is seen at the next call of the chain.
   (void)chain_->step_snapshot();
   return true;

@@ -177,7 +177,6 @@ class StreamTask {
   std::uint64_t aligning_ = 0;      // the barrier that has come on some inputs; 0: none
   std::uint64_t barrier_due_ = 0;   // it has come on all: goes next
   bool whole_ = false;              // the barrier under way asks for that
-  std::shared_ptr<const char> room_ = std::make_shared<const char>();  // see TaskSnapshot
   bool passes_on_ = false;
   std::atomic<std::uint64_t> overtaking_{0};
   std::uint64_t recording_ = 0;  // the barrier whose records in flight are being gathered; 0: none

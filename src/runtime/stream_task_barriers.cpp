@@ -92,7 +92,7 @@ void StreamTask::record_inputs() {
   on_snapshot_(*this, {.epoch = std::exchange(recording_, 0),
                        .pieces = std::exchange(state_at_barrier_, {}),
                        .complete = !chain_->snapshot_under_way(),
-                       .room = room_});
+                       .room = chain_->snapshot_buffers()});
 }
 
 void StreamTask::forget_recording() {

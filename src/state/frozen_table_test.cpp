@@ -1,6 +1,7 @@
 // Snapshots of tables in steps, while the tables change: against copies of what they held.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -126,6 +127,23 @@ TYPED_TEST(FrozenTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
       ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << " round " << round;
     }
   }
+}
+
+TYPED_TEST(FrozenTables, WhereMostChangesALookIsTakenNowAndThen) {
+  FrozenTable<typename TypeParam::first_type, typename TypeParam::second_type> test(8);
+  for (int round = 0; round < 2; ++round) {
+    test.change(20'000, 5'000);
+    EXPECT_GT(2 * test.snapshot(true, default_snapshot_step_bytes, 1), test.size());
+  }
+  std::vector<std::size_t> entries;
+  for (int round = 0; round < 12; ++round) {
+    test.change(50, 5'000);
+    entries.push_back(test.snapshot(true, default_snapshot_step_bytes, 1));
+  }
+  const auto look = std::find_if(entries.begin(), entries.end(),
+                                 [&](std::size_t written) { return 2 * written < test.size(); });
+  EXPECT_EQ(look - entries.begin(), 8);
+  for (auto each = look; each != entries.end(); ++each) EXPECT_LE(*each, 90u);
 }
 
 TYPED_TEST(FrozenTables, ADeltaHoldsWhatHasChangedAndNoMore) {

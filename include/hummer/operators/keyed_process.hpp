@@ -42,6 +42,7 @@
 
 #include <hummer/operators/keyed_output.hpp>
 #include <hummer/operators/process.hpp>
+#include <hummer/operators/store_snapshot.hpp>
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/within_share.hpp>
 #include <hummer/state/declared_states.hpp>
@@ -83,22 +84,13 @@ class KeyedProcessOperator final : public Operator {
 
   Status restore(ByteReader& in) override {
     HUMMER_TRY(bind());
-    std::uint8_t version = 0;
-    std::uint8_t delta = 0;
-    Timestamp watermark = 0;
-    if (!in.get_value(version) || !in.get_value(delta) || !in.get_value(watermark)) {
-      return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
-    }
-    if (version != snapshot_version) {
-      return {ErrorCode::corrupt_record, "the state of a keyed operator has version " +
-                                             std::to_string(version) + ", not " +
-                                             std::to_string(snapshot_version)};
-    }
-    watermark_ = restored_watermark_.add(delta != 0, watermark);
-    subtasks_restored_ += delta == 0 ? 1 : 0;
+    const Result<StoreSnapshotHead> head = read_store_head(in, context());
+    if (!head.ok()) return head.status();
+    watermark_ = restored_watermark_.add(head->delta, head->watermark);
+    subtasks_restored_ += head->delta ? 0 : 1;
     HUMMER_TRY(restore_broadcast(states_.broadcast, in, subtasks_restored_ == 1,
                                  options_.allow_dropped_state));
-    return store_.restore(in, context(), options_, delta != 0);
+    return store_.restore(in, context(), options_, head->delta);
   }
   std::vector<StateDescription> states() override {
     std::vector<StateDescription> all;
@@ -112,22 +104,12 @@ class KeyedProcessOperator final : public Operator {
     return all;
   }
   Status snapshot(ByteWriter& out) override {
-    std::string bytes;
-    ByteWriter store(bytes);
-    const Result<bool> delta = store_.freeze(context().may_write_delta(), store);
-    if (!delta.ok()) return delta.status();
-    if (*delta) context().wrote_delta();
-    out.put_value(snapshot_version);
-    out.put_value(static_cast<std::uint8_t>(*delta));
-    out.put_value(watermark_);
-    snapshot_broadcast(states_.broadcast, out);
-    out.put(store.view().data(), store.size());
-    return {};
+    return begin_store_snapshot(store_, context(), watermark_, out, [&](ByteWriter& own) {
+      snapshot_broadcast(states_.broadcast, own);
+    });
   }
   Answer snapshot_rest(ByteWriter& out) override {
-    const Result<bool> finished = store_.write_frozen(out, context().snapshot_step_bytes());
-    if (!finished.ok()) return context().fail(finished.status());
-    return *finished ? Answer::done : Answer::more;
+    return store_snapshot_rest(store_, context(), out);
   }
   Status open() override {
     HUMMER_TRY(bind());
@@ -190,7 +172,6 @@ class KeyedProcessOperator final : public Operator {
   }
 
  private:
-  static constexpr std::uint8_t snapshot_version = 2;
   static constexpr std::size_t sweep_entries = 1024;
 
   // The user's object does not move any more.
@@ -207,13 +188,13 @@ class KeyedProcessOperator final : public Operator {
   Answer take(Batch& in, Output& out) {
     auto& input = std::get<I>(inputs_);
     using Input = std::remove_reference_t<decltype(input)>;
-    using Emitter = std::conditional_t<Input::keyed, Emit, BroadcastOutput<Out>>;
+    using EmitTo = std::conditional_t<Input::keyed, Emit, BroadcastOutput<Out>>;
     const std::size_t used = out.batch().size();
     const auto values = in.values<typename Input::Record>();
     std::size_t taken = in.position();
     store_.set_now_ms(context().wall_time_ms());
     try {
-      Emitter emit = make_emitter<Emitter>(out);
+      EmitTo emit = make_emitter<EmitTo>(out);
       for (; taken < values.size() && !out.any_full(); ++taken) {
         if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
         if constexpr (Input::keyed) {

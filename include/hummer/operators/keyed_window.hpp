@@ -15,8 +15,8 @@
 // the record that made it go out.
 //
 // State: watermark and, in steps, a KeyedStore with the windows of each key; restored by the keys
-// it owns. Pieces of version 1 (all windows in one go) are read, too. Windows that come due at the
-// same time go out in the order of their keys, then of their starts.
+// it owns. Windows that come due at the same time go out in the order of their keys, then of their
+// starts.
 #pragma once
 
 #include <functional>
@@ -24,6 +24,7 @@
 #include <utility>
 
 #include <hummer/operators/late_records.hpp>
+#include <hummer/operators/store_snapshot.hpp>
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/operators/within_share.hpp>
@@ -93,40 +94,20 @@ class KeyedWindowOperator final : public Operator {
     return {table_state<K, Accumulator>("windows")};
   }
   Status snapshot(ByteWriter& out) override {
-    std::string bytes;
-    ByteWriter store(bytes);
-    const Result<bool> delta = store_.freeze(context().may_write_delta(), store);
-    if (!delta.ok()) return delta.status();
-    if (*delta) context().wrote_delta();
-    out.put_value(snapshot_version);
-    out.put_value(static_cast<std::uint8_t>(*delta));
-    out.put_value(watermark_);
-    out.put(store.view().data(), store.size());
-    return {};
+    return begin_store_snapshot(store_, context(), watermark_, out);
   }
   Answer snapshot_rest(ByteWriter& out) override {
-    const Result<bool> finished = store_.write_frozen(out, context().snapshot_step_bytes());
-    if (!finished.ok()) return context().fail(finished.status());
-    return *finished ? Answer::done : Answer::more;
+    return store_snapshot_rest(store_, context(), out);
   }
   Status restore(ByteReader& in) override {
     HUMMER_TRY(bind());
-    std::uint8_t version = 0;
-    std::uint8_t delta = 0;
-    Timestamp time = 0;
-    if (!in.get_value(version) || version < 1 || version > snapshot_version) return undecodable();
-    if ((version > 1 && !in.get_value(delta)) || !in.get_value(time)) return undecodable();
-    watermark_ = restored_watermark_.add(delta != 0, time);
-    if (version == 1) return restore_windows(in) ? Status() : undecodable();
-    return store_.restore(in, context(), {}, delta != 0);
+    const Result<StoreSnapshotHead> head = read_store_head(in, context());
+    if (!head.ok()) return head.status();
+    watermark_ = restored_watermark_.add(head->delta, head->watermark);
+    return store_.restore(in, context(), {}, head->delta);
   }
 
  private:
-  static constexpr std::uint8_t snapshot_version = 2;
-
-  static Status undecodable() {
-    return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
-  }
   Status bind() {
     if (bound_) return {};
     bound_ = true;
@@ -354,29 +335,6 @@ class KeyedWindowOperator final : public Operator {
     const Timestamp time = store_.next_timer(TimerKind::processing);
     if (time == end_of_time) return;
     context().call_at(context().now() + (time - context().wall_time_ms()) * 1'000'000);
-  }
-
-  // What version 1 wrote, behind its watermark.
-  bool restore_windows(ByteReader& in) {
-    std::uint64_t keys = 0;
-    if (!in.get_value(keys)) return false;
-    for (std::uint64_t i = 0; i < keys; ++i) {
-      K key{};
-      std::uint32_t count = 0;
-      if (!Codec<K>::decode(in, key) || !in.get_value(count)) return false;
-      const bool mine = context().owns_key(key);
-      store_.set_key(key);
-      for (std::uint32_t j = 0; j < count; ++j) {
-        Window window;
-        if (!States::Cell::decode_window(in, window)) return false;
-        if (!mine) continue;
-        InHand in_hand(states_, store_.obtain_entry());
-        in_hand.windows().push_back(std::move(window));
-        queue(in_hand, in_hand.windows().back());
-      }
-      store_.leave_key();
-    }
-    return true;
   }
 
   KeyOf key_of_;

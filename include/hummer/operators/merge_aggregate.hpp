@@ -89,7 +89,7 @@ class MergeAggregateOperator final : public Operator {
   Answer end(Output& out) override {
     if (emit_epochs_) {
       const Answer answer = emit_changed(out);
-      if (answer == Answer::done) own_.clear();  // nobody asks for it any more
+      if (answer == Answer::done) own_.retire();  // nobody asks for it any more
       return answer;
     }
     const auto result = [&](const Accumulator& a) { return aggregate_.result(a); };
@@ -97,7 +97,7 @@ class MergeAggregateOperator final : public Operator {
       if (own_.spilled()) return emit_spilled(out);
       const Answer answer =
           emit_table<K, Result>(own_.table(), cursor_, out, [](const K&) { return true; }, result);
-      if (answer == Answer::done) own_.clear();  // a snapshot from here on emits nothing twice
+      if (answer == Answer::done) own_.retire();  // a snapshot from here on emits nothing twice
       return answer;
     }
     HUMMER_ASSERT(!pair_->handing_on);  // the partial half's end came first
@@ -137,7 +137,7 @@ class MergeAggregateOperator final : public Operator {
       if (!found.ok()) return context().fail(found.status());
       if (!*found) {
         scan_.reset();
-        own_.clear();
+        own_.retire();
         return Answer::done;
       }
       if constexpr (std::is_same_v<K, std::string_view>) {
@@ -257,7 +257,7 @@ class RunningAggregateOperator final : public Operator {
   }
   // The snapshot behind the end is written in one go, so it should be small.
   Answer end(Output&) override {
-    state_.clear();
+    state_.retire();
     return Answer::done;
   }
 

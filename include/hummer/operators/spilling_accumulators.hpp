@@ -70,8 +70,10 @@ class SpillingAccumulators {
     table_ = {};
     return cold_.scan();
   }
-  void clear() {
-    table_.clear();
+  // At the end: nobody asks for it any more. Its memory goes with the operator: giving back
+  // gigabytes takes longer than the last records, on their way to the next operator, may wait.
+  void retire() {
+    retired_ = std::exchange(table_, {});
     cold_.clear();
   }
 
@@ -118,6 +120,7 @@ class SpillingAccumulators {
   MemoryUse memory_;
   bool deltas_ = false;
   Table table_;
+  Table retired_;
   Cold cold_;
   std::unique_ptr<ColdScan> frozen_;  // of the snapshot under way
 };

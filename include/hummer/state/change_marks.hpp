@@ -8,6 +8,10 @@
 // massively multiplayer online games", VLDB 2009. Bits apart from the entries, and not a byte in
 // them, keep an entry of 16 bytes at 16, and those of a million slots in 128 KiB.)
 //
+// Where most of a table changes between two snapshots, marks only cost (a cache line for each
+// change): after such a delta the next ones are of everything, without marks, until a look is taken
+// again.
+//
 // Lifecycle: nothing is kept before the first freeze, which is of everything; from then on changes
 // are. Thread: that of the table. Cost of a freeze: nothing for a delta; a whole one writes the
 // bits, 4 MiB each for a table of 32 million slots, in huge pages.
@@ -28,30 +32,45 @@ struct SaveNothing {
   void operator()(const Key&, const V&) const {}
 };
 
+// What a change of an entry asks for: nothing; a mark; a mark, and to save the entry before if the
+// snapshot under way has yet to write it.
+enum class Tracking : std::uint8_t { none, changes, snapshot };
+
 class ChangeMarks {
  public:
-  bool tracked() const { return tracked_; }
+  // Whether there are marks to carry along when entries move.
+  bool kept() const { return tracked_ || frozen_; }
   // A snapshot is under way: scan() has not yet finished.
   bool frozen() const { return frozen_; }
 
   // What is in the slots now is to be written: all, or what has changed since the last time
-  // (`may_be_delta`). Answers whether only that. One under way is given up, and then all is.
+  // (`may_be_delta`). Answers whether only that, or all in its place. One under way is given up,
+  // and then all is.
   bool freeze(std::size_t slots, bool may_be_delta) {
-    const bool delta = may_be_delta && tracked_ && !frozen_;
-    if (delta) {
+    const bool delta = may_be_delta && begun_ && !frozen_;
+    by_marks_ = delta && tracked_;
+    if (by_marks_) {
       changed_.swap(pending_);
     } else {
       clear(changed_, slots);
       clear(pending_, slots);
       if (slots > 0) std::memset(pending_.data(), 0xFF, pending_.size_bytes());
     }
-    tracked_ = frozen_ = true;
+    begun_ = frozen_ = true;
+    tracked_ = freezes_without_marks_ == 0;
+    if (!tracked_) --freezes_without_marks_;
     return delta;
   }
-  void written() { frozen_ = false; }
+  // `most`: of the entries were in it.
+  void written(bool most) {
+    frozen_ = false;
+    if (!by_marks_ || !most) return;
+    tracked_ = false;
+    freezes_without_marks_ = freezes_between_looks;
+  }
   void reset() { *this = {}; }
 
-  // REQUIRES: tracked(). The slot is about to change; whether what it holds is to be saved first.
+  // The slot is about to change; whether what it holds is to be saved first.
   bool changing(std::size_t slot) {
     const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
     word(changed_, slot) |= bit;
@@ -60,7 +79,12 @@ class ChangeMarks {
     word(pending_, slot) ^= bit;
     return true;
   }
-  void prefetch(std::size_t slot) const { __builtin_prefetch(&word(changed_, slot), 1); }
+  // REQUIRES: tracked(). While no snapshot is under way this is all that a change needs; a slot
+  // that is marked without a change is written once more, no worse.
+  void mark(std::size_t slot) { word(changed_, slot) |= std::uint64_t{1} << (slot % 64); }
+  Tracking tracking() const {
+    return frozen_ ? Tracking::snapshot : tracked_ ? Tracking::changes : Tracking::none;
+  }
 
   // The pending ones among 16 slots from `slot` on, a multiple of 16.
   std::uint32_t pending_from(std::size_t slot) const {
@@ -74,21 +98,24 @@ class ChangeMarks {
   // Growth: the marks as they were; from now on there are none, until carry() brings them along
   // with the entries.
   ChangeMarks grow(std::size_t slots) {
-    ChangeMarks old = std::exchange(*this, {});
-    tracked_ = old.tracked_;
-    frozen_ = old.frozen_;
-    if (!tracked_) return old;
-    clear(changed_, slots);
-    clear(pending_, slots);
+    ChangeMarks old;
+    old.changed_.swap(changed_);
+    old.pending_.swap(pending_);
+    if (kept()) {
+      clear(changed_, slots);
+      clear(pending_, slots);
+    }
     return old;
   }
-  // REQUIRES: tracked().
+  // REQUIRES: kept().
   void carry(const ChangeMarks& old, std::size_t from, std::size_t to) {
     word(changed_, to) |= (word(old.changed_, from) >> (from % 64) & 1) << (to % 64);
     word(pending_, to) |= (word(old.pending_, from) >> (from % 64) & 1) << (to % 64);
   }
 
  private:
+  static constexpr std::uint8_t freezes_between_looks = 7;
+
   static std::uint64_t& word(const ZeroedPages& bits, std::size_t slot) {
     return static_cast<std::uint64_t*>(bits.data())[slot / 64];
   }
@@ -103,9 +130,12 @@ class ChangeMarks {
   }
 
   ZeroedPages changed_;
-  ZeroedPages pending_;  // zero where no snapshot is under way
-  bool tracked_ = false;
+  ZeroedPages pending_;   // zero where no snapshot is under way
+  bool begun_ = false;    // there was a freeze
+  bool tracked_ = false;  // changes since the last one are marked; else all counts as changed
   bool frozen_ = false;
+  bool by_marks_ = false;  // the newest freeze
+  std::uint8_t freezes_without_marks_ = 0;
 };
 
 }  // namespace hummer

@@ -103,14 +103,9 @@ class HashSlots {
   bool scan(std::size_t& cursor, Visit&& visit) const {
     while (cursor < capacity_) {
       const Entry* const page = entries_ + page_start(cursor);
-      prefetch_page(cursor + 4 * page_slots);
+      prefetch_page(cursor + pages_ahead * page_slots);
       const std::size_t next_page = (cursor / page_slots + 1) * page_slots;
-      // Which are used is as good as random: a mask of them spares a mispredicted branch each.
-      std::uint32_t used = 0;
-      for (std::size_t i = 0; i < page_slots; ++i) {
-        used |= static_cast<std::uint32_t>(!page[i].is_free()) << i;
-      }
-      used &= ~std::uint32_t{0} << (cursor % page_slots);
+      std::uint32_t used = used_slots(page) & ~std::uint32_t{0} << (cursor % page_slots);
       for (; used != 0; used &= used - 1) {
         const auto i = static_cast<std::size_t>(std::countr_zero(used));
         if (!visit(page[i])) {
@@ -125,38 +120,49 @@ class HashSlots {
 
   // ---- snapshots ----
 
-  bool tracks_changes() const { return marks_.tracked(); }
+  Tracking tracking() const { return marks_.tracking(); }
   // See ChangeMarks::freeze.
-  bool freeze(bool may_be_delta) { return marks_.freeze(capacity_, may_be_delta); }
+  bool freeze(bool may_be_delta) {
+    frozen_entries_ = 0;
+    return marks_.freeze(capacity_, may_be_delta);
+  }
   bool frozen() const { return marks_.frozen(); }
-  // REQUIRES: tracks_changes(). The entry is about to change; true: what it holds now, unless it is
-  // new, is part of the snapshot under way and has to be saved before.
+  // REQUIRES: Tracking::snapshot. The entry is about to change; true: what it holds now, unless it
+  // is new, is part of the snapshot under way and has to be saved before.
   bool changing(const Entry* entry) {
-    return marks_.changing(static_cast<std::size_t>(entry - entries_));
+    const bool save = marks_.changing(static_cast<std::size_t>(entry - entries_));
+    frozen_entries_ += save ? 1 : 0;
+    return save;
   }
-  void prefetch_marks(const Entry* entry) const {
-    marks_.prefetch(static_cast<std::size_t>(entry - entries_));
-  }
+  // REQUIRES: Tracking::changes. At the home of what is about to change, known long before its
+  // entry is; where that turns out to be elsewhere, there too.
+  void mark_home(std::uint64_t hash) { marks_.mark(hash >> shift_); }
+  void mark(const Entry* entry) { marks_.mark(static_cast<std::size_t>(entry - entries_)); }
   // The entries of the snapshot under way that are still as they were; visit(entry) answers whether
-  // to go on. True: there are no more; false also where many slots were looked at. In scan()'s
-  // order; the table may change between two calls.
+  // to go on beyond its page. True: there are no more; false also where many slots were looked at.
+  // In scan()'s order; the table may change between two calls.
   template <typename Visit>
   bool scan_frozen(Visit&& visit) {
     if (!marks_.frozen()) return true;
     const std::size_t until = frozen_cursor_ + pages_per_step * page_slots;
-    for (; frozen_cursor_ < capacity_; frozen_cursor_ += page_slots) {
+    bool goes_on = true;
+    for (; goes_on && frozen_cursor_ < capacity_; frozen_cursor_ += page_slots) {
       if (frozen_cursor_ == until) return false;
+      prefetch_pending(frozen_cursor_ + pages_ahead * page_slots);
       const std::size_t start = page_start(frozen_cursor_);
-      const Entry* const page = entries_ + start;
       std::uint32_t pending = marks_.pending_from(start);
+      if (pending == 0) continue;
+      marks_.drop_pending(start, pending);
+      const Entry* const page = entries_ + start;
+      pending &= used_slots(page);
+      frozen_entries_ += static_cast<std::size_t>(std::popcount(pending));
       for (; pending != 0; pending &= pending - 1) {
-        const auto i = static_cast<std::size_t>(std::countr_zero(pending));
-        marks_.drop_pending(start, std::uint32_t{1} << i);
-        if (!page[i].is_free() && !visit(page[i])) return false;
+        goes_on &= visit(page[static_cast<std::size_t>(std::countr_zero(pending))]);
       }
     }
+    if (!goes_on) return false;
     frozen_cursor_ = 0;
-    marks_.written();
+    marks_.written(frozen_entries_ * 2 > size_);
     return true;
   }
 
@@ -183,6 +189,7 @@ class HashSlots {
  private:
   static_assert(std::is_trivially_copyable_v<Entry>, "entries are moved as bytes");
   static constexpr std::size_t page_slots = 16;
+  static constexpr std::size_t pages_ahead = 8;
   static constexpr std::size_t pages_per_step = 16 * 1024;
   static constexpr std::size_t least_capacity = 64;
   static constexpr std::size_t small_bytes = 1 << 20;
@@ -205,11 +212,26 @@ class HashSlots {
     return (bits >> (64 - std::countr_zero(capacity_ / page_slots))) * page_slots;
   }
   void prefetch_page(std::size_t cursor) const {
+    if (cursor < capacity_) prefetch_slots(page_start(cursor));
+  }
+  void prefetch_pending(std::size_t cursor) const {
     if (cursor >= capacity_) return;
-    const char* const page = reinterpret_cast<const char*>(entries_ + page_start(cursor));
+    const std::size_t start = page_start(cursor);
+    if (marks_.pending_from(start) != 0) prefetch_slots(start);
+  }
+  void prefetch_slots(std::size_t start) const {
+    const char* const page = reinterpret_cast<const char*>(entries_ + start);
     for (std::size_t at = 0; at < page_slots * sizeof(Entry); at += 64) {
       __builtin_prefetch(page + at);
     }
+  }
+  // Which are used is as good as random: a mask of them spares a mispredicted branch each.
+  static std::uint32_t used_slots(const Entry* page) {
+    std::uint32_t used = 0;
+    for (std::size_t i = 0; i < page_slots; ++i) {
+      used |= static_cast<std::uint32_t>(!page[i].is_free()) << i;
+    }
+    return used;
   }
 
   __attribute__((noinline)) void grow(std::size_t capacity) {
@@ -263,7 +285,7 @@ class HashSlots {
     std::size_t at = entry.hash() >> shift_;
     while (!entries_[at].is_free()) at = (at + 1) & (capacity_ - 1);
     std::memcpy(static_cast<void*>(entries_ + at), &entry, sizeof(Entry));
-    if (marks_.tracked()) marks_.carry(old_marks, from, at);
+    if (marks_.kept()) marks_.carry(old_marks, from, at);
   }
 
   void swap(HashSlots& other) noexcept {
@@ -276,6 +298,7 @@ class HashSlots {
     std::swap(dense_, other.dense_);
     std::swap(marks_, other.marks_);
     std::swap(frozen_cursor_, other.frozen_cursor_);
+    std::swap(frozen_entries_, other.frozen_entries_);
   }
 
   ZeroedPages pages_;
@@ -287,6 +310,7 @@ class HashSlots {
   bool dense_ = false;
   ChangeMarks marks_;
   std::size_t frozen_cursor_ = 0;
+  std::size_t frozen_entries_ = 0;  // of the snapshot under way, so far
 };
 
 }  // namespace hummer

@@ -38,27 +38,10 @@ class IntegerTable {
   // `save`: see TextTable.
   template <typename KeyOf, typename Apply, typename Save = SaveNothing>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply, Save&& save = {}) {
-    std::uint64_t keys[group_size];
-    Entry* homes[group_size];
-    const bool tracked = slots_.tracks_changes();
-    for (std::size_t from = 0; from < count; from += group_size) {
-      const std::size_t length = std::min(count - from, group_size);
-      slots_.reserve_for(length);
-      for (std::size_t i = 0; i < length; ++i) {
-        keys[i] = static_cast<std::uint64_t>(key_of(from + i));
-        homes[i] = slots_.home(hash_of(keys[i]));
-        __builtin_prefetch(homes[i]);
-      }
-      if (tracked) {
-        for (std::size_t i = 0; i < length; ++i) slots_.prefetch_marks(homes[i]);
-        for (std::size_t i = 0; i < length; ++i) {
-          update_one<true>(keys[i], homes[i], from + i, apply, save);
-        }
-      } else {
-        for (std::size_t i = 0; i < length; ++i) {
-          update_one<false>(keys[i], homes[i], from + i, apply, save);
-        }
-      }
+    switch (slots_.tracking()) {
+      case Tracking::none: return update_all<Tracking::none>(count, key_of, apply, save);
+      case Tracking::changes: return update_all<Tracking::changes>(count, key_of, apply, save);
+      case Tracking::snapshot: return update_all<Tracking::snapshot>(count, key_of, apply, save);
     }
   }
 
@@ -123,7 +106,26 @@ class IntegerTable {
     V value{};
   };
 
-  template <bool tracked, typename Apply, typename Save>
+  template <Tracking tracking, typename KeyOf, typename Apply, typename Save>
+  void update_all(std::size_t count, KeyOf& key_of, Apply& apply, Save& save) {
+    std::uint64_t keys[group_size];
+    Entry* homes[group_size];
+    for (std::size_t from = 0; from < count; from += group_size) {
+      const std::size_t length = std::min(count - from, group_size);
+      slots_.reserve_for(length);
+      for (std::size_t i = 0; i < length; ++i) {
+        keys[i] = static_cast<std::uint64_t>(key_of(from + i));
+        homes[i] = slots_.home(hash_of(keys[i]));
+        __builtin_prefetch(homes[i]);
+        if constexpr (tracking == Tracking::changes) slots_.mark_home(hash_of(keys[i]));
+      }
+      for (std::size_t i = 0; i < length; ++i) {
+        update_one<tracking>(keys[i], homes[i], from + i, apply, save);
+      }
+    }
+  }
+
+  template <Tracking tracking, typename Apply, typename Save>
   void update_one(std::uint64_t key, Entry* home, std::size_t i, Apply& apply, Save& save) {
     if (key == 0) [[unlikely]] {
       const bool is_new = !zero_.occupied;
@@ -135,7 +137,9 @@ class IntegerTable {
     const auto [entry, is_new] = slots_.find_or_add(
         home, [&](const Entry& other) { return other.key == key; },
         [&](Entry& added) { added.key = key; });
-    if constexpr (tracked) {
+    if constexpr (tracking == Tracking::changes) {
+      if (entry != home) slots_.mark(entry);
+    } else if constexpr (tracking == Tracking::snapshot) {
       if (slots_.changing(entry) && !is_new) [[unlikely]]
         save(key, entry->value);
     }

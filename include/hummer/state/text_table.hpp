@@ -259,9 +259,13 @@ class TextTable {
 
   // The entry is about to change.
   template <typename Entry, typename Save>
-  static void changing(HashSlots<Entry>& slots, const Entry* entry, bool is_new, Save& save) {
-    if (slots.changing(entry) && !is_new) [[unlikely]]
+  static void changing(HashSlots<Entry>& slots, Tracking tracking, const Entry* entry, bool is_new,
+                       Save& save) {
+    if (tracking == Tracking::changes) {
+      slots.mark(entry);
+    } else if (tracking == Tracking::snapshot && slots.changing(entry) && !is_new) [[unlikely]] {
       save(entry->view(), entry->value);
+    }
   }
 
   template <typename Apply, typename Save>
@@ -276,16 +280,17 @@ class TextTable {
       wides_.reserve_for(keys.wide_count);
       find_keys_(views, count, plan(), keys);  // entries have moved
     }
-    const bool tracked = shorts_.tracks_changes();  // all four do, or none
+    const Tracking of_shorts = shorts_.tracking();
     for (std::size_t i = 0; i < keys.short_count; ++i) {
       const std::uint64_t key = keys.short_keys[i];
       const auto [entry, is_new] = shorts_.find_or_add(
           TextKeys::entry_of<ShortEntry>(keys.short_places[i]),
           [&](const ShortEntry& other) { return other.key == key; },
           [&](ShortEntry& added) { added.key = key; });
-      if (tracked) changing(shorts_, entry, is_new, save);
+      changing(shorts_, of_shorts, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.short_places[i]));
     }
+    const Tracking of_mediums = mediums_.tracking();
     for (std::size_t i = 0; i < keys.medium_count; ++i) {
       const std::uint64_t low = keys.medium_keys[i][0];
       const std::uint64_t high = keys.medium_keys[i][1];
@@ -296,7 +301,7 @@ class TextTable {
             added.low = low;
             added.high = high;
           });
-      if (tracked) changing(mediums_, entry, is_new, save);
+      changing(mediums_, of_mediums, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.medium_places[i]));
     }
     if (keys.wide_count > 0) update_wide(keys, from, apply, save);
@@ -306,6 +311,7 @@ class TextTable {
   template <typename Apply, typename Save>
   __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from, Apply& apply,
                                              Save& save) {
+    const Tracking tracking = wides_.tracking();
     for (std::size_t i = 0; i < keys.wide_count; ++i) {
       const std::uint64_t* const key = keys.wide_keys[i];
       const auto [entry, is_new] = wides_.find_or_add(
@@ -315,7 +321,7 @@ class TextTable {
                     (other.key[3] ^ key[3])) == 0;
           },
           [&](WideEntry& added) { std::copy_n(key, 4, added.key); });
-      if (wides_.tracks_changes()) changing(wides_, entry, is_new, save);
+      changing(wides_, tracking, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.wide_places[i]));
     }
   }
@@ -325,6 +331,7 @@ class TextTable {
                                              std::size_t from, Apply& apply, Save& save) {
     std::uint64_t hashes[TextKeys::capacity];
     longs_.reserve_for(keys.long_count);
+    const Tracking tracking = longs_.tracking();
     for (std::size_t i = 0; i < keys.long_count; ++i) {
       const std::string_view view = views[keys.long_indexes[i]];
       HUMMER_ASSERT(view.size() < UINT32_MAX);
@@ -347,7 +354,7 @@ class TextTable {
             added.length = static_cast<std::uint32_t>(view.size());
             added.hash_bits = static_cast<std::uint32_t>(hashes[i] >> 32);
           });
-      if (longs_.tracks_changes()) changing(longs_, entry, is_new, save);
+      changing(longs_, tracking, entry, is_new, save);
       apply(entry->value, is_new, from + keys.long_indexes[i]);
     }
   }

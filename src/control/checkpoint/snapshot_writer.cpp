@@ -79,6 +79,7 @@ class SnapshotWriter::State {
     for (Taken& each : taken) keep(std::move(each));
     while (!waiting_.empty() && waiting_.front().snapshot.epoch <= current_) {
       if (waiting_.front().snapshot.epoch == current_) save(waiting_.front());
+      waiting_.front().snapshot.give_back();
       waiting_.pop_front();
     }
     if (current_ == 0) return;
