@@ -8,13 +8,19 @@
 // massively multiplayer online games", VLDB 2009. Bits apart from the entries, and not a byte in
 // them, keep an entry of 16 bytes at 16, and those of a million slots in 128 KiB.)
 //
+// A snapshot of everything needs no second bit: what has not changed since it began, and lies where
+// its scan has not been, is yet to be written.
+//
 // Where most of a table changes between two snapshots, marks only cost (a cache line for each
 // change): after such a delta the next ones are of everything, without marks, until a look is taken
 // again.
 //
 // Lifecycle: nothing is kept before the first freeze, which is of everything; from then on changes
-// are. Thread: that of the table. Cost of a freeze: nothing for a delta; a whole one writes the
-// bits, 4 MiB each for a table of 32 million slots, in huge pages.
+// are. Thread: that of the table. Cost of a freeze: nothing for a delta; one of everything clears
+// the bits, 4 MiB for a table of 32 million slots, in huge pages. Those of large tables are made
+// when the table grows, whether they will be needed or not (one byte for 64 of the table's): growth
+// takes long anyway, and a huge page's first use, which takes the system milliseconds, then does
+// not come in the middle of the stream.
 #pragma once
 
 #include <cstddef>
@@ -50,12 +56,13 @@ class ChangeMarks {
     const bool delta = may_be_delta && begun_ && !frozen_;
     by_marks_ = delta && tracked_;
     if (by_marks_) {
-      changed_.swap(pending_);
+      changed_.swap(pending_);  // nothing is pending now
+      if (changed_.size_bytes() != pending_.size_bytes()) clear(changed_, slots);
     } else {
       clear(changed_, slots);
-      clear(pending_, slots);
-      if (slots > 0) std::memset(pending_.data(), 0xFF, pending_.size_bytes());
+      if (frozen_ && !whole_) clear(pending_, slots);
     }
+    whole_ = !by_marks_;
     begun_ = frozen_ = true;
     tracked_ = freezes_without_marks_ == 0;
     if (!tracked_) --freezes_without_marks_;
@@ -68,15 +75,28 @@ class ChangeMarks {
     tracked_ = false;
     freezes_without_marks_ = freezes_between_looks;
   }
-  void reset() { *this = {}; }
+  // As before the first freeze; keeps the memory.
+  void reset() {
+    ChangeMarks fresh;
+    for (const auto& [kept, bits] :
+         {std::pair{&fresh.changed_, &changed_}, std::pair{&fresh.pending_, &pending_}}) {
+      if (begun_ && bits->size_bytes() > 0) std::memset(bits->data(), 0, bits->size_bytes());
+      kept->swap(*bits);
+    }
+    *this = std::move(fresh);
+  }
 
-  // The slot is about to change; whether what it holds is to be saved first.
-  bool changing(std::size_t slot) {
+  // REQUIRES: frozen(). The slot is about to change; whether what it holds is to be saved first.
+  // `written`: the scan has been there, which only matters to a snapshot of everything.
+  bool changing(std::size_t slot, bool written) {
     const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
-    word(changed_, slot) |= bit;
-    if (!frozen_ || (word(pending_, slot) & bit) == 0) [[likely]]
-      return false;
-    word(pending_, slot) ^= bit;
+    std::uint64_t& changed = word(changed_, slot);
+    const bool first = (changed & bit) == 0;
+    changed |= bit;
+    if (whole_) return first && !written;
+    std::uint64_t& pending = word(pending_, slot);
+    if ((pending & bit) == 0) return false;
+    pending ^= bit;
     return true;
   }
   // REQUIRES: tracked(). While no snapshot is under way this is all that a change needs; a slot
@@ -86,13 +106,15 @@ class ChangeMarks {
     return frozen_ ? Tracking::snapshot : tracked_ ? Tracking::changes : Tracking::none;
   }
 
-  // The pending ones among 16 slots from `slot` on, a multiple of 16.
+  // REQUIRES: frozen(). Those yet to be written among 16 slots from `slot` on, a multiple of 16,
+  // where the scan has not been.
   std::uint32_t pending_from(std::size_t slot) const {
-    return static_cast<std::uint32_t>(word(pending_, slot) >> (slot % 64)) & 0xFFFF;
+    const std::uint64_t bits = whole_ ? ~word(changed_, slot) : word(pending_, slot);
+    return static_cast<std::uint32_t>(bits >> (slot % 64)) & 0xFFFF;
   }
-  // Of those, the ones in `slots` will not be written (again).
+  // The scan has been there.
   void drop_pending(std::size_t slot, std::uint32_t slots) {
-    word(pending_, slot) &= ~(std::uint64_t{slots} << (slot % 64));
+    if (!whole_) word(pending_, slot) &= ~(std::uint64_t{slots} << (slot % 64));
   }
 
   // Growth: the marks as they were; from now on there are none, until carry() brings them along
@@ -101,23 +123,33 @@ class ChangeMarks {
     ChangeMarks old;
     old.changed_.swap(changed_);
     old.pending_.swap(pending_);
-    if (kept()) {
-      clear(changed_, slots);
-      clear(pending_, slots);
+    old.whole_ = std::exchange(whole_, false);
+    old.frozen_ = frozen_;
+    for (ZeroedPages* bits : {&changed_, &pending_}) {
+      if (kept() || slots >= large_slots) clear(*bits, slots);
+      if (slots >= large_slots) clear(*bits, slots);  // again: now every page is there
     }
     return old;
   }
-  // REQUIRES: kept().
-  void carry(const ChangeMarks& old, std::size_t from, std::size_t to) {
-    word(changed_, to) |= (word(old.changed_, from) >> (from % 64) & 1) << (to % 64);
-    word(pending_, to) |= (word(old.pending_, from) >> (from % 64) & 1) << (to % 64);
+  // REQUIRES: kept(). `written` as in changing(), of the slot `from`.
+  void carry(const ChangeMarks& old, std::size_t from, bool written, std::size_t to) {
+    const std::uint64_t changed = bit(old.changed_, from);
+    word(changed_, to) |= changed << (to % 64);
+    if (!frozen_) return;
+    const std::uint64_t pending =
+        old.whole_ ? std::uint64_t{changed == 0 && !written} : bit(old.pending_, from);
+    word(pending_, to) |= pending << (to % 64);
   }
 
  private:
   static constexpr std::uint8_t freezes_between_looks = 7;
+  static constexpr std::size_t large_slots = std::size_t{16} << 20;
 
   static std::uint64_t& word(const ZeroedPages& bits, std::size_t slot) {
     return static_cast<std::uint64_t*>(bits.data())[slot / 64];
+  }
+  static std::uint64_t bit(const ZeroedPages& bits, std::size_t slot) {
+    return word(bits, slot) >> (slot % 64) & 1;
   }
   // Room for so many bits, none of them set.
   static void clear(ZeroedPages& bits, std::size_t slots) {
@@ -135,6 +167,7 @@ class ChangeMarks {
   bool tracked_ = false;  // changes since the last one are marked; else all counts as changed
   bool frozen_ = false;
   bool by_marks_ = false;  // the newest freeze
+  bool whole_ = false;     // what it has yet to write is known by changed_ and where its scan is
   std::uint8_t freezes_without_marks_ = 0;
 };
 

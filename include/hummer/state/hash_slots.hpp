@@ -123,14 +123,15 @@ class HashSlots {
   Tracking tracking() const { return marks_.tracking(); }
   // See ChangeMarks::freeze.
   bool freeze(bool may_be_delta) {
-    frozen_entries_ = 0;
+    frozen_cursor_ = frozen_entries_ = 0;
     return marks_.freeze(capacity_, may_be_delta);
   }
   bool frozen() const { return marks_.frozen(); }
   // REQUIRES: Tracking::snapshot. The entry is about to change; true: what it holds now, unless it
   // is new, is part of the snapshot under way and has to be saved before.
   bool changing(const Entry* entry) {
-    const bool save = marks_.changing(static_cast<std::size_t>(entry - entries_));
+    const auto slot = static_cast<std::size_t>(entry - entries_);
+    const bool save = marks_.changing(slot, cursor_of(slot, capacity_) < frozen_cursor_);
     frozen_entries_ += save ? 1 : 0;
     return save;
   }
@@ -203,13 +204,18 @@ class HashSlots {
     return capacity_ != 0 && capacity * sizeof(Entry) <= small_bytes ? capacity * 2 : capacity;
   }
 
-  std::size_t page_start(std::size_t cursor) const {
-    std::uint64_t bits = cursor / page_slots;
+  std::size_t page_start(std::size_t cursor) const { return reversed_page(cursor, capacity_); }
+  // Where scan() is when it comes to the slot's page.
+  static std::size_t cursor_of(std::size_t slot, std::size_t capacity) {
+    return reversed_page(slot, capacity);
+  }
+  static std::size_t reversed_page(std::size_t slot, std::size_t capacity) {
+    std::uint64_t bits = slot / page_slots;
     bits = (bits & 0x5555555555555555u) << 1 | (bits >> 1 & 0x5555555555555555u);
     bits = (bits & 0x3333333333333333u) << 2 | (bits >> 2 & 0x3333333333333333u);
     bits = (bits & 0x0F0F0F0F0F0F0F0Fu) << 4 | (bits >> 4 & 0x0F0F0F0F0F0F0F0Fu);
     bits = __builtin_bswap64(bits);
-    return (bits >> (64 - std::countr_zero(capacity_ / page_slots))) * page_slots;
+    return (bits >> (64 - std::countr_zero(capacity / page_slots))) * page_slots;
   }
   void prefetch_page(std::size_t cursor) const {
     if (cursor < capacity_) prefetch_slots(page_start(cursor));
@@ -234,35 +240,41 @@ class HashSlots {
     return used;
   }
 
+  // What growth has to know of the table as it was.
+  struct Before {
+    ChangeMarks marks;
+    std::size_t capacity;
+    std::size_t frozen_cursor;
+  };
+
   __attribute__((noinline)) void grow(std::size_t capacity) {
     HUMMER_ASSERT(capacity <= std::size_t{1} << 32);  // hashes tell no more slots apart
     const std::size_t old_capacity = std::exchange(capacity_, capacity);
     shift_ = 64 - static_cast<std::uint64_t>(std::countr_zero(capacity));
-    const ChangeMarks old_marks = marks_.grow(capacity);
-    frozen_cursor_ = 0;
+    const Before before{marks_.grow(capacity), old_capacity, std::exchange(frozen_cursor_, 0)};
     if (pages_.grow_in_place(capacity * sizeof(Entry))) {
-      spread(old_capacity, old_marks);
+      spread(before);
       return;
     }
     const ZeroedPages old = std::exchange(pages_, ZeroedPages(capacity * sizeof(Entry)));
     entries_ = static_cast<Entry*>(pages_.data());
     const auto* const old_entries = static_cast<const Entry*>(old.data());
     for (std::size_t i = 0; i < old_capacity; ++i) {
-      if (!old_entries[i].is_free()) place(old_entries[i], old_marks, i);
+      if (!old_entries[i].is_free()) place(old_entries[i], before, i);
     }
   }
 
   // Entries move to their places in the grown table, from the last to the first: those are
   // further back, where everything has moved already. The few that are not (displaced ones near the
   // table's start) wait until all others have.
-  void spread(std::size_t old_capacity, const ChangeMarks& old_marks) {
+  void spread(const Before& before) {
     constexpr std::size_t moved_at_once = 64;
     struct Late {
       Entry entry;
       std::size_t from;
     };
     std::vector<Late> late;
-    std::size_t end = old_capacity;
+    std::size_t end = before.capacity;
     while (end > 0) {
       const std::size_t begin = end > moved_at_once ? end - moved_at_once : 0;
       Entry moving[moved_at_once];
@@ -273,19 +285,20 @@ class HashSlots {
         if (moving[i].hash() >> shift_ < begin) {
           late.push_back({moving[i], begin + i});
         } else {
-          place(moving[i], old_marks, begin + i);
+          place(moving[i], before, begin + i);
         }
       }
       end = begin;
     }
-    for (const Late& one : late) place(one.entry, old_marks, one.from);
+    for (const Late& one : late) place(one.entry, before, one.from);
   }
 
-  void place(const Entry& entry, const ChangeMarks& old_marks, std::size_t from) {
+  void place(const Entry& entry, const Before& before, std::size_t from) {
     std::size_t at = entry.hash() >> shift_;
     while (!entries_[at].is_free()) at = (at + 1) & (capacity_ - 1);
     std::memcpy(static_cast<void*>(entries_ + at), &entry, sizeof(Entry));
-    if (marks_.kept()) marks_.carry(old_marks, from, at);
+    if (!marks_.kept()) return;
+    marks_.carry(before.marks, from, cursor_of(from, before.capacity) < before.frozen_cursor, at);
   }
 
   void swap(HashSlots& other) noexcept {
