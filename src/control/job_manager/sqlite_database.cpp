@@ -4,9 +4,9 @@
 #include <sqlite3.h>
 
 // SQLite's own names for what it registers with every database: full-text search, R-trees and a
-// table of statements. Nothing here uses them, and they are a third of it. Where the archive keeps
-// them in objects of their own (Debian's does), these stand in and they stay out; where not, they
-// are weak and without effect.
+// table of statements. Nothing here uses them, and they are a quarter of it. Where the archive
+// keeps them in objects of their own (Debian's does), these stand in and they stay out; where not,
+// they are weak and without effect.
 extern "C" {
 #define HUMMER_LEFT_OUT(name) \
   int name(sqlite3*);         \
