@@ -89,13 +89,13 @@ Task<int> meet(Lines& lines, std::atomic<int>& ready, std::atomic<int>& value, W
     for (Line& line : lines) line.value.store(i, std::memory_order_relaxed);
     ready.store(i, std::memory_order_release);
     pause_for(random.below(64));
-    event.prepare_wait();
-    if (value.load(std::memory_order_acquire) >= i) {
-      event.cancel_wait();
-      continue;
+    // Again when woken: the last round's notify() may come as late as this wait.
+    while (true) {
+      event.prepare_wait();
+      if (value.load(std::memory_order_acquire) >= i) break;
+      co_await event.wait();
     }
-    co_await event.wait();
-    HUMMER_ASSERT(value.load(std::memory_order_acquire) == i);
+    event.cancel_wait();
   }
   co_return meetings;
 }
