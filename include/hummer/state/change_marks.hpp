@@ -12,8 +12,8 @@
 // its scan has not been, is yet to be written.
 //
 // Where most of a table changes between two snapshots, marks only cost (a cache line for each
-// change): after such a delta the next ones are of everything, without marks, until a look is taken
-// again.
+// change): as soon as a sample shows it, or a delta turned out so, the next ones are of everything,
+// without marks, until a look is taken again.
 //
 // Lifecycle: nothing is kept before the first freeze, which is of everything; from then on changes
 // are. Thread: that of the table. Cost of a freeze: nothing for a delta; one of everything clears
@@ -71,7 +71,10 @@ class ChangeMarks {
   // `most`: of the entries were in it.
   void written(bool most) {
     frozen_ = false;
-    if (!by_marks_ || !most) return;
+    if (by_marks_ && most) stop_tracking();
+  }
+  // Between two freezes: most entries have changed already, which the next snapshot takes for all.
+  void stop_tracking() {
     tracked_ = false;
     freezes_without_marks_ = freezes_between_looks;
   }
@@ -99,13 +102,17 @@ class ChangeMarks {
     pending ^= bit;
     return true;
   }
-  // REQUIRES: tracked(). While no snapshot is under way this is all that a change needs; a slot
-  // that is marked without a change is written once more, no worse.
+  // REQUIRES: Tracking::changes. While no snapshot is under way this is all that a change needs; a
+  // slot that is marked without a change is written once more, no worse.
   void mark(std::size_t slot) { word(changed_, slot) |= std::uint64_t{1} << (slot % 64); }
   Tracking tracking() const {
     return frozen_ ? Tracking::snapshot : tracked_ ? Tracking::changes : Tracking::none;
   }
 
+  // REQUIRES: kept(). Those that have changed among 16 slots from `slot` on, a multiple of 16.
+  std::uint32_t changed_from(std::size_t slot) const {
+    return static_cast<std::uint32_t>(word(changed_, slot) >> (slot % 64)) & 0xFFFF;
+  }
   // REQUIRES: frozen(). Those yet to be written among 16 slots from `slot` on, a multiple of 16,
   // where the scan has not been.
   std::uint32_t pending_from(std::size_t slot) const {
@@ -124,7 +131,6 @@ class ChangeMarks {
     old.changed_.swap(changed_);
     old.pending_.swap(pending_);
     old.whole_ = std::exchange(whole_, false);
-    old.frozen_ = frozen_;
     for (ZeroedPages* bits : {&changed_, &pending_}) {
       if (kept() || slots >= large_slots) clear(*bits, slots);
       if (slots >= large_slots) clear(*bits, slots);  // again: now every page is there

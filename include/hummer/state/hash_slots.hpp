@@ -15,6 +15,7 @@
 // on changing; whoever changes an entry asks changing() first (see change_marks.hpp).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -120,10 +121,22 @@ class HashSlots {
 
   // ---- snapshots ----
 
-  Tracking tracking() const { return marks_.tracking(); }
+  // What `changes` more, about to come, ask for.
+  Tracking tracking(std::size_t changes) {
+    const Tracking tracking = marks_.tracking();
+    if (tracking == Tracking::changes) {
+      changes_to_look_ -= std::min(changes, changes_to_look_);
+      if (changes_to_look_ == 0) [[unlikely]] {
+        look();
+        return marks_.tracking();
+      }
+    }
+    return tracking;
+  }
   // See ChangeMarks::freeze.
   bool freeze(bool may_be_delta) {
     frozen_cursor_ = frozen_entries_ = 0;
+    changes_to_look_ = std::max(capacity_, least_between_looks);
     return marks_.freeze(capacity_, may_be_delta);
   }
   bool frozen() const { return marks_.frozen(); }
@@ -131,7 +144,7 @@ class HashSlots {
   // is new, is part of the snapshot under way and has to be saved before.
   bool changing(const Entry* entry) {
     const auto slot = static_cast<std::size_t>(entry - entries_);
-    const bool save = marks_.changing(slot, cursor_of(slot, capacity_) < frozen_cursor_);
+    const bool save = marks_.changing(slot, reversed_page(slot, capacity_) < frozen_cursor_);
     frozen_entries_ += save ? 1 : 0;
     return save;
   }
@@ -193,6 +206,8 @@ class HashSlots {
   static constexpr std::size_t pages_ahead = 8;
   static constexpr std::size_t pages_per_step = 16 * 1024;
   static constexpr std::size_t least_capacity = 64;
+  static constexpr std::size_t least_between_looks = 1 << 17;
+  static constexpr std::size_t pages_looked_at = 256;
   static constexpr std::size_t small_bytes = 1 << 20;
 
   static std::size_t least_slots(std::size_t entries) { return std::bit_ceil(entries * 4 / 3 + 1); }
@@ -205,10 +220,8 @@ class HashSlots {
   }
 
   std::size_t page_start(std::size_t cursor) const { return reversed_page(cursor, capacity_); }
-  // Where scan() is when it comes to the slot's page.
-  static std::size_t cursor_of(std::size_t slot, std::size_t capacity) {
-    return reversed_page(slot, capacity);
-  }
+  // The page at which a scan is at a cursor, and the cursor at which it comes to a page: the number
+  // of the page with its bits reversed.
   static std::size_t reversed_page(std::size_t slot, std::size_t capacity) {
     std::uint64_t bits = slot / page_slots;
     bits = (bits & 0x5555555555555555u) << 1 | (bits >> 1 & 0x5555555555555555u);
@@ -238,6 +251,19 @@ class HashSlots {
       used |= static_cast<std::uint32_t>(!page[i].is_free()) << i;
     }
     return used;
+  }
+
+  // Whether marking changes is worth its while, from a sample of pages.
+  __attribute__((noinline)) void look() {
+    changes_to_look_ = std::max(capacity_, least_between_looks);
+    const std::size_t stride = std::max(capacity_ / pages_looked_at, page_slots);
+    std::size_t used = 0, changed = 0;
+    for (std::size_t start = 0; start < capacity_; start += stride) {
+      const std::uint32_t entries = used_slots(entries_ + start);
+      used += static_cast<std::size_t>(std::popcount(entries));
+      changed += static_cast<std::size_t>(std::popcount(entries & marks_.changed_from(start)));
+    }
+    if (changed * 2 > used) marks_.stop_tracking();
   }
 
   // What growth has to know of the table as it was.
@@ -298,7 +324,8 @@ class HashSlots {
     while (!entries_[at].is_free()) at = (at + 1) & (capacity_ - 1);
     std::memcpy(static_cast<void*>(entries_ + at), &entry, sizeof(Entry));
     if (!marks_.kept()) return;
-    marks_.carry(before.marks, from, cursor_of(from, before.capacity) < before.frozen_cursor, at);
+    const bool written = reversed_page(from, before.capacity) < before.frozen_cursor;
+    marks_.carry(before.marks, from, written, at);
   }
 
   void swap(HashSlots& other) noexcept {
@@ -312,6 +339,7 @@ class HashSlots {
     std::swap(marks_, other.marks_);
     std::swap(frozen_cursor_, other.frozen_cursor_);
     std::swap(frozen_entries_, other.frozen_entries_);
+    std::swap(changes_to_look_, other.changes_to_look_);
   }
 
   ZeroedPages pages_;
@@ -324,6 +352,7 @@ class HashSlots {
   ChangeMarks marks_;
   std::size_t frozen_cursor_ = 0;
   std::size_t frozen_entries_ = 0;  // of the snapshot under way, so far
+  std::size_t changes_to_look_ = 0;
 };
 
 }  // namespace hummer

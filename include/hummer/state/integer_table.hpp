@@ -38,7 +38,7 @@ class IntegerTable {
   // `save`: see TextTable.
   template <typename KeyOf, typename Apply, typename Save = SaveNothing>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply, Save&& save = {}) {
-    switch (slots_.tracking()) {
+    switch (slots_.tracking(count)) {
       case Tracking::none: return update_all<Tracking::none>(count, key_of, apply, save);
       case Tracking::changes: return update_all<Tracking::changes>(count, key_of, apply, save);
       case Tracking::snapshot: return update_all<Tracking::snapshot>(count, key_of, apply, save);
@@ -106,8 +106,10 @@ class IntegerTable {
     V value{};
   };
 
+  // Not inlined: three copies of the loop in a caller leave none of them the registers it needs.
   template <Tracking tracking, typename KeyOf, typename Apply, typename Save>
-  void update_all(std::size_t count, KeyOf& key_of, Apply& apply, Save& save) {
+  __attribute__((noinline)) void update_all(std::size_t count, KeyOf& key_of, Apply& apply,
+                                            Save& save) {
     std::uint64_t keys[group_size];
     Entry* homes[group_size];
     for (std::size_t from = 0; from < count; from += group_size) {

@@ -280,7 +280,7 @@ class TextTable {
       wides_.reserve_for(keys.wide_count);
       find_keys_(views, count, plan(), keys);  // entries have moved
     }
-    const Tracking of_shorts = shorts_.tracking();
+    const Tracking of_shorts = shorts_.tracking(keys.short_count);
     for (std::size_t i = 0; i < keys.short_count; ++i) {
       const std::uint64_t key = keys.short_keys[i];
       const auto [entry, is_new] = shorts_.find_or_add(
@@ -290,7 +290,7 @@ class TextTable {
       changing(shorts_, of_shorts, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.short_places[i]));
     }
-    const Tracking of_mediums = mediums_.tracking();
+    const Tracking of_mediums = mediums_.tracking(keys.medium_count);
     for (std::size_t i = 0; i < keys.medium_count; ++i) {
       const std::uint64_t low = keys.medium_keys[i][0];
       const std::uint64_t high = keys.medium_keys[i][1];
@@ -311,7 +311,7 @@ class TextTable {
   template <typename Apply, typename Save>
   __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from, Apply& apply,
                                              Save& save) {
-    const Tracking tracking = wides_.tracking();
+    const Tracking tracking = wides_.tracking(keys.wide_count);
     for (std::size_t i = 0; i < keys.wide_count; ++i) {
       const std::uint64_t* const key = keys.wide_keys[i];
       const auto [entry, is_new] = wides_.find_or_add(
@@ -331,7 +331,7 @@ class TextTable {
                                              std::size_t from, Apply& apply, Save& save) {
     std::uint64_t hashes[TextKeys::capacity];
     longs_.reserve_for(keys.long_count);
-    const Tracking tracking = longs_.tracking();
+    const Tracking tracking = longs_.tracking(keys.long_count);
     for (std::size_t i = 0; i < keys.long_count; ++i) {
       const std::string_view view = views[keys.long_indexes[i]];
       HUMMER_ASSERT(view.size() < UINT32_MAX);
