@@ -19,6 +19,7 @@
 // A value; validated when the job is executed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -43,6 +44,9 @@ struct CheckpointOptions {
   std::uint32_t tolerated_failures = 0;   // in a row; one more fails the job
   std::uint32_t retained = 1;             // complete ones that are kept
   bool keep_at_end = false;               // those of a job that has finished or was stopped
+  // How much of large state is written between two batches of records: less keeps records
+  // waiting for shorter, more costs the whole less.
+  std::size_t step_bytes = 64 * 1024;
   // Where the first start takes its state from: a checkpoint's or savepoint's directory (…/chk-…),
   // or "latest": the newest complete one in `directory`, if there is any. Empty: a fresh start.
   std::string restore;

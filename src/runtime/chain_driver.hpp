@@ -64,6 +64,7 @@ struct StageOptions {
   bool bounded = true;
   std::uint64_t restored_epoch = 0;
   std::uint32_t batch_records = default_batch_records;
+  std::size_t snapshot_step_bytes = default_snapshot_step_bytes;
   SlotObjects* slot_objects = nullptr;              // outlives the chain
   std::shared_ptr<MemoryAccount> memory = nullptr;  // of the stage; null: nobody counts
   std::string spill_directory = {};

@@ -3,7 +3,7 @@
 //
 // Fresh memory costs more than what is written into it: the system clears it page by page. So
 // whoever has written a part gives its memory back. A task keeps as many buffers as its last
-// snapshot had under way at once, at most 16 MiB; how many parts are under way the task sees by how
+// snapshot had under way at once, 16 MiB at most; how many parts are under way the task sees by how
 // many hold on to this object.
 //
 // Thread: any.
@@ -22,8 +22,10 @@ namespace hummer {
 
 class SnapshotBuffers {
  public:
+  // REQUIRES: nothing was taken. How large the parts are, about.
+  void set_step_bytes(std::size_t bytes) { buffer_bytes_ = bytes + 4096; }
   // Parts that may be under way at once.
-  static constexpr std::size_t most = 256;
+  std::size_t most() const { return std::clamp<std::size_t>(most_bytes / buffer_bytes_, 4, 256); }
 
   // A snapshot begins: what the last one did not need goes.
   void begin() {
@@ -42,18 +44,19 @@ class SnapshotBuffers {
         return buffer;
       }
     }
-    return std::string(buffer_bytes, '\0');
+    return std::string(buffer_bytes_, '\0');
   }
   void give_back(std::string buffer) {
-    if (buffer.capacity() < buffer_bytes || buffer.capacity() > 2 * buffer_bytes) return;
-    buffer.resize(buffer_bytes);
+    if (buffer.capacity() < buffer_bytes_ || buffer.capacity() > 2 * buffer_bytes_) return;
+    buffer.resize(buffer_bytes_);
     const std::lock_guard lock(mutex_);
-    if (free_.size() < most) free_.push_back(std::move(buffer));
+    if (free_.size() < most()) free_.push_back(std::move(buffer));
   }
 
  private:
-  static constexpr std::size_t buffer_bytes = default_snapshot_step_bytes + 4096;
+  static constexpr std::size_t most_bytes = std::size_t{17} << 20;
 
+  std::size_t buffer_bytes_ = default_snapshot_step_bytes + 4096;
   std::mutex mutex_;
   std::vector<std::string> free_;
   std::size_t spare_ = 0;  // the fewest that were free since begin()

@@ -158,6 +158,8 @@ void EmbeddedSimulation::start() {
   options.batch_records = random_.chance(0.2) ? 7 : 512;
   options.channel_credits = static_cast<int>(2 + random_.below(3));
   options.checkpoints.directory = checkpoints;
+  // In small steps some are given up in the middle of a table.
+  if (random_.chance(0.5)) options.checkpoints.step_bytes = 1 + random_.below(400);
   options.checkpoints.interval_ms = interval_ms_;
   options.checkpoints.restore = "latest";
   // What one left behind, the other begins with.

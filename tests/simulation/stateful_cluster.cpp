@@ -192,6 +192,8 @@ Status StatefulCluster::submit() {
   options.batch_records = random_.chance(0.2) ? 16 : 512;
   options.channel_credits = static_cast<int>(2 + random_.below(3));
   options.checkpoints.directory = checkpoints;
+  // In small steps some are given up in the middle of a table.
+  if (random_.chance(0.5)) options.checkpoints.step_bytes = 1 + random_.below(400);
   options.checkpoints.interval_ms = interval_ms_;
   // Some are given up only because something is slow; what comes next must not build on them.
   options.checkpoints.timeout_ms = random_.between(1500, 8000);

@@ -182,6 +182,13 @@ constexpr std::array checkpoint_rows{
          .least = 0,
          .most = day_ms,
          .description = "with --checkpoint-unaligned: barriers overtake only after this"}),
+    field<&O::checkpoints, &C::step_bytes>(
+        {.name = "checkpoint-step-bytes",
+         .value = "SIZE",
+         .type = OptionType::size,
+         .least = 1,
+         .most = 4194304,
+         .description = "how much of large state is written between two batches of records"}),
     field<&O::checkpoints, &C::restore>(
         {.name = "restore",
          .value = "PATH",

@@ -180,6 +180,7 @@ Task<Status> SupervisedRun::run_attempt() {
         [this](SavepointEnd end) { savepoint_ended(std::move(end)); });
     deployment_options.guarantee = options.checkpoints.guarantee;
     deployment_options.unaligned = options.checkpoints.unaligned;
+    deployment_options.snapshot_step_bytes = options.checkpoints.step_bytes;
     deployment_options.allow_dropped_state = options.checkpoints.allow_dropped_state;
     deployment_options.on_snapshot = [&session = *session](const ExecutionTask& task,
                                                            TaskSnapshot snapshot) {

@@ -265,6 +265,7 @@ void to_message(const CheckpointOptions& options, wire::Checkpointing& message) 
   message.set_allow_dropped_state(options.allow_dropped_state);
   message.set_unaligned(options.unaligned);
   message.set_alignment_timeout_ms(options.alignment_timeout_ms);
+  message.set_step_bytes(options.step_bytes);
 }
 
 CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
@@ -281,6 +282,7 @@ CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
   options.allow_dropped_state = message.allow_dropped_state();
   options.unaligned = message.unaligned();
   options.alignment_timeout_ms = message.alignment_timeout_ms();
+  if (message.step_bytes() != 0) options.step_bytes = message.step_bytes();
   return options;
 }
 
@@ -332,6 +334,9 @@ Status validate(const wire::Checkpointing& options) {
   if (!is_duration(options.interval_ms()) || !is_duration(options.minimum_pause_ms()) ||
       !is_duration(options.timeout_ms()) || !is_duration(options.alignment_timeout_ms())) {
     return refuse("interval, pause and timeouts are from 0 to 10^12 ms");
+  }
+  if (options.step_bytes() > std::uint64_t{1} << 22) {
+    return refuse("steps are of 2^22 bytes at most");
   }
   return {};
 }

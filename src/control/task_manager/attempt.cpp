@@ -302,6 +302,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   if (!job.checkpoints.enabled()) return options;
   options.guarantee = job.checkpoints.guarantee;
   options.unaligned = job.checkpoints.unaligned;
+  options.snapshot_step_bytes = job.checkpoints.step_bytes;
   writer_ = std::make_unique<SnapshotWriter>(
       *surroundings_.platform, graph.fingerprint, job.checkpoints.begins_aligned(),
       [this](SnapshotNews news) { snapshot_news(std::move(news)); });
