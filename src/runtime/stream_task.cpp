@@ -422,7 +422,8 @@ Answer StreamTask::produce() {
 
 bool StreamTask::step_snapshot() {
   if (!chain_->snapshot_under_way() || recording_ != 0) return false;
-  if (chain_->snapshot_buffers().use_count() > static_cast<long>(chain_->snapshot_buffers()->most()))
+  if (chain_->snapshot_buffers().use_count() >
+      static_cast<long>(chain_->snapshot_buffers()->most()))
     return false;
   // What fails in it is seen at the next call of the chain.
   (void)chain_->step_snapshot();

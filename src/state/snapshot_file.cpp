@@ -119,11 +119,27 @@ Status SnapshotFileReader::corrupt(const std::string& what) const {
           "snapshot file '" + file_->path() + "' at byte " + std::to_string(at_) + ": " + what};
 }
 
-// Leaves at_ where it is when the file ends too early.
+// Leaves at_ where it is when the file ends too early. Small blocks are read many at once.
 Status SnapshotFileReader::read_exactly(std::span<char> into) {
-  const Result<std::size_t> got = file_->read_at(at_, into);
-  if (!got.ok()) return got.status();
-  if (*got < into.size()) return corrupt("the file ends too early: it is truncated");
+  std::string_view known;
+  if (at_ >= ahead_at_ && at_ - ahead_at_ < ahead_.size()) {
+    known = std::string_view(ahead_).substr(at_ - ahead_at_, into.size());
+  }
+  known.copy(into.data(), known.size());
+  std::span<char> rest = into.subspan(known.size());
+  if (!rest.empty() && rest.size() < read_ahead_bytes) {
+    ahead_at_ = at_ + known.size();
+    ahead_.resize(read_ahead_bytes);
+    const Result<std::size_t> got = file_->read_at(ahead_at_, ahead_);
+    ahead_.resize(got.ok() ? *got : 0);
+    if (!got.ok()) return got.status();
+    rest = rest.subspan(ahead_.copy(rest.data(), rest.size()));
+  } else if (!rest.empty()) {
+    const Result<std::size_t> got = file_->read_at(at_ + known.size(), rest);
+    if (!got.ok()) return got.status();
+    rest = rest.subspan(*got);
+  }
+  if (!rest.empty()) return corrupt("the file ends too early: it is truncated");
   at_ += into.size();
   return {};
 }

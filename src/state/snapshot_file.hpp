@@ -102,7 +102,11 @@ class SnapshotFileReader {
   Status check_end(const Block& end);
   Status corrupt(const std::string& what) const;
 
+  static constexpr std::size_t read_ahead_bytes = 64 * 1024;
+
   std::unique_ptr<ReadableFile> file_;
+  std::string ahead_;  // bytes of the file, from ahead_at_ on
+  std::uint64_t ahead_at_ = 0;
   SnapshotFileHead head_;
   std::uint64_t at_ = 0;  // byte of the next block
   std::uint64_t blocks_ = 0;

@@ -73,7 +73,7 @@ struct DeploymentOptions {
   // Snapshots: what a task's operators wrote, on the slots' threads. Empty: the job takes none.
   std::function<void(const ExecutionTask&, TaskSnapshot)> on_snapshot;
   Guarantee guarantee = Guarantee::exactly_once;
-  bool unaligned = false;            // see CheckpointOptions
+  bool unaligned = false;  // see CheckpointOptions
   std::size_t snapshot_step_bytes = default_snapshot_step_bytes;
   bool allow_dropped_state = false;  // also records in flight to operators that are gone
   std::shared_ptr<const RestoredState> restored;  // null: a fresh start
