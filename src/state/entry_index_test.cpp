@@ -28,7 +28,9 @@ TEST(EntryIndex, EqualsASetUnderInsertionAndRemoval) {
       const auto same = [&](const Entry& other) { return other.key == entry.key; };
       EXPECT_EQ(index.find(entry.hash, same), present.count(entry.key) ? &entry : nullptr);
       if (present.insert(entry.key).second) {
+        const std::size_t growth = index.growth_bytes(1), held = index.memory_bytes();
         index.insert(entry);
+        EXPECT_EQ(index.memory_bytes() - held, held == 0 ? index.memory_bytes() : growth / 2);
       } else {
         present.erase(entry.key);
         index.erase(entry);

@@ -19,6 +19,10 @@ class EntryIndex {
  public:
   std::size_t size() const { return size_; }
   std::size_t memory_bytes() const { return slots_.capacity() * sizeof(Slot); }
+  // What growing takes for a moment beside that, if so many more entries come; 0: they have room.
+  std::size_t growth_bytes(std::size_t more) const {
+    return is_full_with(size_ + more) ? 2 * memory_bytes() : 0;
+  }
 
   // The entry with this hash for which same(entry) holds, or null.
   template <typename Same>
@@ -34,7 +38,7 @@ class EntryIndex {
   }
   // REQUIRES: it is not there.
   void insert(Entry& entry) {
-    if ((size_ + 1) * 4 > slots_.size() * 3) grow();
+    if (is_full_with(size_ + 1)) grow();
     place(entry);
     ++size_;
   }
@@ -65,6 +69,8 @@ class EntryIndex {
   static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   std::size_t mask() const { return slots_.size() - 1; }
   std::size_t next(std::size_t at) const { return (at + 1) & mask(); }
+
+  bool is_full_with(std::size_t entries) const { return entries * 4 > slots_.size() * 3; }
 
   void place(Entry& entry) {
     std::size_t at = home(entry.hash);

@@ -43,7 +43,6 @@ struct KeyedEntry {
   std::uint32_t slot = 0;     // where it lies
   std::uint32_t changed = 0;  // generation in which it changed last; see KeyedBackend
   std::uint32_t made = 0;     // and in which it was made
-  bool used = false;
 };
 
 // Which states a piece of a snapshot may hold.

@@ -6,6 +6,11 @@
 // key is gone. Of a key with timers the time of the first is kept on disk beside it
 // (cold_timers.hpp); it comes back before that timer is due.
 //
+// Entries go when those in use, and what their number's growth and their way to disk would take for
+// a moment, no longer fit into the share. What is counted is what the store has had from the
+// system. Where that is too much although those in use fit (what is kept in memory of those on disk
+// has grown), all entries of some slabs go, and the slabs with them.
+//
 // Without a limit nothing is counted. Once something is on disk snapshots are whole: everything in
 // memory goes to disk, and what is there then is read in steps while the store goes on. A
 // snapshot that began before is finished first.
@@ -75,9 +80,17 @@ class KeyedSpill {
   // Between two batches or timers, without a key in hand.
   Status keep_within_share() {
     const std::size_t share = memory_.share_bytes();
-    const std::size_t held = held_bytes();
+    const std::size_t soon = std::min(store_.size() / 4, keys_before_look);
+    const std::size_t growth = store_.index_.growth_bytes(soon);
+    const std::size_t needed = needed_bytes(share);
     // Entries must not move while a snapshot of them is being written.
-    if (held > share && !store_.frozen_) HUMMER_TRY(put_on_disk(held - share / 2, false));
+    if (needed + growth > share && !store_.frozen_) {
+      const std::size_t too_much = needed < share ? 0 : needed - share;
+      HUMMER_TRY(put_on_disk(std::max(entries_bytes() / 2, too_much),
+                             held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
+      const std::size_t held = held_bytes();
+      if (held > share) store_.slabs_.release_empty(held - share);
+    }
     return memory_.set(held_bytes());
   }
 
@@ -124,7 +137,7 @@ class KeyedSpill {
   // ---- snapshot, once some is on disk ----
 
   Status freeze() {
-    HUMMER_TRY(put_on_disk(SIZE_MAX, true));
+    HUMMER_TRY(put_on_disk(SIZE_MAX, Choice::all));
     frozen_ = cold_->scan();
     return {};
   }
@@ -154,21 +167,34 @@ class KeyedSpill {
  private:
   using Entry = typename Store::Entry;
   static constexpr std::size_t keys_per_look = 64;
-  static constexpr std::size_t index_bytes = 32;  // of an entry, about
+  static constexpr std::size_t keys_before_look = 8192;  // come between two looks, about
 
-  // What is in use; slabs are not given back, so they have held this much at some time.
+  enum class Choice : std::uint8_t {
+    untouched,    // a touched one has a second chance
+    whole_slabs,  // one after the other
+    all,          // also what stays in memory, since it has timers or is in the operator's hands
+  };
+
+  // What the store has had from the system.
   std::size_t held_bytes() const {
-    return entries_bytes() + (cold_ == nullptr ? 0 : cold_->memory_bytes()) +
+    return store_.memory_bytes() + heap_bytes_ + store_.timers_.memory_bytes() + cold_bytes() +
+           wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
+  }
+  // What is in use of it, and what putting entries on disk takes: a list of them, and of the runs
+  // the same again, when they are merged; an eighth is set aside for them.
+  std::size_t needed_bytes(std::size_t share) const {
+    return entries_bytes() + store_.size() * sizeof(Entry*) + store_.index_.memory_bytes() +
+           store_.timers_.memory_bytes() + std::max(2 * cold_bytes(), share / 8) +
            wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
   }
   std::size_t entries_bytes() const {
-    return store_.size() * (store_.block_size_ + index_bytes) + heap_bytes_ +
-           store_.timers_.memory_bytes();
+    return store_.size() * store_.slabs_.block_bytes() + heap_bytes_;
   }
-  // Values: until when anything of it lives, i64, then as in a snapshot. `all`: also what stays in
-  // memory, since it has timers or is in the operator's hands.
-  Status put_on_disk(std::size_t bytes, bool all) {
-    std::vector<Entry*> chosen = choose(bytes, all);
+  std::size_t cold_bytes() const { return cold_ == nullptr ? 0 : cold_->memory_bytes(); }
+
+  // Values: until when anything of it lives, i64, then as in a snapshot.
+  Status put_on_disk(std::size_t bytes, Choice choice) {
+    std::vector<Entry*> chosen = choose(bytes, choice);
     if (chosen.empty()) return {};
     std::sort(chosen.begin(), chosen.end(), [](const Entry* a, const Entry* b) {
       return a->hash != b->hash ? a->hash < b->hash : Store::key_bytes(*a) < Store::key_bytes(*b);
@@ -196,6 +222,7 @@ class KeyedSpill {
                              .removed = entry->live == 0}));
     }
     HUMMER_TRY(cold_->finish_run());
+    const bool all = choice == Choice::all;
     if (!all) HUMMER_TRY(put_wakes_on_disk(chosen));
     for (Entry* entry : chosen) {
       if (all && (has_timers(*entry) || in_hands(*entry))) {
@@ -232,20 +259,26 @@ class KeyedSpill {
     for (const KeyedState* state : store_.states_) counted += state->present(entry) ? 1 : 0;
     return entry.live > counted;
   }
-  // Twice round at most: the first time a touched one is passed over.
-  std::vector<Entry*> choose(std::size_t bytes, bool all) {
+  // Where the hand is, from there on once round, or twice: the first time a touched one is passed
+  // over.
+  std::vector<Entry*> choose(std::size_t bytes, Choice choice) {
     std::vector<Entry*> chosen;
-    const std::size_t slots = store_.slot_count();
-    for (std::size_t looked_at = 0; looked_at < (all ? 1 : 2) * slots && bytes > 0; ++looked_at) {
+    const std::size_t slots = store_.slabs_.slot_count();
+    const std::size_t way = choice == Choice::untouched ? 2 * slots : slots;
+    for (std::size_t gone = 0; gone < way && bytes > 0;) {
       if (hand_ >= slots) hand_ = 0;
-      Entry& entry = store_.at(hand_++);
-      if (!entry.used) continue;
-      if (!all) {
-        if (std::exchange(entry.marks.touched, false) || in_hands(entry)) continue;
-        entry.marks.touched = true;  // not twice
+      const std::size_t end = std::min(slots, hand_ + (way - gone));
+      Entry* const entry = store_.slabs_.next(hand_, end);
+      const std::size_t next = entry == nullptr ? end : entry->slot + 1;
+      gone += next - std::exchange(hand_, next);
+      if (entry == nullptr) continue;
+      if (choice != Choice::all) {
+        if (in_hands(*entry)) continue;
+        if (choice == Choice::untouched && std::exchange(entry->marks.touched, false)) continue;
+        entry->marks.touched = true;  // not twice
+        bytes -= std::min(bytes, store_.slabs_.block_bytes() + entry->marks.heap_bytes);
       }
-      chosen.push_back(&entry);
-      if (!all) bytes -= std::min(bytes, store_.block_size_ + entry.marks.heap_bytes);
+      chosen.push_back(entry);
     }
     return chosen;
   }

@@ -1,9 +1,8 @@
 // KeyedStore<K>: the table behind the states of a keyed operator: key → entry,
 // with everything that belongs to a key hanging from its entry.
 //
-// An entry is one block of memory: head, key, and a cell for each state. Blocks
-// lie in slabs, so that entries have stable addresses and a removed one's place is
-// used again; an index of pointers finds them by hash. Timers of both kinds
+// An entry is one block of memory: head, key, and a cell for each state. Blocks lie in slabs
+// (entry_slabs.hpp); an index of pointers finds them by hash. Timers of both kinds
 // (keyed_timers.hpp) are ordered by time, then by key (integers by value, other keys by
 // their canonical bytes), which is the order they fire in: the same on every run.
 //
@@ -32,6 +31,7 @@
 #include <hummer/key_hash.hpp>
 #include <hummer/operator.hpp>
 #include <hummer/state/entry_index.hpp>
+#include <hummer/state/entry_slabs.hpp>
 #include <hummer/state/keyed_backend.hpp>
 #include <hummer/state/keyed_spill.hpp>
 #include <hummer/state/keyed_timers.hpp>
@@ -63,9 +63,11 @@ class KeyedStore final : public KeyedBackend {
   KeyedStore(const KeyedStore&) = delete;
   KeyedStore& operator=(const KeyedStore&) = delete;
   ~KeyedStore() override {
-    for (std::size_t slot = 0; slot < slabs_.size() * slab_entries; ++slot) {
-      if (at(slot).used) destroy_cells(at(slot));
-      at(slot).~Entry();
+    const std::size_t slots = slabs_.slot_count();
+    for (std::size_t slot = 0; Entry* entry = slabs_.next(slot, slots);) {
+      slot = entry->slot + 1;
+      destroy_cells(*entry);
+      slabs_.give_back(*entry);
     }
   }
 
@@ -74,7 +76,7 @@ class KeyedStore final : public KeyedBackend {
     if (states.size() > 64)
       return {ErrorCode::invalid_argument, "a function has at most 64 states"};
     states_ = std::move(states);
-    block_size_ = sizeof(Entry);
+    std::size_t block_size = sizeof(Entry);
     for (std::size_t i = 0; i < states_.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (states_[i]->name() == states_[j]->name()) {
@@ -84,15 +86,15 @@ class KeyedStore final : public KeyedBackend {
       }
       const std::size_t alignment = states_[i]->cell_alignment();
       HUMMER_ASSERT(alignment <= alignof(std::max_align_t));
-      block_size_ = (block_size_ + alignment - 1) / alignment * alignment;
-      states_[i]->bind(*this, block_size_);
-      block_size_ += states_[i]->cell_size();
+      block_size = (block_size + alignment - 1) / alignment * alignment;
+      states_[i]->bind(*this, block_size);
+      block_size += states_[i]->cell_size();
       if (states_[i]->options().ttl_ms > 0) {
         least_ttl_ms_ = std::min(least_ttl_ms_, states_[i]->options().ttl_ms);
       }
     }
     constexpr std::size_t alignment = alignof(std::max_align_t);
-    block_size_ = (block_size_ + alignment - 1) / alignment * alignment;
+    slabs_.set_block_bytes((block_size + alignment - 1) / alignment * alignment);
     return {};
   }
 
@@ -138,9 +140,8 @@ class KeyedStore final : public KeyedBackend {
   }
 
   std::size_t size() const { return index_.size(); }
-  std::size_t memory_bytes() const {
-    return slabs_.size() * slab_entries * block_size_ + index_.memory_bytes();
-  }
+  // Without what values hold beside their cells, and without timers.
+  std::size_t memory_bytes() const { return slabs_.memory_bytes() + index_.memory_bytes(); }
 
   // ---- beyond memory: see KeyedSpill ----
 
@@ -186,23 +187,21 @@ class KeyedStore final : public KeyedBackend {
 
   bool has_ttl() const { return least_ttl_ms_ != INT64_MAX; }
   std::int64_t least_ttl_ms() const { return least_ttl_ms_; }
-  // Removes what has outlived its time from the next `count` entries on; true: the round through
+  // Removes what has outlived its time at the next `count` places; true: the round through
   // all of them is complete. REQUIRES: no key in hand.
   bool sweep(std::size_t count) {
     leave_key();
-    for (; count > 0; --count) {
-      if (sweep_ >= slabs_.size() * slab_entries) {
-        sweep_ = 0;
-        return true;
-      }
-      Entry& entry = at(sweep_++);
-      if (!entry.used) continue;
+    const std::size_t end = std::min(sweep_ + count, slabs_.slot_count());
+    while (Entry* const entry = slabs_.next(sweep_, end)) {
+      sweep_ = entry->slot + 1;
       for (KeyedState* state : states_) {
-        if (state->options().ttl_ms > 0) state->expire(entry, now_ms_);
+        if (state->options().ttl_ms > 0) state->expire(*entry, now_ms_);
       }
-      if (entry.live == 0) erase(entry);
+      if (entry->live == 0) erase(*entry);
     }
-    return false;
+    const bool complete = end == slabs_.slot_count();
+    sweep_ = complete ? 0 : end;
+    return complete;
   }
 
   // ---- snapshot ----
@@ -234,23 +233,25 @@ class KeyedStore final : public KeyedBackend {
     HUMMER_ASSERT(generation_ != 0);
     return delta;
   }
-  // Writes entries, until `out` holds about so many bytes, or many were looked at; true: that was
-  // all.
+  // Writes entries, until `out` holds about so many bytes, or many places were looked at; true:
+  // that was all.
   Result<bool> write_frozen(ByteWriter& out, std::size_t until_bytes) {
     if (spill_.some_on_disk()) return spill_.write_frozen(out, until_bytes);
-    for (std::size_t looked_at = 0; frozen_; ++looked_at) {
-      if (out.size() >= until_bytes || looked_at == entries_per_step) return false;
-      if (!saved_.empty()) {
-        saved_.write_chunk(out);
-      } else if (next_frozen_ == slabs_.size() * slab_entries) {
-        out.put_value(end_of_entries);
-        frozen_ = false;
-      } else {
-        const Entry& entry = at(next_frozen_);
-        if (entry.used && is_pending(entry)) encode(entry, out);
-        ++next_frozen_;
-      }
+    if (!frozen_) return true;
+    for (; !saved_.empty(); saved_.write_chunk(out)) {
+      if (out.size() >= until_bytes) return false;
     }
+    const std::size_t end = std::min(next_frozen_ + entries_per_step, slabs_.slot_count());
+    while (const Entry* const entry = slabs_.next(next_frozen_, end)) {
+      if (out.size() >= until_bytes) return false;
+      next_frozen_ = entry->slot;
+      if (is_pending(*entry)) encode(*entry, out);
+      ++next_frozen_;
+    }
+    next_frozen_ = end;
+    if (end < slabs_.slot_count()) return false;
+    out.put_value(end_of_entries);
+    frozen_ = false;
     return true;
   }
 
@@ -267,7 +268,6 @@ class KeyedStore final : public KeyedBackend {
 
  private:
   friend class KeyedSpill<KeyedStore>;
-  static constexpr std::size_t slab_entries = 256;
   static constexpr std::size_t entries_per_step = 8192;
   enum Mark : std::uint8_t { end_of_entries, entry_follows, entry_is_gone };
 
@@ -359,29 +359,19 @@ class KeyedStore final : public KeyedBackend {
   }
 
   Entry& add(const Probe& probe) {
-    if (free_.empty()) {
-      slabs_.push_back(std::make_unique<std::max_align_t[]>(
-          slab_entries * block_size_ / sizeof(std::max_align_t) + 1));
-      for (std::size_t i = slab_entries; i > 0; --i) {
-        free_.push_back(&make_free((slabs_.size() - 1) * slab_entries + i - 1));
-      }
+    Entry& entry = slabs_.take();
+    try {
+      entry.hash = probe.hash;
+      entry.changed = entry.made = generation_;
+      entry.key = OwnedKey(*key_);
+      if constexpr (!by_text && !by_value) entry.bytes = probe.value;
+      for (const KeyedState* state : states_) state->construct(entry);
+      index_.insert(entry);
+    } catch (...) {
+      slabs_.give_back(entry);
+      throw;
     }
-    Entry& entry = *free_.back();
-    entry.hash = probe.hash;
-    entry.changed = entry.made = generation_;
-    entry.key = OwnedKey(*key_);
-    if constexpr (!by_text && !by_value) entry.bytes = probe.value;
-    for (const KeyedState* state : states_) state->construct(entry);
-    index_.insert(entry);
-    entry.used = true;
-    free_.pop_back();
     return entry;
-  }
-  Entry& make_free(std::size_t slot) {
-    Entry* const entry = new (static_cast<void*>(&at(slot))) Entry();
-    HUMMER_ASSERT(slot <= UINT32_MAX);
-    entry->slot = static_cast<std::uint32_t>(slot);
-    return *entry;
   }
   void erase(Entry& entry) {
     if (entry.marks.on_disk) return;  // it says that the key is gone
@@ -394,9 +384,7 @@ class KeyedStore final : public KeyedBackend {
     spill_.forget_heap(entry.marks);
     index_.erase(entry);
     destroy_cells(entry);
-    const std::size_t slot = entry.slot;
-    entry.~Entry();
-    free_.push_back(&make_free(slot));
+    slabs_.give_back(entry);
   }
   // The last snapshot has the key. Where there are more of those than of others, nothing is gained.
   void note_gone(const Entry& entry) {
@@ -522,11 +510,6 @@ class KeyedStore final : public KeyedBackend {
   void destroy_cells(Entry& entry) {
     for (const KeyedState* state : states_) state->destroy(entry);
   }
-  std::size_t slot_count() const { return slabs_.size() * slab_entries; }
-  Entry& at(std::size_t slot) const {
-    char* const slab = reinterpret_cast<char*>(slabs_[slot / slab_entries].get());
-    return *reinterpret_cast<Entry*>(slab + slot % slab_entries * block_size_);
-  }
 
   static Status cut_short() {
     return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
@@ -566,10 +549,8 @@ class KeyedStore final : public KeyedBackend {
 
   KeyedSpill<KeyedStore> spill_{*this};
   std::vector<KeyedState*> states_;
-  std::size_t block_size_ = 0;
   std::int64_t least_ttl_ms_ = INT64_MAX;
-  std::vector<std::unique_ptr<std::max_align_t[]>> slabs_;
-  std::vector<Entry*> free_;
+  EntrySlabs<Entry> slabs_;
   EntryIndex<Entry> index_;
   KeyedTimers<Entry, ByKey> timers_;
   std::size_t sweep_ = 0;

@@ -10,7 +10,11 @@ constexpr Nanoseconds ms = 1'000'000;
 CheckpointFile file(std::uint32_t subtask) { return {.name = "f", .subtask = subtask}; }
 
 CheckpointOptions every_100_ms() {
-  return {.directory = "/d", .interval_ms = 100, .timeout_ms = 1000};
+  CheckpointOptions options;
+  options.directory = "/d";
+  options.interval_ms = 100;
+  options.timeout_ms = 1000;
+  return options;
 }
 
 // Both of two tasks acknowledge, and the metadata is stored.
