@@ -8,9 +8,13 @@
 //       .connect(rules.broadcast())
 //       .process(Judge{});                    process(const Event&, …),
 //                                             process_broadcast(const Rule&, …)
+//   metrics.connect(alarms)
+//       .process(Log{});                      process_first(const Metric&, …),
+//                                             process_second(const Alarm&, …)
 //
 // State and timers are per key and common to both keyed sides; the hooks are those
-// of operators/keyed_process.hpp, broadcast state is in state/broadcast_state.hpp.
+// of operators/keyed_process.hpp, broadcast state is in state/broadcast_state.hpp. Without keys the
+// function is one of operators/process.hpp; either side may be a broadcast().
 // Records of the two sides come in any order between them; the watermark is the
 // smaller of both.
 //
@@ -57,6 +61,28 @@ class ConnectedStreams {
   template <typename KeyOfA, typename KeyOfB>
   auto key_by(KeyOfA key_of_first, KeyOfB key_of_second) const {
     return first_.key_by(key_of_first).connect(second_.key_by(key_of_second));
+  }
+
+  // Out: named here, User::Output, or that of the hooks' ProcessOutput<Out>.
+  template <typename Out = void, typename User>
+  auto process(User user, SideOutputPorts sides = {}) const {
+    if constexpr (std::is_void_v<Out>) {
+      return process<OutputOfKeyed<User>>(std::move(user), std::move(sides));
+    } else if constexpr (detail::check_record_type<Out>()) {
+      if (sides.empty()) sides = side_outputs_of(user);
+      StreamExecutionEnvironment& env = first_.environment();
+      const int node =
+          env.add_node({.name = "connect",
+                        .kind = "operator",
+                        .factory = make_operator_factory([user, sides] {
+                          return std::make_unique<ProcessOperator<Out, User, A, B>>(user, sides);
+                        }),
+                        .output_type = type_of<Out>().name,
+                        .captured = captured_values(user)});
+      env.add_edge(first_.node(), node, first_.edge());
+      env.add_edge(second_.node(), node, second_.edge());
+      return DataStream<Out>(env, node).with_side_outputs(std::move(sides));
+    }
   }
 
  private:

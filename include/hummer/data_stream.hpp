@@ -172,7 +172,7 @@ class DataStream {
     } else if constexpr (detail::check_record_type<Out>()) {
       if (sides.empty()) sides = side_outputs_of(user);
       auto stream = add<Out>("process", make_operator_factory([user, sides] {
-                               return std::make_unique<ProcessOperator<T, Out, User>>(user, sides);
+                               return std::make_unique<ProcessOperator<Out, User, T>>(user, sides);
                              }),
                              false, captured_values(user));
       return stream.with_side_outputs(std::move(sides));

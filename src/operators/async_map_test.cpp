@@ -102,6 +102,23 @@ TEST(AsyncMapOperator, RecordsUnderWayAreState) {
   }
 }
 
+// The answer for 2 comes with that for 3, which comes behind the watermark.
+TEST(AsyncMapOperator, AWatermarkWaitsForTheRecordsBeforeItAndLetsLaterOnesIn) {
+  for (const auto order : {AsyncOrder::ordered, AsyncOrder::unordered}) {
+    const FromThreads function;
+    OperatorHarness<int> harness(
+        async_factory<int, std::string>(function, {.capacity = 3, .order = order}));
+    harness.effects([function] { *function.shared = {}; }, {}, {});
+    harness.options().expansion_max = 100;
+    harness.options().with_snapshots = false;  // after a restore 2 would have its answer at once
+    harness.record(1, 1).record(2, 2).watermark(1).watermark(2).record(3, 3);
+    auto expected = harness.output<std::string_view>();
+    expected.record("answer 1", 1).record("answer 2", 2).record("answer 3", 3).watermark(2);
+    if (order == AsyncOrder::unordered) expected.unordered();
+    expect_ok(harness.run());
+  }
+}
+
 TEST(AsyncMapOperator, FailuresSayWhy) {
   OperatorHarness<int> failing(async_factory<int, int>(
       [](const int&, AsyncResult<int> result) { result.fail("no such price"); }, {}));
@@ -141,6 +158,61 @@ TEST(AsyncMapOperator, ATimeoutFailsOrGivesADefault) {
   defaulting.records({1, 2, 3});
   defaulting.output<int>().records({1, -2, 3});
   expect_ok(defaulting.run());
+}
+
+// Restored by one subtask: the watermark that waits in one of two pieces goes on behind its record,
+// unless the other subtask had not come so far.
+TEST(AsyncMapOperator, AWatermarkThatWaitsIsState) {
+  const Silent silent;
+  const auto piece = [&silent](int value, Timestamp time) {
+    FakeOperatorContext context;
+    AsyncMapOperator<int, int, Silent> op(silent, {});
+    op.set_context(context);
+    Output out;
+    op.declare(out);
+    EXPECT_TRUE(op.open().ok());
+    Batch in(type_of<int>(), 1);
+    Collector<int>(in, 1)(value);
+    EXPECT_EQ(op.process(in, out), Answer::done);
+    EXPECT_EQ(op.watermark(time, out), Answer::done);
+    std::string bytes;
+    ByteWriter writer(bytes);
+    EXPECT_TRUE(op.snapshot(writer).ok());
+    return std::string(writer.view());
+  };
+  struct Case {
+    std::vector<std::string> pieces;
+    Timestamp watermark;  // behind the restored records; no_timestamp: none
+  };
+  const Case cases[] = {
+      {{piece(2, 70)}, 70},            // 2 waits, and with it the watermark
+      {{piece(1, 70)}, no_timestamp},  // 1 had its result: the watermark had gone on
+      {{piece(2, 70), piece(2, 90)}, 70},
+      {{piece(2, 70), piece(1, 50)}, no_timestamp},
+  };
+  for (const Case& each : cases) {
+    FakeOperatorContext context;
+    const auto echo = [](const int& value, AsyncResult<int> result) { result.complete(value); };
+    AsyncMapOperator<int, int, decltype(echo)> op(echo, {});
+    op.set_context(context);
+    Output out;
+    op.declare(out);
+    for (const std::string& bytes : each.pieces) {
+      ByteReader in(bytes);
+      ASSERT_TRUE(op.restore(in).ok());
+    }
+    ASSERT_TRUE(op.open().ok());
+    ASSERT_EQ(op.idle(out), Answer::done);
+    const Control own = out.take_control();
+    EXPECT_EQ(own.kind,
+              each.watermark == no_timestamp ? Control::Kind::none : Control::Kind::watermark);
+    if (own) {
+      EXPECT_EQ(own.time, each.watermark);
+    }
+    // Later ones go on at once.
+    ASSERT_EQ(op.watermark(100, out), Answer::done);
+    EXPECT_EQ(out.take_control().time, 100);
+  }
 }
 
 // Pieces of two subtasks, restored by three: each record is called for once.

@@ -17,7 +17,7 @@ constexpr SideOutput<std::string_view> note_tag{"note"};
 template <typename In, typename Out, typename User, typename... Sides>
 auto process_factory(User user, Sides... sides) {
   return make_operator_factory([user, sides...] {
-    return std::make_unique<ProcessOperator<In, Out, User>>(user, sides...);
+    return std::make_unique<ProcessOperator<Out, User, In>>(user, sides...);
   });
 }
 
@@ -40,6 +40,32 @@ TEST(ProcessOperator, SideOutputsByTag) {
   harness.output<int>(0).record(2, 10).record(4, 20).watermark(15).record(8, 15);
   harness.output<int>(1).watermark(15).record(3, 12).record(5, 14);
   harness.output<std::string_view>(2).records({"late: 3", "late: 5"});
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+// Adds what the second input said last; at the end of both says so.
+struct AddLast {
+  int last = 0;
+  void process_first(const int& value, ProcessOutput<int>& out) { out.emit(value + last); }
+  void process_second(std::string_view text, ProcessOutput<int>& out) {
+    if (text.empty()) return out.side(note_tag, "nothing");
+    last = static_cast<int>(text.size());
+  }
+  SideOutputPorts side_outputs() const { return hummer::side_outputs(note_tag); }
+  void end(ProcessOutput<int>& out) { out.emit(-last); }
+  void snapshot(ByteWriter& out) { out.put_value(last); }
+  Status restore(ByteReader& in) { return in.get_value(last) ? Status() : corrupt(); }
+  static Status corrupt() { return {ErrorCode::corrupt_record, "cut short"}; }
+};
+
+TEST(ProcessOperator, TwoInputsEachHaveTheirHook) {
+  TwoInputHarness<int, std::string_view> harness(make_operator_factory([] {
+    return std::make_unique<ProcessOperator<int, AddLast, int, std::string_view>>(AddLast());
+  }));
+  harness.first(1, 5).second("abc", 6).first(2, 7).watermark(5).second("", 8).first(3, 9);
+  harness.output<int>(0).record(1, 5).record(5, 7).watermark(5).record(6, 9).record(-3);
+  harness.output<std::string_view>(1).watermark(5).record("nothing", 8);
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
 }

@@ -107,7 +107,7 @@ TEST(CheckViews, FlatMapAndProcessAreCheckedToo) {
     const std::string local(text);
     out(Pair{2, local});
   };
-  EXPECT_EQ(run(ProcessOperator<std::string_view, Pair, decltype(process)>(process), {"a"}).answer,
+  EXPECT_EQ(run(ProcessOperator<Pair, decltype(process), std::string_view>(process), {"a"}).answer,
             Answer::failed);
 }
 

@@ -176,6 +176,28 @@ TEST(MemoryLimitFailures, AWindowThatHasNoRoomFailsByName) {
   EXPECT_NE(result.status.message().find("window"), std::string::npos) << result.status.message();
 }
 
+// 8 MiB for the receiver of one channel; whether there is room is known before the job runs.
+TEST(MemoryLimitFailures, NetworkBuffersNeedRoom) {
+  for (const std::size_t limit : {std::size_t{4} << 20, std::size_t{64} << 20}) {
+    auto node = make_simulated_platform({.seed = 1});
+    EnvironmentOptions options = options_of(*node, 1);
+    options.memory_limit_bytes = limit;
+    StreamExecutionEnvironment env(options);
+    env.generate([](Index i) { return i; }, {.count = 1000})
+        .network({.transport = Transport::tcp, .buffer_size_bytes = 1 << 20, .credits = 8})
+        .rebalance()
+        .for_each([](Index) {});
+    const JobResult result = env.execute("network");
+    if (limit > 8 << 20) {
+      EXPECT_TRUE(result.ok()) << result.status.to_string();
+    } else {
+      EXPECT_EQ(result.status.code(), ErrorCode::limit_exceeded) << result.status.to_string();
+      EXPECT_NE(result.status.message().find("'channels'"), std::string::npos)
+          << result.status.message();
+    }
+  }
+}
+
 TEST(MemoryLimitFailures, AFullDiskFailsTheJobByTheOperatorsName) {
   auto node = make_simulated_platform({.seed = 1});
   EnvironmentOptions options = options_of(*node, 1);

@@ -323,6 +323,49 @@ TEST_P(Keyed, BroadcastRulesReachEverySubtask) {
   EXPECT_EQ(out.sorted(), expected);
 }
 
+// Without keys: every record of both comes once, each to its hook; what every subtask needs is a
+// broadcast.
+TEST_P(Keyed, ConnectedStreamsNeedNoKeys) {
+  struct Tag {
+    int seconds = 0;
+    void process_first(const Left& left, ProcessOutput<Ids>& out) { out.emit(Ids(left.id, 1)); }
+    void process_second(const Right& right, ProcessOutput<Ids>& out) {
+      ++seconds;
+      out.emit(Ids(right.id, 2));
+    }
+    void end(ProcessOutput<Ids>& out) { out.emit(Ids(-1, seconds)); }
+  };
+  for (const bool broadcast : {false, true}) {
+    StreamExecutionEnvironment env(options());
+    Collected<Ids> out;
+    const auto second = timed(env, rights_).rebalance();
+    timed(env, lefts_)
+        .rebalance()
+        .connect(broadcast ? second.broadcast() : second)
+        .process(Tag{})
+        .for_each(out.sink());
+    run(env);
+    const int copies = broadcast ? GetParam().parallelism : 1;
+    std::vector<Ids> expected;
+    for (const Left& left : lefts_) expected.emplace_back(left.id, 1);
+    for (int i = 0; i < copies; ++i) {
+      for (const Right& right : rights_) expected.emplace_back(right.id, 2);
+    }
+    std::sort(expected.begin(), expected.end());
+    std::vector<Ids> found;
+    int seconds = 0;
+    for (const Ids& ids : out.sorted()) {
+      if (std::get<0>(ids) == -1) {
+        seconds += std::get<1>(ids);
+      } else {
+        found.push_back(ids);
+      }
+    }
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(seconds, static_cast<int>(rights_.size()) * copies);
+  }
+}
+
 TEST_P(Keyed, ConnectedStreamsShareState) {
   struct Count {
     using Output = std::tuple<std::uint32_t, int, int>;

@@ -16,11 +16,13 @@
 // function object's on_timeout(const T&) → U answers, if it has such a member.
 //
 // Order: `ordered` gives results in the order of the records, `unordered` as they
-// come. In both a watermark waits until the results of all records before it have
-// gone, so none is late by it.
+// come. In both a watermark goes on when the results of all records before it have
+// gone, so none is late by it; those of later records may have gone, too. Meanwhile input is
+// taken: `capacity` holds across watermarks.
 //
-// Snapshot: the records under way, also those whose results wait; after a restore the
-// function is called for them again. Thread: the function, that of the operator.
+// Snapshot: the records under way, also those whose results wait, and the watermark behind them;
+// after a restore the function is called for them again. Thread: the function, that of the
+// operator.
 #pragma once
 
 #include <algorithm>
@@ -132,14 +134,20 @@ class AsyncMapOperator final : public Operator {
   }
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+  bool makes_watermarks() const override { return true; }
 
   // Records under way are spread by their number over all earlier pieces.
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
     std::uint64_t count = 0;
-    if (!in.get_value(version) || version != snapshot_version || !in.get_value(count)) {
+    Timestamp received = no_timestamp, passed = no_timestamp;
+    if (!in.get_value(version) || version != snapshot_version || !in.get_value(received) ||
+        !in.get_value(passed) || !in.get_value(count)) {
       return {ErrorCode::corrupt_record, "the state of an async_map cannot be decoded"};
     }
+    received_ = restored_ ? std::min(received_, received) : received;
+    passed_ = std::max(passed_, passed);
+    restored_ = true;
     for (std::uint64_t i = 0; i < count; ++i) {
       Timestamp time = 0;
       std::string_view bytes;
@@ -154,10 +162,13 @@ class AsyncMapOperator final : public Operator {
     return {};
   }
   std::vector<StateDescription> states() override {
-    return {{"under_way", "vector<tuple<i64," + Codec<In>::name() + ">>"}};
+    return {{"watermarks", "tuple<i64,i64>"},
+            {"under_way", "vector<tuple<i64," + Codec<In>::name() + ">>"}};
   }
   Status snapshot(ByteWriter& out) override {
     out.put_value(snapshot_version);
+    out.put_value(received_);
+    out.put_value(passed_);
     out.put_value(static_cast<std::uint64_t>(under_way_ + waiting_.size()));
     for (const Pending& one : pending_) {
       if (one.gone) continue;
@@ -176,7 +187,10 @@ class AsyncMapOperator final : public Operator {
       return {ErrorCode::invalid_argument, "async_map: capacity must be 1 or more"};
     }
     board_ = std::make_shared<detail::AsyncBoard<U>>(context());
-    if (!waiting_.empty()) context().call_at(context().now());
+    // What waited in the earlier run; a watermark that one of several had passed waits no more.
+    if (received_ > passed_) marks_.push_back({received_, waiting_.size()});
+    passed_ = std::min(passed_, received_);
+    if (!waiting_.empty() || !marks_.empty()) context().call_at(context().now());
     return {};
   }
   Status close() override {
@@ -188,7 +202,7 @@ class AsyncMapOperator final : public Operator {
     const auto values = in.values<In>();
     for (;;) {
       if (const Answer answer = pump(out); answer != Answer::done) return answer;
-      if (in.finished()) return Answer::done;
+      if (in.finished()) return pass_marks(out);
       if (under_way_ >= options_.capacity) return Answer::blocked;
       std::size_t taken = in.position();
       for (; taken < values.size() && under_way_ < options_.capacity; ++taken) {
@@ -200,16 +214,29 @@ class AsyncMapOperator final : public Operator {
       in.advance_to(taken);
     }
   }
-  Answer idle(Output& out) override { return pump(out); }
+  Answer idle(Output& out) override { return pump_and_pass(out); }
   Answer timer(std::int64_t, Output& out) override {
     armed_ = INT64_MAX;
-    return pump(out);
+    return pump_and_pass(out);
   }
-  Answer watermark(Timestamp, Output& out) override { return drain(out); }
-  Answer end(Output& out) override { return drain(out); }
+  Answer watermark(Timestamp time, Output& out) override {
+    received_ = std::max(received_, time);
+    // Restored records have their calls, and so their numbers, before any that comes.
+    const std::uint64_t before = first_number_ + pending_.size() + waiting_.size();
+    if (marks_.empty() || marks_.back().before != before) marks_.push_back({received_, before});
+    marks_.back().time = received_;
+    return pump_and_pass(out);
+  }
+  // Until nothing is under way any more.
+  Answer end(Output& out) override {
+    if (const Answer answer = pump(out); answer != Answer::done) return answer;
+    if (under_way_ + waiting_.size() == 0) return Answer::done;
+    // What there is goes on meanwhile.
+    return out.batch().empty() ? Answer::blocked : Answer::more;
+  }
 
  private:
-  static constexpr std::uint8_t snapshot_version = 1;
+  static constexpr std::uint8_t snapshot_version = 2;
 
   struct Held {
     std::string bytes;  // the record, by its codec
@@ -220,6 +247,11 @@ class AsyncMapOperator final : public Operator {
     std::int64_t deadline;
     std::optional<U> value;
     bool gone = false;  // its result is out
+  };
+  // A watermark that waits for the results of records with numbers before this.
+  struct Mark {
+    Timestamp time;
+    std::uint64_t before;
   };
 
   static void encode(const In& record, std::string& bytes) {
@@ -244,13 +276,18 @@ class AsyncMapOperator final : public Operator {
     function_(record, AsyncResult<U>(std::make_shared<detail::AsyncTicket<U>>(board_, number)));
   }
 
-  // Until nothing is under way any more.
-  Answer drain(Output& out) {
+  Answer pump_and_pass(Output& out) {
     const Answer answer = pump(out);
-    if (answer != Answer::done) return answer;
-    if (under_way_ + waiting_.size() == 0) return Answer::done;
-    // What there is goes on meanwhile.
-    return out.batch().empty() ? Answer::blocked : Answer::more;
+    return answer == Answer::done ? pass_marks(out) : answer;
+  }
+  // Behind the results that have just gone: the last watermark that waits for none any more.
+  Answer pass_marks(Output& out) {
+    const Timestamp before = passed_;
+    for (; !marks_.empty() && marks_.front().before <= first_number_; marks_.pop_front()) {
+      passed_ = marks_.front().time;
+    }
+    if (passed_ > before) out.set_control(Control::watermark(passed_));
+    return Answer::done;
   }
 
   // Calls for restored records, takes what has arrived or timed out, emits what may go.
@@ -353,9 +390,13 @@ class AsyncMapOperator final : public Operator {
   std::shared_ptr<detail::AsyncBoard<U>> board_;
   std::deque<Pending> pending_;  // numbered from first_number_ on
   std::uint64_t first_number_ = 0;
-  std::size_t under_way_ = 0;         // of pending_: not gone
-  std::deque<std::uint64_t> ready_;   // unordered: numbers with a result, as they came
-  std::deque<Held> waiting_;          // restored, not called for yet
+  std::size_t under_way_ = 0;          // of pending_: not gone
+  std::deque<std::uint64_t> ready_;    // unordered: numbers with a result, as they came
+  std::deque<Held> waiting_;           // restored, not called for yet
+  std::deque<Mark> marks_;             // in order
+  Timestamp received_ = no_timestamp;  // the last watermark
+  Timestamp passed_ = no_timestamp;    // and the last that has gone on
+  bool restored_ = false;
   std::uint64_t restored_count_ = 0;  // in all pieces
   std::vector<detail::AsyncOutcome<U>> arrived_;
   std::int64_t armed_ = INT64_MAX;

@@ -8,7 +8,8 @@
 //     void end(ProcessOutput<Bill>& out) { ... }
 //   };
 //
-// `process` (or operator(), so that a lambda will do) is required. The other hooks
+// `process` (or operator(), so that a lambda will do) is required; with two inputs, of connected
+// streams, process_first and process_second. The other hooks
 // are called if they are there, and mean what they mean in operator.hpp:
 //
 //   open(OperatorContext&)                        void or Status
@@ -26,6 +27,9 @@
 // Errors: what the function throws, with `in` at its record.
 #pragma once
 
+#include <cstddef>
+#include <utility>
+
 #include <hummer/operators/process_output.hpp>
 #include <hummer/operators/view_check.hpp>
 
@@ -41,9 +45,11 @@ SideOutputPorts side_outputs_of(const User& user) {
   }
 }
 
-template <StreamType In, StreamType Out, typename User>
+// One input, or two.
+template <StreamType Out, typename User, StreamType... In>
 class ProcessOperator final : public Operator {
   using Emit = ProcessOutput<Out>;
+  static_assert(sizeof...(In) == 1 || sizeof...(In) == 2);
 
  public:
   explicit ProcessOperator(User user) : user_(std::move(user)), sides_(side_outputs_of(user_)) {}
@@ -95,29 +101,13 @@ class ProcessOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override {
-    const std::size_t used = out.batch().size();
-    const auto values = in.values<In>();
-    std::size_t taken = in.position();
-    Emit emit(out, sides_, watermark_);
-    try {
-      for (; taken < values.size() && !out.any_full(); ++taken) {
-        if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
-        if constexpr (requires { user_.process(values[taken], emit); }) {
-          user_.process(values[taken], emit);
-        } else {
-          user_(values[taken], emit);
-        }
-      }
-    } catch (...) {
-      in.advance_to(taken);
-      throw;
-    }
-    in.advance_to(taken);
-    if (const Status views = check_new_views<Out>(in, out.batch(), used); !views.ok()) {
-      return context().fail(views);
-    }
-    return in.finished() ? Answer::done : Answer::more;
+  Answer process(Batch& in, Output& out) override { return process_input(0, in, out); }
+  Answer process_input(int input, Batch& in, Output& out) override {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      Answer answer = Answer::failed;
+      (void)((static_cast<int>(I) == input && (answer = take<I, In>(in, out), true)) || ...);
+      return answer;
+    }(std::index_sequence_for<In...>{});
   }
 
   Answer watermark(Timestamp time, Output& out) override {
@@ -154,6 +144,42 @@ class ProcessOperator final : public Operator {
   }
 
  private:
+  template <std::size_t I, typename T>
+  Answer take(Batch& in, Output& out) {
+    const std::size_t used = out.batch().size();
+    const auto values = in.values<T>();
+    std::size_t taken = in.position();
+    Emit emit(out, sides_, watermark_);
+    try {
+      for (; taken < values.size() && !out.any_full(); ++taken) {
+        if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
+        call<I>(values[taken], emit);
+      }
+    } catch (...) {
+      in.advance_to(taken);
+      throw;
+    }
+    in.advance_to(taken);
+    if (const Status views = check_new_views<Out>(in, out.batch(), used); !views.ok()) {
+      return context().fail(views);
+    }
+    return in.finished() ? Answer::done : Answer::more;
+  }
+  template <std::size_t I, typename T>
+  void call(const T& record, Emit& emit) {
+    if constexpr (sizeof...(In) == 1) {
+      if constexpr (requires { user_.process(record, emit); }) {
+        user_.process(record, emit);
+      } else {
+        user_(record, emit);
+      }
+    } else if constexpr (I == 0) {
+      user_.process_first(record, emit);
+    } else {
+      user_.process_second(record, emit);
+    }
+  }
+
   template <typename Call>
   Answer hook(Output& out, Call&& call) {
     if (out.any_full()) return Answer::more;

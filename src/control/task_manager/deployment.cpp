@@ -8,6 +8,7 @@
 #include "net/greeting.hpp"
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
+#include "net/tcp_transport.hpp"
 #include "runtime/channel_emitters.hpp"
 
 namespace hummer {
@@ -319,14 +320,23 @@ std::unique_ptr<Emitter> Deployment::make_network_emitter(const ExecutionTask& e
   return emitter;
 }
 
-// Batches that may be under way in the channels that end here, full of records; what records point
-// to (text) is not known.
+// What may be under way in channels: in those that end here, batches full of records (what records
+// point to, text, is not known); in those between processes, the buffers of the end that is here.
 Status Deployment::count_channels() {
   if (memory_ == nullptr || !memory_->limited()) return {};
   channels_memory_ = memory_->make_child("channels");
   std::map<int, std::size_t> batch_bytes;  // by edge
   std::size_t bytes = 0;
   for (const ExecutionChannel& channel : execution_graph_.channels) {
+    if (channel.form == ChannelForm::network) {
+      const auto credits = static_cast<std::size_t>(channel.network.credits);
+      const std::size_t buffer = channel.network.buffer_size_bytes;
+      if (task_here(channel.to_task) != nullptr) bytes += credits * buffer;
+      if (task_here(channel.from_task) != nullptr) {
+        bytes += std::min(credits, TcpOptions{}.max_unsent_buffers) * buffer;
+      }
+      continue;
+    }
     if (task_here(channel.to_task) == nullptr) continue;
     std::size_t& batch = batch_bytes[channel.edge];
     if (batch == 0) batch = edge_type(channel.edge).size_bytes * options_.batch_records;
