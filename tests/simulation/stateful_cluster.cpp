@@ -77,6 +77,9 @@ constexpr std::array<std::string_view, 19> strike_names = {"TaskManager death",
                                                            "failing disk",
                                                            "full disk",
                                                            "slow disk"};
+// Every process dies, and the disk keeps what was synced, the rest torn. Drawn apart from the
+// others, so that seeds without one are what they were before there was any.
+constexpr std::string_view power_cut_name = "power cut of the cluster";
 
 // The client's process.
 class StatefulClientProcess final : public SimulatedProcess {
@@ -115,6 +118,7 @@ class StatefulCluster {
   void die(Strike kind, Nanoseconds duration, std::size_t spared = task_manager_count);
   // Any of the five.
   Strike draw_death() { return static_cast<Strike>(random_.below(5)); }
+  void power_cut(Random& random);
   void cut_off(Strike kind, Nanoseconds duration);
   void revive(SimulatedProcess& process);
   // One that has a part of the job, if there is any.
@@ -168,6 +172,7 @@ StatefulCluster::StatefulCluster(RunOptions options)
       unaligned_(random_.chance(0.5)) {
   report_.seed = options.seed;
   for (const std::string_view name : strike_names) report_.totals[fmt::format("fault {}", name)];
+  report_.totals[fmt::format("fault {}", power_cut_name)];
   job_manager_ = std::make_unique<JobManagerProcess>(surroundings_, "jobmanager");
   for (int i = 1; i <= task_manager_count; ++i) {
     task_managers_.push_back(
@@ -307,6 +312,37 @@ void StatefulCluster::die(Strike kind, Nanoseconds duration, std::size_t spared)
   count(kind);
   run_until(simulation_.now() + duration);
   revive(*process);
+}
+
+void StatefulCluster::power_cut(Random& random) {
+  simulation_.trace("power cut", 0);
+  log("---- power cut");
+  const std::vector<SimulatedProcess*> all = {client_.get(), task_managers_[0].get(),
+                                              task_managers_[1].get(), task_managers_[2].get(),
+                                              job_manager_.get()};
+  run_steps(random.below(std::uint64_t{1} << random.below(12)));
+  // At an operation of somebody's disk, or anywhere.
+  SimulatedProcess& writing =
+      random.chance(0.5) ? *job_manager_ : *task_managers_[a_task_manager_at_work()];
+  if (random.chance(0.7)) {
+    writing.node().kill_at_disk_operation(1 + random.below(32));
+    const Nanoseconds patience = simulation_.now() + milliseconds(2 * interval_ms_);
+    (void)simulation_.run_until([&] { return !writing.alive() || submission_.ended; }, patience);
+    writing.node().kill_at_disk_operation(0);
+  }
+  for (SimulatedProcess* process : all) {
+    if (process->alive()) process->node().kill();
+  }
+  look(CommittedOutput::Look::bytes);
+  for (SimulatedProcess* process : all) process->killed(random.chance(0.5));
+  store_.crash_disk();
+  if (std::string wrong = output_.look_after_power_cut(store_, output); !wrong.empty()) {
+    violation(wrong);
+  }
+  ++report_.totals[fmt::format("fault {}", power_cut_name)];
+  (void)simulation_.run_until([] { return false; },
+                              simulation_.now() + random.between(milliseconds(10), seconds(3)));
+  for (auto process = all.rbegin(); process != all.rend(); ++process) revive(**process);
 }
 
 void StatefulCluster::cut_off(Strike kind, Nanoseconds duration) {
@@ -459,6 +495,8 @@ SeedReport StatefulCluster::run() {
            random_.between(milliseconds(1), seconds(1)));
   }
   const std::uint64_t faults = 2 + random_.below(faults_most - 1);
+  Random power(mix_bits(options_.seed ^ 0x90e5));
+  const std::uint64_t cut_behind = power.chance(0.15) ? power.below(faults) : faults;
   const Nanoseconds stretch = (faults_until - faults_from) / static_cast<Nanoseconds>(faults);
   for (std::uint64_t i = 0; i < faults && report_.violations.empty(); ++i) {
     run_until(faults_from + static_cast<Nanoseconds>(i) * stretch +
@@ -469,6 +507,7 @@ SeedReport StatefulCluster::run() {
     // The first is a death, so that each seed has a restart.
     strike(static_cast<Strike>(random_.below(i == 0 ? 4 : strike_names.size())),
            random_.between(milliseconds(50), longest));
+    if (i == cut_behind && !submission_.ended) power_cut(power);
   }
   run_until(run_at_most);
   check_end();
