@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <hummer/operator.hpp>
+#include <hummer/two_phase_store.hpp>
 
 namespace hummer {
 
@@ -57,23 +58,12 @@ class TextWriterFactory {
   virtual std::unique_ptr<TextWriter> make() const = 0;
 };
 
-// A store that can hold text back: used by TwoPhaseSinkOperator (operators/two_phase_sink.hpp), one
-// per sink subtask. Transactions of one writer come one after the other. Calls: open,
-// abort_all_but, (write* prepare)*, commit at any time between, close.
-class TwoPhaseWriter {
+// A store of lines that can hold them back (two_phase_store.hpp): used by TwoPhaseSinkOperator
+// (operators/two_phase_sink.hpp), one per sink subtask.
+class TwoPhaseWriter : public TwoPhaseStore {
  public:
-  virtual ~TwoPhaseWriter() = default;
-  virtual Status open(OperatorContext& context) = 0;
-  // Forgets what earlier attempts of the job began or prepared, but for these handles: of the
-  // earlier subtasks whose number is this one's modulo the parallelism.
-  virtual Status abort_all_but(const std::vector<std::string>& handles) = 0;
   // Whole lines, into the open transaction. blocked: nothing was taken, call again.
   virtual Answer write(std::string_view lines) = 0;
-  // Makes the open transaction durable; its handle, or an empty one when nothing was written.
-  virtual Result<std::string> prepare(std::uint64_t epoch) = 0;
-  // Makes a prepared one visible; also after it has become so, and in another process.
-  virtual Status commit(const std::string& handle) = 0;
-  virtual void close() = 0;
 };
 
 class TwoPhaseWriterFactory {

@@ -49,6 +49,7 @@
 #include <hummer/operators/source_function.hpp>
 #include <hummer/operators/text_sink.hpp>
 #include <hummer/operators/two_phase_sink.hpp>
+#include <hummer/operators/two_phase_sink_function.hpp>
 #include <hummer/operators/union.hpp>
 
 namespace hummer {
@@ -105,6 +106,10 @@ consteval bool check_record_type() {
                 "(see hummer/codec.hpp)");
   return StreamType<T>;
 }
+
+// make() gives an object of the user's own on this contract.
+template <typename Make, typename Contract>
+concept Makes = std::is_convertible_v<std::invoke_result_t<const Make&>, std::unique_ptr<Contract>>;
 
 }  // namespace detail
 
@@ -286,7 +291,28 @@ class DataStream {
                     }),
                     captured_values(function));
   }
-  // A sink of your own: an Operator without output per subtask.
+  // A sink of your own: make() gives one per subtask. operators/sink_function.hpp: records are
+  // written at least once, and lost by no checkpoint where it has a flush.
+  template <typename Make>
+    requires detail::Makes<Make, SinkFunction<T>>
+  DataStream add_sink(std::string name, Make make) const {
+    return add_sink(std::move(name), make_operator_factory([make] {
+                      return std::make_unique<SinkFunctionOperator<T>>(make());
+                    }),
+                    captured_values(make));
+  }
+  // operators/two_phase_sink_function.hpp: records become visible once, with their checkpoint;
+  // without checkpoints, at the end.
+  template <typename Make>
+    requires detail::Makes<Make, TwoPhaseSinkFunction<T>>
+  DataStream add_sink(std::string name, Make make) const {
+    const bool at_end = !env_->options().checkpoints.enabled();
+    return add_sink(std::move(name), make_operator_factory([make, at_end] {
+                      return std::make_unique<TwoPhaseSinkFunctionOperator<T>>(make(), at_end);
+                    }),
+                    captured_values(make));
+  }
+  // An Operator without output per subtask.
   DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory,
                       const CapturedValues& captured = {}) const {
     const int node = env_->add_node({.name = std::move(name),
@@ -517,62 +543,6 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
 
 }  // namespace hummer
 
+#include <hummer/sources.hpp>
 #include <hummer/text_stream.hpp>
-
-namespace hummer {
-
-// ---- sources, declared in environment.hpp ----
-
-template <typename T>
-DataStream<T> StreamExecutionEnvironment::from_source(
-    std::string name, std::shared_ptr<const OperatorFactory> factory, bool bounded,
-    const CapturedValues& captured) {
-  return DataStream<T>(*this, add_node({.name = std::move(name),
-                                        .kind = "source",
-                                        .factory = std::move(factory),
-                                        .bounded = bounded,
-                                        .output_type = type_of<T>().name,
-                                        .captured = captured}));
-}
-
-template <typename T>
-DataStream<Stored<T>> StreamExecutionEnvironment::from_collection(std::vector<T> values) {
-  CapturedValues captured;
-  // Encodes them all, which only a comparison is worth.
-  if (is_rebuilt()) captured = encoded_elements(values);
-  auto collection = make_collection<T>(std::move(values));
-  return from_source<Stored<T>>("from_collection", make_operator_factory([collection] {
-                                  return std::make_unique<CollectionSource<Stored<T>>>(collection);
-                                }),
-                                true, captured)
-      .parallelism(1);
-}
-
-template <typename Function, typename TimestampFunction>
-auto StreamExecutionEnvironment::generate(Function function, GeneratorOptions options,
-                                          TimestampFunction timestamp) {
-  using T = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, std::uint64_t>>>;
-  return from_source<T>("generate", make_operator_factory([=] {
-                          return std::make_unique<GeneratorSource<T, Function, TimestampFunction>>(
-                              function, options, timestamp);
-                        }),
-                        options.count.has_value(),
-                        captured_values(function)
-                            .and_also(captured_values(timestamp))
-                            .and_also(encoded_values(options)));
-}
-
-inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
-                                                        FileSourceOptions options) {
-  return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true,
-                                           encoded_values(path)));
-}
-inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
-  return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false,
-                                           encoded_values(address))
-                        .parallelism(1));
-}
-
-}  // namespace hummer
-
 #include <hummer/windowed_stream.hpp>

@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <hummer/checkpointing.hpp>
@@ -173,7 +174,12 @@ class StreamExecutionEnvironment {
   // how many, how fast and with which event time: operators/generator_source.hpp.
   template <typename Function, typename TimestampFunction = NoTimestamps>
   auto generate(Function function, GeneratorOptions options, TimestampFunction timestamp = {});
-  // A source of your own: make() gives a SourceOperator per subtask.
+  // A source of your own: make() gives a SourceFunction<T> per subtask; see
+  // operators/source_function.hpp.
+  template <typename T, typename Make>
+    requires std::is_invocable_v<const Make&>
+  DataStream<T> from_source(std::string name, Make make, bool bounded);
+  // The same with a SourceOperator per subtask.
   template <typename T>
   DataStream<T> from_source(std::string name, std::shared_ptr<const OperatorFactory> factory,
                             bool bounded, const CapturedValues& captured = {});

@@ -295,6 +295,9 @@ class SourceOperator : public Operator {
  public:
   // more: call again; blocked: nothing at hand now; done: the stream has ended.
   virtual Answer produce(Output& out) = 0;
+  // Whether, restored, it hands out again all that came behind the snapshot. Asked of one that is
+  // neither restored nor opened, when the job is executed; a job with checkpoints warns of false.
+  virtual bool replayable() const { return true; }
   Answer process(Batch&, Output&) final { return Answer::done; }
 };
 

@@ -81,9 +81,25 @@ void StreamExecutionEnvironment::add_edge(int from, int to,
   impl_->automatic_routing.push_back(specification.routing == EdgeRouting::automatic);
 }
 
+namespace {
+
+bool is_replayable(const StreamNode& node) {
+  if (node.kind != OperatorKind::source || node.factory == nullptr) return true;
+  try {
+    const std::unique_ptr<Operator> op = node.factory->make();
+    const auto* source = dynamic_cast<const SourceOperator*>(op.get());
+    return source == nullptr || source->replayable();
+  } catch (...) {
+    return true;  // the job fails by that when it makes its operators
+  }
+}
+
+}  // namespace
+
 StreamGraph StreamExecutionEnvironment::Impl::finished_graph(const std::string& job_name) const {
   StreamGraph finished = graph;
   finished.job_name = job_name;
+  for (StreamNode& node : finished.nodes) node.replayable = is_replayable(node);
   for (std::size_t i = 0; i < finished.edges.size(); ++i) {
     if (!automatic_routing[i]) continue;
     StreamEdge& edge = finished.edges[i];

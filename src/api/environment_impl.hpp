@@ -52,7 +52,7 @@ struct StreamExecutionEnvironment::Impl {
   KeptJob* kept = nullptr;
 
   // The graph with every automatic edge decided: forward where both ends have the same declared
-  // parallelism, else rebalance.
+  // parallelism, else rebalance. Sources are asked whether they can be replayed.
   StreamGraph finished_graph(const std::string& job_name) const;
   // What execute() does when the job is only built: the job, or why it can't be one, goes to
   // `kept`. REQUIRES: kept.

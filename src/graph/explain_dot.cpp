@@ -51,7 +51,8 @@ class DotForm {
     line("    label=\"stream graph\";");
     for (const StreamNode& node : explained_.stream.nodes) {
       line("    \"s{}\" [label={}];", node.id,
-           dot_string(fmt::format("{}\n{}", node.name, to_string(node.kind))));
+           dot_string(fmt::format("{}\n{}{}", node.name, to_string(node.kind),
+                                  node.replayable ? "" : ", cannot be replayed")));
     }
     line("  }}");
     for (std::size_t i = 0; i < explained_.stream.edges.size(); ++i) {

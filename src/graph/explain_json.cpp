@@ -43,6 +43,7 @@ void write_stream_graph(JsonWriter& json, const StreamGraph& stream, const JobGr
     json.field("chain_with_upstream", node.chain_with_upstream);
     json.field("chain_with_downstream", node.chain_with_downstream);
     json.field("bounded", node.bounded);
+    json.field("replayable", node.replayable);
     json.field("output_type", node.output_type);
     json.field("stateful", node.stateful);
     json.field("key_groups", node.key_groups);

@@ -60,6 +60,16 @@ Execution graph, placed: 12 tasks, 12 channels, slots shared
 )");
 }
 
+TEST(Explain, SaysWhichSourceCannotBeReplayed) {
+  GraphBuilder b = word_count();
+  b.node(1).replayable = false;
+  EXPECT_NE(explained(b, ExplainFormat::text)
+                .find("1 from_file: source, bounded, cannot be replayed, gives text"),
+            std::string::npos);
+  EXPECT_NE(explained(b, ExplainFormat::json).find("\"replayable\": false"), std::string::npos);
+  EXPECT_NE(explained(b, ExplainFormat::dot).find("source, cannot be replayed"), std::string::npos);
+}
+
 // Accepts exactly the JSON documents of RFC 8259 that hold no number but integers.
 class JsonChecker {
  public:

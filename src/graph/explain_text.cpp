@@ -67,6 +67,7 @@ class TextForm {
     for (const StreamNode& node : stream.nodes) {
       std::string detail(to_string(node.kind));
       if (node.kind == OperatorKind::source) detail += node.bounded ? ", bounded" : ", unbounded";
+      if (!node.replayable) detail += ", cannot be replayed";
       if (node.stateful) detail += fmt::format(", stateful, {}", groups(key_groups_of(node)));
       if (node.parallelism) detail += fmt::format(", parallelism {}", *node.parallelism);
       if (node.min_parallelism) detail += fmt::format(", at least {}", *node.min_parallelism);

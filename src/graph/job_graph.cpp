@@ -71,6 +71,7 @@ ChainedOperator chained(const StreamGraph& graph, const StreamNode& node, std::s
   op.output_type = node.output_type;
   op.captured_hash = node.captured_hash;
   op.stateful = node.stateful;
+  op.replayable = node.replayable;
   if (node.stateful || has_hash_input(graph, node.id)) op.key_groups = key_groups_of(node);
   return op;
 }

@@ -78,6 +78,7 @@ struct ChainedOperator {
   OperatorKind kind = OperatorKind::operator_;
   std::string output_type;
   bool stateful = false;
+  bool replayable = true;           // of the node
   int key_groups = 0;               // 0 when neither stateful nor reached by a hash edge
   std::uint64_t captured_hash = 0;  // of the node
 };

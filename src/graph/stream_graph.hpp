@@ -51,6 +51,7 @@ struct StreamNode {
   bool chain_with_downstream = true;
 
   bool bounded = false;     // a source that ends
+  bool replayable = true;   // a source that can hand out again what a restart has lost
   std::string output_type;  // the stable type name of the main output; empty for sinks
   bool stateful = false;    // keeps state by key group
   std::optional<int> key_groups;

@@ -184,6 +184,7 @@ void HarnessRun::interrupt() {
     case Between::idle: return drive("idle", nullptr, [&] { return operator_->idle(output_); });
     case Between::flush: return drive("flush", nullptr, [&] { return operator_->flush(output_); });
     case Between::flush_and_snapshot:
+      context_.set_epoch(context_.epoch() + 1);
       drive("flush", nullptr, [&] { return operator_->flush(output_); });
       return snapshot_and_restore();
     case Between::snapshot: return snapshot_and_restore();

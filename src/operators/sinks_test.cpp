@@ -80,6 +80,44 @@ TEST(SinkFunctionOperator, ABlockedSinkSeesTheSameRecordsAgain) {
   EXPECT_TRUE(report.ok()) << report.text();
 }
 
+// What it has taken is lost with it until it is flushed. Answers `blocked` to every other flush.
+class BufferingSink final : public SinkFunction<int> {
+ public:
+  explicit BufferingSink(Lines& durable) : durable_(durable) {}
+  Answer write(std::span<const int> records) override {
+    for (const int record : records) taken_.push_back(std::to_string(record));
+    return Answer::done;
+  }
+  Answer flush(std::uint64_t epoch) override {
+    EXPECT_GT(epoch, last_epoch_);
+    if (++calls_ % 2 == 1) return Answer::blocked;
+    last_epoch_ = epoch;
+    durable_.insert(durable_.end(), taken_.begin(), taken_.end());
+    taken_.clear();
+    return Answer::done;
+  }
+  // Nothing of its own: the flush ahead of it has done it all.
+  Answer end() override { return Answer::done; }
+
+ private:
+  Lines& durable_;
+  Lines taken_;
+  int calls_ = 0;
+  std::uint64_t last_epoch_ = 0;
+};
+
+TEST(SinkFunctionOperator, ASinkIsFlushedAtBarriersAndAtTheEnd) {
+  Lines durable;
+  OperatorHarness<int> harness(make_operator_factory([&durable] {
+    return std::make_unique<SinkFunctionOperator<int>>(std::make_unique<BufferingSink>(durable));
+  }));
+  harness.options().state_only_by_flush = true;
+  harness.records({1, 2, 3}).idle().inactive().records({4, 5});
+  harness.effects([&] { durable.clear(); }, [&] { return durable; }, {"1", "2", "3", "4", "5"});
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
 class FullDisk final : public SinkFunction<int> {
  public:
   Status open(OperatorContext& context) override {

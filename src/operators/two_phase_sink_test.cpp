@@ -156,7 +156,32 @@ TEST_F(TwoPhaseSink, ARestartCommitsWhatItsCheckpointHoldsAndForgetsTheRest) {
   EXPECT_EQ(store_.visible, Lines{"1"});
 }
 
-// The file sink names what it makes visible by its epoch.
+// The file sink names what it makes visible by its epoch: two of one would be one file.
+TEST_F(TwoPhaseSink, AnInputThatBecomesInactiveIsNoBarrier) {
+  const auto become_inactive = [this](Sink& sink) {
+    while (sink.flush(out_) != Answer::done) {
+    }
+  };
+  auto sink = make();
+  ASSERT_TRUE(sink->open().ok());
+  write(*sink, {1});
+  become_inactive(*sink);
+  EXPECT_TRUE(store_.prepared.empty());
+  barrier(*sink, 1);
+  ASSERT_TRUE(sink->commit(1).ok());
+  write(*sink, {2});
+  become_inactive(*sink);
+  write(*sink, {3});
+  become_inactive(*sink);
+  ASSERT_TRUE(sink->commit(1).ok());
+  EXPECT_EQ(store_.visible, Lines{"1"});
+  barrier(*sink, 2);
+  EXPECT_EQ(store_.prepared.size(), 1u);
+  ASSERT_TRUE(sink->commit(2).ok());
+  EXPECT_EQ(store_.visible, (Lines{"1", "2", "3"}));
+}
+
+// The same of what comes behind the end.
 TEST_F(TwoPhaseSink, TheEndAfterARestartIsOfAnEpochOfItsOwn) {
   auto sink = make();
   context_.set_epoch(5);  // restored; nothing was prepared at its barrier

@@ -68,6 +68,24 @@ TEST_P(EmbeddedCheckpoints, OutputIsThatOfARunWithoutFailures) {
   EXPECT_TRUE(CheckpointStore(node->files(), "/checkpoints").ids()->empty());
 }
 
+// An input that falls silent flushes what is behind it, between the barriers.
+TEST_P(EmbeddedCheckpoints, AnInputThatFallsSilentNowAndThenLosesNothing) {
+  auto node = make_simulated_platform({.seed = GetParam()});
+  EnvironmentOptions slow = options(*node);
+  slow.checkpoints.interval_ms = 150;
+  StreamExecutionEnvironment env(slow);
+  env.generate([](Index i) { return i; }, {.count = Index{100}, .records_per_second = 50})
+      .assign_timestamps([](Index i) { return static_cast<Timestamp>(i); },
+                         WatermarkStrategy::ascending().with_idleness(5))
+      .write_file("/out");
+  const JobResult result = env.execute("silent now and then");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::vector<std::string> expected;
+  for (Index i = 0; i < 100; ++i) expected.push_back(std::to_string(i));
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(visible_lines(node->files(), "/out"), expected);
+}
+
 TEST_P(EmbeddedCheckpoints, AtLeastOnceLosesNothing) {
   auto node = make_simulated_platform({.seed = GetParam()});
   PlannedFailures failures;

@@ -3,16 +3,34 @@
 //   class Queue : public SinkFunction<Order> {
 //     Answer write(std::span<const Order> orders) override { ... }
 //   };
+//   orders.add_sink("queue", [] { return std::make_unique<Queue>(); });
 //
-// Calls come in the order restore?, open, (write | snapshot)*, end, close, all on
-// one thread; none may wait. The records and their text are valid during the
-// call only. `write` answers
+// Calls come in the order restore*, open, (write | flush snapshot?)*, end, close, all on
+// one thread; none may wait, but for a `flush` that its store gives no other way: it holds its
+// slot. The records and their text are valid during the call only. `write` answers
 //   done     all of them are taken
 //   blocked  none is: called again with the same records after context.wake() or
 //            a short while
 //   failed   after context.fail(status)
 // `end` comes when all records are written: make the result visible. `close`
 // comes always; without `end` the job has failed or was cancelled.
+//
+// Checkpoints: `flush(epoch)` comes at a barrier, behind the records before it, and once ahead of
+// `end`; answer `done` when what was written is durable. Until then (`blocked`) the checkpoint
+// waits and no record is written; it completes only behind the flushes of all subtasks. So
+//   - no record is lost: what a completed checkpoint covers is in the store;
+//   - after a restart records come again, those written since the newest complete checkpoint: at
+//     least once;
+//   - where writing one again has the effect of writing it once, the store ends as without the
+//     failure. An upsert has it when the second run writes the keys of the first (none that come
+//     from a clock or from randomness). Until the job has caught up, readers see values go back.
+// An increment, an append or a message have no such effect: use TwoPhaseSinkFunction
+// (two_phase_sink_function.hpp), which also hides what is not complete. A worker that was cut off
+// from its cluster may write for a moment beside its successor; a store that can compare
+// (context.attempt(), a version in the record) refuses it.
+//
+// A failure of `flush` fails the job, which begins again as its restart strategy says; the
+// checkpoint does not complete. Without checkpoints only the flush ahead of `end` comes.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +48,7 @@ class SinkFunction {
   // `context` lives as long as this object.
   virtual Status open(OperatorContext& /*context*/) { return {}; }
   virtual Answer write(std::span<const T> records) = 0;
+  virtual Answer flush(std::uint64_t /*epoch*/) { return Answer::done; }
   virtual Answer end() { return Answer::done; }
   virtual Status close() { return {}; }
   virtual Status snapshot(ByteWriter&) { return {}; }
@@ -45,24 +64,40 @@ class SinkFunctionOperator final : public Operator {
 
   void declare(Output&) const override {}
   Status restore(ByteReader& in) override { return sink_->restore(in); }
-  Status open() override { return sink_->open(context()); }
+  Status open() override {
+    flushed_ = context().epoch();
+    return sink_->open(context());
+  }
 
   Answer process(Batch& in, Output&) override {
     if (in.finished()) return Answer::done;
-    const Answer answer = sink_->write(in.values<T>().subspan(in.position()));
+    const Answer answer = waiting(sink_->write(in.values<T>().subspan(in.position())));
     if (answer == Answer::done) in.advance_to(in.size());
-    return answer == Answer::more ? Answer::blocked : answer;
+    return answer;
   }
+  // Also comes when the input has become inactive, which is no barrier.
+  Answer flush(Output&) override { return flush_for(context().epoch()); }
   Answer end(Output&) override {
-    const Answer answer = sink_->end();
-    return answer == Answer::more ? Answer::blocked : answer;
+    const Answer flushed = flush_for(context().epoch() + 1);
+    return flushed == Answer::done ? waiting(sink_->end()) : flushed;
   }
   std::vector<StateDescription> states() override { return sink_->states(); }
   Status snapshot(ByteWriter& out) override { return sink_->snapshot(out); }
   Status close() override { return sink_->close(); }
 
  private:
+  // A sink has no output that could be full.
+  static Answer waiting(Answer answer) { return answer == Answer::more ? Answer::blocked : answer; }
+
+  Answer flush_for(std::uint64_t epoch) {
+    if (epoch == flushed_) return Answer::done;
+    const Answer answer = waiting(sink_->flush(epoch));
+    if (answer == Answer::done) flushed_ = epoch;
+    return answer;
+  }
+
   std::unique_ptr<SinkFunction<T>> sink_;
+  std::uint64_t flushed_ = 0;  // the last epoch whose flush is done
 };
 
 }  // namespace hummer

@@ -16,6 +16,10 @@
 //   failed   after context.fail(status)
 // A watermark follows the records of its call: set it and answer.
 // Text: copy it (out.copy), or emit std::string, unless it outlives the job.
+//
+// Checkpoints: write to `snapshot` where the source is, and go on there after `restore`. One that
+// can't, since what it has read is gone (a connection, a sensor), says so: it is not `replayable`,
+// and a job with checkpoints warns that a restart loses records.
 #pragma once
 
 #include <memory>
@@ -64,6 +68,8 @@ class SourceFunction {
   virtual std::vector<StateDescription> states() { return {}; }
   virtual Status restore(ByteReader&) { return {}; }
   virtual Status close() { return {}; }
+  // See SourceOperator::replayable.
+  virtual bool replayable() const { return true; }
 };
 
 template <StreamType T>
@@ -78,6 +84,7 @@ class SourceFunctionOperator final : public SourceOperator {
   std::vector<StateDescription> states() override { return source_->states(); }
   Status snapshot(ByteWriter& out) override { return source_->snapshot(out); }
   Status close() override { return source_->close(); }
+  bool replayable() const override { return source_->replayable(); }
 
   Answer produce(Output& out) override {
     if (out.full()) return Answer::more;

@@ -108,8 +108,10 @@ class OperatorBench {
       }
     }
   }
-  // What a barrier does: the operator hands on what it has folded, then writes its state.
+  // What a barrier does: the operator hands on what it has folded, then writes its state. The
+  // first one's epoch is 1, the next one's 2.
   std::string snapshot() {
+    context_.set_epoch(context_.epoch() + 1);
     call([this] { return operator_->flush(output_); });
     std::string bytes;
     ByteWriter out(bytes);

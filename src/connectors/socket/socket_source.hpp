@@ -7,7 +7,7 @@
 // handed on when the peer closes. Then the stream ends.
 //
 // One reader only: with parallelism above 1, open() fails (invalid_argument).
-// What was read can't be read again: nothing is kept in snapshots.
+// What was read can't be read again: nothing is kept in snapshots, and it is not replayable.
 //
 // Errors, each naming the address: name_not_resolved, connection_refused,
 // timed_out, connection_lost, limit_exceeded for a line above max_line_bytes.
@@ -37,6 +37,7 @@ class SocketSource final : public SourceOperator {
   Status open() override;
   Answer produce(Output& out) override;
   Status close() override;
+  bool replayable() const override { return false; }
 
  private:
   Answer fail(const Status& status) { return context().fail(status.with_context(*origin_)); }

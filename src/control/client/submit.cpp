@@ -5,6 +5,7 @@
 #include "control/client/cluster_run.hpp"
 #include "control/client/credentials.hpp"
 #include "control/protocol/graph_messages.hpp"
+#include "graph/replay_warnings.hpp"
 
 namespace hummer {
 
@@ -59,6 +60,11 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
 
   auto run = std::make_shared<ClusterRun>(surroundings, std::move(*credentials));
   HUMMER_TRY(run->submit(std::move(job), impl.origin->library));
+  if (options.checkpoints.enabled() && !options.quiet) {
+    for (const std::string& line : replay_warnings(*fused)) {
+      (void)platform.write_standard(2, "hummer: warning: " + line + "\n");
+    }
+  }
   if (options.detached) {
     (void)platform.write_standard(1, fmt::format("{}\n", run->job()));
     run.reset();  // before the result, which would be that nobody waited

@@ -6,6 +6,7 @@
 #include "control/checkpoint/restart_policy.hpp"
 #include "control/checkpoint/restored_state.hpp"
 #include "control/client/drain.hpp"
+#include "graph/replay_warnings.hpp"
 #include "platform/task.hpp"
 
 namespace hummer {
@@ -73,6 +74,9 @@ Status SupervisedRun::start() {
     }
     // What others have left is theirs until this run has finished.
     own_from_ = next_checkpoint_;
+    if (surroundings_.options.process == 0) {
+      for (const std::string& line : replay_warnings(graphs_.job_graph)) note("warning: " + line);
+    }
   }
   executor_->spawn(supervise());
   return {};

@@ -7,6 +7,7 @@
 #include "control/job_manager/cluster_state.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "graph/fingerprint.hpp"
+#include "graph/replay_warnings.hpp"
 
 namespace hummer {
 namespace {
@@ -62,6 +63,11 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   if (!added.checkpoint_options.restore.empty()) seek(added, added.checkpoint_options.restore);
   log(LogLevel::info, added,
       fmt::format("'{}' submitted, needs {}", added.graph.job_name, slots_text(added.least_slots)));
+  if (added.checkpoint_options.enabled()) {
+    for (const std::string& line : replay_warnings(added.graph)) {
+      log(LogLevel::warning, added, line);
+    }
+  }
   return added.id;
 }
 

@@ -73,6 +73,7 @@ Result<ChainedOperator> operator_from(const wire::ChainedOperator& message, std:
   op.stateful = message.stateful();
   op.key_groups = check.number("key groups", message.key_groups(), 0, widest);
   op.captured_hash = message.captured_hash();
+  op.replayable = !message.not_replayable();
   if (!check.ok()) return std::move(check).status();
   return op;
 }
@@ -181,6 +182,7 @@ void to_message(const JobGraph& graph, wire::JobGraph& message) {
       chained.set_stateful(op.stateful);
       chained.set_key_groups(static_cast<std::uint32_t>(op.key_groups));
       chained.set_captured_hash(op.captured_hash);
+      chained.set_not_replayable(!op.replayable);
     }
   }
   for (const JobEdge& edge : graph.edges) {

@@ -14,6 +14,7 @@ namespace {
 
 JobGraph rich_graph() {
   GraphBuilder b = word_count();
+  b.node(1).replayable = false;
   b.node(4).max_parallelism = 16;
   b.node(5).chain_with_upstream = false;
   b.node(5).resource_group = "sinks";
@@ -41,6 +42,7 @@ TEST(GraphMessages, RoundTrip) {
     EXPECT_EQ(back->vertices[i].resource_group, graph.vertices[i].resource_group);
     EXPECT_EQ(back->vertices[i].bounded, graph.vertices[i].bounded);
     EXPECT_EQ(back->vertices[i].name, graph.vertices[i].name);
+    EXPECT_EQ(back->vertices[i].chain[0].replayable, graph.vertices[i].chain[0].replayable);
   }
   ASSERT_EQ(back->edges.size(), graph.edges.size());
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {

@@ -1,0 +1,74 @@
+// The sources of StreamExecutionEnvironment, declared in environment.hpp. Included by
+// data_stream.hpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hummer/data_stream.hpp>
+#include <hummer/text_stream.hpp>
+
+namespace hummer {
+
+template <typename T>
+DataStream<T> StreamExecutionEnvironment::from_source(
+    std::string name, std::shared_ptr<const OperatorFactory> factory, bool bounded,
+    const CapturedValues& captured) {
+  return DataStream<T>(*this, add_node({.name = std::move(name),
+                                        .kind = "source",
+                                        .factory = std::move(factory),
+                                        .bounded = bounded,
+                                        .output_type = type_of<T>().name,
+                                        .captured = captured}));
+}
+
+template <typename T, typename Make>
+  requires std::is_invocable_v<const Make&>
+DataStream<T> StreamExecutionEnvironment::from_source(std::string name, Make make, bool bounded) {
+  return from_source<T>(std::move(name), make_operator_factory([make] {
+                          return std::make_unique<SourceFunctionOperator<T>>(make());
+                        }),
+                        bounded, captured_values(make));
+}
+
+template <typename T>
+DataStream<Stored<T>> StreamExecutionEnvironment::from_collection(std::vector<T> values) {
+  CapturedValues captured;
+  // Encodes them all, which only a comparison is worth.
+  if (is_rebuilt()) captured = encoded_elements(values);
+  auto collection = make_collection<T>(std::move(values));
+  return from_source<Stored<T>>("from_collection", make_operator_factory([collection] {
+                                  return std::make_unique<CollectionSource<Stored<T>>>(collection);
+                                }),
+                                true, captured)
+      .parallelism(1);
+}
+
+template <typename Function, typename TimestampFunction>
+auto StreamExecutionEnvironment::generate(Function function, GeneratorOptions options,
+                                          TimestampFunction timestamp) {
+  using T = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, std::uint64_t>>>;
+  return from_source<T>("generate", make_operator_factory([=] {
+                          return std::make_unique<GeneratorSource<T, Function, TimestampFunction>>(
+                              function, options, timestamp);
+                        }),
+                        options.count.has_value(),
+                        captured_values(function)
+                            .and_also(captured_values(timestamp))
+                            .and_also(encoded_values(options)));
+}
+
+inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
+                                                        FileSourceOptions options) {
+  return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true,
+                                           encoded_values(path)));
+}
+inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
+  return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false,
+                                           encoded_values(address))
+                        .parallelism(1));
+}
+
+}  // namespace hummer
