@@ -2,16 +2,15 @@
 // checkpoint that they belong to; TwoPhaseSinkFunctionOperator runs it.
 //
 //   class Ledger : public TwoPhaseSinkFunction<Booking> {
-//     Answer write(std::span<const Booking> bookings) override { ... }  // into the open
-//     transaction Result<std::string> prepare(std::uint64_t epoch) override { ... }  // durable,
-//     known by a handle Status commit(const std::string& handle) override { ... }  // visible;
-//     twice is as once Status abort_all_but(const std::vector<std::string>& handles) override { ...
-//     }
+//     Answer write(std::span<const Booking> bookings) override;       // into the open transaction
+//     Result<std::string> prepare(std::uint64_t epoch) override;      // durable, has a handle
+//     Status commit(const std::string& handle) override;              // visible
+//     Status abort_all_but(const std::vector<std::string>&) override;
 //   };
 //   bookings.add_sink("ledger", [] { return std::make_unique<Ledger>(); });
 //
-// The calls but for these two are those of TwoPhaseStore (two_phase_store.hpp), which says when
-// they come; the protocol is TwoPhaseCommit (two_phase_commit.hpp).
+// Two calls are its own, below; for the others, and when they come, see TwoPhaseStore
+// (two_phase_store.hpp). The protocol is TwoPhaseCommit (two_phase_commit.hpp).
 //
 //   write   the records and their text are valid during the call only.
 //           done     all of them are taken, into the open transaction
