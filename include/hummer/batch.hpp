@@ -10,6 +10,8 @@
 // between producer and consumer without a call to the allocator.
 // A batch that holds views keeps the buffers they point into (`keep`); text made
 // on the way is copied into the batch's own arena (`copy_text`).
+// Behind a source with splits a batch is of one split (`split`, see source_splits.hpp);
+// that belongs to the handle, and stays within the source's chain.
 //
 // Thread: one at a time; a ring channel hands it over. Cost: all calls O(1) but
 // clear() of non-trivial types, reserve() and copies.
@@ -34,6 +36,10 @@ inline constexpr Timestamp end_of_time = INT64_MAX;
 
 inline constexpr std::uint32_t default_batch_records = 1024;
 
+// Which split a batch is of, by its number in the source's subtask.
+using SplitNumber = std::uint32_t;
+inline constexpr SplitNumber no_split = UINT32_MAX;
+
 class Batch {
  public:
   Batch() = default;
@@ -45,10 +51,12 @@ class Batch {
                      std::uint32_t count);
   Batch(Batch&& other) noexcept
       : storage_(std::exchange(other.storage_, nullptr)),
-        position_(std::exchange(other.position_, 0)) {}
+        position_(std::exchange(other.position_, 0)),
+        split_(std::exchange(other.split_, no_split)) {}
   Batch& operator=(Batch&& other) noexcept {
     std::swap(storage_, other.storage_);
     std::swap(position_, other.position_);
+    std::swap(split_, other.split_);
     return *this;
   }
   ~Batch() {
@@ -65,6 +73,9 @@ class Batch {
   std::uint32_t position() const { return position_; }
   bool finished() const { return position_ >= size(); }
   void advance_to(std::size_t position) { position_ = static_cast<std::uint32_t>(position); }
+
+  SplitNumber split() const { return split_; }
+  void set_split(SplitNumber split) { split_ = split; }
 
   // All values, also those before position(). REQUIRES: T is the batch's type.
   template <typename T>
@@ -135,6 +146,7 @@ class Batch {
 
   Storage* storage_ = nullptr;
   std::uint32_t position_ = 0;
+  SplitNumber split_ = no_split;
 };
 
 // What follows a batch on its way: nothing, or an event of the stream.

@@ -15,8 +15,8 @@
 //              order of those subtasks; of one subtask a whole piece, then the deltas on it, as
 //              they were written. An operator with keyed state gets all of them on every
 //              new subtask and keeps the keys that it owns (owns_key); of any other one the
-//              pieces are dealt out, so that a subtask may get none or several: see
-//              context().restored().
+//              pieces are dealt out, so that a subtask may get none or several (see
+//              context().restored()), unless it takes_all_pieces.
 //   open       once, before any record. A failure fails the job.
 //   process    takes `in` from in.position() on, advances it, emits. An operator with several
 //              inputs overrides process_input instead, which is what the driver calls; inputs
@@ -61,6 +61,10 @@
 // for it has answered `done` and all output before it has gone. An operator that
 // makes watermarks of its own says so (makes_watermarks); it hands them on with
 // out.set_control from process, idle or timer, and those of its input end with it.
+//
+// Splits: a source may name the parts that it reads, such as files or partitions of a log (see
+// source_splits.hpp). Its batches are then of one split each, and so are those of the operators
+// fused behind it, as long as each of these keeps_splits.
 #pragma once
 
 #include <cstdint>
@@ -83,6 +87,7 @@ namespace hummer {
 
 class Executor;
 class Platform;
+class SourceSplits;
 class WakeEvent;
 
 inline constexpr std::size_t default_snapshot_step_bytes = 64 * 1024;
@@ -176,6 +181,9 @@ class OperatorContext {
   std::size_t snapshot_step_bytes() const { return snapshot_step_bytes_; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
+  // Those of the source at the head of this chain; null: it has none, or what stands between does
+  // not keep them.
+  SourceSplits* splits() const { return splits_; }
 
   // Remembers why and answers `failed`: `return context().fail({...});`
   Answer fail(Status status) {
@@ -237,6 +245,7 @@ class OperatorContext {
   bool wrote_delta_ = false;
   std::size_t snapshot_step_bytes_ = default_snapshot_step_bytes;
   bool bounded_ = true;
+  SourceSplits* splits_ = nullptr;
   std::shared_ptr<MemoryAccount> memory_;
   std::string spill_directory_;
   Status failure_;
@@ -277,6 +286,17 @@ class Operator {
   // Whether watermarks of the input end here: see Control above.
   virtual bool makes_watermarks() const { return false; }
 
+  // Whether what `process` puts out is made of its input batch alone, and all of it by the time it
+  // answers `done`: then an output batch is of the split that its input is of.
+  virtual bool keeps_splits() const { return false; }
+
+  // Whether each subtask gets every piece, and keeps of them what is its own, also where its state
+  // is not by key. Asked before restore.
+  virtual bool takes_all_pieces() const { return false; }
+
+  // Whether it waits for others of its group in this process (WatermarkAlignment).
+  virtual bool is_aligned() const { return false; }
+
   // Where the record at in.position() comes from, for failure messages; empty: unknown,
   // and the driver names the record's number.
   virtual std::string describe_position(const Batch&) const { return {}; }
@@ -298,6 +318,8 @@ class SourceOperator : public Operator {
   // Whether, restored, it hands out again all that came behind the snapshot. Asked of one that is
   // neither restored nor opened, when the job is executed; a job with checkpoints warns of false.
   virtual bool replayable() const { return true; }
+  // Whether its batches are of splits, which it names in context().splits().
+  virtual bool has_splits() const { return false; }
   Answer process(Batch&, Output&) final { return Answer::done; }
 };
 

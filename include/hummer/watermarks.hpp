@@ -11,6 +11,9 @@
 // A watermark t says: no record with a time before t will come (one at t may). It
 // follows the batch whose records moved it, at most one per batch.
 //
+// Fused behind a source with splits (hummer/source_splits.hpp), all of this is for each split: one
+// generator, and the watermark is the least of those that count.
+//
 // with_idleness(ms): when no record has come for so long, the input is inactive,
 // and the watermarks of others no longer wait for it.
 //
@@ -18,7 +21,8 @@
 // its group waits, so that windows and joins behind need not keep what the fast ones
 // are ahead. Members are all subtasks in this process that were given (a copy of) the group;
 // those that are inactive or have ended do not count. REQUIRES: inputs that do not come from
-// one task, such as sources of their own: else one that waits could hold back the other.
+// one task, such as sources of their own: else one that waits could hold back the other. (Splits of
+// one source wait by themselves: the source gives records of the others meanwhile.)
 //
 // A generator of your own is copied into each subtask:
 //

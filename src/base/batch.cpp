@@ -78,6 +78,7 @@ bool Batch::make_unique() {
   copy.keep_buffers_of(*this);
   if (storage_->adopted && storage_->type->holds_views) copy.keep(storage_->adopted);
   copy.position_ = position_;
+  copy.split_ = split_;
   *this = std::move(copy);
   return true;
 }
@@ -102,6 +103,7 @@ void Batch::reserve(std::uint32_t capacity) {
 
 void Batch::clear() {
   position_ = 0;
+  split_ = no_split;
   if (storage_ == nullptr) return;
   if (storage_->adopted || !unique()) {
     drop();

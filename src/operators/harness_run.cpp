@@ -50,6 +50,8 @@ void HarnessRun::start(const std::vector<std::string>& pieces) {
   operator_ = test_.factory->make();
   output_ = Output(schedule_.soft_limit);
   operator_->set_context(context_);
+  const auto* source = dynamic_cast<const SourceOperator*>(operator_.get());
+  if (source != nullptr && source->has_splits()) context_.begin_splits();
   operator_->declare(output_);
   seen_.resize(std::max({seen_.size(), output_.port_count(), test_.ports.size()}));
   for (std::size_t port = 0; port < test_.ports.size(); ++port) {
@@ -453,6 +455,7 @@ std::string HarnessRun::run_source() {
     if (stopped()) break;
     const std::vector<std::size_t> sizes(output_.port_count(), 0);
     Answer answer = Answer::failed;
+    if (context_.splits() != nullptr) context_.splits()->settle();
     try {
       answer = source->produce(output_);
       if (answer == Answer::failed) fail(nullptr, context_.failure().message(), false);

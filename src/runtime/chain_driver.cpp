@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include <hummer/source_splits.hpp>
+
 #include "runtime/chain_context.hpp"
 
 namespace hummer {
@@ -37,6 +39,14 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
     relay_ = dynamic_cast<BarrierRelay*>(op.get());
   }
   stage->context->of_source_ = stages_.empty() && source_ != nullptr;
+  if (stage->context->of_source_ && source_->has_splits()) {
+    splits_ = std::make_unique<SourceSplits>(options.subtask, options.parallelism);
+    stage->context->set_splits(splits_.get());
+    stage->keeps_splits = true;
+  } else if (!stages_.empty() && stages_.back()->keeps_splits) {
+    stage->context->set_splits(splits_.get());
+    stage->keeps_splits = op->keeps_splits();
+  }
   stage->op = std::move(op);
   stages_.push_back(std::move(stage));
 }
@@ -207,8 +217,10 @@ Answer ChainDriver::produce() {
   Stage& first = *stages_.front();
   Answer answer = Answer::done;
   if (!source_ended_) {
+    if (splits_ != nullptr) splits_->settle();  // all records are through
     answer = guarded(first, [&] { return source_->produce(first.output); });
     if (answer == Answer::failed) return answer;
+    if (splits_ != nullptr && splits_->changed()) woken_.store(true, std::memory_order_release);
     source_ended_ = answer == Answer::done;
   }
   Control control = first.output.take_control();
@@ -303,6 +315,7 @@ Answer ChainDriver::fail(Status status) {
 // One call of process, and where to go on: its phase is then control or hand_over.
 Answer ChainDriver::call_process(Stage& stage) {
   const int input = &stage == stages_.front().get() ? head_input_ : 0;
+  const SplitNumber split = stage.input.batch.split();
   const Answer answer = guarded(
       stage, [&] { return stage.op->process_input(input, stage.input.batch, stage.output); });
   if (answer == Answer::failed) return answer;
@@ -314,6 +327,7 @@ Answer ChainDriver::call_process(Stage& stage) {
       }
     }
   }
+  if (stage.keeps_splits) stage.output.batch(0).set_split(split);
   if (answer == Answer::done) {
     finish_input(stage);
     stage.forwarded = stage.output.take_control();

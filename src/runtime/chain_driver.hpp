@@ -89,6 +89,8 @@ class ChainDriver {
   // behind the end of the stream, its end() is not called again.
   Status restore(std::size_t stage, std::span<const SnapshotPiece* const> pieces);
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
+  // See Operator.
+  bool takes_all_pieces(std::size_t stage) const { return stages_[stage]->op->takes_all_pieces(); }
   // Called when a barrier has left the last stage, with what every stage wrote, and with the parts
   // that follow.
   void set_on_snapshot(std::function<void(TaskSnapshot)> function) {
@@ -153,7 +155,7 @@ class ChainDriver {
   bool blocked_by_operator() const { return blocked_by_operator_; }
   std::string describe_block() const;
   // An operator other than the source has asked for a call, by OperatorContext::wake(), since the
-  // last time. Any thread.
+  // last time; or the source has said something of its splits. Any thread.
   bool woken() const { return woken_.load(std::memory_order_acquire); }
   bool take_woken() { return woken_.exchange(false, std::memory_order_acq_rel); }
 
@@ -201,6 +203,7 @@ class ChainDriver {
     std::size_t port = 0;         // hand_over: next port
     Control forwarded;            // goes with the output being handed over
     bool output_has_views = false;
+    bool keeps_splits = false;
     bool opened = false;
     bool has_ended = false;  // its end() was called, here or in an earlier run
 
@@ -249,6 +252,7 @@ class ChainDriver {
   Executor* executor_ = nullptr;
   std::vector<std::unique_ptr<Stage>> stages_;
   SourceOperator* source_ = nullptr;
+  std::unique_ptr<SourceSplits> splits_;  // of the source; null: it has none
   BarrierRelay* relay_ = nullptr;
   bool source_ended_ = false;
   int current_ = -1;

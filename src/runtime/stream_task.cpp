@@ -267,6 +267,7 @@ Task<void> StreamTask::run() {
       end_sent = answer == Answer::done;
       ready = answer != Answer::blocked || !chain_->idle();
       if (ready) idle_announced_ = false;
+      ready = ready || chain_->woken();
     }
     if (ready) {
       wake_event_.cancel_wait();

@@ -13,6 +13,7 @@ struct Event {
   std::uint64_t key;
   std::uint64_t number;  // within its key
   std::uint64_t value;
+  Timestamp time;
 };
 // A line of the accounts.
 struct Entry {
@@ -34,86 +35,64 @@ std::uint64_t drawn(const Workload& workload, std::uint64_t split, std::uint64_t
   return mix_bits(workload.seed ^ mix_bits(split * 0x10001 + index * 0x9e3779b9));
 }
 Event event_of(const Workload& workload, std::uint64_t split, std::uint64_t index) {
+  const std::uint64_t number = drawn(workload, split, index);
+  const auto spread = static_cast<std::uint64_t>(workload.out_of_order_ms);
   // In a sum the upper half counts the records.
   return {split + workload.splits * (index % workload.keys_per_split),
-          index / workload.keys_per_split, one_record + drawn(workload, split, index) % 1000};
-}
-std::int64_t earliest_time(const Workload& workload, std::uint64_t index) {
-  return static_cast<std::int64_t>(index) * workload.step_ms;
-}
-std::int64_t time_of(const Workload& workload, std::uint64_t split, std::uint64_t index) {
-  const auto spread = static_cast<std::uint64_t>(workload.out_of_order_ms);
-  return earliest_time(workload, index) +
-         static_cast<std::int64_t>((drawn(workload, split, index) >> 20) % (spread + 1));
+          index / workload.keys_per_split, one_record + number % 1000,
+          static_cast<std::int64_t>(index) * workload.step_ms +
+              static_cast<std::int64_t>((number >> 20) % (spread + 1))};
 }
 
 class SplitSource final : public SourceFunction<Event> {
  public:
   explicit SplitSource(const Workload& workload) : workload_(workload) {}
 
+  bool has_splits() const override { return true; }
   Status open(OperatorContext& context) override {
     context_ = &context;
-    if (context.restored()) return {};
-    for (std::uint64_t split = 0; split < workload_.splits; ++split) {
-      if (split % static_cast<std::uint64_t>(context.parallelism()) ==
-          static_cast<std::uint64_t>(context.subtask())) {
-        positions_.push_back({split, 0});
-      }
+    for (SplitId split = 0; split < workload_.splits; ++split) {
+      if (context.splits()->begin(split)) positions_.try_emplace(split, 0);
     }
     return {};
   }
 
   Answer produce(SourceOutput<Event>& out) override {
+    const auto behind =
+        std::min_element(positions_.begin(), positions_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (behind == positions_.end()) return Answer::done;
+    auto& [split, next] = *behind;
     const std::int64_t passed_ms = context_->wall_time_ms() - workload_.begins_ms;
     const auto bursts = static_cast<std::uint64_t>(
         std::max<std::int64_t>(passed_ms < 0 ? 0 : passed_ms / workload_.pause_ms + 1, 0));
     const std::uint64_t due = std::min(bursts * workload_.burst, workload_.records_per_split);
-    std::uint64_t behind = workload_.records_per_split;
-    for (auto& [split, next] : positions_) {
-      for (; next < due && !out.full(); ++next) {
-        out.emit(event_of(workload_, split, next), time_of(workload_, split, next));
+    if (next < due && out.split(split)) {
+      for (; next < due && !out.full(); ++next) out.emit(event_of(workload_, split, next));
+      if (next == workload_.records_per_split) {
+        out.finish_split(split);
+        positions_.erase(behind);
       }
-      behind = std::min(behind, next);
+      return Answer::more;
     }
-    if (behind == workload_.records_per_split) return Answer::done;
-    // Saying the same again would wake everybody for nothing.
-    if (behind > said_) out.watermark(earliest_time(workload_, behind));
-    said_ = std::max(said_, behind);
-    if (behind < due) return Answer::more;
     const auto next_ms = static_cast<std::int64_t>(bursts) * workload_.pause_ms;
     context_->call_at(context_->now() + std::max<std::int64_t>(next_ms - passed_ms, 1) * 1'000'000);
     return Answer::blocked;
   }
 
-  Status snapshot(ByteWriter& out) override {
-    out.put_value(static_cast<std::uint64_t>(positions_.size()));
-    for (const auto& [split, next] : positions_) {
-      out.put_value(split);
-      out.put_value(next);
-    }
+  Status snapshot_split(SplitId split, ByteWriter& out) override {
+    out.put_value(positions_.at(split));
     return {};
   }
-  Status restore(ByteReader& in) override {
-    std::uint64_t count = 0;
-    bool valid = in.get_value(count);
-    for (std::uint64_t i = 0; valid && i < count; ++i) {
-      Position position;
-      valid = in.get_value(position.split) && in.get_value(position.next);
-      if (valid) positions_.push_back(position);
-    }
-    if (valid) return {};
-    return {ErrorCode::corrupt_record, "the state of a source of splits makes no sense"};
+  Status restore_split(SplitId split, ByteReader& in) override {
+    if (in.get_value(positions_[split])) return {};
+    return {ErrorCode::corrupt_record, "the position of a split makes no sense"};
   }
 
  private:
-  struct Position {
-    std::uint64_t split = 0;
-    std::uint64_t next = 0;
-  };
   const Workload workload_;
   OperatorContext* context_ = nullptr;
-  std::vector<Position> positions_;
-  std::uint64_t said_ = 0;  // the watermark, as an index
+  std::map<SplitId, std::uint64_t> positions_;  // of those that have not ended
 };
 
 // Passes records on; while it is shut only one now and then, so that a barrier finds it anywhere in
@@ -242,7 +221,8 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
                                return std::make_unique<SourceFunctionOperator<Event>>(
                                    std::make_unique<SplitSource>(workload));
                              }),
-                             true, encoded_values(workload.to_text()));
+                             true, encoded_values(workload.to_text()))
+          .assign_timestamps(&Event::time, WatermarkStrategy::bounded(workload.out_of_order_ms));
   const auto windows = events.key_by(&Event::key)
                            .window(SlidingWindows::of(workload.window_ms, workload.slide_ms))
                            .strategy(workload.late_merge != 0 ? WindowStrategy::partial
@@ -266,7 +246,7 @@ ExpectedOutput expected_output(const Workload& workload) {
   for (std::uint64_t split = 0; split < workload.splits; ++split) {
     for (std::uint64_t index = 0; index < workload.records_per_split; ++index) {
       const Event event = event_of(workload, split, index);
-      const std::int64_t time = time_of(workload, split, index);
+      const std::int64_t time = event.time;
       for (std::int64_t start = time / workload.slide_ms * workload.slide_ms;
            start > time - workload.window_ms; start -= workload.slide_ms) {
         expected.windows[{event.key, start, start + workload.window_ms}] += event.value;

@@ -8,14 +8,21 @@
 // With an alignment it answers `blocked` while it is too far ahead of its group, and so holds back
 // its source.
 //
-// State: its watermark. The lowest of the pieces is restored, since a new subtask
-// may be given the input of any old one.
+// Fused behind a source with splits (hummer/source_splits.hpp) it has a generator for each of them,
+// idleness is that of a split, and a split that is too far ahead is refused by the source. Its
+// watermark is the least of the splits that count; it is inactive while none does. Records of no
+// split, which an unaligned checkpoint had in flight, move no watermark.
+//
+// State: its watermark, and that of each split. The lowest of the pieces is restored, since a new
+// subtask may be given the input of any old one; of the splits, each by its own subtask.
 #pragma once
 
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include <hummer/operators/batch_run.hpp>
+#include <hummer/source_splits.hpp>
 #include <hummer/watermarks.hpp>
 
 namespace hummer {
@@ -28,11 +35,22 @@ class AssignTimestampsOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
   bool makes_watermarks() const override { return true; }
+  bool is_aligned() const override { return settings_.alignment.has_value(); }
+  bool takes_all_pieces() const override { return context().splits() != nullptr; }
 
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
     Timestamp time = 0;
-    if (!in.get_value(version) || version != 1 || !in.get_value(time)) {
+    std::uint32_t splits = 0;
+    bool valid = in.get_value(version) && version >= 1 && version <= state_version &&
+                 in.get_value(time) && (version == 1 || in.get_value(splits));
+    for (std::uint32_t i = 0; valid && i < splits; ++i) {
+      SplitId id = 0;
+      Timestamp of_split = 0;
+      valid = in.get_value(id) && in.get_value(of_split);
+      restored_splits_[id] = of_split;
+    }
+    if (!valid) {
       return {ErrorCode::corrupt_record, "the state of assign_timestamps makes no sense"};
     }
     watermark_ = restored_ ? std::min(watermark_, time) : time;
@@ -41,22 +59,29 @@ class AssignTimestampsOperator final : public Operator {
   }
   std::vector<StateDescription> states() override { return {{"watermark", "i64"}}; }
   Status snapshot(ByteWriter& out) override {
-    out.put_value(std::uint8_t{1});
+    out.put_value(state_version);
     out.put_value(watermark_);
+    const SourceSplits* splits = context().splits();
+    out.put_value(static_cast<std::uint32_t>(splits != nullptr ? splits->open().size() : 0));
+    if (splits == nullptr) return {};
+    for (const SplitNumber number : splits->open()) {
+      out.put_value(splits->id(number));
+      out.put_value(splits->watermark(number));
+    }
     return {};
   }
   Status open() override {
-    if (restored_) {
-      if constexpr (requires { settings_.generator.restore(watermark_); }) {
-        settings_.generator.restore(watermark_);
-      }
+    if (restored_) restore_generator(settings_.generator, watermark_);
+    if (settings_.alignment) member_ = settings_.alignment->join();
+    if (SourceSplits* splits = context().splits()) {
+      if (settings_.alignment) splits->align(*settings_.alignment, settings_.ahead_ms);
+      take_new_splits();
+      align(lowest_split());
+      return {};
     }
     last_record_at_ = context().now();
     arm();
-    if (settings_.alignment) {
-      member_ = settings_.alignment->join();
-      settings_.alignment->set(*member_, watermark_);
-    }
+    align(watermark_);
     return {};
   }
   Answer end(Output&) override {
@@ -72,8 +97,12 @@ class AssignTimestampsOperator final : public Operator {
     Batch& target = out.batch();
     if (!target.empty()) return Answer::more;
     HUMMER_ASSERT(in.position() == 0);
+    if (context().splits() != nullptr) {
+      process_split(in, out);
+      return Answer::done;
+    }
     if (too_far_ahead()) return Answer::blocked;
-    stamp_all(in, target);
+    stamp_all(in, target, settings_.generator);
     context().count_records(target.size());
     if (idle_ns() > 0) {
       last_record_at_ = context().now();
@@ -92,7 +121,22 @@ class AssignTimestampsOperator final : public Operator {
     return Answer::done;
   }
 
+  // Also when a split has begun, become idle or ended.
+  Answer idle(Output& out) override {
+    if (SourceSplits* splits = context().splits()) {
+      splits->settle();
+      take_new_splits();
+      follow_splits(out);
+    }
+    return Answer::done;
+  }
+
   Answer timer(std::int64_t now, Output& out) override {
+    if (context().splits() != nullptr) {
+      time_out_splits(now);
+      follow_splits(out);
+      return Answer::done;
+    }
     if (idle_ns() == 0 || inactive_) return Answer::done;
     if (now - last_record_at_ < idle_ns()) {
       arm();
@@ -105,6 +149,96 @@ class AssignTimestampsOperator final : public Operator {
   }
 
  private:
+  static constexpr std::uint8_t state_version = 2;  // 1: without splits
+
+  struct Split {
+    Generator generator;
+    std::int64_t last_record_at = 0;
+    bool timed_out = false;
+  };
+
+  static void restore_generator(Generator& generator, Timestamp watermark) {
+    if constexpr (requires { generator.restore(watermark); }) generator.restore(watermark);
+  }
+
+  void process_split(Batch& in, Output& out) {
+    SourceSplits& splits = *context().splits();
+    take_new_splits();
+    const SplitNumber number = in.split();
+    Batch& target = out.batch();
+    if (number == no_split) {
+      Generator unheard = settings_.generator;
+      stamp_all(in, target, unheard);
+      context().count_records(target.size());
+      return;
+    }
+    Split& split = by_split_[number];
+    stamp_all(in, target, split.generator);
+    context().count_records(target.size());
+    if (idle_ns() > 0) {
+      split.last_record_at = context().now();
+      split.timed_out = false;
+      if (!armed_) arm_splits();
+    }
+    const Timestamp time = split.generator.watermark();
+    if (time > splits.watermark(number)) splits.set_watermark(number, time);
+    follow_splits(out);
+  }
+
+  void take_new_splits() {
+    SourceSplits& splits = *context().splits();
+    if (by_split_.size() == splits.size()) return;
+    while (by_split_.size() < splits.size()) {
+      const auto number = static_cast<SplitNumber>(by_split_.size());
+      by_split_.push_back({settings_.generator, context().now()});
+      const auto found = restored_splits_.find(splits.id(number));
+      if (found == restored_splits_.end()) continue;
+      restore_generator(by_split_.back().generator, found->second);
+      splits.set_watermark(number, found->second);
+    }
+    arm_splits();
+  }
+
+  Timestamp lowest_split() const {
+    const SourceSplits& splits = *context().splits();
+    return splits.lowest([&](SplitNumber number) {
+      return by_split_[number].timed_out ? end_of_time : splits.watermark(number);
+    });
+  }
+
+  void follow_splits(Output& out) {
+    const Timestamp lowest = lowest_split();
+    align(lowest);
+    const bool was_inactive = std::exchange(inactive_, lowest == end_of_time);
+    if (inactive_) {
+      if (!was_inactive) out.set_control(Control::inactive());
+    } else if (lowest > watermark_) {
+      watermark_ = lowest;
+      out.set_control(Control::watermark(lowest));
+    }
+  }
+
+  void time_out_splits(std::int64_t now) {
+    for (const SplitNumber number : context().splits()->open()) {
+      Split& split = by_split_[number];
+      split.timed_out = now - split.last_record_at >= idle_ns();
+    }
+    arm_splits();
+  }
+  // For the split that has waited longest.
+  void arm_splits() {
+    armed_ = false;
+    if (idle_ns() == 0) return;
+    std::int64_t first = 0;
+    for (const SplitNumber number : context().splits()->open()) {
+      const Split& split = by_split_[number];
+      if (split.timed_out || (armed_ && split.last_record_at >= first)) continue;
+      first = split.last_record_at;
+      armed_ = true;
+    }
+    if (armed_) context().call_at(first + idle_ns());
+  }
+
   bool too_far_ahead() const {
     return member_ && watermark_ != no_timestamp &&
            time_before(watermark_, settings_.ahead_ms) > settings_.alignment->lowest();
@@ -122,7 +256,7 @@ class AssignTimestampsOperator final : public Operator {
   }
 
   // The batch itself goes on when nobody else reads it.
-  void stamp_all(Batch& in, Batch& target) {
+  void stamp_all(Batch& in, Batch& target, Generator& generator) {
     times_.resize(in.size());
     {
       RecordInHand in_hand(in);
@@ -130,7 +264,7 @@ class AssignTimestampsOperator final : public Operator {
       for (std::size_t i = 0; i < records.size(); ++i) {
         in_hand.set(i);
         times_[i] = static_cast<Timestamp>(std::invoke(timestamp_of_, records[i]));
-        settings_.generator.record(records[i], times_[i]);
+        generator.record(records[i], times_[i]);
       }
     }
     if (!in.unique()) (void)in.make_unique();
@@ -148,6 +282,9 @@ class AssignTimestampsOperator final : public Operator {
   bool restored_ = false;
   bool inactive_ = false;
   std::int64_t last_record_at_ = 0;
+  std::vector<Split> by_split_;  // by number
+  std::unordered_map<SplitId, Timestamp> restored_splits_;
+  bool armed_ = false;  // with splits: a timer is to come
   std::vector<Timestamp> times_;
 };
 

@@ -24,6 +24,7 @@ class BlockFlatMapOperator final : public Operator {
   explicit BlockFlatMapOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+  bool keeps_splits() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();

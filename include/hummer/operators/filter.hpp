@@ -19,6 +19,7 @@ class FilterOperator final : public Operator {
   explicit FilterOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
+  bool keeps_splits() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();

@@ -19,6 +19,7 @@ class FlatMapOperator final : public Operator {
   explicit FlatMapOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+  bool keeps_splits() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();

@@ -15,6 +15,11 @@
 // With `records_per_second` (of all subtasks together) the source hands on what
 // is due and waits; after a pause it catches up. Without `count` it never ends.
 //
+// With `splits` = n the source is like a log with n partitions (see hummer/source_splits.hpp): the
+// indexes s, s + n, s + 2n, … are split s. Each batch is of one split, that which is furthest
+// behind of those that need not wait for others; so watermarks are made for each split, and a
+// restore at another parallelism deals the splits anew.
+//
 // Snapshot: the index. Cost: without a rate limit one clean loop per batch.
 #pragma once
 
@@ -24,6 +29,7 @@
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/index_ranges.hpp>
 #include <hummer/operators/view_check.hpp>
+#include <hummer/source_splits.hpp>
 
 namespace hummer {
 
@@ -38,6 +44,7 @@ struct GeneratorOptions {
   std::uint32_t watermark_interval = 1024;  // records
   Timestamp out_of_order_ms = 0;
   bool timestamps = true;  // false: watermarks only
+  std::uint32_t splits = 0;
 };
 
 template <StreamType T, typename Function, typename TimestampFunction = NoTimestamps>
@@ -50,6 +57,8 @@ class GeneratorSource final : public SourceOperator {
       : function_(std::move(function)), timestamp_(std::move(timestamp)), options_(options) {}
 
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
+  bool has_splits() const override { return options_.splits != 0; }
+  bool takes_all_pieces() const override { return has_splits(); }
   Status restore(ByteReader& in) override {
     std::uint32_t until = 0;
     if (!in.get_value(until) || until > options_.watermark_interval) {
@@ -72,9 +81,9 @@ class GeneratorSource final : public SourceOperator {
       return {ErrorCode::invalid_argument, "generate: records_per_second must be above 0"};
     }
     if (until_watermark_ == 0) until_watermark_ = options_.watermark_interval;
+    if (has_splits()) return open_splits();
     if (ranges_.restored() || context().restored()) return {};
-    const std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
-    ranges_.add({static_cast<std::uint64_t>(context().subtask()), options_.count.value_or(none),
+    ranges_.add({static_cast<std::uint64_t>(context().subtask()), end_index(),
                  static_cast<std::uint64_t>(context().parallelism())});
     return {};
   }
@@ -84,7 +93,14 @@ class GeneratorSource final : public SourceOperator {
     if (ranges_.empty()) return Answer::done;
     if (out.full()) return Answer::more;
     Batch& target = out.batch();
-    std::uint64_t count = std::min<std::uint64_t>(ranges_.left(), out.soft_limit() - target.size());
+    IndexRange* const split = has_splits() ? next_split(target) : nullptr;
+    if (has_splits() && split == nullptr) {
+      // Nobody says when the others have caught up.
+      context().call_at(context().now() + paused_retry_ns);
+      return Answer::blocked;
+    }
+    std::uint64_t count = std::min<std::uint64_t>(split != nullptr ? split->left() : ranges_.left(),
+                                                  out.soft_limit() - target.size());
     if (timed) count = std::min<std::uint64_t>(count, until_watermark_);
     bool waits = false;
     if (options_.records_per_second) {
@@ -93,10 +109,15 @@ class GeneratorSource final : public SourceOperator {
       count = std::min(count, due);
     }
     const std::size_t used = target.size();
-    for (std::uint64_t left = count; left > 0; ranges_.drop_empty()) {
-      const std::uint64_t run = std::min(left, ranges_.run());
-      fill(ranges_.current(), target, run);
-      left -= run;
+    if (split != nullptr) {
+      fill(*split, target, count);
+      if (split->empty()) context().splits()->finish(split_of(*split));
+    } else {
+      for (std::uint64_t left = count; left > 0; ranges_.drop_empty()) {
+        const std::uint64_t run = std::min(left, ranges_.run());
+        fill(ranges_.current(), target, run);
+        left -= run;
+      }
     }
     if (const Status views = check_new_views<T>(Batch(), target, used); !views.ok()) {
       return context().fail(views);
@@ -110,6 +131,44 @@ class GeneratorSource final : public SourceOperator {
   }
 
  private:
+  static constexpr std::int64_t paused_retry_ns = 1'000'000;
+
+  std::uint64_t end_index() const {
+    return options_.count.value_or(std::numeric_limits<std::uint64_t>::max());
+  }
+
+  // Its indexes have one remainder.
+  SplitId split_of(const IndexRange& range) const { return range.next % options_.splits; }
+
+  Status open_splits() {
+    SourceSplits& splits = *context().splits();
+    if (!ranges_.restored()) {
+      for (SplitId id = 0; id < options_.splits; ++id) {
+        ranges_.add({id, end_index(), options_.splits});
+      }
+    }
+    for (const IndexRange& range : ranges_.all()) {
+      if (range.step != options_.splits) {
+        return {ErrorCode::invalid_configuration,
+                "generate: the snapshot is of " + std::to_string(range.step) +
+                    " splits or subtasks, not of splits = " + std::to_string(options_.splits)};
+      }
+    }
+    ranges_.drop([&](const IndexRange& range) { return !splits.begin(split_of(range)); });
+    return {};
+  }
+
+  // The one whose records this call makes; null: all must wait for others.
+  IndexRange* next_split(Batch& target) {
+    SourceSplits& splits = *context().splits();
+    IndexRange* const split = ranges_.lowest([&](const IndexRange& range) {
+      const SplitId id = split_of(range);
+      return !splits.paused(id) && (target.empty() || target.split() == splits.number(id));
+    });
+    if (split != nullptr) target.set_split(splits.number(split_of(*split)));
+    return split;
+  }
+
   void fill(IndexRange& range, Batch& target, std::uint64_t count) {
     const std::size_t used = target.size();
     target.reserve(static_cast<std::uint32_t>(used + count));

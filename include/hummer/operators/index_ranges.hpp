@@ -39,6 +39,20 @@ class IndexRanges {
     if (!range.empty()) ranges_.push_back(range);
   }
   bool empty() const { return ranges_.empty(); }
+  // Forgets what `is_other` says of a range.
+  template <typename Other>
+  void drop(Other&& is_other) {
+    std::erase_if(ranges_, is_other);
+  }
+  // The range with the lowest next index of those that may go on; null: none may.
+  template <typename MayGoOn>
+  IndexRange* lowest(MayGoOn&& may_go_on) {
+    IndexRange* found = nullptr;
+    for (IndexRange& range : ranges_) {
+      if ((found == nullptr || range.next < found->next) && may_go_on(range)) found = &range;
+    }
+    return found;
+  }
   // The range with the lowest next index. REQUIRES: !empty().
   IndexRange& current() {
     return *std::min_element(ranges_.begin(), ranges_.end(),

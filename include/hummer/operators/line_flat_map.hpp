@@ -24,6 +24,7 @@ class LineFlatMapOperator final : public Operator {
   explicit LineFlatMapOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+  bool keeps_splits() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();
@@ -92,6 +93,7 @@ struct EmitLine {
 class LinesOperator final : public Operator {
  public:
   void declare(Output& out) const override { lines_.declare(out); }
+  bool keeps_splits() const override { return true; }
   Answer process(Batch& in, Output& out) override { return lines_.process(in, out); }
   std::string describe_position(const Batch& in) const override {
     return lines_.describe_position(in);

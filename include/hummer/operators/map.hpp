@@ -22,6 +22,7 @@ class MapOperator final : public Operator {
   explicit MapOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+  bool keeps_splits() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();

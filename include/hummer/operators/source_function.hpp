@@ -20,20 +20,52 @@
 // Checkpoints: write to `snapshot` where the source is, and go on there after `restore`. One that
 // can't, since what it has read is gone (a connection, a sensor), says so: it is not `replayable`,
 // and a job with checkpoints warns that a restart loses records.
+//
+// With splits (see hummer/source_splits.hpp): has_splits answers true, open begins those of this
+// subtask, and each run of records names its split first. A batch is of one split, so out.split(id)
+// refuses another one until the next call; it also refuses one that is too far ahead of its
+// alignment. Begin with another split each time, or with the one that is furthest behind:
+//
+//   Status open(OperatorContext& context) override {
+//     for (SplitId id = 0; id < log_.partitions(); ++id) {
+//       if (context.splits()->begin(id)) ids_.push_back(id);  // from offsets_[id] on
+//     }
+//     return {};
+//   }
+//   Answer produce(SourceOutput<Tick>& out) override {
+//     if (ids_.empty()) return Answer::blocked;
+//     std::rotate(ids_.begin(), ids_.begin() + 1, ids_.end());
+//     for (const SplitId id : ids_) {
+//       if (!log_.has(id, offsets_[id]) || !out.split(id)) continue;
+//       while (!out.full() && log_.has(id, offsets_[id])) out.emit(log_.at(id, offsets_[id]++));
+//       return Answer::more;
+//     }
+//     return Answer::blocked;
+//   }
+//
+// out.finish_split(id): no record of it comes any more; out.idle_split(id): none for a while, so
+// that watermarks need not wait for it. State is by split: snapshot_split writes the position of
+// one that is not finished, and restore_split, before open, reads it where the split is now, also
+// at another parallelism. `begin` answers false for one that was finished before.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/view_check.hpp>
+#include <hummer/source_splits.hpp>
 
 namespace hummer {
 
 template <StreamType T>
 class SourceOutput {
  public:
-  explicit SourceOutput(Output& output)
-      : output_(output), batch_(output.batch()), collector_(batch_, output.soft_limit()) {}
+  explicit SourceOutput(Output& output, SourceSplits* splits = nullptr)
+      : output_(output),
+        batch_(output.batch()),
+        collector_(batch_, output.soft_limit()),
+        splits_(splits) {}
 
   template <typename U>
   void emit(U&& value, Timestamp time = no_timestamp) {
@@ -50,10 +82,32 @@ class SourceOutput {
   // No record before `time` comes after this call.
   void watermark(Timestamp time) { output_.set_control(Control::watermark(time)); }
 
+  // ---- with splits ----
+
+  // The records that follow are of this one. False: not in this call.
+  bool split(SplitId id) {
+    const SplitNumber number = splits_->number(id);
+    if (collector_.size() > 0 && batch_.split() != number) return false;
+    if (splits_->paused(id)) {
+      refused_ = true;
+      return false;
+    }
+    splits_->activate(number);
+    batch_.set_split(number);
+    return true;
+  }
+  void finish_split(SplitId id) { splits_->finish(id); }
+  void idle_split(SplitId id) { splits_->set_idle(id); }
+  bool paused(SplitId id) const { return splits_->paused(id); }
+  // Whether split() has refused one that is paused.
+  bool has_refused() const { return refused_; }
+
  private:
   Output& output_;
   Batch& batch_;
   Collector<T> collector_;
+  SourceSplits* splits_;
+  bool refused_ = false;
 };
 
 template <StreamType T>
@@ -70,6 +124,11 @@ class SourceFunction {
   virtual Status close() { return {}; }
   // See SourceOperator::replayable.
   virtual bool replayable() const { return true; }
+
+  // With splits: instead of snapshot and restore.
+  virtual bool has_splits() const { return false; }
+  virtual Status snapshot_split(SplitId, ByteWriter&) { return {}; }
+  virtual Status restore_split(SplitId, ByteReader&) { return {}; }
 };
 
 template <StreamType T>
@@ -79,28 +138,89 @@ class SourceFunctionOperator final : public SourceOperator {
       : source_(std::move(source)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
-  Status restore(ByteReader& in) override { return source_->restore(in); }
+  bool has_splits() const override { return source_->has_splits(); }
+  bool takes_all_pieces() const override { return has_splits(); }
+  Status restore(ByteReader& in) override {
+    return has_splits() ? restore_splits(in) : source_->restore(in);
+  }
   Status open() override { return source_->open(context()); }
   std::vector<StateDescription> states() override { return source_->states(); }
-  Status snapshot(ByteWriter& out) override { return source_->snapshot(out); }
+  Status snapshot(ByteWriter& out) override {
+    return has_splits() ? snapshot_splits(out) : source_->snapshot(out);
+  }
   Status close() override { return source_->close(); }
   bool replayable() const override { return source_->replayable(); }
 
   Answer produce(Output& out) override {
     if (out.full()) return Answer::more;
     const std::size_t used = out.batch().size();
+    if (used == 0) out.batch().set_split(no_split);
     Answer answer = Answer::failed;
+    bool refused = false;
     {
-      SourceOutput<T> emit(out);
+      SourceOutput<T> emit(out, context().splits());
       answer = source_->produce(emit);
+      refused = emit.has_refused();
     }
     if (const Status views = check_new_views<T>(Batch(), out.batch(), used); !views.ok()) {
       return context().fail(views);
     }
-    return answer;
+    if (!has_splits() || answer == Answer::failed) return answer;
+    const bool gave = out.batch().size() > used;
+    if (gave && out.batch().split() == no_split) {
+      return context().fail({ErrorCode::operator_failed,
+                             "source '" + context().name() +
+                                 "' has splits and gave records of none: call out.split(id) "
+                                 "before out.emit"});
+    }
+    if (!refused || gave || answer == Answer::done) return answer;
+    // Nobody says when the others have caught up.
+    context().call_at(context().now() + paused_retry_ns);
+    return Answer::blocked;
   }
 
  private:
+  static constexpr std::int64_t paused_retry_ns = 1'000'000;
+  static constexpr std::uint8_t state_version = 1;
+
+  Status snapshot_splits(ByteWriter& out) {
+    const SourceSplits& splits = *context().splits();
+    out.put_value(state_version);
+    out.put_value(static_cast<std::uint32_t>(splits.size()));
+    for (SplitNumber number = 0; number < splits.size(); ++number) {
+      const SplitId id = splits.id(number);
+      std::string bytes;
+      ByteWriter position(bytes);
+      if (!splits.is_finished(id)) HUMMER_TRY(source_->snapshot_split(id, position));
+      out.put_value(id);
+      out.put_value(static_cast<std::uint8_t>(splits.is_finished(id)));
+      out.put_text(position.view());
+    }
+    return {};
+  }
+
+  Status restore_splits(ByteReader& in) {
+    SourceSplits& splits = *context().splits();
+    std::uint8_t version = 0;
+    std::uint32_t count = 0;
+    bool valid = in.get_value(version) && version == state_version && in.get_value(count);
+    for (std::uint32_t i = 0; valid && i < count; ++i) {
+      SplitId id = 0;
+      std::uint8_t finished = 0;
+      std::string_view bytes;
+      valid = in.get_value(id) && in.get_value(finished) && in.get_text(bytes);
+      if (!valid || !splits.begin(id)) continue;
+      ByteReader position(bytes);
+      if (finished != 0) {
+        splits.finish(id);
+      } else {
+        HUMMER_TRY(source_->restore_split(id, position));
+      }
+    }
+    if (valid) return {};
+    return {ErrorCode::corrupt_record, "the state of a source with splits makes no sense"};
+  }
+
   std::unique_ptr<SourceFunction<T>> source_;
 };
 

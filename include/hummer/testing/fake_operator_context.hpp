@@ -7,10 +7,12 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include <hummer/operator.hpp>
+#include <hummer/source_splits.hpp>
 
 namespace hummer {
 
@@ -69,6 +71,12 @@ class FakeOperatorContext final : public OperatorContext {
     wrote_delta_ = false;
   }
   bool has_written_delta() const { return wrote_delta_; }
+  // Of a source with splits, or of what stands behind one: those of a new attempt.
+  SourceSplits& begin_splits() {
+    own_splits_ = std::make_unique<SourceSplits>(subtask_, parallelism_);
+    splits_ = own_splits_.get();
+    return *splits_;
+  }
   void set_snapshot_step_bytes(std::size_t bytes) { snapshot_step_bytes_ = bytes; }
 
  private:
@@ -78,6 +86,7 @@ class FakeOperatorContext final : public OperatorContext {
   }
 
   Platform* platform_ = nullptr;
+  std::unique_ptr<SourceSplits> own_splits_;
   std::int64_t now_ = 1'000'000'000;
   std::optional<std::int64_t> timer_;
   std::atomic<int> wakes_{0};

@@ -391,6 +391,12 @@ Status Attempt::deploy(JobFunction function) {
   }
   HUMMER_TRY(guarded("making the job's operators", [&] { return deployment_->start(); }));
   log(fmt::format("running, {} tasks here", deployment_->tasks().size()));
+  // Once for the job.
+  if (message_.task_manager() == 0 && deployment_->aligns_across_task_managers()) {
+    log("inputs with an alignment run on several TaskManagers: those of one TaskManager wait for "
+        "each other only, so the job may get further out of step than it allows",
+        LogLevel::warning);
+  }
   for (const auto& task : deployment_->tasks()) {
     log_task(*task, LogLevel::debug, fmt::format("runs in {}", task->figures().slot));
   }

@@ -1,6 +1,7 @@
 #include "control/task_manager/deployment.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <hummer/operators/union.hpp>
 
@@ -294,6 +295,25 @@ const TypeDescriptor& Deployment::edge_type(int edge_id) const {
   Output declared;
   stream_graph_.nodes[static_cast<std::size_t>(node)].factory->make()->declare(declared);
   return declared.type(static_cast<std::size_t>(edge.from_port));
+}
+
+bool Deployment::aligns_across_task_managers() const {
+  if (execution_graph_.task_managers.size() < 2) return false;
+  std::set<int> task_managers;
+  for (const JobVertex& vertex : job_graph_.vertices) {
+    const bool aligned =
+        std::any_of(vertex.chain.begin(), vertex.chain.end(), [&](const ChainedOperator& chained) {
+          const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(chained.node)];
+          return node.factory->make()->is_aligned();
+        });
+    if (!aligned) continue;
+    for (const ExecutionTask& task : execution_graph_.tasks) {
+      if (task.kind == TaskKind::chain && task.vertex == vertex.id) {
+        task_managers.insert(task.task_manager);
+      }
+    }
+  }
+  return task_managers.size() > 1;
 }
 
 std::unique_ptr<Operator> Deployment::make_network_receiver(const ExecutionTask& execution) {

@@ -134,6 +134,9 @@ class Deployment {
   const std::vector<std::unique_ptr<StreamTask>>& tasks() const { return tasks_; }
   const JobGraph& job_graph() const { return job_graph_; }
   const ExecutionGraph& execution_graph() const { return execution_graph_; }
+  // Inputs that are to stay together (WatermarkAlignment) are on several TaskManagers, whose
+  // members know nothing of each other.
+  bool aligns_across_task_managers() const;
   // Figures so far, summed per vertex; complete once finished.
   JobResult figures() const;
   // Of a vertex's tasks in this process.

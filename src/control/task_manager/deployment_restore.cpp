@@ -26,10 +26,11 @@ Status Deployment::restore_tasks() {
       const ChainedOperator& chained = vertex.chain[stage];
       const auto found = options_.restored->pieces.find(chained.uid);
       if (found == options_.restored->pieces.end()) continue;
+      const bool all = chained.stateful || task->chain().takes_all_pieces(stage);
       std::vector<const SnapshotPiece*> own;
       for (std::size_t i = 0; i < found->second.size(); ++i) {
         const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
-        if (chained.stateful || dealt_here) own.push_back(&found->second[i]);
+        if (all || dealt_here) own.push_back(&found->second[i]);
       }
       HUMMER_TRY(task->chain().restore(stage, own));
     }

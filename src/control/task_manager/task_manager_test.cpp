@@ -13,6 +13,7 @@ constexpr std::uint64_t endless_hash = 2;
 constexpr std::uint64_t failing_hash = 3;
 constexpr std::uint64_t throwing_hash = 4;
 constexpr std::uint64_t fetched_hash = 5;
+constexpr std::uint64_t aligned_hash = 6;
 constexpr AttemptId first{7, 1};
 
 // Built in, but for one that has to be fetched first.
@@ -23,6 +24,7 @@ class TestLibraries final : public JobLibraries {
     built_in_.add(endless_hash, &endless_job);
     built_in_.add(failing_hash, &failing_job);
     built_in_.add(throwing_hash, &throwing_job);
+    built_in_.add(aligned_hash, &aligned_job);
   }
   JobFunction find(std::uint64_t hash) override { return built_in_.find(hash); }
   Result<JobFunction> load(std::uint64_t hash, std::string_view bytes) override {
@@ -224,6 +226,24 @@ TEST_P(TaskManagerTest, AJobRunsAcrossTwo) {
   EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_FINISHED);
   omit(first);
   EXPECT_TRUE(until([&] { return jobs().worker("a").state.attempts().empty(); }));
+}
+
+TEST_P(TaskManagerTest, AnAlignmentThatEndsAtTheProcessIsSaidOnce) {
+  start_two();
+  const auto says_so = [&](const char* id, AttemptId attempt) {
+    const auto log = jobs().worker(id).log[attempt];
+    return std::count_if(log.begin(), log.end(), [](const std::string& line) {
+      return line.find("alignment run on several TaskManagers") != std::string::npos;
+    });
+  };
+  deploy(&aligned_job, aligned_hash, first);
+  ASSERT_TRUE(until_state(first, wire::ATTEMPT_FINISHED));
+  EXPECT_EQ(says_so("a", first) + says_so("b", first), 1);
+  EXPECT_EQ(TestSink::instance().sorted(), spread_output());
+  omit(first);
+  deploy(&spread_job, spread_hash, {8, 1});
+  ASSERT_TRUE(until_state({8, 1}, wire::ATTEMPT_FINISHED));
+  EXPECT_EQ(says_so("a", {8, 1}) + says_so("b", {8, 1}), 0);
 }
 
 TEST_P(TaskManagerTest, AnEdgeUsesTheInterfaceThatItNames) {

@@ -66,6 +66,15 @@ inline JobResult spread_job(StreamExecutionEnvironment& env) {
   return env.execute("spread");
 }
 
+// Its inputs are to stay together.
+inline JobResult aligned_job(StreamExecutionEnvironment& env) {
+  env.generate([](std::uint64_t i) { return i; }, {.count = spread_count})
+      .assign_timestamps([](std::uint64_t i) { return i; },
+                         WatermarkStrategy::ascending().aligned(WatermarkAlignment(), 1'000'000))
+      .for_each([](const std::uint64_t& i) { TestSink::instance().add(2 * i); });
+  return env.execute("aligned");
+}
+
 // Does not end by itself.
 inline JobResult endless_job(StreamExecutionEnvironment& env) {
   env.generate([](std::uint64_t i) { return i; }, {.records_per_second = 10'000})

@@ -1,0 +1,322 @@
+// Sources with splits through whole pipelines: splits that are out of step within a subtask, idle
+// ones, aligned ones, and a restart at another parallelism.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+#include "checkpoints/failing_jobs.hpp"
+#include "pipelines/collected.hpp"
+#include "platform/simulation.hpp"
+
+namespace hummer {
+namespace {
+
+struct Reading {
+  std::uint64_t split;
+  Timestamp time_ms;
+};
+using Row = std::tuple<std::uint64_t, Timestamp, std::uint64_t>;  // split, start, count
+constexpr auto row = [](const auto& result) {
+  return Row(result.key, result.window.start_ms, result.value);
+};
+
+constexpr std::uint64_t records_per_split = 400;
+constexpr std::int64_t step_ms = 10;
+constexpr std::int64_t window_ms = 1'000;
+constexpr std::int64_t apart_ms = 100'000;  // from one split to the next
+
+// Splits of one length that are far apart in event time, eight records of each in turn.
+class OutOfStep final : public SourceFunction<Reading> {
+ public:
+  OutOfStep(std::uint64_t splits, bool names_them) : splits_(splits), names_them_(names_them) {}
+
+  bool has_splits() const override { return names_them_; }
+  Status open(OperatorContext& context) override {
+    for (SplitId id = 0; id < splits_; ++id) {
+      const bool ours = names_them_ ? context.splits()->begin(id)
+                                    : id % static_cast<SplitId>(context.parallelism()) ==
+                                          static_cast<SplitId>(context.subtask());
+      if (ours) positions_.push_back({id, 0});
+    }
+    return {};
+  }
+  Answer produce(SourceOutput<Reading>& out) override {
+    if (positions_.empty()) return Answer::done;
+    auto [id, next] = positions_.front();
+    if (names_them_ && !out.split(id)) return Answer::more;
+    positions_.erase(positions_.begin());
+    for (int i = 0; i < 8 && next < records_per_split && !out.full(); ++i, ++next) {
+      out.emit(Reading{
+          id, static_cast<Timestamp>(id) * apart_ms + static_cast<Timestamp>(next) * step_ms});
+    }
+    if (next < records_per_split) {
+      positions_.push_back({id, next});
+    } else if (names_them_) {
+      out.finish_split(id);
+    }
+    return Answer::more;
+  }
+
+ private:
+  const std::uint64_t splits_;
+  const bool names_them_;
+  std::vector<std::pair<SplitId, std::uint64_t>> positions_;
+};
+
+template <typename Source, typename... Arguments>
+DataStream<Reading> readings(StreamExecutionEnvironment& env, Arguments... arguments) {
+  return env.from_source<Reading>("readings", make_operator_factory([=] {
+                                    return std::make_unique<SourceFunctionOperator<Reading>>(
+                                        std::make_unique<Source>(arguments...));
+                                  }),
+                                  true);
+}
+
+std::vector<Row> all_rows(std::uint64_t splits) {
+  std::vector<Row> rows;
+  for (std::uint64_t split = 0; split < splits; ++split) {
+    for (Timestamp time = 0; time < static_cast<Timestamp>(records_per_split) * step_ms;
+         time += window_ms) {
+      rows.emplace_back(split, static_cast<Timestamp>(split) * apart_ms + time,
+                        window_ms / step_ms);
+    }
+  }
+  return rows;
+}
+
+std::uint64_t late_records(const JobResult& result) {
+  std::uint64_t late = 0;
+  for (const VertexResult& vertex : result.vertices) {
+    for (const OperatorResult& one : vertex.operators) late += one.records_late;
+  }
+  return late;
+}
+
+class Splits : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  EnvironmentOptions options(int parallelism) {
+    EnvironmentOptions options;
+    options.platform = node_.get();
+    options.parallelism = parallelism;
+    options.batch_records = GetParam() % 2 == 0 ? 1024 : 5;
+    return options;
+  }
+  std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
+};
+INSTANTIATE_TEST_SUITE_P(Seeds, Splits, testing::Range<std::uint64_t>(1, 5));
+
+// Between source and assign_timestamps stand operators that keep splits.
+JobResult count_by_split(StreamExecutionEnvironment& env, const DataStream<Reading>& readings,
+                         const Collected<Row>& rows) {
+  readings.filter([](const Reading&) { return true; })
+      .map([](const Reading& reading) { return reading; })
+      .assign_timestamps(&Reading::time_ms, WatermarkStrategy::ascending())
+      .key_by(&Reading::split)
+      .window(TumblingWindows::of(window_ms))
+      .count()
+      .map(row)
+      .for_each(rows.sink());
+  return env.execute("readings by split");
+}
+
+TEST_P(Splits, OutOfStepWithinASubtaskLoseNothing) {
+  for (const int parallelism : {1, 2}) {
+    Collected<Row> rows;
+    StreamExecutionEnvironment env(options(parallelism));
+    const JobResult result = count_by_split(env, readings<OutOfStep>(env, 4, true), rows);
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_EQ(rows.sorted(), all_rows(4));
+    EXPECT_EQ(late_records(result), 0u);
+  }
+}
+
+TEST_P(Splits, WithoutTheirNamesTheSlowerOnesAreLate) {
+  Collected<Row> rows;
+  StreamExecutionEnvironment env(options(1));
+  const JobResult result = count_by_split(env, readings<OutOfStep>(env, 4, false), rows);
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_NE(rows.sorted(), all_rows(4));
+  EXPECT_GT(late_records(result), 0u);
+}
+
+TEST_P(Splits, BehindACutChainASubtasksInputIsOneSplit) {
+  Collected<Row> rows;
+  EnvironmentOptions cut = options(1);
+  cut.chaining = false;
+  StreamExecutionEnvironment env(cut);
+  const JobResult result = count_by_split(env, readings<OutOfStep>(env, 4, true), rows);
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_GT(late_records(result), 0u);
+}
+
+struct Waiting {
+  std::atomic<bool> seen{false};
+  std::atomic<bool> gave_up{false};
+};
+
+// Gives one record of split 1, and no more until somebody has seen a window of split 0.
+class WaitsForAWindow final : public SourceFunction<Reading> {
+ public:
+  WaitsForAWindow(bool says_idle, std::shared_ptr<Waiting> waiting)
+      : says_idle_(says_idle), waiting_(std::move(waiting)) {}
+
+  bool has_splits() const override { return true; }
+  Status open(OperatorContext& context) override {
+    context_ = &context;
+    for (const SplitId id : {0, 1}) (void)context.splits()->begin(id);
+    return {};
+  }
+  Answer produce(SourceOutput<Reading>& out) override {
+    if (waiting_->seen) return Answer::done;
+    if (next_ == 0 && out.split(1)) {
+      out.emit(Reading{1, 0});
+      ++next_;
+      return Answer::more;
+    }
+    if (says_idle_) out.idle_split(1);
+    if (next_ <= 200) {
+      if (out.split(0)) out.emit(Reading{0, next_++ * step_ms});
+    } else if (++calls_ == 500) {
+      waiting_->gave_up = true;
+      return Answer::done;
+    }
+    context_->call_at(context_->now() + 10'000'000);
+    return Answer::blocked;
+  }
+
+ private:
+  const bool says_idle_;
+  const std::shared_ptr<Waiting> waiting_;
+  OperatorContext* context_ = nullptr;
+  Timestamp next_ = 0;
+  int calls_ = 0;
+};
+
+TEST_P(Splits, AnIdleOneHoldsNoWindowBack) {
+  for (const bool says_idle : {true, false}) {
+    for (const std::int64_t idle_ms : {0, 200}) {
+      const auto waiting = std::make_shared<Waiting>();
+      StreamExecutionEnvironment env(options(1));
+      readings<WaitsForAWindow>(env, says_idle, waiting)
+          .assign_timestamps(&Reading::time_ms,
+                             WatermarkStrategy::ascending().with_idleness(idle_ms))
+          .key_by(&Reading::split)
+          .window(TumblingWindows::of(window_ms))
+          .count()
+          .for_each([waiting](const auto& result) {
+            if (result.key == 0) waiting->seen = true;
+          });
+      const JobResult result = env.execute("an idle split");
+      ASSERT_TRUE(result.ok()) << result.status.to_string();
+      EXPECT_EQ(waiting->gave_up, !says_idle && idle_ms == 0);
+    }
+  }
+}
+
+// The second of two splits goes ten times as fast.
+constexpr std::uint64_t paced_records = 20'000;
+constexpr auto paced_time = [](const std::uint64_t& index) {
+  return static_cast<Timestamp>(index % 2 == 0 ? index : 10 * index);
+};
+
+struct Drift {
+  Timestamp latest[2] = {0, 0};
+  Timestamp most = 0;
+  std::uint64_t records = 0;
+
+  void see(std::uint64_t index) {
+    ++records;
+    latest[index % 2] = paced_time(index);
+    const bool slow_one_ended = latest[0] == paced_time(paced_records - 2);
+    if (!slow_one_ended) most = std::max(most, latest[1] - latest[0]);
+  }
+};
+
+TEST_P(Splits, AlignedOnesStayTogether) {
+  constexpr std::int64_t most_ahead_ms = 500;
+  for (const int parallelism : {1, 2}) {
+    for (const bool aligned : {false, true}) {
+      auto watermarks = WatermarkStrategy::ascending();
+      if (aligned) watermarks = watermarks.aligned(WatermarkAlignment(), most_ahead_ms);
+      const auto drift = std::make_shared<Drift>();
+      const EnvironmentOptions settings = options(parallelism);
+      StreamExecutionEnvironment env(settings);
+      env.generate([](std::uint64_t index) { return index; }, {.count = paced_records, .splits = 2})
+          .assign_timestamps(paced_time, watermarks)
+          .for_each([drift](const std::uint64_t& index) { drift->see(index); });
+      const JobResult result = env.execute("two paces");
+      ASSERT_TRUE(result.ok()) << result.status.to_string();
+      EXPECT_EQ(drift->records, paced_records);
+      if (aligned) {
+        // A batch goes out whole.
+        EXPECT_LE(drift->most, most_ahead_ms + 20 * static_cast<Timestamp>(settings.batch_records));
+      } else {
+        EXPECT_GT(drift->most, 100'000);
+      }
+    }
+  }
+}
+
+// Splits that are far apart, each with a pace of its own.
+void build_windows(StreamExecutionEnvironment& env) {
+  env.generate([](std::uint64_t index) { return index; },
+               {.count = 3'000, .records_per_second = 5'000, .splits = 5})
+      .assign_timestamps(
+          [](const std::uint64_t& index) {
+            const std::uint64_t split = index % 5;
+            return static_cast<Timestamp>(split) * apart_ms +
+                   static_cast<Timestamp>(index * (split + 1));
+          },
+          WatermarkStrategy::ascending())
+      .key_by([](const std::uint64_t& index) { return index % 5; })
+      .window(TumblingWindows::of(window_ms))
+      .count()
+      .map(row)
+      .write_file("/out");
+}
+
+TEST_P(Splits, ARestartAtAnotherParallelismGoesOnWithEach) {
+  EnvironmentOptions saving = options(1 + static_cast<int>(GetParam() % 3));
+  saving.checkpoints.directory = "/checkpoints";
+  std::vector<std::string> expected;
+  {
+    const auto other = make_simulated_platform({.seed = GetParam()});
+    EnvironmentOptions whole = saving;
+    whole.platform = other.get();
+    StreamExecutionEnvironment env(whole);
+    build_windows(env);
+    const JobResult result = env.execute("windows");
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    ASSERT_EQ(late_records(result), 0u);
+    expected = visible_lines(other->files(), "/out");
+  }
+  ASSERT_FALSE(expected.empty());
+
+  std::string path;
+  {
+    StreamExecutionEnvironment env(saving);
+    build_windows(env);
+    JobHandle job = env.execute_async("windows");
+    (void)node_->run_until([] { return false; }, node_->now() + milliseconds(250));
+    const Result<std::string> savepoint = job.stop_with_savepoint();
+    ASSERT_TRUE(savepoint.ok()) << savepoint.status().to_string();
+    path = *savepoint;
+    ASSERT_TRUE(job.wait().ok());
+    ASSERT_LT(visible_lines(node_->files(), "/out").size(), expected.size());
+  }
+  EnvironmentOptions next = saving;
+  next.parallelism = 4 - saving.parallelism;
+  if (next.parallelism == saving.parallelism) next.parallelism = 6;  // more than there are splits
+  next.checkpoints.restore = path;
+  StreamExecutionEnvironment env(next);
+  build_windows(env);
+  const JobResult result = env.execute("windows");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(late_records(result), 0u);
+  EXPECT_EQ(visible_lines(node_->files(), "/out"), expected);
+}
+
+}  // namespace
+}  // namespace hummer
