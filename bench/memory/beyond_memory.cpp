@@ -1,11 +1,14 @@
 // beyond_memory: more keyed state than memory (run with and without --memory-limit).
 //
-//   beyond_memory --form count|process|sessions [--keys N] [--rounds N] [--memory-limit SIZE]
+//   beyond_memory --form count|process|sessions|windows|sliding [--keys N] [--rounds N]
+//                 [--memory-limit SIZE]
 //
 // Every key comes once per round, each round in another order without any locality: nothing that a
 // cache likes. `count` is an aggregate (deltas go to disk), `process` reads and writes a state per
-// record, `sessions` a window with a timer, all of which are due at the end. All results are
-// checked. One line of JSON at the end, with the most memory that the process has had.
+// record, `sessions` a window with a timer, all of which are due at the end. `windows` are two
+// tumbling windows one after the other, each with all rounds; `sliding` the same by half a window.
+// All results are checked. One line of JSON at the end, with the most memory that the process has
+// had.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -79,19 +82,29 @@ int main(int argc, char** argv) {
   const std::string form = env.argument_or("form", "count");
   const std::uint64_t keys = std::stoull(env.argument_or("keys", "1000000"));
   const std::uint64_t rounds = std::stoull(env.argument_or("rounds", "2"));
+  const bool sliding = form == "sliding";
+  const bool windows = sliding || form == "windows";
+  const std::uint64_t records = keys * rounds * (windows ? 2 : 1);
   Checksum total;
   const auto time_of_index = [](std::uint64_t index) {
     return static_cast<hummer::Timestamp>(index);
   };
-  const hummer::GeneratorOptions options{.count = keys * rounds, .timestamps = form == "sessions"};
-  const auto generated = form == "sessions" ? env.generate(KeyOfIndex{keys}, options, time_of_index)
-                                            : env.generate(KeyOfIndex{keys}, options);
+  const bool timed = windows || form == "sessions";
+  const hummer::GeneratorOptions options{.count = records, .timestamps = timed};
+  const auto generated = timed ? env.generate(KeyOfIndex{keys}, options, time_of_index)
+                               : env.generate(KeyOfIndex{keys}, options);
   const auto keyed = generated.key_by(hummer::identity);
   const auto of_window = [](const hummer::Windowed<std::uint64_t, std::uint64_t>& one) {
     return Count{one.key, one.value};
   };
+  const auto window_ms = static_cast<std::int64_t>(keys * rounds);
+  const auto of_slices = [&](const auto& grid) {
+    return keyed.window(grid).strategy(hummer::WindowStrategy::repartition).count().map(of_window);
+  };
   const auto counts =
-      form == "process" ? keyed.process(CountInState{.rounds = rounds})
+      sliding             ? of_slices(hummer::SlidingWindows::of(window_ms, window_ms / 2))
+      : windows           ? of_slices(hummer::TumblingWindows::of(window_ms))
+      : form == "process" ? keyed.process(CountInState{.rounds = rounds})
       : form == "sessions"
           ? keyed.window(hummer::SessionWindows::with_gap(INT64_C(1) << 40)).count().map(of_window)
           : keyed.count();
@@ -104,14 +117,21 @@ int main(int argc, char** argv) {
   const hummer::JobResult result = env.execute("beyond_memory");
   if (!result.ok()) return result.exit_code();
   Checksum expected;
-  for (std::uint64_t key = 0; key < keys; ++key) expected.add(mixed(key), rounds);
+  for (std::uint64_t key = 0; key < keys; ++key) {
+    expected.add(mixed(key), rounds);
+    if (windows) expected.add(mixed(key), rounds);
+    if (!sliding) continue;
+    // Between the two, and before and behind them: with an even number of rounds.
+    expected.add(mixed(key), rounds);
+    expected.add(mixed(key), rounds / 2);
+    expected.add(mixed(key), rounds / 2);
+  }
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   std::printf(
       "{\"form\": \"%s\", \"keys\": %llu, \"records\": %llu, \"seconds\": %.3f, \"right\": %s, "
       "\"most_resident_mib\": %ld}\n",
-      form.c_str(), static_cast<unsigned long long>(keys),
-      static_cast<unsigned long long>(keys * rounds), result.seconds,
-      total == expected ? "true" : "false", usage.ru_maxrss / 1024);
+      form.c_str(), static_cast<unsigned long long>(keys), static_cast<unsigned long long>(records),
+      result.seconds, total == expected ? "true" : "false", usage.ru_maxrss / 1024);
   return total == expected ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include <hummer/testing/take_snapshot.hpp>
 
 #include "operators/window_test_parts.hpp"
+#include "operators/with_and_without_memory.hpp"
 
 namespace hummer {
 namespace {
@@ -24,7 +25,7 @@ TEST(SliceWindowOperator, TumblingWindowsFireWhenTheWatermarkReachesTheirEnd) {
   expected.watermark(9);
   expected.record({1, {0, 10}, 5}, 9).record({2, {0, 10}, 7}, 9).record({0, {0, 10}, 3}, 9);
   expected.watermark(10).record({1, {10, 20}, 3}, 19).watermark(20).record({1, {20, 30}, 9}, 29);
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(SliceWindowOperator, AWatermarkThatJumpsFiresEachWindowInOrder) {
@@ -35,7 +36,7 @@ TEST(SliceWindowOperator, AWatermarkThatJumpsFiresEachWindowInOrder) {
   expected.record({1, {-2, 2}, 1}, 1).record({1, {0, 4}, 11}, 3).record({1, {2, 6}, 10}, 5);
   expected.record({1, {999999998, 1000000002}, 100}, 1000000001);
   expected.record({1, {1000000000, 1000000004}, 100}, 1000000003).watermark(end_of_time - 1);
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(SliceWindowOperator, OffsetsAndNegativeTimes) {
@@ -43,21 +44,21 @@ TEST(SliceWindowOperator, OffsetsAndNegativeTimes) {
   harness.record({1, 1}, -8).record({1, 2}, -7).record({1, 4}, 2).record({1, 8}, 3);
   auto expected = harness.output<SumWindow>();
   expected.record({1, {-17, -7}, 1}).record({1, {-7, 3}, 6}).record({1, {3, 13}, 8});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
   OperatorHarness<Sale> other(sums(TumblingWindows::of(10, -3)));
   other.record({1, 1}, -4).record({1, 2}, -3).record({1, 4}, 6).record({1, 8}, 7);
   other.output<SumWindow>()
       .record({1, {-13, -3}, 1})
       .record({1, {-3, 7}, 6})
       .record({1, {7, 17}, 8});
-  expect_ok(other.run());
+  expect_ok_with_and_without_memory(other);
 }
 
 TEST(SliceWindowOperator, RecordsBetweenWindowsBelongToNone) {
   OperatorHarness<Sale> harness(sums(SlidingWindows::of(2, 5)));
   harness.record({1, 1}, 1).record({1, 2}, 2).record({1, 4}, 4).record({1, 8}, 5);
   harness.output<SumWindow>().record({1, {0, 2}, 1}).record({1, {5, 7}, 8});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 // Late for some of its windows, not for the others; and late for all.
@@ -71,7 +72,7 @@ TEST(SliceWindowOperator, LateRecordsCountWhereTheyAreInTime) {
   expected.record({1, {2, 8}, 110}).record({2, {2, 8}, 1}).watermark(8);
   expected.record({1, {4, 10}, 100110}).watermark(11);
   expected.record({1, {6, 12}, 100000});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(SliceWindowOperator, RefinesResultsWithinTheAllowedLateness) {
@@ -94,8 +95,7 @@ TEST(SliceWindowOperator, RefinesResultsWithinTheAllowedLateness) {
       expected.record({2, {0, 20}, 2}).record({3, {0, 20}, 5}).watermark(30);
       expected.record({2, {10, 30}, 9});
     }
-    const HarnessReport report = harness.run();
-    EXPECT_TRUE(report.ok()) << report.text();
+    expect_ok_with_and_without_memory(harness);
   }
 }
 
@@ -115,7 +115,7 @@ TEST(SliceWindowOperator, ManySlicesOfOneBatch) {
       output.record({at.second, {at.first, at.first + 3}, sum}, at.first + 2);
     }
     harness.options().positions_max = 8;
-    expect_ok(harness.run());
+    expect_ok_with_and_without_memory(harness);
   }
 }
 
@@ -124,7 +124,7 @@ TEST(SliceWindowOperator, ProcessingTimeByTheClock) {
       sums(TumblingWindows::of(100'000).in_processing_time()));  // the fake clock says 1,000
   harness.records({{1, 1}, {2, 2}, {1, 4}});
   harness.output<SumWindow>().unordered().record({1, {0, 100'000}, 5}).record({2, {0, 100'000}, 2});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(SliceWindowOperator, ProcessingTimeTimerFiresWhatHasEnded) {
@@ -180,7 +180,7 @@ TEST(SliceWindowOperator, TextAndOwnedAccumulators) {
   expected.record("a@-2 apple").record("a@0 apple a word longer than sixteen bytes");
   expected.record("more than one").record("b@0 bee");
   expected.record("a@2 a word longer than sixteen bytes").record("b@2 bee");
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(SliceWindowOperator, WordsAreTheirOwnKeys) {
@@ -198,7 +198,7 @@ TEST(SliceWindowOperator, WordsAreTheirOwnKeys) {
       .record({"be", {0, 5}, 1})
       .watermark(5)
       .record({"", {5, 10}, 1});
-  expect_ok(harness.run());
+  expect_ok_with_and_without_memory(harness);
 }
 
 TEST(SliceWindowOperator, MistakesAreNamed) {
@@ -226,7 +226,10 @@ TEST(OperatorContext, OwnsTheKeysThatTheExchangeSendsIt) {
   }
 }
 
-TEST(SliceWindowOperator, RestoreTakesTheKeysThatItOwns) {
+class RestoredSlices : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(MemoryLimits, RestoredSlices, testing::Values(0, 1));
+
+TEST_P(RestoredSlices, AreThoseOfTheKeysThatItOwns) {
   using Input = RecordInput<Sale, std::int64_t, ShopOf>;
   using Window = SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>;
   const auto make = [](FakeOperatorContext& context, Output& out) {
@@ -236,7 +239,8 @@ TEST(SliceWindowOperator, RestoreTakesTheKeysThatItOwns) {
     window->declare(out);
     return window;
   };
-  FakeOperatorContext alone;
+  const auto node = make_simulated_platform({.seed = 1});
+  FakeOperatorContext alone({.platform = node.get(), .memory_limit_bytes = GetParam()});
   Output out;
   auto whole = make(alone, out);
   ASSERT_TRUE(whole->open().ok());
@@ -250,7 +254,10 @@ TEST(SliceWindowOperator, RestoreTakesTheKeysThatItOwns) {
   const std::string state = *take_snapshot(*whole);
   std::map<std::int64_t, std::int64_t> seen;
   for (int subtask = 0; subtask < 3; ++subtask) {
-    FakeOperatorContext context({.subtask = subtask, .parallelism = 3});
+    FakeOperatorContext context({.subtask = subtask,
+                                 .parallelism = 3,
+                                 .platform = node.get(),
+                                 .memory_limit_bytes = GetParam()});
     Output part_out;
     auto part = make(context, part_out);
     ByteReader reader(state);
@@ -315,14 +322,19 @@ TEST(SliceWindowOperator, RestoredSubtasksThatWereAheadFireNothingTwice) {
     });
     return all;
   };
-  FakeOperatorContext context;
+  FakeOperatorContext plenty;
   Output out;
-  auto whole = make(context, out);
+  auto whole = make(plenty, out);
   for (int shop = 0; shop < 2; ++shop) sell(*whole, out, shop, 0, 40);
   call(out, [&] { return whole->watermark(40, out); });
   const auto expected = finish(*whole, out);
 
-  for (const bool ahead_first : {false, true}) {
+  const auto node = make_simulated_platform({.seed = 1});
+  for (const int round : {0, 1, 2, 3}) {
+    const bool ahead_first = round % 2 == 1;
+    // With hardly any memory all of it is on disk.
+    FakeOperatorContext context(
+        {.platform = node.get(), .memory_limit_bytes = static_cast<std::size_t>(round / 2)});
     std::vector<std::string> states;
     for (int shop = 0; shop < 2; ++shop) {
       Output part_out;

@@ -118,16 +118,23 @@ Status ColdRun::read_blocks(std::size_t first, std::size_t read_bytes, std::stri
   return {};
 }
 
+std::size_t ColdRun::first_from(std::uint64_t hash) const {
+  return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), hash,
+                                                   [](const Block& block, std::uint64_t wanted) {
+                                                     return block.first_hash < wanted;
+                                                   }) -
+                                  blocks_.begin());
+}
+
+std::size_t ColdRun::block_before(std::uint64_t hash) const {
+  const std::size_t first = first_from(hash);
+  return first == 0 ? 0 : first - 1;
+}
+
 Result<std::size_t> ColdRun::block_before(std::uint64_t hash, std::string_view key) const {
-  const auto lower = [this](std::uint64_t wanted) {
-    return static_cast<std::size_t>(
-        std::lower_bound(blocks_.begin(), blocks_.end(), wanted,
-                         [](const Block& block, std::uint64_t h) { return block.first_hash < h; }) -
-        blocks_.begin());
-  };
   // Many blocks may begin with this hash: of those the last whose first key is not behind `key`.
-  std::size_t first = lower(hash);
-  std::size_t end = hash == UINT64_MAX ? blocks_.size() : lower(hash + 1);
+  std::size_t first = first_from(hash);
+  std::size_t end = hash == UINT64_MAX ? blocks_.size() : first_from(hash + 1);
   std::string space;
   while (first < end) {
     const std::size_t middle = first + (end - first) / 2;
@@ -148,12 +155,8 @@ Result<bool> ColdRun::find(std::uint64_t hash, std::string_view key, std::string
                            ColdEntry& entry) const {
   if (!may_have(hash)) return false;
   // Entries with this hash may begin in the block before the first one that begins with it.
-  auto at = std::lower_bound(
-      blocks_.begin(), blocks_.end(), hash,
-      [](const Block& block, std::uint64_t wanted) { return block.first_hash < wanted; });
-  if (at != blocks_.begin()) --at;
-  for (; at != blocks_.end() && at->first_hash <= hash; ++at) {
-    const auto block = static_cast<std::size_t>(at - blocks_.begin());
+  for (std::size_t block = block_before(hash);
+       block < blocks_.size() && blocks_[block].first_hash <= hash; ++block) {
     HUMMER_TRY(read(block, block + 1, space));
     const std::string_view bytes(space.data(), space.size() - check_bytes);
     for (std::size_t position = 0; position < bytes.size();) {
@@ -198,6 +201,7 @@ Status ColdRunWriter::add(const ColdEntry& entry) {
   buffer_.append(entry.key);
   if (!entry.removed) buffer_.append(entry.value);
   ++run.entries_;
+  run.last_hash_ = entry.hash;
   if (!run.filter_.empty()) {
     run.filter_[filter_word(entry.hash, run.filter_.size())] |= filter_bits(entry.hash);
   }

@@ -44,6 +44,11 @@ class ColdRun {
   // `entries` gets where each one's begin and end within `space`.
   Status read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
                      std::vector<std::pair<std::size_t, std::size_t>>& entries) const;
+  // REQUIRES: there are entries.
+  std::uint64_t first_hash() const { return blocks_.front().first_hash; }
+  std::uint64_t last_hash() const { return last_hash_; }
+  // One before which there is nothing with this hash or a larger one.
+  std::size_t block_before(std::uint64_t hash) const;
   // One before which there is nothing at or behind this place in the order.
   Result<std::size_t> block_before(std::uint64_t hash, std::string_view key) const;
 
@@ -53,6 +58,8 @@ class ColdRun {
   std::uint64_t block_end(std::size_t block) const {
     return block + 1 < blocks_.size() ? blocks_[block + 1].offset : size_bytes_;
   }
+  // The first block that begins with this hash or a larger one.
+  std::size_t first_from(std::uint64_t hash) const;
   Status read(std::size_t first, std::size_t end, std::string& space) const;
 
   std::unique_ptr<ReadableFile> file_;
@@ -60,6 +67,7 @@ class ColdRun {
   std::vector<std::uint64_t> filter_;  // empty: none
   std::uint64_t entries_ = 0;
   std::uint64_t size_bytes_ = 0;
+  std::uint64_t last_hash_ = 0;
   int level_ = 0;
 };
 

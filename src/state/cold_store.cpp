@@ -163,6 +163,85 @@ class ScanFrom final : public ColdScan {
   ColdEntry first_;
 };
 
+// The part of a scan that has one hash.
+class ScanOfHash final : public ColdScan {
+ public:
+  ScanOfHash(std::unique_ptr<ColdScan> scan, std::uint64_t hash)
+      : scan_(std::move(scan)), hash_(hash) {}
+  Result<bool> next() override {
+    for (;;) {
+      Result<bool> found = scan_->next();
+      if (!found.ok() || !*found) return found;
+      if (entry().hash >= hash_) return entry().hash == hash_;
+    }
+  }
+  const ColdEntry& entry() const override { return scan_->entry(); }
+
+ private:
+  std::unique_ptr<ColdScan> scan_;
+  const std::uint64_t hash_;
+};
+
+class MergedScans final : public ColdScan {
+ public:
+  MergedScans(std::vector<std::unique_ptr<ColdScan>> scans, ColdCombine combine)
+      : scans_(std::move(scans)), combine_(std::move(combine)) {
+    for (std::size_t i = 0; i < scans_.size(); ++i) used_.push_back(i);
+  }
+  Result<bool> next() override {
+    for (const std::size_t scan : used_) {
+      const Result<bool> found = scans_[scan]->next();
+      if (!found.ok()) return found.status();
+      if (*found) push(scan);
+    }
+    used_.clear();
+    if (waiting_.empty()) return false;
+    entry_ = scans_[pop()]->entry();
+    if (waiting_.empty() || !same_key(first(), entry_)) return true;
+    together_ = entry_.value;
+    while (!waiting_.empty() && same_key(first(), entry_)) {
+      both_.clear();
+      if (!combine_(together_, first().value, both_)) {
+        return Status(ErrorCode::corrupt_record, "two values of a key cannot be put together");
+      }
+      together_.swap(both_);
+      (void)pop();
+    }
+    entry_.value = together_;
+    return true;
+  }
+  const ColdEntry& entry() const override { return entry_; }
+
+ private:
+  const ColdEntry& first() const { return scans_[waiting_.front()]->entry(); }
+  // The heap's order: the least key comes first, of equal ones that of the first scan.
+  auto later() const {
+    return [this](std::size_t a, std::size_t b) {
+      const ColdEntry& of_a = scans_[a]->entry();
+      const ColdEntry& of_b = scans_[b]->entry();
+      return before(of_b, of_a) || (b < a && same_key(of_a, of_b));
+    };
+  }
+  void push(std::size_t scan) {
+    waiting_.push_back(scan);
+    std::push_heap(waiting_.begin(), waiting_.end(), later());
+  }
+  std::size_t pop() {
+    std::pop_heap(waiting_.begin(), waiting_.end(), later());
+    used_.push_back(waiting_.back());
+    waiting_.pop_back();
+    return used_.back();
+  }
+
+  const std::vector<std::unique_ptr<ColdScan>> scans_;
+  const ColdCombine combine_;
+  std::vector<std::size_t> waiting_;  // a heap of those that have an entry
+  std::vector<std::size_t> used_;     // those whose entry went out
+  ColdEntry entry_;
+  std::string together_;
+  std::string both_;
+};
+
 class RunStore final : public ColdStore {
  public:
   // `account` may be null.
@@ -216,13 +295,36 @@ class RunStore final : public ColdStore {
   std::unique_ptr<ColdScan> scan() override {
     return std::make_unique<MergingScan>(runs_, options_, name_, false);
   }
+  std::unique_ptr<ColdScan> scan_hash(std::uint64_t hash, std::size_t read_bytes_at_once) override {
+    std::vector<RunCursor> cursors;
+    for (const Run& run : runs_) {
+      if (run->last_hash() < hash || run->first_hash() > hash) continue;
+      cursors.emplace_back(run, run->block_before(hash), read_bytes_at_once);
+    }
+    return std::make_unique<ScanOfHash>(
+        std::make_unique<MergingScan>(std::move(cursors), options_, name_, false), hash);
+  }
   void clear() override {
     runs_.clear();
+    tell_account();
+  }
+  void drop_before(std::uint64_t hash) override {
+    first_hash_ = hash;
+    std::erase_if(runs_, [&](const Run& run) { return run->last_hash() < hash; });
+    tell_account();
+  }
+  void absorb(ColdStore& other) override {
+    auto& store = static_cast<RunStore&>(other);
+    runs_.insert(runs_.end(), store.runs_.begin(), store.runs_.end());
+    std::stable_sort(runs_.begin(), runs_.end(),
+                     [](const Run& a, const Run& b) { return a->level() > b->level(); });
+    store.clear();
     tell_account();
   }
   Result<std::unique_ptr<ColdScan>> scan_from(std::uint64_t hash, std::string_view key) override {
     std::vector<RunCursor> cursors;
     for (const Run& run : runs_) {
+      if (run->last_hash() < hash) continue;
       const Result<std::size_t> first = run->block_before(hash, key);
       if (!first.ok()) return named(first.status());
       cursors.emplace_back(run, *first, read_bytes_of_held);
@@ -265,13 +367,17 @@ class RunStore final : public ColdStore {
       const std::vector<Run> merged(first, runs_.end());
       std::uint64_t entries = 0;
       for (const Run& run : merged) entries += run->entries();
-      MergingScan scan(merged, options_, name_, first != runs_.begin());
+      std::vector<RunCursor> cursors;
+      for (const Run& run : merged) {
+        cursors.emplace_back(run, run->block_before(first_hash_), read_bytes);
+      }
+      MergingScan scan(std::move(cursors), options_, name_, first != runs_.begin());
       HUMMER_TRY(begin(level + 1, entries));
       for (;;) {
         const Result<bool> got = scan.next();
         if (!got.ok()) return got.status();
         if (!*got) break;
-        HUMMER_TRY(add(scan.entry()));
+        if (scan.entry().hash >= first_hash_) HUMMER_TRY(add(scan.entry()));
       }
       Result<Run> run = finish();
       if (!run.ok()) return run.status();
@@ -287,12 +393,18 @@ class RunStore final : public ColdStore {
   const std::string directory_;
   const std::string name_;
   const ColdStoreOptions options_;
-  std::vector<Run> runs_;  // oldest first
+  std::vector<Run> runs_;         // oldest first
+  std::uint64_t first_hash_ = 0;  // nobody asks for what comes before it
   std::optional<ColdRunWriter> writer_;
   std::string space_;
 };
 
 }  // namespace
+
+std::unique_ptr<ColdScan> merge_scans(std::vector<std::unique_ptr<ColdScan>> scans,
+                                      ColdCombine combine) {
+  return std::make_unique<MergedScans>(std::move(scans), std::move(combine));
+}
 
 std::unique_ptr<ColdStore> make_cold_store(OperatorContext& context, ColdStoreOptions options) {
   return std::make_unique<RunStore>(context.platform(), context.memory(), context.spill_directory(),

@@ -123,6 +123,90 @@ TEST_F(ColdStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
   EXPECT_LT(store->disk_bytes(), 400u);
 }
 
+// As time goes on: each run is of a few hashes, which are done with one after the other.
+TEST_F(ColdStoreTest, WhatIsDroppedIsNotMergedAnyMoreAndItsRunsGo) {
+  const auto concatenated = [](std::string_view older, std::string_view newer, std::string& both) {
+    both.assign(older).append(",").append(newer);
+    return true;
+  };
+  Random random(17);
+  const auto store = make_cold_store(context_, {.combine = concatenated, .is_dead = {}});
+  Model model;
+  for (std::uint64_t first = 0; first < 100; ++first) {
+    Model run;
+    for (int i = 0; i < 400; ++i) {
+      run[{first + random.below(4), "key " + std::to_string(random.below(500))}] =
+          std::to_string(first);
+    }
+    ASSERT_TRUE(put(*store, run).ok());
+    for (const auto& [key, value] : run) {
+      std::optional<std::string>& together = model[key];
+      together = together ? *together + "," + *value : *value;
+    }
+    for (std::uint64_t hash = first; hash < first + 5; ++hash) {
+      const Model part(model.lower_bound({hash, ""}), model.lower_bound({hash + 1, ""}));
+      ASSERT_EQ(all_of(*store->scan_hash(hash, 4096)), all_of(part)) << hash << " at " << first;
+    }
+    store->drop_before(first + 1);
+    model.erase(model.begin(), model.lower_bound({first + 1, ""}));
+    EXPECT_LT(store->disk_bytes(), 200'000u);
+  }
+  store->drop_before(200);
+  EXPECT_TRUE(store->empty());
+  EXPECT_EQ(store->disk_bytes(), 0u);
+}
+
+TEST_F(ColdStoreTest, OneThatIsAbsorbedIsThereAsIfItHadBeenPut) {
+  Random random(19);
+  const auto one = make_cold_store(context_, {});
+  const auto other = make_cold_store(context_, {});
+  Model model;
+  for (int round = 0; round < 9; ++round) {
+    for (ColdStore* const store : {one.get(), other.get()}) {
+      Model run;
+      for (const auto& [key, value] : draw_run(random, 200, false)) {
+        const std::string name = (store == one.get() ? "one " : "other ") + key.second;
+        run[{hash_of(name), name}] = value;
+      }
+      ASSERT_TRUE(put(*store, run).ok());
+      for (const auto& [key, value] : run) model[key] = value;
+    }
+  }
+  one->absorb(*other);
+  EXPECT_TRUE(other->empty());
+  EXPECT_EQ(all_of(*one->scan()), all_of(model));
+  for (int round = 0; round < 5; ++round) {
+    const Model run = draw_run(random, 200, false);
+    ASSERT_TRUE(put(*one, run).ok());
+    for (const auto& [key, value] : run) model[key] = value;
+  }
+  EXPECT_EQ(all_of(*one->scan()), all_of(model));
+}
+
+TEST_F(ColdStoreTest, ScansAreMergedInOrderAndCombinedInTheirs) {
+  Random random(23);
+  for (std::size_t count : {0, 1, 2, 7, 60}) {
+    Model model;
+    std::vector<std::unique_ptr<ColdScan>> scans;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto store = make_cold_store(context_, {});
+      const Model run = draw_run(random, random.below(300), false);
+      ASSERT_TRUE(put(*store, run).ok());
+      scans.push_back(store->scan());
+      for (const auto& [key, value] : run) {
+        std::optional<std::string>& together = model[key];
+        together = together ? *together + "," + *value : *value;
+      }
+    }
+    const auto merged = merge_scans(
+        std::move(scans), [](std::string_view older, std::string_view newer, std::string& both) {
+          both.assign(older).append(",").append(newer);
+          return true;
+        });
+    EXPECT_EQ(all_of(*merged), all_of(model)) << count;
+  }
+}
+
 TEST_F(ColdStoreTest, AScanGoesOnOverWhatWasThere) {
   const auto store = make_cold_store(context_, {});
   ASSERT_TRUE(put(*store, {{{1, "a"}, "1"}, {{2, "b"}, "2"}}).ok());

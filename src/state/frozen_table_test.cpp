@@ -235,6 +235,7 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
         std::string more;
         ByteWriter step(more);
         done = slices.write_frozen(step, random() % 100 * 1000 + 1);
+        if (done) step.put_value(Slices::end_of_sections);
         piece += step.view();
       }
       if (!delta) {

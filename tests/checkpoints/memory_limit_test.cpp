@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <hummer/hummer.hpp>
+#include <map>
 
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
@@ -93,6 +94,56 @@ JobResult run_timed_job(EnvironmentOptions options, PlannedFailures& failures) {
   return env.execute("keys that wait");
 }
 
+// Tumbling and sliding windows, folded ahead of the exchange and behind it; and windows with
+// records that are late within what is allowed.
+JobResult run_windows_job(EnvironmentOptions options, PlannedFailures& failures) {
+  StreamExecutionEnvironment env(std::move(options));
+  const auto key_of_index = [](Index i) { return i * i % key_count; };
+  const GeneratorOptions in_time{.count = record_count, .records_per_second = 10'000.0};
+  const auto fail = [&failures](std::string_view line) {
+    failures.maybe_throw();
+    return std::string(line);
+  };
+  const auto to_text = [](const Windowed<Index, Index>& one) {
+    return std::to_string(one.key) + " " + std::to_string(one.window.start_ms) + " " +
+           std::to_string(one.window.end_ms) + " " + std::to_string(one.value);
+  };
+  const auto keys =
+      env.generate(key_of_index, in_time, [](Index i) { return static_cast<Timestamp>(i); })
+          .key_by(identity);
+  keys.window(TumblingWindows::of(900))
+      .strategy(WindowStrategy::repartition)
+      .count()
+      .map(to_text)
+      .map(fail)
+      .write_file("/tumbling");
+  keys.window(SlidingWindows::of(600, 200))
+      .strategy(WindowStrategy::partial)
+      .count()
+      .map(to_text)
+      .write_file("/sliding");
+  env.generate(key_of_index, in_time,
+               [](Index i) { return static_cast<Timestamp>(i % 50 == 0 ? i - i % 300 : i); })
+      .key_by(identity)
+      .window(TumblingWindows::of(200))
+      .allowed_lateness(500)
+      .count()
+      .map(to_text)
+      .write_file("/refined");
+  return env.execute("windows");
+}
+
+// The last result of each key and window, which is the largest count.
+std::map<std::string, Index> refined_counts(SimulatedPlatform& node) {
+  std::map<std::string, Index> last;
+  for (const std::string& line : visible_lines(node.files(), "/refined")) {
+    const std::size_t space = line.rfind(' ');
+    Index& count = last[line.substr(0, space)];
+    count = std::max<Index>(count, std::stoull(line.substr(space)));
+  }
+  return last;
+}
+
 std::vector<std::string> everything(SimulatedPlatform& node) {
   return visible_lines_of(node.files(), {"/seen", "/counts", "/running"});
 }
@@ -156,24 +207,34 @@ TEST_P(MemoryLimit, WindowsAndTimersWaitOnDisk) {
   EXPECT_EQ(lines(*limited), lines(*free));
 }
 
-TEST(MemoryLimitFailures, AWindowThatHasNoRoomFailsByName) {
-  auto node = make_simulated_platform({.seed = 1});
-  EnvironmentOptions options = options_of(*node, 1);
-  options.memory_limit_bytes = 200'000;
-  StreamExecutionEnvironment env(options);
-  env.generate([](Index i) { return i; }, {.count = 100'000},
-               [](Index i) { return static_cast<Timestamp>(i / 1000); })
-      .key_by(identity)
-      .window(TumblingWindows::of(60'000))
-      .strategy(WindowStrategy::repartition)
-      .count()
-      .map([](const auto& one) { return one.value; })
-      .write_file("/windows");
-  const JobResult result = env.execute("window");
-  EXPECT_EQ(result.status.code(), ErrorCode::limit_exceeded) << result.status.to_string();
-  EXPECT_NE(result.status.message().find("--memory-limit"), std::string::npos)
-      << result.status.message();
-  EXPECT_NE(result.status.message().find("window"), std::string::npos) << result.status.message();
+TEST_P(MemoryLimit, SlicesOfWindowsGoToDisk) {
+  PlannedFailures none;
+  const auto lines = [](SimulatedPlatform& node) {
+    return visible_lines_of(node.files(), {"/tumbling", "/sliding"});
+  };
+  auto free = make_simulated_platform({.seed = GetParam()});
+  ASSERT_TRUE(run_windows_job(options_of(*free, 2), none).ok());
+  auto limited = make_simulated_platform({.seed = 100 + GetParam()});
+  EnvironmentOptions options = options_of(*limited, 1);
+  options.memory_limit_bytes = hardly_any;
+  options.checkpoints.keep_at_end = true;
+  PlannedFailures failures;
+  failures.every = 700;
+  failures.left = 1;
+  ASSERT_FALSE(run_windows_job(options, failures).ok());
+  // The second half of the run: more subtasks, another limit, and failures of its own.
+  options.parallelism = 3;
+  options.memory_limit_bytes = 3 * hardly_any;
+  options.checkpoints.restore = "latest";
+  options.restart = RestartStrategy::fixed_delay(20, 5);
+  failures.every = 600;
+  failures.left = 2;
+  const JobResult result = run_windows_job(options, failures);
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(lines(*limited), lines(*free));
+  EXPECT_EQ(refined_counts(*limited), refined_counts(*free));
+  EXPECT_GT(refined_counts(*free).size(), 1000u);
+  EXPECT_TRUE(limited->files().list_directory("/spill")->empty());
 }
 
 // 8 MiB for the receiver of one channel; whether there is room is known before the job runs.

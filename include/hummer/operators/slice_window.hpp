@@ -11,6 +11,13 @@
 // that changed. Later ones are dropped and counted; LateRecordsOperator has taken most of
 // them out before.
 //
+// With a limit to memory what has no room goes to disk (spilling_slices.hpp), and a window that has
+// something there goes out as one merged scan of its slices, in memory that does not grow with the
+// number of keys. A sliding window is then read from all its slices, each time: size / slide times
+// what a tumbling one reads. So is one whose merge would have no room. A batch with late records,
+// within the lateness, looks their keys up, or reads the windows that they change where they are
+// many.
+//
 // In processing time windows end by the clock: those that it has passed go out
 // by a timer. At the end of the stream all go out.
 //
@@ -22,9 +29,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <hummer/operators/slice_runs.hpp>
+#include <hummer/operators/spilling_slices.hpp>
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
@@ -36,8 +46,8 @@ namespace hummer {
 template <typename Input, typename K, typename Aggregate, typename Finish>
 class SliceWindowOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
-  using Table = AccumulatorTable<K, Accumulator>;
-  using Slices = SliceTables<K, Accumulator>;
+  using Slices = SpillingSlices<K, Aggregate>;
+  using Table = typename Slices::Table;
   using Out = typename Finish::Output;
 
  public:
@@ -51,11 +61,11 @@ class SliceWindowOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   Status open() override {
-    memory_.open(context().memory(), false);
-    take_restored();
-    const Status status = grid_.check();
-    if (status.ok() && processing_time()) arm();
-    return status;
+    open_state();
+    HUMMER_TRY(grid_.check());
+    HUMMER_TRY(take_restored());
+    if (processing_time()) arm();
+    return {};
   }
 
   Answer process(Batch& in, Output& out) override {
@@ -80,7 +90,7 @@ class SliceWindowOperator final : public Operator {
       in_hand.set(in.size());
     }
     if (memory_.limited()) {
-      if (Status status = memory_.set(slices_.memory_bytes()); !status.ok()) {
+      if (Status status = keep_within_share(); !status.ok()) {
         return context().fail(std::move(status));
       }
     }
@@ -118,23 +128,31 @@ class SliceWindowOperator final : public Operator {
     for (auto& [time, all] : ahead_) {
       for (Slices& each : all) {
         out.put_value(time);
-        each.write_whole(out);
+        HUMMER_TRY(each.write_whole(out));
       }
     }
     out.put(slices.view().data(), slices.size());
     return {};
   }
   Answer snapshot_rest(ByteWriter& out) override {
-    return slices_.write_frozen(out, context().snapshot_step_bytes()) ? Answer::done : Answer::more;
+    const Result<bool> written = slices_.write_frozen(out, context().snapshot_step_bytes());
+    if (!written.ok()) return context().fail(written.status());
+    return *written ? Answer::done : Answer::more;
   }
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
     std::uint8_t delta = 0;
     Timestamp time = 0;
     std::uint32_t ahead = 0;
-    bool valid = in.get_value(version) && version == snapshot_version && in.get_value(delta) &&
-                 in.get_value(time) && in.get_value(ahead) && (delta == 0 || !restored_.empty());
-    if (valid && delta == 0) restored_.emplace_back();
+    bool valid = in.get_value(version) &&
+                 (version == snapshot_version || version == version_of_one_section) &&
+                 in.get_value(delta) && in.get_value(time) && in.get_value(ahead) &&
+                 (delta == 0 || !restored_.empty());
+    if (valid && delta == 0) {
+      open_state();
+      HUMMER_TRY(make_room_for_restored());
+      restored_.emplace_back().slices.open(context(), aggregate_);
+    }
     if (valid) {
       Restored& subtask = restored_.back();
       subtask.watermark = time;
@@ -142,6 +160,7 @@ class SliceWindowOperator final : public Operator {
       for (; valid && ahead > 0; --ahead) {
         Timestamp of_slices = 0;
         Slices slices;
+        slices.open(context(), aggregate_);
         valid = in.get_value(of_slices) && restore_into(slices, false, in);
         if (valid) subtask.ahead.emplace_back(of_slices, std::move(slices));
       }
@@ -152,7 +171,8 @@ class SliceWindowOperator final : public Operator {
   }
 
  private:
-  static constexpr std::uint8_t snapshot_version = 3;
+  static constexpr std::uint8_t snapshot_version = 4;
+  static constexpr std::uint8_t version_of_one_section = 3;  // at most, per slice; read alike
 
   bool processing_time() const { return grid_.domain == TimeDomain::processing; }
 
@@ -163,11 +183,16 @@ class SliceWindowOperator final : public Operator {
     std::vector<std::pair<Timestamp, Slices>> ahead;
   };
   bool restore_into(Slices& slices, bool delta, ByteReader& in) {
-    return slices.restore(
+    return slices.tables().restore(
         in, delta, [&](const K& key) { return context().owns_key(key); }, aggregate_);
   }
-  void take_restored() {
-    if (restored_.empty()) return;
+  void open_state() {
+    memory_.open(context().memory(), true);
+    slices_.open(context(), aggregate_);
+  }
+  Status take_restored() {
+    if (restored_.empty()) return {};
+    HUMMER_TRY(make_room_for_restored());
     watermark_ = end_of_time;
     for (const Restored& subtask : restored_) watermark_ = std::min(watermark_, subtask.watermark);
     for (Restored& subtask : restored_) {
@@ -175,10 +200,38 @@ class SliceWindowOperator final : public Operator {
       for (auto& [time, slices] : subtask.ahead) place(time, std::move(slices));
     }
     restored_.clear();
+    return memory_.limited() ? keep_within_share() : Status();
+  }
+  // Where there is too much of it, all goes to disk. Between two subtasks' pieces: a delta, which
+  // replaces what came before it, needs tables.
+  Status make_room_for_restored() {
+    if (!memory_.limited()) return {};
+    std::size_t bytes = 0;
+    const auto each = [&](auto&& visit) -> Status {
+      for (Restored& subtask : restored_) {
+        HUMMER_TRY(visit(subtask.slices));
+        for (auto& ahead : subtask.ahead) HUMMER_TRY(visit(ahead.second));
+      }
+      return {};
+    };
+    HUMMER_TRY(each([&](Slices& slices) {
+      slices.tables().settle(aggregate_);
+      bytes += slices.memory_bytes();
+      return Status();
+    }));
+    if (bytes > memory_.share_bytes()) {
+      bytes = 0;
+      HUMMER_TRY(each([&](Slices& slices) {
+        Status status = slices.spill_all();
+        bytes += slices.memory_bytes();
+        return status;
+      }));
+    }
+    return memory_.set(bytes);
   }
   // Slices of a subtask whose watermark was at `time`.
   void place(Timestamp time, Slices slices) {
-    slices.settle(aggregate_);
+    slices.tables().settle(aggregate_);
     if (slices.empty()) return;
     if (time > watermark_ && !processing_time()) {
       ahead_[time].push_back(std::move(slices));
@@ -186,11 +239,31 @@ class SliceWindowOperator final : public Operator {
       join(slices);
     }
   }
-  void join(const Slices& slices) {
-    for (const auto& [slice, table] : slices.all()) {
-      merge_tables(slices_.at(slice, table->size(), aggregate_), *table, aggregate_);
-    }
+  void join(Slices& slices) {
+    slices_.absorb(slices);
     sliding_.forget();
+  }
+
+  // REQUIRES: a limit to memory.
+  Status keep_within_share() {
+    const std::size_t share = memory_.share_bytes();
+    std::size_t ahead = 0;
+    for (const auto& [time, all] : ahead_) {
+      for (const Slices& each : all) ahead += each.memory_bytes();
+    }
+    if (slices_.memory_bytes() + ahead + sliding_.memory_bytes() > share) sliding_.forget();
+    const std::size_t beside = ahead + sliding_.memory_bytes();
+    HUMMER_TRY(slices_.keep_within(share - std::min(share, beside)));
+    return memory_.set(slices_.memory_bytes() + beside);
+  }
+  // Whether the window has to be read in order of its keys' hashes, or can't be merged in memory.
+  bool is_beyond_memory(const TimeWindow& window) const {
+    if (!memory_.limited()) return false;
+    if (slices_.has_spilled(window.start_ms, window.end_ms)) return true;
+    return !grid_.is_tumbling() &&
+           slices_.memory_bytes() +
+                   sliding_.needed_bytes(slices_.tables(), window.start_ms, window.end_ms) >
+               memory_.share_bytes();
   }
 
   // Windows up to here have gone out.
@@ -204,11 +277,11 @@ class SliceWindowOperator final : public Operator {
       return;
     }
     const auto add = [&](Table& table) { fold(table, in, run, in_hand); };
-    add(slices_.at(run.slice, run.count, aggregate_));
+    add(slices_.tables().at(run.slice, run.count, aggregate_));
     const bool some_have_fired =
         time_after(grid_.first_start(run.slice), grid_.size_ms) <= fired_until();
     if (!some_have_fired) return;
-    if (!grid_.is_tumbling()) sliding_.late(slices_, run.slice, add);
+    if (!grid_.is_tumbling()) sliding_.late(slices_.tables(), run.slice, add);
     if (lateness_ms_ > 0) mark(in, run);
   }
 
@@ -249,7 +322,7 @@ class SliceWindowOperator final : public Operator {
     while (!ahead_.empty() && ahead_.begin()->first <= time) {
       const Answer answer = advance_to(ahead_.begin()->first, out);
       if (answer != Answer::done) return answer;
-      for (const auto& slices : ahead_.begin()->second) join(slices);
+      for (Slices& slices : ahead_.begin()->second) join(slices);
       ahead_.erase(ahead_.begin());
     }
     return advance_to(time, out);
@@ -259,9 +332,10 @@ class SliceWindowOperator final : public Operator {
       if (const Answer answer = refine(out); answer != Answer::done) return answer;
     }
     for (;;) {
-      if (result_ == nullptr && !next_window(time)) break;
+      if (result_ == nullptr && !scan_ && !next_window(time)) break;
       if (const Answer answer = emit(out); answer != Answer::done) return answer;
       result_ = nullptr;
+      scan_.reset();
       fired_until_ = window_.end_ms;
       drop_done();
     }
@@ -270,23 +344,28 @@ class SliceWindowOperator final : public Operator {
     return Answer::done;
   }
 
-  // The first window that is complete at `time` and holds a slice, and its table.
+  // The first window that is complete at `time` and holds a slice, and its table or scan.
   bool next_window(Timestamp time) {
     const auto slice = first_waiting();
-    if (slice == slices_.all().end()) return false;
+    if (slice == slices_.tables().all().end()) return false;
     const Timestamp start = first_window(slice->first);
     const Timestamp end = time_after(start, grid_.size_ms);
     if (end > time) return false;
     window_ = {start, end};
-    result_ = grid_.is_tumbling()
-                  ? slice->second.get()
-                  : &sliding_.window(slices_, start, end, time_after(start, grid_.slide_ms));
+    if (is_beyond_memory(window_)) {
+      sliding_.forget();
+      scan_.emplace(slices_.scan(start, end));
+    } else if (grid_.is_tumbling()) {
+      result_ = slice->second.get();
+    } else {
+      result_ = &sliding_.window(slices_.tables(), start, end, time_after(start, grid_.slide_ms));
+    }
     return true;
   }
-  typename Slices::Slices::const_iterator first_waiting() const {
+  typename Slices::Tables::Slices::const_iterator first_waiting() const {
     const Timestamp fired = fired_until();
-    auto slice = slices_.from(time_before(fired, grid_.size_ms));
-    while (slice != slices_.all().end() && grid_.last_end(slice->first) <= fired) ++slice;
+    auto slice = slices_.tables().from(time_before(fired, grid_.size_ms));
+    while (slice != slices_.tables().all().end() && grid_.last_end(slice->first) <= fired) ++slice;
     return slice;
   }
   // Of those that have not gone out, and hold the slice.
@@ -298,68 +377,89 @@ class SliceWindowOperator final : public Operator {
   }
 
   Answer emit(Output& out) {
-    if (out.full()) return Answer::more;
-    Batch& batch = out.batch();
-    const std::size_t used = batch.size();
-    {
-      auto collector = out.collector<Out>();
-      cursor_ = result_->scan(cursor_, [&](const K& key, const Accumulator& accumulator) {
+    return put_out(window_, out, [&](Collector<Out>& collector) -> Result<bool> {
+      const auto finish = [&](const K& key, const Accumulator& accumulator) {
         finish_(key, window_, accumulator, collector);
         return !collector.full();
-      });
-    }
-    stamp(batch, used, batch.size(), time_before(window_.end_ms, 1));
-    if (const Status views = check_new_views<Out>(Batch(), batch, used); !views.ok()) {
-      return context().fail(views);
-    }
-    if (cursor_ != Table::scan_end) return Answer::more;
-    cursor_ = 0;
-    return Answer::done;
+      };
+      if (scan_) return go_on_scanning(finish);
+      cursor_ = result_->scan(cursor_, finish);
+      if (cursor_ != Table::scan_end) return false;
+      cursor_ = 0;
+      return true;
+    });
   }
 
   // New results of the keys that late records have changed.
   Answer refine(Output& out) {
     while (!dirty_.empty()) {
-      if (out.full()) return Answer::more;
-      const auto& [start, keys] = *dirty_.begin();
-      const TimeWindow window{start, time_after(start, grid_.size_ms)};
-      Batch& batch = out.batch();
-      const std::size_t used = batch.size();
-      {
-        auto collector = out.collector<Out>();
-        refine_cursor_ = keys.scan(refine_cursor_, [&](const K& key, bool) {
-          finish_(key, window, total_of(key, window), collector);
+      const TimeWindow window{dirty_.begin()->first,
+                              time_after(dirty_.begin()->first, grid_.size_ms)};
+      const KeyTable<K, bool>& changed = dirty_.begin()->second;
+      if (!scan_ && refine_cursor_ == 0 && memory_.limited() &&
+          slices_.scan_is_cheaper(window.start_ms, window.end_ms, changed.size())) {
+        scan_.emplace(slices_.scan(window.start_ms, window.end_ms));
+      }
+      const Answer answer = put_out(window, out, [&](Collector<Out>& collector) -> Result<bool> {
+        if (scan_) {
+          return go_on_scanning([&](const K& key, const Accumulator& accumulator) {
+            if (changed.find(key) != nullptr) finish_(key, window, accumulator, collector);
+            return !collector.full();
+          });
+        }
+        Status found;
+        refine_cursor_ = changed.scan(refine_cursor_, [&](const K& key, bool) {
+          Accumulator total{};
+          found = slices_.total_of(key, window.start_ms, window.end_ms, total);
+          if (!found.ok()) return false;
+          finish_(key, window, std::as_const(total), collector);
           return !collector.full();
         });
-      }
-      stamp(batch, used, batch.size(), time_before(window.end_ms, 1));
-      if (const Status views = check_new_views<Out>(Batch(), batch, used); !views.ok()) {
-        return context().fail(views);
-      }
-      if (refine_cursor_ != keys.scan_end) return Answer::more;
-      refine_cursor_ = 0;
+        if (!found.ok()) return found;
+        if (refine_cursor_ != changed.scan_end) return false;
+        refine_cursor_ = 0;
+        return true;
+      });
+      if (answer != Answer::done) return answer;
+      scan_.reset();
       dirty_.erase(dirty_.begin());
     }
     refining_ = false;
     return Answer::done;
   }
-  Accumulator total_of(const K& key, const TimeWindow& window) const {
-    Accumulator total{};
-    bool is_new = true;
-    for (auto slice = slices_.from(window.start_ms);
-         slice != slices_.all().end() && slice->first < window.end_ms; ++slice) {
-      if (const Accumulator* const part = slice->second->find(key)) {
-        aggregate_.merge(total, is_new, *part);
-        is_new = false;
-      }
-    }
-    return total;
-  }
 
+  // fill(collector) puts results of the window out, and answers whether those were all.
+  template <typename Fill>
+  Answer put_out(const TimeWindow& window, Output& out, Fill&& fill) {
+    if (out.full()) return Answer::more;
+    Batch& batch = out.batch();
+    const std::size_t used = batch.size();
+    Result<bool> all = false;
+    {
+      auto collector = out.collector<Out>();
+      all = fill(collector);
+    }
+    if (!all.ok()) return context().fail(all.status());
+    stamp(batch, used, batch.size(), time_before(window.end_ms, 1));
+    if (const Status views = check_new_views<Out>(Batch(), batch, used); !views.ok()) {
+      return context().fail(views);
+    }
+    return *all ? Answer::done : Answer::more;
+  }
+  // visit(key, accumulator) answers whether to go on. True: the scan's end.
+  template <typename Visit>
+  Result<bool> go_on_scanning(Visit&& visit) {
+    for (;;) {
+      const Result<bool> found = scan_->next();
+      if (!found.ok()) return found;
+      if (!*found) return true;
+      if (!visit(scan_->key, scan_->value)) return false;
+    }
+  }
   void drop_done() {
     const Timestamp done = fired_until();
-    while (!slices_.empty() &&
-           time_after(grid_.last_end(slices_.all().begin()->first), lateness_ms_) <= done) {
+    while (!slices_.empty() && time_after(grid_.last_end(slices_.tables().all().begin()->first),
+                                          lateness_ms_) <= done) {
       slices_.drop_first();
     }
   }
@@ -367,7 +467,7 @@ class SliceWindowOperator final : public Operator {
   // Processing time: asks to be called when the next window ends.
   void arm() {
     const auto slice = first_waiting();
-    if (slice == slices_.all().end()) return;
+    if (slice == slices_.tables().all().end()) return;
     const Timestamp end = time_after(first_window(slice->first), grid_.size_ms);
     context().call_at(context().now() + (end - context().wall_time_ms()) * 1'000'000);
   }
@@ -388,8 +488,9 @@ class SliceWindowOperator final : public Operator {
   // Restored from subtasks that were ahead, by their watermarks.
   std::map<Timestamp, std::vector<Slices>> ahead_;
 
-  TimeWindow window_{};  // goes out
-  const Table* result_ = nullptr;
+  TimeWindow window_{};                        // goes out
+  const Table* result_ = nullptr;              // of it, where that is in memory,
+  std::optional<typename Slices::Scan> scan_;  // or this; or of a window with new results
   std::size_t cursor_ = 0;
 
   std::map<Timestamp, KeyTable<K, bool>> dirty_;  // by the start of their windows

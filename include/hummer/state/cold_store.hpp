@@ -26,6 +26,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hummer/operator.hpp>
 #include <hummer/status.hpp>
@@ -50,9 +51,13 @@ class ColdScan {
   virtual const ColdEntry& entry() const = 0;
 };
 
+// Writes what both are together; false: not valid.
+using ColdCombine =
+    std::function<bool(std::string_view older, std::string_view newer, std::string& both)>;
+
 struct ColdStoreOptions {
-  // Writes what both are together; false: not valid. Empty: the newer value counts.
-  std::function<bool(std::string_view older, std::string_view newer, std::string& both)> combine;
+  // Empty: the newer value counts.
+  ColdCombine combine;
   // Of values: whether this one may be forgotten when runs are merged. With `combine`: and what
   // older runs have of its key, too.
   std::function<bool(std::string_view value)> is_dead;
@@ -77,8 +82,21 @@ class ColdStore {
   virtual std::unique_ptr<ColdScan> scan() = 0;
   // From this place in the order on. Reads little at a time: for scans that are held for long.
   virtual Result<std::unique_ptr<ColdScan>> scan_from(std::uint64_t hash, std::string_view key) = 0;
+  // The entries with this hash; reads about so much of each run at a time, and nothing before the
+  // first next().
+  virtual std::unique_ptr<ColdScan> scan_hash(std::uint64_t hash,
+                                              std::size_t read_bytes_at_once) = 0;
   virtual void clear() = 0;
+  // Nobody will ask for what has a smaller hash: runs without anything else go, and the rest of it
+  // goes when runs are merged.
+  virtual void drop_before(std::uint64_t hash) = 0;
+  // Takes all that the other one has, which is of the same options and shares no key with it.
+  virtual void absorb(ColdStore& other) = 0;
 };
+
+// Several scans as one, each in order; entries of a key are combined in the scans' order.
+std::unique_ptr<ColdScan> merge_scans(std::vector<std::unique_ptr<ColdScan>> scans,
+                                      ColdCombine combine);
 
 // In the operator's spill directory.
 std::unique_ptr<ColdStore> make_cold_store(OperatorContext& context, ColdStoreOptions options);

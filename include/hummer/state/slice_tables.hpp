@@ -7,11 +7,13 @@
 //
 // Snapshots go in steps, table by table (freeze, write_frozen). A table that is done with while one
 // is under way is kept until it is written. A piece lists the slices that there are, then sections:
-// 1, slice, entries with their end; 0. In a delta a section says what has changed of its slice.
+// 1, slice, entries with their end; 0. In a delta a section says what has changed of its slice; in
+// a whole piece several may be of one slice, of which all count together.
 //
 // Thread: one. Cost: O(log slices) per call, plus that of the tables.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -49,6 +51,16 @@ class SpareTables {
     if (largest == nullptr) return nullptr;
     std::swap(*largest, spare_.back());
     return take();
+  }
+  void release() { spare_.clear(); }
+  void release_but_largest() {
+    if (spare_.empty()) return;
+    std::unique_ptr<Table> largest =
+        std::move(*std::max_element(spare_.begin(), spare_.end(), [](const auto& a, const auto& b) {
+          return a->memory_bytes() < b->memory_bytes();
+        }));
+    spare_.clear();
+    spare_.push_back(std::move(largest));
   }
   std::size_t memory_bytes() const {
     std::size_t bytes = 0;
@@ -89,6 +101,28 @@ class SliceTables {
     for (const auto& slice : slices_) bytes += slice.second->memory_bytes();
     return bytes;
   }
+  // What is kept beside that until the snapshot under way has it.
+  std::size_t parting_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& each : parting_) bytes += each.second->memory_bytes();
+    return bytes;
+  }
+  // Whether a batch more might take a table and all of them beyond `limit_bytes`, or has.
+  bool at_limit(std::size_t limit_bytes) const {
+    const std::size_t all = memory_bytes();
+    if (all > limit_bytes) return true;
+    for (const auto& [slice, table] : slices_) {
+      if (table->at_limit(limit_bytes - (all - table->memory_bytes()))) return true;
+    }
+    return false;
+  }
+  // Gives back what no slice uses.
+  void release_unused() {
+    spare_.release();
+    for (auto& [slice, table] : slices_) {
+      if (table->empty() && !table->frozen()) *table = Table();
+    }
+  }
 
   // The table of the slice; a new one is empty.
   Table& at(Timestamp slice) {
@@ -118,6 +152,13 @@ class SliceTables {
     retire(slices_.begin()->first, std::move(slices_.begin()->second));
     slices_.erase(slices_.begin());
   }
+  // What the slice's table held is elsewhere now; it goes on with an empty one. The next snapshot
+  // is whole.
+  void start_again(Timestamp slice) {
+    std::unique_ptr<Table>& table = slices_[slice];
+    retire(slice, std::exchange(table, std::make_unique<Table>()));
+    was_frozen_ = false;
+  }
 
   // ---- snapshot ----
 
@@ -134,12 +175,10 @@ class SliceTables {
     }
     return delta;
   }
+  // True: that was all but the end of the sections, which the caller writes.
   bool write_frozen(ByteWriter& out, std::size_t until_bytes) {
     while (out.size() < until_bytes) {
-      if (writing_ == nullptr && !next_section(out)) {
-        out.put_value(no_section);
-        return true;
-      }
+      if (writing_ == nullptr && !next_section(out)) return true;
       if (!writing_->write_frozen(out, until_bytes)) return false;
       out.put_value(Table::end_of_entries);
       std::erase_if(parting_, [&](const auto& each) { return each.second.get() == writing_; });
@@ -148,12 +187,9 @@ class SliceTables {
     return false;
   }
 
-  // All of it at once, as whole.
-  void write_whole(ByteWriter& out) {
-    freeze(false, out);
-    while (!write_frozen(out, SIZE_MAX)) {
-    }
-  }
+  enum Section : std::uint8_t { end_of_sections, section_follows };
+  // The next snapshot is whole.
+  void forget_snapshot() { was_frozen_ = false; }
 
   // Takes the entries whose keys `owns(key)`; false: not valid. `delta`: of the same subtask as the
   // piece before. settle() once behind the last piece.
@@ -173,12 +209,17 @@ class SliceTables {
       std::uint8_t mark = 0;
       Timestamp slice = 0;
       if (!in.get_value(mark) || mark > section_follows) return false;
-      if (mark == no_section) return true;
+      if (mark == end_of_sections) return true;
       if (!in.get_value(slice)) return false;
       std::unique_ptr<Table>& table = restoring_[slice];
       if (!table) table = std::make_unique<Table>();
-      const bool valid = table->restore(
-          in, owns, [](A& accumulator, bool, const A& other) { accumulator = other; });
+      const bool valid = table->restore(in, owns, [&](A& accumulator, bool is_new, const A& other) {
+        if (delta) {
+          accumulator = other;
+        } else {
+          aggregate.merge(accumulator, is_new, other);
+        }
+      });
       if (!valid) return false;
       if (table->empty()) restoring_.erase(slice);
     }
@@ -197,8 +238,6 @@ class SliceTables {
   }
 
  private:
-  enum Section : std::uint8_t { no_section, section_follows };
-
   void retire(Timestamp slice, std::unique_ptr<Table> table) {
     if (table->frozen()) {
       parting_.emplace_back(slice, std::move(table));

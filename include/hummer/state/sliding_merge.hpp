@@ -77,11 +77,28 @@ class SlidingMerge {
     }
   }
 
-  // The slices have changed beyond that: what was merged is made again.
+  // The slices have changed beyond that: what was merged is made again. Its memory goes back.
   void forget() {
     front_.clear();
-    back_.clear();
+    back_ = Table();
+    whole_ = Table();
     flip_end_ = back_end_ = no_timestamp;
+  }
+
+  std::size_t memory_bytes() const {
+    std::size_t bytes = back_.memory_bytes() + whole_.memory_bytes();
+    for (const auto& each : front_) bytes += each.second->memory_bytes();
+    return bytes;
+  }
+  // About the most that window() needs for it, where no keys are the same.
+  static std::size_t needed_bytes(const Slices& slices, Timestamp start, Timestamp end) {
+    std::size_t bytes = 0;
+    std::size_t tables = 0;  // that the slice is part of
+    for (auto slice = slices.from(start); slice != slices.all().end() && slice->first < end;
+         ++slice) {
+      bytes += slice->second->memory_bytes() * ++tables;
+    }
+    return bytes;
   }
 
  private:
