@@ -50,7 +50,8 @@ void live_words(hummer::StreamExecutionEnvironment& env) {
       .key_by(hummer::identity)
       .count()
       .uid("counts")
-      .write_file(output);
+      .write_file(output)
+      .uid("output");
   env.execute("LiveWords");
 }
 

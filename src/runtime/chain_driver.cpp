@@ -1,5 +1,6 @@
 #include "runtime/chain_driver.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -12,6 +13,18 @@ namespace {
 
 // A restart reads so many files per task at most, besides the whole one.
 constexpr int deltas_max = 20;
+
+// Whether an operator has nothing but watermarks, such as a process function without snapshot().
+bool has_only_watermarks(const std::vector<StateDescription>& states) {
+  return !states.empty() && std::all_of(states.begin(), states.end(), is_watermark);
+}
+
+// The piece holds state of which its operator takes over nothing.
+Status not_taken_over(const SnapshotPiece& piece, const std::string& state) {
+  return {ErrorCode::invalid_graph, "it has the uid '" + piece.uid +
+                                        "' of an operator with state ('" + state +
+                                        "'), and takes over none of that: " + state_remedies};
+}
 
 }  // namespace
 
@@ -64,7 +77,8 @@ const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t po
   return stages_[stage]->output.type(port);
 }
 
-Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* const> pieces) {
+Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* const> pieces,
+                            bool allow_dropped) {
   Stage& stage = *stages_[index];
   stage.context->set_restored();
   stage.has_ended = !pieces.empty();
@@ -73,10 +87,18 @@ Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* co
     const Answer answer = guarded(stage, [&] {
       ByteReader in(piece->bytes);
       std::vector<StateDescription> saved;
+      const std::vector<StateDescription> own = stage.op->states();
       Status status = decode_states(in, saved)
-                          ? check_states(saved, stage.op->states())
+                          ? check_states(saved, own)
                           : Status(ErrorCode::corrupt_record, "its piece says not what it holds");
-      if (status.ok()) status = stage.op->restore(in);
+      if (status.ok()) {
+        const std::vector<std::string> held = states_held(piece->bytes);
+        const std::size_t unread = in.left();
+        const bool takes_none = has_only_watermarks(own) && !held.empty();
+        if (!takes_none) status = stage.op->restore(in);
+        const bool lost = takes_none || (status.ok() && in.left() == unread);
+        if (lost && !held.empty() && !allow_dropped) status = not_taken_over(*piece, held.front());
+      }
       return status.ok() ? Answer::done
                          : stage.context->fail(status.with_context("restoring operator '" +
                                                                    stage.context->name() + "'"));
@@ -521,7 +543,8 @@ Answer ChainDriver::Exit::push() {
       answer = emitters[next]->offer(pending);
     } else {
       if (copy.batch.empty() && !copy.control) {
-        copy.batch = pending.batch.share();
+        // One without records would stay shared: an emitter need not touch it for a control.
+        if (!pending.batch.empty()) copy.batch = pending.batch.share();
         copy.control = pending.control;
       }
       answer = emitters[next]->offer(copy);

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <hummer/evolving.hpp>
 
 #include "runtime/snapshot_buffers.hpp"
 
@@ -21,6 +24,18 @@ struct SnapshotPiece {
   // Records on their way to the operator, not its state: see in_flight.hpp.
   bool in_flight = false;
 };
+
+// Nothing that can be lost: the records bring it again.
+bool is_watermark(const StateDescription& state);
+
+// What is lost with an operator's piece, by its bytes: the names of its states but watermarks, or
+// "undeclared" where it named none and wrote something all the same.
+std::vector<std::string> states_held(std::string_view bytes);
+
+// What the author of a job can do where such state has no operator.
+inline constexpr const char* state_remedies =
+    "give the operator that goes on with it that uid, with .uid(\"...\"), or drop it with "
+    "--allow-dropped-state (in code: checkpoints.allow_dropped_state)";
 
 // What a task's operators wrote; or, where it is not complete, a part of it: the next ones follow,
 // until one is, or one of another epoch shows that this one never will be.

@@ -44,4 +44,13 @@ RestartStrategy effective_strategy(const RestartStrategy& strategy, bool checkpo
   return exponential;
 }
 
+bool may_restart_after(const Status& failure) {
+  switch (failure.code()) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::invalid_configuration:
+    case ErrorCode::invalid_graph: return false;
+    default: return true;
+  }
+}
+
 }  // namespace hummer

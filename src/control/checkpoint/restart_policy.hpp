@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <hummer/checkpointing.hpp>
+#include <hummer/status.hpp>
 
 #include "platform/time.hpp"
 
@@ -34,5 +35,8 @@ class RestartPolicy {
 // What holds when the author said nothing: with checkpoints exponential from 100 ms to 30 s, else
 // none.
 RestartStrategy effective_strategy(const RestartStrategy& strategy, bool checkpoints);
+
+// Whether another start may end otherwise: mistakes in graph or options stay what they are.
+bool may_restart_after(const Status& failure);
 
 }  // namespace hummer

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "control/checkpoint/snapshot_files.hpp"
+#include "runtime/snapshot_piece.hpp"
 
 namespace hummer {
 
@@ -30,23 +32,47 @@ std::size_t chain_count(const std::vector<int>& parallelism) {
   return static_cast<std::size_t>(std::accumulate(parallelism.begin(), parallelism.end(), 0));
 }
 
-Status check_restorable(const CheckpointMetadata& metadata, const JobGraph& job,
-                        bool allow_dropped) {
+namespace {
+
+const ChainedOperator* find_operator(const JobGraph& job, std::string_view uid) {
+  for (const JobVertex& vertex : job.vertices) {
+    for (const ChainedOperator& chained : vertex.chain) {
+      if (chained.uid == uid) return &chained;
+    }
+  }
+  return nullptr;
+}
+
+// State of operators that the job does not have, by their uids: what each called it.
+using LeftOver = std::map<std::string, std::set<std::string>, std::less<>>;
+
+void add_left_over(LeftOver& left_over, std::string_view uid, std::string_view piece) {
+  for (std::string& state : states_held(piece))
+    left_over[std::string(uid)].insert(std::move(state));
+}
+
+// "'position' of operator 'generate' (uid 'numbers')", one after the other.
+std::string to_text(const LeftOver& left_over, const CheckpointMetadata& metadata) {
+  std::string text;
+  for (const auto& [uid, states] : left_over) {
+    if (!text.empty()) text += "; ";
+    std::string names;
+    for (const std::string& state : states) names += (names.empty() ? "'" : ", '") + state + "'";
+    text += names + " of ";
+    for (const CheckpointOperator& saved : metadata.operators) {
+      if (saved.uid == uid) text += "operator '" + saved.name + "' ";
+    }
+    text += "(uid '" + uid + "')";
+  }
+  return text;
+}
+
+}  // namespace
+
+Status check_key_groups(const CheckpointMetadata& metadata, const JobGraph& job) {
   for (const CheckpointOperator& saved : metadata.operators) {
-    const ChainedOperator* found = nullptr;
-    for (const JobVertex& vertex : job.vertices) {
-      for (const ChainedOperator& chained : vertex.chain) {
-        if (chained.uid == saved.uid) found = &chained;
-      }
-    }
-    if (found == nullptr) {
-      if (allow_dropped || saved.key_groups == 0) continue;
-      return {ErrorCode::invalid_graph,
-              "checkpoint " + std::to_string(metadata.id) + " holds state of operator '" +
-                  saved.name + "' (uid '" + saved.uid +
-                  "'), which the job no longer has: give an operator that uid, or allow the state "
-                  "to be dropped"};
-    }
+    const ChainedOperator* found = find_operator(job, saved.uid);
+    if (found == nullptr) continue;
     const auto groups = static_cast<std::uint32_t>(found->key_groups);
     if (saved.key_groups != 0 && groups != saved.key_groups) {
       return {ErrorCode::invalid_graph,
@@ -60,7 +86,9 @@ Status check_restorable(const CheckpointMetadata& metadata, const JobGraph& job,
 }
 
 Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
-                                                        const CheckpointMetadata& metadata) {
+                                                        const CheckpointMetadata& metadata,
+                                                        const JobGraph& job, bool allow_dropped) {
+  HUMMER_TRY(check_key_groups(metadata, job));
   auto state = std::make_shared<RestoredState>();
   state->checkpoint = metadata.id;
   std::vector<CheckpointFile> ordered = metadata.files;
@@ -69,6 +97,7 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
   });
   std::pair<std::uint32_t, std::uint32_t> task{UINT32_MAX, 0};
   std::map<std::string, std::size_t> first;  // of the task's pieces, by uid
+  LeftOver left_over;
   for (const CheckpointFile& file : ordered) {
     if (std::exchange(task, {file.vertex, file.subtask}) != std::pair(file.vertex, file.subtask)) {
       first.clear();
@@ -90,6 +119,10 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
         state->in_flight[uid].push_back({.uid = uid, .bytes = std::move(bytes), .in_flight = true});
         return {};
       }
+      if (find_operator(job, uid) == nullptr) {
+        add_left_over(left_over, uid, bytes);
+        return {};
+      }
       const bool delta = (kind & piece_is_delta) != 0;
       std::vector<SnapshotPiece>& pieces = state->pieces[uid];
       const auto at = first.try_emplace(uid, pieces.size());
@@ -103,6 +136,13 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
       return {};
     };
     HUMMER_TRY(CheckpointStore::read_file(files, path, metadata, file, take));
+  }
+  if (!left_over.empty()) state->dropped = to_text(left_over, metadata);
+  if (!left_over.empty() && !allow_dropped) {
+    return Status(ErrorCode::invalid_graph,
+                  "checkpoint " + std::to_string(metadata.id) +
+                      " holds state of operators that the job no longer has, " + state->dropped +
+                      ": " + state_remedies);
   }
   return std::shared_ptr<const RestoredState>(std::move(state));
 }

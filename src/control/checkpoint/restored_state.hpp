@@ -22,13 +22,16 @@ CheckpointMetadata describe_job(const JobGraph& job, const std::vector<int>& par
 // How many tasks save state: one per subtask of every vertex.
 std::size_t chain_count(const std::vector<int>& parallelism);
 
-// Whether this job can take over the state: operators that have any are still there (unless
-// `allow_dropped`), with as many key groups.
-Status check_restorable(const CheckpointMetadata& metadata, const JobGraph& job,
-                        bool allow_dropped);
+// Whether operators with keyed state have as many key groups as when it was written: all that the
+// metadata can tell, before a file is read.
+Status check_key_groups(const CheckpointMetadata& metadata, const JobGraph& job);
 
-// Reads all state files of the checkpoint in the directory `path`, and checks them.
+// Reads all state files of the checkpoint in the directory `path`, and checks them. State that no
+// operator of the job has the uid for is refused (invalid_graph), or left out if `allow_dropped`.
+// Only what would be lost counts (states_held, runtime/snapshot_piece.hpp), whatever its value: an
+// upgrade that is refused is refused at any moment, not just while a transaction is open.
 Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
-                                                        const CheckpointMetadata& metadata);
+                                                        const CheckpointMetadata& metadata,
+                                                        const JobGraph& job, bool allow_dropped);
 
 }  // namespace hummer

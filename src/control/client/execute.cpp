@@ -53,6 +53,24 @@ Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
   return job;
 }
 
+// What no run could do, whatever the job.
+Status check_settings(const EnvironmentOptions& options) {
+  const CheckpointOptions& checkpoints = options.checkpoints;
+  if (!options.peers.empty() && checkpoints.enabled()) {
+    return {ErrorCode::invalid_configuration,
+            "--peers and --checkpoint-dir exclude each other: a fixed cluster has nobody who leads "
+            "its checkpoints, so none would ever be complete; run the job on a cluster with a "
+            "JobManager (docs/cluster.md), or leave out --checkpoint-dir"};
+  }
+  if (!checkpoints.restore.empty() && !checkpoints.enabled()) {
+    return {ErrorCode::invalid_configuration,
+            "--restore " + checkpoints.restore +
+                ": a job that begins with a checkpoint needs a directory for its own too; add "
+                "--checkpoint-dir"};
+  }
+  return {};
+}
+
 }  // namespace
 
 void JobHandle::stop() { running_->stop(); }
@@ -97,6 +115,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   if (impl_->executed) {
     return ended({ErrorCode::invalid_graph, "an environment executes one job; make another one"});
   }
+  if (Status status = check_settings(options_); !status.ok()) return ended(std::move(status));
   impl_->executed = true;
   if (!options_.job_manager.empty() && options_.explain.empty()) {
     Result<JobHandle> submitted = submit_to_cluster(*impl_, surroundings);

@@ -54,10 +54,16 @@ Status SupervisedRun::restore_from(const std::string& restore) {
   next_checkpoint_ = std::max(next_checkpoint_, found.highest + 1);
   if (found.status.code() == ErrorCode::not_found) return {};
   HUMMER_TRY(found.status);
-  HUMMER_TRY(check_restorable(found.found, graphs_.job_graph, options.allow_dropped_state));
-  Result<std::shared_ptr<const RestoredState>> state = load_state(files, found.path, found.found);
-  if (!state.ok()) return state.status();
+  Result<std::shared_ptr<const RestoredState>> state =
+      load_state(files, found.path, found.found, graphs_.job_graph, options.allow_dropped_state);
+  if (!state.ok()) {
+    return state.status().with_context("reading the state to begin with, '" + found.path + "'");
+  }
   restored_ = std::move(*state);
+  if (!restored_->dropped.empty()) {
+    note(fmt::format("begins with checkpoint {} and drops {}", restored_->checkpoint,
+                     restored_->dropped));
+  }
   return {};
 }
 
@@ -109,6 +115,7 @@ Task<void> SupervisedRun::supervise() {
   for (;;) {
     Status status = co_await run_attempt();
     const bool ended = status.ok() || status.code() == ErrorCode::cancelled ||
+                       !may_restart_after(status) ||
                        cancel_requested_.load(std::memory_order_acquire);
     if (made_progress_) policy.made_progress();
     const auto delay = ended ? std::nullopt : policy.failed(platform.now());

@@ -269,9 +269,8 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
     log(LogLevel::warning, job, line);
   }
   Status status = outcome.status;
-  if (status.ok()) {
-    status = check_restorable(outcome.found, job.graph, job.checkpoint_options.allow_dropped_state);
-  }
+  // What it holds is known to those who read it: they refuse state that has no operator.
+  if (status.ok()) status = check_key_groups(outcome.found, job.graph);
   if (status.ok()) {
     // A savepoint is in no directory of the job's; what it has committed must not come again.
     if (job.newest_path.empty() || outcome.found.id >= job.newest_checkpoint) {

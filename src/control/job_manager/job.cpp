@@ -214,13 +214,7 @@ void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string ta
 }
 
 bool may_restart(const Failures& failures) {
-  if (!failures.root_failure) return true;
-  switch (failures.root_failure->code()) {
-    case ErrorCode::invalid_argument:
-    case ErrorCode::invalid_configuration:
-    case ErrorCode::invalid_graph: return false;
-    default: return true;
-  }
+  return !failures.root_failure || may_restart_after(*failures.root_failure);
 }
 
 void prepare_next_attempt(Job& job, Nanoseconds now) {

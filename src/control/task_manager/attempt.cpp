@@ -249,8 +249,6 @@ Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph&
   Files& files = surroundings_.platform->files();
   Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, path);
   if (!metadata.ok()) return metadata.status();
-  HUMMER_TRY(
-      check_restorable(*metadata, job, message_.options().checkpointing().allow_dropped_state()));
   if (metadata->fingerprint == job.fingerprint) {
     // Vertices are numbered as here: files of other regions need not be read.
     const std::vector<int> regions = regions_of(job, region_options(message_.options()));
@@ -258,7 +256,8 @@ Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph&
       return file.vertex < regions.size() && !is_own(regions[file.vertex]);
     });
   }
-  return load_state(files, path, *metadata);
+  return load_state(files, path, *metadata, job,
+                    message_.options().checkpointing().allow_dropped_state());
 }
 
 Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
@@ -406,6 +405,7 @@ Status Attempt::deploy(JobFunction function) {
     if (restored) {
       log_line(fmt::format("goes on from checkpoint {}, '{}'", restored->checkpoint,
                            message_.restore_path()));
+      if (!restored->dropped.empty()) log_line("drops " + restored->dropped);
       deployment_->commit(restored->checkpoint);
     }
     tell_tasks();

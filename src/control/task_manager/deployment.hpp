@@ -52,6 +52,7 @@ struct RestoredState {
   std::uint64_t checkpoint = 0;
   std::map<std::string, std::vector<SnapshotPiece>> pieces;
   std::map<std::string, std::vector<SnapshotPiece>> in_flight;  // runtime/in_flight.hpp
+  std::string dropped;  // for people: state of operators that the job no longer has
 };
 
 struct DeploymentOptions {

@@ -32,7 +32,7 @@ Status Deployment::restore_tasks() {
         const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
         if (all || dealt_here) own.push_back(&found->second[i]);
       }
-      HUMMER_TRY(task->chain().restore(stage, own));
+      HUMMER_TRY(task->chain().restore(stage, own, options_.allow_dropped_state));
     }
     HUMMER_TRY(restore_in_flight(execution, *task));
   }
@@ -62,8 +62,8 @@ Status Deployment::check_in_flight() const {
     return {ErrorCode::invalid_graph,
             "checkpoint " + std::to_string(options_.restored->checkpoint) +
                 " holds records that were in flight to the operator with uid '" + uid +
-                "', which the job no longer has: give an operator that uid, restore from a "
-                "savepoint, or allow the state to be dropped"};
+                "', which the job no longer has: restore from a savepoint, which holds none; or " +
+                state_remedies};
   }
   return {};
 }
