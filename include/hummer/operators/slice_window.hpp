@@ -24,6 +24,7 @@
 #include <map>
 #include <utility>
 
+#include <hummer/operators/call_at_wall_time.hpp>
 #include <hummer/operators/slice_runs.hpp>
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_input.hpp>
@@ -368,8 +369,7 @@ class SliceWindowOperator final : public Operator {
   void arm() {
     const auto slice = first_waiting();
     if (slice == slices_.all().end()) return;
-    const Timestamp end = time_after(first_window(slice->first), grid_.size_ms);
-    context().call_at(context().now() + (end - context().wall_time_ms()) * 1'000'000);
+    call_at_wall_time(context(), time_after(first_window(slice->first), grid_.size_ms));
   }
 
   Input input_;
