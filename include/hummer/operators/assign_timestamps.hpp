@@ -2,8 +2,8 @@
 // watermarks; those of its input end here. See hummer/watermarks.hpp.
 //
 // A watermark goes out behind the batch that moved it, so also when the input
-// pauses nothing is held back. With idleness, Control::inactive follows when no
-// record has come for so long (also when none has come at all).
+// pauses nothing is held back; that of a periodic generator by a timer too. With idleness,
+// Control::inactive follows when no record has come for so long (also when none has come at all).
 //
 // With an alignment it answers `blocked` while it is too far ahead of its group, and so holds back
 // its source.
@@ -51,7 +51,12 @@ class AssignTimestampsOperator final : public Operator {
         settings_.generator.restore(watermark_);
       }
     }
+    if (settings_.interval_ms < 1) {
+      return {ErrorCode::invalid_argument,
+              "the interval of a watermark generator must be 1 or more"};
+    }
     last_record_at_ = context().now();
+    ask_at_ = last_record_at_ + interval_ns();
     arm();
     if (settings_.alignment) {
       member_ = settings_.alignment->join();
@@ -80,27 +85,29 @@ class AssignTimestampsOperator final : public Operator {
       if (inactive_) {
         inactive_ = false;
         align(watermark_);
+        ask_at_ = last_record_at_ + interval_ns();
         arm();
       }
     }
-    const Timestamp time = settings_.generator.watermark();
-    if (time > watermark_) {
-      watermark_ = time;
-      align(time);
-      out.set_control(Control::watermark(time));
-    }
+    advance(settings_.generator.watermark(), out);
     return Answer::done;
   }
 
   Answer timer(std::int64_t now, Output& out) override {
-    if (idle_ns() == 0 || inactive_) return Answer::done;
-    if (now - last_record_at_ < idle_ns()) {
-      arm();
-    } else {
+    if (inactive_) return Answer::done;
+    if (idle_ns() > 0 && now - last_record_at_ >= idle_ns()) {
       inactive_ = true;
       align(end_of_time);
       out.set_control(Control::inactive());
+      return Answer::done;
     }
+    if constexpr (asks_periodically<Generator>) {
+      if (now >= ask_at_) {
+        ask_at_ = now + interval_ns();
+        advance(settings_.generator.periodic(context().wall_time_ms()), out);
+      }
+    }
+    arm();
     return Answer::done;
   }
 
@@ -116,9 +123,19 @@ class AssignTimestampsOperator final : public Operator {
     align(end_of_time);
     member_.reset();
   }
+  void advance(Timestamp time, Output& out) {
+    if (time <= watermark_) return;
+    watermark_ = time;
+    align(time);
+    out.set_control(Control::watermark(time));
+  }
   std::int64_t idle_ns() const { return settings_.idle_ms * 1'000'000; }
+  std::int64_t interval_ns() const { return settings_.interval_ms * 1'000'000; }
   void arm() {
-    if (idle_ns() > 0) context().call_at(last_record_at_ + idle_ns());
+    std::int64_t next = INT64_MAX;
+    if (idle_ns() > 0) next = last_record_at_ + idle_ns();
+    if constexpr (asks_periodically<Generator>) next = std::min(next, ask_at_);
+    if (next != INT64_MAX) context().call_at(next);
   }
 
   // The batch itself goes on when nobody else reads it.
@@ -148,6 +165,7 @@ class AssignTimestampsOperator final : public Operator {
   bool restored_ = false;
   bool inactive_ = false;
   std::int64_t last_record_at_ = 0;
+  std::int64_t ask_at_ = 0;  // a periodic generator, the next time
   std::vector<Timestamp> times_;
 };
 
