@@ -15,8 +15,8 @@ struct OperatorResult {
   std::string name;
   std::uint64_t records_in = 0;
   std::uint64_t records_out = 0;
-  std::uint64_t bytes = 0;  // read or written outside the engine
-  std::uint64_t records_late = 0;
+  std::uint64_t bytes = 0;         // read or written outside the engine
+  std::uint64_t records_late = 0;  // that came too late to be used
 };
 
 struct VertexResult {
@@ -33,6 +33,7 @@ struct JobResult {
   std::uint64_t bytes_read = 0;       // by all sources
   std::uint64_t records_read = 0;     // out of all sources
   std::uint64_t records_written = 0;  // into all sinks
+  std::uint64_t records_late = 0;     // of all operators
 
   bool ok() const { return status.ok(); }
   // What main() should return: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled.

@@ -4,7 +4,8 @@
 //   ProcessingTimeTrigger{}        once the clock has
 //   CountTrigger::of(n)            every n records of a key and window
 //   ContinuousTrigger::every(ms)   whenever the watermark has passed a multiple of `ms`, and at
-//                                  the window's end; in_processing_time(): by the clock
+//                                  the window's end; in_processing_time(): whenever the clock
+//                                  has, and at the window's end
 //   PurgingTrigger(other)          as the other; what has gone out is forgotten
 //
 // One of your own is copied into each subtask and called for each key and window:
@@ -19,7 +20,8 @@
 //
 // A window has one timer of each kind: a new call of call_at_* replaces the old. It is
 // forgotten once the watermark (the clock, for windows of processing time) has passed
-// its end and the allowed lateness.
+// its end and the allowed lateness; timers for later moments do not come. GlobalWindows get
+// a last event_time at the end of the stream, asked for or not.
 #pragma once
 
 #include <algorithm>
@@ -40,6 +42,7 @@ struct TriggerContext {
   // end_of_time: none. At the end of the stream both times are end_of_time.
   Timestamp event_timer = end_of_time;
   Timestamp processing_timer = end_of_time;
+  TimeDomain domain = TimeDomain::event;  // of the window
 
   void call_at_event_time(Timestamp when) { event_timer = when; }
   void call_at_processing_time(Timestamp when) { processing_timer = when; }
@@ -108,7 +111,7 @@ struct CountTrigger {
 
 struct ContinuousTrigger {
   struct State {
-    Timestamp next = end_of_time;
+    Timestamp next = end_of_time;  // no_timestamp: the window's end has come
   };
   std::int64_t interval_ms = 1;
   TimeDomain domain = TimeDomain::event;
@@ -117,33 +120,51 @@ struct ContinuousTrigger {
   ContinuousTrigger in_processing_time() const { return {interval_ms, TimeDomain::processing}; }
 
   TriggerResult record(TriggerContext& context, State& state) const {
-    if (domain == TimeDomain::event) {
-      if (context.window.end_ms <= context.watermark) return TriggerResult::fire;
-      if (state.next == end_of_time) state.next = behind(std::max(context.time, context.watermark));
-      context.call_at_event_time(std::min(state.next, context.window.end_ms));
-    } else {
-      if (state.next == end_of_time) state.next = behind(context.processing_time_ms);
-      context.call_at_processing_time(state.next);
+    if (context.window.end_ms <= now(context, context.domain)) return TriggerResult::fire;
+    if (state.next == end_of_time || state.next == no_timestamp) {
+      const Timestamp at = now(context, domain);
+      state.next = behind(domain == context.domain ? std::max(context.time, at) : at);
     }
+    call_at(context, state.next);
     return TriggerResult::go_on;
   }
   TriggerResult event_time(TriggerContext& context, State& state) const {
-    if (context.window.end_ms > context.watermark) {
-      state.next = behind(context.watermark);
-      context.call_at_event_time(std::min(state.next, context.window.end_ms));
-    }
-    return TriggerResult::fire;
+    return time_has_come(context, state);
   }
   TriggerResult processing_time(TriggerContext& context, State& state) const {
-    state.next = behind(context.processing_time_ms);
-    context.call_at_processing_time(state.next);
-    return TriggerResult::fire;
+    return time_has_come(context, state);
   }
   void merge(State& state, const State& other) const {
     state.next = std::min(state.next, other.next);
   }
 
  private:
+  static Timestamp now(const TriggerContext& context, TimeDomain domain) {
+    return domain == TimeDomain::event ? context.watermark : context.processing_time_ms;
+  }
+  static void call_at(TriggerContext& context, TimeDomain domain, Timestamp when) {
+    if (domain == TimeDomain::event) {
+      context.call_at_event_time(when);
+    } else {
+      context.call_at_processing_time(when);
+    }
+  }
+  // At `next` by the trigger's time, and at the window's end by its own.
+  void call_at(TriggerContext& context, Timestamp next) const {
+    call_at(context, context.domain, context.window.end_ms);
+    const bool one_time = domain == context.domain;
+    call_at(context, domain, one_time ? std::min(next, context.window.end_ms) : next);
+  }
+  TriggerResult time_has_come(TriggerContext& context, State& state) const {
+    if (context.window.end_ms > now(context, context.domain)) {
+      state.next = behind(now(context, domain));
+      call_at(context, state.next);
+      return TriggerResult::fire;
+    }
+    // Two timers may be left at the window's end.
+    const bool again = std::exchange(state.next, no_timestamp) == no_timestamp;
+    return again ? TriggerResult::go_on : TriggerResult::fire;
+  }
   Timestamp behind(Timestamp time) const {
     const WindowGrid grid{interval_ms, interval_ms};
     return time_after(grid.floor(time, interval_ms), interval_ms);

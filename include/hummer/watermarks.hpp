@@ -31,7 +31,12 @@
 //     Timestamp watermark() const;             asked behind each batch; may fall back, which is
 //                                              ignored
 //     void restore(Timestamp watermark);       optional: goes on behind this watermark
+//     Timestamp periodic(Timestamp now_ms);    optional: asked every 200 ms as well, with the
+//                                              clock, also while no record comes
 //   };
+//
+// with_interval(ms): how often periodic() is asked. Only a generator whose watermark
+// follows the clock needs it; that of an inactive input is not asked.
 #pragma once
 
 #include <algorithm>
@@ -119,20 +124,32 @@ class WatermarkAlignment {
 };
 
 template <typename Generator>
+inline constexpr bool asks_periodically =
+    requires(Generator& generator) { static_cast<Timestamp>(generator.periodic(Timestamp{})); };
+
+template <typename Generator>
 struct WatermarkSettings {
   Generator generator;
   std::int64_t idle_ms = 0;  // 0: waits for ever
   std::optional<WatermarkAlignment> alignment = {};
   std::int64_t ahead_ms = 0;
+  std::int64_t interval_ms = 200;  // of periodic()
 
   WatermarkSettings with_idleness(std::int64_t milliseconds) const {
     WatermarkSettings copy = *this;
     copy.idle_ms = milliseconds;
     return copy;
   }
+  WatermarkSettings with_interval(std::int64_t milliseconds) const {
+    static_assert(asks_periodically<Generator>,
+                  "an interval is for generators with a member periodic(Timestamp now_ms)");
+    WatermarkSettings copy = *this;
+    copy.interval_ms = milliseconds;
+    return copy;
+  }
   // See hummer/rebuildable.hpp.
   CapturedValues captured() const {
-    const CapturedValues settings = encoded_values(idle_ms, ahead_ms);
+    const CapturedValues settings = encoded_values(idle_ms, ahead_ms, interval_ms);
     if constexpr (requires { generator.function; }) {
       return settings.and_also(captured_values(generator.function));
     } else {

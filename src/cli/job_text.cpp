@@ -49,20 +49,25 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
                         status_from(each.failure()).to_string());
   }
   if (result.vertices.empty()) return text;
-  text += fmt::format("read {} records, {}; wrote {} records\n",
+  text += fmt::format("read {} records, {}; wrote {} records",
                       format_count(static_cast<double>(result.records_read)),
                       format_bytes(static_cast<double>(result.bytes_read)),
                       format_count(static_cast<double>(result.records_written)));
-  Table table({"vertex", "tasks", "operator", "in", "out", "bytes"});
+  if (result.records_late > 0) {
+    text +=
+        fmt::format("; {} came too late", format_count(static_cast<double>(result.records_late)));
+  }
+  Table table({"vertex", "tasks", "operator", "in", "out", "bytes", "late"});
   for (const VertexResult& vertex : result.vertices) {
     std::string name = vertex.name, tasks = std::to_string(vertex.parallelism);
     for (const OperatorResult& op : vertex.operators) {
       table.add({name, tasks, op.name, std::to_string(op.records_in),
-                 std::to_string(op.records_out), std::to_string(op.bytes)});
+                 std::to_string(op.records_out), std::to_string(op.bytes),
+                 std::to_string(op.records_late)});
       name = tasks = "";
     }
   }
-  text += table.text(true);
+  text += "\n" + table.text(true);
   for (const std::string& stuck : job.stuck()) text += stuck + "\n";
   return text;
 }

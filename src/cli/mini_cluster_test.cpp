@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <future>
+#include <map>
 #include <thread>
 
 #include <hummer/hummer.hpp>
@@ -44,6 +45,45 @@ TEST_F(MiniClusterTest, RunsAJobOnSeveralTaskManagers) {
     for (int digit = 0; digit < 10; ++digit) expected.push_back(std::to_string(digit) + "\t100");
     EXPECT_EQ(MiniCluster::lines_of(output), expected);
   }
+}
+
+constexpr SideOutput<std::uint64_t> behind{"behind"};
+
+// The second half of each thousand records comes when most of its windows are over.
+void count_by_window(StreamExecutionEnvironment& env) {
+  const std::string output = env.argument("output");
+  const auto time_of = [](std::uint64_t i) {
+    return static_cast<Timestamp>(i % 1000 < 500 ? i : i - 500);
+  };
+  const auto timed = env.generate([](std::uint64_t i) { return i; }, {.count = 20'000})
+                         .assign_timestamps(time_of, WatermarkStrategy::ascending());
+  const auto keyed = timed.key_by([](std::uint64_t i) { return i % 7; });
+  const auto windowed = keyed.window(TumblingWindows::of(100)).late_output(behind).count();
+  windowed.write_file(output + "/windows");
+  windowed.side_output(behind).write_file(output + "/late");
+  const auto best = keyed.top_n(1, [](std::uint64_t i) { return i; }, 100);
+  best.for_each([](const Ranked<std::uint64_t>&) {});
+  best.side_output(late_records<std::uint64_t>).write_file(output + "/late_for_top");
+  env.execute("count by window");
+}
+
+TEST_F(MiniClusterTest, LateRecordsAreAFigureOfTheirOperators) {
+  MiniCluster cluster(&call_job<&count_by_window>, {.task_managers = 2});
+  ASSERT_TRUE(cluster.start().ok());
+  const JobResult result =
+      cluster.run({"--output", folder_, "--parallelism", "2", "--batch-records", "16"});
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  const std::size_t late = MiniCluster::lines_of(folder_ + "/late").size();
+  const std::size_t late_for_top = MiniCluster::lines_of(folder_ + "/late_for_top").size();
+  EXPECT_GT(late, 0u);
+  EXPECT_GT(late_for_top, 0u);
+  EXPECT_EQ(result.records_late, late + late_for_top);
+  std::map<std::string, std::uint64_t> by_operator;
+  for (const VertexResult& vertex : result.vertices) {
+    for (const OperatorResult& op : vertex.operators) by_operator[op.name] += op.records_late;
+  }
+  EXPECT_EQ(by_operator["late_records"], late);
+  EXPECT_EQ(by_operator["top_n"], late_for_top);
 }
 
 TEST_F(MiniClusterTest, AMissingArgumentIsTheResult) {

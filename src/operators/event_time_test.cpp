@@ -135,6 +135,36 @@ TEST(AssignTimestampsOperator, PunctuatedAndOwnWatermarks) {
   EXPECT_EQ(own.behind({1, 2}).kind, Kind::none) << "watermarks never fall back";
 }
 
+// The clock, and never before the latest record.
+struct ByTheClock {
+  Timestamp latest = no_timestamp;
+  void record(const Sale&, Timestamp time) { latest = std::max(latest, time); }
+  Timestamp watermark() const { return latest; }
+  Timestamp periodic(Timestamp now_ms) { return std::max(latest, now_ms); }
+};
+
+TEST(AssignTimestampsOperator, PeriodicWatermarksWithoutRecords) {
+  Watermarks clock(WatermarkStrategy::generated(ByTheClock()).with_interval(50));
+  EXPECT_EQ(clock.after(49).kind, Kind::none);
+  EXPECT_EQ(clock.after(1).time, 50);
+  EXPECT_EQ(clock.behind({120}).time, 120);
+  EXPECT_EQ(clock.after(50).kind, Kind::none) << "it has not moved";
+  EXPECT_EQ(clock.after(50).time, 150);
+  Watermarks usual(WatermarkStrategy::generated(ByTheClock()));
+  EXPECT_EQ(usual.after(199).kind, Kind::none);
+  EXPECT_EQ(usual.after(1).time, 200);
+}
+
+TEST(AssignTimestampsOperator, AnInactiveInputIsNotAskedForWatermarks) {
+  Watermarks idle(WatermarkStrategy::generated(ByTheClock()).with_interval(40).with_idleness(100));
+  EXPECT_EQ(idle.after(40).time, 40);
+  EXPECT_EQ(idle.after(40).time, 80);
+  EXPECT_EQ(idle.after(20).kind, Kind::inactive);
+  EXPECT_EQ(idle.after(100).kind, Kind::none);
+  EXPECT_EQ(idle.behind({90}).time, 90) << "active again";
+  EXPECT_EQ(idle.after(40).time, 240);
+}
+
 TEST(AssignTimestampsOperator, InactiveAfterItsIdleness) {
   Watermarks idle(WatermarkStrategy::ascending().with_idleness(100));
   EXPECT_EQ(idle.after(60).kind, Kind::none);

@@ -226,6 +226,22 @@ TEST(OperatorContext, OwnsTheKeysThatTheExchangeSendsIt) {
   }
 }
 
+TEST(CallAtWallTime, HoweverFar) {
+  constexpr std::int64_t year_ns = std::int64_t{365} * 24 * 3600 * 1'000'000'000;
+  FakeOperatorContext context;
+  context.set_now(5'000'000'000);
+  call_at_wall_time(context, 5'300);
+  EXPECT_EQ(context.timer(), 5'300'000'000);
+  for (const Timestamp passed : {Timestamp{4'000}, no_timestamp}) {
+    call_at_wall_time(context, passed);
+    EXPECT_EQ(context.timer(), context.now());
+  }
+  for (const Timestamp never : {Timestamp{253'402'300'799'000}, end_of_time - 1}) {
+    call_at_wall_time(context, never);
+    EXPECT_EQ(context.timer(), context.now() + year_ns);
+  }
+}
+
 class RestoredSlices : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(MemoryLimits, RestoredSlices, testing::Values(0, 1));
 

@@ -2,8 +2,8 @@
 // watermarks; those of its input end here. See hummer/watermarks.hpp.
 //
 // A watermark goes out behind the batch that moved it, so also when the input
-// pauses nothing is held back. With idleness, Control::inactive follows when no
-// record has come for so long (also when none has come at all).
+// pauses nothing is held back; that of a periodic generator by a timer too. With idleness,
+// Control::inactive follows when no record has come for so long (also when none has come at all).
 //
 // With an alignment it answers `blocked` while it is too far ahead of its group, and so holds back
 // its source.
@@ -71,6 +71,12 @@ class AssignTimestampsOperator final : public Operator {
     return {};
   }
   Status open() override {
+    if (settings_.interval_ms < 1) {
+      return {ErrorCode::invalid_argument,
+              "the interval of a watermark generator must be 1 or more"};
+    }
+    last_record_at_ = context().now();
+    ask_at_ = last_record_at_ + interval_ns();
     if (restored_) restore_generator(settings_.generator, watermark_);
     if (settings_.alignment) member_ = settings_.alignment->join();
     if (SourceSplits* splits = context().splits()) {
@@ -79,7 +85,6 @@ class AssignTimestampsOperator final : public Operator {
       align(lowest_split());
       return {};
     }
-    last_record_at_ = context().now();
     arm();
     align(watermark_);
     return {};
@@ -109,15 +114,11 @@ class AssignTimestampsOperator final : public Operator {
       if (inactive_) {
         inactive_ = false;
         align(watermark_);
+        ask_at_ = last_record_at_ + interval_ns();
         arm();
       }
     }
-    const Timestamp time = settings_.generator.watermark();
-    if (time > watermark_) {
-      watermark_ = time;
-      align(time);
-      out.set_control(Control::watermark(time));
-    }
+    advance(settings_.generator.watermark(), out);
     return Answer::done;
   }
 
@@ -134,17 +135,25 @@ class AssignTimestampsOperator final : public Operator {
   Answer timer(std::int64_t now, Output& out) override {
     if (context().splits() != nullptr) {
       time_out_splits(now);
+      ask_splits(now);
       follow_splits(out);
+      arm_splits();
       return Answer::done;
     }
-    if (idle_ns() == 0 || inactive_) return Answer::done;
-    if (now - last_record_at_ < idle_ns()) {
-      arm();
-    } else {
+    if (inactive_) return Answer::done;
+    if (idle_ns() > 0 && now - last_record_at_ >= idle_ns()) {
       inactive_ = true;
       align(end_of_time);
       out.set_control(Control::inactive());
+      return Answer::done;
     }
+    if constexpr (asks_periodically<Generator>) {
+      if (now >= ask_at_) {
+        ask_at_ = now + interval_ns();
+        advance(settings_.generator.periodic(context().wall_time_ms()), out);
+      }
+    }
+    arm();
     return Answer::done;
   }
 
@@ -219,24 +228,37 @@ class AssignTimestampsOperator final : public Operator {
   }
 
   void time_out_splits(std::int64_t now) {
+    if (idle_ns() == 0) return;
     for (const SplitNumber number : context().splits()->open()) {
       Split& split = by_split_[number];
       split.timed_out = now - split.last_record_at >= idle_ns();
     }
-    arm_splits();
   }
-  // For the split that has waited longest.
-  void arm_splits() {
-    armed_ = false;
-    if (idle_ns() == 0) return;
-    std::int64_t first = 0;
-    for (const SplitNumber number : context().splits()->open()) {
-      const Split& split = by_split_[number];
-      if (split.timed_out || (armed_ && split.last_record_at >= first)) continue;
-      first = split.last_record_at;
-      armed_ = true;
+  void ask_splits([[maybe_unused]] std::int64_t now) {
+    if constexpr (asks_periodically<Generator>) {
+      if (now < ask_at_) return;
+      ask_at_ = now + interval_ns();
+      SourceSplits& splits = *context().splits();
+      for (const SplitNumber number : splits.open()) {
+        Split& split = by_split_[number];
+        if (split.timed_out || !splits.counts(number)) continue;
+        const Timestamp time = split.generator.periodic(context().wall_time_ms());
+        if (time > splits.watermark(number)) splits.set_watermark(number, time);
+      }
     }
-    if (armed_) context().call_at(first + idle_ns());
+  }
+  // For the split that has waited longest, and for a periodic generator.
+  void arm_splits() {
+    std::int64_t next = INT64_MAX;
+    if (idle_ns() > 0) {
+      for (const SplitNumber number : context().splits()->open()) {
+        const Split& split = by_split_[number];
+        if (!split.timed_out) next = std::min(next, split.last_record_at + idle_ns());
+      }
+    }
+    if constexpr (asks_periodically<Generator>) next = std::min(next, ask_at_);
+    armed_ = next != INT64_MAX;
+    if (armed_) context().call_at(next);
   }
 
   bool too_far_ahead() const {
@@ -250,9 +272,19 @@ class AssignTimestampsOperator final : public Operator {
     align(end_of_time);
     member_.reset();
   }
+  void advance(Timestamp time, Output& out) {
+    if (time <= watermark_) return;
+    watermark_ = time;
+    align(time);
+    out.set_control(Control::watermark(time));
+  }
   std::int64_t idle_ns() const { return settings_.idle_ms * 1'000'000; }
+  std::int64_t interval_ns() const { return settings_.interval_ms * 1'000'000; }
   void arm() {
-    if (idle_ns() > 0) context().call_at(last_record_at_ + idle_ns());
+    std::int64_t next = INT64_MAX;
+    if (idle_ns() > 0) next = last_record_at_ + idle_ns();
+    if constexpr (asks_periodically<Generator>) next = std::min(next, ask_at_);
+    if (next != INT64_MAX) context().call_at(next);
   }
 
   // The batch itself goes on when nobody else reads it.
@@ -282,6 +314,7 @@ class AssignTimestampsOperator final : public Operator {
   bool restored_ = false;
   bool inactive_ = false;
   std::int64_t last_record_at_ = 0;
+  std::int64_t ask_at_ = 0;  // a periodic generator, the next time
   std::vector<Split> by_split_;  // by number
   std::unordered_map<SplitId, Timestamp> restored_splits_;
   bool armed_ = false;  // with splits: a timer is to come

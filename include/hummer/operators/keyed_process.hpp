@@ -40,6 +40,7 @@
 #include <tuple>
 #include <utility>
 
+#include <hummer/operators/call_at_wall_time.hpp>
 #include <hummer/operators/keyed_output.hpp>
 #include <hummer/operators/process.hpp>
 #include <hummer/operators/store_snapshot.hpp>
@@ -315,8 +316,7 @@ class KeyedProcessOperator final : public Operator {
     }
     if (next >= armed_ms_) return;
     armed_ms_ = next;
-    const std::int64_t wait_ms = std::max<std::int64_t>(next - context().wall_time_ms(), 0);
-    context().call_at(context().now() + wait_ms * 1'000'000);
+    call_at_wall_time(context(), next);
   }
 
   User user_;

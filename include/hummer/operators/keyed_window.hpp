@@ -8,8 +8,8 @@
 // one. Two records exactly a gap apart are in two sessions, so that a session is
 // complete when the watermark has reached its end.
 //
-// Late records (end + lateness not above the watermark) are dropped and counted;
-// LateRecordsOperator has taken most of them out before. At the end of the stream
+// Late records (end + lateness of all their windows not above the watermark) are dropped and
+// counted; LateRecordsOperator has taken most of them out before. At the end of the stream
 // event-time timers and, in windows of processing time, those of the clock come
 // due. A result's time is its window's last millisecond; of GlobalWindows, that of
 // the record that made it go out.
@@ -23,6 +23,7 @@
 #include <optional>
 #include <utility>
 
+#include <hummer/operators/call_at_wall_time.hpp>
 #include <hummer/operators/late_records.hpp>
 #include <hummer/operators/store_snapshot.hpp>
 #include <hummer/operators/view_check.hpp>
@@ -146,9 +147,10 @@ class KeyedWindowOperator final : public Operator {
     store_.set_key(key);
     {
       std::optional<InHand> in_hand;
+      bool late = false;
       windows_.each_window(time_, [&](const TimeWindow& own) {
         if (!processing_time() && !global && time_after(own.end_ms, lateness_ms_) <= watermark_) {
-          context().count_late(1);
+          late = true;
           return;
         }
         if (!in_hand) in_hand.emplace(states_, store_.obtain_entry());
@@ -159,6 +161,7 @@ class KeyedWindowOperator final : public Operator {
             [&](TriggerContext& place) { return trigger_.record(place, window.trigger); });
         queue(*in_hand, window);
       });
+      if (late && !in_hand) context().count_late(1);
     }
     store_.leave_key();
   }
@@ -212,9 +215,9 @@ class KeyedWindowOperator final : public Operator {
   // Calls the trigger and does what it answers.
   template <typename Call>
   void ask(Window& window, Output& out, Call&& call) {
-    TriggerContext place{window.window,      time_,
-                         watermark_,         processing_now(),
-                         window.event_timer, window.processing_timer};
+    TriggerContext place{
+        window.window,           time_,          watermark_, processing_now(), window.event_timer,
+        window.processing_timer, windows_.domain};
     const TriggerResult result = call(place);
     window.event_timer = place.event_timer;
     window.processing_timer = place.processing_timer;
@@ -333,8 +336,7 @@ class KeyedWindowOperator final : public Operator {
   }
   void arm() {
     const Timestamp time = store_.next_timer(TimerKind::processing);
-    if (time == end_of_time) return;
-    context().call_at(context().now() + (time - context().wall_time_ms()) * 1'000'000);
+    if (time != end_of_time) call_at_wall_time(context(), time);
   }
 
   KeyOf key_of_;

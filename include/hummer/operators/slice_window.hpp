@@ -33,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include <hummer/operators/call_at_wall_time.hpp>
 #include <hummer/operators/slice_runs.hpp>
 #include <hummer/operators/spilling_slices.hpp>
 #include <hummer/operators/view_check.hpp>
@@ -468,8 +469,7 @@ class SliceWindowOperator final : public Operator {
   void arm() {
     const auto slice = first_waiting();
     if (slice == slices_.tables().all().end()) return;
-    const Timestamp end = time_after(first_window(slice->first), grid_.size_ms);
-    context().call_at(context().now() + (end - context().wall_time_ms()) * 1'000'000);
+    call_at_wall_time(context(), time_after(first_window(slice->first), grid_.size_ms));
   }
 
   Input input_;

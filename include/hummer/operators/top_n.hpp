@@ -4,8 +4,8 @@
 // Emits Ranked<T> when the watermark has passed the window's end, rank 1 first, with
 // the time of the window's last millisecond. Among equal scores the smaller record
 // (by its canonical bytes) is the better one, so that the result depends on the
-// records alone and not on their order. A record whose window is over goes to the
-// side output `late_records<T>`; one without a time fails the job.
+// records alone and not on their order. A record whose window is over is counted as late
+// and goes to the side output `late_records<T>`; one without a time fails the job.
 //
 // REQUIRES: T owns its text. Cost: O(n) per record that is among the best so far.
 #pragma once
@@ -46,12 +46,16 @@ class TopN {
   SideOutputPorts side_outputs() const { return hummer::side_outputs(late_records<T>); }
   auto states() { return hummer::states(windows_); }
 
+  void open(OperatorContext& context) { context_ = &context; }
   void process(const T& record, KeyedOutput<Ranked<T>>& out) {
     if (out.time() == no_timestamp) {
       throw std::runtime_error("top_n needs event time: assign timestamps before it");
     }
     const Timestamp start = WindowGrid{window_ms_, window_ms_}.floor(out.time(), window_ms_);
-    if (start + window_ms_ <= out.watermark()) return out.side(late_records<T>, record);
+    if (start + window_ms_ <= out.watermark()) {
+      context_->count_late(1);
+      return out.side(late_records<T>, record);
+    }
     windows_.update(start, {}, [&](std::vector<T>& best) {
       const auto at = std::upper_bound(best.begin(), best.end(), record,
                                        [&](const T& a, const T& b) { return better(a, b); });
@@ -87,6 +91,7 @@ class TopN {
   std::uint32_t n_;
   ScoreOf score_of_;
   std::int64_t window_ms_;
+  OperatorContext* context_ = nullptr;
   MapState<Timestamp, std::vector<T>> windows_{"windows"};
   std::size_t emitted_ = 0;  // of the window whose timer fires
 };

@@ -22,7 +22,7 @@ void show(ClusterSession& session, const wire::JobStatus& job) {
     session.print(std::move(json).finish());
   } else if (session.rows()) {
     Table table({"job", "name", "state", "vertex", "tasks", "operator", "records_in", "records_out",
-                 "bytes", "remark"});
+                 "bytes", "records_late", "remark"});
     const auto add = [&](std::vector<std::string> figures) {
       std::vector<std::string> row{std::to_string(job.job()), job.name(),
                                    std::string(job_state_name(job.state()))};
@@ -34,10 +34,10 @@ void show(ClusterSession& session, const wire::JobStatus& job) {
       for (const OperatorResult& op : vertex.operators) {
         add({vertex.name, std::to_string(vertex.parallelism), op.name,
              std::to_string(op.records_in), std::to_string(op.records_out),
-             std::to_string(op.bytes)});
+             std::to_string(op.bytes), std::to_string(op.records_late)});
       }
     }
-    if (job.vertices_size() == 0) add({"", "", "", "", "", ""});
+    if (job.vertices_size() == 0) add({"", "", "", "", "", "", ""});
     session.print(table);
   } else {
     session.print(describe_job(job, now_ms));

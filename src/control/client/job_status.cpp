@@ -31,6 +31,7 @@ VertexResult vertex_result(const wire::VertexStatus& vertex) {
     op.records_in = figures.records_in();
     op.records_out = figures.records_out();
     op.bytes = figures.bytes();
+    op.records_late = figures.records_late();
   }
   return row;
 }
@@ -68,6 +69,7 @@ JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
   }
   for (const wire::VertexStatus& vertex : job.vertices()) {
     const VertexResult& row = result.vertices.emplace_back(vertex_result(vertex));
+    for (const OperatorResult& op : row.operators) result.records_late += op.records_late;
     for (int i = 0; i < std::min(vertex.operators_size(), vertex.kinds_size()); ++i) {
       const OperatorResult& op = row.operators[static_cast<std::size_t>(i)];
       if (vertex.kinds(i) == "source") {

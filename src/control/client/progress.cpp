@@ -127,14 +127,18 @@ void Progress::summarize(const JobResult& result) {
           ", {} read at {}/s", format_bytes(static_cast<double>(result.bytes_read)),
           format_bytes(static_cast<double>(result.bytes_read) / std::max(result.seconds, 1e-3)));
     }
+    if (result.records_late > 0) {
+      text +=
+          fmt::format(", {} came too late", format_count(static_cast<double>(result.records_late)));
+    }
     text += "\n";
   }
   if (per_vertex_) {
     for (const VertexResult& vertex : result.vertices) {
       text += fmt::format("  {} (parallelism {})\n", vertex.name, vertex.parallelism);
       for (const OperatorResult& op : vertex.operators) {
-        text += fmt::format("    {:<20} {:>14} in {:>14} out {:>14} bytes\n", op.name,
-                            op.records_in, op.records_out, op.bytes);
+        text += fmt::format("    {:<20} {:>14} in {:>14} out {:>14} bytes {:>14} late\n", op.name,
+                            op.records_in, op.records_out, op.bytes, op.records_late);
       }
     }
   }

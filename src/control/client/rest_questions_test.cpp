@@ -105,6 +105,7 @@ wire::JobStatus whole_status() {
     figures.set_records_in(1);
     figures.set_records_out(std::uint64_t{1} << 60);
     figures.set_bytes(3);
+    figures.set_records_late(5);
   }
   job.add_stuck("slot 0: stuck");
   job.set_version(9);

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "control/client/cluster_client.hpp"
+#include "control/client/job_status.hpp"
 #include "control/job_manager/job_manager_test_rig.hpp"
 
 namespace hummer {
@@ -24,6 +25,27 @@ wire::ClientRequest query(std::uint64_t job, std::uint64_t version_seen, std::ui
   request.mutable_job()->set_version_seen(version_seen);
   request.mutable_job()->set_wait_ms(wait_ms);
   return request;
+}
+
+// All that comes until the other side closes.
+Task<std::string> rest_of(ByteStream& stream) {
+  std::string text;
+  while (true) {
+    std::array<char, 1000> buffer;
+    const Result<std::size_t> got = co_await stream.read_some(buffer);
+    if (!got.ok() || *got == 0) co_return text;
+    text.append(buffer.data(), *got);
+  }
+}
+Task<std::string> get(JobManagerRig& rig, std::string path) {
+  std::unique_ptr<ByteStream> stream = co_await rig.connect();
+  const std::string request = "GET " + path +
+                              " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                              "Authorization: Bearer secret\r\n\r\n";
+  const Status sent = co_await stream->write_all(request);
+  EXPECT_TRUE(sent.ok()) << sent.to_string();
+  std::string answer = co_await rest_of(*stream);
+  co_return answer;
 }
 
 Task<void> job_script(JobManagerRig& rig) {
@@ -75,6 +97,35 @@ TEST_P(RestClients, SubmitAndWatchAJob) {
   rig.run(job_script(rig));
 }
 
+Task<void> late_records_script(JobManagerRig& rig) {
+  ScriptedWorker worker(rig);
+  ClusterClient client(rig.peers_node, *rig.executor, over_rest());
+  const bool joined = co_await worker.join("tm1", 2);
+  EXPECT_TRUE(joined);
+  const Result<std::uint64_t> number = co_await client.submit(job_of(1, 2), {});
+  EXPECT_TRUE(number.ok()) << number.status().to_string();
+  if (!number.ok()) co_return;
+  co_await worker.run_job(*number);
+  wire::VertexFigures& figures = *worker.report(*number, wire::ATTEMPT_RUNNING).add_figures();
+  figures.set_vertex(0);
+  figures.add_operators()->set_records_late(3);
+  const wire::JobManagerState seen = co_await worker.beat();
+
+  const Result<wire::ClientAnswer> now = co_await client.ask(query(*number, 0, 0));
+  EXPECT_TRUE(now.ok()) << now.status().to_string();
+  if (!now.ok()) co_return;
+  EXPECT_EQ(now->job().vertices(0).figures().operators(0).records_late(), 3U);
+  EXPECT_EQ(job_result(now->job(), 0).records_late, 3U);
+  const std::string metrics = co_await get(rig, "/metrics");
+  EXPECT_NE(metrics.find("\nhummer_operator_records_late_total{"), metrics.npos) << metrics;
+  EXPECT_NE(metrics.find(now->job().vertices(0).operators(0) + "\"} 3\n"), metrics.npos) << metrics;
+}
+
+TEST_P(RestClients, SeeHowManyRecordsCameTooLate) {
+  JobManagerRig rig(GetParam());
+  rig.run(late_records_script(rig));
+}
+
 Task<void> refusal_script(JobManagerRig& rig) {
   ClusterClient wrong(rig.peers_node, *rig.executor, over_rest("guessed"));
   const Result<wire::ClientAnswer> refused = co_await wrong.ask(query(1, 0, 0));
@@ -104,22 +155,10 @@ Task<void> stranger_script(JobManagerRig& rig) {
   const Status one = co_await asks->write_all(whole);
   const Status two = co_await stops->write_all(half);
   EXPECT_TRUE(one.ok() && two.ok());
-  std::string answer;
-  while (true) {
-    std::array<char, 1000> buffer;
-    const Result<std::size_t> got = co_await asks->read_some(buffer);
-    if (!got.ok() || *got == 0) break;
-    answer.append(buffer.data(), *got);
-  }
+  const std::string answer = co_await rest_of(*asks);
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 401 ")) << answer;
   EXPECT_LE(rig.now() - begin, seconds(62));
-  std::string told;
-  while (true) {
-    std::array<char, 1000> buffer;
-    const Result<std::size_t> got = co_await stops->read_some(buffer);
-    if (!got.ok() || *got == 0) break;
-    told.append(buffer.data(), *got);
-  }
+  const std::string told = co_await rest_of(*stops);
   EXPECT_TRUE(told.starts_with("HTTP/1.1 408 ")) << told;
   EXPECT_EQ(rig.job_manager->counts().garbage, 0U);
   EXPECT_EQ(rig.job_manager->counts().connections, 0U);

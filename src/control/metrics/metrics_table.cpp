@@ -44,6 +44,8 @@ constexpr Metric table[] = {
      "Bytes that a source has read or a sink has written."},
     {"hummer_operator_records_in_total", "counter", "job, name, vertex, operator",
      "Records that an operator has taken, over all subtasks."},
+    {"hummer_operator_records_late_total", "counter", "job, name, vertex, operator",
+     "Records that came too late for an operator to use, over all subtasks."},
     {"hummer_operator_records_out_total", "counter", "job, name, vertex, operator",
      "Records that an operator has emitted, over all subtasks."},
     {"hummer_refused_connections_total", "counter", "",

@@ -52,6 +52,7 @@ void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
     counts.set_records_in(op["records_in"].count());
     counts.set_records_out(op["records_out"].count());
     counts.set_bytes(op["bytes"].count());
+    counts.set_records_late(op["records_late"].count());
   }
 }
 
@@ -91,6 +92,7 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
     json.field("records_read", result.records_read);
     json.field("bytes_read", result.bytes_read);
     json.field("records_written", result.records_written);
+    json.field("records_late", result.records_late);
     json.begin_array("vertices");
     for (int i = 0; i < job.vertices_size(); ++i) {
       const wire::VertexStatus& vertex = job.vertices(i);
@@ -113,6 +115,7 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
         json.field("records_in", op.records_in);
         json.field("records_out", op.records_out);
         json.field("bytes", op.bytes);
+        json.field("records_late", op.records_late);
         json.end_object();
       }
       json.end_array();

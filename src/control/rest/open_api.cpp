@@ -39,6 +39,7 @@ constexpr Member job[] = {{"job", "integer"},
                           {"records_read?", "integer"},
                           {"bytes_read?", "integer"},
                           {"records_written?", "integer"},
+                          {"records_late?", "integer"},
                           {"vertices?", "[Vertex]"},
                           {"stuck?", "[string]"},
                           {"version", "integer"},
@@ -64,11 +65,9 @@ constexpr Member vertex[] = {{"name", "string"},
                              {"idle_percent", "integer"},
                              {"back_pressured_percent", "integer"},
                              {"operators", "[Operator]"}};
-constexpr Member operator_figures[] = {{"name", "string"},
-                                       {"kind", "string"},
-                                       {"records_in", "integer"},
-                                       {"records_out", "integer"},
-                                       {"bytes", "integer"}};
+constexpr Member operator_figures[] = {{"name", "string"},        {"kind", "string"},
+                                       {"records_in", "integer"}, {"records_out", "integer"},
+                                       {"bytes", "integer"},      {"records_late", "integer"}};
 constexpr Member job_list[] = {{"jobs", "[Job]"}};
 constexpr Member plan[] = {{"job", "integer"},        {"plan", "string"},
                            {"fingerprint", "string"}, {"vertices", "[PlanVertex]"},

@@ -67,6 +67,7 @@ std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
       figures.set_records_in(op.records_in);
       figures.set_records_out(op.records_out);
       figures.set_bytes(op.bytes);
+      figures.set_records_late(op.records_late);
     }
   }
   return all;

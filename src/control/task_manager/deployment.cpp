@@ -501,6 +501,7 @@ JobResult Deployment::figures() const {
       }
     }
     for (std::size_t i = 0; i < vertex.chain.size(); ++i) {
+      result.records_late += row.operators[i].records_late;
       const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(vertex.chain[i].node)];
       if (node.kind == OperatorKind::source) {
         result.bytes_read += row.operators[i].bytes;
