@@ -314,7 +314,7 @@ class AssignTimestampsOperator final : public Operator {
   bool restored_ = false;
   bool inactive_ = false;
   std::int64_t last_record_at_ = 0;
-  std::int64_t ask_at_ = 0;  // a periodic generator, the next time
+  std::int64_t ask_at_ = 0;      // a periodic generator, the next time
   std::vector<Split> by_split_;  // by number
   std::unordered_map<SplitId, Timestamp> restored_splits_;
   bool armed_ = false;  // with splits: a timer is to come
