@@ -59,6 +59,7 @@ template <typename Generator>
 class Watermarks {
  public:
   explicit Watermarks(WatermarkSettings<Generator> settings) : operator_(time_of, settings) {
+    context_.set_now(0);
     operator_.set_context(context_);
     operator_.declare(out_);
     EXPECT_TRUE(operator_.open().ok());

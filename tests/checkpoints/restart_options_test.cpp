@@ -116,9 +116,8 @@ std::int64_t shortest_pause_ms(std::uint64_t seed, std::int64_t minimum_pause_ms
   EXPECT_TRUE(result.ok()) << result.status.to_string();
   const CheckpointStore store(node->files(), "/checkpoints");
   std::vector<std::int64_t> completed_ms;
-  for (const std::uint64_t id : *store.ids()) {
-    completed_ms.push_back(store.read(id)->completed_ms);
-  }
+  const Result<std::vector<std::uint64_t>> ids = store.ids();
+  for (const std::uint64_t id : *ids) completed_ms.push_back(store.read(id)->completed_ms);
   std::int64_t shortest = INT64_MAX;
   EXPECT_GE(completed_ms.size(), 4u);
   for (std::size_t i = 1; i + 1 < completed_ms.size(); ++i) {

@@ -322,13 +322,13 @@ void StatefulCluster::power_cut(Random& random) {
                                               job_manager_.get()};
   run_steps(random.below(std::uint64_t{1} << random.below(12)));
   // At an operation of somebody's disk, or anywhere.
-  SimulatedProcess& writing =
-      random.chance(0.5) ? *job_manager_ : *task_managers_[a_task_manager_at_work()];
+  SimulatedProcess* writing = job_manager_.get();
+  if (random.chance(0.5)) writing = task_managers_[a_task_manager_at_work()].get();
   if (random.chance(0.7)) {
-    writing.node().kill_at_disk_operation(1 + random.below(32));
+    writing->node().kill_at_disk_operation(1 + random.below(32));
     const Nanoseconds patience = simulation_.now() + milliseconds(2 * interval_ms_);
-    (void)simulation_.run_until([&] { return !writing.alive() || submission_.ended; }, patience);
-    writing.node().kill_at_disk_operation(0);
+    (void)simulation_.run_until([&] { return !writing->alive() || submission_.ended; }, patience);
+    writing->node().kill_at_disk_operation(0);
   }
   for (SimulatedProcess* process : all) {
     if (process->alive()) process->node().kill();
