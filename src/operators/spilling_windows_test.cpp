@@ -244,17 +244,23 @@ const Case cases[] = {{TumblingWindows::of(40), 0},     {TumblingWindows::of(40)
                       {SlidingWindows::of(10, 25), 20},  // with gaps
                       {SlidingWindows::of(50, 20), 0}};
 
+#if defined(__SANITIZE_THREAD__)  // slow there, and all on one thread
+constexpr std::uint64_t seeds = 1;
+#else
+constexpr std::uint64_t seeds = 6;
+#endif
+
 TEST(SpillingWindows, LongRunsAreThoseWithMemory) {
   for (const Case& one : cases) {
-    int spilled = 0;
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    std::uint64_t spilled = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       RandomRun run(seed, one.grid, one.lateness_ms, {});
       const Status status = run.run();
       EXPECT_TRUE(status.ok()) << status.to_string() << " windows of " << one.grid.size_ms << " by "
                                << one.grid.slide_ms << ", lateness " << one.lateness_ms;
       spilled += run.has_spilled() ? 1 : 0;
     }
-    EXPECT_GT(spilled, 3);
+    EXPECT_GT(2 * spilled, seeds);
   }
 }
 
