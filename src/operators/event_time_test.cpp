@@ -254,6 +254,51 @@ TEST(LateRecordsOperator, CountsThem) {
   EXPECT_EQ(out.batch().size(), 1u);
 }
 
+// Whether it takes a record of that time, restored from what those two had seen.
+bool takes(Timestamp time, int subtask, int parallelism) {
+  using Late = LateRecordsOperator<Sale, WindowGrid>;
+  Output out;
+  std::vector<std::string> pieces(2);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    FakeOperatorContext context({.subtask = static_cast<int>(i), .parallelism = 2});
+    Late old(TumblingWindows::of(10), 0, false);
+    old.set_context(context);
+    EXPECT_EQ(old.watermark(i == 0 ? 20 : 50, out), Answer::done);
+    ByteWriter writer(pieces[i]);
+    EXPECT_TRUE(old.snapshot(writer).ok());
+    pieces[i].resize(writer.size());
+  }
+  FakeOperatorContext context({.subtask = subtask, .parallelism = parallelism});
+  Late op(TumblingWindows::of(10), 0, false);
+  op.set_context(context);
+  op.declare(out);
+  EXPECT_TRUE(op.takes_all_pieces());
+  for (const std::string& piece : pieces) {
+    ByteReader in(piece);
+    EXPECT_TRUE(op.restore(in).ok());
+  }
+  EXPECT_TRUE(op.open().ok());
+  Batch in(type_of<Sale>(), 1);
+  in.mutable_values<Sale>()[0] = {1, 1};
+  in.timestamps().push_back(time);
+  in.set_size(1);
+  EXPECT_EQ(op.process(in, out), Answer::done);
+  return out.batch().size() == 1;
+}
+
+TEST(LateRecordsOperator, AtAnotherParallelismBeginsWithTheLowestWatermarkOfAll) {
+  EXPECT_FALSE(takes(49, 1, 2));
+  EXPECT_TRUE(takes(50, 1, 2));
+  EXPECT_FALSE(takes(19, 0, 2));
+  EXPECT_TRUE(takes(20, 0, 2));
+  for (const int parallelism : {1, 3}) {
+    for (int subtask = 0; subtask < parallelism; ++subtask) {
+      EXPECT_FALSE(takes(19, subtask, parallelism));
+      EXPECT_TRUE(takes(20, subtask, parallelism));
+    }
+  }
+}
+
 TEST(LateRecordsOperator, RecordsWithoutTimeAreAMistake) {
   OperatorHarness<Sale> harness(late(TumblingWindows::of(10), 0, false));
   harness.record({1, 1}).expect_failure("assign_timestamps");

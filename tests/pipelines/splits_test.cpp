@@ -262,14 +262,14 @@ TEST_P(Splits, AlignedOnesStayTogether) {
   }
 }
 
-// Splits that are far apart, each with a pace of its own.
+// Splits that are far apart, the last one furthest behind, each with a pace of its own.
 void build_windows(StreamExecutionEnvironment& env) {
   env.generate([](std::uint64_t index) { return index; },
                {.count = 3'000, .records_per_second = 5'000, .splits = 5})
       .assign_timestamps(
           [](const std::uint64_t& index) {
             const std::uint64_t split = index % 5;
-            return static_cast<Timestamp>(split) * apart_ms +
+            return static_cast<Timestamp>(4 - split) * apart_ms +
                    static_cast<Timestamp>(index * (split + 1));
           },
           WatermarkStrategy::ascending())
@@ -281,44 +281,47 @@ void build_windows(StreamExecutionEnvironment& env) {
 }
 
 TEST_P(Splits, ARestartAtAnotherParallelismGoesOnWithEach) {
-  EnvironmentOptions saving = options(1 + static_cast<int>(GetParam() % 3));
-  saving.checkpoints.directory = "/checkpoints";
+  const int saved_at = 1 + static_cast<int>(GetParam() % 3);
+  const auto settings = [&](SimulatedPlatform& node, int parallelism) {
+    EnvironmentOptions settings = options(parallelism);
+    settings.platform = &node;
+    settings.checkpoints.directory = "/checkpoints";
+    return settings;
+  };
   std::vector<std::string> expected;
   {
-    const auto other = make_simulated_platform({.seed = GetParam()});
-    EnvironmentOptions whole = saving;
-    whole.platform = other.get();
-    StreamExecutionEnvironment env(whole);
+    StreamExecutionEnvironment env(settings(*node_, saved_at));
     build_windows(env);
     const JobResult result = env.execute("windows");
     ASSERT_TRUE(result.ok()) << result.status.to_string();
     ASSERT_EQ(late_records(result), 0u);
-    expected = visible_lines(other->files(), "/out");
+    expected = visible_lines(node_->files(), "/out");
   }
   ASSERT_FALSE(expected.empty());
 
-  std::string path;
-  {
-    StreamExecutionEnvironment env(saving);
+  for (const int next : {1, 2, 3, 6}) {  // also more than there are splits
+    if (next == saved_at) continue;
+    SCOPED_TRACE("parallelism " + std::to_string(next));
+    const auto node = make_simulated_platform({.seed = GetParam()});
+    EnvironmentOptions resumed = settings(*node, next);
+    {
+      StreamExecutionEnvironment env(settings(*node, saved_at));
+      build_windows(env);
+      JobHandle job = env.execute_async("windows");
+      (void)node->run_until([] { return false; }, node->now() + milliseconds(250));
+      const Result<std::string> savepoint = job.stop_with_savepoint();
+      ASSERT_TRUE(savepoint.ok()) << savepoint.status().to_string();
+      resumed.checkpoints.restore = *savepoint;
+      ASSERT_TRUE(job.wait().ok());
+      ASSERT_LT(visible_lines(node->files(), "/out").size(), expected.size());
+    }
+    StreamExecutionEnvironment env(resumed);
     build_windows(env);
-    JobHandle job = env.execute_async("windows");
-    (void)node_->run_until([] { return false; }, node_->now() + milliseconds(250));
-    const Result<std::string> savepoint = job.stop_with_savepoint();
-    ASSERT_TRUE(savepoint.ok()) << savepoint.status().to_string();
-    path = *savepoint;
-    ASSERT_TRUE(job.wait().ok());
-    ASSERT_LT(visible_lines(node_->files(), "/out").size(), expected.size());
+    const JobResult result = env.execute("windows");
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_EQ(late_records(result), 0u);
+    EXPECT_EQ(visible_lines(node->files(), "/out"), expected);
   }
-  EnvironmentOptions next = saving;
-  next.parallelism = 4 - saving.parallelism;
-  if (next.parallelism == saving.parallelism) next.parallelism = 6;  // more than there are splits
-  next.checkpoints.restore = path;
-  StreamExecutionEnvironment env(next);
-  build_windows(env);
-  const JobResult result = env.execute("windows");
-  ASSERT_TRUE(result.ok()) << result.status.to_string();
-  EXPECT_EQ(late_records(result), 0u);
-  EXPECT_EQ(visible_lines(node_->files(), "/out"), expected);
 }
 
 }  // namespace

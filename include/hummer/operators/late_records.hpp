@@ -6,10 +6,13 @@
 // window's end plus the allowed lateness is not above the watermark. Late ones are
 // counted (OperatorContext::count_late) and go to port 1 when that is wanted.
 //
-// State: the watermark. Cost: one pass over the times; the batch itself goes on.
+// State: the watermark. At another parallelism nobody knows whose input a subtask now has (splits
+// move, hummer/source_splits.hpp): it begins with the lowest of all, behind which no window has gone
+// out. Cost: one pass over the times; the batch itself goes on.
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/windows.hpp>
@@ -30,14 +33,14 @@ class LateRecordsOperator final : public Operator {
     out.add_port(type_of<T>());
     if (late_output_) out.add_port(type_of<T>());
   }
+  bool takes_all_pieces() const override { return true; }
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
     Timestamp time = 0;
     if (!in.get_value(version) || version != 1 || !in.get_value(time)) {
       return {ErrorCode::corrupt_record, "the state of late_records makes no sense"};
     }
-    late_before_ = restored_ ? std::min(late_before_, time) : time;
-    restored_ = true;
+    restored_.push_back(time);
     return {};
   }
   std::vector<StateDescription> states() override { return {{"late_before", "i64"}}; }
@@ -46,7 +49,14 @@ class LateRecordsOperator final : public Operator {
     out.put_value(late_before_);
     return {};
   }
-  Status open() override { return windows_.check(); }
+  Status open() override {
+    if (!restored_.empty()) {
+      const bool same = restored_.size() == static_cast<std::size_t>(context().parallelism());
+      late_before_ = same ? restored_[static_cast<std::size_t>(context().subtask())]
+                          : *std::min_element(restored_.begin(), restored_.end());
+    }
+    return windows_.check();
+  }
 
   Answer process(Batch& in, Output& out) override {
     if (in.empty()) return Answer::done;
@@ -110,7 +120,7 @@ class LateRecordsOperator final : public Operator {
   std::int64_t lateness_ms_;
   bool late_output_;
   Timestamp late_before_ = no_timestamp;
-  bool restored_ = false;
+  std::vector<Timestamp> restored_;  // of each subtask, until open()
 };
 
 }  // namespace hummer
