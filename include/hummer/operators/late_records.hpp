@@ -7,8 +7,8 @@
 // counted (OperatorContext::count_late) and go to port 1 when that is wanted.
 //
 // State: the watermark. At another parallelism nobody knows whose input a subtask now has (splits
-// move, hummer/source_splits.hpp): it begins with the lowest of all, behind which no window has gone
-// out. Cost: one pass over the times; the batch itself goes on.
+// move, hummer/source_splits.hpp): it begins with the lowest of all, behind which no window has
+// gone out. Cost: one pass over the times; the batch itself goes on.
 #pragma once
 
 #include <algorithm>
