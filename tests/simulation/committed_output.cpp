@@ -52,7 +52,7 @@ class Comparison {
     } else if (path.starts_with("windows/")) {
       window(parsed);
     } else {
-      account(parsed);
+      account(path, parsed);
     }
   }
 
@@ -101,7 +101,7 @@ class Comparison {
     if (!windows_.emplace(window, true).second) wrong("window " + text() + " came twice");
   }
 
-  void account(const Line& line) {
+  void account(std::string_view path, const Line& line) {
     const auto key = static_cast<std::uint64_t>(line[0]);
     const auto found = expected_.accounts.find(key);
     if (found == expected_.accounts.end()) return wrong(fmt::format("there is no key {}", key));
@@ -109,6 +109,11 @@ class Comparison {
     Progress& got = progress_[key];
     const auto total = static_cast<std::uint64_t>(line[3]);
     if (line[1] == static_cast<std::int64_t>(account_timer)) {
+      if (std::exchange(file_, path) != path) last_timer_ = INT64_MIN;
+      if (line[2] < last_timer_) {
+        wrong(fmt::format("{}: timer {} of key {} came after {}", path, line[2], key, last_timer_));
+      }
+      last_timer_ = line[2];
       if (line[2] <= got.last_timer) {
         wrong(fmt::format("key {}: timer {} came after {}", key, line[2], got.last_timer));
       }
@@ -139,6 +144,8 @@ class Comparison {
   const ExpectedOutput expected_;
   std::map<std::uint64_t, Progress> progress_;
   std::map<ExpectedOutput::Window, bool> windows_;
+  std::string_view file_;  // the last one with a timer, and that
+  std::int64_t last_timer_ = INT64_MIN;
   std::uint64_t records_ = 0;
   std::vector<std::string> violations_;
 };

@@ -46,15 +46,18 @@ class CommittedFiles : public testing::Test {
  protected:
   CommittedFiles() : node_(make_simulated_platform({.seed = 1})) {
     workload_.records_per_split = 20;
+    workload_.timer_ms = 100;
     const ExpectedOutput expected = expected_output(workload_);
+    std::map<std::int64_t, std::string> timers;
     for (const auto& [key, account] : expected.accounts) {
       for (std::size_t i = 0; i < account.sums.size(); ++i) {
         accounts_ += line(key, account_record, i, account.sums[i]);
       }
       for (const auto& [end, count] : account.timers) {
-        accounts_ += line(key, account_timer, static_cast<std::uint64_t>(end), count);
+        timers[end] += line(key, account_timer, static_cast<std::uint64_t>(end), count);
       }
     }
+    for (const auto& one : timers) accounts_ += one.second;
     for (const auto& [window, sum] : expected.windows) {
       windows_ += std::to_string(std::get<0>(window)) + "\t" + std::to_string(std::get<1>(window)) +
                   "\t" + std::to_string(std::get<2>(window)) + "\t" + std::to_string(sum) + "\n";
@@ -107,6 +110,14 @@ TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
   write(path, two + one + rest);
   EXPECT_FALSE(end().empty());
   write(path, one + two + rest.substr(0, rest.size() - 1));
+  EXPECT_FALSE(end().empty());
+  // The last timer of the first stretch behind one of the next, which is another key's.
+  const std::size_t border = accounts_.find("\t1\t200\t");
+  const std::size_t next = accounts_.rfind('\n', border) + 1;
+  const std::size_t last = accounts_.rfind('\n', next - 2) + 1;
+  const std::size_t behind = accounts_.find('\n', next) + 1;
+  write(path, accounts_.substr(0, last) + accounts_.substr(next, behind - next) +
+                  accounts_.substr(last, next - last) + accounts_.substr(behind));
   EXPECT_FALSE(end().empty());
   write(path, one + two + rest);
   EXPECT_TRUE(end().empty());

@@ -197,8 +197,13 @@ Status StatefulCluster::submit() {
   options.batch_records = random_.chance(0.2) ? 16 : 512;
   options.channel_credits = static_cast<int>(2 + random_.below(3));
   options.checkpoints.directory = checkpoints;
-  // In small steps some are given up in the middle of a table.
-  if (random_.chance(0.5)) options.checkpoints.step_bytes = 1 + random_.below(400);
+  // In small steps some are given up in the middle of a table. Each is written by itself: where the
+  // disk is slow hardly any would be in time.
+  if (random_.chance(0.5)) {
+    const auto least = static_cast<std::uint64_t>(simulation_.options().disk_operation_maximum_ns /
+                                                  microseconds(20));
+    options.checkpoints.step_bytes = std::max(1 + random_.below(400), least);
+  }
   options.checkpoints.interval_ms = interval_ms_;
   // Some are given up only because something is slow; what comes next must not build on them.
   options.checkpoints.timeout_ms = random_.between(1500, 8000);
