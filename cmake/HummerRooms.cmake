@@ -67,6 +67,7 @@ function(hummer_room name)
 
   if(HUMMER_TESTS AND tests)
     add_executable(hummer_${name}_tests ${tests})
+    hummer_compile_for_tests(hummer_${name}_tests)
     target_link_libraries(hummer_${name}_tests PRIVATE hummer_${name} GTest::gtest_main)
     gtest_discover_tests(hummer_${name}_tests DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
   endif()
