@@ -1,7 +1,6 @@
 #include "cli/cluster_session.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "control/client/job_status.hpp"
@@ -28,15 +27,12 @@ ClusterSession::~ClusterSession() {
   if (executor_) executor_->stop();
 }
 
-void ClusterSession::add_options(CLI::App& app) {
-  options_ = std::make_unique<CommandOptions<ClientSettings>>(app);
-  app.footer(exit_codes_text);
+void ClusterSession::add_options(CommandLine& line) {
+  options_ = std::make_unique<CommandOptions<ClientSettings>>(line);
+  line.footer(exit_codes_text);
 }
 
-void ClusterSession::add_output_options(CLI::App& app) {
-  auto* json = app.add_flag("--json", json_, "one JSON object");
-  app.add_flag("--tsv", tsv_, "tab-separated, as when the output is no terminal")->excludes(json);
-}
+void ClusterSession::add_output_options(CommandLine& line) { line.output_options(json_, tsv_); }
 
 Status ClusterSession::open() {
   ClientSettings settings;
@@ -45,13 +41,17 @@ Status ClusterSession::open() {
   Result<Credentials> credentials =
       find_credentials(platform_, settings.credentials, TlsRole::client);
   if (!credentials.ok()) return credentials.status();
+  open(settings.job_manager, *std::move(credentials));
+  return {};
+}
+
+void ClusterSession::open(const std::string& job_manager, Credentials credentials) {
   executor_ = platform_.make_executor({.name = "client"});
-  client_options_.token = std::move(credentials->token);
-  client_options_.tls = std::move(credentials->tls);
+  client_options_.token = std::move(credentials.token);
+  client_options_.tls = std::move(credentials.tls);
   client_options_.over_rest = true;
   client_options_.patience_ns = patience_ns;
-  turn_to(settings.job_manager);
-  return {};
+  turn_to(job_manager);
 }
 
 void ClusterSession::turn_to(const std::string& address) {

@@ -2,8 +2,8 @@
 // (of the program "client", api/options/), a blocking ask(), jobs by number or name, and the three
 // forms of output.
 //
-// Lifecycle: add_options → parse_words → open() → ask()*. Thread: the main thread.
-// Errors: as ClusterClient.
+// Lifecycle: add_options → line.read → open() → ask()*; or open(address, ...) → ask()*. Thread: the
+// main thread. Errors: as ClusterClient.
 #pragma once
 
 #include <memory>
@@ -28,11 +28,13 @@ class ClusterSession {
   ClusterSession(const ClusterSession&) = delete;
   ClusterSession& operator=(const ClusterSession&) = delete;
 
-  void add_options(CLI::App& app);
+  void add_options(CommandLine& line);
   // --json and --tsv.
-  void add_output_options(CLI::App& app);
+  void add_output_options(CommandLine& line);
 
   Status open();
+  // Without a command line.
+  void open(const std::string& job_manager, Credentials credentials);
   // Instead of the JobManager, asks another process of the cluster. REQUIRES: open().
   void turn_to(const std::string& address);
   Result<wire::ClientAnswer> ask(wire::ClientRequest request);

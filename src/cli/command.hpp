@@ -11,7 +11,6 @@
 // Thread: the main thread. Errors: said on standard error by the command itself (report()).
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,10 +21,6 @@
 
 #include "control/job_library/job_libraries.hpp"
 #include "platform/platform.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace hummer {
 
@@ -52,11 +47,6 @@ const Command* find_command(std::span<const Command> commands, std::string_view 
 
 // A line per command.
 std::string describe_commands(std::span<const Command> commands);
-
-// Reads `words` into what `app` was told of. Empty: go on. Else the exit code: --help was asked
-// for (0) or the words were wrong (2), and that has been said.
-std::optional<int> parse_words(CLI::App& app, const Invocation& invocation,
-                               const std::vector<std::string>& words);
 
 // Says on standard error what failed; the exit code for it.
 int report(Platform& platform, const Status& failure);

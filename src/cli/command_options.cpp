@@ -5,7 +5,8 @@
 
 namespace hummer {
 
-OptionFlags::OptionFlags(CLI::App& app, const OptionProgram& program) {
+OptionFlags::OptionFlags(CommandLine& line, const OptionProgram& program) {
+  CLI::App& app = line.app();
   for (const Option& option : program.options) {
     if (!option.in_flags) continue;
     const std::string name = fmt::format("--{}", option.name);

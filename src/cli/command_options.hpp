@@ -1,7 +1,7 @@
 // CommandOptions: a program's options (api/options/) as options of a command.
 //
-//   CommandOptions<ClientSettings> options(app);      // --job-manager, --token-file ...
-//   parse_words(app, ...);
+//   CommandOptions<ClientSettings> options(line);      // --job-manager, --token-file ...
+//   line.read(...);
 //   ClientSettings settings;
 //   if (auto read = options.read(platform, settings); !read.ok()) return report(platform,
 //   read.status());
@@ -9,7 +9,7 @@
 // CLI11 only cuts the words: types, limits and defaults are those of the table, for flags as for
 // the file and the environment.
 //
-// Lifecycle: made before parse_words, read after it while `app` lives. Thread: the main thread.
+// Lifecycle: made before line.read, read after it while `line` lives. Thread: the main thread.
 #pragma once
 
 #include <memory>
@@ -19,18 +19,14 @@
 
 #include "api/configuration_file.hpp"
 #include "api/options/option_programs.hpp"
+#include "cli/command_line.hpp"
 #include "platform/platform.hpp"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace hummer {
 
 class OptionFlags {
  public:
-  OptionFlags(CLI::App& app, const OptionProgram& program);
+  OptionFlags(CommandLine& line, const OptionProgram& program);
   std::vector<OptionFlag> given() const;
 
  private:
@@ -40,7 +36,7 @@ class OptionFlags {
 template <typename Settings>
 class CommandOptions {
  public:
-  explicit CommandOptions(CLI::App& app) : flags_(app, program_of<Settings>()) {}
+  explicit CommandOptions(CommandLine& line) : flags_(line, program_of<Settings>()) {}
 
   Result<std::vector<EffectiveOption>> read(Platform& platform, Settings& settings) const {
     const Result<OptionSources> sources = find_sources(platform.files(), flags_.given());

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "api/environment_impl.hpp"
+#include "cli/cluster_session.hpp"
+#include "control/client/job_status.hpp"
 #include "control/job_library/job_libraries.hpp"
 #include "control/job_manager/job_manager.hpp"
 #include "control/task_manager/task_manager.hpp"
@@ -14,8 +16,8 @@ namespace {
 
 // The job in the program needs no hash of its file: all processes are this one.
 constexpr std::uint64_t own_hash = 1;
-constexpr Nanoseconds registration_patience_ns = seconds(20);
-constexpr Nanoseconds registration_look_ns = milliseconds(10);
+constexpr Nanoseconds patience_ns = seconds(20);  // with a registration, or a job that is to come
+constexpr Nanoseconds look_ns = milliseconds(10);
 
 void append_lines(Files& files, const std::string& path, std::vector<std::string>& lines) {
   const auto file = files.open_for_reading(path);
@@ -61,9 +63,9 @@ class MiniCluster::State {
     HUMMER_TRY(added.start());
     const auto decided = [&] { return added.registered() || !added.refusal().ok(); };
     // Nobody wakes this thread for it.
-    const Nanoseconds give_up = platform_->now() + registration_patience_ns;
+    const Nanoseconds give_up = platform_->now() + patience_ns;
     while (!decided() && platform_->now() < give_up) {
-      (void)platform_->run_until(decided, platform_->now() + registration_look_ns);
+      (void)platform_->run_until(decided, platform_->now() + look_ns);
     }
     if (!added.refusal().ok()) return added.refusal();
     if (added.registered()) return {};
@@ -94,6 +96,38 @@ class MiniCluster::State {
     return result;
   }
 
+  Result<std::string> savepoint(const std::string& directory, bool stop) {
+    const std::unique_ptr<Platform> client = make_linux_platform();
+    ClusterSession session(*client);
+    session.open(address_, {});
+    const Nanoseconds give_up = client->now() + patience_ns;
+    for (;;) {
+      const Result<std::vector<std::uint64_t>> jobs = live_jobs(session);
+      if (!jobs.ok()) return jobs.status();
+      if (jobs->size() == 1) return session.take_savepoint(jobs->front(), directory, stop);
+      if (!jobs->empty()) {
+        return Status(ErrorCode::invalid_argument,
+                      "several jobs run on the test's cluster: a savepoint of which?");
+      }
+      if (client->now() >= give_up) {
+        return Status(ErrorCode::not_found, "no job runs on the test's cluster");
+      }
+      (void)client->run_until([] { return false; }, client->now() + look_ns);
+    }
+  }
+
+  static Result<std::vector<std::uint64_t>> live_jobs(ClusterSession& session) {
+    wire::ClientRequest request;
+    request.mutable_list();
+    const Result<wire::ClientAnswer> answer = session.ask(std::move(request));
+    if (!answer.ok()) return answer.status();
+    std::vector<std::uint64_t> live;
+    for (const wire::JobStatus& job : answer->list().jobs()) {
+      if (!has_ended(job.state())) live.push_back(job.job());
+    }
+    return live;
+  }
+
   const JobFunction job_;
   const MiniClusterOptions options_;
   const std::unique_ptr<Platform> platform_;
@@ -116,6 +150,13 @@ MiniCluster::~MiniCluster() {
 Status MiniCluster::start() { return state_->start(); }
 JobResult MiniCluster::run(const std::vector<std::string>& arguments) {
   return state_->run(arguments);
+}
+
+Result<std::string> MiniCluster::savepoint(const std::string& directory) {
+  return state_->savepoint(directory, false);
+}
+Result<std::string> MiniCluster::stop_with_savepoint(const std::string& directory) {
+  return state_->savepoint(directory, true);
 }
 
 void MiniCluster::kill_task_manager(std::size_t number) {

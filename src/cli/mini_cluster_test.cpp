@@ -47,6 +47,35 @@ TEST_F(MiniClusterTest, RunsAJobOnSeveralTaskManagers) {
   }
 }
 
+TEST_F(MiniClusterTest, AJobIsSavedAndGoesOnAtAnotherParallelism) {
+  MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 2, .slots = 2});
+  ASSERT_TRUE(cluster.start().ok());
+  const std::vector<std::string> arguments = {
+      "--count",  "6000",           "--rate",           "4000",
+      "--output", folder_ + "/out", "--checkpoint-dir", folder_ + "/checkpoints"};
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), more.begin(), more.end());
+    return cluster.run(all);
+  };
+  auto running =
+      std::async(std::launch::async, run, std::vector<std::string>{"--parallelism", "2"});
+  const Result<std::string> kept = cluster.savepoint(folder_ + "/kept");
+  ASSERT_TRUE(kept.ok()) << kept.status().to_string();
+  EXPECT_TRUE(kept->starts_with(folder_ + "/kept/"));
+  const Result<std::string> last = cluster.stop_with_savepoint();
+  ASSERT_TRUE(last.ok()) << last.status().to_string();
+  const JobResult stopped = running.get();
+  ASSERT_TRUE(stopped.ok()) << stopped.status.to_string();
+  EXPECT_TRUE(MiniCluster::lines_of(folder_ + "/out").empty());
+
+  const JobResult result = run({"--restore", *last, "--parallelism", "3"});
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::vector<std::string> expected;
+  for (int digit = 0; digit < 10; ++digit) expected.push_back(std::to_string(digit) + "\t600");
+  EXPECT_EQ(MiniCluster::lines_of(folder_ + "/out"), expected);
+}
+
 constexpr SideOutput<std::uint64_t> behind{"behind"};
 
 // The second half of each thousand records comes when most of its windows are over.

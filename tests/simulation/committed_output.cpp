@@ -50,7 +50,9 @@ class Comparison {
     if (!parse_line(text, parsed)) {
       wrong(fmt::format("{} holds a line that no sink wrote: '{}'", path, text.substr(0, 80)));
     } else if (path.starts_with("windows/")) {
-      window(parsed);
+      window(parsed, windows_);
+    } else if (path.starts_with("sessions/")) {
+      window(parsed, sessions_);
     } else {
       account(path, parsed);
     }
@@ -66,10 +68,12 @@ class Comparison {
         wrong(fmt::format("key {}: {} of {} timers", key, got.timers, account.timers.size()));
       }
     }
-    for (const auto& [window, sum] : expected_.windows) {
-      if (windows_.contains(window)) continue;
-      wrong(fmt::format("the window [{}, {}) of key {} is missing", std::get<1>(window),
-                        std::get<2>(window), std::get<0>(window)));
+    for (const Windows* windows : {&windows_, &sessions_}) {
+      for (const auto& [window, sum] : windows->expected) {
+        if (windows->seen.contains(window)) continue;
+        wrong(fmt::format("the {} [{}, {}) of key {} is missing", windows->what,
+                          std::get<1>(window), std::get<2>(window), std::get<0>(window)));
+      }
     }
   }
 
@@ -86,19 +90,26 @@ class Comparison {
     std::uint64_t timers = 0;
     std::int64_t last_timer = INT64_MIN;
   };
+  struct Windows {
+    std::string_view what;
+    const std::map<ExpectedOutput::Window, std::uint64_t>& expected;
+    std::set<ExpectedOutput::Window> seen = {};
+  };
 
-  void window(const Line& line) {
+  void window(const Line& line, Windows& windows) {
     const ExpectedOutput::Window window{static_cast<std::uint64_t>(line[0]), line[1], line[2]};
-    const auto expected = expected_.windows.find(window);
-    const auto text = [&] { return fmt::format("[{}, {}) of key {}", line[1], line[2], line[0]); };
-    if (expected == expected_.windows.end()) {
-      wrong("there is no window " + text());
+    const auto expected = windows.expected.find(window);
+    const auto text = [&] {
+      return fmt::format("{} [{}, {}) of key {}", windows.what, line[1], line[2], line[0]);
+    };
+    if (expected == windows.expected.end()) {
+      wrong("there is no " + text());
     } else if (expected->second != static_cast<std::uint64_t>(line[3])) {
-      wrong(fmt::format("window {} is {} records and {}, not {} and {}", text(), line[3] >> 32,
+      wrong(fmt::format("{} is {} records and {}, not {} and {}", text(), line[3] >> 32,
                         line[3] & 0xffffffff, expected->second >> 32,
                         expected->second & 0xffffffff));
     }
-    if (!windows_.emplace(window, true).second) wrong("window " + text() + " came twice");
+    if (!windows.seen.insert(window).second) wrong(text() + " came twice");
   }
 
   void account(std::string_view path, const Line& line) {
@@ -143,7 +154,8 @@ class Comparison {
 
   const ExpectedOutput expected_;
   std::map<std::uint64_t, Progress> progress_;
-  std::map<ExpectedOutput::Window, bool> windows_;
+  Windows windows_{"window", expected_.windows};
+  Windows sessions_{"session", expected_.sessions};
   std::string_view file_;  // the last one with a timer, and that
   std::int64_t last_timer_ = INT64_MIN;
   std::uint64_t records_ = 0;

@@ -47,6 +47,7 @@ class CommittedFiles : public testing::Test {
   CommittedFiles() : node_(make_simulated_platform({.seed = 1})) {
     workload_.records_per_split = 20;
     workload_.timer_ms = 100;
+    workload_.gap_ms = 80;
     const ExpectedOutput expected = expected_output(workload_);
     std::map<std::int64_t, std::string> timers;
     for (const auto& [key, account] : expected.accounts) {
@@ -58,10 +59,17 @@ class CommittedFiles : public testing::Test {
       }
     }
     for (const auto& one : timers) accounts_ += one.second;
-    for (const auto& [window, sum] : expected.windows) {
-      windows_ += std::to_string(std::get<0>(window)) + "\t" + std::to_string(std::get<1>(window)) +
-                  "\t" + std::to_string(std::get<2>(window)) + "\t" + std::to_string(sum) + "\n";
+    windows_ = lines(expected.windows);
+    sessions_ = lines(expected.sessions);
+  }
+
+  static std::string lines(const std::map<ExpectedOutput::Window, std::uint64_t>& windows) {
+    std::string text;
+    for (const auto& [window, sum] : windows) {
+      text += std::to_string(std::get<0>(window)) + "\t" + std::to_string(std::get<1>(window)) +
+              "\t" + std::to_string(std::get<2>(window)) + "\t" + std::to_string(sum) + "\n";
     }
+    return text;
   }
 
   static std::string line(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) {
@@ -81,6 +89,7 @@ class CommittedFiles : public testing::Test {
   Workload workload_;
   std::string accounts_;
   std::string windows_;
+  std::string sessions_;
   CommittedOutput output_;
 };
 
@@ -89,6 +98,7 @@ TEST_F(CommittedFiles, ThatAreRightAreTakenInAnyCut) {
   write("/out/accounts/part-00001-0000000009", accounts_.substr(0, cut));
   write("/out/accounts/part-00000-0000000010", accounts_.substr(cut));
   write("/out/windows/part-00000-0000000001", windows_);
+  write("/out/sessions/part-00000-0000000001", sessions_);
   write("/out/windows/.part-00000-1.0.pending", "whatever\n");
   EXPECT_EQ(look(), "");
   EXPECT_TRUE(end().empty());
@@ -97,6 +107,7 @@ TEST_F(CommittedFiles, ThatAreRightAreTakenInAnyCut) {
 
 TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
   write("/out/windows/part-00000-0000000001", windows_);
+  write("/out/sessions/part-00000-0000000001", sessions_);
   const std::size_t first = accounts_.find('\n') + 1;
   const std::size_t second = accounts_.find('\n', first) + 1;
   const std::string one = accounts_.substr(0, first);
@@ -121,8 +132,16 @@ TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
   EXPECT_FALSE(end().empty());
   write(path, one + two + rest);
   EXPECT_TRUE(end().empty());
-  write("/out/windows/part-00000-0000000002", windows_.substr(0, windows_.find('\n') + 1));
-  EXPECT_FALSE(end().empty());
+  for (const std::string name : {"windows", "sessions"}) {
+    const std::string& text = name == "windows" ? windows_ : sessions_;
+    write("/out/" + name + "/part-00000-0000000002", text.substr(0, text.find('\n') + 1));
+    EXPECT_FALSE(end().empty());
+    ASSERT_TRUE(node_->files().remove("/out/" + name + "/part-00000-0000000002").ok());
+    write("/out/" + name + "/part-00000-0000000001", text.substr(text.find('\n') + 1));
+    EXPECT_FALSE(end().empty());
+    write("/out/" + name + "/part-00000-0000000001", text);
+    EXPECT_TRUE(end().empty());
+  }
 }
 
 TEST_F(CommittedFiles, WhatWasVisibleStays) {

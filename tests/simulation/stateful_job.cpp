@@ -170,13 +170,24 @@ struct KeepAccount {
   }
 };
 
+// For half of them, and apart from what else is drawn, so that the other half is what it was before
+// there were sessions. Long enough that some records share one, short enough that it ends.
+std::int64_t draw_gap_ms(const Workload& workload) {
+  const std::uint64_t drawn = mix_bits(workload.seed ^ 0x5e551035);
+  if (drawn % 2 == 0) return 0;
+  const std::int64_t apart_ms =
+      workload.step_ms * static_cast<std::int64_t>(workload.keys_per_split);
+  return std::max<std::int64_t>(1,
+                                apart_ms * (30 + static_cast<std::int64_t>(drawn / 2 % 170)) / 100);
+}
+
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
                      keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
                      out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
-                     shut_every_ms, shuts_accounts);
+                     shut_every_ms, shuts_accounts, gap_ms);
 }
 
 Workload Workload::from_text(const std::string& text) {
@@ -188,7 +199,8 @@ Workload Workload::from_text(const std::string& text) {
       comma >> workload.begins_ms >> comma >> workload.step_ms >> comma >>
       workload.out_of_order_ms >> comma >> workload.window_ms >> comma >> workload.slide_ms >>
       comma >> workload.timer_ms >> comma >> workload.late_merge >> comma >> workload.shut_ms >>
-      comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts;
+      comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts >> comma >>
+      workload.gap_ms;
   return workload;
 }
 
@@ -211,6 +223,7 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
   workload.late_merge = random.below(2);
   workload.shut_every_ms = random.between(500, 2500);
   workload.shut_ms = random.chance(0.7) ? random.between(50, workload.shut_every_ms / 4) : 0;
+  workload.gap_ms = draw_gap_ms(workload);
   return workload;
 }
 
@@ -229,6 +242,12 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
                                                               : WindowStrategy::repartition)
                            .sum(&Event::value);
   through_gate(windows, "gate of windows", workload, true).write_file(output + "/windows");
+  if (workload.gap_ms > 0) {
+    const auto sessions = events.key_by(&Event::key)
+                              .window(SessionWindows::with_gap(workload.gap_ms))
+                              .sum(&Event::value);
+    through_gate(sessions, "gate of sessions", workload, true).write_file(output + "/sessions");
+  }
   const auto accounts =
       events.key_by(&Event::key)
           .process(rebuildable(KeepAccount{.timer_ms = workload.timer_ms}, workload.timer_ms));
@@ -243,10 +262,12 @@ void stateful_job(StreamExecutionEnvironment& env) {
 
 ExpectedOutput expected_output(const Workload& workload) {
   ExpectedOutput expected;
+  std::map<std::uint64_t, std::map<std::int64_t, std::uint64_t>> by_time;
   for (std::uint64_t split = 0; split < workload.splits; ++split) {
     for (std::uint64_t index = 0; index < workload.records_per_split; ++index) {
       const Event event = event_of(workload, split, index);
       const std::int64_t time = event.time;
+      if (workload.gap_ms > 0) by_time[event.key][time] += event.value;
       for (std::int64_t start = time / workload.slide_ms * workload.slide_ms;
            start > time - workload.window_ms; start -= workload.slide_ms) {
         expected.windows[{event.key, start, start + workload.window_ms}] += event.value;
@@ -254,6 +275,19 @@ ExpectedOutput expected_output(const Workload& workload) {
       ExpectedOutput::Account& account = expected.accounts[event.key];
       account.sums.push_back((account.sums.empty() ? 0 : account.sums.back()) + event.value);
       ++account.timers[stretch_end(time, workload.timer_ms)];
+    }
+  }
+  for (const auto& [key, values] : by_time) {
+    auto at = values.begin();
+    while (at != values.end()) {
+      const std::int64_t start = at->first;
+      std::int64_t end = start;
+      std::uint64_t sum = 0;
+      for (; at != values.end() && (sum == 0 || at->first < end); ++at) {
+        end = at->first + workload.gap_ms;
+        sum += at->second;
+      }
+      expected.sessions[{key, start, end}] = sum;
     }
   }
   return expected;

@@ -2,6 +2,7 @@
 //
 //   source of splits → key_by → window sum → gate → write_file OUTPUT/windows     (two-phase)
 //                    → key_by → keyed process with timers → gate → write_file OUTPUT/accounts
+//                    → key_by → session sum → gate → write_file OUTPUT/sessions   (of some)
 //
 // A gate is shut for a while now and then (`shut_ms` of each `shut_every_ms`), so that records wait
 // ahead of it, in its chain and in channels, when a barrier comes.
@@ -45,7 +46,8 @@ struct Workload {
   std::uint64_t late_merge = 1;  // 0: records travel to their windows
   std::int64_t shut_ms = 0;      // 0: the gates are always open
   std::int64_t shut_every_ms = 1000;
-  std::uint64_t shuts_accounts = 1;  // 0: only the gate of the windows
+  std::uint64_t shuts_accounts = 1;  // 0: all gates but that of the accounts
+  std::int64_t gap_ms = 0;           // of sessions; 0: there are none
 
   std::uint64_t records() const { return splits * records_per_split; }
   // As one argument of a job.
@@ -66,6 +68,7 @@ inline constexpr std::uint64_t stateful_job_library = 0x2000;
 struct ExpectedOutput {
   using Window = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;  // key, start, end
   std::map<Window, std::uint64_t> windows;
+  std::map<Window, std::uint64_t> sessions;
   struct Account {
     // By the record's number within its key: the sum up to it.
     std::vector<std::uint64_t> sums;

@@ -17,9 +17,18 @@
 //   cluster.kill_task_manager(0);      // its connections break, what it ran is gone
 //   ASSERT_TRUE(cluster.add_task_manager().ok());
 //
+// So can its state be saved, and another run, of the next version or at another parallelism, begin
+// with it:
+//
+//   const Result<std::string> path = cluster.stop_with_savepoint();
+//   ASSERT_TRUE(running.get().ok());
+//   ... cluster.run({..., "--checkpoint-dir", directory, "--restore", *path, "--parallelism",
+//   "3"});
+//
 // Lifecycle: make, start, run any number of times, destroy when no run is under way. Thread: all
 // but run() on the one that made it; run() on any. Errors: start and add_task_manager:
-// address_in_use and the like; run: that of the job.
+// address_in_use and the like; run: that of the job; savepoints: not_found when no job runs, else
+// as JobHandle's.
 #pragma once
 
 #include <memory>
@@ -47,6 +56,10 @@ class MiniCluster {
   Status start();
   // The job with these arguments and options ("--parallelism", "2"), to its end.
   JobResult run(const std::vector<std::string>& arguments);
+
+  // Of the one job that runs, for which they wait: see JobHandle. The job needs --checkpoint-dir.
+  Result<std::string> savepoint(const std::string& directory = "");
+  Result<std::string> stop_with_savepoint(const std::string& directory = "");
 
   // One that has been killed keeps its number, and nobody gets it again.
   void kill_task_manager(std::size_t number);

@@ -1,8 +1,8 @@
 #include "cli/commands/checkpoint.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "cli/command_line.hpp"
 #include "cli/table.hpp"
 #include "control/checkpoint/checkpoint_inspection.hpp"
 #include "graph/json_writer.hpp"
@@ -163,23 +163,20 @@ std::string others_text(const CheckpointInspections& all) {
 }  // namespace
 
 int run_checkpoint(const Invocation& invocation) {
-  CLI::App app("Looks at checkpoints and savepoints on disk; needs no cluster and no job.");
-  app.footer(
+  CommandLine line("Looks at checkpoints and savepoints on disk; needs no cluster and no job.");
+  line.footer(
       "Exit code: 0 all is whole, 1 something is corrupt, missing or unreadable, 2 wrong usage.");
   std::string action;
   std::string path;
   bool json = false;
   bool tsv = false;
-  app.add_option("ACTION", action,
-                 "ls: the checkpoints of a directory that a job can begin with; inspect: what one "
-                 "holds; verify: reads every byte of one, or of all in a directory")
-      ->required()
-      ->check(CLI::IsMember({"ls", "inspect", "verify"}));
-  app.add_option("PATH", path, "a directory of checkpoints, a checkpoint or a savepoint")
-      ->required();
-  auto* as_json = app.add_flag("--json", json, "one JSON object");
-  app.add_flag("--tsv", tsv, "tab-separated, as when the output is no terminal")->excludes(as_json);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  line.argument("ACTION", action,
+                "ls: the checkpoints of a directory that a job can begin with; inspect: what one "
+                "holds; verify: reads every byte of one, or of all in a directory",
+                {"ls", "inspect", "verify"});
+  line.argument("PATH", path, "a directory of checkpoints, a checkpoint or a savepoint");
+  line.output_options(json, tsv);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
 
   Platform& platform = invocation.platform;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();

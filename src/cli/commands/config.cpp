@@ -1,7 +1,6 @@
 #include "cli/commands/config.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command_options.hpp"
 #include "cli/table.hpp"
@@ -77,24 +76,24 @@ const OptionProgram* find_program(const std::vector<std::string>& words) {
 }  // namespace
 
 int run_config(const Invocation& invocation) {
-  CLI::App app(description);
+  CommandLine line(description);
   const OptionProgram* const program = find_program(invocation.words);
   std::string action, name;
   bool json = false;
   std::vector<std::string> names;
   for (const OptionProgram& each : option_programs()) names.emplace_back(each.name);
-  app.add_option("ACTION", action, "show")->required()->check(CLI::IsMember({"show"}));
-  app.add_option("PROGRAM", name,
-                 fmt::format("{}, whose flags may follow [all]", fmt::join(names, ", ")))
-      ->check(CLI::IsMember(names));
-  app.add_flag("--json", json, "one JSON object");
+  line.argument("ACTION", action, "show", {"show"});
+  line.optional_argument("PROGRAM", name,
+                         fmt::format("{}, whose flags may follow [all]", fmt::join(names, ", ")),
+                         names);
+  line.flag("--json", json, "one JSON object");
   // Without a program only the file can be named.
   constexpr Option file_only[] = {
       {.name = "config", .value = "FILE", .type = OptionType::text, .description = "TOML file"}};
   const OptionProgram none{"", "", file_only, nullptr};
-  const OptionFlags flags(app, program == nullptr ? none : *program);
-  app.footer("Exit code: 0 success, 2 something in file, environment or flags is wrong.");
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  const OptionFlags flags(line, program == nullptr ? none : *program);
+  line.footer("Exit code: 0 success, 2 something in file, environment or flags is wrong.");
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
 
   Platform& platform = invocation.platform;
   const Result<OptionSources> sources = find_sources(platform.files(), flags.given());

@@ -1,7 +1,6 @@
 #include "cli/commands/end_job.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
@@ -38,30 +37,26 @@ int stop_with_savepoint(ClusterSession& session, std::uint64_t job, const std::s
 }
 
 int end_job(const Invocation& invocation, const char* description, wire::Wish wish) {
-  CLI::App app(description);
+  CommandLine line(description);
   ClusterSession session(invocation.platform);
   std::string word;
   bool no_wait = false;
   std::string savepoint;
-  app.add_option("JOB", word, "number, or name")->required();
-  CLI::Option* with_savepoint = nullptr;
+  line.argument("JOB", word, "number, or name");
+  bool with_savepoint = false;
   if (wish == wire::WISH_STOP) {
-    with_savepoint = app.add_option("--savepoint", savepoint,
-                                    "save the job's state below DIR (or where its checkpoints "
-                                    "are), and end there: nothing behind it is processed")
-                         ->expected(0, 1)
-                         ->type_name("[DIR]");
+    line.option_or_flag("--savepoint", "[DIR]", savepoint, with_savepoint,
+                        "save the job's state below DIR (or where its checkpoints are), and end "
+                        "there: nothing behind it is processed");
   }
-  session.add_options(app);
-  app.add_flag("--no-wait", no_wait, "return when the JobManager has been told");
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  session.add_options(line);
+  line.flag("--no-wait", no_wait, "return when the JobManager has been told");
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
 
   const Result<std::uint64_t> job = session.find_job(word);
   if (!job.ok()) return report(invocation.platform, job.status());
-  if (with_savepoint != nullptr && with_savepoint->count() > 0) {
-    return stop_with_savepoint(session, *job, savepoint);
-  }
+  if (with_savepoint) return stop_with_savepoint(session, *job, savepoint);
   wire::ClientRequest request;
   request.mutable_end()->set_job(*job);
   request.mutable_end()->set_wish(wish);

@@ -1,7 +1,6 @@
 #include "cli/commands/job_manager.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/command_options.hpp"
@@ -20,12 +19,12 @@ Nanoseconds in_nanoseconds(double seconds) { return static_cast<Nanoseconds>(sec
 
 int run_job_manager(const Invocation& invocation) {
   Platform& platform = invocation.platform;
-  CLI::App app(
+  CommandLine line(
       "Runs the JobManager of a cluster: workers register with it, clients submit jobs to it.\n"
       "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one.");
-  const CommandOptions<JobManagerSettings> command_options(app);
-  app.footer(server_exit_codes_text);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  const CommandOptions<JobManagerSettings> command_options(line);
+  line.footer(server_exit_codes_text);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   JobManagerSettings settings;
   if (const auto effective = command_options.read(platform, settings); !effective.ok()) {
     return report(platform, effective.status());

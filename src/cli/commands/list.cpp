@@ -1,7 +1,5 @@
 #include "cli/commands/list.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
 #include "control/client/job_status.hpp"
@@ -10,11 +8,11 @@
 namespace hummer {
 
 int run_list(const Invocation& invocation) {
-  CLI::App app("Lists the jobs that the JobManager knows, newest first.");
+  CommandLine line("Lists the jobs that the JobManager knows, newest first.");
   ClusterSession session(invocation.platform);
-  session.add_options(app);
-  session.add_output_options(app);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  session.add_options(line);
+  session.add_output_options(line);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
 
   wire::ClientRequest request;

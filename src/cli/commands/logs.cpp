@@ -1,7 +1,6 @@
 #include "cli/commands/logs.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/cluster_session.hpp"
 #include "control/log/log_line.hpp"
@@ -120,24 +119,23 @@ Result<bool> find_process(ClusterSession& session, const std::string& word) {
 }  // namespace
 
 int run_logs(const Invocation& invocation) {
-  CLI::App app(
+  CommandLine line(
       "Prints what a job has logged, or a process: the JobManager or a TaskManager. Times are "
       "UTC.");
   ClusterSession session(invocation.platform);
   ProcessLogWish wish;
   std::string word;
   bool json = false;
-  app.add_option("JOB|PROCESS", word,
-                 "a job's number or name; or jobmanager, a TaskManager's id, or the host:port of a "
-                 "process's HTTP interface")
-      ->required();
-  app.add_option("--level", wish.level, "of a process: the least grave lines that are wanted")
-      ->check(CLI::IsMember({"error", "warning", "info", "debug"}));
-  app.add_option("--job", wish.job, "of a process: only lines about the job of this number");
-  app.add_flag("--json", json, "of a process: one JSON object for each line");
-  app.add_flag("--follow,-f", wish.follow, "go on; with a job: until it has ended");
-  session.add_options(app);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  line.argument("JOB|PROCESS", word,
+                "a job's number or name; or jobmanager, a TaskManager's id, or the host:port of a "
+                "process's HTTP interface");
+  line.option("--level", wish.level, "of a process: the least grave lines that are wanted",
+              {"error", "warning", "info", "debug"});
+  line.option("--job", wish.job, "of a process: only lines about the job of this number");
+  line.flag("--json", json, "of a process: one JSON object for each line");
+  line.flag("--follow,-f", wish.follow, "go on; with a job: until it has ended");
+  session.add_options(line);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   if (json) wish.format = LogFormat::json;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
   const Result<bool> process = find_process(session, word);

@@ -1,8 +1,8 @@
 #include "cli/commands/reference.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "cli/command_line.hpp"
 #include "cli/configuration_page.hpp"
 #include "cli/exit_codes.hpp"
 #include "control/metrics/metrics_text.hpp"
@@ -40,12 +40,12 @@ constexpr Page pages[] = {
 }  // namespace
 
 int run_reference(const Invocation& invocation) {
-  CLI::App app("Prints a reference page that is written from the engine's own tables.");
+  CommandLine line("Prints a reference page that is written from the engine's own tables.");
   std::string name, footer = "Pages:\n";
-  app.add_option("PAGE", name, "which page")->required();
+  line.argument("PAGE", name, "which page");
   for (const Page& page : pages) footer += fmt::format("  {:<14} {}\n", page.name, page.file);
-  app.footer(footer);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  line.footer(footer);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   for (const Page& page : pages) {
     if (page.name != name) continue;
     (void)invocation.platform.write_standard(1, page.text());

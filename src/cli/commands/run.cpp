@@ -1,7 +1,6 @@
 #include "cli/commands/run.hpp"
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command_line.hpp"
 #include "cli/embedded.hpp"
 #include "cli/job_file.hpp"
 
@@ -9,12 +8,12 @@ namespace hummer {
 
 int run_run(const Invocation& invocation) {
   const CommandWords split = split_at_first_argument(invocation.words, {});
-  CLI::App app(
+  CommandLine line(
       "Runs a job library embedded in this process. What follows LIBRARY are the job's options: "
       "`run LIBRARY --help` lists them.");
   std::string path;
-  app.add_option("LIBRARY", path, "a library that hummer_add_job built")->required();
-  if (const std::optional<int> code = parse_words(app, invocation, split.own)) return *code;
+  line.argument("LIBRARY", path, "a library that hummer_add_job built");
+  if (const std::optional<int> code = line.read(invocation, split.own)) return *code;
 
   Result<JobFile> file = read_job_file(invocation.platform.files(), path);
   if (!file.ok()) return report(invocation.platform, file.status());

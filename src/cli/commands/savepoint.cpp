@@ -1,23 +1,22 @@
 #include "cli/commands/savepoint.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/cluster_session.hpp"
 
 namespace hummer {
 
 int run_savepoint(const Invocation& invocation) {
-  CLI::App app(
+  CommandLine line(
       "Saves a job's state while it goes on, and prints the savepoint's directory: what `--restore "
       "PATH` takes.");
   ClusterSession session(invocation.platform);
   std::string word;
   std::string directory;
-  app.add_option("JOB", word, "number, or name")->required();
-  app.add_option("DIR", directory, "directory below which it is made [where its checkpoints are]");
-  session.add_options(app);
-  app.footer(exit_codes_text);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  line.argument("JOB", word, "number, or name");
+  line.optional_argument("DIR", directory,
+                         "directory below which it is made [where its checkpoints are]");
+  session.add_options(line);
+  line.footer(exit_codes_text);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
   const Result<std::uint64_t> job = session.find_job(word);
   if (!job.ok()) return report(invocation.platform, job.status());

@@ -1,7 +1,5 @@
 #include "cli/commands/status.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
 #include "control/client/job_status.hpp"
@@ -73,18 +71,18 @@ Result<wire::JobStatus> follow(ClusterSession& session, std::uint64_t job) {
 }  // namespace
 
 int run_status(const Invocation& invocation) {
-  CLI::App app(
+  CommandLine line(
       "Shows a job: its state, why it waits or failed, figures per operator.\n"
       "With --watch at each change until it has ended, and the exit code is then that of the job.");
   ClusterSession session(invocation.platform);
   std::string word;
   bool watch = false, explain = false;
-  app.add_option("JOB", word, "number, or name")->required();
-  session.add_options(app);
-  session.add_output_options(app);
-  app.add_flag("--watch", watch, "show each change until the job has ended");
-  app.add_flag("--explain", explain, "the job's graphs as they are placed");
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  line.argument("JOB", word, "number, or name");
+  session.add_options(line);
+  session.add_output_options(line);
+  line.flag("--watch", watch, "show each change until the job has ended");
+  line.flag("--explain", explain, "the job's graphs as they are placed");
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
 
   const Result<std::uint64_t> number = session.find_job(word);

@@ -1,7 +1,6 @@
 #include "cli/commands/submit.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command_options.hpp"
 #include "cli/embedded.hpp"
@@ -52,14 +51,14 @@ int run_submit(const Invocation& invocation) {
   if (invocation.job != nullptr) return submit_own_job(invocation);
   const CommandWords split =
       split_at_first_argument(invocation.words, options_with_value(program_of<ClientSettings>()));
-  CLI::App app(description);
+  CommandLine line(description);
   std::string path;
   bool detached = false;
-  app.add_option("LIBRARY", path, "a library that hummer_add_job built")->required();
-  const CommandOptions<ClientSettings> command_options(app);
-  app.add_flag("--detached", detached, "print the job's number, and leave it running");
-  app.footer("Exit code: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled or detached.");
-  if (const auto code = parse_words(app, invocation, split.own)) return *code;
+  line.argument("LIBRARY", path, "a library that hummer_add_job built");
+  const CommandOptions<ClientSettings> command_options(line);
+  line.flag("--detached", detached, "print the job's number, and leave it running");
+  line.footer("Exit code: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled or detached.");
+  if (const auto code = line.read(invocation, split.own)) return *code;
   ClientSettings settings;
   if (const auto effective = command_options.read(invocation.platform, settings); !effective.ok()) {
     return report(invocation.platform, effective.status());

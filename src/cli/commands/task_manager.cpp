@@ -1,7 +1,6 @@
 #include "cli/commands/task_manager.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/command_options.hpp"
@@ -56,14 +55,14 @@ Status check_reach(Platform& platform, const std::string& job_manager,
 
 int run_task_manager(const Invocation& invocation) {
   Platform& platform = invocation.platform;
-  CLI::App app(
+  CommandLine line(
       "Runs a worker: it registers with the JobManager and runs parts of jobs in its slots.\n"
       "It ends in good order at SIGTERM or Ctrl-C, and at once at a second one. When the "
       "JobManager\n"
       "is gone it cancels what it runs and registers again, for ever.");
-  const CommandOptions<TaskManagerSettings> command_options(app);
-  app.footer(server_exit_codes_text);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  const CommandOptions<TaskManagerSettings> command_options(line);
+  line.footer(server_exit_codes_text);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
 
   TaskManagerSettings settings;
   if (const auto effective = command_options.read(platform, settings); !effective.ok()) {

@@ -1,7 +1,6 @@
 #include "cli/commands/task_managers.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/cluster_session.hpp"
 #include "control/rest/job_json.hpp"
@@ -31,12 +30,12 @@ std::string print_json(const wire::TaskManagerList& list) {
 }  // namespace
 
 int run_task_managers(const Invocation& invocation) {
-  CLI::App app(
+  CommandLine line(
       "Lists the workers of a cluster: those alive, and those lost lately with the reason.");
   ClusterSession session(invocation.platform);
-  session.add_options(app);
-  session.add_output_options(app);
-  if (const auto code = parse_words(app, invocation, invocation.words)) return *code;
+  session.add_options(line);
+  session.add_output_options(line);
+  if (const auto code = line.read(invocation, invocation.words)) return *code;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
 
   wire::ClientRequest request;
