@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <future>
 #include <map>
 #include <thread>
 
 #include <hummer/hummer.hpp>
+
+#include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer {
 namespace {
@@ -24,20 +25,14 @@ void count_digits(StreamExecutionEnvironment& env) {
 
 class MiniClusterTest : public testing::Test {
  protected:
-  MiniClusterTest() : folder_(testing::TempDir() + "mini_cluster_" + std::to_string(::getpid())) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~MiniClusterTest() override { std::filesystem::remove_all(folder_); }
-
-  const std::string folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(MiniClusterTest, RunsAJobOnSeveralTaskManagers) {
   MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 2});
   ASSERT_TRUE(cluster.start().ok());
   for (const std::string parallelism : {"1", "2"}) {
-    const std::string output = folder_ + "/" + parallelism;
+    const std::string output = folder_ / parallelism;
     const JobResult result =
         cluster.run({"--count", "1000", "--output", output, "--parallelism", parallelism});
     ASSERT_TRUE(result.ok()) << result.status.to_string();
@@ -51,8 +46,8 @@ TEST_F(MiniClusterTest, AJobIsSavedAndGoesOnAtAnotherParallelism) {
   MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 2, .slots = 2});
   ASSERT_TRUE(cluster.start().ok());
   const std::vector<std::string> arguments = {
-      "--count",  "6000",           "--rate",           "4000",
-      "--output", folder_ + "/out", "--checkpoint-dir", folder_ + "/checkpoints"};
+      "--count",  "6000",          "--rate",           "4000",
+      "--output", folder_ / "out", "--checkpoint-dir", folder_ / "checkpoints"};
   const auto run = [&](const std::vector<std::string>& more) {
     std::vector<std::string> all = arguments;
     all.insert(all.end(), more.begin(), more.end());
@@ -60,20 +55,20 @@ TEST_F(MiniClusterTest, AJobIsSavedAndGoesOnAtAnotherParallelism) {
   };
   auto running =
       std::async(std::launch::async, run, std::vector<std::string>{"--parallelism", "2"});
-  const Result<std::string> kept = cluster.savepoint(folder_ + "/kept");
+  const Result<std::string> kept = cluster.savepoint(folder_ / "kept");
   ASSERT_TRUE(kept.ok()) << kept.status().to_string();
-  EXPECT_TRUE(kept->starts_with(folder_ + "/kept/"));
+  EXPECT_TRUE(kept->starts_with(folder_ / "kept/"));
   const Result<std::string> last = cluster.stop_with_savepoint();
   ASSERT_TRUE(last.ok()) << last.status().to_string();
   const JobResult stopped = running.get();
   ASSERT_TRUE(stopped.ok()) << stopped.status.to_string();
-  EXPECT_TRUE(MiniCluster::lines_of(folder_ + "/out").empty());
+  EXPECT_TRUE(MiniCluster::lines_of(folder_ / "out").empty());
 
   const JobResult result = run({"--restore", *last, "--parallelism", "3"});
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   std::vector<std::string> expected;
   for (int digit = 0; digit < 10; ++digit) expected.push_back(std::to_string(digit) + "\t600");
-  EXPECT_EQ(MiniCluster::lines_of(folder_ + "/out"), expected);
+  EXPECT_EQ(MiniCluster::lines_of(folder_ / "out"), expected);
 }
 
 constexpr SideOutput<std::uint64_t> behind{"behind"};
@@ -100,10 +95,10 @@ TEST_F(MiniClusterTest, LateRecordsAreAFigureOfTheirOperators) {
   MiniCluster cluster(&call_job<&count_by_window>, {.task_managers = 2});
   ASSERT_TRUE(cluster.start().ok());
   const JobResult result =
-      cluster.run({"--output", folder_, "--parallelism", "2", "--batch-records", "16"});
+      cluster.run({"--output", folder_.path(), "--parallelism", "2", "--batch-records", "16"});
   ASSERT_TRUE(result.ok()) << result.status.to_string();
-  const std::size_t late = MiniCluster::lines_of(folder_ + "/late").size();
-  const std::size_t late_for_top = MiniCluster::lines_of(folder_ + "/late_for_top").size();
+  const std::size_t late = MiniCluster::lines_of(folder_ / "late").size();
+  const std::size_t late_for_top = MiniCluster::lines_of(folder_ / "late_for_top").size();
   EXPECT_GT(late, 0u);
   EXPECT_GT(late_for_top, 0u);
   EXPECT_EQ(result.records_late, late + late_for_top);
@@ -118,7 +113,7 @@ TEST_F(MiniClusterTest, LateRecordsAreAFigureOfTheirOperators) {
 TEST_F(MiniClusterTest, AMissingArgumentIsTheResult) {
   MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 1});
   ASSERT_TRUE(cluster.start().ok());
-  const JobResult result = cluster.run({"--output", folder_ + "/none"});
+  const JobResult result = cluster.run({"--output", folder_ / "none"});
   EXPECT_FALSE(result.ok());
 }
 
@@ -126,20 +121,20 @@ TEST_F(MiniClusterTest, AKilledTaskManagerIsMissedAndCanBeReplaced) {
   MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 2});
   ASSERT_TRUE(cluster.start().ok());
   auto running = std::async(std::launch::async, [&] {
-    return cluster.run({"--count", "1000000", "--rate", "1000", "--output", folder_ + "/lost",
+    return cluster.run({"--count", "1000000", "--rate", "1000", "--output", folder_ / "lost",
                         "--parallelism", "2"});
   });
   while (cluster.attempts_on(1) == 0) std::this_thread::yield();
   cluster.kill_task_manager(1);
   const JobResult lost = running.get();
   EXPECT_FALSE(lost.ok());
-  EXPECT_TRUE(MiniCluster::lines_of(folder_ + "/lost").empty());
+  EXPECT_TRUE(MiniCluster::lines_of(folder_ / "lost").empty());
 
   ASSERT_TRUE(cluster.add_task_manager().ok());
   const JobResult again =
-      cluster.run({"--count", "100", "--output", folder_ + "/again", "--parallelism", "2"});
+      cluster.run({"--count", "100", "--output", folder_ / "again", "--parallelism", "2"});
   ASSERT_TRUE(again.ok()) << again.status.to_string();
-  EXPECT_EQ(MiniCluster::lines_of(folder_ + "/again").size(), 10u);
+  EXPECT_EQ(MiniCluster::lines_of(folder_ / "again").size(), 10u);
 }
 
 }  // namespace

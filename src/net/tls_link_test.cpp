@@ -1,10 +1,11 @@
 // Channels over TLS, and who is kept out, on Linux and simulated.
 #include <cstring>
-#include <filesystem>
+#include <optional>
 
 #include "net/greeting.hpp"
 #include "net/net_test_rig.hpp"
 #include "platform/kept_log_for_test.hpp"
+#include "platform/temporary_folder_for_test.hpp"
 #include "platform/tls_certificates_for_test.hpp"
 
 namespace hummer {
@@ -18,14 +19,7 @@ class TlsLinkTest : public testing::TestWithParam<RigOptions> {};
 class TlsRig : public Rig {
  public:
   explicit TlsRig(RigOptions options) : Rig(options) {
-    if (options.form == Form::tcp) {
-      folder_ = testing::TempDir() + "hummer_tls_link_" +
-                std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "/";
-      std::filesystem::create_directories(folder_);
-    }
-  }
-  ~TlsRig() {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+    if (options.form == Form::tcp) folder_.emplace();
   }
 
   std::shared_ptr<TlsContext> context(TestCertificateOptions options = {}) {
@@ -33,7 +27,7 @@ class TlsRig : public Rig {
   }
   std::shared_ptr<TlsContext> context(const TestCertificateOptions& options,
                                       const TestCertificate& signer, const TestCertificate& ca) {
-    TlsOptions files = write_test_files(platform(), folder_ + std::to_string(++made_),
+    TlsOptions files = write_test_files(platform(), file_name(std::to_string(++made_)),
                                         make_test_certificate(options, &signer), ca);
     files.verify_peer = true;
     Result<std::shared_ptr<TlsContext>> made = TlsContext::make(platform(), files, TlsRole::both);
@@ -58,7 +52,11 @@ class TlsRig : public Rig {
   KeptLog log;
 
  private:
-  std::string folder_;
+  std::string file_name(const std::string& name) const {
+    return folder_.has_value() ? *folder_ / name : name;
+  }
+
+  std::optional<TemporaryFolder> folder_;  // with a disk that is not simulated
   int made_ = 0;
 };
 

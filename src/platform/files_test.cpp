@@ -5,11 +5,14 @@
 #include <unistd.h>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "platform/platform.hpp"
 #include "platform/simulation.hpp"
+#include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer {
 namespace {
@@ -26,12 +29,8 @@ class FilesTest : public testing::TestWithParam<bool> {
       EXPECT_TRUE(files().create_directories(root_).ok());
     } else {
       platform_ = make_linux_platform();
-      std::string name = (std::filesystem::temp_directory_path() / "hummer_files_XXXXXX").string();
-      root_ = ::mkdtemp(name.data());
+      root_ = folder_.emplace().path();
     }
-  }
-  ~FilesTest() override {
-    if (!GetParam()) std::filesystem::remove_all(root_);
   }
   Files& files() { return platform_->files(); }
   std::string path(const std::string& name) const { return root_ + "/" + name; }
@@ -65,6 +64,7 @@ class FilesTest : public testing::TestWithParam<bool> {
   }
 
   std::unique_ptr<Platform> platform_;
+  std::optional<TemporaryFolder> folder_;  // with a disk that is not simulated
   std::string root_;
 };
 INSTANTIATE_TEST_SUITE_P(Forms, FilesTest, testing::Bool(),
@@ -254,8 +254,10 @@ TEST(LinuxFiles, FullDiskIsNamed) {
 }
 
 TEST(LinuxFiles, UnreadableFileIsPermissionDenied) {
-  std::string name = (std::filesystem::temp_directory_path() / "hummer_files_XXXXXX").string();
-  ::close(::mkstemp(name.data()));
+  const TemporaryFolder folder;
+  const std::string name = folder / "locked";
+  std::ofstream(name) << "unreadable";
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
   std::filesystem::permissions(name, std::filesystem::perms::none);
   auto platform = make_linux_platform();
   const bool is_root = ::geteuid() == 0;  // who may read everything
@@ -263,7 +265,6 @@ TEST(LinuxFiles, UnreadableFileIsPermissionDenied) {
   const ErrorCode code = platform->files().open_for_reading(name).status().code();
   ASSERT_EQ(is_root ? ::seteuid(0) : 0, 0);
   EXPECT_EQ(code, ErrorCode::permission_denied);
-  std::filesystem::remove(name);
 }
 
 TEST(LinuxFilesDeathTest, AFaultOutsideMappingsStillEndsTheProcess) {

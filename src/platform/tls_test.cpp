@@ -2,14 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/platform.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
+#include "platform/temporary_folder_for_test.hpp"
 #include "platform/tls_certificates_for_test.hpp"
 
 namespace hummer {
@@ -28,10 +29,7 @@ class TlsTest : public testing::TestWithParam<bool> {
       platform_ = make_simulated_platform({.seed = 11});
     } else {
       platform_ = make_linux_platform();
-      folder_ = testing::TempDir() + "hummer_tls_test_" +
-                std::to_string(reinterpret_cast<std::uintptr_t>(platform_.get()));
-      std::filesystem::create_directories(folder_);
-      folder_ += "/";
+      folder_.emplace();
     }
     client_ = platform_->make_executor({.name = "client"});
     server_ = platform_->make_executor({.name = "server"});
@@ -43,11 +41,13 @@ class TlsTest : public testing::TestWithParam<bool> {
     client_->stop();
     server_->stop();
     listener_.reset();
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
 
+  std::string file_name(const std::string& name) const {
+    return folder_.has_value() ? *folder_ / name : name;
+  }
   TlsOptions files(const std::string& name, const TestCertificate& own, const TestCertificate& ca) {
-    return write_test_files(*platform_, folder_ + name, own, ca);
+    return write_test_files(*platform_, file_name(name), own, ca);
   }
   Context context(const TlsOptions& options, TlsRole role = TlsRole::both) {
     Result<Context> made = TlsContext::make(*platform_, options, role);
@@ -65,7 +65,7 @@ class TlsTest : public testing::TestWithParam<bool> {
   }
 
   std::unique_ptr<Platform> platform_;
-  std::string folder_;
+  std::optional<TemporaryFolder> folder_;  // with a disk that is not simulated
   std::unique_ptr<Executor> client_;
   std::unique_ptr<Executor> server_;
   std::unique_ptr<Listener> listener_;
@@ -286,7 +286,7 @@ TEST_P(TlsTest, FilesThatDoNotFitAreNamed) {
   swapped.certificate_file = good.key_file;
   EXPECT_NE(failure(swapped).message().find("no certificate"), std::string::npos);
   TlsOptions lost = good;
-  lost.ca_file = folder_ + "nothing";
+  lost.ca_file = file_name("nothing");
   EXPECT_EQ(failure(lost).code(), ErrorCode::not_found);
   TlsOptions half;
   half.certificate_file = good.certificate_file;

@@ -13,6 +13,7 @@
 #include "control/job_library/dynamic_job_libraries.hpp"
 #include "control/job_library/engine_abi.hpp"
 #include "graph/job_graph.hpp"
+#include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer {
 namespace {
@@ -29,15 +30,9 @@ std::uint64_t hash_of(const std::string& bytes) { return hash_bytes(bytes.data()
 
 class LoadedLibraries : public ::testing::Test {
  protected:
-  LoadedLibraries() {
-    std::string name = (std::filesystem::temp_directory_path() / "hummer_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~LoadedLibraries() override { std::filesystem::remove_all(folder_); }
-
   // The job's name and what it wrote.
   std::string run(JobFunction job, const std::string& name) {
-    const std::string output = (folder_ / name).string();
+    const std::string output = folder_ / name;
     const char* arguments[] = {"job", "--output", output.c_str(), "--quiet"};
     StreamExecutionEnvironment env(4, arguments);
     const JobResult result = job(env);
@@ -48,7 +43,7 @@ class LoadedLibraries : public ::testing::Test {
     return DynamicJobLibraries().load(hash_of(bytes), bytes).status();
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(LoadedLibraries, TwoVersionsOfOneJobRunSideBySide) {
@@ -135,14 +130,14 @@ TEST_F(LoadedLibraries, ProgramStaticProgramAndLibraryGiveEqualResults) {
     for (int i = 0; i < 20000; ++i) input << "w" << i % 97 << " x" << i % 13 << "\n";
   }
   const std::string arguments =
-      " --quiet --parallelism 2 --input " + (folder_ / "input").string() + " --output ";
+      " --quiet --parallelism 2 --input " + (folder_ / "input") + " --output ";
   const std::vector<std::pair<std::string, std::string>> forms = {
       {"program", HUMMER_TEST_WORDCOUNT},
       {"static", HUMMER_TEST_WORDCOUNT_STATIC},
       {"library", HUMMER_TEST_HUMMER " run " HUMMER_TEST_WORDCOUNT_LIBRARY},
   };
   for (const auto& [form, command] : forms) {
-    EXPECT_EQ(std::system((command + arguments + (folder_ / form).string()).c_str()), 0) << form;
+    EXPECT_EQ(std::system((command + arguments + (folder_ / form)).c_str()), 0) << form;
     const std::vector<std::string> lines = sorted_lines(folder_ / form);
     EXPECT_EQ(lines.size(), 97u + 13u) << form;
     EXPECT_EQ(lines, sorted_lines(folder_ / "program")) << form;

@@ -53,6 +53,8 @@ class Comparison {
       window(parsed, windows_);
     } else if (path.starts_with("sessions/")) {
       window(parsed, sessions_);
+    } else if (path.starts_with("pairs/")) {
+      window(parsed, pairs_);
     } else {
       account(path, parsed);
     }
@@ -68,7 +70,7 @@ class Comparison {
         wrong(fmt::format("key {}: {} of {} timers", key, got.timers, account.timers.size()));
       }
     }
-    for (const Windows* windows : {&windows_, &sessions_}) {
+    for (const Windows* windows : {&windows_, &sessions_, &pairs_}) {
       for (const auto& [window, sum] : windows->expected) {
         if (windows->seen.contains(window)) continue;
         wrong(fmt::format("the {} [{}, {}) of key {} is missing", windows->what,
@@ -90,6 +92,7 @@ class Comparison {
     std::uint64_t timers = 0;
     std::int64_t last_timer = INT64_MIN;
   };
+  // Or pairs, of two numbers instead of two times.
   struct Windows {
     std::string_view what;
     const std::map<ExpectedOutput::Window, std::uint64_t>& expected;
@@ -156,6 +159,7 @@ class Comparison {
   std::map<std::uint64_t, Progress> progress_;
   Windows windows_{"window", expected_.windows};
   Windows sessions_{"session", expected_.sessions};
+  Windows pairs_{"pair", expected_.pairs};
   std::string_view file_;  // the last one with a timer, and that
   std::int64_t last_timer_ = INT64_MIN;
   std::uint64_t records_ = 0;

@@ -21,8 +21,10 @@ constexpr std::int64_t lasts_s = 67;
 constexpr Nanoseconds faults_from = seconds(9);
 // Also while the job ends.
 constexpr Nanoseconds faults_until = seconds(70);
-// A minute after the last fault every job must have ended.
-constexpr Nanoseconds run_at_most = seconds(140);
+// Every job must have ended by then. Nearly all have a minute after the last fault; one in
+// thousands is slow without a fault, where a drawn batch is of 7 records and each step of the clock
+// is long.
+constexpr Nanoseconds run_at_most = seconds(300);
 constexpr Nanoseconds look_every = milliseconds(200);
 constexpr const char* checkpoints = "/checkpoints";
 constexpr const char* output = "/out";

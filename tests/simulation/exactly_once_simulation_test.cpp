@@ -48,6 +48,7 @@ class CommittedFiles : public testing::Test {
     workload_.records_per_split = 20;
     workload_.timer_ms = 100;
     workload_.gap_ms = 80;
+    workload_.pair_ms = 100;
     const ExpectedOutput expected = expected_output(workload_);
     std::map<std::int64_t, std::string> timers;
     for (const auto& [key, account] : expected.accounts) {
@@ -61,6 +62,7 @@ class CommittedFiles : public testing::Test {
     for (const auto& one : timers) accounts_ += one.second;
     windows_ = lines(expected.windows);
     sessions_ = lines(expected.sessions);
+    pairs_ = lines(expected.pairs);
   }
 
   static std::string lines(const std::map<ExpectedOutput::Window, std::uint64_t>& windows) {
@@ -90,6 +92,7 @@ class CommittedFiles : public testing::Test {
   std::string accounts_;
   std::string windows_;
   std::string sessions_;
+  std::string pairs_;
   CommittedOutput output_;
 };
 
@@ -99,6 +102,7 @@ TEST_F(CommittedFiles, ThatAreRightAreTakenInAnyCut) {
   write("/out/accounts/part-00000-0000000010", accounts_.substr(cut));
   write("/out/windows/part-00000-0000000001", windows_);
   write("/out/sessions/part-00000-0000000001", sessions_);
+  write("/out/pairs/part-00000-0000000001", pairs_);
   write("/out/windows/.part-00000-1.0.pending", "whatever\n");
   EXPECT_EQ(look(), "");
   EXPECT_TRUE(end().empty());
@@ -108,6 +112,7 @@ TEST_F(CommittedFiles, ThatAreRightAreTakenInAnyCut) {
 TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
   write("/out/windows/part-00000-0000000001", windows_);
   write("/out/sessions/part-00000-0000000001", sessions_);
+  write("/out/pairs/part-00000-0000000001", pairs_);
   const std::size_t first = accounts_.find('\n') + 1;
   const std::size_t second = accounts_.find('\n', first) + 1;
   const std::string one = accounts_.substr(0, first);
@@ -132,14 +137,17 @@ TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
   EXPECT_FALSE(end().empty());
   write(path, one + two + rest);
   EXPECT_TRUE(end().empty());
-  for (const std::string name : {"windows", "sessions"}) {
-    const std::string& text = name == "windows" ? windows_ : sessions_;
-    write("/out/" + name + "/part-00000-0000000002", text.substr(0, text.find('\n') + 1));
+  const std::map<std::string, std::string> others = {
+      {"/out/windows/", windows_}, {"/out/sessions/", sessions_}, {"/out/pairs/", pairs_}};
+  for (const auto& [directory, text] : others) {
+    ASSERT_FALSE(text.empty());
+    const std::string again = directory + "part-00000-0000000002";
+    write(again, text.substr(0, text.find('\n') + 1));
     EXPECT_FALSE(end().empty());
-    ASSERT_TRUE(node_->files().remove("/out/" + name + "/part-00000-0000000002").ok());
-    write("/out/" + name + "/part-00000-0000000001", text.substr(text.find('\n') + 1));
+    ASSERT_TRUE(node_->files().remove(again).ok());
+    write(directory + "part-00000-0000000001", text.substr(text.find('\n') + 1));
     EXPECT_FALSE(end().empty());
-    write("/out/" + name + "/part-00000-0000000001", text);
+    write(directory + "part-00000-0000000001", text);
     EXPECT_TRUE(end().empty());
   }
 }

@@ -4,6 +4,7 @@
 #include <hummer/hummer.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 #include <vector>
 
@@ -170,24 +171,38 @@ struct KeepAccount {
   }
 };
 
-// For half of them, and apart from what else is drawn, so that the other half is what it was before
-// there were sessions. Long enough that some records share one, short enough that it ends.
+// Between two records of a key.
+std::int64_t apart_ms(const Workload& workload) {
+  return workload.step_ms * static_cast<std::int64_t>(workload.keys_per_split);
+}
+
+// Sessions and joins are for half of the workloads each, and drawn apart from what else is, so that
+// the others are what they were before there were any.
+
+// Long enough that some records share a session, short enough that it ends.
 std::int64_t draw_gap_ms(const Workload& workload) {
   const std::uint64_t drawn = mix_bits(workload.seed ^ 0x5e551035);
   if (drawn % 2 == 0) return 0;
-  const std::int64_t apart_ms =
-      workload.step_ms * static_cast<std::int64_t>(workload.keys_per_split);
-  return std::max<std::int64_t>(1,
-                                apart_ms * (30 + static_cast<std::int64_t>(drawn / 2 % 170)) / 100);
+  const auto percent = static_cast<std::int64_t>(30 + drawn / 2 % 170);
+  return std::max<std::int64_t>(1, apart_ms(workload) * percent / 100);
 }
+// A few pairs per record.
+std::int64_t draw_pair_ms(const Workload& workload) {
+  const std::uint64_t drawn = mix_bits(workload.seed ^ 0x9a125);
+  if (drawn % 2 == 0) return 0;
+  const auto percent = static_cast<std::int64_t>(20 + drawn / 2 % 280);
+  return std::max<std::int64_t>(1, apart_ms(workload) * percent / 100);
+}
+
+bool is_odd(const Event& event) { return event.value % 2 == 1; }
 
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
                      keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
                      out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
-                     shut_every_ms, shuts_accounts, gap_ms);
+                     shut_every_ms, shuts_accounts, gap_ms, pair_ms);
 }
 
 Workload Workload::from_text(const std::string& text) {
@@ -200,7 +215,7 @@ Workload Workload::from_text(const std::string& text) {
       workload.out_of_order_ms >> comma >> workload.window_ms >> comma >> workload.slide_ms >>
       comma >> workload.timer_ms >> comma >> workload.late_merge >> comma >> workload.shut_ms >>
       comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts >> comma >>
-      workload.gap_ms;
+      workload.gap_ms >> comma >> workload.pair_ms;
   return workload;
 }
 
@@ -224,6 +239,7 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
   workload.shut_every_ms = random.between(500, 2500);
   workload.shut_ms = random.chance(0.7) ? random.between(50, workload.shut_every_ms / 4) : 0;
   workload.gap_ms = draw_gap_ms(workload);
+  workload.pair_ms = draw_pair_ms(workload);
   return workload;
 }
 
@@ -248,6 +264,15 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
                               .sum(&Event::value);
     through_gate(sessions, "gate of sessions", workload, true).write_file(output + "/sessions");
   }
+  if (workload.pair_ms > 0) {
+    const auto pairs = events.key_by(&Event::key)
+                           .interval_join(events.filter(is_odd).key_by(&Event::key))
+                           .between(-workload.pair_ms, workload.pair_ms)
+                           .apply([](const Event& one, const Event& odd) {
+                             return Entry{one.key, one.number, odd.number, one.value + odd.value};
+                           });
+    through_gate(pairs, "gate of pairs", workload, true).write_file(output + "/pairs");
+  }
   const auto accounts =
       events.key_by(&Event::key)
           .process(rebuildable(KeepAccount{.timer_ms = workload.timer_ms}, workload.timer_ms));
@@ -263,11 +288,13 @@ void stateful_job(StreamExecutionEnvironment& env) {
 ExpectedOutput expected_output(const Workload& workload) {
   ExpectedOutput expected;
   std::map<std::uint64_t, std::map<std::int64_t, std::uint64_t>> by_time;
+  std::map<std::uint64_t, std::vector<Event>> of_key;
   for (std::uint64_t split = 0; split < workload.splits; ++split) {
     for (std::uint64_t index = 0; index < workload.records_per_split; ++index) {
       const Event event = event_of(workload, split, index);
       const std::int64_t time = event.time;
       if (workload.gap_ms > 0) by_time[event.key][time] += event.value;
+      if (workload.pair_ms > 0) of_key[event.key].push_back(event);
       for (std::int64_t start = time / workload.slide_ms * workload.slide_ms;
            start > time - workload.window_ms; start -= workload.slide_ms) {
         expected.windows[{event.key, start, start + workload.window_ms}] += event.value;
@@ -288,6 +315,21 @@ ExpectedOutput expected_output(const Workload& workload) {
         sum += at->second;
       }
       expected.sessions[{key, start, end}] = sum;
+    }
+  }
+  for (const auto& [key, events] : of_key) {
+    // By their numbers, so nearly by their times.
+    const auto reach = static_cast<std::size_t>(
+        (workload.pair_ms + workload.out_of_order_ms) / apart_ms(workload) + 1);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const std::size_t end = std::min(i + reach + 1, events.size());
+      for (std::size_t j = i - std::min(i, reach); j < end; ++j) {
+        if (!is_odd(events[j]) || std::abs(events[i].time - events[j].time) > workload.pair_ms) {
+          continue;
+        }
+        expected.pairs[{key, events[i].number, events[j].number}] =
+            events[i].value + events[j].value;
+      }
     }
   }
   return expected;

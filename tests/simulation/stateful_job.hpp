@@ -3,6 +3,8 @@
 //   source of splits → key_by → window sum → gate → write_file OUTPUT/windows     (two-phase)
 //                    → key_by → keyed process with timers → gate → write_file OUTPUT/accounts
 //                    → key_by → session sum → gate → write_file OUTPUT/sessions   (of some)
+//                    → key_by, odd ones → key_by → interval join → gate → write_file OUTPUT/pairs
+//                                                                                 (of some)
 //
 // A gate is shut for a while now and then (`shut_ms` of each `shut_every_ms`), so that records wait
 // ahead of it, in its chain and in channels, when a barrier comes.
@@ -48,6 +50,7 @@ struct Workload {
   std::int64_t shut_every_ms = 1000;
   std::uint64_t shuts_accounts = 1;  // 0: all gates but that of the accounts
   std::int64_t gap_ms = 0;           // of sessions; 0: there are none
+  std::int64_t pair_ms = 0;          // how far the records of a pair are apart; 0: no join
 
   std::uint64_t records() const { return splits * records_per_split; }
   // As one argument of a job.
@@ -69,6 +72,7 @@ struct ExpectedOutput {
   using Window = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;  // key, start, end
   std::map<Window, std::uint64_t> windows;
   std::map<Window, std::uint64_t> sessions;
+  std::map<Window, std::uint64_t> pairs;  // key, number of the first, of the second: both values
   struct Account {
     // By the record's number within its key: the sum up to it.
     std::vector<std::uint64_t> sums;

@@ -2,16 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <hummer/key_hash.hpp>
 
 #include "platform/simulation.hpp"
+#include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer {
 namespace {
@@ -63,13 +63,8 @@ class JobJournalTest : public testing::TestWithParam<bool> {
       directory_ = "/made/by/the/journal";
     } else {
       platform_ = make_linux_platform();
-      std::string name =
-          (std::filesystem::temp_directory_path() / "hummer_journal_XXXXXX").string();
-      directory_ = ::mkdtemp(name.data());
+      directory_ = folder_.emplace().path();
     }
-  }
-  ~JobJournalTest() override {
-    if (!GetParam()) std::filesystem::remove_all(directory_);
   }
   std::unique_ptr<JobJournal> open() {
     Result<std::unique_ptr<JobJournal>> journal = JobJournal::open(*platform_, directory_);
@@ -84,6 +79,7 @@ class JobJournalTest : public testing::TestWithParam<bool> {
   Status failure() { return JobJournal::open(*platform_, directory_).status(); }
 
   std::unique_ptr<Platform> platform_;
+  std::optional<TemporaryFolder> folder_;  // with a disk that is not simulated
   std::string directory_;
 };
 INSTANTIATE_TEST_SUITE_P(Forms, JobJournalTest, testing::Bool(),
