@@ -171,6 +171,9 @@ class OperatorContext {
   // In flush: that of the barrier in hand. Else the last one: before the first barrier, the one
   // that was restored.
   std::uint64_t epoch() const { return epoch_; }
+  // The job goes back behind what it has committed, since the state that belonged to it is damaged:
+  // what was committed with epochs above the restored one, up to this one, is written again. 0: no.
+  std::uint64_t superseded_epoch() const { return superseded_epoch_; }
   // In snapshot: the last one is complete everywhere, so that this one may build on it.
   bool may_write_delta() const { return may_write_delta_; }
   void wrote_delta() {
@@ -241,6 +244,7 @@ class OperatorContext {
   std::uint64_t run_ = 0;
   std::uint32_t attempt_ = 0;
   std::uint64_t epoch_ = 0;
+  std::uint64_t superseded_epoch_ = 0;
   bool may_write_delta_ = false;
   bool wrote_delta_ = false;
   std::size_t snapshot_step_bytes_ = default_snapshot_step_bytes;

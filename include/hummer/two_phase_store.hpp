@@ -12,6 +12,9 @@
 //                  handles: of the earlier subtasks whose number is this one's modulo the
 //                  parallelism. Not what a later attempt wrote: a worker that was cut off may be
 //                  alive for a moment beside its successor.
+//                  context.superseded_epoch() above context.epoch(): what was committed with
+//                  epochs in between, above the latter, is written again, since the state that
+//                  belonged to it is damaged. Take it back if you can.
 //   prepare        the open transaction becomes durable, still invisible; answers its handle, or an
 //                  empty one when nothing was written. No other transaction of this subtask that
 //                  becomes visible has this epoch. Once it has answered, no failure may keep

@@ -23,6 +23,15 @@ class ConnectorTestContext final : public OperatorContext {
     subtask_ = subtask;
     parallelism_ = parallelism;
   }
+  // Of the `attempt`th attempt of a run, that begins with the checkpoint `epoch`.
+  void set_attempt(std::uint64_t run, std::uint32_t attempt, std::uint64_t epoch,
+                   std::uint64_t superseded_epoch = 0) {
+    run_ = run;
+    attempt_ = attempt;
+    epoch_ = epoch;
+    restored_ = epoch > 0;
+    superseded_epoch_ = superseded_epoch;
+  }
   std::int64_t now() const override { return platform_.now(); }
   void call_at(std::int64_t) override {}
   void wake() override { wake_event_.notify(); }

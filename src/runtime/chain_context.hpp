@@ -23,6 +23,7 @@ class ChainDriver::Context final : public OperatorContext {
     attempt_ = options.attempt;
     bounded_ = options.bounded;
     epoch_ = options.restored_epoch;
+    superseded_epoch_ = options.superseded_epoch;
     snapshot_step_bytes_ = std::max<std::size_t>(options.snapshot_step_bytes, 1);
     slot_objects_ = options.slot_objects;
     memory_ = options.memory;

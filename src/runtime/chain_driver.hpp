@@ -63,6 +63,7 @@ struct StageOptions {
   std::uint32_t attempt = 0;
   bool bounded = true;
   std::uint64_t restored_epoch = 0;
+  std::uint64_t superseded_epoch = 0;  // see OperatorContext
   std::uint32_t batch_records = default_batch_records;
   std::size_t snapshot_step_bytes = default_snapshot_step_bytes;
   SlotObjects* slot_objects = nullptr;              // outlives the chain

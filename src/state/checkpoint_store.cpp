@@ -275,6 +275,11 @@ Status CheckpointStore::read_file(Files& files, const std::string& directory,
   const std::string path = path_of(directory, file);
   const std::uint64_t written_for = file.checkpoint == 0 ? metadata.id : file.checkpoint;
   Result<SnapshotFileReader> reader = SnapshotFileReader::open(files, path);
+  if (reader.status().code() == ErrorCode::not_found) {
+    // Of a checkpoint that is complete: damage like any other.
+    return Status(ErrorCode::corrupt_file, reader.status().message())
+        .with_context("a file of checkpoint " + std::to_string(metadata.id) + " is missing");
+  }
   if (!reader.ok()) return reader.status();
   const SnapshotFileHead& head = reader->head();
   const Status foreign(
@@ -298,9 +303,10 @@ Status CheckpointStore::read_file(Files& files, const std::string& directory,
   return reader->summary() == SnapshotFileSummary{file.bytes, file.hash} ? Status() : foreign;
 }
 
-Status CheckpointStore::verify(const CheckpointMetadata& metadata) const {
+Status CheckpointStore::verify_at(Files& files, const std::string& path,
+                                  const CheckpointMetadata& metadata) {
   for (const CheckpointFile& file : metadata.files) {
-    HUMMER_TRY(read_file(files_, path_of(metadata.id), metadata, file,
+    HUMMER_TRY(read_file(files, path, metadata, file,
                          [](std::string_view, std::string_view) { return Status(); }));
   }
   return {};

@@ -130,8 +130,12 @@ class CheckpointStore {
   using VisitPiece = std::function<Status(std::string_view uid, std::string_view piece)>;
   static Status read_file(Files& files, const std::string& path, const CheckpointMetadata& metadata,
                           const CheckpointFile& file, const VisitPiece& piece);
-  // Reads every file.
-  Status verify(const CheckpointMetadata& metadata) const;
+  // Reads every file of the checkpoint in the directory `path`.
+  static Status verify_at(Files& files, const std::string& path,
+                          const CheckpointMetadata& metadata);
+  Status verify(const CheckpointMetadata& metadata) const {
+    return verify_at(files_, path_of(metadata.id), metadata);
+  }
   // The newest complete and valid one with a number from `from` on, of any job or of one with this
   // name; those that were passed over go to `skipped`. Its files are read only to `verify` them.
   // not_found.

@@ -2,17 +2,27 @@
 //
 // A transaction is written as `.part-<subtask>-<number>.<run>.<attempt>.pending` (hidden, so that
 // readers of the directory leave it out). Preparing syncs and closes it; its handle is "<hidden
-// name>/<name>". Committing renames it to `part-<subtask>-<epoch>` and makes the name durable; when
-// the hidden file is gone and the other there, that has happened already.
+// name>/<name>". Committing renames it to `part-<subtask>-<epoch>` and makes the name durable. When
+// the hidden file of an earlier attempt is gone, that has happened already, also if the other one
+// is gone too: whoever reads the files may move them away. Closing removes what was not prepared.
 //
 // The number is drawn, since two attempts may run for a moment side by side.
 //
 // Aborting removes hidden files that no handle names: of earlier attempts of this run and, when the
 // state is that of another run (a process that died, and its successor began with its checkpoint),
-// of all other runs. Each subtask does so for those subtasks whose number is the own one's modulo
-// the parallelism, as pieces of state are dealt out. Those of this attempt or later ones are left
-// alone.
+// of all other runs. Those of this attempt or later ones are left alone.
+//
+// A visible file of an epoch above the restored one would come twice. Where the state that belonged
+// to it is damaged (OperatorContext::superseded_epoch), it is set aside: hidden as `.<name>.
+// superseded`, for a person to look at. Checkpoints that are made from then on have higher numbers,
+// so that a worker which was cut off, and looks later, takes nothing of theirs away. Any other such
+// file is of another job, or of a later time than the savepoint that somebody begins with: it is
+// refused.
+//
+// Each subtask looks at the files of those subtasks whose number is the own one's modulo the
+// parallelism, as pieces of state are dealt out.
 #include <charconv>
+#include <cinttypes>
 #include <cstdio>
 #include <set>
 #include <utility>
@@ -41,6 +51,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
     const auto names = files().list_directory(directory_);
     if (!names.ok()) return named(names.status());
     for (const std::string& name : *names) {
+      HUMMER_TRY(look_at_visible(name));
       if (!is_left_behind(name) || kept.contains(name)) continue;
       const Status removed = files().remove(directory_ + "/" + name);
       // Another subtask may have been faster.
@@ -82,12 +93,20 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
     const std::string from = directory_ + "/" + handle.substr(0, slash);
     const std::string to = directory_ + "/" + handle.substr(slash + 1);
     if (Status moved = files().rename(from, to); !moved.ok()) {
-      if (moved.code() != ErrorCode::not_found || !files().stat(to).ok()) return named(moved);
+      const Name name = parse_hidden(handle.substr(0, slash));
+      const bool own = name.run == context_->run() && name.attempt == context_->attempt();
+      if (moved.code() != ErrorCode::not_found || (own && !files().stat(to).ok())) {
+        return named(moved);
+      }
     }
     return named(files().sync_directory(directory_));
   }
 
-  void close() override { file_.reset(); }
+  void close() override {
+    if (file_ == nullptr) return;
+    file_.reset();
+    (void)files().remove(directory_ + "/" + hidden_);
+  }
 
  private:
   Files& files() { return context_->platform().files(); }
@@ -107,26 +126,63 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
     return handle.substr(0, handle.find('/'));
   }
 
-  bool is_left_behind(std::string_view name) const {
+  Status look_at_visible(const std::string& name) {
+    std::uint64_t subtask = 0;
+    std::uint64_t epoch = 0;
+    int length = 0;
+    if (std::sscanf(name.c_str(), "part-%5" SCNu64 "-%10" SCNu64 "%n", &subtask, &epoch, &length) !=
+            2 ||
+        static_cast<std::size_t>(length) != name.size()) {
+      return {};
+    }
+    const std::uint64_t restored = context_->epoch();
+    if (!looks_after(subtask) || epoch <= restored) return {};
+    if (epoch <= context_->superseded_epoch()) {
+      const Status moved =
+          files().rename(directory_ + "/" + name, directory_ + "/." + name + ".superseded");
+      return moved.code() == ErrorCode::not_found ? Status() : named(moved);
+    }
+    return named({ErrorCode::invalid_configuration,
+                  "'" + name + "' is there already, and the job begins " +
+                      (restored == 0 ? std::string("at the beginning")
+                                     : "with checkpoint " + std::to_string(restored)) +
+                      ": name another directory, or move the files of later checkpoints away"});
+  }
+
+  // What a hidden file's name says.
+  struct Name {
+    bool valid = false;
+    std::uint32_t subtask = 0;
+    std::uint64_t run = 0;
+    std::uint32_t attempt = 0;
+  };
+  static Name parse_hidden(std::string_view name) {
     constexpr std::string_view prefix = ".part-";
-    if (!name.starts_with(prefix) || !name.ends_with(pending_suffix)) return false;
+    Name parsed;
+    if (!name.starts_with(prefix) || !name.ends_with(pending_suffix)) return parsed;
     name.remove_suffix(pending_suffix.size());
     const auto number = [&](std::size_t begin, auto& value, int base) {
       const auto found =
           std::from_chars(name.data() + begin, name.data() + name.size(), value, base);
       return found.ec == std::errc();
     };
-    std::uint32_t subtask = 0;
-    std::uint64_t run = 0;
-    std::uint32_t attempt = 0;
     const std::size_t first = name.find('.', 1);
     const std::size_t last = name.rfind('.');
-    if (first >= last || !number(prefix.size(), subtask, 10) || !number(first + 1, run, 16) ||
-        !number(last + 1, attempt, 10) ||
-        static_cast<int>(subtask) % context_->parallelism() != context_->subtask()) {
-      return false;
-    }
-    return run == context_->run() ? attempt < context_->attempt() : context_->restored();
+    parsed.valid = first < last && number(prefix.size(), parsed.subtask, 10) &&
+                   number(first + 1, parsed.run, 16) && number(last + 1, parsed.attempt, 10);
+    return parsed;
+  }
+  // Whether this subtask looks after the files of that one.
+  bool looks_after(std::uint64_t subtask) const {
+    return subtask % static_cast<std::uint64_t>(context_->parallelism()) ==
+           static_cast<std::uint64_t>(context_->subtask());
+  }
+
+  bool is_left_behind(std::string_view name) const {
+    const Name parsed = parse_hidden(name);
+    if (!parsed.valid || !looks_after(parsed.subtask)) return false;
+    return parsed.run == context_->run() ? parsed.attempt < context_->attempt()
+                                         : context_->restored();
   }
 
   const std::string directory_;

@@ -61,7 +61,9 @@ Result<Found> newest_in(Files& files, const std::string& directory, std::uint64_
     outcome.passed_over.push_back(
         fmt::format("checkpoint {} is passed over: {}", each.id, each.why.message()));
     const bool of_another_job = each.why.code() == ErrorCode::invalid_configuration;
-    if (damaged.ok() && !of_another_job) damaged = each.why;
+    if (of_another_job) continue;
+    if (damaged.ok()) damaged = each.why;
+    outcome.superseded = std::max(outcome.superseded, each.id);
   }
   if (!newest.ok() && newest.status().code() == ErrorCode::not_found && !damaged.ok()) {
     return Status(ErrorCode::corrupt_file, damaged.message())
@@ -100,6 +102,31 @@ Result<Found> latest(Files& files, CheckpointOutcome& outcome) {
   return best;
 }
 
+// `found` in the job's own directory, or order.known, whichever is newer and whole.
+Result<Found> newest_known(Files& files, Result<Found> found, CheckpointOutcome& outcome) {
+  const CheckpointOrder& order = outcome.order;
+  Result<CheckpointMetadata> known = CheckpointStore::read_at(files, order.known);
+  Status status = known.status();
+  if (status.ok() && order.verify) {
+    status = CheckpointStore::verify_at(files, order.known, *known);
+  }
+  if (status.ok()) {
+    if (!found.ok() || found->metadata.id < known->id) {
+      found = Found{std::move(*known), order.known};
+    }
+    return found;
+  }
+  outcome.passed_over.push_back(
+      fmt::format("'{}' is passed over: {}", order.known, status.message()));
+  outcome.superseded = std::max(outcome.superseded, order.checkpoint);
+  if (!found.ok() && found.status().code() == ErrorCode::not_found) {
+    // "There is none" would be a fresh start.
+    found = Status(ErrorCode::corrupt_file, status.message())
+                .with_context("no other checkpoint in '" + order.directory + "'");
+  }
+  return found;
+}
+
 Status find(Files& files, CheckpointOutcome& outcome) {
   const CheckpointOrder& order = outcome.order;
   const Result<std::vector<std::uint64_t>> ids = CheckpointStore(files, order.directory).ids();
@@ -108,6 +135,7 @@ Status find(Files& files, CheckpointOutcome& outcome) {
   Result<Found> found(Found{});
   if (order.restore.empty()) {
     found = newest_in(files, order.directory, order.own_from, {}, outcome);
+    if (!order.known.empty()) found = newest_known(files, std::move(found), outcome);
   } else if (order.restore == "latest") {
     found = latest(files, outcome);
   } else {
@@ -126,7 +154,8 @@ Status find(Files& files, CheckpointOutcome& outcome) {
   if (!found.ok()) return found.status();
   outcome.found = std::move(found->metadata);
   outcome.path = std::move(found->path);
-  outcome.highest = std::max(outcome.highest, outcome.found.id);
+  outcome.highest = std::max({outcome.highest, outcome.found.id, outcome.superseded});
+  if (outcome.superseded < outcome.found.id) outcome.superseded = 0;
   return {};
 }
 

@@ -43,6 +43,10 @@ struct CheckpointOrder {
   // earlier runs of its name go too, or the next such run would repeat what this one has done.
   std::string restore;
   std::string latest_in;
+  // Of find with `restore` empty: the newest one that is known, when it is not in `directory` (a
+  // savepoint, or what the job began with). It is taken unless a newer one is found; when it is
+  // damaged, an older one. `checkpoint` is its number.
+  std::string known;
   bool verify = true;  // read every file before one is chosen
 };
 
@@ -51,8 +55,11 @@ struct CheckpointOutcome {
   Status status;  // of find: not_found when there is none
   // Of find.
   CheckpointMetadata found;
-  std::string path;                      // of it
-  std::uint64_t highest = 0;             // number in `directory`, complete or not
+  std::string path;           // of it
+  std::uint64_t highest = 0;  // number that was seen, complete or not
+  // The highest that was complete and is damaged, so that an older one is taken; 0: none. What it
+  // and those below it committed is committed.
+  std::uint64_t superseded = 0;
   std::vector<std::string> passed_over;  // "checkpoint 7 is passed over: ..."
 };
 

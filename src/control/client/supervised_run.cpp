@@ -52,8 +52,12 @@ Status SupervisedRun::restore_from(const std::string& restore) {
   const CheckpointOutcome found = carry_out(files, std::move(order));
   for (const std::string& line : found.passed_over) note(line);
   next_checkpoint_ = std::max(next_checkpoint_, found.highest + 1);
-  if (found.status.code() == ErrorCode::not_found) return {};
+  if (found.status.code() == ErrorCode::not_found) {
+    if (!restore.empty()) note(found.status.message() + ": begins at the beginning");
+    return {};
+  }
   HUMMER_TRY(found.status);
+  superseded_ = found.superseded;
   Result<std::shared_ptr<const RestoredState>> state =
       load_state(files, found.path, found.found, graphs_.job_graph, options.allow_dropped_state);
   if (!state.ok()) {
@@ -185,6 +189,7 @@ Task<Status> SupervisedRun::run_attempt() {
   deployment_options.run = run_;
   deployment_options.attempt = attempt_;
   deployment_options.restored = restored_;
+  deployment_options.superseded_checkpoint = superseded_;
   if (options.checkpoints.enabled()) {
     session = std::make_unique<CheckpointSession>(
         platform, checkpoint_settings(),

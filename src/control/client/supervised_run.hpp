@@ -60,6 +60,7 @@ class SupervisedRun final : public JobHandle::Running {
   std::unique_ptr<Executor> executor_;
   WakeEvent event_;  // the attempt's end, cancel, stop
   std::shared_ptr<const RestoredState> restored_;
+  std::uint64_t superseded_ = 0;  // see OperatorContext::superseded_epoch
   std::uint32_t attempt_ = 0;
   std::uint64_t run_;
   std::uint64_t own_from_ = 1;  // checkpoints with lower numbers are of other runs or jobs

@@ -171,6 +171,9 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
   if (checkpoints.to_commit() > committed) {
     job->newest_checkpoint = checkpoints.to_commit();
     job->newest_path = order.path;
+    job->newest_is_savepoint = order.metadata.savepoint;
+    job->committed_before_savepoint = committed;
+    job->distrust_files = false;
     ++job->checkpoints_completed;
     job->newest_duration = checkpoints.last_duration();
     job->newest_written_bytes = order.metadata.written_bytes();
@@ -228,7 +231,7 @@ void ClusterState::consider_restart(Job& job, Moment at) {
   if (!delay) return;
   const Status failure = job.failure();
   remember_failure(job, job.attempt, job, at.wall_ms);
-  job.distrust_files = failure.code() == ErrorCode::corrupt_file;
+  job.distrust_files |= failure.code() == ErrorCode::corrupt_file;
   restart_all(job, at.now + *delay,
               fmt::format("begins again, for the {}. time, {} ms after: {}",
                           job.restarts.restarts(), *delay / milliseconds(1), failure.to_string()));
@@ -256,6 +259,10 @@ void ClusterState::seek(Job& job, std::string restore) {
   find.latest_in = job.checkpoint_options.directory;
   find.metadata.job_name = job.graph.job_name;
   find.restore = std::move(restore);
+  const bool own =
+      job.newest_path == CheckpointStore::path_in(job.checkpoint_directory, job.newest_checkpoint);
+  if (find.restore.empty() && !own) find.known = job.newest_path;
+  find.checkpoint = job.newest_checkpoint;
   // What is read is checked by those who read it: only after they complained, once more before.
   find.verify = job.distrust_files;
 }
@@ -271,18 +278,26 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
   Status status = outcome.status;
   // What it holds is known to those who read it: they refuse state that has no operator.
   if (status.ok()) status = check_key_groups(outcome.found, job.graph);
+  const std::string& first = job.checkpoint_options.restore;
+  const bool of_its_own = outcome.order.restore.empty();
+  if (status.code() == ErrorCode::not_found && of_its_own && !job.newest_path.empty()) {
+    status = {ErrorCode::corrupt_file,
+              fmt::format("checkpoint {}, '{}', is gone, and there is no other",
+                          job.newest_checkpoint, job.newest_path)};
+  }
   if (status.ok()) {
-    // A savepoint is in no directory of the job's; what it has committed must not come again.
-    if (job.newest_path.empty() || outcome.found.id >= job.newest_checkpoint) {
-      job.newest_checkpoint = outcome.found.id;
-      job.newest_path = outcome.path;
-    }
+    job.newest_checkpoint = outcome.found.id;
+    job.newest_path = outcome.path;
+    job.superseded_checkpoint = outcome.superseded;
   } else if (status.code() == ErrorCode::not_found) {
     // None of its own so far: as at first.
-    const std::string& first = job.checkpoint_options.restore;
-    if (outcome.order.restore.empty() && job.newest_path.empty() && !first.empty()) {
-      return seek(job, first);
+    if (of_its_own && !first.empty()) return seek(job, first);
+    if (!of_its_own) {
+      log(LogLevel::warning, job, status.message() + ": it begins at the beginning");
     }
+  } else if (of_its_own && first == "latest" && status.code() == ErrorCode::corrupt_file) {
+    // What it began with is damaged, or all that came since: one from before may be whole.
+    return seek(job, first);
   } else if (job.state == wire::JOB_WAITING) {
     return fail_waiting(job, std::move(status), at);
   } else if (job.state == wire::JOB_RESTARTING) {

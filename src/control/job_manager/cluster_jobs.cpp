@@ -286,6 +286,7 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   deployment.set_execution_hash(placement.execution_hash);
   deployment.set_run(job.submission);
   deployment.set_restore_path(job.newest_path);
+  deployment.set_superseded_checkpoint(job.superseded_checkpoint);
   begin_checkpoints(job, at);
   log(LogLevel::info, job,
       fmt::format("'{}' placed: {} on {} TaskManagers{}", job.graph.job_name, slots_text(job.slots),

@@ -75,6 +75,7 @@ void ClusterState::recorded(std::uint64_t id, std::uint64_t change, const Status
     recording.request.clear();
     recording.trouble.clear();
     schedule_due_ = true;
+    if (job->newest_is_savepoint) mark_due(*job);  // it may be committed
     if (job->told_ended()) clear_checkpoints(*job);
     return;
   }

@@ -47,8 +47,9 @@ void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignm
     state.set_overtakes(begun.overtakes);
     state.set_stops(begun.stops);
   }
-  state.set_committed(job.checkpoints->to_commit());
-  state.set_finished(job.checkpoints->finish_committed());
+  const bool waits = job.commit_waits();
+  state.set_committed(waits ? job.committed_before_savepoint : job.checkpoints->to_commit());
+  state.set_finished(!waits && job.checkpoints->finish_committed());
 }
 
 }  // namespace

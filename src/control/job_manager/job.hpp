@@ -171,14 +171,19 @@ struct Job : JobProgress, Failures {
   // Of the newest complete one, since the JobManager was started.
   Nanoseconds newest_duration = 0;
   std::uint64_t newest_written_bytes = 0;
-  bool commits_done = false;                    // after the savepoint that stops it
+  bool commits_done = false;  // after the savepoint that stops it
+  // The newest is a savepoint, which only the journal can tell the next JobManager of: until that
+  // has it, sinks commit up to the one before.
+  bool newest_is_savepoint = false;
+  std::uint64_t committed_before_savepoint = 0;
   std::vector<SavepointWish> savepoint_wishes;  // for when it runs
   std::vector<SavepointEnd> savepoint_ends;     // the last few
   RestartPolicy restarts{RestartStrategy::no_restart()};
   Nanoseconds restart_at = 0;  // of restarting
   std::string restart_reason;
-  bool seeking = false;         // the checkpoint to begin with is not known yet
-  bool distrust_files = false;  // the last attempt could not read its state
+  bool seeking = false;                     // the checkpoint to begin with is not known yet
+  std::uint64_t superseded_checkpoint = 0;  // see OperatorContext::superseded_epoch
+  bool distrust_files = false;              // the last attempt could not read its state
 
   bool ended() const { return state >= wire::JOB_FINISHED && state <= wire::JOB_CANCELLED; }
   // Or ended.
@@ -190,6 +195,8 @@ struct Job : JobProgress, Failures {
   wire::JobState told_state() const { return ended() && !told_ended() ? state_before_end : state; }
   // A region is between two attempts while others go on.
   bool has_region_out() const;
+  // Whether what the newest checkpoint holds may not become visible yet.
+  bool commit_waits() const { return newest_is_savepoint && !recording.complete(); }
   // What the TaskManager of a part is told.
   wire::Wish wish(const JobPart& part) const;
   // ok() unless failed.

@@ -12,6 +12,7 @@ namespace {
 
 class Restarts : public testing::Test {
  protected:
+  explicit Restarts(JobManagerOptions given = {}) : options(std::move(given)) {}
   std::uint64_t add_worker(const std::string& id) {
     wire::Registration registration;
     registration.set_id(id);
@@ -283,6 +284,51 @@ TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
   EXPECT_EQ(assigned(worker).wish(), wire::WISH_CANCEL);
   report(worker, job, wire::ATTEMPT_CANCELLED);
   EXPECT_EQ(job.state, wire::JOB_FINISHED);
+}
+
+class RestartsWithAJournal : public Restarts {
+ protected:
+  RestartsWithAJournal() : Restarts(JobManagerOptions{.state_directory = "/state"}) {}
+  void write_down() {
+    for (const JournalEntry& entry : cluster.take_entries_due()) {
+      cluster.recorded(entry.record.job, entry.change, {}, at);
+    }
+    cluster.advance(at);
+  }
+};
+
+// The next JobManager would begin before it, and all that its sinks had committed came again.
+TEST_F(RestartsWithAJournal, WhatASavepointHoldsIsCommittedWhenItIsRecorded) {
+  const std::uint64_t worker = add_worker("a");
+  Job& job = submit(every_100_ms());
+  write_down();
+  write_down();
+  report(worker, job, wire::ATTEMPT_RUNNING);
+  ASSERT_EQ(job.state, wire::JOB_RUNNING);
+  job.parts[0].deployed = true;
+  for (const bool stop : {false, true}) {
+    const std::uint64_t number = stop ? 3 : 2;
+    pass(milliseconds(100));
+    if (!stop) {
+      carry_out_next(Kind::begin);
+      save(worker, job, 1);
+      carry_out_next(Kind::complete);
+      EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
+    }
+    wire::TakeSavepoint wish;
+    wish.set_wish_id(number);
+    wish.set_directory("/s");
+    wish.set_stop(stop);
+    EXPECT_FALSE(cluster.savepoint(job, wish, at));
+    carry_out_next(Kind::begin);
+    save(worker, job, number);
+    carry_out_next(Kind::complete);
+    EXPECT_EQ(assigned(worker).checkpoints().committed(), number - 1);
+    EXPECT_FALSE(cluster.savepoint(job, wish, at)) << "nobody is told of it before";
+    write_down();
+    EXPECT_EQ(assigned(worker).checkpoints().committed(), number);
+    EXPECT_TRUE(cluster.savepoint(job, wish, at));
+  }
 }
 
 TEST_F(Restarts, ASavepointThatFailsLetsTheJobGoOn) {

@@ -287,6 +287,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.spill_directory = surroundings_.spill_directory;
   options.run = message_.run();
   options.attempt = id_.attempt;
+  options.superseded_checkpoint = message_.superseded_checkpoint();
   options.allow_dropped_state = job.checkpoints.allow_dropped_state;
   if (!message_.restore_path().empty()) {
     auto state = read_state(graph);

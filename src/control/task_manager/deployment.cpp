@@ -272,6 +272,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.run = options_.run;
   stage.attempt = options_.attempt;
   if (options_.restored != nullptr) stage.restored_epoch = options_.restored->checkpoint;
+  stage.superseded_epoch = options_.superseded_checkpoint;
   stage.snapshot_step_bytes = options_.snapshot_step_bytes;
   stage.spill_directory = options_.spill_directory;
   std::shared_ptr<MemoryAccount> memory;

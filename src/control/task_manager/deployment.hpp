@@ -78,6 +78,7 @@ struct DeploymentOptions {
   std::size_t snapshot_step_bytes = default_snapshot_step_bytes;
   bool allow_dropped_state = false;  // also records in flight to operators that are gone
   std::shared_ptr<const RestoredState> restored;  // null: a fresh start
+  std::uint64_t superseded_checkpoint = 0;        // see OperatorContext::superseded_epoch
   std::uint64_t run = 0;                          // see OperatorContext::run
   std::uint32_t attempt = 0;
   // Called when a task has committed, on its slot's thread. May be empty.
