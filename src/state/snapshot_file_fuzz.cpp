@@ -1,10 +1,14 @@
 // Any bytes as a snapshot file: no crash, no allocation beyond what is there, and what is accepted
-// is what a writer would write.
+// is what a writer would write. Once as they are, and once with their checks put right: hardly any
+// change of a file agrees with them, and what lies behind would never be reached.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
+
+#include <hummer/key_hash.hpp>
 
 #include "state/snapshot_file.hpp"
 
@@ -31,22 +35,69 @@ class MemoryFile final : public ReadableFile {
   std::string bytes_;
 };
 
-}  // namespace
+template <typename T>
+T number_at(const std::string& bytes, std::size_t at) {
+  T value{};
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+void put_number(std::string& bytes, std::size_t at, std::uint64_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string bytes(reinterpret_cast<const char*>(data), size);
+// See docs/checkpoint_format.md.
+std::string with_right_checks(std::string bytes) {
+  constexpr std::size_t head = 64, block_head = 24, end = 3;
+  if (bytes.size() < head) return bytes;
+  put_number(bytes, head - 8, hash_bytes(bytes.data(), head - 8));
+  std::uint64_t blocks = 0, payload_bytes = 0, hash = 0;
+  std::size_t at = head;
+  while (bytes.size() - at >= block_head) {
+    const auto kind = number_at<std::uint32_t>(bytes, at);
+    const auto uid = number_at<std::uint32_t>(bytes, at + 4);
+    const auto payload = number_at<std::uint64_t>(bytes, at + 8);
+    const std::size_t left = bytes.size() - at - block_head;
+    if (uid > left || payload > left - uid) break;
+    const std::size_t rest = at + block_head;
+    if (kind == end && payload == 24 && uid == 0) {
+      put_number(bytes, rest, blocks);
+      put_number(bytes, rest + 8, payload_bytes);
+      put_number(bytes, rest + 16, hash);
+    }
+    std::string checked = bytes.substr(at, 16) + std::string(8, '\0');
+    put_number(checked, 16, hash_bytes(bytes.data() + rest, uid + payload));
+    const std::uint64_t check = hash_bytes(checked.data(), checked.size());
+    put_number(bytes, at + 16, check);
+    const std::uint64_t both[2] = {hash, check};
+    hash = hash_bytes(both, sizeof both);
+    ++blocks;
+    payload_bytes += payload;
+    at = rest + uid + payload;
+  }
+  return bytes;
+}
+
+void read(const std::string& bytes) {
   auto reader = SnapshotFileReader::open(std::make_unique<MemoryFile>(bytes));
-  if (!reader.ok()) return 0;
+  if (!reader.ok()) return;
   std::string uid;
   std::string piece;
   std::size_t total = 0;
   for (;;) {
     const Result<bool> more = reader->next(uid, piece, 16 << 20);
-    if (!more.ok()) return 0;
+    if (!more.ok()) return;
     if (!*more) break;
     total += piece.size();
-    if (total > size || uid.size() > max_snapshot_uid_bytes) std::abort();
+    if (total > bytes.size() || uid.size() > max_snapshot_uid_bytes) std::abort();
   }
-  if (reader->summary().bytes != size) std::abort();
+  if (reader->summary().bytes != bytes.size()) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  read(with_right_checks(bytes));
   return 0;
 }
