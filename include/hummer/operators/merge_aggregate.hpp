@@ -14,6 +14,7 @@
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
+#include <hummer/operators/record_keys.hpp>
 #include <hummer/operators/spilling_accumulators.hpp>
 #include <hummer/state/table_state.hpp>
 
@@ -212,7 +213,7 @@ class RunningAggregateOperator final : public Operator {
 
  public:
   RunningAggregateOperator(KeyOf key_of, Aggregate aggregate)
-      : key_of_(std::move(key_of)), aggregate_(std::move(aggregate)) {}
+      : keys_(std::move(key_of)), aggregate_(std::move(aggregate)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
 
@@ -231,7 +232,7 @@ class RunningAggregateOperator final : public Operator {
       auto collector = out.collector<KeyValue<K, Result>>();
       const auto key_at = [&](std::size_t i) -> K {
         in_hand.set(run.first + i);
-        return K(std::invoke(key_of_, records[run.first + i]));
+        return keys_.take(i, records[run.first + i]);
       };
       if (state_.must_fetch()) {
         if (Status status = state_.fetch(run.count, key_at); !status.ok()) {
@@ -240,7 +241,7 @@ class RunningAggregateOperator final : public Operator {
       }
       state_.table().update(
           run.count, key_at, [&](Accumulator& accumulator, bool is_new, std::size_t i) {
-            K key = key_at(i);
+            K key = keys_.taken(i, records[run.first + i]);
             aggregate_.add(accumulator, is_new, records[run.first + i]);
             collector(KeyValue<K, Result>{std::move(key), aggregate_.result(accumulator)});
             if (timed) target.timestamps().push_back(in.timestamps()[run.first + i]);
@@ -270,7 +271,7 @@ class RunningAggregateOperator final : public Operator {
   }
 
  private:
-  KeyOf key_of_;
+  RecordKeys<In, K, KeyOf> keys_;
   Aggregate aggregate_;
   SpillingAccumulators<K, Aggregate> state_;
 };

@@ -136,7 +136,7 @@ class PartialWindowOperator final : public Operator {
         if (grid_.last_end(slice) <= slice) continue;
         Accumulator accumulator{};
         aggregate_.add(accumulator, true, records[i]);
-        emit_one(input_.key(records[i]), slice, std::move(accumulator), collector);
+        emit_one(input_.key(0, records[i]), slice, std::move(accumulator), collector);
       }
     }
     passing_ -= std::min<std::uint64_t>(passing_, i - in.position());

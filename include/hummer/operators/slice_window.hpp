@@ -311,9 +311,9 @@ class SliceWindowOperator final : public Operator {
       if (time_after(end, lateness_ms_) <= watermark_) continue;
       dirty_[start].update(
           run.count,
-          [&](std::size_t i) {
+          [&](std::size_t i) -> K {
             const std::size_t at = runs_.in_order() ? i : runs_.indexes()[run.first + i];
-            return input_.key(records[at]);
+            return input_.key(i, records[at]);
           },
           [](bool&, bool, std::size_t) {});
     }
