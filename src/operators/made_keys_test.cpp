@@ -1,5 +1,5 @@
 // Operators with a key function that makes each key's text: a std::string that is gone as soon as
-// its caller has looked at it.
+// its caller has looked at it. And keys that are a std::string of the record, which goes with it.
 #include <map>
 #include <set>
 
@@ -28,8 +28,10 @@ struct Trip {
   std::int64_t km;
 };
 constexpr auto route_of = [](const Trip& trip) { return trip.from + ":" + trip.to; };
+constexpr auto origin_of = &Trip::from;
 constexpr auto km_of = [](const Trip& trip) { return trip.km; };
 using RouteOf = std::remove_const_t<decltype(route_of)>;
+using OriginOf = std::remove_const_t<decltype(origin_of)>;
 using KmSum = SumAggregate<std::int64_t, std::remove_const_t<decltype(km_of)>>;
 using KmValue = WindowValue<std::string_view, KmSum>;
 using KmWindow = Windowed<std::string_view, std::int64_t>;
@@ -62,11 +64,28 @@ std::vector<Km> added_up(const std::vector<Km>& seen) {
   for (const auto& [key, sum] : sums) result.push_back({key, sum});
   return result;
 }
+// The total after each trip, of its key.
+template <typename KeyOf>
+std::vector<Km> totals_by(KeyOf key_of) {
+  std::map<std::string_view, std::int64_t> sums;
+  std::vector<Km> all;
+  for (const Trip& trip : trips) {
+    const std::string_view key = kept(std::invoke(key_of, trip));
+    all.push_back({key, sums[key] += trip.km});
+  }
+  return all;
+}
 std::vector<Km> sums_by_route() {
   std::vector<Km> all;
   for (const Trip& trip : trips) all.push_back({kept(route_of(trip)), trip.km});
   return added_up(all);
 }
+std::vector<Km> sorted_by_key(std::vector<Km> seen) {
+  std::stable_sort(seen.begin(), seen.end(),
+                   [](const Km& a, const Km& b) { return a.key < b.key; });
+  return seen;
+}
+
 TEST(MadeKeys, PartialAggregate) {
   OperatorHarness<Trip> harness(make_operator_factory([] {
     using Operator = PartialAggregateOperator<Trip, std::string_view, RouteOf, KmSum>;
@@ -76,6 +95,26 @@ TEST(MadeKeys, PartialAggregate) {
   harness.records(trips);
   harness.output<Km>().normalise(added_up).records(sums_by_route());
   expect_ok(harness.run());
+}
+
+template <typename KeyOf>
+auto running(KeyOf key_of) {
+  return make_operator_factory([=] {
+    using Operator = RunningAggregateOperator<Trip, std::string_view, KeyOf, KmSum>;
+    return std::make_unique<Operator>(key_of, KmSum{km_of});
+  });
+}
+TEST(MadeKeys, RunningAggregate) {
+  OperatorHarness<Trip> harness(running(route_of));
+  harness.records(trips);
+  harness.output<Km>().normalise(sorted_by_key).records(sorted_by_key(totals_by(route_of)));
+  expect_ok_with_and_without_memory(harness);
+}
+TEST(KeysInRecords, RunningAggregate) {
+  OperatorHarness<Trip> harness(running(origin_of));
+  harness.records(trips);
+  harness.output<Km>().normalise(sorted_by_key).records(sorted_by_key(totals_by(origin_of)));
+  expect_ok_with_and_without_memory(harness);
 }
 
 // In one slice, and in two that alternate.

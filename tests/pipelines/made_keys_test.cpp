@@ -99,13 +99,17 @@ constexpr auto window_row = [](const auto& one) {
 template <typename KeyOf>
 void TextKeys::check_aggregates(KeyOf key_of) {
   StreamExecutionEnvironment env(options_);
-  Collected<Row> counts, maxima;
+  Collected<Row> counts, maxima, totals, kept;
   const auto keyed = orders(env).key_by(key_of);
   keyed.count().map(key_and_value).for_each(counts.sink());
   keyed.max(&Order::cents, Emit::at_end).map(key_and_value).for_each(maxima.sink());
+  // Behind a chained function, and behind a sink's own exchange.
+  const auto running = keyed.count(Emit::every_record);
+  running.map(key_and_value).for_each(totals.sink());
+  running.rebalance().map(key_and_value).for_each(kept.sink());
   run(env);
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> all;
-  expected(key_of, [&](auto& rows, const auto& key, const Order& o) {
+  const std::vector<Row> every = expected(key_of, [&](auto& rows, const auto& key, const Order& o) {
     auto& [count, greatest] = all[key];
     greatest = std::max(greatest, o.cents);
     rows.emplace_back(key, ++count, 0);
@@ -117,6 +121,8 @@ void TextKeys::check_aggregates(KeyOf key_of) {
   }
   EXPECT_EQ(counts.sorted(), expected_counts);
   EXPECT_EQ(maxima.sorted(), expected_maxima);
+  EXPECT_EQ(totals.sorted(), every);
+  EXPECT_EQ(kept.sorted(), every);
 }
 TEST_P(TextKeys, Aggregates) {
   check_aggregates(made);

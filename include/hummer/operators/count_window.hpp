@@ -15,6 +15,7 @@
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/record_keys.hpp>
 #include <hummer/operators/spilling_accumulators.hpp>
+#include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/table_state.hpp>
 
@@ -78,6 +79,8 @@ class CountWindowOperator final : public Operator {
       });
       in_hand.set(run.first + run.count);
     }
+    const Status views = check_new_views<Out>(in, target, run.used);
+    if (!views.ok()) return context().fail(views);
     if (state_.limited()) {
       if (Status status = state_.keep_within_share(parts_bytes()); !status.ok()) {
         return context().fail(std::move(status));

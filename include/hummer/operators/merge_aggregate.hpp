@@ -16,6 +16,7 @@
 #include <hummer/operators/partial_aggregate.hpp>
 #include <hummer/operators/record_keys.hpp>
 #include <hummer/operators/spilling_accumulators.hpp>
+#include <hummer/operators/view_check.hpp>
 #include <hummer/state/table_state.hpp>
 
 namespace hummer {
@@ -141,11 +142,8 @@ class MergeAggregateOperator final : public Operator {
         own_.retire();
         return Answer::done;
       }
-      if constexpr (std::is_same_v<K, std::string_view>) {
-        collector(KeyValue<K, Result>{collector.copy(scan_->key), aggregate_.result(scan_->value)});
-      } else {
-        collector(KeyValue<K, Result>{scan_->key, aggregate_.result(scan_->value)});
-      }
+      collector(KeyValue<K, Result>{key_for_output(scan_->key, collector),
+                                    aggregate_.result(scan_->value)});
     }
     return Answer::more;
   }
@@ -162,11 +160,8 @@ class MergeAggregateOperator final : public Operator {
       own_.table().update(
           1, [&](std::size_t) -> const K& { return key; },
           [&](Accumulator& accumulator, bool, std::size_t) {
-            if constexpr (std::is_same_v<K, std::string_view>) {
-              collector(KeyValue<K, Result>{collector.copy(key), aggregate_.result(accumulator)});
-            } else {
-              collector(KeyValue<K, Result>{key, aggregate_.result(accumulator)});
-            }
+            collector(KeyValue<K, Result>{key_for_output(key, collector),
+                                          aggregate_.result(accumulator)});
           });
       return !collector.full();
     });
@@ -243,12 +238,15 @@ class RunningAggregateOperator final : public Operator {
           run.count, key_at, [&](Accumulator& accumulator, bool is_new, std::size_t i) {
             K key = keys_.taken(i, records[run.first + i]);
             aggregate_.add(accumulator, is_new, records[run.first + i]);
+            if constexpr (!keys_in_buffers) key = key_for_output(key, collector);
             collector(KeyValue<K, Result>{std::move(key), aggregate_.result(accumulator)});
             if (timed) target.timestamps().push_back(in.timestamps()[run.first + i]);
           });
       in_hand.set(run.first + run.count);
     }
     if (!in.has_timestamps() && target.has_timestamps()) pad_timestamps(target, target.size());
+    const Status views = check_new_views<KeyValue<K, Result>>(in, target, run.used);
+    if (!views.ok()) return context().fail(views);
     if (state_.limited()) {
       if (Status status = state_.keep_within_share(0); !status.ok()) {
         return context().fail(std::move(status));
@@ -271,6 +269,9 @@ class RunningAggregateOperator final : public Operator {
   }
 
  private:
+  // A view of the record's own text would be gone with the input.
+  static constexpr bool keys_in_buffers = RecordKeys<In, K, KeyOf>::in_buffers;
+
   RecordKeys<In, K, KeyOf> keys_;
   Aggregate aggregate_;
   SpillingAccumulators<K, Aggregate> state_;

@@ -25,6 +25,12 @@ class RecordKeys {
   static constexpr bool made = by_text && std::is_same_v<std::remove_cv_t<Answered>, std::string>;
 
  public:
+  // Keys are views of what the batch's buffers hold: they last for as long as somebody keeps these.
+  // Others may lie in the record, and go with it.
+  static constexpr bool in_buffers =
+      by_text && std::is_same_v<std::remove_cvref_t<Answered>, std::string_view> &&
+      (std::is_same_v<In, std::string_view> || std::is_reference_v<Answered>);
+
   explicit RecordKeys(KeyOf key_of) : key_of_(std::move(key_of)) {}
 
   // The key of the `i`-th record in hand; i is at most one more than the greatest so far. Text is
