@@ -14,8 +14,8 @@
 
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/record_keys.hpp>
+#include <hummer/operators/record_text.hpp>
 #include <hummer/operators/spilling_accumulators.hpp>
-#include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/table_state.hpp>
 
@@ -74,6 +74,7 @@ class CountWindowOperator final : public Operator {
         const std::size_t before = collector.size();
         finish_(keys_.taken(i, records[run.first + i]), all_time, total_of(state), collector);
         collector.commit();
+        copy_record_text<Accumulator, Out>(in, target, before);
         stamp(target, before, collector.size(),
               timed ? in.timestamps()[run.first + i] : no_timestamp);
       });

@@ -34,9 +34,9 @@
 #include <vector>
 
 #include <hummer/operators/call_at_wall_time.hpp>
+#include <hummer/operators/record_text.hpp>
 #include <hummer/operators/slice_runs.hpp>
 #include <hummer/operators/spilling_slices.hpp>
-#include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/sliding_merge.hpp>
@@ -442,6 +442,7 @@ class SliceWindowOperator final : public Operator {
     }
     if (!all.ok()) return context().fail(all.status());
     stamp(batch, used, batch.size(), time_before(window.end_ms, 1));
+    copy_record_text<Accumulator, Out>(Batch(), batch, used);
     if (const Status views = check_new_views<Out>(Batch(), batch, used); !views.ok()) {
       return context().fail(views);
     }
