@@ -304,19 +304,17 @@ class SliceWindowOperator final : public Operator {
   // The keys of the run have new results in the windows that have gone out and are still open.
   void mark(Batch& in, const SliceRuns::Run& run) {
     const auto records = in.values<typename Input::Record>().subspan(in.position());
-    for (Timestamp start = grid_.first_start(run.slice); start <= grid_.last_start(run.slice);
-         start = time_after(start, grid_.slide_ms)) {
-      const Timestamp end = time_after(start, grid_.size_ms);
-      if (end > fired_until()) break;
-      if (time_after(end, lateness_ms_) <= watermark_) continue;
-      dirty_[start].update(
+    grid_.each_window(run.slice, [&](const TimeWindow& window) {
+      if (window.end_ms > fired_until()) return;
+      if (time_after(window.end_ms, lateness_ms_) <= watermark_) return;
+      dirty_[window.start_ms].update(
           run.count,
           [&](std::size_t i) -> K {
             const std::size_t at = runs_.in_order() ? i : runs_.indexes()[run.first + i];
             return input_.key(i, records[at]);
           },
           [](bool&, bool, std::size_t) {});
-    }
+    });
   }
 
   Answer advance(Timestamp time, Output& out) {
