@@ -6,8 +6,14 @@
 // combine that is not exactly associative (sums of floats) gives results that
 // may differ in the last bits from run to run.
 //
-// An aggregate type has: Accumulator (trivially copyable, with a codec), Result,
+// An aggregate type has: Accumulator (a record type that owns its text; up to 64 bytes that are
+// trivially copyable cost the least), Result,
 //   add(accumulator, is_new, record), merge(accumulator, is_new, other), result(accumulator).
+//
+// `is_new`: nothing has been folded into the accumulator yet; it is Accumulator{}, so numbers are 0
+// unless their initialisers say else. An accumulator that begins as the neutral element (a sum at
+// 0, a least value at the greatest number) needs no look at it; others (BestAggregate) take the
+// first value as it is. `other` has always had something folded into it.
 //
 // Thread: copied into each subtask.
 #pragma once

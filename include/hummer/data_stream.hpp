@@ -189,11 +189,17 @@ class DataStream {
     copy.sides_ = std::move(sides);
     return copy;
   }
-  // What the `process` or window that gave this stream puts out under `tag`.
+  // What the `process` or window that gave this stream puts out under `tag`. Under a tag that it
+  // does not know nothing comes: execute() refuses the job.
   template <typename U>
   DataStream<U> side_output(const SideOutput<U>& tag) const {
     const std::size_t port = side_output_port(sides_, tag.name, type_of<U>());
-    HUMMER_ASSERT(port != 0 && "the tag is not among the side outputs of this process()");
+    if (port == 0) {
+      env_->refuse(
+          "side_output(\"" + std::string(tag.name) +
+          "\"): no side output of this name and type; list the tag in side_outputs(...) of "
+          "the process function, or hand it to late_output(...) of the window");
+    }
     return DataStream<U>(*env_, side_node_.value_or(node_), static_cast<int>(port));
   }
   // timestamp_of: member pointer or function(const T&) → ms since 1970. See hummer/watermarks.hpp.

@@ -199,6 +199,9 @@ class StreamExecutionEnvironment {
 
   int add_node(NodeSpecification node);
   void add_edge(int from, int to, const EdgeSpecification& edge);
+  // The streams can't be what the author said: execute() runs nothing and answers the first of
+  // these, as E2000. `what` names the call, and what to do.
+  void refuse(const std::string& what);
   // Only built here, to be compared with another build of the same job.
   bool is_rebuilt() const;
   // `name` and a number that is used once.

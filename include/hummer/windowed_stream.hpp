@@ -78,6 +78,7 @@ class WindowedStream {
   static constexpr bool keyed = !std::is_same_v<KeyOf, NoKey>;
   static constexpr bool default_trigger = std::is_same_v<Trigger, DefaultTrigger>;
   static constexpr bool by_count = std::is_same_v<Windows, CountWindows>;
+  static constexpr bool has_late = !by_count && !std::is_same_v<Windows, GlobalWindows>;
 
  public:
   using Key = Stored<std::remove_cvref_t<std::invoke_result_t<KeyOf&, const T&>>>;
@@ -92,12 +93,19 @@ class WindowedStream {
 
   // Windows stay open this much longer; late records change their results.
   WindowedStream allowed_lateness(std::int64_t milliseconds) const {
+    static_assert(has_late,
+                  "no record is late in CountWindows or GlobalWindows: leave out "
+                  "allowed_lateness");
     WindowedStream copy = *this;
     copy.lateness_ms_ = milliseconds;
     return copy;
   }
-  // Records that are too late for every window: `result.side_output(tag)` of the aggregate.
+  // Records that are too late for every window: `result.side_output(tag)` of the aggregate. With
+  // windows of processing time, which have none, execute() refuses the job.
   WindowedStream late_output(SideOutput<T> tag) const {
+    static_assert(has_late,
+                  "no record is late in CountWindows or GlobalWindows: leave out "
+                  "late_output");
     WindowedStream copy = *this;
     copy.late_tag_ = tag;
     return copy;
@@ -200,8 +208,8 @@ class WindowedStream {
     exchange.routing = EdgeRouting::hash;
     int from = stream_.node();
     std::optional<int> late_node;
-    if constexpr (!by_count) {
-      if (windows_.domain == TimeDomain::event && !std::is_same_v<Windows, GlobalWindows>) {
+    if constexpr (has_late) {
+      if (windows_.domain == TimeDomain::event) {
         const bool late_output = late_tag_.has_value();
         const std::int64_t lateness_ms = lateness_ms_;
         const Windows windows = windows_;
@@ -212,6 +220,11 @@ class WindowedStream {
                                      }),
                                      captured);
         upstream = {};
+      } else if (late_tag_) {
+        stream_.environment().refuse(
+            "late_output(\"" + std::string(late_tag_->name) + "\") of " + name +
+            ": no record is late in windows of processing time; leave it out, or take windows of "
+            "event time, without in_processing_time()");
       }
     }
     DataStream<Out> result = exchange_and_aggregate<Aggregate, Finish>(

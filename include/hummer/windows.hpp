@@ -83,24 +83,41 @@ struct WindowGrid {
 
   // The last multiple of `step` behind the offset that is not after `time`.
   Timestamp floor(Timestamp time, std::int64_t step) const {
-    const std::int64_t from = time_before(time, offset_ms);
-    if (from == no_timestamp) return no_timestamp;
+    if (time == no_timestamp) return no_timestamp;
+    std::int64_t from = 0;
+    if (__builtin_sub_overflow(time, offset_ms, &from)) [[unlikely]] {
+      // A step nearer to 0 is the same place between two lines of the grid.
+      from = (time > 0 ? time - step : time + step) - offset_ms % step;
+    }
     std::int64_t rest = from % step;
     if (rest < 0) rest += step;
     return time_before(time, rest);
   }
   Timestamp slice_of(Timestamp time) const { return floor(time, slice_ms()); }
-  // Of the windows that hold the slice beginning at `slice`; none when last_end <= slice.
+  // Of the windows that hold the slice beginning at `slice`; none when last_end <= slice. A window
+  // that would begin before all time is none; the end of one that would last beyond is cut.
   Timestamp first_start(Timestamp slice) const {
-    return time_after(floor(time_before(slice, size_ms), slide_ms), slide_ms);
+    const Timestamp last = last_start(slice);
+    const std::int64_t into = slice - last;
+    if (last == no_timestamp || into >= size_ms) return time_after(last, slide_ms);
+    std::uint64_t earlier = static_cast<std::uint64_t>((size_ms - 1 - into) / slide_ms);
+    const std::uint64_t since_first =
+        static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(no_timestamp);
+    if (earlier * static_cast<std::uint64_t>(slide_ms) >= since_first) [[unlikely]] {
+      earlier = (since_first - 1) / static_cast<std::uint64_t>(slide_ms);
+    }
+    return last - static_cast<std::int64_t>(earlier) * slide_ms;
   }
   Timestamp last_start(Timestamp slice) const { return floor(slice, slide_ms); }
-  Timestamp last_end(Timestamp slice) const { return time_after(last_start(slice), size_ms); }
+  Timestamp last_end(Timestamp slice) const {
+    const Timestamp start = last_start(slice);
+    return start == no_timestamp ? no_timestamp : time_after(start, size_ms);
+  }
 
   Timestamp late_before(Timestamp watermark, std::int64_t lateness_ms) const {
     const Timestamp start = time_before(time_before(watermark, lateness_ms), size_ms);
-    if (start == no_timestamp) return no_timestamp;
-    return time_after(floor(start, slide_ms), slide_ms);
+    const Timestamp last = floor(start, slide_ms);
+    return last == no_timestamp ? no_timestamp : time_after(last, slide_ms);
   }
   Status check() const {
     if (size_ms < 1 || slide_ms < 1) {
@@ -116,9 +133,11 @@ struct WindowGrid {
   // function(TimeWindow) for each that holds `time`, in order.
   template <typename Function>
   void each_window(Timestamp time, Function&& function) const {
-    const Timestamp slice = slice_of(time);
-    for (Timestamp start = first_start(slice); start <= last_start(slice); start += slide_ms) {
+    const Timestamp last = last_start(time);
+    if (last == no_timestamp || time - last >= size_ms) return;
+    for (Timestamp start = first_start(time);; start += slide_ms) {
       function(TimeWindow{start, time_after(start, size_ms)});
+      if (start == last) return;  // the next one may be beyond all time
     }
   }
 };

@@ -62,6 +62,10 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   return impl_->graph.nodes.back().id;
 }
 
+void StreamExecutionEnvironment::refuse(const std::string& what) {
+  if (impl_->graph.mistake.ok()) impl_->graph.mistake = {ErrorCode::invalid_graph, what};
+}
+
 void StreamExecutionEnvironment::add_edge(int from, int to,
                                           const EdgeSpecification& specification) {
   StreamEdge edge;

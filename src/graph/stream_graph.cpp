@@ -172,6 +172,7 @@ std::vector<int> topological_order(const StreamGraph& graph) {
 }
 
 Status validate(const StreamGraph& graph) {
+  HUMMER_TRY(graph.mistake);
   if (graph.nodes.empty()) {
     return refuse("the job is empty; give it at least one source, such as env.from_file(...)");
   }

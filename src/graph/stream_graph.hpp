@@ -74,6 +74,7 @@ struct StreamGraph {
   std::string job_name;
   std::vector<StreamNode> nodes;
   std::vector<StreamEdge> edges;  // the order of edges into a node is that of its inputs
+  Status mistake;                 // the first one that was found while it was built
 };
 
 // The most subtasks and the most key groups of a vertex: `group * parallelism`
@@ -109,7 +110,7 @@ constexpr std::string_view to_string(Routing routing) {
   return "unknown";
 }
 
-// Refuses: an empty graph, duplicate ids and uids, edges to unknown nodes,
+// Refuses: a graph with a mistake, an empty graph, duplicate ids and uids, edges to unknown nodes,
 // cycles, sources with input, operators and sinks without, sinks with output,
 // parallelism that is not positive or outside of its minimum and maximum or above
 // the number of key groups, forward edges between different parallelism, and

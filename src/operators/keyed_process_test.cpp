@@ -211,5 +211,38 @@ TEST(KeyedProcessOperator, TopN) {
   expect_ok_with_and_without_memory(harness);
 }
 
+// Whatever the order that they come in.
+TEST(KeyedProcessOperator, TopNOfScoresThatAreNoNumbers) {
+  struct Grade {
+    int pupil;
+    double score;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double least = -std::numeric_limits<double>::infinity();
+  const auto one_key = [](const Grade&) { return 0; };
+  using OneKey = decltype(one_key);
+  using Best = TopN<Grade, double Grade::*>;
+  std::vector<Grade> grades = {{1, nan}, {2, 3.0}, {3, least}, {4, nan}, {5, 1.0}, {6, 2.0}};
+  const auto by_pupil = [](const Grade& a, const Grade& b) { return a.pupil < b.pupil; };
+  do {
+    OperatorHarness<Grade> harness(make_operator_factory([=] {
+      using Input = KeyedInput<Grade, OneKey>;
+      return std::make_unique<KeyedProcessOperator<int, Ranked<Grade>, Best, Input>>(
+          Best(5, &Grade::score, 10), Input{one_key});
+    }));
+    harness.options().positions_max = 1;
+    for (const Grade& grade : grades) harness.record(grade, 1);
+    auto expected = harness.output<Ranked<Grade>>();
+    std::uint32_t rank = 0;
+    for (const Grade& grade :
+         {Grade{2, 3.0}, Grade{6, 2.0}, Grade{5, 1.0}, Grade{3, least}, Grade{1, nan}}) {
+      expected.record({0, ++rank, grade}, 9);
+    }
+    const HarnessReport report = harness.run();
+    ASSERT_TRUE(report.ok()) << report.text();
+  } while (std::next_permutation(grades.begin(), grades.end(), by_pupil) &&
+           std::next_permutation(grades.begin(), grades.end(), by_pupil));
+}
+
 }  // namespace
 }  // namespace hummer

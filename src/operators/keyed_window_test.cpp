@@ -44,6 +44,16 @@ TEST(KeyedWindowOperator, LateRecordsOfSessions) {
   expect_ok_with_and_without_memory(harness);
 }
 
+TEST(KeyedWindowOperator, GridWindowsAtTheEndOfTime) {
+  OperatorHarness<Sale> harness(sums(SlidingWindows::of(10, 5), EventTimeTrigger()));
+  const Timestamp start = end_of_time / 5 * 5;  // of the last window
+  harness.record({1, 1}, start).record({1, 2}, start + 1);
+  harness.output<SumWindow>()
+      .record({1, {start - 5, end_of_time}, 3}, end_of_time - 1)
+      .record({1, {start, end_of_time}, 3}, end_of_time - 1);
+  expect_ok_with_and_without_memory(harness);
+}
+
 TEST(KeyedWindowOperator, GlobalWindowsGoOutAtTheEnd) {
   OperatorHarness<Sale> harness(sums(GlobalWindows{}));
   harness.record({1, 1}).record({2, 2}).watermark(5).record({1, 4});

@@ -242,6 +242,36 @@ TEST_P(Windows, LateRecordsAreCountedAndGoToTheSide) {
   EXPECT_EQ(records_late, late.sorted().size());
 }
 
+TEST(WindowMistakes, LateRecordsWhereThereAreNone) {
+  StreamExecutionEnvironment env;
+  const auto counted = env.generate(Clicks{1, 1, 1}, {.count = 10})
+                           .key_by(&Click::user)
+                           .window(TumblingWindows::of(50).in_processing_time())
+                           .late_output(too_late)
+                           .count();
+  counted.map(row).print();
+  counted.side_output(too_late).map([](const Click& click) { return click.time_ms; }).print();
+  const Status status = env.execute("late").status;
+  EXPECT_EQ(status.code(), ErrorCode::invalid_graph);
+  EXPECT_NE(status.message().find("late_output(\"too late\") of window_count"), std::string::npos)
+      << status.to_string();
+  EXPECT_NE(status.message().find("in_processing_time"), std::string::npos);
+}
+
+TEST(WindowMistakes, ASideOutputThatNobodyListed) {
+  StreamExecutionEnvironment env;
+  const auto counted = env.generate(Clicks{1, 1, 1}, {.count = 10})
+                           .assign_timestamps(&Click::time_ms, WatermarkStrategy::ascending())
+                           .key_by(&Click::user)
+                           .window(TumblingWindows::of(50))
+                           .count();
+  counted.side_output(too_late).map([](const Click& click) { return click.time_ms; }).print();
+  const Status status = env.execute("unlisted").status;
+  EXPECT_EQ(status.code(), ErrorCode::invalid_graph);
+  EXPECT_NE(status.message().find("side_output(\"too late\")"), std::string::npos)
+      << status.to_string();
+}
+
 TEST_P(Windows, WindowAllAndCountWindowsAndTriggers) {
   const Clicks clicks{4, 90, 10};
   StreamExecutionEnvironment env(options());

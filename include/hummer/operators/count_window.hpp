@@ -8,12 +8,13 @@
 // operator's share of memory (spilling_accumulators.hpp).
 #pragma once
 
-#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include <hummer/operators/batch_run.hpp>
+#include <hummer/operators/record_keys.hpp>
+#include <hummer/operators/record_text.hpp>
 #include <hummer/operators/spilling_accumulators.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/table_state.hpp>
@@ -37,7 +38,7 @@ class CountWindowOperator final : public Operator {
 
  public:
   CountWindowOperator(KeyOf key_of, CountWindows windows, Aggregate aggregate, Finish finish)
-      : key_of_(std::move(key_of)),
+      : keys_(std::move(key_of)),
         windows_(windows),
         aggregate_(std::move(aggregate)),
         finish_(std::move(finish)) {}
@@ -60,7 +61,7 @@ class CountWindowOperator final : public Operator {
       auto collector = out.collector<Out>();
       const auto key_at = [&](std::size_t i) -> K {
         in_hand.set(run.first + i);
-        return K(std::invoke(key_of_, records[run.first + i]));
+        return keys_.take(i, records[run.first + i]);
       };
       if (state_.must_fetch()) {
         if (Status status = state_.fetch(run.count, key_at); !status.ok()) {
@@ -71,13 +72,16 @@ class CountWindowOperator final : public Operator {
         in_hand.set(run.first + i);
         if (!add(state, records[run.first + i])) return;
         const std::size_t before = collector.size();
-        finish_(key_at(i), all_time, total_of(state), collector);
+        finish_(keys_.taken(i, records[run.first + i]), all_time, total_of(state), collector);
         collector.commit();
+        copy_record_text<Accumulator, Out>(in, target, before);
         stamp(target, before, collector.size(),
               timed ? in.timestamps()[run.first + i] : no_timestamp);
       });
       in_hand.set(run.first + run.count);
     }
+    const Status views = check_new_views<Out>(in, target, run.used);
+    if (!views.ok()) return context().fail(views);
     if (state_.limited()) {
       if (Status status = state_.keep_within_share(parts_bytes()); !status.ok()) {
         return context().fail(std::move(status));
@@ -123,7 +127,7 @@ class CountWindowOperator final : public Operator {
     return total;
   }
 
-  KeyOf key_of_;
+  RecordKeys<In, K, KeyOf> keys_;
   const CountWindows windows_;
   const Aggregate aggregate_;
   Finish finish_;

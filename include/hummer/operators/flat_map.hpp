@@ -9,7 +9,7 @@
 #pragma once
 
 #include <hummer/operators/batch_run.hpp>
-#include <hummer/operators/view_check.hpp>
+#include <hummer/operators/record_text.hpp>
 
 namespace hummer {
 
@@ -29,6 +29,7 @@ class FlatMapOperator final : public Operator {
     } else {
       run<false>(in, target, out.soft_limit());
     }
+    copy_record_text<In, Out>(in, target, used);
     if (const Status views = check_new_views<Out>(in, target, used); !views.ok()) {
       return context().fail(views);
     }

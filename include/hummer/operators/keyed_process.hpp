@@ -43,8 +43,8 @@
 #include <hummer/operators/call_at_wall_time.hpp>
 #include <hummer/operators/keyed_output.hpp>
 #include <hummer/operators/process.hpp>
+#include <hummer/operators/record_text.hpp>
 #include <hummer/operators/store_snapshot.hpp>
-#include <hummer/operators/view_check.hpp>
 #include <hummer/operators/within_share.hpp>
 #include <hummer/state/declared_states.hpp>
 #include <hummer/state/keyed_store.hpp>
@@ -215,6 +215,7 @@ class KeyedProcessOperator final : public Operator {
     }
     in.advance_to(taken);
     arm();
+    copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
     if (const Status views = check_new_views<Out>(in, out.batch(), used); !views.ok()) {
       return context().fail(views);
     }

@@ -25,8 +25,8 @@
 
 #include <hummer/operators/call_at_wall_time.hpp>
 #include <hummer/operators/late_records.hpp>
+#include <hummer/operators/record_text.hpp>
 #include <hummer/operators/store_snapshot.hpp>
-#include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/operators/within_share.hpp>
 #include <hummer/state/keyed_store.hpp>
@@ -238,6 +238,7 @@ class KeyedWindowOperator final : public Operator {
       auto collector = out.collector<Out>();
       finish_(*store_.key(), window.window, window.accumulator, collector);
     }
+    copy_record_text<Accumulator, Out>(Batch(), batch, used);
     stamp(batch, used, batch.size(), global ? time_ : time_before(window.window.end_ms, 1));
   }
 

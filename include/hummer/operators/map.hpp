@@ -3,8 +3,8 @@
 //   MapOperator<int, long, F>(function)      Out function(const In&)
 //
 // `Out` is Stored<result>: text that the function returns as std::string is
-// copied into the output's arena, a std::string_view must point into the input
-// or into memory that outlives the job. Timestamps are carried over.
+// copied into the output's arena, a std::string_view must point into the input (see
+// record_text.hpp) or into memory that outlives the job. Timestamps are carried over.
 //
 // State: none (but what a mutable function object has). Errors: what the
 // function throws, with `in` at the record it was thrown for.
@@ -12,7 +12,7 @@
 #pragma once
 
 #include <hummer/operators/batch_run.hpp>
-#include <hummer/operators/view_check.hpp>
+#include <hummer/operators/record_text.hpp>
 
 namespace hummer {
 
@@ -43,6 +43,10 @@ class MapOperator final : public Operator {
       throw;
     }
     settle(in, run, taken, target);
+    using Returned = std::remove_cvref_t<std::invoke_result_t<Function&, const In&>>;
+    if constexpr (!std::is_same_v<Returned, std::string>) {
+      copy_record_text<In, Out>(in, target, run.used);
+    }
     if (const Status views = check_new_views<Out>(in, target, run.used); !views.ok()) {
       return context().fail(views);
     }

@@ -14,7 +14,9 @@
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/partial_aggregate.hpp>
+#include <hummer/operators/record_keys.hpp>
 #include <hummer/operators/spilling_accumulators.hpp>
+#include <hummer/operators/view_check.hpp>
 #include <hummer/state/table_state.hpp>
 
 namespace hummer {
@@ -140,11 +142,8 @@ class MergeAggregateOperator final : public Operator {
         own_.retire();
         return Answer::done;
       }
-      if constexpr (std::is_same_v<K, std::string_view>) {
-        collector(KeyValue<K, Result>{collector.copy(scan_->key), aggregate_.result(scan_->value)});
-      } else {
-        collector(KeyValue<K, Result>{scan_->key, aggregate_.result(scan_->value)});
-      }
+      collector(KeyValue<K, Result>{key_for_output(scan_->key, collector),
+                                    aggregate_.result(scan_->value)});
     }
     return Answer::more;
   }
@@ -161,11 +160,8 @@ class MergeAggregateOperator final : public Operator {
       own_.table().update(
           1, [&](std::size_t) -> const K& { return key; },
           [&](Accumulator& accumulator, bool, std::size_t) {
-            if constexpr (std::is_same_v<K, std::string_view>) {
-              collector(KeyValue<K, Result>{collector.copy(key), aggregate_.result(accumulator)});
-            } else {
-              collector(KeyValue<K, Result>{key, aggregate_.result(accumulator)});
-            }
+            collector(KeyValue<K, Result>{key_for_output(key, collector),
+                                          aggregate_.result(accumulator)});
           });
       return !collector.full();
     });
@@ -212,7 +208,7 @@ class RunningAggregateOperator final : public Operator {
 
  public:
   RunningAggregateOperator(KeyOf key_of, Aggregate aggregate)
-      : key_of_(std::move(key_of)), aggregate_(std::move(aggregate)) {}
+      : keys_(std::move(key_of)), aggregate_(std::move(aggregate)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
 
@@ -231,7 +227,7 @@ class RunningAggregateOperator final : public Operator {
       auto collector = out.collector<KeyValue<K, Result>>();
       const auto key_at = [&](std::size_t i) -> K {
         in_hand.set(run.first + i);
-        return K(std::invoke(key_of_, records[run.first + i]));
+        return keys_.take(i, records[run.first + i]);
       };
       if (state_.must_fetch()) {
         if (Status status = state_.fetch(run.count, key_at); !status.ok()) {
@@ -240,14 +236,17 @@ class RunningAggregateOperator final : public Operator {
       }
       state_.table().update(
           run.count, key_at, [&](Accumulator& accumulator, bool is_new, std::size_t i) {
-            K key = key_at(i);
+            K key = keys_.taken(i, records[run.first + i]);
             aggregate_.add(accumulator, is_new, records[run.first + i]);
+            if constexpr (!keys_in_buffers) key = key_for_output(key, collector);
             collector(KeyValue<K, Result>{std::move(key), aggregate_.result(accumulator)});
             if (timed) target.timestamps().push_back(in.timestamps()[run.first + i]);
           });
       in_hand.set(run.first + run.count);
     }
     if (!in.has_timestamps() && target.has_timestamps()) pad_timestamps(target, target.size());
+    const Status views = check_new_views<KeyValue<K, Result>>(in, target, run.used);
+    if (!views.ok()) return context().fail(views);
     if (state_.limited()) {
       if (Status status = state_.keep_within_share(0); !status.ok()) {
         return context().fail(std::move(status));
@@ -270,7 +269,10 @@ class RunningAggregateOperator final : public Operator {
   }
 
  private:
-  KeyOf key_of_;
+  // A view of the record's own text would be gone with the input.
+  static constexpr bool keys_in_buffers = RecordKeys<In, K, KeyOf>::in_buffers;
+
+  RecordKeys<In, K, KeyOf> keys_;
   Aggregate aggregate_;
   SpillingAccumulators<K, Aggregate> state_;
 };

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +19,7 @@
 #include <hummer/identity.hpp>
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/operators/emit_keyed.hpp>
+#include <hummer/operators/record_keys.hpp>
 #include <hummer/state/co_located_state.hpp>
 
 namespace hummer {
@@ -38,7 +38,7 @@ class PartialAggregateOperator final : public Operator {
 
  public:
   PartialAggregateOperator(KeyOf key_of, Aggregate aggregate, PartialAggregateOptions options)
-      : key_of_(std::move(key_of)), aggregate_(std::move(aggregate)), options_(options) {}
+      : keys_(std::move(key_of)), aggregate_(std::move(aggregate)), options_(options) {}
 
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Accumulator>>()); }
 
@@ -74,7 +74,7 @@ class PartialAggregateOperator final : public Operator {
           records.size() - first,
           [&](std::size_t i) -> K {
             in_hand.set_unless<std::is_same_v<KeyOf, Identity>>(first + i);
-            return K(std::invoke(key_of_, records[first + i]));
+            return keys_.take(i, records[first + i]);
           },
           add);
     }
@@ -142,7 +142,7 @@ class PartialAggregateOperator final : public Operator {
     return Answer::done;
   }
 
-  KeyOf key_of_;
+  RecordKeys<In, K, KeyOf> keys_;
   Aggregate aggregate_;
   PartialAggregateOptions options_;
   MemoryUse memory_;

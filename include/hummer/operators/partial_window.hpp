@@ -13,6 +13,7 @@
 
 #include <utility>
 
+#include <hummer/operators/emit_keyed.hpp>
 #include <hummer/operators/slice_runs.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/state/slice_tables.hpp>
@@ -116,12 +117,7 @@ class PartialWindowOperator final : public Operator {
   template <typename AnyAccumulator>
   static void emit_one(const K& key, Timestamp slice, AnyAccumulator&& accumulator,
                        Collector<Part>& out) {
-    if constexpr (std::is_same_v<K, std::string_view>) {
-      out(Part{out.copy(key), slice, std::forward<AnyAccumulator>(accumulator)});
-    } else {
-      static_assert(!holds_views<K>, "a composite key must own its text: use std::string in it");
-      out(Part{key, slice, std::forward<AnyAccumulator>(accumulator)});
-    }
+    out(Part{key_for_output(key, out), slice, std::forward<AnyAccumulator>(accumulator)});
   }
 
   Answer pass(Batch& in, std::span<const Timestamp> times, Output& out) {
@@ -136,7 +132,7 @@ class PartialWindowOperator final : public Operator {
         if (grid_.last_end(slice) <= slice) continue;
         Accumulator accumulator{};
         aggregate_.add(accumulator, true, records[i]);
-        emit_one(input_.key(records[i]), slice, std::move(accumulator), collector);
+        emit_one(input_.key(0, records[i]), slice, std::move(accumulator), collector);
       }
     }
     passing_ -= std::min<std::uint64_t>(passing_, i - in.position());

@@ -31,7 +31,7 @@
 #include <utility>
 
 #include <hummer/operators/process_output.hpp>
-#include <hummer/operators/view_check.hpp>
+#include <hummer/operators/record_text.hpp>
 
 namespace hummer {
 
@@ -160,6 +160,7 @@ class ProcessOperator final : public Operator {
       throw;
     }
     in.advance_to(taken);
+    copy_record_text<T, Out>(in, out.batch(), used);
     if (const Status views = check_new_views<Out>(in, out.batch(), used); !views.ok()) {
       return context().fail(views);
     }

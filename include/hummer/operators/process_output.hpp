@@ -6,7 +6,8 @@
 //   if (out.full()) ...           hooks that put out many records stop here
 //
 // Text: as Collector<T>: views must point into the input or into memory that
-// outlives the job; a std::string is copied; copy() copies.
+// outlives the job; a std::string is copied; copy() copies. In side outputs views
+// must point into text records or literals: what a record owns is copied in the main one only.
 //
 // Thread: that of the operator; valid during one call only.
 #pragma once

@@ -34,9 +34,9 @@
 #include <vector>
 
 #include <hummer/operators/call_at_wall_time.hpp>
+#include <hummer/operators/record_text.hpp>
 #include <hummer/operators/slice_runs.hpp>
 #include <hummer/operators/spilling_slices.hpp>
-#include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
 #include <hummer/state/sliding_merge.hpp>
@@ -304,19 +304,17 @@ class SliceWindowOperator final : public Operator {
   // The keys of the run have new results in the windows that have gone out and are still open.
   void mark(Batch& in, const SliceRuns::Run& run) {
     const auto records = in.values<typename Input::Record>().subspan(in.position());
-    for (Timestamp start = grid_.first_start(run.slice); start <= grid_.last_start(run.slice);
-         start = time_after(start, grid_.slide_ms)) {
-      const Timestamp end = time_after(start, grid_.size_ms);
-      if (end > fired_until()) break;
-      if (time_after(end, lateness_ms_) <= watermark_) continue;
-      dirty_[start].update(
+    grid_.each_window(run.slice, [&](const TimeWindow& window) {
+      if (window.end_ms > fired_until()) return;
+      if (time_after(window.end_ms, lateness_ms_) <= watermark_) return;
+      dirty_[window.start_ms].update(
           run.count,
-          [&](std::size_t i) {
+          [&](std::size_t i) -> K {
             const std::size_t at = runs_.in_order() ? i : runs_.indexes()[run.first + i];
-            return input_.key(records[at]);
+            return input_.key(i, records[at]);
           },
           [](bool&, bool, std::size_t) {});
-    }
+    });
   }
 
   Answer advance(Timestamp time, Output& out) {
@@ -442,6 +440,7 @@ class SliceWindowOperator final : public Operator {
     }
     if (!all.ok()) return context().fail(all.status());
     stamp(batch, used, batch.size(), time_before(window.end_ms, 1));
+    copy_record_text<Accumulator, Out>(Batch(), batch, used);
     if (const Status views = check_new_views<Out>(Batch(), batch, used); !views.ok()) {
       return context().fail(views);
     }

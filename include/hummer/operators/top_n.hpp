@@ -2,15 +2,16 @@
 // function with keyed state and timers.
 //
 // Emits Ranked<T> when the watermark has passed the window's end, rank 1 first, with
-// the time of the window's last millisecond. Among equal scores the smaller record
-// (by its canonical bytes) is the better one, so that the result depends on the
-// records alone and not on their order. A record whose window is over is counted as late
+// the time of the window's last millisecond. A score that is NaN is below all numbers. Among equal
+// scores the smaller record (by its canonical bytes) is the better one, so that the result depends
+// on the records alone and not on their order. A record whose window is over is counted as late
 // and goes to the side output `late_records<T>`; one without a time fails the job.
 //
 // REQUIRES: T owns its text. Cost: O(n) per record that is among the best so far.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <type_traits>
@@ -84,7 +85,12 @@ class TopN {
   bool better(const T& a, const T& b) const {
     const Score score_a = std::invoke(score_of_, a);
     const Score score_b = std::invoke(score_of_, b);
-    if (score_a != score_b) return score_b < score_a;
+    if constexpr (std::is_floating_point_v<Score>) {
+      if (std::isnan(score_a) != std::isnan(score_b)) return std::isnan(score_b);
+      if (score_a != score_b && !std::isnan(score_a)) return score_b < score_a;
+    } else {
+      if (score_a != score_b) return score_b < score_a;
+    }
     return detail::CanonicalLess<T>::bytes(a) < detail::CanonicalLess<T>::bytes(b);
   }
 

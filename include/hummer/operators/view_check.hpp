@@ -32,23 +32,26 @@ Status check_view(std::string_view view, const Batch& batch);
 
 namespace detail {
 
-// Calls function(std::string_view) for every view in `value`.
-template <typename T, typename Function>
-void for_each_view(const T& value, Function&& function) {
+// Calls function(std::string_view) for every view in `value`; where that can be changed, the view
+// can.
+template <typename Value, typename Function>
+void for_each_view(Value& value, Function&& function) {
+  using T = std::remove_const_t<Value>;
   if constexpr (std::is_same_v<T, std::string_view>) {
     function(value);
   } else if constexpr (std::is_same_v<T, TextBlock>) {
-    function(value.view());
+    const std::string_view view = value.view();
+    function(view);
   } else if constexpr (!holds_views<T>) {
     // Owns what it has.
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    std::apply([&](const auto&... field) { (for_each_view(field, function), ...); }, value);
+    std::apply([&](auto&... field) { (for_each_view(field, function), ...); }, value);
   } else if constexpr (requires { value.has_value(); }) {
     if (value.has_value()) for_each_view(*value, function);
   } else if constexpr (requires { value.begin(); }) {
-    for (const auto& element : value) for_each_view(element, function);
+    for (auto& element : value) for_each_view(element, function);
   } else {
-    boost::pfr::for_each_field(value, [&](const auto& field) { for_each_view(field, function); });
+    boost::pfr::for_each_field(value, [&](auto& field) { for_each_view(field, function); });
   }
 }
 

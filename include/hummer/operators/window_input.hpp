@@ -4,7 +4,6 @@
 // SlicePartial: what travels between the halves of a windowed aggregate.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,20 +11,24 @@
 
 #include <hummer/identity.hpp>
 #include <hummer/operators/late_records.hpp>
+#include <hummer/operators/record_keys.hpp>
 #include <hummer/state/accumulator_table.hpp>
 
 namespace hummer {
 
 template <typename In, typename K, typename KeyOf>
-struct RecordInput {
+class RecordInput {
+ public:
   using Record = In;
-  KeyOf key_of;
+
+  explicit RecordInput(KeyOf key_of) : keys_(std::move(key_of)) {}
 
   std::span<const Timestamp> times(const Batch& in) const {
     if (!in.has_timestamps()) return {};
     return in.timestamps();
   }
-  K key(const In& record) { return K(std::invoke(key_of, record)); }
+  // The key of the `i`-th record that is asked for: see RecordKeys.
+  K key(std::size_t i, const In& record) { return keys_.take(i, record); }
 
   // All records, in order. note(i) says which one is in hand, where user code may throw.
   template <typename Table, typename Aggregate, typename IndexOf, typename Note>
@@ -46,11 +49,11 @@ struct RecordInput {
         count,
         [&](std::size_t i) -> K {
           const std::size_t at = index_of(i);
-          if constexpr (!noexcept(std::invoke(key_of, records[at])) &&
+          if constexpr (!std::is_nothrow_invocable_v<KeyOf&, const In&> &&
                         !std::is_member_pointer_v<KeyOf>) {
             note(at);
           }
-          return K(std::invoke(key_of, records[at]));
+          return keys_.take(i, records[at]);
         },
         adding(aggregate, records, index_of, note));
   }
@@ -65,6 +68,8 @@ struct RecordInput {
       aggregate.add(accumulator, is_new, records[at]);
     };
   }
+
+  RecordKeys<In, K, KeyOf> keys_;
 };
 
 template <typename K, typename A>
@@ -84,7 +89,7 @@ struct PartialInput {
     for (std::size_t i = 0; i < records.size(); ++i) times_[i] = records[i].slice;
     return times_;
   }
-  const K& key(const Record& record) const { return record.key; }
+  const K& key(std::size_t, const Record& record) const { return record.key; }
 
   template <typename Table, typename Aggregate, typename IndexOf, typename Note>
   void fold(Table& table, const Aggregate& aggregate, std::span<const Record> records,

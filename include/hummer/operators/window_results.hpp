@@ -16,21 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/collector.hpp>
+#include <hummer/operators/emit_keyed.hpp>
 #include <hummer/windows.hpp>
 
 namespace hummer {
-
-// A key as it may go into the output, which outlives the table that it lies in.
-template <typename K, typename Out>
-K key_for_output(const K& key, Collector<Out>& out) {
-  if constexpr (std::is_same_v<K, std::string_view>) {
-    return out.copy(key);
-  } else {
-    static_assert(!holds_views<K>, "a composite key must own its text: use std::string in it");
-    return key;
-  }
-}
 
 template <typename K, typename Aggregate>
 struct WindowValue {

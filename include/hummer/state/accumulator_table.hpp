@@ -1,7 +1,7 @@
 // AccumulatorTable<K, A>: accumulators by key, whatever their type.
 //
 // Trivially copyable accumulators lie in the hash table itself; others (strings,
-// vectors) in a deque that the table points into.
+// vectors) in a deque that the table points into. A new one is A{} in either.
 //
 // Accumulators own what they hold: one with text views is refused at compile
 // time, because the text would be gone with its batch.
@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -172,6 +173,10 @@ class AccumulatorTable {
   auto reaching(Apply& apply) {
     return [this, &apply](Value& value, bool is_new, std::size_t i) {
       if constexpr (inside) {
+        // The table gave zero bytes, which is what the others begin as.
+        if constexpr (!std::is_trivially_default_constructible_v<A>) {
+          if (is_new) std::construct_at(&value);
+        }
         apply(value, is_new, i);
       } else {
         if (is_new) {
