@@ -119,7 +119,7 @@ class Model {
     }
     const bool was_inactive = std::exchange(inactive_, !lowest);
     if (!lowest) return was_inactive ? Control{} : Control::inactive();
-    if (*lowest <= said_) return {};
+    if (*lowest <= said_) return was_inactive ? Control::active() : Control{};
     said_ = *lowest;
     return Control::watermark(said_);
   }

@@ -19,6 +19,12 @@ bool has_only_watermarks(const std::vector<StateDescription>& states) {
   return !states.empty() && std::all_of(states.begin(), states.end(), is_watermark);
 }
 
+// What ends at an operator that makes watermarks of its own.
+bool is_of_watermarks(Control::Kind kind) {
+  return kind == Control::Kind::watermark || kind == Control::Kind::inactive ||
+         kind == Control::Kind::active;
+}
+
 // The piece holds state of which its operator takes over nothing.
 Status not_taken_over(const SnapshotPiece& piece, const std::string& state) {
   return {ErrorCode::invalid_graph, "it has the uid '" + piece.uid +
@@ -399,7 +405,8 @@ Answer ChainDriver::call_control(Stage& stage) {
     case Control::Kind::barrier:
       stage.context->set_epoch(stage.input.control.epoch);
       return stage.op->flush(stage.output);
-    case Control::Kind::inactive: return stage.op->flush(stage.output);
+    case Control::Kind::inactive: return stage.op->inactive(stage.output);
+    case Control::Kind::active: return stage.op->active(stage.output);
     case Control::Kind::end: return stage.has_ended ? Answer::done : stage.op->end(stage.output);
     case Control::Kind::none: break;
   }
@@ -459,7 +466,7 @@ Answer ChainDriver::step_control(Stage& stage) {
     } else {
       stage.has_ended |= kind == Control::Kind::end;
       stage.forwarded = std::exchange(stage.input.control, {});
-      if (kind == Control::Kind::watermark && stage.op->makes_watermarks()) stage.forwarded = own;
+      if (is_of_watermarks(kind) && stage.op->makes_watermarks()) stage.forwarded = own;
       stage.resume = Phase::empty;
     }
   } else {

@@ -290,6 +290,11 @@ Task<void> StreamTask::run() {
 
 StreamTask::Next StreamTask::take_input() {
   const std::size_t count = inputs_.size();
+  if (const Control further = merger_->next()) {
+    element_.control = further;
+    offer(0);
+    return Next::element;
+  }
   if (barrier_due_ != 0) {
     element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
     offer(0);
@@ -354,24 +359,20 @@ void StreamTask::take_spare_of(int head_input) {
 
 // Merges the control; false when nothing is left to do for the chain.
 bool StreamTask::take_element(std::size_t index, Element& element) {
-  std::optional<Timestamp> moved;
-  if (!element.batch.empty()) merger_->active(index);
   switch (element.control.kind) {
     case Control::Kind::barrier: take_barrier(inputs_[index], element.control); break;
-    case Control::Kind::watermark: moved = merger_->watermark(index, element.control.time); break;
+    case Control::Kind::watermark: merger_->watermark(index, element.control.time); break;
     case Control::Kind::end:
       inputs_[index].ended = true;
-      moved = merger_->ended(index);
+      merger_->ended(index);
       complete_alignment();
       break;
-    case Control::Kind::inactive: moved = merger_->inactive(index); break;
+    case Control::Kind::inactive: merger_->inactive(index); break;
+    case Control::Kind::active: merger_->active(index); break;
     case Control::Kind::idle:
     case Control::Kind::none: return !element.batch.empty() || element.control;
   }
-  const bool none_active = !moved && merger_->all_inactive();
-  element.control = moved         ? Control::watermark(*moved)
-                    : none_active ? Control::inactive()
-                                  : Control{};
+  element.control = merger_->next();
   return !element.batch.empty() || element.control;
 }
 

@@ -1,9 +1,12 @@
 // AssignTimestampsOperator: gives each record its event time and makes the
-// watermarks; those of its input end here. See hummer/watermarks.hpp.
+// watermarks; those of its input end here, and so does what that says of being inactive. See
+// hummer/watermarks.hpp.
 //
 // A watermark goes out behind the batch that moved it, so also when the input
 // pauses nothing is held back; that of a periodic generator by a timer too. With idleness,
 // Control::inactive follows when no record has come for so long (also when none has come at all).
+// The next record takes it back: behind it goes a watermark, or Control::active where that has not
+// moved.
 //
 // With an alignment it answers `blocked` while it is too far ahead of its group, and so holds back
 // its source.
@@ -113,6 +116,7 @@ class AssignTimestampsOperator final : public Operator {
       last_record_at_ = context().now();
       if (inactive_) {
         inactive_ = false;
+        out.set_control(Control::active());
         align(watermark_);
         ask_at_ = last_record_at_ + interval_ns();
         arm();
@@ -122,6 +126,7 @@ class AssignTimestampsOperator final : public Operator {
     return Answer::done;
   }
 
+  Answer inactive(Output&) override { return Answer::done; }
   // Also when a split has begun, become idle or ended.
   Answer idle(Output& out) override {
     if (SourceSplits* splits = context().splits()) {
@@ -224,6 +229,8 @@ class AssignTimestampsOperator final : public Operator {
     } else if (lowest > watermark_) {
       watermark_ = lowest;
       out.set_control(Control::watermark(lowest));
+    } else if (was_inactive) {
+      out.set_control(Control::active());
     }
   }
 
