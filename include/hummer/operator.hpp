@@ -199,6 +199,9 @@ class OperatorContext {
 
   // Monotonic nanoseconds, read at most once per driver round.
   virtual std::int64_t now() const = 0;
+  // The same clock without the time in which the task left its input where it was: blocked behind
+  // others, held back for a barrier or a pause. How long nothing has come is measured by it.
+  virtual std::int64_t input_now() const { return now(); }
   // Asks for a call of timer() at `when` (of now()); a new call replaces the old.
   virtual void call_at(std::int64_t when) = 0;
   // Milliseconds since 1970 of the same moment: goes on evenly with now() while the task lives,
