@@ -3,6 +3,9 @@
 // The merged watermark is the minimum over the inputs that have not ended and are
 // not inactive, and never goes back. An input that ended no longer holds it; one
 // that is inactive doesn't either, until it says that it is active, or its next watermark does.
+// When none is left that holds it, it goes on to the latest of all, so that it is the same in
+// whatever order they have become inactive.
+//
 // Records say nothing: what an operator emits by its own timer, or as the late result of a call,
 // comes behind an inactive input, too, and nobody would say again that it still is one. (Flink's
 // StatusWatermarkValve has the rule; Jet's WatermarkCoalescer is the model of the class: kept out
@@ -76,10 +79,13 @@ class WatermarkMerger {
   }
   void advance() {
     Timestamp least = end_of_time;
+    Timestamp latest = no_timestamp;
     for (const Input& input : inputs_) {
+      latest = std::max(latest, input.time);
       if (!input.ended && !input.inactive) least = std::min(least, input.time);
     }
-    if (least != end_of_time) merged_ = std::max(merged_, least);
+    const Timestamp time = all_inactive() ? latest : least;
+    if (time != end_of_time) merged_ = std::max(merged_, time);
   }
 
   std::vector<Input> inputs_;

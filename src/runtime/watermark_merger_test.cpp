@@ -93,5 +93,20 @@ TEST(WatermarkMerger, AllInactiveUntilAnyIsHeardOf) {
   EXPECT_TRUE(merger.all_ended());
 }
 
+// In whatever order they become inactive, or end.
+TEST(WatermarkMerger, WhenAllAreInactiveTheLatestOfThemCounts) {
+  for (const std::size_t first : {0u, 1u}) {
+    for (const bool one_ends : {false, true}) {
+      WatermarkMerger merger(2);
+      EXPECT_EQ(behind(merger, 0, 100), "");
+      EXPECT_EQ(behind(merger, 1, 50), "50");
+      const std::string begins = one_ends ? ended(merger, first) : inactive(merger, first);
+      EXPECT_EQ(begins, first == 1 ? "100" : "");
+      EXPECT_EQ(inactive(merger, 1 - first), first == 1 ? "-" : "100 -");
+      EXPECT_EQ(behind(merger, 1 - first, 101), "101");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hummer
