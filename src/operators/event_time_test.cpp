@@ -339,6 +339,36 @@ TEST(PartialWindowOperator, SlicesGoOutBeforeTheWatermarkBehindThem) {
   EXPECT_EQ(out.batch().size(), 2u);
 }
 
+// A record that is late, within the allowed lateness, waits for no watermark: its slice is over.
+TEST(PartialWindowOperator, LatePartsGoOutWhenNothingMoreIsAtHand) {
+  PartialWindowOperator<Sale, std::int64_t, ShopOf, SaleSum> op(shop_of, TumblingWindows::of(10),
+                                                                SaleSum{amount_of}, 1 << 20);
+  FakeOperatorContext context;
+  Output out;
+  op.set_context(context);
+  op.declare(out);
+  ASSERT_TRUE(op.open().ok());
+  const auto sell = [&](Timestamp time) {
+    Batch in(type_of<Sale>(), 1);
+    in.mutable_values<Sale>()[0] = {1, 5};
+    in.timestamps() = {time};
+    in.set_size(1);
+    ASSERT_EQ(op.process(in, out), Answer::done);
+  };
+  ASSERT_EQ(op.watermark(15, out), Answer::done);
+  sell(5);
+  sell(15);
+  ASSERT_EQ(op.idle(out), Answer::done);
+  ASSERT_EQ(out.batch().size(), 1u) << "of the slice that is over";
+  EXPECT_EQ(out.batch().values<Part>()[0].slice, 0);
+  out.batch().clear();
+  // Restored, it knows of no watermark before the next one.
+  context.set_restored(true);
+  ASSERT_TRUE(op.open().ok());
+  ASSERT_EQ(op.idle(out), Answer::done);
+  EXPECT_EQ(out.batch().size(), 1u);
+}
+
 TEST(PartialWindowOperator, AddsUpToTheSums) {
   for (const std::size_t limit : {std::size_t{1} << 20, std::size_t{0}}) {
     OperatorHarness<Sale> harness(make_operator_factory([=] {
