@@ -214,9 +214,8 @@ TEST(AssignTimestampsOperator, RestoresTheLowestWatermark) {
 }
 
 auto late(WindowGrid grid, std::int64_t lateness_ms, bool late_output) {
-  return make_operator_factory([=] {
-    return std::make_unique<LateRecordsOperator<Sale, WindowGrid>>(grid, lateness_ms, late_output);
-  });
+  return make_operator_factory(
+      [=] { return std::make_unique<LateRecordsOperator<Sale>>(grid, lateness_ms, late_output); });
 }
 
 TEST(LateRecordsOperator, TakesOutWhatIsTooLateForEveryWindow) {
@@ -238,7 +237,7 @@ TEST(LateRecordsOperator, TakesOutWhatIsTooLateForEveryWindow) {
 }
 
 TEST(LateRecordsOperator, CountsThem) {
-  LateRecordsOperator<Sale, SessionWindows> op(SessionWindows::with_gap(10), 0, false);
+  LateRecordsOperator<Sale> op(SlidingWindows::of(10, 1), 0, false);
   FakeOperatorContext context;
   Output out;
   op.set_context(context);
@@ -257,7 +256,7 @@ TEST(LateRecordsOperator, CountsThem) {
 
 // Whether it takes a record of that time, restored from what those two had seen.
 bool takes(Timestamp time, int subtask, int parallelism) {
-  using Late = LateRecordsOperator<Sale, WindowGrid>;
+  using Late = LateRecordsOperator<Sale>;
   Output out;
   std::vector<std::string> pieces(2);
   for (std::size_t i = 0; i < pieces.size(); ++i) {

@@ -242,6 +242,31 @@ TEST_P(Windows, LateRecordsAreCountedAndGoToTheSide) {
   EXPECT_EQ(records_late, late.sorted().size());
 }
 
+TEST_P(Windows, LateRecordsOfSessionsGoToTheSide) {
+  constexpr std::uint64_t many = 20'000;
+  const Clicks clicks{9, 1500, 300};
+  StreamExecutionEnvironment env(options());
+  Collected<Row> out;
+  Collected<std::int64_t> late;
+  auto counted = env.generate(clicks, {.count = many})
+                     .assign_timestamps(&Click::time_ms, WatermarkStrategy::bounded(100))
+                     .key_by(&Click::user)
+                     .window(SessionWindows::with_gap(50))
+                     .late_output(too_late)
+                     .count();
+  counted.map(row).for_each(out.sink());
+  counted.side_output(too_late)
+      .map([](const Click& click) { return click.time_ms; })
+      .for_each(late.sink());
+  const JobResult result = env.execute("late");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::int64_t in_windows = 0;
+  for (const Row& one : out.sorted()) in_windows += std::get<3>(one);
+  EXPECT_GT(late.sorted().size(), 0u);
+  EXPECT_EQ(static_cast<std::uint64_t>(in_windows) + late.sorted().size(), many);
+  EXPECT_EQ(result.records_late, late.sorted().size());
+}
+
 TEST_P(Windows, WindowAllAndCountWindowsAndTriggers) {
   const Clicks clicks{4, 90, 10};
   StreamExecutionEnvironment env(options());
