@@ -19,12 +19,6 @@ bool has_only_watermarks(const std::vector<StateDescription>& states) {
   return !states.empty() && std::all_of(states.begin(), states.end(), is_watermark);
 }
 
-// What ends at an operator that makes watermarks of its own.
-bool is_of_watermarks(Control::Kind kind) {
-  return kind == Control::Kind::watermark || kind == Control::Kind::inactive ||
-         kind == Control::Kind::active;
-}
-
 // The piece holds state of which its operator takes over nothing.
 Status not_taken_over(const SnapshotPiece& piece, const std::string& state) {
   return {ErrorCode::invalid_graph, "it has the uid '" + piece.uid +
@@ -466,7 +460,9 @@ Answer ChainDriver::step_control(Stage& stage) {
     } else {
       stage.has_ended |= kind == Control::Kind::end;
       stage.forwarded = std::exchange(stage.input.control, {});
-      if (is_of_watermarks(kind) && stage.op->makes_watermarks()) stage.forwarded = own;
+      const bool of_watermarks = kind == Control::Kind::watermark ||
+                                 kind == Control::Kind::inactive || kind == Control::Kind::active;
+      if (of_watermarks && stage.op->makes_watermarks()) stage.forwarded = own;
       stage.resume = Phase::empty;
     }
   } else {
