@@ -158,6 +158,7 @@ struct Control {
     barrier,    // the epoch `epoch` ends here
     end,        // the stream ends here
     inactive,   // nothing comes for a while, and watermarks need not wait for this input
+    active,     // they wait for it again; a watermark says so, too
   };
   Kind kind = Kind::none;
   Timestamp time = no_timestamp;
@@ -170,8 +171,10 @@ struct Control {
     return {Kind::barrier, whole ? end_of_time : no_timestamp, epoch};
   }
   bool whole() const { return time == end_of_time; }  // of a barrier
-  // The next batch or watermark makes the input active again.
+  // Until the next watermark, or `active` where there is none to tell. Records may come meanwhile,
+  // such as what timers emit: they hold no watermark, and may be late.
   static Control inactive() { return {Kind::inactive, no_timestamp, 0}; }
+  static Control active() { return {Kind::active, no_timestamp, 0}; }
   static Control end() { return {Kind::end, end_of_time, 0}; }
   explicit operator bool() const { return kind != Kind::none; }
 };

@@ -8,8 +8,8 @@
 //
 // Order of calls:
 //
-//   restore*  open  ( process | watermark | idle | timer | snapshot snapshot_rest* | commit )*
-//   end  close
+//   restore*  open  ( process | watermark | inactive | active | idle | timer
+//                     | snapshot snapshot_rest* | commit )*  end  close
 //
 //   restore    once per piece that an earlier subtask of this operator wrote, before open, in the
 //              order of those subtasks; of one subtask a whole piece, then the deltas on it, as
@@ -23,6 +23,10 @@
 //              are numbered from 0 in the order in which their edges were written. Batches of
 //              different inputs come in any order; watermark, barrier and end are those of all.
 //   watermark  no record before `time` comes any more.
+//   inactive   all inputs are inactive: no watermark comes for a while. It flushes, where it is not
+//              overridden.
+//   active     one of them has become active again, without a new watermark. Records have no such
+//              effect: those of an inactive input hold no watermark, and may be late.
 //   idle       nothing more is at hand for now: emit what would otherwise wait.
 //   timer      `now` has reached the time asked for with OperatorContext::call_at.
 //   snapshot   writes what restore needs; called between two elements, after flush. Behind `end`
@@ -60,7 +64,8 @@
 // Control: the driver forwards a watermark, barrier or end only after the call
 // for it has answered `done` and all output before it has gone. An operator that
 // makes watermarks of its own says so (makes_watermarks); it hands them on with
-// out.set_control from process, idle or timer, and those of its input end with it.
+// out.set_control from any call but flush and end, and those of its input end with it, as do
+// inactive and active.
 //
 // Splits: a source may name the parts that it reads, such as files or partitions of a log (see
 // source_splits.hpp). Its batches are then of one split each, and so are those of the operators
@@ -197,6 +202,9 @@ class OperatorContext {
 
   // Monotonic nanoseconds, read at most once per driver round.
   virtual std::int64_t now() const = 0;
+  // The same clock without the time in which the task left its input where it was: blocked behind
+  // others, held back for a barrier or a pause. How long nothing has come is measured by it.
+  virtual std::int64_t input_now() const { return now(); }
   // Asks for a call of timer() at `when` (of now()); a new call replaces the old.
   virtual void call_at(std::int64_t when) = 0;
   // Milliseconds since 1970 of the same moment: goes on evenly with now() while the task lives,
@@ -273,6 +281,8 @@ class Operator {
   // their types may differ.
   virtual Answer process_input(int /*input*/, Batch& in, Output& out) { return process(in, out); }
   virtual Answer watermark(Timestamp, Output&) { return Answer::done; }
+  virtual Answer inactive(Output& out) { return flush(out); }
+  virtual Answer active(Output&) { return Answer::done; }
   virtual Answer idle(Output&) { return Answer::done; }
   virtual Answer timer(std::int64_t /*now*/, Output&) { return Answer::done; }
   virtual Answer flush(Output&) { return Answer::done; }
@@ -287,7 +297,7 @@ class Operator {
   // one can't read (hummer/evolving.hpp) fails the restore before restore() is called.
   virtual std::vector<StateDescription> states() { return {}; }
 
-  // Whether watermarks of the input end here: see Control above.
+  // Whether watermarks of the input end here, and inactive and active: see Control above.
   virtual bool makes_watermarks() const { return false; }
 
   // Whether what `process` puts out is made of its input batch alone, and all of it by the time it

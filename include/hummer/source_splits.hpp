@@ -67,10 +67,7 @@ class SourceSplits {
     changes_.push_back({at, State::idle});
   }
   // It is too far ahead of the others of its alignment.
-  bool paused(SplitId id) const {
-    const Timestamp watermark = splits_[number(id)].watermark;
-    return watermark != no_timestamp && watermark > limit_;
-  }
+  bool paused(SplitId id) const { return paused(splits_[number(id)]); }
   bool is_finished(SplitId id) const { return splits_[number(id)].finished; }
   // All that were begun, also finished ones, in that order.
   std::size_t size() const { return splits_.size(); }
@@ -93,6 +90,9 @@ class SourceSplits {
 
   // REQUIRES: all records that the source has given are through.
   void settle() {
+    if (alignment_) {
+      for (const SplitNumber number : open_) splits_[number].was_paused |= paused(splits_[number]);
+    }
     for (const Change& change : changes_) {
       splits_[change.number].state = change.state;
       if (change.state == State::finished) std::erase(open_, change.number);
@@ -114,6 +114,10 @@ class SourceSplits {
     }
     return lowest;
   }
+  // Whether it has been paused since the last call: then it had to wait, and was not idle.
+  bool take_was_paused(SplitNumber number) {
+    return std::exchange(splits_[number].was_paused, false) || paused(splits_[number]);
+  }
   // How far each has come, and how far it may.
   void set_watermark(SplitNumber number, Timestamp time) { splits_[number].watermark = time; }
   Timestamp watermark(SplitNumber number) const { return splits_[number].watermark; }
@@ -129,12 +133,17 @@ class SourceSplits {
     State state = State::active;
     bool finished = false;  // what the source has said; `state` follows
     bool said_idle = false;
+    bool was_paused = false;
     Timestamp watermark = no_timestamp;
   };
   struct Change {
     SplitNumber number;
     State state;
   };
+
+  bool paused(const Split& split) const {
+    return split.watermark != no_timestamp && split.watermark > limit_;
+  }
 
   const SplitId subtask_;
   const SplitId parallelism_;

@@ -15,7 +15,8 @@
 // generator, and the watermark is the least of those that count.
 //
 // with_idleness(ms): when no record has come for so long, the input is inactive,
-// and the watermarks of others no longer wait for it.
+// and the watermarks of others no longer wait for it; its next record makes it active again. What
+// operators behind it emit meanwhile, by timers of their own, may be late.
 //
 // aligned(group, ms): an input whose watermark is more than `ms` ahead of the lowest of
 // its group waits, so that windows and joins behind need not keep what the fast ones

@@ -209,27 +209,30 @@ class WindowedStream {
     int from = stream_.node();
     std::optional<int> late_node;
     if constexpr (has_late) {
-      if (windows_.domain == TimeDomain::event) {
-        const bool late_output = late_tag_.has_value();
-        const std::int64_t lateness_ms = lateness_ms_;
-        const Windows windows = windows_;
-        late_node = from = append<T>(from, upstream, "late_records", false,
-                                     make_operator_factory([windows, lateness_ms, late_output] {
-                                       return std::make_unique<LateRecordsOperator<T, Windows>>(
-                                           windows, lateness_ms, late_output);
-                                     }),
-                                     captured);
-        upstream = {};
-      } else if (late_tag_) {
+      if (windows_.domain == TimeDomain::processing && late_tag_) {
         stream_.environment().refuse(
             "late_output(\"" + std::string(late_tag_->name) + "\") of " + name +
             ": no record is late in windows of processing time; leave it out, or take windows of "
             "event time, without in_processing_time()");
       }
     }
+    if constexpr (on_grid<Windows>) {
+      if (windows_.domain == TimeDomain::event) {
+        const bool late_output = late_tag_.has_value();
+        const std::int64_t lateness_ms = lateness_ms_;
+        const WindowGrid grid = windows_;
+        late_node = from = append<T>(from, upstream, "late_records", false,
+                                     make_operator_factory([grid, lateness_ms, late_output] {
+                                       return std::make_unique<LateRecordsOperator<T>>(
+                                           grid, lateness_ms, late_output);
+                                     }),
+                                     captured);
+        upstream = {};
+      }
+    }
     DataStream<Out> result = exchange_and_aggregate<Aggregate, Finish>(
         from, upstream, exchange, name, std::move(aggregate), std::move(finish), captured);
-    if (late_tag_ && late_node) {
+    if (late_tag_ && (late_node || gives_late_output())) {
       result.sides_ = side_outputs(*late_tag_);
       result.side_node_ = late_node;
     }
@@ -294,11 +297,13 @@ class WindowedStream {
     } else {
       const auto trigger = trigger_for(windows, trigger_);
       using Chosen = std::remove_const_t<decltype(trigger)>;
-      factory = make_operator_factory([key_of, windows, trigger, lateness_ms, aggregate, finish] {
-        return std::make_unique<
-            KeyedWindowOperator<T, Key, KeyOf, Windows, Chosen, Aggregate, Finish>>(
-            key_of, windows, trigger, lateness_ms, aggregate, finish);
-      });
+      const bool late_output = gives_late_output();
+      factory = make_operator_factory(
+          [key_of, windows, trigger, lateness_ms, aggregate, finish, late_output] {
+            return std::make_unique<
+                KeyedWindowOperator<T, Key, KeyOf, Windows, Chosen, Aggregate, Finish>>(
+                key_of, windows, trigger, lateness_ms, aggregate, finish, late_output);
+          });
     }
     return DataStream<Out>(env,
                            append<Out>(from, exchange, name, true, std::move(factory), captured));
@@ -308,6 +313,15 @@ class WindowedStream {
   template <typename Aggregate>
   static constexpr bool can_be_partial =
       !requires(const Aggregate& a, const typename Aggregate::Accumulator& b) { a.records(b); };
+
+  // Whether the window operator itself does; ahead of windows on a grid late_records does.
+  bool gives_late_output() const {
+    if constexpr (std::is_same_v<Windows, SessionWindows>) {
+      return late_tag_.has_value() && windows_.domain == TimeDomain::event;
+    } else {
+      return false;
+    }
+  }
 
   bool wants_partial() const {
     if (windows_.domain != TimeDomain::event) return false;

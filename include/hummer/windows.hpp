@@ -6,7 +6,9 @@
 //   TumblingWindows::of(size_ms, offset_ms)         [offset + n·size, offset + (n+1)·size)
 //   SlidingWindows::of(size_ms, slide_ms, offset)   one begins every slide_ms; where slide > size,
 //                                                   records between windows belong to none
-//   SessionWindows::with_gap(ms)                    records of a key that are less than `gap` apart
+//   SessionWindows::with_gap(ms)                    records of a key that are less than `gap`
+//   apart;
+//                                                   one that touches an open one is never late
 //   GlobalWindows{}                                 all records of a key; fires at the end, or by
 //                                                   a trigger
 //   CountWindows::of(n, slide)                      the last n records of a key, every `slide` of
@@ -176,11 +178,6 @@ struct SessionWindows {
   void each_window(Timestamp time, Function&& function) const {
     function(TimeWindow{time, time_after(time, gap_ms)});
   }
-  // By the record's own window, whether or not it would touch one that is still open.
-  Timestamp late_before(Timestamp watermark, std::int64_t lateness_ms) const {
-    const Timestamp start = time_before(time_before(watermark, lateness_ms), gap_ms);
-    return start == no_timestamp ? no_timestamp : time_after(start, 1);
-  }
   Status check() const {
     if (gap_ms >= 1) return {};
     return {ErrorCode::invalid_argument, "the gap of session windows must be 1 or more"};
@@ -193,7 +190,6 @@ struct GlobalWindows {
   void each_window(Timestamp, Function&& function) const {
     function(all_time);
   }
-  Timestamp late_before(Timestamp, std::int64_t) const { return no_timestamp; }
   Status check() const { return {}; }
 };
 

@@ -58,7 +58,7 @@ Result<BlockHeader> read_block_header(std::string_view bytes) {
     case BlockKind::control:
       if (header.values_bytes != 0 || header.records != 0) return broken("values in a control");
       if (header.control_kind == Control::Kind::none ||
-          header.control_kind > Control::Kind::inactive) {
+          header.control_kind > Control::Kind::active) {
         return broken("control kind");
       }
       break;

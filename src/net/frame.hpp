@@ -38,7 +38,7 @@
 
 namespace hummer {
 
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 inline constexpr std::uint32_t frame_magic = 0x314D5548;  // "HUM1"
 inline constexpr std::size_t frame_header_bytes = 64;
 inline constexpr std::size_t max_hello_bytes = 4096;

@@ -202,10 +202,11 @@ std::deque<Element> make_elements(Random& random, std::deque<std::string>& arena
       element.batch.set_size(records);
       journal.note(element.batch);
     }
-    switch (random.below(4)) {
+    switch (random.below(5)) {
       case 0: element.control = Control::watermark(i); break;
       case 1: element.control = Control::barrier(static_cast<std::uint64_t>(i)); break;
       case 2: element.control = Control::inactive(); break;
+      case 3: element.control = Control::active(); break;
       default: break;
     }
     journal.note(element.control);

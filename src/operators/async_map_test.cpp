@@ -136,6 +136,48 @@ TEST(AsyncMapOperator, FailuresSayWhy) {
   expect_ok(throwing.run());
 }
 
+// Whoever is inactive holds no watermark, so its results would be late if that overtook them.
+TEST(AsyncMapOperator, ThatTheInputIsInactiveWaitsForTheRecordsBeforeIt) {
+  std::vector<AsyncResult<int>> asked;
+  const auto ask = [&](const int&, AsyncResult<int> result) { asked.push_back(std::move(result)); };
+  FakeOperatorContext context;
+  Output out;
+  AsyncMapOperator<int, int, decltype(ask)> op(ask, {});
+  op.set_context(context);
+  op.declare(out);
+  ASSERT_TRUE(op.open().ok());
+  using Kind = Control::Kind;
+  const auto control = [&](Answer answer) {
+    EXPECT_EQ(answer, Answer::done);
+    return out.take_control();
+  };
+  const auto record = [&](int value) {
+    Batch in(type_of<int>(), 1);
+    in.mutable_values<int>()[0] = value;
+    in.set_size(1);
+    return control(op.process(in, out));
+  };
+  EXPECT_EQ(control(op.inactive(out)).kind, Kind::inactive) << "nothing is under way";
+  EXPECT_EQ(control(op.active(out)).kind, Kind::active);
+  EXPECT_EQ(record(1).kind, Kind::none);
+  EXPECT_EQ(control(op.watermark(5, out)).kind, Kind::none);
+  EXPECT_EQ(control(op.inactive(out)).kind, Kind::none);
+  asked[0].complete(10);
+  const int wakes = context.wakes();
+  EXPECT_EQ(control(op.idle(out)).time, 5);
+  EXPECT_EQ(out.batch().size(), 1u);
+  EXPECT_GT(context.wakes(), wakes);
+  EXPECT_EQ(control(op.idle(out)).kind, Kind::inactive);
+  EXPECT_EQ(control(op.idle(out)).kind, Kind::none);
+  // Active again, and inactive, behind the same record: nobody need hear of it.
+  EXPECT_EQ(record(2).kind, Kind::none);
+  EXPECT_EQ(control(op.active(out)).kind, Kind::none);
+  EXPECT_EQ(control(op.inactive(out)).kind, Kind::none);
+  asked[1].complete(20);
+  EXPECT_EQ(control(op.idle(out)).kind, Kind::none);
+  EXPECT_EQ(control(op.watermark(7, out)).time, 7);
+}
+
 struct Silent {
   std::shared_ptr<std::vector<AsyncResult<int>>> kept =
       std::make_shared<std::vector<AsyncResult<int>>>();

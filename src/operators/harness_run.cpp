@@ -409,7 +409,7 @@ std::size_t HarnessRun::run_element(std::size_t element) {
       drive("idle", nullptr, [&] { return operator_->idle(output_); });
     }
     if (next.kind == Kind::inactive) {
-      drive("flush", nullptr, [&] { return operator_->flush(output_); });
+      drive("inactive", nullptr, [&] { return operator_->inactive(output_); });
     }
     ++element;
   }

@@ -106,6 +106,17 @@ TEST(WindowJoin, SessionsAreThoseOfBothSides) {
   expect_ok(harness);
 }
 
+TEST(WindowJoin, ARecordIsNotLateForASessionThatIsOpen) {
+  JoinHarness harness(window_join(SessionWindows::with_gap(10)));
+  harness.first({1, 1}, 0).second({1, 2}, 8).first({1, 3}, 16).watermark(15);
+  harness.second({1, 4}, 4).second({1, 5}, -10).second({2, 6}, 4);
+  auto expected = harness.output<Pair>();
+  expected.watermark(15).record({1, 2}, 25).record({3, 2}, 25).record({1, 4}, 25);
+  expected.record({3, 4}, 25).unordered();
+  harness.output<Click>(2).record({1, 5}, -10).record({2, 6}, 4).unordered();
+  expect_ok(harness);
+}
+
 TEST(WindowJoin, CoGroupSeesWindowsOfOneSideToo) {
   const auto count = [](TimeWindow window, std::span<const Order> orders,
                         std::span<const Click> clicks, KeyedOutput<std::vector<int>>& out) {

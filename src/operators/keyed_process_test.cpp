@@ -7,6 +7,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/operators/top_n.hpp>
 #include <hummer/testing/operator_harness.hpp>
+#include <hummer/testing/take_snapshot.hpp>
 
 #include "operators/with_and_without_memory.hpp"
 
@@ -242,6 +243,40 @@ TEST(KeyedProcessOperator, TopNOfScoresThatAreNoNumbers) {
     ASSERT_TRUE(report.ok()) << report.text();
   } while (std::next_permutation(grades.begin(), grades.end(), by_pupil) &&
            std::next_permutation(grades.begin(), grades.end(), by_pupil));
+}
+
+// Sources begin again before the watermark of the checkpoint: what has gone out stays so.
+TEST(KeyedProcessOperator, ARestoredWatermarkDoesNotGoBack) {
+  const auto factory = keyed_factory(TopN<Reading, int Reading::*>(2, &Reading::value, 60));
+  FakeOperatorContext context;
+  Output out;
+  const auto at = [&](Operator& op, std::uint32_t sensor, Timestamp time) {
+    Batch in(type_of<Reading>(), 1);
+    in.mutable_values<Reading>()[0] = {sensor, 5};
+    in.timestamps().push_back(time);
+    in.set_size(1);
+    ASSERT_EQ(op.process(in, out), Answer::done);
+  };
+  const auto saved = factory->make();
+  saved->set_context(context);
+  saved->declare(out);
+  ASSERT_TRUE(saved->open().ok());
+  at(*saved, 1, 30);
+  ASSERT_EQ(saved->watermark(70, out), Answer::done);
+  EXPECT_EQ(out.batch().size(), 1u);
+  out.batch().clear();
+  const std::string state = *take_snapshot(*saved);
+
+  const auto restored = factory->make();
+  restored->set_context(context);
+  ByteReader reader(state);
+  ASSERT_TRUE(restored->restore(reader).ok());
+  ASSERT_TRUE(restored->open().ok());
+  ASSERT_EQ(restored->watermark(55, out), Answer::done);
+  at(*restored, 1, 30);
+  ASSERT_EQ(restored->watermark(70, out), Answer::done);
+  EXPECT_EQ(out.batch().size(), 0u);
+  EXPECT_EQ(context.late_records(), 1u);
 }
 
 }  // namespace

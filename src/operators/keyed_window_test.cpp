@@ -10,13 +10,15 @@ namespace hummer {
 namespace {
 
 template <typename Windows, typename Trigger = DefaultTrigger>
-auto sums(Windows windows, Trigger trigger = {}, std::int64_t lateness_ms = 0) {
+auto sums(Windows windows, Trigger trigger = {}, std::int64_t lateness_ms = 0,
+          bool late_output = false) {
   const auto chosen = trigger_for(windows, trigger);
   return make_operator_factory([=] {
     return std::make_unique<
         KeyedWindowOperator<Sale, std::int64_t, ShopOf, Windows,
                             std::remove_const_t<decltype(chosen)>, SaleSum, SumValue>>(
-        shop_of, windows, chosen, lateness_ms, SaleSum{amount_of}, SumValue{{amount_of}});
+        shop_of, windows, chosen, lateness_ms, SaleSum{amount_of}, SumValue{{amount_of}},
+        late_output);
   });
 }
 
@@ -34,7 +36,7 @@ TEST(KeyedWindowOperator, LateRecordsOfSessions) {
   OperatorHarness<Sale> harness(sums(SessionWindows::with_gap(10), DefaultTrigger(), 5));
   harness.record({1, 1}, 0).watermark(12).record({1, 2}, 8).record({2, 1}, -4).watermark(17);
   harness.record({1, 4}, 16).watermark(18).record({1, 8}, 20).watermark(26);
-  harness.record({3, 9}, 12).record({3, 1}, 11);
+  harness.record({3, 9}, 12).record({4, 1}, 11);
   auto expected = harness.output<SumWindow>();
   // A late record that is still open joins the session that has gone out; then it goes on growing.
   expected.record({1, {0, 10}, 1}).watermark(12).watermark(17);
@@ -51,6 +53,32 @@ TEST(KeyedWindowOperator, GridWindowsAtTheEndOfTime) {
   harness.output<SumWindow>()
       .record({1, {start - 5, end_of_time}, 3}, end_of_time - 1)
       .record({1, {start, end_of_time}, 3}, end_of_time - 1);
+  expect_ok_with_and_without_memory(harness);
+}
+
+// A record is late when the session that it would be part of is over, not by its own time.
+TEST(KeyedWindowOperator, ARecordIsNotLateForASessionThatIsOpen) {
+  for (const bool late_output : {false, true}) {
+    OperatorHarness<Sale> harness(
+        sums(SessionWindows::with_gap(10), DefaultTrigger(), 0, late_output));
+    harness.record({1, 1}, 0).record({1, 2}, 8).record({1, 4}, 16).record({2, 1}, 0).watermark(15);
+    harness.record({1, 8}, 4).record({2, 2}, 4).record({1, 16}, -5).record({1, 32}, -15);
+    auto expected = harness.output<SumWindow>();
+    expected.record({2, {0, 10}, 1}).watermark(15).record({1, {-5, 26}, 31});
+    if (late_output) {
+      harness.output<Sale>(1).watermark(15).record({2, 2}, 4).record({1, 32}, -15);
+    }
+    expect_ok_with_and_without_memory(harness);
+  }
+}
+
+// With lateness one that has gone out is open as well.
+TEST(KeyedWindowOperator, ALateRecordRefinesTheSessionThatItJoins) {
+  OperatorHarness<Sale> harness(sums(SessionWindows::with_gap(10), DefaultTrigger(), 5));
+  harness.record({1, 1}, 0).record({1, 2}, 9).watermark(20).record({1, 4}, 3).watermark(24);
+  harness.record({1, 8}, 3);
+  auto expected = harness.output<SumWindow>().normalise(last_of_each);
+  expected.record({1, {0, 19}, 3}).watermark(20).record({1, {0, 19}, 7}).watermark(24);
   expect_ok_with_and_without_memory(harness);
 }
 

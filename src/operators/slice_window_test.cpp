@@ -290,6 +290,75 @@ TEST_P(RestoredSlices, AreThoseOfTheKeysThatItOwns) {
   EXPECT_EQ(seen.size(), 100u);
 }
 
+// The clock that goes on may be behind the one of the machine that saved.
+TEST_P(RestoredSlices, OfProcessingTimeGoOnByASlowerClock) {
+  using Input = RecordInput<Sale, std::int64_t, ShopOf>;
+  using Window = SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>;
+  constexpr std::int64_t ms = 1'000'000;
+  const auto node = make_simulated_platform({.seed = 1});
+  const FakeOperatorContext::Place place{.platform = node.get(), .memory_limit_bytes = GetParam()};
+  Output out;
+  const auto make = [&](FakeOperatorContext& context, const std::string* state) {
+    auto window =
+        std::make_unique<Window>(Input{shop_of}, SlidingWindows::of(100, 50).in_processing_time(),
+                                 0, SaleSum{amount_of}, SumValue{{amount_of}});
+    window->set_context(context);
+    if (state != nullptr) {
+      ByteReader reader(*state);
+      EXPECT_TRUE(window->restore(reader).ok());
+    }
+    EXPECT_TRUE(window->open().ok());
+    return window;
+  };
+  const auto sell = [&](Window& window, std::int64_t amount) {
+    Batch in(type_of<Sale>(), 1);
+    in.mutable_values<Sale>()[0] = {1, amount};
+    in.set_size(1);
+    ASSERT_EQ(window.process(in, out), Answer::done);
+  };
+  const auto taken = [&] {
+    std::vector<std::pair<Timestamp, std::int64_t>> starts;
+    for (const SumWindow& one : out.batch().values<SumWindow>()) {
+      starts.emplace_back(one.window.start_ms, one.value);
+    }
+    out.batch().clear();
+    return starts;
+  };
+  using Starts = decltype(taken());
+
+  FakeOperatorContext first(place);
+  first.set_now(10'000 * ms);
+  auto saved = make(first, nullptr);
+  saved->declare(out);
+  sell(*saved, 1);
+  first.set_now(10'060 * ms);
+  ASSERT_EQ(saved->timer(first.now(), out), Answer::done);
+  EXPECT_EQ(taken(), (Starts{{9'950, 1}}));
+  const std::string state = *take_snapshot(*saved);
+
+  FakeOperatorContext slower(place);
+  slower.set_now(5'000 * ms);
+  auto window = make(slower, &state);
+  sell(*window, 2);
+  EXPECT_EQ(slower.timer(), 5'050 * ms);
+  slower.set_now(5'050 * ms);
+  ASSERT_EQ(window->timer(slower.now(), out), Answer::done);
+  EXPECT_EQ(taken(), (Starts{{4'950, 2}}));
+  ASSERT_EQ(window->end(out), Answer::done);
+  EXPECT_EQ(taken(), (Starts{{5'000, 2}, {10'000, 1}}));
+  EXPECT_EQ(slower.late_records(), 0u);
+
+  FakeOperatorContext quiet(place);
+  quiet.set_now(9'000 * ms);
+  window = make(quiet, &state);
+  while (quiet.timer() && *quiet.timer() <= 10'100 * ms) {
+    quiet.set_now(*quiet.timer());
+    ASSERT_TRUE(quiet.take_due_timer());
+    ASSERT_EQ(window->timer(quiet.now(), out), Answer::done);
+  }
+  EXPECT_EQ(taken(), (Starts{{10'000, 1}})) << "by itself, once the clock has come so far";
+}
+
 // Two subtasks were saved at watermarks 20 and 40, where the second one had fired its windows.
 TEST(SliceWindowOperator, RestoredSubtasksThatWereAheadFireNothingTwice) {
   using Input = RecordInput<Sale, std::int64_t, ShopOf>;

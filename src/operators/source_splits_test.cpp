@@ -119,7 +119,7 @@ class Model {
     }
     const bool was_inactive = std::exchange(inactive_, !lowest);
     if (!lowest) return was_inactive ? Control{} : Control::inactive();
-    if (*lowest <= said_) return {};
+    if (*lowest <= said_) return was_inactive ? Control::active() : Control{};
     said_ = *lowest;
     return Control::watermark(said_);
   }
@@ -248,6 +248,27 @@ TEST(SourceSplits, OneThatIsTooFarAheadOfItsAlignmentIsPaused) {
   first.splits().finish(1);
   (void)first.idle();
   EXPECT_FALSE(first.is_paused(0)) << "nobody is left to wait for";
+}
+
+// The time for which a split had to wait for others is none for which it had nothing.
+TEST(SourceSplits, OneThatIsPausedIsNotIdle) {
+  const WatermarkAlignment group;
+  AssignedSplits assigned(
+      WatermarkStrategy::ascending().aligned(group, 100).with_idleness(idle_ms));
+  ASSERT_TRUE(assigned.splits().begin(0));
+  ASSERT_TRUE(assigned.splits().begin(1));
+  (void)assigned.behind(0, {1000});
+  EXPECT_EQ(assigned.behind(1, {500}).time, 500);
+  for (Timestamp time = 501; time < 510; ++time) {
+    ASSERT_TRUE(assigned.is_paused(0));
+    EXPECT_EQ(assigned.after(idle_ms / 2 + 1).kind, Kind::none);
+    EXPECT_EQ(assigned.behind(1, {time}).time, time);
+  }
+  EXPECT_EQ(assigned.behind(1, {5000}).time, 1000) << "split 0 counts";
+  ASSERT_FALSE(assigned.is_paused(0));
+  EXPECT_EQ(assigned.after(idle_ms - 1).kind, Kind::none) << "from here on it may be idle";
+  EXPECT_EQ(assigned.behind(0, {1001}).time, 1001) << "it is not late";
+  EXPECT_EQ(assigned.after(idle_ms).time, 5000) << "split 1 has waited for it";
 }
 
 TEST(SourceSplits, WatermarksAreRestoredWhereTheSplitsAreNow) {

@@ -117,7 +117,7 @@ class RandomRun {
     if (random_.chance(0.4)) return advance(watermark_ + random_.between(0, 60));
     std::vector<std::pair<Item, Timestamp>> records;
     for (std::uint64_t i = 0, count = 1 + random_.below(80); i < count; ++i) {
-      const Timestamp time = watermark_ + random_.between(-20, 150);
+      const Timestamp time = watermark_ + random_.between(-60, 150);
       const std::uint64_t among = random_.chance(0.3) ? 10 : 600;  // some keys come often
       records.push_back(
           {{static_cast<std::uint32_t>(random_.below(among)), random_.between(-300, 300)}, time});
@@ -271,9 +271,12 @@ struct Sessions {
     }
   }
   void record(const Item& item, Timestamp time, Timestamp watermark, std::vector<Row>&) {
-    if (time + gap_ms <= watermark) return;
     Session all{time, time + gap_ms, item.value};
     std::vector<Session>& own = sessions[key_of(item)];
+    const bool joins = std::any_of(own.begin(), own.end(), [&](const Session& one) {
+      return one.end > time && one.start < time + gap_ms;
+    });
+    if (!joins && time + gap_ms <= watermark) return;
     std::erase_if(own, [&](const Session& one) {
       if (one.end <= time || one.start >= time + gap_ms) return false;
       all = {std::min(all.start, one.start), std::max(all.end, one.end), all.sum + one.sum};

@@ -31,6 +31,7 @@ class ChainDriver::Context final : public OperatorContext {
   }
 
   std::int64_t now() const override { return driver_.now_; }
+  std::int64_t input_now() const override { return driver_.now_ - driver_.input_held_ns_; }
   void call_at(std::int64_t when) override {
     timer_at_ = when;
     driver_.rearm_timers();

@@ -399,7 +399,8 @@ Answer ChainDriver::call_control(Stage& stage) {
     case Control::Kind::barrier:
       stage.context->set_epoch(stage.input.control.epoch);
       return stage.op->flush(stage.output);
-    case Control::Kind::inactive: return stage.op->flush(stage.output);
+    case Control::Kind::inactive: return stage.op->inactive(stage.output);
+    case Control::Kind::active: return stage.op->active(stage.output);
     case Control::Kind::end: return stage.has_ended ? Answer::done : stage.op->end(stage.output);
     case Control::Kind::none: break;
   }
@@ -459,7 +460,9 @@ Answer ChainDriver::step_control(Stage& stage) {
     } else {
       stage.has_ended |= kind == Control::Kind::end;
       stage.forwarded = std::exchange(stage.input.control, {});
-      if (kind == Control::Kind::watermark && stage.op->makes_watermarks()) stage.forwarded = own;
+      const bool of_watermarks = kind == Control::Kind::watermark ||
+                                 kind == Control::Kind::inactive || kind == Control::Kind::active;
+      if (of_watermarks && stage.op->makes_watermarks()) stage.forwarded = own;
       stage.resume = Phase::empty;
     }
   } else {

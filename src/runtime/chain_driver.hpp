@@ -152,6 +152,8 @@ class ChainDriver {
   Nanoseconds next_timer() const { return next_timer_; }
   // `now` for the operators of this round.
   void set_now(Nanoseconds now) { now_ = now; }
+  // For so long the task has taken no input although there may have been some.
+  void count_input_held(Nanoseconds duration) { input_held_ns_ += duration; }
 
   // After run() answered blocked: by an emitter (its channel will notify), or by an
   // operator, which may or may not wake the task.
@@ -260,6 +262,7 @@ class ChainDriver {
   bool source_ended_ = false;
   int current_ = -1;
   Nanoseconds now_ = 0;
+  Nanoseconds input_held_ns_ = 0;
   Nanoseconds wall_origin_ns_ = 0;  // of 1970, in terms of now_
   Nanoseconds next_timer_ = never;
   bool blocked_by_operator_ = false;

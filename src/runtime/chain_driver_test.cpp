@@ -208,7 +208,8 @@ TEST(ChainDriver, WatermarksOfAnOperatorReplaceThoseOfItsInput) {
   EXPECT_EQ(text_of("aw", Control::watermark(9)), "aw|");
   EXPECT_EQ(text_of("aw", Control::idle()), "aw|~");
   EXPECT_EQ(text_of("i", Control::idle()), "i-~");
-  EXPECT_EQ(text_of("b", Control::inactive()), "b-");
+  EXPECT_EQ(text_of("b", Control::inactive()), "b");
+  EXPECT_EQ(text_of("b", Control::active()), "b");
   EXPECT_EQ(text_of("w", Control::end()), "w|.");
 }
 

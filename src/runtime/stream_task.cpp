@@ -230,7 +230,10 @@ Task<void> StreamTask::run() {
       }
       if (answer == Answer::blocked) {  // an operator has something to finish first
         wake_event_.prepare_wait();
+        begin_wait(executor, true);
         co_await wake_event_.wait_until(executor.now() + operator_retry_last_ns);
+        end_wait(executor, true);
+        chain_->set_now(executor.recent_now());
       }
       continue;
     }
@@ -290,6 +293,11 @@ Task<void> StreamTask::run() {
 
 StreamTask::Next StreamTask::take_input() {
   const std::size_t count = inputs_.size();
+  if (const Control further = merger_->next()) {
+    element_.control = further;
+    offer(0);
+    return Next::element;
+  }
   if (barrier_due_ != 0) {
     element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
     offer(0);
@@ -354,24 +362,20 @@ void StreamTask::take_spare_of(int head_input) {
 
 // Merges the control; false when nothing is left to do for the chain.
 bool StreamTask::take_element(std::size_t index, Element& element) {
-  std::optional<Timestamp> moved;
-  if (!element.batch.empty()) merger_->active(index);
   switch (element.control.kind) {
     case Control::Kind::barrier: take_barrier(inputs_[index], element.control); break;
-    case Control::Kind::watermark: moved = merger_->watermark(index, element.control.time); break;
+    case Control::Kind::watermark: merger_->watermark(index, element.control.time); break;
     case Control::Kind::end:
       inputs_[index].ended = true;
-      moved = merger_->ended(index);
+      merger_->ended(index);
       complete_alignment();
       break;
-    case Control::Kind::inactive: moved = merger_->inactive(index); break;
+    case Control::Kind::inactive: merger_->inactive(index); break;
+    case Control::Kind::active: merger_->active(index); break;
     case Control::Kind::idle:
     case Control::Kind::none: return !element.batch.empty() || element.control;
   }
-  const bool none_active = !moved && merger_->all_inactive();
-  element.control = moved         ? Control::watermark(*moved)
-                    : none_active ? Control::inactive()
-                                  : Control{};
+  element.control = merger_->next();
   return !element.batch.empty() || element.control;
 }
 
@@ -416,9 +420,20 @@ Status StreamTask::commit_asked() {
   return {};
 }
 
-Answer StreamTask::produce() {
+Answer StreamTask::produce() { return is_paused() ? Answer::blocked : chain_->produce(); }
+
+bool StreamTask::is_paused() const {
   const std::uint64_t pause = pause_after_.load(std::memory_order_acquire);
-  return pause != 0 && last_barrier_ >= pause ? Answer::blocked : chain_->produce();
+  return pause != 0 && last_barrier_ >= pause;
+}
+
+// Whether there may be input that it does not take.
+bool StreamTask::holds_input() const {
+  if (chain_->has_source()) return is_paused();
+  for (const Input& input : inputs_) {
+    if (input.waits) return true;
+  }
+  return false;
 }
 
 bool StreamTask::step_snapshot() {
@@ -468,12 +483,16 @@ Task<void> StreamTask::wait_for_commits() {
 }
 
 void StreamTask::begin_wait(Executor& executor, bool blocked) {
-  figures_.waits.begin(executor.recent_now(), blocked);
+  wait_began_ = executor.recent_now();
+  wait_holds_input_ = blocked || holds_input();
+  figures_.waits.begin(wait_began_, blocked);
   if (blocked) executor.stall_begins();
 }
 
 void StreamTask::end_wait(Executor& executor, bool blocked) {
-  figures_.waits.end(executor.recent_now());
+  const Nanoseconds now = executor.recent_now();
+  if (wait_holds_input_) chain_->count_input_held(std::max<Nanoseconds>(now - wait_began_, 0));
+  figures_.waits.end(now);
   if (blocked) executor.stall_ends();
 }
 

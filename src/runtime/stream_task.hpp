@@ -147,7 +147,9 @@ class StreamTask {
   Answer produce();
   bool commit_epoch();
   Task<void> wait_for_commits();
-  // Around every wait, for its figures and the slot's.
+  bool is_paused() const;
+  bool holds_input() const;
+  // Around every wait, for its figures and the slot's, and for the clock of its input.
   void begin_wait(Executor& executor, bool blocked);
   void end_wait(Executor& executor, bool blocked);
   void finish(Status status);
@@ -188,6 +190,8 @@ class StreamTask {
   std::atomic<std::uint64_t> pause_after_{0};
   std::atomic<bool> finish_asked_{false};
   std::atomic<bool> ended_{false};
+  Nanoseconds wait_began_ = 0;
+  bool wait_holds_input_ = false;
   Status result_;
 };
 

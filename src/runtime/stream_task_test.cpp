@@ -7,6 +7,8 @@
 
 #include <stdexcept>
 
+#include <hummer/operators/assign_timestamps.hpp>
+
 #include "platform/simulation.hpp"
 #include "runtime/channel_emitters.hpp"
 
@@ -67,6 +69,7 @@ struct Seen {
   std::vector<Timestamp> watermarks;
   bool late = false;  // a record at or below the watermark came after it
   bool ended = false;
+  int flushes = 0;
 };
 
 // Collects; answers blocked on every other call when asked to.
@@ -88,6 +91,10 @@ class Collect final : public Operator {
   }
   Answer watermark(Timestamp time, Output&) override {
     seen_.watermarks.push_back(time);
+    return Answer::done;
+  }
+  Answer flush(Output&) override {
+    ++seen_.flushes;
     return Answer::done;
   }
   Answer end(Output&) override {
@@ -333,6 +340,33 @@ TEST_P(Seeds, StopEndsTheStreamInGoodOrder) {
   EXPECT_EQ(pipeline.seen[0].numbers,
             expected(static_cast<Number>(pipeline.seen[0].numbers.size()), 1));
   EXPECT_GT(pipeline.seen[0].numbers.size(), 0u);
+}
+
+Task<void> invoke_after(Nanoseconds delay, StreamTask& task) {
+  co_await sleep_for(delay);
+  co_await task.invoke();
+}
+
+// While a task is blocked its input waits for it, and is not idle.
+TEST_P(Seeds, AnInputIsNotIdleWhileItsTaskIsBlocked) {
+  Pipeline pipeline(GetParam(), 1, 1 + GetParam() % 3, 1 + GetParam() % 7);
+  const auto time_of = [](const Number& number) { return number; };
+  const auto strategy = WatermarkStrategy::ascending().with_idleness(50);
+  const StageOptions stage{.name = "stage", .batch_records = pipeline.batch_records};
+  pipeline.producer->chain().add_stage(std::make_unique<CountingSource>(1000, 0), stage);
+  pipeline.producer->chain().add_stage(
+      std::make_unique<AssignTimestampsOperator<Number, std::remove_const_t<decltype(time_of)>,
+                                                BoundedWatermarks>>(time_of, strategy),
+      stage);
+  pipeline.consumers[0]->chain().add_stage(std::make_unique<Collect>(pipeline.seen[0], false),
+                                           stage);
+  pipeline.emit<ForwardEmitter>();
+  pipeline.executors[0]->spawn(pipeline.producer->invoke());
+  pipeline.executors[1]->spawn(invoke_after(milliseconds(100), *pipeline.consumers[0]));
+  ASSERT_EQ(pipeline.platform->run_until([&] { return pipeline.finished(); }, seconds(60)),
+            RunEnd::satisfied);
+  EXPECT_EQ(pipeline.seen[0].numbers, expected(1000, 1));
+  EXPECT_EQ(pipeline.seen[0].flushes, 0) << "it was called inactive";
 }
 
 }  // namespace

@@ -1,15 +1,20 @@
-// WatermarkMerger: one watermark out of those of many inputs.
+// WatermarkMerger: one watermark out of those of many inputs, and whether any of them is active.
 //
 // The merged watermark is the minimum over the inputs that have not ended and are
 // not inactive, and never goes back. An input that ended no longer holds it; one
-// that is inactive doesn't either, until its next batch or watermark. (Jet's
-// WatermarkCoalescer is the model: kept out of the task, tested alone.)
+// that is inactive doesn't either, until it says that it is active, or its next watermark does.
+// When none is left that holds it, it goes on to the latest of all, so that it is the same in
+// whatever order they have become inactive.
+//
+// Records say nothing: what an operator emits by its own timer, or as the late result of a call,
+// comes behind an inactive input, too, and nobody would say again that it still is one. (Flink's
+// StatusWatermarkValve has the rule; Jet's WatermarkCoalescer is the model of the class: kept out
+// of the task, tested alone.)
 //
 // Thread: that of the task. Cost: O(inputs) per watermark that could move the minimum.
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include <hummer/batch.hpp>
@@ -20,45 +25,46 @@ class WatermarkMerger {
  public:
   explicit WatermarkMerger(std::size_t inputs) : inputs_(inputs) {}
 
-  // Each answers the new merged watermark when it has moved; the old one again when the first of
-  // inputs that all were inactive has become active by a watermark.
-  std::optional<Timestamp> watermark(std::size_t index, Timestamp time) {
-    const bool wakes = all_inactive();
+  // What has come by an input.
+  void watermark(std::size_t index, Timestamp time) {
     active(index);
     Input& input = inputs_[index];
-    if (time > input.time) {
-      const bool held_minimum = input.time <= merged_;
-      input.time = time;
-      if (held_minimum) {
-        if (const auto moved = advance()) return moved;
-      }
-    }
-    return wakes && merged_ != no_timestamp ? std::optional(merged_) : std::nullopt;
+    if (time <= input.time) return;
+    const bool held_minimum = input.time <= merged_;
+    input.time = time;
+    if (held_minimum) advance();
   }
-  std::optional<Timestamp> ended(std::size_t index) {
+  void ended(std::size_t index) {
     active(index);
     inputs_[index].ended = true;
     ++ended_count_;
-    return all_ended() ? std::nullopt : advance();
+    if (!all_ended()) advance();
   }
-  std::optional<Timestamp> inactive(std::size_t index) {
-    if (inputs_[index].inactive || inputs_[index].ended) return std::nullopt;
+  void inactive(std::size_t index) {
+    if (inputs_[index].inactive || inputs_[index].ended) return;
     inputs_[index].inactive = true;
     ++inactive_count_;
-    return advance();
+    advance();
   }
-  // A batch has come.
   void active(std::size_t index) {
     if (!inputs_[index].inactive) return;
     inputs_[index].inactive = false;
     --inactive_count_;
   }
 
-  bool all_ended() const { return ended_count_ == inputs_.size(); }
-  // Nothing holds the watermark, and some inputs have not ended.
-  bool all_inactive() const {
-    return inactive_count_ > 0 && inactive_count_ + ended_count_ == inputs_.size();
+  // What the merged input has to say next: a watermark, inactive or active; none: nothing, for now.
+  Control next() {
+    if (merged_ > said_) {
+      said_ = merged_;
+      said_inactive_ = false;
+      return Control::watermark(said_);
+    }
+    if (all_inactive() == said_inactive_ || all_ended()) return {};
+    said_inactive_ = !said_inactive_;
+    return said_inactive_ ? Control::inactive() : Control::active();
   }
+
+  bool all_ended() const { return ended_count_ == inputs_.size(); }
 
  private:
   struct Input {
@@ -67,20 +73,27 @@ class WatermarkMerger {
     bool inactive = false;
   };
 
-  std::optional<Timestamp> advance() {
+  // Nothing holds the watermark, and some inputs have not ended.
+  bool all_inactive() const {
+    return inactive_count_ > 0 && inactive_count_ + ended_count_ == inputs_.size();
+  }
+  void advance() {
     Timestamp least = end_of_time;
+    Timestamp latest = no_timestamp;
     for (const Input& input : inputs_) {
+      latest = std::max(latest, input.time);
       if (!input.ended && !input.inactive) least = std::min(least, input.time);
     }
-    if (least <= merged_ || least == end_of_time) return std::nullopt;
-    merged_ = least;
-    return merged_;
+    const Timestamp time = all_inactive() ? latest : least;
+    if (time != end_of_time) merged_ = std::max(merged_, time);
   }
 
   std::vector<Input> inputs_;
   Timestamp merged_ = no_timestamp;
   std::size_t ended_count_ = 0;
   std::size_t inactive_count_ = 0;
+  Timestamp said_ = no_timestamp;
+  bool said_inactive_ = false;
 };
 
 }  // namespace hummer

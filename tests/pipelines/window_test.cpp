@@ -272,6 +272,31 @@ TEST(WindowMistakes, ASideOutputThatNobodyListed) {
       << status.to_string();
 }
 
+TEST_P(Windows, LateRecordsOfSessionsGoToTheSide) {
+  constexpr std::uint64_t many = 20'000;
+  const Clicks clicks{9, 1500, 300};
+  StreamExecutionEnvironment env(options());
+  Collected<Row> out;
+  Collected<std::int64_t> late;
+  auto counted = env.generate(clicks, {.count = many})
+                     .assign_timestamps(&Click::time_ms, WatermarkStrategy::bounded(100))
+                     .key_by(&Click::user)
+                     .window(SessionWindows::with_gap(50))
+                     .late_output(too_late)
+                     .count();
+  counted.map(row).for_each(out.sink());
+  counted.side_output(too_late)
+      .map([](const Click& click) { return click.time_ms; })
+      .for_each(late.sink());
+  const JobResult result = env.execute("late");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::int64_t in_windows = 0;
+  for (const Row& one : out.sorted()) in_windows += std::get<3>(one);
+  EXPECT_GT(late.sorted().size(), 0u);
+  EXPECT_EQ(static_cast<std::uint64_t>(in_windows) + late.sorted().size(), many);
+  EXPECT_EQ(result.records_late, late.sorted().size());
+}
+
 TEST_P(Windows, WindowAllAndCountWindowsAndTriggers) {
   const Clicks clicks{4, 90, 10};
   StreamExecutionEnvironment env(options());
@@ -350,6 +375,81 @@ TEST(WindowsWithIdleness, ASilentInputDoesNotHoldTheOthers) {
                   .assign_timestamps(time_of, strategy);
   auto silent = env.generate([](std::uint64_t i) { return i; }, {.records_per_second = 0.0001})
                     .assign_timestamps(time_of, strategy);
+  busy.union_with(silent)
+      .window_all(TumblingWindows::of(100))
+      .count()
+      .map([](const auto& one) { return one.window.start_ms; })
+      .for_each(out.sink());
+  JobHandle job = env.execute_async("idleness");
+  (void)platform->run_until([] { return false; }, platform->now() + milliseconds(2000));
+  EXPECT_GE(out.in_order().size(), 10u);
+  job.cancel();
+  (void)job.wait();
+}
+
+// The results of a silent input's pending calls come when it counts as inactive: they don't hold
+// the others' watermarks for good.
+struct AnswersLate {
+  std::shared_ptr<std::vector<AsyncResult<std::uint64_t>>> asked =
+      std::make_shared<std::vector<AsyncResult<std::uint64_t>>>();
+  void operator()(std::uint64_t, AsyncResult<std::uint64_t> result) const {
+    asked->push_back(std::move(result));
+  }
+  std::uint64_t on_timeout(std::uint64_t number) const { return number; }
+};
+
+TEST(WindowsWithIdleness, ResultsOfASilentInputDoNotMakeItActive) {
+  auto platform = make_simulated_platform({.seed = 9});
+  EnvironmentOptions options;
+  options.parallelism = 1;
+  options.platform = platform.get();
+  StreamExecutionEnvironment env(options);
+  Collected<Timestamp> out;
+  const auto time_of = [](std::uint64_t i) { return static_cast<Timestamp>(i); };
+  const auto strategy = WatermarkStrategy::ascending().with_idleness(50);
+  const auto same = [](std::uint64_t i) { return i; };
+  auto busy = env.generate(same, {.records_per_second = 1000.0})
+                  .assign_timestamps(time_of, WatermarkStrategy::ascending());
+  auto silent = env.generate(same, {.records_per_second = 0.0001})
+                    .assign_timestamps(time_of, strategy)
+                    .async_map(rebuildable(AnswersLate()), {.timeout_ms = 200});
+  busy.union_with(silent)
+      .window_all(TumblingWindows::of(100))
+      .count()
+      .map([](const auto& one) { return one.window.start_ms; })
+      .for_each(out.sink());
+  JobHandle job = env.execute_async("idleness");
+  (void)platform->run_until([] { return false; }, platform->now() + milliseconds(2000));
+  EXPECT_GE(out.in_order().size(), 10u);
+  job.cancel();
+  (void)job.wait();
+}
+
+// A process function that emits by the clock, behind an input that is inactive.
+struct EmitsByTheClock {
+  void process(const std::uint64_t& number, KeyedOutput<std::uint64_t>& out) {
+    last.set(number);
+    out.set_processing_timer(out.processing_time() + 200);
+  }
+  void on_processing_timer(Timestamp, KeyedOutput<std::uint64_t>& out) { out.emit(last.get_or(0)); }
+  ValueState<std::uint64_t> last{"last"};
+};
+
+TEST(WindowsWithIdleness, TimersBehindASilentInputDoNotMakeItActive) {
+  auto platform = make_simulated_platform({.seed = 10});
+  EnvironmentOptions options;
+  options.parallelism = 1;
+  options.platform = platform.get();
+  StreamExecutionEnvironment env(options);
+  Collected<Timestamp> out;
+  const auto time_of = [](std::uint64_t i) { return static_cast<Timestamp>(i); };
+  const auto same = [](std::uint64_t i) { return i; };
+  auto busy = env.generate(same, {.records_per_second = 1000.0})
+                  .assign_timestamps(time_of, WatermarkStrategy::ascending());
+  auto silent = env.generate(same, {.records_per_second = 0.0001})
+                    .assign_timestamps(time_of, WatermarkStrategy::ascending().with_idleness(50))
+                    .key_by(identity)
+                    .process(EmitsByTheClock());
   busy.union_with(silent)
       .window_all(TumblingWindows::of(100))
       .count()

@@ -1,9 +1,13 @@
 // AssignTimestampsOperator: gives each record its event time and makes the
-// watermarks; those of its input end here. See hummer/watermarks.hpp.
+// watermarks; those of its input end here, and so does what that says of being inactive. See
+// hummer/watermarks.hpp.
 //
 // A watermark goes out behind the batch that moved it, so also when the input
 // pauses nothing is held back; that of a periodic generator by a timer too. With idleness,
 // Control::inactive follows when no record has come for so long (also when none has come at all).
+// The next record takes it back: behind it goes a watermark, or Control::active where that has not
+// moved. Time in which the task could take no input does not count, nor does that for which a split
+// was paused by its alignment: what waited there would be late.
 //
 // With an alignment it answers `blocked` while it is too far ahead of its group, and so holds back
 // its source.
@@ -75,8 +79,8 @@ class AssignTimestampsOperator final : public Operator {
       return {ErrorCode::invalid_argument,
               "the interval of a watermark generator must be 1 or more"};
     }
-    last_record_at_ = context().now();
-    ask_at_ = last_record_at_ + interval_ns();
+    last_record_at_ = context().input_now();
+    ask_at_ = context().now() + interval_ns();
     if (restored_) restore_generator(settings_.generator, watermark_);
     if (settings_.alignment) member_ = settings_.alignment->join();
     if (SourceSplits* splits = context().splits()) {
@@ -110,11 +114,12 @@ class AssignTimestampsOperator final : public Operator {
     stamp_all(in, target, settings_.generator);
     context().count_records(target.size());
     if (idle_ns() > 0) {
-      last_record_at_ = context().now();
+      last_record_at_ = context().input_now();
       if (inactive_) {
         inactive_ = false;
+        out.set_control(Control::active());
         align(watermark_);
-        ask_at_ = last_record_at_ + interval_ns();
+        ask_at_ = context().now() + interval_ns();
         arm();
       }
     }
@@ -122,6 +127,7 @@ class AssignTimestampsOperator final : public Operator {
     return Answer::done;
   }
 
+  Answer inactive(Output&) override { return Answer::done; }
   // Also when a split has begun, become idle or ended.
   Answer idle(Output& out) override {
     if (SourceSplits* splits = context().splits()) {
@@ -134,14 +140,14 @@ class AssignTimestampsOperator final : public Operator {
 
   Answer timer(std::int64_t now, Output& out) override {
     if (context().splits() != nullptr) {
-      time_out_splits(now);
+      time_out_splits();
       ask_splits(now);
       follow_splits(out);
       arm_splits();
       return Answer::done;
     }
     if (inactive_) return Answer::done;
-    if (idle_ns() > 0 && now - last_record_at_ >= idle_ns()) {
+    if (idle_ns() > 0 && context().input_now() - last_record_at_ >= idle_ns()) {
       inactive_ = true;
       align(end_of_time);
       out.set_control(Control::inactive());
@@ -185,7 +191,7 @@ class AssignTimestampsOperator final : public Operator {
     stamp_all(in, target, split.generator);
     context().count_records(target.size());
     if (idle_ns() > 0) {
-      split.last_record_at = context().now();
+      split.last_record_at = context().input_now();
       split.timed_out = false;
       if (!armed_) arm_splits();
     }
@@ -199,7 +205,7 @@ class AssignTimestampsOperator final : public Operator {
     if (by_split_.size() == splits.size()) return;
     while (by_split_.size() < splits.size()) {
       const auto number = static_cast<SplitNumber>(by_split_.size());
-      by_split_.push_back({settings_.generator, context().now()});
+      by_split_.push_back({settings_.generator, context().input_now()});
       const auto found = restored_splits_.find(splits.id(number));
       if (found == restored_splits_.end()) continue;
       restore_generator(by_split_.back().generator, found->second);
@@ -224,13 +230,18 @@ class AssignTimestampsOperator final : public Operator {
     } else if (lowest > watermark_) {
       watermark_ = lowest;
       out.set_control(Control::watermark(lowest));
+    } else if (was_inactive) {
+      out.set_control(Control::active());
     }
   }
 
-  void time_out_splits(std::int64_t now) {
+  void time_out_splits() {
     if (idle_ns() == 0) return;
+    const std::int64_t now = context().input_now();
     for (const SplitNumber number : context().splits()->open()) {
       Split& split = by_split_[number];
+      if (split.timed_out) continue;
+      if (context().splits()->take_was_paused(number)) split.last_record_at = now;
       split.timed_out = now - split.last_record_at >= idle_ns();
     }
   }
@@ -253,7 +264,7 @@ class AssignTimestampsOperator final : public Operator {
     if (idle_ns() > 0) {
       for (const SplitNumber number : context().splits()->open()) {
         const Split& split = by_split_[number];
-        if (!split.timed_out) next = std::min(next, split.last_record_at + idle_ns());
+        if (!split.timed_out) next = std::min(next, idle_at(split.last_record_at));
       }
     }
     if constexpr (asks_periodically<Generator>) next = std::min(next, ask_at_);
@@ -280,9 +291,13 @@ class AssignTimestampsOperator final : public Operator {
   }
   std::int64_t idle_ns() const { return settings_.idle_ms * 1'000'000; }
   std::int64_t interval_ns() const { return settings_.interval_ms * 1'000'000; }
+  // In terms of now(), if input is taken until then.
+  std::int64_t idle_at(std::int64_t last_record_at) const {
+    return context().now() + idle_ns() - (context().input_now() - last_record_at);
+  }
   void arm() {
     std::int64_t next = INT64_MAX;
-    if (idle_ns() > 0) next = last_record_at_ + idle_ns();
+    if (idle_ns() > 0) next = idle_at(last_record_at_);
     if constexpr (asks_periodically<Generator>) next = std::min(next, ask_at_);
     if (next != INT64_MAX) context().call_at(next);
   }

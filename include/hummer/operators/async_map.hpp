@@ -18,7 +18,7 @@
 // Order: `ordered` gives results in the order of the records, `unordered` as they
 // come. In both a watermark goes on when the results of all records before it have
 // gone, so none is late by it; those of later records may have gone, too. Meanwhile input is
-// taken: `capacity` holds across watermarks.
+// taken: `capacity` holds across watermarks. That the input has become inactive waits likewise.
 //
 // Snapshot: the records under way, also those whose results wait, and the watermark behind them;
 // after a restore the function is called for them again. Thread: the function, that of the
@@ -188,7 +188,7 @@ class AsyncMapOperator final : public Operator {
     }
     board_ = std::make_shared<detail::AsyncBoard<U>>(context());
     // What waited in the earlier run; a watermark that one of several had passed waits no more.
-    if (received_ > passed_) marks_.push_back({received_, waiting_.size()});
+    if (received_ > passed_) marks_.push_back({Control::watermark(received_), waiting_.size()});
     passed_ = std::min(passed_, received_);
     if (!waiting_.empty() || !marks_.empty()) context().call_at(context().now());
     return {};
@@ -221,10 +221,15 @@ class AsyncMapOperator final : public Operator {
   }
   Answer watermark(Timestamp time, Output& out) override {
     received_ = std::max(received_, time);
-    // Restored records have their calls, and so their numbers, before any that comes.
-    const std::uint64_t before = first_number_ + pending_.size() + waiting_.size();
-    if (marks_.empty() || marks_.back().before != before) marks_.push_back({received_, before});
-    marks_.back().time = received_;
+    add_mark(Control::watermark(received_));
+    return pump_and_pass(out);
+  }
+  Answer inactive(Output& out) override {
+    add_mark(Control::inactive());
+    return pump_and_pass(out);
+  }
+  Answer active(Output& out) override {
+    add_mark(Control::active());
     return pump_and_pass(out);
   }
   // Until nothing is under way any more.
@@ -248,9 +253,10 @@ class AsyncMapOperator final : public Operator {
     std::optional<U> value;
     bool gone = false;  // its result is out
   };
-  // A watermark that waits for the results of records with numbers before this.
+  // A watermark, or that the input is inactive or active, which waits for the results of records
+  // with numbers before this.
   struct Mark {
-    Timestamp time;
+    Control control;
     std::uint64_t before;
   };
 
@@ -276,17 +282,37 @@ class AsyncMapOperator final : public Operator {
     function_(record, AsyncResult<U>(std::make_shared<detail::AsyncTicket<U>>(board_, number)));
   }
 
+  void add_mark(const Control& control) {
+    // Restored records have their calls, and so their numbers, before any that comes.
+    const std::uint64_t before = first_number_ + pending_.size() + waiting_.size();
+    const bool replaces = !marks_.empty() && marks_.back().before == before &&
+                          marks_.back().control.kind == control.kind;
+    if (!replaces) marks_.push_back({{}, before});
+    marks_.back().control = control;
+  }
   Answer pump_and_pass(Output& out) {
     const Answer answer = pump(out);
     return answer == Answer::done ? pass_marks(out) : answer;
   }
-  // Behind the results that have just gone: the last watermark that waits for none any more.
+  // Behind the results that have just gone: the last of what waits for none any more.
   Answer pass_marks(Output& out) {
     const Timestamp before = passed_;
+    bool inactive = said_inactive_;
     for (; !marks_.empty() && marks_.front().before <= first_number_; marks_.pop_front()) {
-      passed_ = marks_.front().time;
+      const Control& next = marks_.front().control;
+      if (next.kind == Control::Kind::inactive && passed_ > before) {
+        context().wake();  // behind the watermark, with a call of its own
+        break;
+      }
+      inactive = next.kind == Control::Kind::inactive;
+      if (next.kind == Control::Kind::watermark) passed_ = next.time;
     }
-    if (passed_ > before) out.set_control(Control::watermark(passed_));
+    if (passed_ > before) {
+      out.set_control(Control::watermark(passed_));
+    } else if (inactive != said_inactive_) {
+      out.set_control(inactive ? Control::inactive() : Control::active());
+    }
+    said_inactive_ = inactive;
     return Answer::done;
   }
 
@@ -396,6 +422,7 @@ class AsyncMapOperator final : public Operator {
   std::deque<Mark> marks_;             // in order
   Timestamp received_ = no_timestamp;  // the last watermark
   Timestamp passed_ = no_timestamp;    // and the last that has gone on
+  bool said_inactive_ = false;
   bool restored_ = false;
   std::uint64_t restored_count_ = 0;  // in all pieces
   std::vector<detail::AsyncOutcome<U>> arrived_;

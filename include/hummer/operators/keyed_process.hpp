@@ -147,9 +147,9 @@ class KeyedProcessOperator final : public Operator {
   }
 
   Answer watermark(Timestamp time, Output& out) override {
-    watermark_ = time;
+    watermark_ = std::max(watermark_, time);  // after a restore the first ones may be behind it
     store_.set_now_ms(context().wall_time_ms());
-    const Answer answer = fire(TimerKind::event, time, out);
+    const Answer answer = fire(TimerKind::event, watermark_, out);
     if (answer == Answer::done) arm();
     return answer;
   }

@@ -9,7 +9,10 @@
 // complete when the watermark has reached its end.
 //
 // Late records (end + lateness of all their windows not above the watermark) are dropped and
-// counted; LateRecordsOperator has taken most of them out before. At the end of the stream
+// counted; LateRecordsOperator has taken most of them out before. Not so of sessions, where the
+// window that counts is the one that the record would be part of: only here it is known whether
+// one is still open that it touches, so late records go to port 1, if that is wanted. (Flink too
+// merges first.) At the end of the stream
 // event-time timers and, in windows of processing time, those of the clock come
 // due. A result's time is its window's last millisecond; of GlobalWindows, that of
 // the record that made it go out.
@@ -51,15 +54,19 @@ class KeyedWindowOperator final : public Operator {
 
  public:
   KeyedWindowOperator(KeyOf key_of, Windows windows, Trigger trigger, std::int64_t lateness_ms,
-                      Aggregate aggregate, Finish finish)
+                      Aggregate aggregate, Finish finish, bool late_output = false)
       : key_of_(std::move(key_of)),
         windows_(windows),
         trigger_(std::move(trigger)),
         lateness_ms_(lateness_ms),
         aggregate_(std::move(aggregate)),
-        finish_(std::move(finish)) {}
+        finish_(std::move(finish)),
+        late_output_(late_output) {}
 
-  void declare(Output& out) const override { out.add_port(type_of<Out>()); }
+  void declare(Output& out) const override {
+    out.add_port(type_of<Out>());
+    if (late_output_) out.add_port(type_of<In>());
+  }
   Status open() override {
     HUMMER_TRY(windows_.check());
     HUMMER_TRY(bind());
@@ -128,7 +135,7 @@ class KeyedWindowOperator final : public Operator {
     {
       RecordInHand in_hand(in);
       std::size_t i = in.position();
-      for (; i < records.size() && !out.full(); ++i) {
+      for (; i < records.size() && !out.any_full(); ++i) {
         in_hand.set(i);
         time_ = processing_time() ? context().wall_time_ms()
                 : timed           ? in.timestamps()[i]
@@ -149,7 +156,7 @@ class KeyedWindowOperator final : public Operator {
       std::optional<InHand> in_hand;
       bool late = false;
       windows_.each_window(time_, [&](const TimeWindow& own) {
-        if (!processing_time() && !global && time_after(own.end_ms, lateness_ms_) <= watermark_) {
+        if (is_over(own)) {
           late = true;
           return;
         }
@@ -161,9 +168,32 @@ class KeyedWindowOperator final : public Operator {
             [&](TriggerContext& place) { return trigger_.record(place, window.trigger); });
         queue(*in_hand, window);
       });
-      if (late && !in_hand) context().count_late(1);
+      if (late && !in_hand) drop_late(record, out);
     }
     store_.leave_key();
+  }
+  // REQUIRES: the record's key is in hand.
+  bool is_over(const TimeWindow& own) const {
+    if (processing_time() || global || time_after(own.end_ms, lateness_ms_) > watermark_) {
+      return false;
+    }
+    if constexpr (sessions) {
+      // What is kept is not over, so neither is what this becomes a part of.
+      if (const std::vector<Window>* const open = states_.find()) {
+        return std::none_of(open->begin(), open->end(),
+                            [&](const Window& window) { return overlap(window.window, own); });
+      }
+    }
+    return true;
+  }
+  static bool overlap(const TimeWindow& a, const TimeWindow& b) {
+    return a.start_ms < b.end_ms && b.start_ms < a.end_ms;
+  }
+  void drop_late(const In& record, Output& out) {
+    context().count_late(1);
+    if (!late_output_) return;
+    out.collector<In>(1).emit(record);
+    out.batch(1).timestamps().push_back(time_);
   }
   static Window& added(std::vector<Window>& windows, const TimeWindow& window) {
     windows.emplace_back().window = window;
@@ -177,8 +207,7 @@ class KeyedWindowOperator final : public Operator {
   }
   // The session that holds `own`: it may join several.
   Window& merged(std::vector<Window>& windows, const TimeWindow& own) {
-    if (windows.size() == 1 && windows[0].window.start_ms < own.end_ms &&
-        own.start_ms < windows[0].window.end_ms) {  // most of the time
+    if (windows.size() == 1 && overlap(windows[0].window, own)) {  // most of the time
       TimeWindow& only = windows[0].window;
       only = {std::min(only.start_ms, own.start_ms), std::max(only.end_ms, own.end_ms)};
       return windows[0];
@@ -189,7 +218,7 @@ class KeyedWindowOperator final : public Operator {
               [](const Window& a, const Window& b) { return a.window < b.window; });
     for (std::size_t i = 0; i < windows.size();) {
       Window& window = windows[i];
-      if (window.window.start_ms >= own.end_ms || own.start_ms >= window.window.end_ms) {
+      if (!overlap(window.window, own)) {
         ++i;
         continue;
       }
@@ -346,6 +375,7 @@ class KeyedWindowOperator final : public Operator {
   const std::int64_t lateness_ms_;
   const Aggregate aggregate_;
   Finish finish_;
+  const bool late_output_;
   States states_;
   KeyedStore<K> store_;
   bool bound_ = false;

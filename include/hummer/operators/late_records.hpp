@@ -1,5 +1,5 @@
 // LateRecordsOperator: takes the records out of a stream that are too late for any
-// window, ahead of the exchange by key.
+// window of a grid, ahead of the exchange by key.
 //
 // Lateness is decided here once, by the watermark of this subtask, so that both
 // window strategies leave out the same records. A record is late when its last
@@ -23,11 +23,11 @@ inline constexpr const char* no_event_time =
     "records have no event time, which windows need: call assign_timestamps before window, or "
     "give the source timestamps";
 
-template <StreamType T, typename Windows>
+template <StreamType T>
 class LateRecordsOperator final : public Operator {
  public:
-  LateRecordsOperator(Windows windows, std::int64_t lateness_ms, bool late_output)
-      : windows_(windows), lateness_ms_(lateness_ms), late_output_(late_output) {}
+  LateRecordsOperator(const WindowGrid& grid, std::int64_t lateness_ms, bool late_output)
+      : grid_(grid), lateness_ms_(lateness_ms), late_output_(late_output) {}
 
   void declare(Output& out) const override {
     out.add_port(type_of<T>());
@@ -55,7 +55,7 @@ class LateRecordsOperator final : public Operator {
       late_before_ = same ? restored_[static_cast<std::size_t>(context().subtask())]
                           : *std::min_element(restored_.begin(), restored_.end());
     }
-    return windows_.check();
+    return grid_.check();
   }
 
   Answer process(Batch& in, Output& out) override {
@@ -79,7 +79,7 @@ class LateRecordsOperator final : public Operator {
   }
 
   Answer watermark(Timestamp time, Output&) override {
-    late_before_ = std::max(late_before_, windows_.late_before(time, lateness_ms_));
+    late_before_ = std::max(late_before_, grid_.late_before(time, lateness_ms_));
     return Answer::done;
   }
 
@@ -116,7 +116,7 @@ class LateRecordsOperator final : public Operator {
     return record;
   }
 
-  Windows windows_;
+  WindowGrid grid_;
   std::int64_t lateness_ms_;
   bool late_output_;
   Timestamp late_before_ = no_timestamp;

@@ -4,7 +4,9 @@
 // The parts of a slice go out when the watermark has passed its end, before the
 // watermark does, so that the owners have them when their windows fire; all go out
 // before the tables would outgrow `limit_bytes`, at flush and at the end. It keeps
-// nothing beyond an epoch's end, so it has nothing to save.
+// nothing beyond an epoch's end, so it has nothing to save. Parts of slices that the watermark has
+// passed before (records within the allowed lateness) wait for no other one: they go out as soon as
+// nothing more is at hand.
 //
 // Where keys hardly repeat within a slice, folding first is only in the way: when
 // the parts that went out are more than half as many as the records, the next
@@ -34,7 +36,11 @@ class PartialWindowOperator final : public Operator {
         limit_bytes_(limit_bytes) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Part>()); }
-  Status open() override { return grid_.check(); }
+  Status open() override {
+    // Restored, it does not know how far the owners are: until the next watermark nothing waits.
+    watermark_ = context().restored() ? end_of_time : no_timestamp;
+    return grid_.check();
+  }
 
   Answer process(Batch& in, Output& out) override {
     if (emitting_) {
@@ -70,7 +76,11 @@ class PartialWindowOperator final : public Operator {
     return at_limit() ? emit(end_of_time, out) : Answer::done;
   }
 
-  Answer watermark(Timestamp time, Output& out) override { return emit(time, out); }
+  Answer watermark(Timestamp time, Output& out) override {
+    watermark_ = time;
+    return emit(time, out);
+  }
+  Answer idle(Output& out) override { return emit(watermark_, out); }
   Answer flush(Output& out) override { return emit(end_of_time, out); }
   Answer end(Output& out) override { return emit(end_of_time, out); }
 
@@ -146,6 +156,7 @@ class PartialWindowOperator final : public Operator {
   const std::size_t limit_bytes_;
   SliceRuns runs_;
   SliceTables<K, Accumulator> slices_;
+  Timestamp watermark_ = no_timestamp;
   bool emitting_ = false;
   Timestamp emit_until_ = no_timestamp;
   std::size_t cursor_ = 0;

@@ -27,6 +27,7 @@
 // Errors: what the function throws, with `in` at its record.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -115,7 +116,7 @@ class ProcessOperator final : public Operator {
     if constexpr (requires(User& user, Emit& emit) { user.watermark(time, emit); }) {
       answer = hook(out, [&](Emit& emit) { return user_.watermark(time, emit); });
     }
-    if (answer == Answer::done) watermark_ = time;
+    if (answer == Answer::done) watermark_ = std::max(watermark_, time);
     return answer;
   }
   Answer idle(Output& out) override {

@@ -25,7 +25,9 @@
 // State: watermark and, in steps, slices with their tables; restored by the keys it owns. The
 // watermarks of earlier subtasks may differ (an unaligned checkpoint does not wait for the
 // slowest): windows begin again at the lowest, and slices of a subtask that was ahead join when its
-// watermark is reached, so that no window of its keys goes out twice.
+// watermark is reached, so that no window of its keys goes out twice. In processing time they begin
+// again at the clock, which may be behind that of the machine that saved: nothing is late by it,
+// and what was restored waits until it has come so far.
 #pragma once
 
 #include <map>
@@ -196,6 +198,7 @@ class SliceWindowOperator final : public Operator {
     HUMMER_TRY(make_room_for_restored());
     watermark_ = end_of_time;
     for (const Restored& subtask : restored_) watermark_ = std::min(watermark_, subtask.watermark);
+    if (processing_time()) watermark_ = std::min(watermark_, context().wall_time_ms());
     for (Restored& subtask : restored_) {
       place(subtask.watermark, std::move(subtask.slices));
       for (auto& [time, slices] : subtask.ahead) place(time, std::move(slices));
@@ -234,7 +237,7 @@ class SliceWindowOperator final : public Operator {
   void place(Timestamp time, Slices slices) {
     slices.tables().settle(aggregate_);
     if (slices.empty()) return;
-    if (time > watermark_ && !processing_time()) {
+    if (time > watermark_) {
       ahead_[time].push_back(std::move(slices));
     } else {
       join(slices);
@@ -464,11 +467,13 @@ class SliceWindowOperator final : public Operator {
     }
   }
 
-  // Processing time: asks to be called when the next window ends.
+  // Processing time: asks to be called when the next window ends, or slices join.
   void arm() {
-    const auto slice = first_waiting();
-    if (slice == slices_.tables().all().end()) return;
-    call_at_wall_time(context(), time_after(first_window(slice->first), grid_.size_ms));
+    Timestamp next = ahead_.empty() ? end_of_time : ahead_.begin()->first;
+    if (const auto slice = first_waiting(); slice != slices_.tables().all().end()) {
+      next = std::min(next, time_after(first_window(slice->first), grid_.size_ms));
+    }
+    if (next != end_of_time) call_at_wall_time(context(), next);
   }
 
   Input input_;

@@ -12,10 +12,12 @@
 // window's last millisecond. Sessions are those of both sides together.
 //
 // A record with all its windows over goes to side output late_first<A> or
-// late_second<B>; one without a time fails the job. REQUIRES: A and B own their text.
+// late_second<B> (of sessions: one that touches none that is still open); one without a time fails
+// the job. REQUIRES: A and B own their text.
 // Cost: one list entry per record; a window's end costs its records, sorted.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -78,6 +80,7 @@ class WindowJoin {
     if (!end) {
       // In no window at all is not late.
       if (!detail::next_end(windows_, time, no_timestamp)) return;
+      if (joins_open_session(time)) return side.add({time, record});  // whose timer is set
       context_->count_late(1);
       return out.side(late, record);
     }
@@ -87,6 +90,20 @@ class WindowJoin {
     if (planned != nullptr) out.delete_event_timer(*planned);
     next_end_.set(*end);
     out.set_event_timer(*end);
+  }
+
+  // Records are kept as long as their session is open.
+  bool joins_open_session(Timestamp time) const {
+    if constexpr (on_grid<Windows>) {
+      return false;
+    } else {
+      const auto touches = [&](const auto& entry) {
+        return time < time_after(entry.time, windows_.gap_ms) &&
+               entry.time < time_after(time, windows_.gap_ms);
+      };
+      return std::ranges::any_of(first_.get(), touches) ||
+             std::ranges::any_of(second_.get(), touches);
+    }
   }
 
   // The next window that is complete at `end`, with its records; false: none (more).

@@ -94,6 +94,12 @@ class WindowStates final : public detail::StateOf<detail::WindowCell<Accumulator
     return "windows<" + Codec<Accumulator>::name() + "," + Codec<TriggerState>::name() + ">";
   }
 
+  // Of the key in hand; null: it has none.
+  const std::vector<Window>* find() const {
+    const Cell* const found = this->find_cell();
+    return found != nullptr ? &found->windows : nullptr;
+  }
+
   // REQUIRES: `entry` is that of the key in hand.
   class InHand {
    public:
