@@ -24,7 +24,7 @@
 // wherever it has come to, lets the operators come to where they can be saved, with their output
 // put aside, and saves what waits between them. A stage works off what was put aside before it
 // takes more from the one ahead of it; so it happens at most once per barrier and is bounded by
-// what the batches in hand expand to.
+// what the batches in hand expand to. An earlier barrier that it finds in the chain ends there.
 //
 // Lifecycle: add_stage*, set_emitters*, open, then (offer | produce | fire_timers,
 // run)*, close. Owned by the StreamTask. Thread: that of the task.

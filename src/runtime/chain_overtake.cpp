@@ -51,10 +51,14 @@ void ChainDriver::put_aside(std::size_t index, std::size_t first_port) {
 }
 
 // Brings a stage to where its operator can be saved: between two elements, or where it is blocked
-// within a batch, whose rest is in flight.
+// within a batch, whose rest is in flight. An earlier barrier ends here, since its checkpoint was
+// given up: behind this one it would cut, and commit, what this one has saved as in flight.
 Answer ChainDriver::settle(std::size_t index) {
   Stage& stage = *stages_[index];
   const std::size_t all_ports = stage.exits.empty() ? 0 : stage.exits.size() - 1;
+  const bool has_barrier = stage.input.control.kind == Control::Kind::barrier;
+  if (has_barrier && stage.processes()) stage.input.control = {};
+  if (stage.forwarded.kind == Control::Kind::barrier) stage.forwarded = {};
   if (stage.phase == Phase::hand_over) {
     const bool gone = !stage.exits.empty() && stage.exits[stage.port].loaded;
     if (!gone) {
@@ -75,6 +79,11 @@ Answer ChainDriver::settle(std::size_t index) {
         stage.phase = stage.resume;
       }
       if (answer == Answer::blocked) break;
+    } else if (stage.phase == Phase::control && has_barrier) {  // its flush may have begun
+      const Answer answer = flush_aside(index, stage.input.control.epoch);
+      if (answer != Answer::done) return answer;
+      stage.input.control = {};
+      stage.phase = Phase::empty;
     } else {
       if (const Answer answer = step_control(stage); answer != Answer::done) return answer;
       put_aside(index, all_ports);

@@ -3,7 +3,10 @@
 // once, whatever the schedule.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+
+#include <hummer/operators/two_phase_commit.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/channel_emitters.hpp"
@@ -57,16 +60,24 @@ class Twice final : public Operator {
   }
 };
 
+struct HoardOptions {
+  bool heeds_watermarks = true;
+  int rests = 0;  // further parts of its piece
+};
+
 // Keeps everything until a watermark, a barrier or the end, and lets it go one by one.
 class Hoard final : public Operator {
  public:
+  explicit Hoard(const HoardOptions& options) : options_(options) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
   Answer process(Batch& in, Output&) override {
     for (const Number number : in.values<Number>().subspan(in.position())) kept_.push_back(number);
     in.advance_to(in.size());
     return Answer::done;
   }
-  Answer watermark(Timestamp, Output& out) override { return flush(out); }
+  Answer watermark(Timestamp, Output& out) override {
+    return options_.heeds_watermarks ? flush(out) : Answer::done;
+  }
   Answer end(Output& out) override { return flush(out); }
   Answer flush(Output& out) override {
     auto collector = out.collector<Number>();
@@ -78,36 +89,75 @@ class Hoard final : public Operator {
   }
   Status snapshot(ByteWriter& out) override {
     out.put_value(static_cast<Number>(kept_.size()));
+    rests_left_ = options_.rests;
+    return {};
+  }
+  Answer snapshot_rest(ByteWriter& out) override {
+    if (rests_left_ == 0) return Answer::done;
+    out.put_value(static_cast<Number>(rests_left_));
+    return --rests_left_ == 0 ? Answer::done : Answer::more;
+  }
+
+ private:
+  const HoardOptions options_;
+  std::deque<Number> kept_;
+  int rests_left_ = 0;
+};
+
+// A transaction's handle is its numbers.
+class NumberStore final : public TwoPhaseStore {
+ public:
+  explicit NumberStore(std::vector<Number>& visible) : visible_(visible) {}
+  void write(Number number) { open_.push_back(number); }
+  Status abort_all_but(const std::vector<std::string>&) override { return {}; }
+  Result<std::string> prepare(std::uint64_t) override {
+    std::string handle(reinterpret_cast<const char*>(open_.data()), open_.size() * sizeof(Number));
+    open_.clear();
+    return handle;
+  }
+  Status commit(const std::string& handle) override {
+    ByteReader in(handle);
+    for (Number number = 0; in.get_value(number);) visible_.push_back(number);
     return {};
   }
 
  private:
-  std::deque<Number> kept_;
+  std::vector<Number>& visible_;
+  std::vector<Number> open_;
 };
 
-// Takes one number of every `patience` calls; its state is all that it has taken.
+// Takes one number of every `patience` calls, and makes visible what is committed; its state is all
+// that it has taken.
 class SlowSink final : public Operator {
  public:
-  SlowSink(const std::atomic<bool>& stuck, int patience) : stuck_(stuck), patience_(patience) {}
+  SlowSink(const std::atomic<bool>& stuck, int patience, std::vector<Number>& visible)
+      : stuck_(stuck), patience_(patience), store_(visible) {}
   void declare(Output&) const override {}
+  Status open() override { return transactions_.open(context()); }
   Answer process(Batch& in, Output&) override {
     while (!in.finished()) {
       if (stuck_.load() || ++calls_ % patience_ != 0) return Answer::blocked;
       taken_.push_back(in.values<Number>()[in.position()]);
+      store_.write(taken_.back());
       in.advance_to(in.position() + 1);
     }
     return Answer::done;
   }
+  Answer flush(Output&) override { return transactions_.flush(context()); }
+  Answer end(Output&) override { return transactions_.end(context()); }
   Status snapshot(ByteWriter& out) override {
     for (const Number number : taken_) out.put_value(number);
     return {};
   }
+  Status commit(std::uint64_t epoch) override { return transactions_.commit(epoch); }
 
  private:
   const std::atomic<bool>& stuck_;
   const int patience_;
   int calls_ = 0;
   std::vector<Number> taken_;
+  NumberStore store_;
+  TwoPhaseCommit transactions_{store_};
 };
 
 class ByRest final : public Partitioner {
@@ -133,16 +183,14 @@ class ByRest final : public Partitioner {
 
 // Sources, each with a channel to each consumer; a consumer is twice → hoard → slow sink.
 struct Mesh {
-  Mesh(std::uint64_t seed, Number count, int patience)
+  Mesh(std::uint64_t seed, Number count, int patience, const HoardOptions& hoard = {})
       : platform(make_simulated_platform({.seed = seed})) {
     for (int i = 0; i < sources + consumers; ++i) {
       executors.push_back(platform->make_executor({.name = "slot" + std::to_string(i)}));
       tasks.push_back(std::make_unique<StreamTask>(*platform, "task", "slot"));
       tasks.back()->enable_snapshots(
-          Guarantee::exactly_once, [this, i](StreamTask&, TaskSnapshot snapshot) {
-            EXPECT_EQ(reported[snapshot.epoch].count(i), 0u) << "reported twice";
-            reported[snapshot.epoch][i] = std::move(snapshot.pieces);
-          });
+          Guarantee::exactly_once,
+          [this, i](StreamTask&, TaskSnapshot snapshot) { take(i, std::move(snapshot)); });
     }
     StageOptions stage{.name = {}};
     stage.batch_records = 1 + static_cast<std::uint32_t>(seed % 5);
@@ -153,8 +201,8 @@ struct Mesh {
     for (int i = 0; i < consumers; ++i) {
       stage.subtask = i;
       add(consumer(i), "twice", std::make_unique<Twice>());
-      add(consumer(i), "hoard", std::make_unique<Hoard>());
-      add(consumer(i), "sink", std::make_unique<SlowSink>(stuck, patience + i));
+      add(consumer(i), "hoard", std::make_unique<Hoard>(hoard));
+      add(consumer(i), "sink", std::make_unique<SlowSink>(stuck, patience + i, visible));
     }
     for (int s = 0; s < sources; ++s) {
       StreamTask& task = *tasks[static_cast<std::size_t>(s)];
@@ -186,6 +234,23 @@ struct Mesh {
     for (int s = 0; s < sources; ++s) {
       tasks[static_cast<std::size_t>(s)]->trigger(epoch, !overtakes, overtakes);
     }
+  }
+  // Parts of a piece follow each other.
+  void take(int task, TaskSnapshot snapshot) {
+    EXPECT_TRUE(snapshot.epoch == 0 || snapshot.epoch >= newest[task]) << "an older one's";
+    newest[task] = snapshot.epoch;
+    EXPECT_EQ(reported[snapshot.epoch].count(task), 0u) << "reported twice";
+    std::vector<SnapshotPiece>& pieces = parts[snapshot.epoch][task];
+    for (SnapshotPiece& part : snapshot.pieces) {
+      if (pieces.empty() || !pieces.back().goes_on) {
+        pieces.push_back(std::move(part));
+      } else {
+        EXPECT_EQ(pieces.back().uid, part.uid);
+        pieces.back().bytes += part.bytes;
+        pieces.back().goes_on = part.goes_on;
+      }
+    }
+    if (snapshot.complete) reported[snapshot.epoch][task] = std::move(pieces);
   }
   bool run(const std::function<bool()>& predicate, Nanoseconds patience = seconds(100)) {
     return platform->run_until(predicate, platform->now() + patience) == RunEnd::satisfied;
@@ -258,12 +323,31 @@ struct Mesh {
     EXPECT_TRUE(halves.empty()) << "records from behind the barrier";
   }
 
+  // Of the sinks, in order.
+  std::vector<Number> taken(std::uint64_t epoch) {
+    std::vector<Number> numbers;
+    for (int i = 0; i < consumers; ++i) {
+      for (const SnapshotPiece& piece : *pieces(epoch, sources + i)) {
+        if (piece.uid != "sink" || piece.in_flight) continue;
+        ByteReader in(piece.bytes);
+        std::vector<StateDescription> states;
+        EXPECT_TRUE(decode_states(in, states));
+        for (Number number = 0; in.get_value(number);) numbers.push_back(number);
+      }
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+
   std::unique_ptr<SimulatedPlatform> platform;
   std::atomic<bool> stuck{false};
   std::vector<std::unique_ptr<Executor>> executors;
   std::vector<std::unique_ptr<StreamTask>> tasks;  // sources, then consumers
   std::vector<std::unique_ptr<RingChannel>> channels;
   std::map<std::uint64_t, std::map<int, std::vector<SnapshotPiece>>> reported;
+  std::map<std::uint64_t, std::map<int, std::vector<SnapshotPiece>>> parts;  // until complete
+  std::map<int, std::uint64_t> newest;  // by task: the epoch that it reported last
+  std::vector<Number> visible;
   std::size_t in_flight = 0;
 };
 
@@ -320,6 +404,51 @@ TEST_P(OvertakingSeeds, ABarrierThatWasGivenUpMakesWayForTheNext) {
   mesh.trigger(2);
   ASSERT_TRUE(mesh.run([&] { return mesh.complete(2); }));
   mesh.expect_each_once(2);
+  ASSERT_TRUE(mesh.run([&] { return mesh.all_ended(); }));
+  mesh.expect_each_once(0);
+}
+
+// A barrier that aligns, stuck in the chain behind what the hoard let go ahead of it, is overtaken.
+class OvertakenInAChain : public OvertakingSeeds {
+ protected:
+  void overtake(Mesh& mesh) {
+    mesh.stuck = true;
+    mesh.start();
+    mesh.pass(microseconds(31 * GetParam()));
+    mesh.trigger(1, false);
+    mesh.pass(milliseconds(10));
+    EXPECT_FALSE(mesh.complete(1));
+    mesh.trigger(2);
+    ASSERT_TRUE(
+        mesh.run([&] { return mesh.newest[sources] == 2 && mesh.newest[sources + 1] == 2; }));
+    mesh.stuck = false;
+    ASSERT_TRUE(mesh.run([&] { return mesh.complete(2); }, milliseconds(100)));
+    mesh.expect_each_once(2);
+    mesh.pass(milliseconds(10));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Many, OvertakenInAChain, testing::Range<std::uint64_t>(1, 31));
+
+TEST_P(OvertakenInAChain, ItsRecordsAreNotCommittedWithTheOneThatOvertook) {
+  Mesh mesh(GetParam(), 1000, 1, {.heeds_watermarks = false});
+  ASSERT_NO_FATAL_FAILURE(overtake(mesh));
+  for (int i = 0; i < consumers; ++i) mesh.consumer(i).commit(2);
+  ASSERT_TRUE(mesh.run(
+      [&] { return mesh.consumer(0).committed() == 2 && mesh.consumer(1).committed() == 2; }));
+  std::sort(mesh.visible.begin(), mesh.visible.end());
+  EXPECT_EQ(mesh.visible, mesh.taken(2)) << "the others are in flight in 2";
+  mesh.trigger(3, false);
+  ASSERT_TRUE(mesh.run([&] { return mesh.complete(3); }));
+  for (int i = 0; i < consumers; ++i) mesh.consumer(i).commit(3);
+  ASSERT_TRUE(mesh.run(
+      [&] { return mesh.consumer(0).committed() == 3 && mesh.consumer(1).committed() == 3; }));
+  std::sort(mesh.visible.begin(), mesh.visible.end());
+  EXPECT_EQ(mesh.visible, mesh.taken(3));
+}
+
+TEST_P(OvertakenInAChain, ItDoesNotKeepTheOneThatOvertookFromBeingWrittenInParts) {
+  Mesh mesh(GetParam(), 1000, 1, {.heeds_watermarks = false, .rests = 50});
+  ASSERT_NO_FATAL_FAILURE(overtake(mesh));
   ASSERT_TRUE(mesh.run([&] { return mesh.all_ended(); }));
   mesh.expect_each_once(0);
 }

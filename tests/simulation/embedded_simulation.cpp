@@ -166,6 +166,7 @@ void EmbeddedSimulation::start() {
   options.checkpoints.restore = "latest";
   // What one left behind, the other begins with.
   options.checkpoints.unaligned = way_.unaligned && random_.chance(0.8);
+  options.checkpoints.alignment_timeout_ms = draw_alignment_timeout_ms(options_.seed);
   options.checkpoints.retained = way_.retained;
   // One that dies behind its end, while it removes its checkpoints, would else begin anew.
   options.checkpoints.keep_at_end = true;

@@ -209,6 +209,7 @@ Status StatefulCluster::submit() {
   options.checkpoints.timeout_ms = random_.between(1500, 8000);
   options.checkpoints.tolerated_failures = 1000;
   options.checkpoints.unaligned = unaligned_;
+  options.checkpoints.alignment_timeout_ms = draw_alignment_timeout_ms(options_.seed);
   options.checkpoints.retained = static_cast<std::uint32_t>(1 + random_.below(2));
   options.restart = RestartStrategy::fixed_delay(10'000, 100);
   const std::vector<std::string> arguments = {"--workload=" + workload_.to_text(),

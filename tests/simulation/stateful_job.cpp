@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <sstream>
 #include <vector>
 
@@ -96,6 +97,48 @@ class SplitSource final : public SourceFunction<Event> {
   std::map<SplitId, std::uint64_t> positions_;  // of those that have not ended
 };
 
+template <typename T>
+void put(const T& record, const Timestamp* time, Output& out) {
+  Batch& target = out.batch();
+  const std::size_t used = target.size();
+  out.collector<T>()(record);
+  if (time == nullptr) return;
+  target.timestamps().resize(used, no_timestamp);
+  target.timestamps().push_back(*time);
+}
+
+// Keeps records until a barrier or the end.
+template <typename T>
+class Hoard final : public Operator {
+ public:
+  void declare(Output& out) const override { out.add_port(type_of<T>()); }
+  Answer process(Batch& in, Output&) override {
+    const auto records = in.values<T>();
+    for (std::size_t i = in.position(); i < records.size(); ++i) {
+      kept_.push_back({records[i], in.has_timestamps(),
+                       in.has_timestamps() ? in.timestamps()[i] : no_timestamp});
+    }
+    in.advance_to(records.size());
+    return Answer::done;
+  }
+  Answer flush(Output& out) override {
+    for (; !kept_.empty() && !out.full(); kept_.pop_front()) {
+      const Kept& first = kept_.front();
+      put(first.record, first.has_time ? &first.time : nullptr, out);
+    }
+    return kept_.empty() ? Answer::done : Answer::more;
+  }
+  Answer end(Output& out) override { return flush(out); }
+
+ private:
+  struct Kept {
+    T record;
+    bool has_time;
+    Timestamp time;
+  };
+  std::deque<Kept> kept_;
+};
+
 // Passes records on; while it is shut only one now and then, so that a barrier finds it anywhere in
 // a batch.
 template <typename T>
@@ -111,14 +154,9 @@ class Gate final : public Operator {
     if (shut && ++refused_ % one_passes_of != 0) return Answer::blocked;
     const auto records = in.values<T>();
     const std::size_t most = shut ? in.position() + 1 : records.size();
-    Batch& target = out.batch();
     std::size_t i = in.position();
     for (; i < most && !out.full(); ++i) {
-      const std::size_t used = target.size();
-      out.collector<T>()(records[i]);
-      if (!in.has_timestamps()) continue;
-      target.timestamps().resize(used, no_timestamp);
-      target.timestamps().push_back(in.timestamps()[i]);
+      put(records[i], in.has_timestamps() ? &in.timestamps()[i] : nullptr, out);
     }
     in.advance_to(i);
     if (i == records.size()) return Answer::done;
@@ -138,7 +176,12 @@ DataStream<T> through_gate(const DataStream<T>& stream, const std::string& name,
                            const Workload& workload, bool shuts) {
   Workload own = workload;
   if (!shuts) own.shut_ms = 0;
-  return stream.template transform<T>(
+  DataStream<T> ahead = stream;
+  if (shuts && workload.hoards != 0) {
+    const auto hoard = make_operator_factory([] { return std::make_unique<Hoard<T>>(); });
+    ahead = stream.template transform<T>("hoard ahead of " + name, hoard, false);
+  }
+  return ahead.template transform<T>(
       name, make_operator_factory([own] { return std::make_unique<Gate<T>>(own); }), false,
       encoded_values(own.to_text()));
 }
@@ -176,8 +219,8 @@ std::int64_t apart_ms(const Workload& workload) {
   return workload.step_ms * static_cast<std::int64_t>(workload.keys_per_split);
 }
 
-// Sessions and joins are for half of the workloads each, and drawn apart from what else is, so that
-// the others are what they were before there were any.
+// Sessions, joins and hoards are for half of the workloads each, and drawn apart from what else is,
+// so that the others are what they were before there were any.
 
 // Long enough that some records share a session, short enough that it ends.
 std::int64_t draw_gap_ms(const Workload& workload) {
@@ -199,10 +242,10 @@ bool is_odd(const Event& event) { return event.value % 2 == 1; }
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
                      keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
                      out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
-                     shut_every_ms, shuts_accounts, gap_ms, pair_ms);
+                     shut_every_ms, shuts_accounts, gap_ms, pair_ms, hoards);
 }
 
 Workload Workload::from_text(const std::string& text) {
@@ -215,7 +258,7 @@ Workload Workload::from_text(const std::string& text) {
       workload.out_of_order_ms >> comma >> workload.window_ms >> comma >> workload.slide_ms >>
       comma >> workload.timer_ms >> comma >> workload.late_merge >> comma >> workload.shut_ms >>
       comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts >> comma >>
-      workload.gap_ms >> comma >> workload.pair_ms;
+      workload.gap_ms >> comma >> workload.pair_ms >> comma >> workload.hoards;
   return workload;
 }
 
@@ -240,7 +283,14 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
   workload.shut_ms = random.chance(0.7) ? random.between(50, workload.shut_every_ms / 4) : 0;
   workload.gap_ms = draw_gap_ms(workload);
   workload.pair_ms = draw_pair_ms(workload);
+  workload.hoards = mix_bits(workload.seed ^ 0x40a2d5) % 2;
   return workload;
+}
+
+// Sooner than a gate opens, or not.
+std::int64_t draw_alignment_timeout_ms(std::uint64_t seed) {
+  const std::uint64_t drawn = mix_bits(seed ^ 0xa116ed);
+  return drawn % 2 == 0 ? 0 : std::int64_t{1} << drawn / 2 % 9;
 }
 
 void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workload,

@@ -7,7 +7,8 @@
 //                                                                                 (of some)
 //
 // A gate is shut for a while now and then (`shut_ms` of each `shut_every_ms`), so that records wait
-// ahead of it, in its chain and in channels, when a barrier comes.
+// ahead of it, in its chain and in channels, when a barrier comes. In some, what comes to a gate is
+// held back until the barrier, which then waits in the middle of the chain behind all that.
 //
 // The source has splits, as a log has partitions: a key belongs to one split, so the records of
 // a key have an order, also after a restore at another parallelism. Records carry event time and
@@ -51,6 +52,7 @@ struct Workload {
   std::uint64_t shuts_accounts = 1;  // 0: all gates but that of the accounts
   std::int64_t gap_ms = 0;           // of sessions; 0: there are none
   std::int64_t pair_ms = 0;          // how far the records of a pair are apart; 0: no join
+  std::uint64_t hoards = 0;          // 1: ahead of gates that shut
 
   std::uint64_t records() const { return splits * records_per_split; }
   // As one argument of a job.
@@ -60,6 +62,9 @@ struct Workload {
 
 // About `lasts_s` seconds, at least 10'000 records.
 Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t lasts_s);
+
+// Of an unaligned run; 0 for half of them. Drawn from the seed alone.
+std::int64_t draw_alignment_timeout_ms(std::uint64_t seed);
 
 void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workload,
                         const std::string& output);

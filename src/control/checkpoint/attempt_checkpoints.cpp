@@ -96,14 +96,6 @@ CheckpointOrder AttemptCheckpoints::order(CheckpointOrder::Kind kind, std::uint6
 std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::int64_t wall_ms) {
   std::vector<CheckpointOrder> orders;
   if (stopped_with_) return orders;
-  if (const auto given_up = coordinator_.take_given_up(now)) {
-    const Begun gone = std::exchange(current_, {});
-    orders.push_back(order(CheckpointOrder::Kind::drop, *given_up, gone.path));
-    if (gone.stops) begun_.stops = false;  // its sources go on
-    if (gone.savepoint) {
-      end_savepoint(coordinator_.last_failure().with_context("savepoint '" + gone.path + "'"), {});
-    }
-  }
   if (const auto done = coordinator_.take_completed()) {
     CheckpointOrder complete =
         order(CheckpointOrder::Kind::complete, done->checkpoint, current_.path);
@@ -115,8 +107,16 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
     Status status = complete.metadata.add_earlier_files(before_ ? &*before_ : nullptr);
     if (status.ok()) {
       orders.push_back(std::move(complete));
-    } else {
+    } else {  // given up, as the next lines see
       coordinator_.stored(done->checkpoint, now, std::move(status));
+    }
+  }
+  if (const auto given_up = coordinator_.take_given_up(now)) {
+    const Begun gone = std::exchange(current_, {});
+    orders.push_back(order(CheckpointOrder::Kind::drop, *given_up, gone.path));
+    if (gone.stops) begun_.stops = false;  // its sources go on
+    if (gone.savepoint) {
+      end_savepoint(coordinator_.last_failure().with_context("savepoint '" + gone.path + "'"), {});
     }
   }
   if (held_) return orders;

@@ -318,8 +318,9 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
 
 void Attempt::follow(const wire::CheckpointState& checkpoints) {
   const std::lock_guard lock(mutex_);
-  if (checkpoints.begun() > checkpoints_.begun()) snapshots_.clear();
   checkpoints_ = checkpoints;
+  std::erase_if(snapshots_,
+                [&](const auto& each) { return each.second.checkpoint() < checkpoints.begun(); });
   tell_tasks();
 }
 
@@ -344,10 +345,13 @@ void Attempt::snapshot_news(SnapshotNews news) {
   {
     const std::lock_guard lock(mutex_);
     const auto task = static_cast<std::uint32_t>(news.task);
+    const auto known = snapshots_.find(task);
+    const std::uint64_t newest = known == snapshots_.end() ? 0 : known->second.checkpoint();
     if (news.checkpoint == 0) {
       ended_tasks_.insert(task);
-    } else if (news.checkpoint == checkpoints_.begun()) {
+    } else if (news.checkpoint >= std::max(checkpoints_.begun(), newest)) {
       wire::SnapshotReport& report = snapshots_[task];
+      if (newest != news.checkpoint) report.Clear();
       report.set_checkpoint(news.checkpoint);
       report.set_task(task);
       report.set_passed(news.passed);

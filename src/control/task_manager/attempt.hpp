@@ -162,7 +162,9 @@ class Attempt {
   wire::CheckpointState checkpoints_;  // the newest
   std::uint64_t told_begun_ = 0;       // the tasks
   std::uint64_t told_commit_ = 0;
-  std::map<std::uint32_t, wire::SnapshotReport> snapshots_;  // of the checkpoint under way
+  // Of the checkpoint under way, or of the next: a barrier from another TaskManager may come before
+  // the JobManager's word of it.
+  std::map<std::uint32_t, wire::SnapshotReport> snapshots_;
   std::set<std::uint32_t> ended_tasks_;
   std::unique_ptr<SnapshotWriter> writer_;  // null: the job takes no checkpoints
   std::unique_ptr<Deployment> deployment_;

@@ -48,6 +48,7 @@ class ScriptedJobManager {
     wire::Wish wish = wire::WISH_RUN;
     wire::Deployment deployment;
     std::uint64_t log_lines_seen = 0;
+    wire::CheckpointState checkpoints = {};
   };
   // What a TaskManager has said.
   struct Worker {
@@ -82,6 +83,13 @@ class ScriptedJobManager {
   void wish(const std::string& worker, const AttemptId& id, wire::Wish wish) {
     const std::lock_guard lock(mutex_);
     wanted_.at(worker).at(id).wish = wish;
+  }
+  void begin_checkpoint(const std::string& worker, const AttemptId& id, std::uint64_t number,
+                        const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    wire::CheckpointState& checkpoints = wanted_.at(worker).at(id).checkpoints;
+    checkpoints.set_begun(number);
+    checkpoints.set_path(path);
   }
   void omit(const std::string& worker, const AttemptId& id) {
     const std::lock_guard lock(mutex_);
@@ -236,6 +244,7 @@ class ScriptedJobManager {
       assignment.set_attempt(attempt.attempt);
       assignment.set_wish(want.wish);
       assignment.set_log_lines_seen(worker.log[attempt].size());
+      *assignment.mutable_checkpoints() = want.checkpoints;
       for (const wire::AttemptKey& key : worker.state.wanted()) {
         if (key.job() == attempt.job && key.attempt() == attempt.attempt) {
           *assignment.mutable_deployment() = want.deployment;

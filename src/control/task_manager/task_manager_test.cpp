@@ -14,6 +14,7 @@ constexpr std::uint64_t failing_hash = 3;
 constexpr std::uint64_t throwing_hash = 4;
 constexpr std::uint64_t fetched_hash = 5;
 constexpr std::uint64_t aligned_hash = 6;
+constexpr std::uint64_t one_source_hash = 7;
 constexpr AttemptId first{7, 1};
 
 // Built in, but for one that has to be fetched first.
@@ -25,6 +26,7 @@ class TestLibraries final : public JobLibraries {
     built_in_.add(failing_hash, &failing_job);
     built_in_.add(throwing_hash, &throwing_job);
     built_in_.add(aligned_hash, &aligned_job);
+    built_in_.add(one_source_hash, &one_source_job);
   }
   JobFunction find(std::uint64_t hash) override { return built_in_.find(hash); }
   Result<JobFunction> load(std::uint64_t hash, std::string_view bytes) override {
@@ -306,6 +308,38 @@ TEST_P(TaskManagerTest, StopEndsAJobInGoodOrderAndCancelEndsItAtOnce) {
     cancelled += report.state() == wire::ATTEMPT_CANCELLED ? 1 : 0;
   }
   EXPECT_GE(cancelled, 1);
+}
+
+// A disk that writes slowly must make no checkpoint count as one that is not aligned in time.
+TEST_P(TaskManagerTest, ABarrierThatComesBeforeTheJobManagersWordIsSaidToHavePassed) {
+  start_two();
+  auto deployments =
+      make_deployments(&one_source_job, one_source_hash, {registration("a"), registration("b")}, 4);
+  for (wire::Deployment& each : deployments) {
+    CheckpointOptions options;
+    options.directory = "/checkpoints";
+    options.unaligned = true;
+    options.alignment_timeout_ms = 1000;
+    options.step_bytes = 1;
+    to_message(options, *each.mutable_options()->mutable_checkpointing());
+  }
+  jobs().want("a", first, {wire::WISH_RUN, deployments[0]});
+  jobs().want("b", first, {wire::WISH_RUN, deployments[1]});
+  ASSERT_TRUE(until_state(first, wire::ATTEMPT_RUNNING));
+  let_pass(milliseconds(300));
+  ASSERT_TRUE(nodes_[1]->files().create_directories("/checkpoints/1").ok());
+  simulation_.options().disk_operation_minimum_ns = milliseconds(20);
+  simulation_.options().disk_operation_maximum_ns = milliseconds(20);
+  jobs().begin_checkpoint("a", first, 1, "/checkpoints/1");
+  let_pass(milliseconds(300));
+  jobs().begin_checkpoint("b", first, 1, "/checkpoints/1");
+  EXPECT_TRUE(until(
+      [&] {
+        const wire::AttemptReport report = jobs().report("b", first);
+        return !report.snapshots().empty() && report.snapshots(0).checkpoint() == 1 &&
+               report.snapshots(0).passed();
+      },
+      seconds(2)));
 }
 
 TEST_P(TaskManagerTest, WhatIsNotNamedAnyMoreIsCancelledAndForgotten) {

@@ -83,6 +83,16 @@ inline JobResult endless_job(StreamExecutionEnvironment& env) {
   return env.execute("endless");
 }
 
+// Does neither; all comes from one subtask, so that only one TaskManager has a source.
+inline JobResult one_source_job(StreamExecutionEnvironment& env) {
+  env.generate([](std::uint64_t i) { return i; }, {.records_per_second = 1000})
+      .parallelism(1)
+      .key_by([](std::uint64_t i) { return i % 100; })
+      .count()
+      .for_each([](const auto&) {});
+  return env.execute("one source");
+}
+
 inline JobResult failing_job(StreamExecutionEnvironment& env) {
   env.generate([](std::uint64_t i) { return i; }, {.count = 1000})
       .map([](std::uint64_t i) {
