@@ -103,19 +103,19 @@ using KeyFunctions = testing::Types<ByNumber, ByName, ByBoth>;
 TYPED_TEST_SUITE(AccumulatorDefaults, KeyFunctions);
 
 TYPED_TEST(AccumulatorDefaults, Aggregates) {
-  using K = typename TypeParam::Key;
-  using Partial = KeyValue<K, Range>;
-  using Total = KeyValue<K, std::int64_t>;
+  using Key = typename TypeParam::Key;
+  using Partial = KeyValue<Key, Range>;
+  using Total = KeyValue<Key, std::int64_t>;
   OperatorHarness<Reading> partial(make_operator_factory([] {
-    using Operator = PartialAggregateOperator<Reading, K, TypeParam, RangeAggregate>;
+    using Operator = PartialAggregateOperator<Reading, Key, TypeParam, RangeAggregate>;
     return std::make_unique<Operator>(TypeParam(), RangeAggregate(), PartialAggregateOptions{});
   }));
   partial.options().state_only_by_flush = true;
   OperatorHarness<Partial> merge(make_operator_factory([] {
-    return std::make_unique<MergeAggregateOperator<K, RangeAggregate>>(RangeAggregate(), false);
+    return std::make_unique<MergeAggregateOperator<Key, RangeAggregate>>(RangeAggregate(), false);
   }));
   OperatorHarness<Reading> running(make_operator_factory([] {
-    using Operator = RunningAggregateOperator<Reading, K, TypeParam, RangeAggregate>;
+    using Operator = RunningAggregateOperator<Reading, Key, TypeParam, RangeAggregate>;
     return std::make_unique<Operator>(TypeParam(), RangeAggregate());
   }));
   std::vector<Partial> parts;
@@ -131,7 +131,7 @@ TYPED_TEST(AccumulatorDefaults, Aggregates) {
   }
   partial.output<Partial>()
       .normalise([](const std::vector<Partial>& seen) {
-        std::map<K, Range> all;
+        std::map<Key, Range> all;
         for (const Partial& one : seen) RangeAggregate().merge(all[one.key], false, one.value);
         std::vector<Partial> result;
         for (const auto& [key, range] : all) result.push_back({key, range});
@@ -141,7 +141,7 @@ TYPED_TEST(AccumulatorDefaults, Aggregates) {
   merge.template output<Total>().unordered().records(totals);
   running.output<Total>()
       .normalise([](const std::vector<Total>& seen) {
-        std::map<K, std::int64_t> last;
+        std::map<Key, std::int64_t> last;
         for (const Total& one : seen) last[one.key] = one.value;
         std::vector<Total> result;
         for (const auto& [key, value] : last) result.push_back({key, value});
@@ -155,8 +155,9 @@ TYPED_TEST(AccumulatorDefaults, Aggregates) {
 
 TYPED_TEST(AccumulatorDefaults, WindowsOnAGrid) {
   using Own = AccumulatorDefaults<TypeParam>;
-  using K = typename TypeParam::Key;
-  using Operator = SliceWindowOperator<typename Own::Input, K, RangeAggregate, typename Own::Value>;
+  using Key = typename TypeParam::Key;
+  using Operator =
+      SliceWindowOperator<typename Own::Input, Key, RangeAggregate, typename Own::Value>;
   for (const WindowGrid grid :
        {WindowGrid(TumblingWindows::of(10)), WindowGrid(SlidingWindows::of(10, 5))}) {
     this->expect_ranges(
@@ -169,10 +170,10 @@ TYPED_TEST(AccumulatorDefaults, WindowsOnAGrid) {
 }
 
 TYPED_TEST(AccumulatorDefaults, PartialWindows) {
-  using K = typename TypeParam::Key;
-  using Part = SlicePartial<K, Range>;
+  using Key = typename TypeParam::Key;
+  using Part = SlicePartial<Key, Range>;
   OperatorHarness<Reading> harness(make_operator_factory([] {
-    using Operator = PartialWindowOperator<Reading, K, TypeParam, RangeAggregate>;
+    using Operator = PartialWindowOperator<Reading, Key, TypeParam, RangeAggregate>;
     return std::make_unique<Operator>(TypeParam(), TumblingWindows::of(10), RangeAggregate(),
                                       1 << 20);
   }));
@@ -182,7 +183,7 @@ TYPED_TEST(AccumulatorDefaults, PartialWindows) {
   for (const auto& [key, range] : this->ranges()) expected.push_back({key, 0, range});
   harness.output<Part>()
       .normalise([](const std::vector<Part>& seen) {
-        std::map<K, Range> all;
+        std::map<Key, Range> all;
         for (const Part& one : seen) RangeAggregate().merge(all[one.key], false, one.value);
         std::vector<Part> result;
         for (const auto& [key, range] : all) result.push_back({key, 0, range});
@@ -194,29 +195,29 @@ TYPED_TEST(AccumulatorDefaults, PartialWindows) {
 
 TYPED_TEST(AccumulatorDefaults, SessionsTriggersAndCounts) {
   using Own = AccumulatorDefaults<TypeParam>;
-  using K = typename TypeParam::Key;
-  using Value = typename Own::Value;
+  using Key = typename TypeParam::Key;
+  using Finish = typename Own::Value;
   this->expect_ranges(
       [] {
-        using Operator = KeyedWindowOperator<Reading, K, TypeParam, SessionWindows,
-                                             EventTimeTrigger, RangeAggregate, Value>;
+        using Operator = KeyedWindowOperator<Reading, Key, TypeParam, SessionWindows,
+                                             EventTimeTrigger, RangeAggregate, Finish>;
         return std::make_unique<Operator>(TypeParam(), SessionWindows::with_gap(10),
-                                          EventTimeTrigger(), 0, RangeAggregate(), Value{});
+                                          EventTimeTrigger(), 0, RangeAggregate(), Finish{});
       },
       {1, 11});
   this->expect_ranges(
       [] {
-        using Operator = KeyedWindowOperator<Reading, K, TypeParam, TumblingWindows, CountTrigger,
-                                             RangeAggregate, Value>;
+        using Operator = KeyedWindowOperator<Reading, Key, TypeParam, TumblingWindows, CountTrigger,
+                                             RangeAggregate, Finish>;
         return std::make_unique<Operator>(TypeParam(), TumblingWindows::of(10), CountTrigger::of(2),
-                                          0, RangeAggregate(), Value{});
+                                          0, RangeAggregate(), Finish{});
       },
       {0, 10});
   this->expect_ranges(
       [] {
-        using Operator = CountWindowOperator<Reading, K, TypeParam, RangeAggregate, Value>;
+        using Operator = CountWindowOperator<Reading, Key, TypeParam, RangeAggregate, Finish>;
         return std::make_unique<Operator>(TypeParam(), CountWindows::of(2), RangeAggregate(),
-                                          Value{});
+                                          Finish{});
       },
       all_time);
 }

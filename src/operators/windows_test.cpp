@@ -10,7 +10,7 @@
 namespace hummer {
 namespace {
 
-using Wide = __int128;
+__extension__ using Wide = __int128;
 
 Timestamp clamped(Wide time) {
   if (time > end_of_time) return end_of_time;
@@ -54,7 +54,9 @@ TEST(WindowGrid, EachWindowAtEveryTime) {
       ASSERT_EQ(seen, expected) << what;
       ASSERT_EQ(grid.slice_of(time), clamped(floor_of(grid, time, grid.slice_ms()))) << what;
       // No window's end is behind the end of time.
-      if (time != end_of_time) ASSERT_EQ(grid.last_end(time) > time, !expected.empty()) << what;
+      if (time != end_of_time) {
+        ASSERT_EQ(grid.last_end(time) > time, !expected.empty()) << what;
+      }
       if (expected.empty()) continue;
       ASSERT_EQ(grid.first_start(time), expected.front().start_ms) << what;
       ASSERT_EQ(grid.last_start(time), expected.back().start_ms) << what;
