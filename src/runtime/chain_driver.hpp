@@ -91,6 +91,9 @@ class ChainDriver {
   // operator reads nothing is refused, unless `allow_dropped`.
   Status restore(std::size_t stage, std::span<const SnapshotPiece* const> pieces,
                  bool allow_dropped = false);
+  // Before open, for one that restore() gave no piece: all earlier subtasks of its operator had
+  // ended, so it has nothing to end.
+  void set_ended(std::size_t stage) { stages_[stage]->has_ended = true; }
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
   // See Operator.
   bool takes_all_pieces(std::size_t stage) const { return stages_[stage]->op->takes_all_pieces(); }

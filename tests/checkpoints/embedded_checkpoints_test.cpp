@@ -208,6 +208,41 @@ TEST(EmbeddedRestarts, GiveUpAsTheStrategySays) {
   EXPECT_EQ(failures.left.load(), 996);
 }
 
+// Says at the end how many records it has had.
+struct Summary {
+  Index records = 0;
+  void process(Index, ProcessOutput<Index>&) { ++records; }
+  void end(ProcessOutput<Index>& out) { out.emit(records); }
+  void snapshot(ByteWriter& out) const { out.put_value(records); }
+  Status restore(ByteReader& in) {
+    if (in.get_value(records)) return {};
+    return {ErrorCode::corrupt_record, "no number"};
+  }
+};
+
+TEST(EmbeddedRestarts, WhatHasEndedDoesNotEndAgainAtAHigherParallelism) {
+  auto node = make_simulated_platform({.seed = 3});
+  EnvironmentOptions options;
+  options.platform = node.get();
+  options.checkpoints.directory = "/checkpoints";
+  options.checkpoints.interval_ms = 20;
+  options.checkpoints.keep_at_end = true;
+  const auto summaries = [&](int parallelism, const std::string& restore) {
+    options.parallelism = parallelism;
+    options.checkpoints.restore = restore;
+    StreamExecutionEnvironment env(options);
+    env.generate([](Index i) { return i; }, {.count = Index{1000}})
+        .process<Index>(Summary())
+        .write_file("/out");
+    const JobResult result = env.execute("summaries");
+    EXPECT_TRUE(result.ok()) << result.status.to_string();
+    return visible_lines(node->files(), "/out");
+  };
+  const std::vector<std::string> once = summaries(2, "");
+  EXPECT_EQ(once, (std::vector<std::string>{"500", "500"}));
+  EXPECT_EQ(summaries(3, "latest"), once);
+}
+
 TEST(EmbeddedRestarts, StateThatTheJobNoLongerHasIsRefused) {
   auto node = make_simulated_platform({.seed = 3});
   EnvironmentOptions options;

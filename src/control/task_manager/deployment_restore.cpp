@@ -33,6 +33,10 @@ Status Deployment::restore_tasks() {
         if (all || dealt_here) own.push_back(&found->second[i]);
       }
       HUMMER_TRY(task->chain().restore(stage, own, options_.allow_dropped_state));
+      if (own.empty() && std::all_of(found->second.begin(), found->second.end(),
+                                     [](const SnapshotPiece& piece) { return piece.ended; })) {
+        task->chain().set_ended(stage);
+      }
     }
     HUMMER_TRY(restore_in_flight(execution, *task));
   }
