@@ -236,6 +236,7 @@ class RunningAggregateOperator final : public Operator {
       }
       state_.table().update(
           run.count, key_at, [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+            in_hand.set(run.first + i);
             K key = keys_.taken(i, records[run.first + i]);
             aggregate_.add(accumulator, is_new, records[run.first + i]);
             if constexpr (!keys_in_buffers) key = key_for_output(key, collector);
