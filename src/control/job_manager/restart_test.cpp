@@ -288,12 +288,19 @@ TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
 
 class RestartsWithAJournal : public Restarts {
  protected:
-  RestartsWithAJournal() : Restarts(JobManagerOptions{.state_directory = "/state"}) {}
+  RestartsWithAJournal() : Restarts(with_state_directory()) {}
   void write_down() {
     for (const JournalEntry& entry : cluster.take_entries_due()) {
       cluster.recorded(entry.record.job, entry.change, {}, at);
     }
     cluster.advance(at);
+  }
+
+ private:
+  static JobManagerOptions with_state_directory() {
+    JobManagerOptions options;
+    options.state_directory = "/state";
+    return options;
   }
 };
 
