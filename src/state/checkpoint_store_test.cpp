@@ -164,7 +164,7 @@ TEST(CheckpointStore, PassesOverWhatIsDamagedAndSaysWhy) {
   ASSERT_EQ(skipped.size(), 5u);
   EXPECT_EQ(skipped[0].why.code(), ErrorCode::corrupt_file);
   EXPECT_EQ(skipped[1].why.code(), ErrorCode::corrupt_file);
-  EXPECT_EQ(skipped[2].why.code(), ErrorCode::not_found);
+  EXPECT_EQ(skipped[2].why.code(), ErrorCode::corrupt_file);
   EXPECT_EQ(skipped[3].why.code(), ErrorCode::corrupt_file);
   for (const SkippedCheckpoint& each : skipped) {
     EXPECT_NE(each.why.message().find(store.path_of(each.id)), std::string::npos);

@@ -128,18 +128,6 @@ TEST_P(DamagedOnACluster, AlsoByAJobThatBeginsWithTheLatest) {
   EXPECT_TRUE(cluster_.logged("is passed over"));
 }
 
-TEST_P(DamagedOnACluster, ASavepointThatIsTheNewest) {
-  const std::uint64_t job = submit();
-  ASSERT_TRUE(until_completed(job, 4));
-  const std::string path = cluster_.savepoint(job, "/savepoints", false);
-  ASSERT_FALSE(path.empty()) << cluster_.last_failure.to_string();
-  ASSERT_EQ(cluster_.status(job).last_checkpoint_path(), path);
-  damage_newest(job);
-  restart_workers();
-  expect_right_end(job);
-  EXPECT_TRUE(cluster_.logged("'" + path + "' is passed over"));
-}
-
 TEST_P(DamagedOnACluster, ThatWasNamedIsTheEnd) {
   const std::uint64_t first = submit();
   ASSERT_TRUE(until_completed(first, 2));
@@ -159,7 +147,8 @@ TEST_P(DamagedOnACluster, WithNoneBeforeItIsTheEnd) {
   const std::string directory = newest.substr(0, newest.rfind('/'));
   for (SimulatedCluster::Worker& worker : cluster_.workers) cluster_.kill(worker);
   cluster_.let_pass(milliseconds(1));
-  for (const std::uint64_t id : *CheckpointStore(files(), directory).ids()) {
+  const std::vector<std::uint64_t> ids = *CheckpointStore(files(), directory).ids();
+  for (const std::uint64_t id : ids) {
     const std::string path = CheckpointStore::path_in(directory, id);
     if (CheckpointStore::is_checkpoint(files(), path)) damage(path);
   }

@@ -431,7 +431,9 @@ struct EmitsByTheClock {
     last.set(number);
     out.set_processing_timer(out.processing_time() + 200);
   }
-  void on_processing_timer(Timestamp, KeyedOutput<std::uint64_t>& out) { out.emit(last.get_or(0)); }
+  void on_processing_timer(Timestamp, KeyedOutput<std::uint64_t>& out) {
+    out.emit(last.get_or(0), 0);
+  }
   ValueState<std::uint64_t> last{"last"};
 };
 

@@ -172,8 +172,8 @@ struct Job : JobProgress, Failures {
   Nanoseconds newest_duration = 0;
   std::uint64_t newest_written_bytes = 0;
   bool commits_done = false;  // after the savepoint that stops it
-  // The newest is a savepoint, which only the journal can tell the next JobManager of: until that
-  // has it, sinks commit up to the one before.
+  // The newest is the savepoint that stops it, which only the journal can tell the next JobManager
+  // of: until that has it, sinks commit up to the one before.
   bool newest_is_savepoint = false;
   std::uint64_t committed_before_savepoint = 0;
   std::vector<SavepointWish> savepoint_wishes;  // for when it runs
