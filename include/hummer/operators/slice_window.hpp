@@ -22,10 +22,11 @@
 // by a timer. At the end of the stream all go out.
 //
 // Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
-// State: watermark and, in steps, slices with their tables; restored by the keys it owns. The
-// watermarks of earlier subtasks may differ (an unaligned checkpoint does not wait for the
-// slowest): windows begin again at the lowest, and slices of a subtask that was ahead join when its
-// watermark is reached, so that no window of its keys goes out twice.
+// State: watermark and, in steps, slices with their tables; restored by the keys it owns. At the
+// same parallelism it goes on with its own watermark. At another one those of the earlier subtasks
+// may differ (an unaligned checkpoint does not wait for the slowest): windows begin again at the
+// lowest, and slices of a subtask that was ahead join when its watermark is reached, so that no
+// window of its keys goes out twice.
 #pragma once
 
 #include <map>
@@ -39,6 +40,7 @@
 #include <hummer/operators/view_check.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
+#include <hummer/state/restored_watermark.hpp>
 #include <hummer/state/sliding_merge.hpp>
 #include <hummer/state/table_state.hpp>
 
@@ -194,8 +196,9 @@ class SliceWindowOperator final : public Operator {
   Status take_restored() {
     if (restored_.empty()) return {};
     HUMMER_TRY(make_room_for_restored());
-    watermark_ = end_of_time;
-    for (const Restored& subtask : restored_) watermark_ = std::min(watermark_, subtask.watermark);
+    RestoredWatermark of_subtasks;
+    for (const Restored& subtask : restored_) of_subtasks.add(subtask.watermark);
+    watermark_ = of_subtasks.of(context());
     for (Restored& subtask : restored_) {
       place(subtask.watermark, std::move(subtask.slices));
       for (auto& [time, slices] : subtask.ahead) place(time, std::move(slices));
