@@ -430,5 +430,57 @@ TEST_P(FarApart, CallsUnderWayAtAFailureMakeNothingLate) {
   }
 }
 
+// On-time records, and those behind the watermark, as the function itself sees them.
+constexpr SideOutput<std::uint64_t> behind_watermark{"late"};
+struct SplitLate {
+  SideOutputPorts side_outputs() const { return hummer::side_outputs(behind_watermark); }
+  void process(const std::uint64_t& index, ProcessOutput<std::uint64_t>& out) {
+    if (out.time() < out.watermark()) {
+      out.side(behind_watermark, index);
+    } else {
+      out.emit(index);
+    }
+  }
+};
+
+JobResult run_split_late(EnvironmentOptions options, PlannedFailures& failures) {
+  StreamExecutionEnvironment env(std::move(options));
+  const auto seen =
+      env.generate([](std::uint64_t index) { return index; },
+                   {.count = called_records, .records_per_second = 5'000, .splits = called_splits})
+          .map([&failures](const std::uint64_t& index) {
+            failures.maybe_throw();
+            return index;
+          })
+          .assign_timestamps([](const std::uint64_t& index) { return called_time(index); },
+                             WatermarkStrategy::ascending())
+          .process<std::uint64_t>(SplitLate{});
+  seen.side_output(behind_watermark).write_file("/late");
+  seen.write_file("/out");
+  return env.execute("late by the function");
+}
+
+TEST_P(FarApart, AFunctionSeesNoRecordBehindTheWatermarkForARestart) {
+  std::vector<std::string> expected;
+  for (std::uint64_t i = 0; i < called_records; ++i) expected.push_back(std::to_string(i));
+  std::sort(expected.begin(), expected.end());
+  for (const auto& [before, after] : {std::pair{2, 2}, {2, 3}, {3, 2}, {3, 1}}) {
+    SCOPED_TRACE(std::to_string(before) + " to " + std::to_string(after));
+    const auto node = make_simulated_platform({.seed = 100 + GetParam()});
+    PlannedFailures failures;
+    failures.left = 1;
+    failures.every = 900 + 40 * GetParam();
+    EnvironmentOptions first = settings(*node, before);
+    first.restart = RestartStrategy::no_restart();
+    ASSERT_EQ(run_split_late(first, failures).status.code(), ErrorCode::user_function_failed);
+    EnvironmentOptions second = settings(*node, after);
+    second.checkpoints.restore = "latest";
+    const JobResult result = run_split_late(second, failures);
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_EQ(visible_lines(node->files(), "/late"), std::vector<std::string>());
+    EXPECT_EQ(visible_lines(node->files(), "/out"), expected);
+  }
+}
+
 }  // namespace
 }  // namespace hummer
