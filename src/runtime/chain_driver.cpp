@@ -78,12 +78,11 @@ const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t po
 }
 
 Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* const> pieces,
-                            bool allow_dropped) {
+                            bool ended, bool allow_dropped) {
   Stage& stage = *stages_[index];
   stage.context->set_restored();
-  stage.has_ended = !pieces.empty();
+  stage.has_ended = ended;
   for (const SnapshotPiece* piece : pieces) {
-    stage.has_ended &= piece->ended;
     const Answer answer = guarded(stage, [&] {
       ByteReader in(piece->bytes);
       std::vector<StateDescription> saved;
