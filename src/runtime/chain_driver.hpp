@@ -225,6 +225,7 @@ class ChainDriver {
     }
   };
 
+  void look_at_clocks(Nanoseconds now);
   Answer step(Stage& stage);
   Answer step_process(Stage& stage);
   Answer call_process(Stage& stage);
