@@ -230,7 +230,7 @@ TEST(AsyncMapOperator, AWatermarkThatWaitsIsState) {
       {{piece(2, 70)}, 70},            // 2 waits, and with it the watermark
       {{piece(1, 70)}, no_timestamp},  // 1 had its result: the watermark had gone on
       {{piece(2, 70), piece(2, 90)}, 70},
-      {{piece(2, 70), piece(1, 50)}, no_timestamp},
+      {{piece(2, 70), piece(1, 50)}, 50},  // what stands behind had not seen it from both
   };
   for (const Case& each : cases) {
     FakeOperatorContext context;
@@ -257,55 +257,99 @@ TEST(AsyncMapOperator, AWatermarkThatWaitsIsState) {
   }
 }
 
-// Pieces of two subtasks, restored by three: each record is called for once.
-TEST(AsyncMapOperator, RecordsUnderWayAreSpreadOverTheNewSubtasks) {
-  const Silent silent;
-  const auto never = [silent](const int&, AsyncResult<int> result) {
-    silent.kept->push_back(result);
+// What two subtasks had under way and how far each was, restored at another parallelism.
+struct TwoSubtasks {
+  struct After {
+    std::vector<int> called;
+    Timestamp at_once = no_timestamp;  // the watermark before any result
+    Timestamp behind = no_timestamp;   // and the one behind the last
   };
-  std::vector<std::string> pieces;
-  for (int subtask = 0; subtask < 2; ++subtask) {
+  // The first got the watermark 100 and then 105, 106; the second 1000, and then 1001 and the
+  // watermark 2000, which waits.
+  std::vector<std::string> pieces{piece(0, {100}, {105, 106}, {}),
+                                  piece(1, {1000}, {1001}, {2000})};
+
+  static std::string piece(int subtask, std::vector<Timestamp> before, std::vector<int> records,
+                           std::vector<Timestamp> after) {
+    const Silent silent;
+    const auto never = [silent](const int&, AsyncResult<int> result) {
+      silent.kept->push_back(result);
+    };
     FakeOperatorContext context({.subtask = subtask, .parallelism = 2});
     AsyncMapOperator<int, int, decltype(never)> op(never, {});
     op.set_context(context);
     Output out;
     op.declare(out);
-    ASSERT_TRUE(op.open().ok());
+    EXPECT_TRUE(op.open().ok());
+    for (const Timestamp time : before) EXPECT_EQ(op.watermark(time, out), Answer::done);
     Batch in(type_of<int>(), 4);
     {
       Collector<int> collector(in, 4);
-      for (int i = 0; i < 4; ++i) collector(subtask * 4 + i);
+      for (const int record : records) collector(record);
     }
-    ASSERT_EQ(op.process(in, out), Answer::done);
+    EXPECT_EQ(op.process(in, out), Answer::done);
+    for (const Timestamp time : after) EXPECT_EQ(op.watermark(time, out), Answer::done);
     std::string bytes;
     ByteWriter writer(bytes);
-    ASSERT_TRUE(op.snapshot(writer).ok());
-    pieces.emplace_back(writer.view());
+    EXPECT_TRUE(op.snapshot(writer).ok());
+    return std::string(writer.view());
   }
-  std::vector<int> called;
-  const auto note = [&called](const int& value, AsyncResult<int> result) {
-    called.push_back(value);
-    result.complete(value);
-  };
-  for (int subtask = 0; subtask < 3; ++subtask) {
-    FakeOperatorContext context({.subtask = subtask, .parallelism = 3});
-    AsyncMapOperator<int, int, decltype(note)> op(note, {});
+  After restored(int subtask, int parallelism) const {
+    After after;
+    std::vector<AsyncResult<int>> held;
+    const auto hold = [&](const int& value, AsyncResult<int> result) {
+      after.called.push_back(value);
+      held.push_back(std::move(result));
+    };
+    FakeOperatorContext context({.subtask = subtask, .parallelism = parallelism});
+    AsyncMapOperator<int, int, decltype(hold)> op(hold, {});
     op.set_context(context);
     Output out;
     op.declare(out);
     for (const std::string& piece : pieces) {
       ByteReader in(piece);
-      ASSERT_TRUE(op.restore(in).ok());
-      EXPECT_EQ(in.left(), 0u);
+      EXPECT_TRUE(op.restore(in).ok());
     }
-    ASSERT_TRUE(op.open().ok());
-    EXPECT_TRUE(context.take_due_timer()) << "nobody else would call it";
-    while (op.end(out) != Answer::done) {
-    }
-    EXPECT_EQ(out.batch().size(), subtask < 2 ? 3u : 2u);
+    EXPECT_TRUE(op.open().ok());
+    EXPECT_EQ(op.idle(out), Answer::done);
+    if (const Control own = out.take_control()) after.at_once = own.time;
+    for (const AsyncResult<int>& result : held) result.complete(1);
+    EXPECT_EQ(op.idle(out), Answer::done);
+    if (const Control own = out.take_control()) after.behind = own.time;
+    EXPECT_EQ(out.batch().size(), after.called.size());
+    return after;
   }
-  std::sort(called.begin(), called.end());
-  EXPECT_EQ(called, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+};
+
+TEST(AsyncMapOperator, AtTheSameParallelismEachSubtaskGoesOnWithItsOwn) {
+  const TwoSubtasks before;
+  const TwoSubtasks::After first = before.restored(0, 2);
+  EXPECT_EQ(first.called, (std::vector<int>{105, 106}));
+  EXPECT_EQ(first.at_once, no_timestamp);
+  EXPECT_EQ(first.behind, no_timestamp) << "all that it got had gone on";
+  const TwoSubtasks::After second = before.restored(1, 2);
+  EXPECT_EQ(second.called, (std::vector<int>{1001}));
+  EXPECT_EQ(second.at_once, no_timestamp);
+  EXPECT_EQ(second.behind, 2000);
+}
+
+// Records stay together; the watermark is one that all had passed, since records of any of them may
+// follow.
+TEST(AsyncMapOperator, AtAnotherParallelismTheWatermarkIsTheLeastOfAll) {
+  const TwoSubtasks before;
+  for (const int parallelism : {1, 3}) {
+    std::vector<std::vector<int>> called;
+    for (int subtask = 0; subtask < parallelism; ++subtask) {
+      const TwoSubtasks::After after = before.restored(subtask, parallelism);
+      called.push_back(after.called);
+      EXPECT_LE(std::max(after.at_once, after.behind), 100);
+    }
+    if (parallelism == 1) {
+      EXPECT_EQ(called, (std::vector<std::vector<int>>{{105, 106, 1001}}));
+    } else {
+      EXPECT_EQ(called, (std::vector<std::vector<int>>{{105, 106}, {1001}, {}}));
+    }
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"
 
 namespace hummer {
@@ -58,7 +59,9 @@ TEST(AssignTimestampsOperator, AThrownExceptionNamesTheRecord) {
 template <typename Generator>
 class Watermarks {
  public:
-  explicit Watermarks(WatermarkSettings<Generator> settings) : operator_(time_of, settings) {
+  explicit Watermarks(WatermarkSettings<Generator> settings,
+                      const FakeOperatorContext::Place& place = {})
+      : operator_(time_of, settings), context_(place) {
     context_.set_now(0);
     operator_.set_context(context_);
     operator_.declare(out_);
@@ -198,6 +201,28 @@ TEST(AssignTimestampsOperator, AlignedInputsWaitForTheSlowest) {
   EXPECT_EQ(fast.behind({5000}).time, 5000);
 }
 
+// Two subtasks were at 40 and 20.
+TEST(AssignTimestampsOperator, RestoresItsOwnWatermarkOrTheLowest) {
+  Watermarks first(WatermarkStrategy::bounded(10));
+  first.behind({50});
+  Watermarks second(WatermarkStrategy::bounded(10));
+  second.behind({30});
+  const auto next = [&](int subtask, int parallelism) {
+    Watermarks restored(WatermarkStrategy::bounded(10),
+                        {.subtask = subtask, .parallelism = parallelism});
+    EXPECT_TRUE(restored.operator_.takes_all_pieces());
+    for (const std::string& piece : {first.snapshot(), second.snapshot()}) {
+      ByteReader in(piece);
+      EXPECT_TRUE(restored.operator_.restore(in).ok());
+    }
+    EXPECT_TRUE(restored.operator_.open().ok());
+    return restored.behind({35}).time;
+  };
+  EXPECT_EQ(next(0, 2), no_timestamp) << "35 is behind its own";
+  EXPECT_EQ(next(1, 2), 25);
+  for (int subtask = 0; subtask < 3; ++subtask) EXPECT_EQ(next(subtask, 3), 25);
+}
+
 TEST(AssignTimestampsOperator, RestoresTheLowestWatermark) {
   Watermarks first(WatermarkStrategy::bounded(10));
   first.behind({50});
@@ -254,39 +279,14 @@ TEST(LateRecordsOperator, CountsThem) {
   EXPECT_EQ(out.batch().size(), 1u);
 }
 
-// Whether it takes a record of that time, restored from what those two had seen.
-bool takes(Timestamp time, int subtask, int parallelism) {
-  using Late = LateRecordsOperator<Sale>;
-  Output out;
-  std::vector<std::string> pieces(2);
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    FakeOperatorContext context({.subtask = static_cast<int>(i), .parallelism = 2});
-    Late old(TumblingWindows::of(10), 0, false);
-    old.set_context(context);
-    EXPECT_EQ(old.watermark(i == 0 ? 20 : 50, out), Answer::done);
-    ByteWriter writer(pieces[i]);
-    EXPECT_TRUE(old.snapshot(writer).ok());
-    pieces[i].resize(writer.size());
-  }
-  FakeOperatorContext context({.subtask = subtask, .parallelism = parallelism});
-  Late op(TumblingWindows::of(10), 0, false);
-  op.set_context(context);
-  op.declare(out);
-  EXPECT_TRUE(op.takes_all_pieces());
-  for (const std::string& piece : pieces) {
-    ByteReader in(piece);
-    EXPECT_TRUE(op.restore(in).ok());
-  }
-  EXPECT_TRUE(op.open().ok());
-  Batch in(type_of<Sale>(), 1);
-  in.mutable_values<Sale>()[0] = {1, 1};
-  in.timestamps().push_back(time);
-  in.set_size(1);
-  EXPECT_EQ(op.process(in, out), Answer::done);
-  return out.batch().size() == 1;
-}
-
 TEST(LateRecordsOperator, AtAnotherParallelismBeginsWithTheLowestWatermarkOfAll) {
+  const auto factory = late(TumblingWindows::of(10), 0, false);
+  const auto takes = [&](Timestamp time, int subtask, int parallelism) {
+    RestoredSubtask<Sale> restored(*factory, {20, 50}, subtask, parallelism);
+    EXPECT_TRUE(restored.op().takes_all_pieces());
+    restored.take({1, 1}, time);
+    return restored.given(0) == 1;
+  };
   EXPECT_FALSE(takes(49, 1, 2));
   EXPECT_TRUE(takes(50, 1, 2));
   EXPECT_FALSE(takes(19, 0, 2));

@@ -9,6 +9,7 @@
 #include <hummer/testing/operator_harness.hpp>
 #include <hummer/testing/take_snapshot.hpp>
 
+#include "operators/restored_subtask.hpp"
 #include "operators/with_and_without_memory.hpp"
 
 namespace hummer {
@@ -277,6 +278,28 @@ TEST(KeyedProcessOperator, ARestoredWatermarkDoesNotGoBack) {
   ASSERT_EQ(restored->watermark(70, out), Answer::done);
   EXPECT_EQ(out.batch().size(), 0u);
   EXPECT_EQ(context.late_records(), 1u);
+}
+
+// Two subtasks that an unaligned checkpoint saved at 1000 and 500: the first had put out the window
+// of 950.
+TEST(KeyedProcessOperator, AtTheSameParallelismNoWindowOpensAgain) {
+  const auto best = keyed_factory(TopN<Reading, int Reading::*>(2, &Reading::value, 100));
+  const auto is_late = [&](Timestamp time, int subtask, int parallelism) {
+    RestoredSubtask<Reading> restored(*best, {1'000, 500}, subtask, parallelism);
+    restored.take({1, 5}, time);
+    EXPECT_EQ(restored.given(1), restored.late());
+    return restored.late() == 1;
+  };
+  EXPECT_TRUE(is_late(950, 0, 2));
+  EXPECT_FALSE(is_late(1'000, 0, 2));
+  EXPECT_FALSE(is_late(950, 1, 2));
+  EXPECT_TRUE(is_late(450, 1, 2));
+  for (const int parallelism : {1, 3}) {
+    for (int subtask = 0; subtask < parallelism; ++subtask) {
+      EXPECT_FALSE(is_late(500, subtask, parallelism));
+      EXPECT_TRUE(is_late(450, subtask, parallelism));
+    }
+  }
 }
 
 }  // namespace

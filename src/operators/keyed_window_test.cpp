@@ -3,6 +3,7 @@
 
 #include <hummer/operators/count_window.hpp>
 
+#include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"
 
@@ -230,6 +231,19 @@ TEST(CountWindowOperator, SlidingByRecords) {
   for (std::int64_t i = 0; i < 7; ++i) sparse.record({1, i});
   sparse.output<SumWindow>().record({1, all_time, 2}).record({1, all_time, 5});
   expect_ok_with_and_without_memory(sparse);
+}
+
+TEST(KeyedWindowOperator, RestoredAtTheSameParallelismOpensNoWindowAgain) {
+  const auto is_late = [&](Timestamp time, int subtask, int parallelism) {
+    RestoredSubtask<Sale> restored(*sums(SessionWindows::with_gap(10)), {1'000, 500}, subtask,
+                                   parallelism);
+    restored.take({1, 1}, time);
+    return restored.late() == 1;
+  };
+  EXPECT_TRUE(is_late(950, 0, 2));
+  EXPECT_FALSE(is_late(950, 1, 2));
+  EXPECT_FALSE(is_late(950, 0, 1));
+  EXPECT_TRUE(is_late(450, 0, 1));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
+#include "operators/restored_subtask.hpp"
+
 namespace hummer {
 namespace {
 
@@ -155,7 +157,11 @@ struct SumAtEnd {
     out(-sum);
   }
   void snapshot(ByteWriter& out) { out.put_value(sum); }
-  void restore(ByteReader& in) { (void)in.get_value(sum); }
+  void restore(ByteReader& in) {
+    int other = 0;
+    (void)in.get_value(other);
+    sum += other;
+  }
   int sum = 0;
 };
 
@@ -178,6 +184,67 @@ TEST(ProcessOperator, AThrownExceptionNamesTheRecord) {
   harness.expect_failure("record 2: unlucky");
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
+}
+
+// Whether a record of that time is late, restored from subtasks that stood at these watermarks.
+bool is_late(Timestamp time, const std::vector<Timestamp>& watermarks, int subtask,
+             int parallelism) {
+  RestoredSubtask<int> restored(*process_factory<int, int>(SplitLate{}), watermarks, subtask,
+                                parallelism);
+  EXPECT_TRUE(restored.op().takes_all_pieces());
+  restored.take(1, time);
+  return restored.given(1) == 1;
+}
+
+TEST(ProcessOperator, AtTheSameParallelismGoesOnWithItsOwnWatermark) {
+  EXPECT_TRUE(is_late(950, {1'000, 500}, 0, 2));
+  EXPECT_FALSE(is_late(950, {1'000, 500}, 1, 2));
+  EXPECT_TRUE(is_late(450, {1'000, 500}, 1, 2));
+}
+
+TEST(ProcessOperator, AtAnotherParallelismGoesOnWithTheLeastWatermarkOfAll) {
+  for (const int parallelism : {1, 3}) {
+    for (int subtask = 0; subtask < parallelism; ++subtask) {
+      EXPECT_FALSE(is_late(500, {1'000, 500}, subtask, parallelism));
+      EXPECT_TRUE(is_late(499, {1'000, 500}, subtask, parallelism));
+      // One that had seen none.
+      EXPECT_FALSE(is_late(-1'000, {1'000, no_timestamp}, subtask, parallelism));
+      EXPECT_FALSE(is_late(-1'000, {no_timestamp, 1'000}, subtask, parallelism));
+    }
+  }
+}
+
+// A subtask's watermark may come again from before it was restored, when what makes it was restored
+// at another parallelism.
+TEST(ProcessOperator, AWatermarkNeverFallsBack) {
+  RestoredSubtask<int> restored(*process_factory<int, int>(SplitLate{}),
+                                std::vector<Timestamp>{1'000}, 0, 1);
+  EXPECT_EQ(restored.op().watermark(500, restored.out()), Answer::done);
+  restored.take(1, 950);
+  EXPECT_EQ(restored.given(1), 1u);
+}
+
+// What the function itself has saved is dealt out.
+TEST(ProcessOperator, EachPieceOfTheFunctionFallsToOneSubtask) {
+  const auto factory = process_factory<int, int>(SumAtEnd{});
+  std::vector<std::string> pieces;
+  for (int subtask = 0; subtask < 3; ++subtask) {
+    RestoredSubtask<int> old(*factory, std::vector<std::string>(), subtask, 3);
+    old.take(subtask + 1, 5);
+    pieces.push_back(*take_snapshot(old.op()));
+  }
+  struct Case {
+    int parallelism;
+    std::vector<int> sums;
+  };
+  for (const Case& each : {Case{3, {1, 2, 3}}, Case{2, {4, 2}}, Case{4, {1, 2, 3, 0}}}) {
+    for (int subtask = 0; subtask < each.parallelism; ++subtask) {
+      RestoredSubtask<int> restored(*factory, pieces, subtask, each.parallelism);
+      EXPECT_EQ(restored.op().end(restored.out()), Answer::done);
+      EXPECT_EQ(restored.out().batch().values<int>()[0],
+                each.sums[static_cast<std::size_t>(subtask)]);
+    }
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <hummer/testing/take_snapshot.hpp>
 
+#include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"
 
@@ -442,6 +443,24 @@ TEST(SliceWindowOperator, RestoredSubtasksThatWereAheadFireNothingTwice) {
       EXPECT_EQ(got[i].value, expected[i].value);
     }
   }
+}
+
+TEST(SliceWindowOperator, RestoredAtTheSameParallelismOpensNoWindowAgain) {
+  using Input = RecordInput<Sale, std::int64_t, ShopOf>;
+  using Window = SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>;
+  const auto factory = make_operator_factory([] {
+    return std::make_unique<Window>(Input{shop_of}, TumblingWindows::of(100), 0, SaleSum{amount_of},
+                                    SumValue{{amount_of}});
+  });
+  const auto is_late = [&](Timestamp time, int subtask, int parallelism) {
+    RestoredSubtask<Sale> restored(*factory, {1'000, 500}, subtask, parallelism);
+    restored.take({1, 1}, time);
+    return restored.late() == 1;
+  };
+  EXPECT_TRUE(is_late(950, 0, 2));
+  EXPECT_FALSE(is_late(950, 1, 2));
+  EXPECT_FALSE(is_late(950, 0, 1));
+  EXPECT_TRUE(is_late(450, 0, 1));
 }
 
 }  // namespace

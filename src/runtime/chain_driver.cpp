@@ -78,12 +78,12 @@ const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t po
 }
 
 Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* const> pieces,
-                            bool allow_dropped) {
+                            bool ended, bool allow_dropped) {
   Stage& stage = *stages_[index];
+  look_at_clocks(platform_.now());
   stage.context->set_restored();
-  stage.has_ended = !pieces.empty();
+  stage.has_ended = ended;
   for (const SnapshotPiece* piece : pieces) {
-    stage.has_ended &= piece->ended;
     const Answer answer = guarded(stage, [&] {
       ByteReader in(piece->bytes);
       std::vector<StateDescription> saved;
@@ -208,10 +208,14 @@ Status ChainDriver::commit(std::uint64_t epoch) {
   return {};
 }
 
+void ChainDriver::look_at_clocks(Nanoseconds now) {
+  now_ = now;
+  wall_origin_ns_ = milliseconds(platform_.wall_time_ms()) - now;
+}
+
 Status ChainDriver::open(Executor& executor) {
   executor_ = &executor;
-  now_ = executor.now();
-  wall_origin_ns_ = milliseconds(platform_.wall_time_ms()) - now_;
+  look_at_clocks(executor.now());
   for (auto& stage : stages_) {
     stage->opened = true;
     const Answer answer = guarded(*stage, [&] {

@@ -86,14 +86,11 @@ class ChainDriver {
   const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
   std::size_t stage_count() const { return stages_.size(); }
 
-  // Before open: the stage has earlier state, and these are its pieces. Where all were written
-  // behind the end of the stream, its end() is not called again. One that holds state of which the
-  // operator reads nothing is refused, unless `allow_dropped`.
-  Status restore(std::size_t stage, std::span<const SnapshotPiece* const> pieces,
-                 bool allow_dropped = false);
-  // Before open, for one that restore() gave no piece: all earlier subtasks of its operator had
-  // ended, so it has nothing to end.
-  void set_ended(std::size_t stage) { stages_[stage]->has_ended = true; }
+  // Before open: the stage has earlier state, and these are its pieces. Where it `ended`, its end()
+  // is not called again. A piece that holds state of which the operator reads nothing is refused,
+  // unless `allow_dropped`.
+  Status restore(std::size_t stage, std::span<const SnapshotPiece* const> pieces, bool ended,
+                 bool allow_dropped);
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
   // See Operator.
   bool takes_all_pieces(std::size_t stage) const { return stages_[stage]->op->takes_all_pieces(); }
@@ -228,6 +225,7 @@ class ChainDriver {
     }
   };
 
+  void look_at_clocks(Nanoseconds now);
   Answer step(Stage& stage);
   Answer step_process(Stage& stage);
   Answer call_process(Stage& stage);

@@ -324,5 +324,163 @@ TEST_P(Splits, ARestartAtAnotherParallelismGoesOnWithEach) {
   }
 }
 
+// Answers records at once, but for every 7th, which it keeps until somebody gives up.
+struct SilentNowAndThen {
+  struct Shared {
+    std::atomic<bool> silent{false};
+    std::atomic<std::uint64_t> kept{0};
+  };
+  std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+  std::shared_ptr<std::vector<AsyncResult<std::uint64_t>>> held =
+      std::make_shared<std::vector<AsyncResult<std::uint64_t>>>();
+
+  void operator()(const std::uint64_t& index, AsyncResult<std::uint64_t> result) const {
+    if (shared->silent && index % 7 == 0) {
+      ++shared->kept;
+      return held->push_back(std::move(result));
+    }
+    result.complete(index);
+  }
+};
+
+constexpr std::uint64_t called_records = 3'000;
+constexpr std::uint64_t called_splits = 5;
+
+// The last split is furthest behind, as in build_windows.
+Timestamp called_time(std::uint64_t index) {
+  const std::uint64_t split = index % called_splits;
+  return static_cast<Timestamp>(called_splits - 1 - split) * apart_ms +
+         static_cast<Timestamp>(index * (split + 1));
+}
+
+// Counts the records of each split in windows, and notes where one comes behind a later one.
+struct NotesOrder {
+  ValueState<std::uint64_t> last{"last"};
+  void process(const std::uint64_t& index, KeyedOutput<std::string>& out) {
+    const std::uint64_t before = last.get_or(0);
+    if (index < before) {
+      out.emit(std::to_string(index) + " behind " + std::to_string(before));
+    }
+    last.set(std::max(before, index));
+  }
+};
+
+JobResult run_calls(EnvironmentOptions options, const SilentNowAndThen& call,
+                    PlannedFailures& failures) {
+  StreamExecutionEnvironment env(std::move(options));
+  const auto answers =
+      env.generate([](std::uint64_t index) { return index; },
+                   {.count = called_records, .records_per_second = 5'000, .splits = called_splits})
+          .map([&failures](const std::uint64_t& index) {
+            failures.maybe_throw();
+            return index;
+          })
+          .assign_timestamps([](const std::uint64_t& index) { return called_time(index); },
+                             WatermarkStrategy::ascending())
+          .async_map(call, {.capacity = 200});
+  const auto by_split =
+      answers.key_by([](const std::uint64_t& index) { return index % called_splits; });
+  by_split.window(TumblingWindows::of(window_ms)).count().map(row).write_file("/out");
+  by_split.process(NotesOrder{}).write_file("/order");
+  return env.execute("calls");
+}
+
+class FarApart : public Splits {
+ protected:
+  EnvironmentOptions settings(SimulatedPlatform& node, int parallelism) {
+    EnvironmentOptions all = options(parallelism);
+    all.platform = &node;
+    all.checkpoints.directory = "/checkpoints";
+    all.checkpoints.interval_ms = 20;
+    return all;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Seeds, FarApart, testing::Range<std::uint64_t>(1, 9));
+
+// The calls of splits that are far apart, a failure while some have no answer.
+TEST_P(FarApart, CallsUnderWayAtAFailureMakeNothingLate) {
+  PlannedFailures none;
+  ASSERT_TRUE(run_calls(settings(*node_, 2), {}, none).ok());
+  const std::vector<std::string> expected = visible_lines(node_->files(), "/out");
+  ASSERT_FALSE(expected.empty());
+
+  for (const auto& [before, after] : {std::pair{2, 2}, {2, 3}, {3, 2}, {2, 1}}) {
+    SCOPED_TRACE(std::to_string(before) + " to " + std::to_string(after));
+    const auto node = make_simulated_platform({.seed = 100 + GetParam()});
+    PlannedFailures failures;
+    failures.left = 1;
+    failures.every = 250 + 10 * GetParam();
+    SilentNowAndThen call;
+    call.shared->silent = true;
+    EnvironmentOptions first = settings(*node, before);
+    first.restart = RestartStrategy::no_restart();
+    ASSERT_EQ(run_calls(first, call, failures).status.code(), ErrorCode::user_function_failed);
+    ASSERT_GT(call.shared->kept, 0u);
+
+    call.shared->silent = false;
+    EnvironmentOptions second = settings(*node, after);
+    second.checkpoints.restore = "latest";
+    const JobResult result = run_calls(second, call, failures);
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_EQ(late_records(result), 0u);
+    EXPECT_EQ(visible_lines(node->files(), "/out"), expected);
+    if (before % after == 0) {
+      EXPECT_EQ(visible_lines(node->files(), "/order"), std::vector<std::string>());
+    }
+  }
+}
+
+// On-time records, and those behind the watermark, as the function itself sees them.
+constexpr SideOutput<std::uint64_t> behind_watermark{"late"};
+struct SplitLate {
+  SideOutputPorts side_outputs() const { return hummer::side_outputs(behind_watermark); }
+  void process(const std::uint64_t& index, ProcessOutput<std::uint64_t>& out) {
+    if (out.time() < out.watermark()) {
+      out.side(behind_watermark, index);
+    } else {
+      out.emit(index);
+    }
+  }
+};
+
+JobResult run_split_late(EnvironmentOptions options, PlannedFailures& failures) {
+  StreamExecutionEnvironment env(std::move(options));
+  const auto seen =
+      env.generate([](std::uint64_t index) { return index; },
+                   {.count = called_records, .records_per_second = 5'000, .splits = called_splits})
+          .map([&failures](const std::uint64_t& index) {
+            failures.maybe_throw();
+            return index;
+          })
+          .assign_timestamps([](const std::uint64_t& index) { return called_time(index); },
+                             WatermarkStrategy::ascending())
+          .process<std::uint64_t>(SplitLate{});
+  seen.side_output(behind_watermark).write_file("/late");
+  seen.write_file("/out");
+  return env.execute("late by the function");
+}
+
+TEST_P(FarApart, AFunctionSeesNoRecordBehindTheWatermarkForARestart) {
+  std::vector<std::string> expected;
+  for (std::uint64_t i = 0; i < called_records; ++i) expected.push_back(std::to_string(i));
+  std::sort(expected.begin(), expected.end());
+  for (const auto& [before, after] : {std::pair{2, 2}, {2, 3}, {3, 2}, {3, 1}}) {
+    SCOPED_TRACE(std::to_string(before) + " to " + std::to_string(after));
+    const auto node = make_simulated_platform({.seed = 100 + GetParam()});
+    PlannedFailures failures;
+    failures.left = 1;
+    failures.every = 900 + 40 * GetParam();
+    EnvironmentOptions first = settings(*node, before);
+    first.restart = RestartStrategy::no_restart();
+    ASSERT_EQ(run_split_late(first, failures).status.code(), ErrorCode::user_function_failed);
+    EnvironmentOptions second = settings(*node, after);
+    second.checkpoints.restore = "latest";
+    const JobResult result = run_split_late(second, failures);
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_EQ(visible_lines(node->files(), "/late"), std::vector<std::string>());
+    EXPECT_EQ(visible_lines(node->files(), "/out"), expected);
+  }
+}
+
 }  // namespace
 }  // namespace hummer

@@ -17,8 +17,8 @@
 // watermark is the least of the splits that count; it is inactive while none does. Records of no
 // split, which an unaligned checkpoint had in flight, move no watermark.
 //
-// State: its watermark, and that of each split. The lowest of the pieces is restored, since a new
-// subtask may be given the input of any old one; of the splits, each by its own subtask.
+// State: its watermark (see state/restored_watermark.hpp), and that of each split, which goes with
+// the split.
 #pragma once
 
 #include <functional>
@@ -27,6 +27,7 @@
 
 #include <hummer/operators/batch_run.hpp>
 #include <hummer/source_splits.hpp>
+#include <hummer/state/restored_watermark.hpp>
 #include <hummer/watermarks.hpp>
 
 namespace hummer {
@@ -40,7 +41,7 @@ class AssignTimestampsOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
   bool makes_watermarks() const override { return true; }
   bool is_aligned() const override { return settings_.alignment.has_value(); }
-  bool takes_all_pieces() const override { return context().splits() != nullptr; }
+  bool takes_all_pieces() const override { return true; }
 
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
@@ -57,8 +58,7 @@ class AssignTimestampsOperator final : public Operator {
     if (!valid) {
       return {ErrorCode::corrupt_record, "the state of assign_timestamps makes no sense"};
     }
-    watermark_ = restored_ ? std::min(watermark_, time) : time;
-    restored_ = true;
+    restored_.add(time);
     return {};
   }
   std::vector<StateDescription> states() override { return {{"watermark", "i64"}}; }
@@ -81,7 +81,10 @@ class AssignTimestampsOperator final : public Operator {
     }
     last_record_at_ = context().input_now();
     ask_at_ = context().now() + interval_ns();
-    if (restored_) restore_generator(settings_.generator, watermark_);
+    if (restored_.known()) {
+      watermark_ = restored_.of(context());
+      restore_generator(settings_.generator, watermark_);
+    }
     if (settings_.alignment) member_ = settings_.alignment->join();
     if (SourceSplits* splits = context().splits()) {
       if (settings_.alignment) splits->align(*settings_.alignment, settings_.ahead_ms);
@@ -326,7 +329,7 @@ class AssignTimestampsOperator final : public Operator {
   WatermarkSettings<Generator> settings_;
   std::optional<WatermarkAlignment::Member> member_;
   Timestamp watermark_ = no_timestamp;
-  bool restored_ = false;
+  RestoredWatermark restored_;
   bool inactive_ = false;
   std::int64_t last_record_at_ = 0;
   std::int64_t ask_at_ = 0;      // a periodic generator, the next time

@@ -20,9 +20,12 @@
 // gone, so none is late by it; those of later records may have gone, too. Meanwhile input is
 // taken: `capacity` holds across watermarks. That the input has become inactive waits likewise.
 //
-// Snapshot: the records under way, also those whose results wait, and the watermark behind them;
-// after a restore the function is called for them again. Thread: the function, that of the
-// operator.
+// Snapshot: the records under way, also those whose results wait, and the watermark behind them.
+// After a restore the function is called for them again, first of all, in the subtask that had read
+// them. At another parallelism p those of subtask s go together to subtask s % p, and watermarks go
+// on from the least of all, so that they make nothing late. Where p does not divide the old one,
+// records of a split under way and later ones may then come by two subtasks, in no order.
+// Thread: the function, that of the operator.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +39,7 @@
 #include <vector>
 
 #include <hummer/operators/batch_run.hpp>
+#include <hummer/state/restored_watermark.hpp>
 
 namespace hummer {
 
@@ -136,7 +140,7 @@ class AsyncMapOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   bool makes_watermarks() const override { return true; }
 
-  // Records under way are spread by their number over all earlier pieces.
+  bool takes_all_pieces() const override { return true; }
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
     std::uint64_t count = 0;
@@ -145,19 +149,16 @@ class AsyncMapOperator final : public Operator {
         !in.get_value(passed) || !in.get_value(count)) {
       return {ErrorCode::corrupt_record, "the state of an async_map cannot be decoded"};
     }
-    received_ = restored_ ? std::min(received_, received) : received;
-    passed_ = std::max(passed_, passed);
-    restored_ = true;
+    restored_received_.add(received);
+    restored_passed_.add(passed);
+    const bool falls_here = restored_received_.last_falls_to(context());
     for (std::uint64_t i = 0; i < count; ++i) {
       Timestamp time = 0;
       std::string_view bytes;
       if (!in.get_value(time) || !in.get_text(bytes)) {
         return {ErrorCode::corrupt_record, "the state of an async_map is cut short"};
       }
-      const auto owner = restored_count_++ % static_cast<std::uint64_t>(context().parallelism());
-      if (owner == static_cast<std::uint64_t>(context().subtask())) {
-        waiting_.push_back({std::string(bytes), time});
-      }
+      if (falls_here) waiting_.push_back({std::string(bytes), time});
     }
     return {};
   }
@@ -187,9 +188,12 @@ class AsyncMapOperator final : public Operator {
       return {ErrorCode::invalid_argument, "async_map: capacity must be 1 or more"};
     }
     board_ = std::make_shared<detail::AsyncBoard<U>>(context());
-    // What waited in the earlier run; a watermark that one of several had passed waits no more.
+    if (restored_received_.known()) {
+      received_ = restored_received_.of(context());
+      passed_ = restored_passed_.of(context());
+    }
+    // What waited in the earlier run.
     if (received_ > passed_) marks_.push_back({Control::watermark(received_), waiting_.size()});
-    passed_ = std::min(passed_, received_);
     if (!waiting_.empty() || !marks_.empty()) context().call_at(context().now());
     return {};
   }
@@ -423,8 +427,8 @@ class AsyncMapOperator final : public Operator {
   Timestamp received_ = no_timestamp;  // the last watermark
   Timestamp passed_ = no_timestamp;    // and the last that has gone on
   bool said_inactive_ = false;
-  bool restored_ = false;
-  std::uint64_t restored_count_ = 0;  // in all pieces
+  RestoredWatermark restored_received_;
+  RestoredWatermark restored_passed_;
   std::vector<detail::AsyncOutcome<U>> arrived_;
   std::int64_t armed_ = INT64_MAX;
 };

@@ -29,7 +29,8 @@
 // timers that are left then do not fire.
 //
 // Snapshot: version, whether it is a delta, the watermark, broadcast state, and in steps the
-// KeyedStore. Restore takes the pieces of all earlier subtasks and keeps the keys it owns.
+// KeyedStore. Restore takes the pieces of all earlier subtasks and keeps the keys it owns; where
+// the watermark goes on, see state/restored_watermark.hpp.
 //
 // Cost: one hash and one look-up per record that touches a state or a timer.
 #pragma once
@@ -87,7 +88,7 @@ class KeyedProcessOperator final : public Operator {
     HUMMER_TRY(bind());
     const Result<StoreSnapshotHead> head = read_store_head(in, context());
     if (!head.ok()) return head.status();
-    watermark_ = restored_watermark_.add(head->delta, head->watermark);
+    restored_watermark_.add(head->watermark, head->delta);
     subtasks_restored_ += head->delta ? 0 : 1;
     HUMMER_TRY(restore_broadcast(states_.broadcast, in, subtasks_restored_ == 1,
                                  options_.allow_dropped_state));
@@ -114,6 +115,7 @@ class KeyedProcessOperator final : public Operator {
   }
   Status open() override {
     HUMMER_TRY(bind());
+    if (restored_watermark_.known()) watermark_ = restored_watermark_.of(context());
     arm();
     if constexpr (requires(OperatorContext& place) { user_.open(place); }) {
       if constexpr (std::is_void_v<decltype(user_.open(context()))>) {

@@ -17,9 +17,9 @@
 // due. A result's time is its window's last millisecond; of GlobalWindows, that of
 // the record that made it go out.
 //
-// State: watermark and, in steps, a KeyedStore with the windows of each key; restored by the keys
-// it owns. Windows that come due at the same time go out in the order of their keys, then of their
-// starts.
+// State: watermark (see state/restored_watermark.hpp) and, in steps, a KeyedStore with the windows
+// of each key; restored by the keys it owns. Windows that come due at the same time go out in the
+// order of their keys, then of their starts.
 #pragma once
 
 #include <functional>
@@ -70,6 +70,7 @@ class KeyedWindowOperator final : public Operator {
   Status open() override {
     HUMMER_TRY(windows_.check());
     HUMMER_TRY(bind());
+    if (restored_watermark_.known()) watermark_ = restored_watermark_.of(context());
     arm();
     return {};
   }
@@ -111,7 +112,7 @@ class KeyedWindowOperator final : public Operator {
     HUMMER_TRY(bind());
     const Result<StoreSnapshotHead> head = read_store_head(in, context());
     if (!head.ok()) return head.status();
-    watermark_ = restored_watermark_.add(head->delta, head->watermark);
+    restored_watermark_.add(head->watermark, head->delta);
     return store_.restore(in, context(), {}, head->delta);
   }
 

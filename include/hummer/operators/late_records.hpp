@@ -6,15 +6,14 @@
 // window's end plus the allowed lateness is not above the watermark. Late ones are
 // counted (OperatorContext::count_late) and go to port 1 when that is wanted.
 //
-// State: the watermark. At another parallelism nobody knows whose input a subtask now has (splits
-// move, hummer/source_splits.hpp): it begins with the lowest of all, behind which no window has
-// gone out. Cost: one pass over the times; the batch itself goes on.
+// State: the watermark (see state/restored_watermark.hpp). Cost: one pass over the times; the batch
+// itself goes on.
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include <hummer/operators/batch_run.hpp>
+#include <hummer/state/restored_watermark.hpp>
 #include <hummer/windows.hpp>
 
 namespace hummer {
@@ -40,7 +39,7 @@ class LateRecordsOperator final : public Operator {
     if (!in.get_value(version) || version != 1 || !in.get_value(time)) {
       return {ErrorCode::corrupt_record, "the state of late_records makes no sense"};
     }
-    restored_.push_back(time);
+    restored_.add(time);
     return {};
   }
   std::vector<StateDescription> states() override { return {{"late_before", "i64"}}; }
@@ -50,11 +49,7 @@ class LateRecordsOperator final : public Operator {
     return {};
   }
   Status open() override {
-    if (!restored_.empty()) {
-      const bool same = restored_.size() == static_cast<std::size_t>(context().parallelism());
-      late_before_ = same ? restored_[static_cast<std::size_t>(context().subtask())]
-                          : *std::min_element(restored_.begin(), restored_.end());
-    }
+    if (restored_.known()) late_before_ = restored_.of(context());
     return grid_.check();
   }
 
@@ -120,7 +115,7 @@ class LateRecordsOperator final : public Operator {
   std::int64_t lateness_ms_;
   bool late_output_;
   Timestamp late_before_ = no_timestamp;
-  std::vector<Timestamp> restored_;  // of each subtask, until open()
+  RestoredWatermark restored_;
 };
 
 }  // namespace hummer

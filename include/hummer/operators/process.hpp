@@ -19,6 +19,9 @@
 //   snapshot(ByteWriter&), restore(ByteReader&)   void or Status
 //   close()                                       void or Status
 //
+// Each piece that snapshot wrote goes to one new subtask: at the same parallelism to its own. The
+// watermark that out.watermark() answers is kept beside them: see state/restored_watermark.hpp.
+//
 // A hook that may put out many records answers `more` when out.full(), and is
 // called again; one that returns void exceeds the output limit instead.
 // A member `SideOutputPorts side_outputs() const` lists the side outputs; the
@@ -33,6 +36,7 @@
 
 #include <hummer/operators/process_output.hpp>
 #include <hummer/operators/record_text.hpp>
+#include <hummer/state/restored_watermark.hpp>
 
 namespace hummer {
 
@@ -62,15 +66,18 @@ class ProcessOperator final : public Operator {
     for (const SideOutputPort& side : sides_) out.add_port(*side.type);
   }
 
+  bool takes_all_pieces() const override { return true; }
   Status restore(ByteReader& in) override {
     std::uint8_t known = 0;
     Timestamp time = 0;
     if (!in.get_value(known) || !in.get_value(time)) {
       return {ErrorCode::corrupt_record, "the state of a process operator is cut short"};
     }
-    watermark_ = watermark_ == no_timestamp ? time : std::min(watermark_, time);
+    restored_watermark_.add(time);
     if constexpr (requires(User& user) { user.restore(in); }) {
-      return as_status([&] { return user_.restore(in); });
+      if (restored_watermark_.last_falls_to(context())) {
+        return as_status([&] { return user_.restore(in); });
+      }
     }
     return {};
   }
@@ -90,6 +97,7 @@ class ProcessOperator final : public Operator {
     return {};
   }
   Status open() override {
+    if (restored_watermark_.known()) watermark_ = restored_watermark_.of(context());
     if constexpr (requires(User& user, OperatorContext& place) { user.open(place); }) {
       return as_status([&] { return user_.open(context()); });
     }
@@ -210,6 +218,7 @@ class ProcessOperator final : public Operator {
 
   User user_;
   SideOutputPorts sides_;
+  RestoredWatermark restored_watermark_;
   Timestamp watermark_ = no_timestamp;
 };
 

@@ -22,12 +22,13 @@
 // by a timer. At the end of the stream all go out.
 //
 // Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
-// State: watermark and, in steps, slices with their tables; restored by the keys it owns. The
-// watermarks of earlier subtasks may differ (an unaligned checkpoint does not wait for the
-// slowest): windows begin again at the lowest, and slices of a subtask that was ahead join when its
-// watermark is reached, so that no window of its keys goes out twice. In processing time they begin
-// again at the clock, which may be behind that of the machine that saved: nothing is late by it,
-// and what was restored waits until it has come so far.
+// State: watermark and, in steps, slices with their tables; restored by the keys it owns. At the
+// same parallelism it goes on with its own watermark. At another one those of the earlier subtasks
+// may differ (an unaligned checkpoint does not wait for the slowest): windows begin again at the
+// lowest, and slices of a subtask that was ahead join when its watermark is reached, so that no
+// window of its keys goes out twice. In processing time they begin again at the clock, which may be
+// behind that of the machine that saved: nothing is late by it, and what was restored waits until
+// it has come so far.
 #pragma once
 
 #include <map>
@@ -41,6 +42,7 @@
 #include <hummer/operators/spilling_slices.hpp>
 #include <hummer/operators/window_input.hpp>
 #include <hummer/operators/window_results.hpp>
+#include <hummer/state/restored_watermark.hpp>
 #include <hummer/state/sliding_merge.hpp>
 #include <hummer/state/table_state.hpp>
 
@@ -196,8 +198,9 @@ class SliceWindowOperator final : public Operator {
   Status take_restored() {
     if (restored_.empty()) return {};
     HUMMER_TRY(make_room_for_restored());
-    watermark_ = end_of_time;
-    for (const Restored& subtask : restored_) watermark_ = std::min(watermark_, subtask.watermark);
+    RestoredWatermark of_subtasks;
+    for (const Restored& subtask : restored_) of_subtasks.add(subtask.watermark);
+    watermark_ = of_subtasks.of(context());
     if (processing_time()) watermark_ = std::min(watermark_, context().wall_time_ms());
     for (Restored& subtask : restored_) {
       place(subtask.watermark, std::move(subtask.slices));

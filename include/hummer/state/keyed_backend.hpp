@@ -31,7 +31,10 @@ enum class TtlUpdate : std::uint8_t { on_write, on_read_and_write };
 
 struct StateOptions {
   // Milliseconds of processing time after which a value is gone: it is not seen from then on, and
-  // removed in the background. 0: never. Of lists and maps: each element by itself.
+  // removed in the background. 0: never. Of lists and maps: each element by itself, but those of a
+  // list go in the order in which they came.
+  // State that was saved under another time to live: without one it stays; where there was none it
+  // begins with the restore; else what is written from then on has the new one.
   std::int64_t ttl_ms = 0;
   TtlUpdate ttl_update = TtlUpdate::on_write;
 };

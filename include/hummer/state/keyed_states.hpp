@@ -63,7 +63,8 @@ consteval bool check_state_type() {
 }
 
 // What all states share: finding their cell. Cell: default constructible, has
-// empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now).
+// empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now), and
+// live_forever() and live_until(time), which is about what has no end yet.
 template <typename Cell>
 class StateOf : public KeyedState {
  public:
@@ -81,6 +82,12 @@ class StateOf : public KeyedState {
   }
   bool decode(ByteReader& in, KeyedEntry& entry) const final {
     if (!cell(entry).decode(in) || cell(entry).empty()) return false;
+    // Who wrote it may have had another time to live: see StateOptions.
+    if (has_ttl()) {
+      cell(entry).live_until(fresh_expiry());
+    } else {
+      cell(entry).live_forever();
+    }
     ++entry.live;
     return true;
   }
@@ -154,6 +161,10 @@ struct ValueCell {
   void expire(Timestamp now) {
     if (expires <= now) value.reset();
   }
+  void live_forever() { expires = end_of_time; }
+  void live_until(Timestamp time) {
+    if (expires == end_of_time) expires = time;
+  }
   void encode(ByteWriter& out) const {
     out.put_value(expires);
     Codec<T>::encode(*value, out);
@@ -166,7 +177,7 @@ struct ValueCell {
 template <typename T>
 struct ListCell {
   std::vector<T> values;
-  std::vector<Timestamp> expires;  // one per value, or none; never decreasing
+  std::vector<Timestamp> expires;  // one per value, or none at all; never decreasing
 
   static constexpr bool uses_heap = true;
 
@@ -179,6 +190,12 @@ struct ListCell {
     if (gone == 0) return;
     values.erase(values.begin(), values.begin() + gone);
     expires.erase(expires.begin(), expires.begin() + gone);
+  }
+  void live_forever() { expires.clear(); }
+  // Those that were added last, or all. Where the clock or the time to live has gone back since the
+  // ones before, they live as long as those: so what has to go is always in front.
+  void live_until(Timestamp time) {
+    expires.resize(values.size(), expires.empty() ? time : std::max(time, expires.back()));
   }
   void encode(ByteWriter& out) const {
     out.put_value(static_cast<std::uint32_t>(values.size()));
@@ -198,7 +215,11 @@ struct ListCell {
       if (!Codec<T>::decode(in, value)) return false;
       values.push_back(std::move(value));
     }
-    return std::is_sorted(expires.begin(), expires.end());
+    // Older snapshots have them as the clock was.
+    for (std::size_t i = 1; i < expires.size(); ++i) {
+      expires[i] = std::max(expires[i], expires[i - 1]);
+    }
+    return true;
   }
 };
 
@@ -249,6 +270,14 @@ struct MapCell {
   }
   void expire(Timestamp now) {
     std::erase_if(values, [now](const auto& item) { return item.second.expires <= now; });
+  }
+  void live_forever() {
+    for (auto& item : values) item.second.expires = end_of_time;
+  }
+  void live_until(Timestamp time) {
+    for (auto& item : values) {
+      if (item.second.expires == end_of_time) item.second.expires = time;
+    }
   }
   void encode(ByteWriter& out) const {
     out.put_value(static_cast<std::uint32_t>(values.size()));
@@ -337,14 +366,14 @@ class ListState final : public detail::StateOf<detail::ListCell<T>> {
   void add(T value) {
     this->change_cell([&](auto& cell) {
       cell.values.push_back(std::move(value));
-      if (this->has_ttl()) cell.expires.resize(cell.values.size(), this->fresh_expiry());
+      if (this->has_ttl()) cell.live_until(this->fresh_expiry());
     });
   }
   void set(std::vector<T> values) {
     this->change_cell([&](auto& cell) {
       cell.values = std::move(values);
       cell.expires.clear();
-      if (this->has_ttl()) cell.expires.resize(cell.values.size(), this->fresh_expiry());
+      if (this->has_ttl()) cell.live_until(this->fresh_expiry());
     });
   }
   // change(std::vector<T>&); all that is left then was written now.
@@ -353,7 +382,7 @@ class ListState final : public detail::StateOf<detail::ListCell<T>> {
     this->change_cell([&](auto& cell) {
       change(cell.values);
       cell.expires.clear();
-      if (this->has_ttl()) cell.expires.resize(cell.values.size(), this->fresh_expiry());
+      if (this->has_ttl()) cell.live_until(this->fresh_expiry());
     });
   }
 };

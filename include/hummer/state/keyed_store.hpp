@@ -259,6 +259,7 @@ class KeyedStore final : public KeyedBackend {
   // is no room for goes to disk meanwhile.
   Status restore(ByteReader& in, const OperatorContext& context, RestoreOptions options,
                  bool delta) {
+    set_now_ms(context.wall_time_ms());
     try {
       return restore_entries(in, context, options, delta);
     } catch (const StateUnavailable&) {

@@ -40,6 +40,8 @@ struct WindowCell {
   Timestamp last_expiry() const { return end_of_time; }
   bool expires_by(Timestamp) const { return false; }
   void expire(Timestamp) {}
+  void live_forever() {}
+  void live_until(Timestamp) {}
   std::size_t heap_bytes() const {
     std::size_t bytes = windows.capacity() * sizeof(Window) + 16;
     for (const Window& window : windows) bytes += heap_bytes_of(window.accumulator);

@@ -8,6 +8,32 @@
 
 namespace hummer {
 
+namespace {
+
+// Of the pieces of an operator: those of each earlier subtask, a whole one and the deltas on it.
+std::vector<std::vector<const SnapshotPiece*>> by_subtask(
+    const std::vector<SnapshotPiece>& pieces) {
+  std::vector<std::vector<const SnapshotPiece*>> subtasks;
+  for (const SnapshotPiece& piece : pieces) {
+    if (!piece.delta || subtasks.empty()) subtasks.emplace_back();
+    subtasks.back().push_back(&piece);
+  }
+  return subtasks;
+}
+
+// Whether the stream has ended for this subtask: at the same parallelism as it says itself, at
+// another one as all do, since the input of any of them may come to it.
+bool has_ended(const std::vector<std::vector<const SnapshotPiece*>>& subtasks,
+               const ExecutionTask& execution) {
+  const auto ended = [](const auto& pieces) { return pieces.back()->ended; };
+  if (subtasks.size() == static_cast<std::size_t>(execution.parallelism)) {
+    return ended(subtasks[static_cast<std::size_t>(execution.subtask)]);
+  }
+  return std::all_of(subtasks.begin(), subtasks.end(), ended);
+}
+
+}  // namespace
+
 Status Deployment::restore_tasks() {
   HUMMER_TRY(check_in_flight());
   for (const ExecutionTask& execution : execution_graph_.tasks) {
@@ -27,16 +53,14 @@ Status Deployment::restore_tasks() {
       const auto found = options_.restored->pieces.find(chained.uid);
       if (found == options_.restored->pieces.end()) continue;
       const bool all = chained.stateful || task->chain().takes_all_pieces(stage);
+      const auto subtasks = by_subtask(found->second);
       std::vector<const SnapshotPiece*> own;
-      for (std::size_t i = 0; i < found->second.size(); ++i) {
+      for (std::size_t i = 0; i < subtasks.size(); ++i) {
         const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
-        if (all || dealt_here) own.push_back(&found->second[i]);
+        if (all || dealt_here) own.insert(own.end(), subtasks[i].begin(), subtasks[i].end());
       }
-      HUMMER_TRY(task->chain().restore(stage, own, options_.allow_dropped_state));
-      if (own.empty() && std::all_of(found->second.begin(), found->second.end(),
-                                     [](const SnapshotPiece& piece) { return piece.ended; })) {
-        task->chain().set_ended(stage);
-      }
+      HUMMER_TRY(task->chain().restore(stage, own, has_ended(subtasks, execution),
+                                       options_.allow_dropped_state));
     }
     HUMMER_TRY(restore_in_flight(execution, *task));
   }
