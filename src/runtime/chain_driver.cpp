@@ -14,18 +14,6 @@ namespace {
 // A restart reads so many files per task at most, besides the whole one.
 constexpr int deltas_max = 20;
 
-// Whether an operator has nothing but watermarks, such as a process function without snapshot().
-bool has_only_watermarks(const std::vector<StateDescription>& states) {
-  return !states.empty() && std::all_of(states.begin(), states.end(), is_watermark);
-}
-
-// The piece holds state of which its operator takes over nothing.
-Status not_taken_over(const SnapshotPiece& piece, const std::string& state) {
-  return {ErrorCode::invalid_graph, "it has the uid '" + piece.uid +
-                                        "' of an operator with state ('" + state +
-                                        "'), and takes over none of that: " + state_remedies};
-}
-
 }  // namespace
 
 ChainDriver::ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures)
@@ -75,37 +63,6 @@ int ChainDriver::subtask() const { return stages_.front()->context->subtask(); }
 
 const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t port) const {
   return stages_[stage]->output.type(port);
-}
-
-Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* const> pieces,
-                            bool ended, bool allow_dropped) {
-  Stage& stage = *stages_[index];
-  look_at_clocks(platform_.now());
-  stage.context->set_restored();
-  stage.has_ended = ended;
-  for (const SnapshotPiece* piece : pieces) {
-    const Answer answer = guarded(stage, [&] {
-      ByteReader in(piece->bytes);
-      std::vector<StateDescription> saved;
-      const std::vector<StateDescription> own = stage.op->states();
-      Status status = decode_states(in, saved)
-                          ? check_states(saved, own)
-                          : Status(ErrorCode::corrupt_record, "its piece says not what it holds");
-      if (status.ok()) {
-        const std::vector<std::string> held = states_held(piece->bytes);
-        const std::size_t unread = in.left();
-        const bool takes_none = has_only_watermarks(own) && !held.empty();
-        if (!takes_none) status = stage.op->restore(in);
-        const bool lost = takes_none || (status.ok() && in.left() == unread);
-        if (lost && !held.empty() && !allow_dropped) status = not_taken_over(*piece, held.front());
-      }
-      return status.ok() ? Answer::done
-                         : stage.context->fail(status.with_context("restoring operator '" +
-                                                                   stage.context->name() + "'"));
-    });
-    if (answer == Answer::failed) return failure_;
-  }
-  return {};
 }
 
 Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
