@@ -72,7 +72,8 @@ class CountWindowOperator final : public Operator {
         in_hand.set(run.first + i);
         if (!add(state, records[run.first + i])) return;
         const std::size_t before = collector.size();
-        finish_(keys_.taken(i, records[run.first + i]), all_time, total_of(state), collector);
+        auto&& total = total_of(state);  // its text is there until that is copied
+        finish_(keys_.taken(i, records[run.first + i]), all_time, total, collector);
         collector.commit();
         copy_record_text<Accumulator, Out>(in, target, before);
         stamp(target, before, collector.size(),
