@@ -404,5 +404,35 @@ TEST_P(Upgrades, StateOfATypeThatHasChangedGoesOn) {
   EXPECT_EQ(first_bookings.load(), static_cast<int>(keys)) << "what they know now is kept";
 }
 
+// Each key once, with the first version's time to live or this one's.
+JobHandle run_first_ones(StreamExecutionEnvironment& env, std::int64_t ttl_ms) {
+  env.generate([](Index i) { return i % keys; },
+               {.count = record_count, .records_per_second = 5000})
+      .uid("numbers")
+      .key_by(identity)
+      .deduplicate(ttl_ms)
+      .uid("first ones")
+      .write_file("/out")
+      .uid("out");
+  return env.execute_async("first ones");
+}
+
+TEST_P(Upgrades, ATimeToLiveThatIsNewBeginsWithTheRestore) {
+  EnvironmentOptions next = options();
+  {
+    StreamExecutionEnvironment env(options());
+    JobHandle job = run_first_ones(env, 0);
+    (void)node_->run_until([] { return false; }, node_->now() + milliseconds(110));
+    const Result<std::string> path = job.stop_with_savepoint("/savepoints");
+    ASSERT_TRUE(path.ok()) << path.status().to_string();
+    ASSERT_TRUE(job.wait().ok());
+    next.checkpoints.restore = *path;
+  }
+  StreamExecutionEnvironment env(next);
+  const JobResult result = run_first_ones(env, 60'000).wait();
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(lines("/out").size(), keys) << "all were known";
+}
+
 }  // namespace
 }  // namespace hummer
