@@ -8,6 +8,9 @@
 // `canonical()` is set while key bytes are made (see codec.hpp): equal keys must
 // then give equal bytes (−0.0 as 0.0, one NaN).
 //
+// A text that is too long for memory, such as the state of an operator, comes part by part from a
+// ByteSource. What was taken of it stays until let_go().
+//
 // Thread: one at a time. Ownership: neither owns the bytes.
 #pragma once
 
@@ -87,16 +90,29 @@ class ByteWriter {
   bool canonical_ = false;
 };
 
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Of the bytes that no part has had.
+  virtual std::size_t left() const = 0;
+  // `rest`, of the part before, and what follows it: at least `length` bytes in a row. Fewer:
+  // there are no more, or they can't be had. Parts stay until let_go(), which keeps the last one.
+  virtual std::string_view next(std::string_view rest, std::size_t length) = 0;
+  virtual void let_go() = 0;
+};
+
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes)
       : cursor_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  // REQUIRES: nobody else reads from it.
+  explicit ByteReader(ByteSource& source) : source_(&source) {}
 
-  std::size_t left() const { return static_cast<std::size_t>(end_ - cursor_); }
+  std::size_t left() const { return at_hand() + (source_ == nullptr ? 0 : source_->left()); }
 
   // The next `length` bytes in place, or null when fewer are left.
   const char* take(std::size_t length) {
-    if (length > left()) return nullptr;
+    if (length > at_hand() && !fetch(length)) return nullptr;
     const char* at = cursor_;
     cursor_ += length;
     return at;
@@ -118,10 +134,25 @@ class ByteReader {
     text = {at, length};
     return true;
   }
+  // Nobody looks any more at what was taken so far. Whoever reads much says so now and then.
+  void let_go() {
+    if (source_ != nullptr) source_->let_go();
+  }
 
  private:
-  const char* cursor_;
-  const char* end_;
+  std::size_t at_hand() const { return static_cast<std::size_t>(end_ - cursor_); }
+  bool fetch(std::size_t length) {
+    if (source_ == nullptr) return false;
+    const std::string_view part = source_->next({cursor_, at_hand()}, length);
+    if (part.size() < length) return false;
+    cursor_ = part.data();
+    end_ = part.data() + part.size();
+    return true;
+  }
+
+  const char* cursor_ = nullptr;
+  const char* end_ = nullptr;
+  ByteSource* source_ = nullptr;  // null: what is at hand is all
 };
 
 }  // namespace hummer

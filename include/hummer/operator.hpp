@@ -16,7 +16,8 @@
 //              they were written. An operator with keyed state gets all of them on every
 //              new subtask and keeps the keys that it owns (owns_key); of any other one the
 //              pieces are dealt out, so that a subtask may get none or several (see
-//              context().restored()), unless it takes_all_pieces.
+//              context().restored()), unless it takes_all_pieces. A large piece is read as it is
+//              taken; what was taken stays in memory until ByteReader::let_go.
 //   open       once, before any record. A failure fails the job.
 //   process    takes `in` from in.position() on, advances it, emits. An operator with several
 //              inputs overrides process_input instead, which is what the driver calls; inputs
@@ -161,6 +162,8 @@ class OperatorContext {
   int key_groups() const { return key_groups_; }
   // Whether this operator has earlier state, also where no piece of it fell to this subtask.
   bool restored() const { return restored_; }
+  // In restore: deltas on this piece follow, so what it holds must be at hand.
+  bool delta_follows() const { return delta_follows_; }
   // Whether a key's state belongs to this subtask.
   template <typename K>
   bool owns_key(const K& key) const {
@@ -249,6 +252,7 @@ class OperatorContext {
   int parallelism_ = 1;
   int key_groups_ = default_key_groups;
   bool restored_ = false;
+  bool delta_follows_ = false;
   std::uint64_t run_ = 0;
   std::uint32_t attempt_ = 0;
   std::uint64_t epoch_ = 0;

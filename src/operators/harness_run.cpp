@@ -67,6 +67,7 @@ void HarnessRun::start(const std::vector<std::string>& pieces) {
   }
   for (const std::string& piece : pieces) {
     ByteReader in(piece);
+    context_.set_delta_follows(&piece != &pieces.back());  // all are of one subtask
     const Status status = operator_->restore(in);
     if (!status.ok()) return violate("restore failed: " + status.to_string());
     if (in.left() != 0) {

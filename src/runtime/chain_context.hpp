@@ -57,6 +57,7 @@ class ChainDriver::Context final : public OperatorContext {
 
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
   void set_restored() { restored_ = true; }
+  void set_delta_follows(bool follows) { delta_follows_ = follows; }
   void set_splits(SourceSplits* splits) { splits_ = splits; }
   void begin_snapshot(bool may_be_delta) {
     may_write_delta_ = may_be_delta;

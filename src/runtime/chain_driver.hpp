@@ -35,7 +35,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -86,11 +85,12 @@ class ChainDriver {
   const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
   std::size_t stage_count() const { return stages_.size(); }
 
-  // Before open: the stage has earlier state, and these are its pieces. Where it `ended`, its end()
-  // is not called again. A piece that holds state of which the operator reads nothing is refused,
-  // unless `allow_dropped`.
-  Status restore(std::size_t stage, std::span<const SnapshotPiece* const> pieces, bool ended,
-                 bool allow_dropped);
+  // Before open: the stage has earlier state; its pieces follow. Where it `ended`, its end() is not
+  // called again.
+  void begin_restore(std::size_t stage, bool ended);
+  // `in`: a piece from behind the byte that says its kind. One that holds state of which the operator
+  // reads nothing is refused, unless `allow_dropped`.
+  Status restore(std::size_t stage, ByteReader& in, bool delta_follows, bool allow_dropped);
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
   // See Operator.
   bool takes_all_pieces(std::size_t stage) const { return stages_[stage]->op->takes_all_pieces(); }

@@ -1,9 +1,10 @@
-// ChainDriver: what its operators begin with, after a restart.
+// ChainDriver: how its operators take over the state of an earlier run.
 #include <algorithm>
-
-#include <hummer/bytes.hpp>
+#include <string>
+#include <vector>
 
 #include "runtime/chain_context.hpp"
+#include "runtime/chain_driver.hpp"
 
 namespace hummer {
 namespace {
@@ -14,43 +15,46 @@ bool has_only_watermarks(const std::vector<StateDescription>& states) {
 }
 
 // The piece holds state of which its operator takes over nothing.
-Status not_taken_over(const SnapshotPiece& piece, const std::string& state) {
-  return {ErrorCode::invalid_graph, "it has the uid '" + piece.uid +
-                                        "' of an operator with state ('" + state +
+Status not_taken_over(const std::string& uid, const std::string& state) {
+  return {ErrorCode::invalid_graph, "it has the uid '" + uid + "' of an operator with state ('" +
+                                        state +
                                         "'), and takes over none of that: " + state_remedies};
 }
 
 }  // namespace
 
-Status ChainDriver::restore(std::size_t index, std::span<const SnapshotPiece* const> pieces,
-                            bool ended, bool allow_dropped) {
-  Stage& stage = *stages_[index];
+void ChainDriver::begin_restore(std::size_t index, bool ended) {
   look_at_clocks(platform_.now());
+  Stage& stage = *stages_[index];
   stage.context->set_restored();
   stage.has_ended = ended;
-  for (const SnapshotPiece* piece : pieces) {
-    const Answer answer = guarded(stage, [&] {
-      ByteReader in(piece->bytes);
-      std::vector<StateDescription> saved;
-      const std::vector<StateDescription> own = stage.op->states();
-      Status status = decode_states(in, saved)
-                          ? check_states(saved, own)
-                          : Status(ErrorCode::corrupt_record, "its piece says not what it holds");
-      if (status.ok()) {
-        const std::vector<std::string> held = states_held(piece->bytes);
-        const std::size_t unread = in.left();
-        const bool takes_none = has_only_watermarks(own) && !held.empty();
-        if (!takes_none) status = stage.op->restore(in);
-        const bool lost = takes_none || (status.ok() && in.left() == unread);
-        if (lost && !held.empty() && !allow_dropped) status = not_taken_over(*piece, held.front());
+}
+
+Status ChainDriver::restore(std::size_t index, ByteReader& in, bool delta_follows,
+                            bool allow_dropped) {
+  Stage& stage = *stages_[index];
+  stage.context->set_delta_follows(delta_follows);
+  const Answer answer = guarded(stage, [&] {
+    std::vector<StateDescription> saved;
+    const std::vector<StateDescription> own = stage.op->states();
+    Status status = decode_states(in, saved)
+                        ? check_states(saved, own)
+                        : Status(ErrorCode::corrupt_record, "its piece says not what it holds");
+    if (status.ok()) {
+      const std::vector<std::string> held = states_held(saved, in.left() != 0);
+      const std::size_t unread = in.left();
+      const bool takes_none = has_only_watermarks(own) && !held.empty();
+      if (!takes_none) status = stage.op->restore(in);
+      const bool lost = takes_none || (status.ok() && in.left() == unread);
+      if (lost && !held.empty() && !allow_dropped) {
+        status = not_taken_over(stage.uid, held.front());
       }
-      return status.ok() ? Answer::done
-                         : stage.context->fail(status.with_context("restoring operator '" +
-                                                                   stage.context->name() + "'"));
-    });
-    if (answer == Answer::failed) return failure_;
-  }
-  return {};
+    }
+    return status.ok() ? Answer::done
+                       : stage.context->fail(status.with_context("restoring operator '" +
+                                                                 stage.context->name() + "'"));
+  });
+  return answer == Answer::failed ? failure_ : Status();
 }
 
 }  // namespace hummer

@@ -11,12 +11,16 @@ bool is_watermark(const StateDescription& state) {
 std::vector<std::string> states_held(std::string_view bytes) {
   ByteReader in(bytes);
   std::vector<StateDescription> states;
+  if (!decode_states(in, states)) return states_held({}, true);
+  return states_held(states, in.left() != 0);
+}
+
+std::vector<std::string> states_held(const std::vector<StateDescription>& states, bool has_more) {
   std::vector<std::string> names;
-  const bool readable = decode_states(in, states);
-  if (readable && in.left() == 0) return names;
-  if (!readable || states.empty()) names.push_back("undeclared");
-  for (StateDescription& state : states) {
-    if (!is_watermark(state)) names.push_back(std::move(state.name));
+  if (!has_more) return names;
+  if (states.empty()) names.push_back("undeclared");
+  for (const StateDescription& state : states) {
+    if (!is_watermark(state)) names.push_back(state.name);
   }
   return names;
 }

@@ -31,6 +31,8 @@ bool is_watermark(const StateDescription& state);
 // What is lost with an operator's piece, by its bytes: the names of its states but watermarks, or
 // "undeclared" where it named none and wrote something all the same.
 std::vector<std::string> states_held(std::string_view bytes);
+// The same by the states that it named, and whether it wrote something behind them.
+std::vector<std::string> states_held(const std::vector<StateDescription>& states, bool has_more);
 
 // What the author of a job can do where such state has no operator.
 inline constexpr const char* state_remedies =

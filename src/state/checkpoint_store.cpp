@@ -272,6 +272,19 @@ bool CheckpointStore::is_checkpoint(Files& files, const std::string& path) {
 Status CheckpointStore::read_file(Files& files, const std::string& directory,
                                   const CheckpointMetadata& metadata, const CheckpointFile& file,
                                   const VisitPiece& visit) {
+  std::string piece;
+  return read_parts(files, directory, metadata, file, [&](const SnapshotPart& part) -> Status {
+    piece.append(part.bytes);
+    if (!part.last) return {};
+    HUMMER_TRY(visit(part.uid, piece));
+    piece.clear();
+    return {};
+  });
+}
+
+Status CheckpointStore::read_parts(Files& files, const std::string& directory,
+                                   const CheckpointMetadata& metadata, const CheckpointFile& file,
+                                   const VisitPart& visit) {
   const std::string path = path_of(directory, file);
   const std::uint64_t written_for = file.checkpoint == 0 ? metadata.id : file.checkpoint;
   Result<SnapshotFileReader> reader = SnapshotFileReader::open(files, path);
@@ -292,13 +305,12 @@ Status CheckpointStore::read_file(Files& files, const std::string& directory,
       head.subtask != file.subtask) {
     return foreign;
   }
-  std::string uid;
-  std::string piece;
+  SnapshotPart part;
   for (;;) {
-    const Result<bool> more = reader->next(uid, piece);
+    const Result<bool> more = reader->next_part(part);
     if (!more.ok()) return more.status();
     if (!*more) break;
-    HUMMER_TRY(visit(uid, piece));
+    HUMMER_TRY(visit(part));
   }
   return reader->summary() == SnapshotFileSummary{file.bytes, file.hash} ? Status() : foreign;
 }
@@ -306,8 +318,8 @@ Status CheckpointStore::read_file(Files& files, const std::string& directory,
 Status CheckpointStore::verify_at(Files& files, const std::string& path,
                                   const CheckpointMetadata& metadata) {
   for (const CheckpointFile& file : metadata.files) {
-    HUMMER_TRY(read_file(files, path, metadata, file,
-                         [](std::string_view, std::string_view) { return Status(); }));
+    HUMMER_TRY(
+        read_parts(files, path, metadata, file, [](const SnapshotPart&) { return Status(); }));
   }
   return {};
 }

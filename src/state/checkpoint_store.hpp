@@ -130,6 +130,11 @@ class CheckpointStore {
   using VisitPiece = std::function<Status(std::string_view uid, std::string_view piece)>;
   static Status read_file(Files& files, const std::string& path, const CheckpointMetadata& metadata,
                           const CheckpointFile& file, const VisitPiece& piece);
+  // The same block by block: pieces may be larger than memory.
+  using VisitPart = std::function<Status(const SnapshotPart& part)>;
+  static Status read_parts(Files& files, const std::string& path,
+                           const CheckpointMetadata& metadata, const CheckpointFile& file,
+                           const VisitPart& part);
   // Reads every file of the checkpoint in the directory `path`.
   static Status verify_at(Files& files, const std::string& path,
                           const CheckpointMetadata& metadata);

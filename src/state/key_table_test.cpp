@@ -79,7 +79,7 @@ TEST(AccumulatorTable, AccumulatorsThatOwnMemoryComeBackFromASnapshot) {
     text = other;
   };
   const auto owns = [](std::string_view key) { return key != "c"; };
-  ASSERT_TRUE(again.restore(in, owns, merge));
+  ASSERT_EQ(again.restore(in, owns, merge), decltype(again)::Restored::all);
   std::map<std::string, std::string> found;
   again.scan(0, [&](std::string_view key, const std::string& text) {
     found[std::string(key)] = text;

@@ -219,28 +219,38 @@ Status SnapshotFileReader::check_end(const Block& end) {
   return {};
 }
 
-Result<bool> SnapshotFileReader::next(std::string& uid, std::string& piece,
-                                      std::size_t max_piece_bytes) {
+Result<bool> SnapshotFileReader::next_part(SnapshotPart& part) {
   if (ended_) return false;
+  const std::uint64_t begin = at_;
   HUMMER_TRY(read_block(block_));
+  if (within_piece_ && (block_.kind == end_of_file || block_.uid() != uid_)) {
+    return corrupt("the piece before this block has no end");
+  }
   if (block_.kind == end_of_file) {
     HUMMER_TRY(check_end(block_));
     return false;
   }
-  uid.assign(block_.uid());
-  piece.assign(block_.payload());
-  while (block_.kind == piece_goes_on) {
-    HUMMER_TRY(read_block(block_));
-    if (block_.kind == end_of_file || block_.uid() != uid) {
-      return corrupt("the piece before this block has no end");
+  if (!within_piece_) uid_.assign(block_.uid());
+  within_piece_ = block_.kind == piece_goes_on;
+  part = {uid_, block_.payload(), !within_piece_, begin};
+  return true;
+}
+
+Result<bool> SnapshotFileReader::next(std::string& uid, std::string& piece,
+                                      std::size_t max_piece_bytes) {
+  SnapshotPart part;
+  piece.clear();
+  do {
+    const Result<bool> more = next_part(part);
+    if (!more.ok() || !*more) return more;
+    if (part.bytes.size() > max_piece_bytes - piece.size()) {
+      return Status(ErrorCode::limit_exceeded,
+                    "snapshot file '" + file_->path() + "': the piece '" + std::string(part.uid) +
+                        "' is larger than " + std::to_string(max_piece_bytes) + " bytes");
     }
-    if (piece.size() + block_.payload().size() > max_piece_bytes) {
-      return Status(ErrorCode::limit_exceeded, "snapshot file '" + file_->path() +
-                                                   "': the piece '" + uid + "' is larger than " +
-                                                   std::to_string(max_piece_bytes) + " bytes");
-    }
-    piece.append(block_.payload());
-  }
+    piece.append(part.bytes);
+  } while (!part.last);
+  uid.assign(part.uid);
   return true;
 }
 

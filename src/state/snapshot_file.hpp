@@ -73,6 +73,14 @@ class SnapshotFileWriter {
   std::uint64_t hash_ = 0;
 };
 
+// A block of a piece; valid until the next one is read.
+struct SnapshotPart {
+  std::string_view uid;
+  std::string_view bytes;
+  bool last = false;     // of its piece
+  std::uint64_t at = 0;  // byte of the file
+};
+
 class SnapshotFileReader {
  public:
   static Result<SnapshotFileReader> open(Files& files, const std::string& path);
@@ -84,6 +92,11 @@ class SnapshotFileReader {
   // `max_piece_bytes`: a longer one is limit_exceeded.
   Result<bool> next(std::string& uid, std::string& piece,
                     std::size_t max_piece_bytes = std::size_t{1} << 34);
+  // The next block of a piece, checked, as next().
+  Result<bool> next_part(SnapshotPart& part);
+  // The next one is at this byte (SnapshotPart::at, of the first of a piece). The file's end does
+  // not agree then.
+  void go_to(std::uint64_t at) { at_ = at; }
   // REQUIRES: next has answered false.
   SnapshotFileSummary summary() const { return {at_, hash_}; }
 
@@ -114,6 +127,8 @@ class SnapshotFileReader {
   std::uint64_t hash_ = 0;
   bool ended_ = false;
   Block block_;
+  bool within_piece_ = false;
+  std::string uid_;  // of that
 };
 
 }  // namespace hummer

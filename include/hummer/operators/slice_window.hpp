@@ -149,6 +149,7 @@ class SliceWindowOperator final : public Operator {
     std::uint8_t delta = 0;
     Timestamp time = 0;
     std::uint32_t ahead = 0;
+    Status room;
     bool valid = in.get_value(version) &&
                  (version == snapshot_version || version == version_of_one_section) &&
                  in.get_value(delta) && in.get_value(time) && in.get_value(ahead) &&
@@ -166,11 +167,12 @@ class SliceWindowOperator final : public Operator {
         Timestamp of_slices = 0;
         Slices slices;
         slices.open(context(), aggregate_);
-        valid = in.get_value(of_slices) && restore_into(slices, false, in);
+        valid = in.get_value(of_slices) && restore_into(slices, false, in, room);
         if (valid) subtask.ahead.emplace_back(of_slices, std::move(slices));
       }
-      valid = valid && restore_into(subtask.slices, delta != 0, in);
+      valid = valid && restore_into(subtask.slices, delta != 0, in, room);
     }
+    HUMMER_TRY(room);
     if (!valid) return {ErrorCode::corrupt_record, "the state of a window cannot be decoded"};
     return {};
   }
@@ -187,9 +189,17 @@ class SliceWindowOperator final : public Operator {
     Slices slices;
     std::vector<std::pair<Timestamp, Slices>> ahead;
   };
-  bool restore_into(Slices& slices, bool delta, ByteReader& in) {
+  // What there is no room for goes to disk meanwhile: see make_room_for_restored.
+  bool restore_into(Slices& slices, bool delta, ByteReader& in, Status& room) {
+    const bool may_go = memory_.limited() && !delta && !context().delta_follows();
     return slices.tables().restore(
-        in, delta, [&](const K& key) { return context().owns_key(key); }, aggregate_);
+        in, delta, [&](const K& key) { return context().owns_key(key); }, aggregate_,
+        [&] {
+          if (!may_go) return true;
+          slices.tables().settle(aggregate_);
+          if (slices.memory_bytes() > memory_.share_bytes() / 2) room = slices.spill_all();
+          return room.ok();
+        });
   }
   void open_state() {
     memory_.open(context().memory(), true);

@@ -106,12 +106,14 @@ class SpillingAccumulators {
     return Answer::more;
   }
   // Merges what an earlier subtask wrote of the keys that are owned here. What is too much goes to
-  // disk behind the first batch: a delta replaces what came before it.
+  // disk meanwhile.
   Status restore(ByteReader& in) {
-    return restore_table(table_, *context_, in,
-                         [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
-                           aggregate_->merge(accumulator, is_new, other);
-                         });
+    return restore_table(
+        table_, *context_, in,
+        [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
+          aggregate_->merge(accumulator, is_new, other);
+        },
+        [&] { return limited() ? keep_within_share(0) : Status(); });
   }
 
  private:

@@ -29,23 +29,31 @@ Answer table_snapshot_rest(Table& table, const OperatorContext& context, ByteWri
 }
 
 // Keeps the keys that are owned here; merge(A&, is_new, const A&) for one that is there already.
-template <typename K, typename A, typename Merge>
+// make_room() → Status comes now and then, where the table may be put elsewhere.
+template <typename K, typename A, typename Merge, typename MakeRoom>
 Status restore_table(AccumulatorTable<K, A>& table, const OperatorContext& context, ByteReader& in,
-                     Merge&& merge) {
+                     Merge&& merge, MakeRoom&& make_room) {
+  using Restored = typename AccumulatorTable<K, A>::Restored;
   std::uint8_t version = 0;
   std::uint8_t delta = 0;
-  const bool valid = in.get_value(version) && version == table_snapshot_version &&
-                     in.get_value(delta) &&
-                     table.restore(
-                         in, [&](const K& key) { return context.owns_key(key); },
-                         [&](A& accumulator, bool is_new, const A& other) {
-                           if (delta != 0) {
-                             accumulator = other;
-                           } else {
-                             merge(accumulator, is_new, other);
-                           }
-                         });
-  if (valid) return {};
+  Restored restored = Restored::not_valid;
+  if (in.get_value(version) && version == table_snapshot_version && in.get_value(delta)) {
+    do {
+      restored = table.restore(
+          in, [&](const K& key) { return context.owns_key(key); },
+          [&](A& accumulator, bool is_new, const A& other) {
+            if (delta != 0) {
+              accumulator = other;
+            } else {
+              merge(accumulator, is_new, other);
+            }
+          });
+      // A delta replaces what came before it, which must be at hand then.
+      const bool replaces = delta != 0 && restored == Restored::some;
+      if (!replaces && !context.delta_follows()) HUMMER_TRY(make_room());
+    } while (restored == Restored::some);
+  }
+  if (restored == Restored::all) return {};
   return {ErrorCode::corrupt_record,
           "the state of operator '" + context.name() + "' cannot be decoded"};
 }

@@ -123,22 +123,26 @@ class AccumulatorTable {
   static constexpr std::uint8_t end_of_entries = 0;
   static constexpr std::uint8_t entry_follows = 1;  // key and accumulator
 
-  // put(A&, is_new, const A&) for what a snapshot holds of the keys for which owns(key); false: not
-  // valid.
+  enum class Restored : std::uint8_t { all, some, not_valid };
+  // put(A&, is_new, const A&) for what a snapshot holds of the keys for which owns(key). `some`:
+  // call again, when there is room.
   template <typename Owns, typename Put>
-  [[nodiscard]] bool restore(ByteReader& in, Owns&& owns, Put&& put) {
-    for (;;) {
+  [[nodiscard]] Restored restore(ByteReader& in, Owns&& owns, Put&& put) {
+    constexpr int entries_per_call = 4096;
+    for (int entries = 0; entries < entries_per_call; ++entries) {
+      in.let_go();
       std::uint8_t mark = 0;
-      if (!in.get_value(mark) || mark > entry_follows) return false;
-      if (mark == end_of_entries) return true;
+      if (!in.get_value(mark) || mark > entry_follows) return Restored::not_valid;
+      if (mark == end_of_entries) return Restored::all;
       K key{};
       A other{};
-      if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return false;
+      if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return Restored::not_valid;
       if (!owns(key)) continue;
       update(
           1, [&](std::size_t) -> const K& { return key; },
           [&](A& accumulator, bool is_new, std::size_t) { put(accumulator, is_new, other); });
     }
+    return Restored::some;
   }
 
  private:

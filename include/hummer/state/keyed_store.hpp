@@ -448,6 +448,7 @@ class KeyedStore final : public KeyedBackend {
     std::vector<KeyedState*> found;
     HUMMER_TRY(restore_states(in, options, found));
     for (std::size_t restored = 1;; ++restored) {
+      in.let_go();
       std::uint8_t mark = 0;
       if (!in.get_value(mark) || mark > entry_is_gone) return cut_short();
       if (mark == end_of_entries) return {};

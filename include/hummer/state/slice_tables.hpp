@@ -192,9 +192,11 @@ class SliceTables {
   void forget_snapshot() { was_frozen_ = false; }
 
   // Takes the entries whose keys `owns(key)`; false: not valid. `delta`: of the same subtask as the
-  // piece before. settle() once behind the last piece.
-  template <typename Owns, typename Aggregate>
-  [[nodiscard]] bool restore(ByteReader& in, bool delta, Owns&& owns, const Aggregate& aggregate) {
+  // piece before. settle() once behind the last piece. make_room() → bool comes now and then, and
+  // may settle() and put elsewhere what there is, where no delta comes.
+  template <typename Owns, typename Aggregate, typename MakeRoom>
+  [[nodiscard]] bool restore(ByteReader& in, bool delta, Owns&& owns, const Aggregate& aggregate,
+                             MakeRoom&& make_room) {
     if (!delta) settle(aggregate);
     std::set<Timestamp> present;
     std::uint32_t slices = 0;
@@ -211,17 +213,20 @@ class SliceTables {
       if (!in.get_value(mark) || mark > section_follows) return false;
       if (mark == end_of_sections) return true;
       if (!in.get_value(slice)) return false;
-      std::unique_ptr<Table>& table = restoring_[slice];
-      if (!table) table = std::make_unique<Table>();
-      const bool valid = table->restore(in, owns, [&](A& accumulator, bool is_new, const A& other) {
-        if (delta) {
-          accumulator = other;
-        } else {
-          aggregate.merge(accumulator, is_new, other);
-        }
-      });
-      if (!valid) return false;
-      if (table->empty()) restoring_.erase(slice);
+      for (auto restored = Table::Restored::some; restored == Table::Restored::some;) {
+        std::unique_ptr<Table>& table = restoring_[slice];
+        if (!table) table = std::make_unique<Table>();
+        restored = table->restore(in, owns, [&](A& accumulator, bool is_new, const A& other) {
+          if (delta) {
+            accumulator = other;
+          } else {
+            aggregate.merge(accumulator, is_new, other);
+          }
+        });
+        if (restored == Table::Restored::not_valid) return false;
+        if (table->empty()) restoring_.erase(slice);
+        if (!make_room()) return false;
+      }
     }
   }
   template <typename Aggregate>

@@ -65,6 +65,7 @@ class FakeOperatorContext final : public OperatorContext {
   // Of the barrier that a flush is for; whether there is earlier state.
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
   void set_restored(bool restored) { restored_ = restored; }
+  void set_delta_follows(bool follows) { delta_follows_ = follows; }
   // Before a snapshot; and whether it was a delta, after.
   void set_may_write_delta(bool may) {
     may_write_delta_ = may;

@@ -85,7 +85,83 @@ Status check_key_groups(const CheckpointMetadata& metadata, const JobGraph& job)
   return {};
 }
 
-Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
+namespace {
+
+// Notes the pieces of a checkpoint's files, as their blocks come, in the order of the subtasks.
+class PieceFinder {
+ public:
+  PieceFinder(const JobGraph& job, RestoredState& state) : job_(job), state_(state) {}
+
+  void begin_file(const CheckpointFile& file, std::string path) {
+    const std::pair task(file.vertex, file.subtask);
+    if (std::exchange(task_, task) != task) first_.clear();
+    of_earlier_ = file.checkpoint != 0;
+    path_ = std::move(path);
+    piece_ = {};
+    head_.clear();
+  }
+  Status add(const SnapshotPart& part) {
+    if (piece_.path.empty()) {
+      piece_.path = path_;
+      piece_.at = part.at;
+    }
+    piece_.bytes += part.bytes.size();
+    if (head_.size() < head_bytes) head_.append(part.bytes);
+    if (!part.last) return {};
+    HUMMER_TRY(end_piece(std::string(part.uid)));
+    piece_ = {};
+    head_.clear();
+    return {};
+  }
+  const LeftOver& left_over() const { return left_over_; }
+
+ private:
+  static constexpr std::size_t head_bytes = std::size_t{1} << 20;  // where states are named
+
+  Status end_piece(const std::string& uid) {
+    if (head_.empty()) return refuse(uid, "does not say what it is");
+    const auto kind = static_cast<std::uint8_t>(head_[0]);
+    if (kind > piece_in_flight) return refuse(uid, "is of a kind that is not known");
+    if (kind == piece_in_flight) {
+      // What was in flight at an earlier checkpoint has arrived since.
+      if (!of_earlier_) state_.in_flight[uid].push_back(std::move(piece_));
+      return {};
+    }
+    if (find_operator(job_, uid) == nullptr) {
+      add_left_over(left_over_, uid, std::string_view(head_).substr(1));
+      return {};
+    }
+    piece_.ended = (kind & piece_ended) != 0;
+    piece_.delta = (kind & piece_is_delta) != 0;
+    std::vector<RestoredPiece>& pieces = state_.pieces[uid];
+    const auto at = first_.try_emplace(uid, pieces.size());
+    if (piece_.delta && at.second) {
+      return refuse(uid, "builds on one that the checkpoint does not name");
+    }
+    // A whole piece stands for those of its subtask before it.
+    if (!piece_.delta) pieces.resize(at.first->second);
+    pieces.push_back(std::move(piece_));
+    return {};
+  }
+  Status refuse(const std::string& uid, const std::string& what) const {
+    return {ErrorCode::corrupt_file,
+            "snapshot file '" + path_ + "': the piece '" + uid + "' " + what};
+  }
+
+  const JobGraph& job_;
+  RestoredState& state_;
+  LeftOver left_over_;
+  std::pair<std::uint32_t, std::uint32_t> task_{UINT32_MAX, 0};
+  std::map<std::string, std::size_t> first_;  // of the task's pieces, by uid
+  bool of_earlier_ = false;
+  std::string path_;
+  RestoredPiece piece_;  // under way
+  std::string head_;     // of it
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const RestoredState>> find_state(Files& files, const std::string& path,
                                                         const CheckpointMetadata& metadata,
                                                         const JobGraph& job, bool allow_dropped) {
   HUMMER_TRY(check_key_groups(metadata, job));
@@ -95,48 +171,13 @@ Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std:
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);
   });
-  std::pair<std::uint32_t, std::uint32_t> task{UINT32_MAX, 0};
-  std::map<std::string, std::size_t> first;  // of the task's pieces, by uid
-  LeftOver left_over;
+  PieceFinder finder(job, *state);
   for (const CheckpointFile& file : ordered) {
-    if (std::exchange(task, {file.vertex, file.subtask}) != std::pair(file.vertex, file.subtask)) {
-      first.clear();
-    }
-    const auto take = [&](std::string_view uid_view, std::string_view piece) -> Status {
-      const std::string uid(uid_view);
-      const auto refuse = [&](const std::string& what) {
-        return Status(ErrorCode::corrupt_file, "snapshot file '" +
-                                                   CheckpointStore::path_of(path, file) +
-                                                   "': the piece '" + uid + "' " + what);
-      };
-      if (piece.empty()) return refuse("does not say what it is");
-      const auto kind = static_cast<std::uint8_t>(piece[0]);
-      std::string bytes(piece.substr(1));
-      if (kind > piece_in_flight) return refuse("is of a kind that is not known");
-      if (kind == piece_in_flight) {
-        // What was in flight at an earlier checkpoint has arrived since.
-        if (file.checkpoint != 0) return {};
-        state->in_flight[uid].push_back({.uid = uid, .bytes = std::move(bytes), .in_flight = true});
-        return {};
-      }
-      if (find_operator(job, uid) == nullptr) {
-        add_left_over(left_over, uid, bytes);
-        return {};
-      }
-      const bool delta = (kind & piece_is_delta) != 0;
-      std::vector<SnapshotPiece>& pieces = state->pieces[uid];
-      const auto at = first.try_emplace(uid, pieces.size());
-      if (delta && at.second) return refuse("builds on one that the checkpoint does not name");
-      // A whole piece stands for those of its subtask before it.
-      if (!delta) pieces.resize(at.first->second);
-      pieces.push_back({.uid = uid,
-                        .bytes = std::move(bytes),
-                        .ended = (kind & piece_ended) != 0,
-                        .delta = delta});
-      return {};
-    };
-    HUMMER_TRY(CheckpointStore::read_file(files, path, metadata, file, take));
+    finder.begin_file(file, CheckpointStore::path_of(path, file));
+    HUMMER_TRY(CheckpointStore::read_parts(
+        files, path, metadata, file, [&](const SnapshotPart& part) { return finder.add(part); }));
   }
+  const LeftOver& left_over = finder.left_over();
   if (!left_over.empty()) state->dropped = to_text(left_over, metadata);
   if (!left_over.empty() && !allow_dropped) {
     return Status(ErrorCode::invalid_graph,

@@ -1,6 +1,6 @@
 // From a job to the metadata of its checkpoints, and from a checkpoint on disk to a job's state.
 //
-// Thread: any; load_state blocks for as long as the disk takes. Errors name operator or path.
+// Thread: any; find_state blocks for as long as the disk takes. Errors name operator or path.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,13 @@ std::size_t chain_count(const std::vector<int>& parallelism);
 // metadata can tell, before a file is read.
 Status check_key_groups(const CheckpointMetadata& metadata, const JobGraph& job);
 
-// Reads all state files of the checkpoint in the directory `path`, and checks them. State that no
+// Reads all state files of the checkpoint in the directory `path`, checks them, and says where each
+// piece lies: so nothing of a damaged one comes to an operator. The state stays on disk, which may
+// be all that has room for it; tasks read what they need when they are made. State that no
 // operator of the job has the uid for is refused (invalid_graph), or left out if `allow_dropped`.
 // Only what would be lost counts (states_held, runtime/snapshot_piece.hpp), whatever its value: an
 // upgrade that is refused is refused at any moment, not just while a transaction is open.
-Result<std::shared_ptr<const RestoredState>> load_state(Files& files, const std::string& path,
+Result<std::shared_ptr<const RestoredState>> find_state(Files& files, const std::string& path,
                                                         const CheckpointMetadata& metadata,
                                                         const JobGraph& job, bool allow_dropped);
 

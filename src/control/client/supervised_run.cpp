@@ -59,7 +59,7 @@ Status SupervisedRun::restore_from(const std::string& restore) {
   HUMMER_TRY(found.status);
   superseded_ = found.superseded;
   Result<std::shared_ptr<const RestoredState>> state =
-      load_state(files, found.path, found.found, graphs_.job_graph, options.allow_dropped_state);
+      find_state(files, found.path, found.found, graphs_.job_graph, options.allow_dropped_state);
   if (!state.ok()) {
     return state.status().with_context("reading the state to begin with, '" + found.path + "'");
   }

@@ -257,7 +257,7 @@ Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph&
       return file.vertex < regions.size() && !is_own(regions[file.vertex]);
     });
   }
-  return load_state(files, path, *metadata, job,
+  return find_state(files, path, *metadata, job,
                     message_.options().checkpointing().allow_dropped_state());
 }
 

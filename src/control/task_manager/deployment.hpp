@@ -40,18 +40,29 @@
 namespace hummer {
 
 class NetworkEmitter;
+class PieceReader;
 
 struct DeploymentPeer {
   std::string name;
   std::vector<DataAddress> addresses;
 };
 
+// Where a piece of an earlier run's state lies: the first of its blocks, and how many bytes all
+// have (state/piece_reader.hpp).
+struct RestoredPiece {
+  std::string path;
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0;
+  bool ended = false;  // see SnapshotPiece
+  bool delta = false;
+};
+
 // The state of an earlier run: pieces by operator uid, in the order of the subtasks that wrote
-// them.
+// them. They were found whole, and stay on disk until the tasks read them.
 struct RestoredState {
   std::uint64_t checkpoint = 0;
-  std::map<std::string, std::vector<SnapshotPiece>> pieces;
-  std::map<std::string, std::vector<SnapshotPiece>> in_flight;  // runtime/in_flight.hpp
+  std::map<std::string, std::vector<RestoredPiece>> pieces;
+  std::map<std::string, std::vector<RestoredPiece>> in_flight;  // runtime/in_flight.hpp
   std::string dropped;  // for people: state of operators that the job no longer has
 };
 
@@ -164,10 +175,18 @@ class Deployment {
   Status choose_routes();
   ChannelKey key_of(const ExecutionChannel& channel) const;
   Status make_tasks();
+  // Reads from disk, piece by piece; each subtask reads those that it needs.
   Status restore_tasks();
+  Status restore_stage(const ExecutionTask& execution, StreamTask& task, std::size_t stage);
+  Result<std::unique_ptr<PieceReader>> open_piece(const RestoredPiece& piece);
   // Records that an earlier run had in flight to the operators of this task; those to operators
   // that nobody has any more are refused.
-  Status restore_in_flight(const ExecutionTask& execution, StreamTask& task);
+  using InFlightPieces = std::map<std::string, std::vector<std::string>>;  // by uid
+  Result<InFlightPieces> read_in_flight();
+  std::shared_ptr<MemoryAccount> count_in_flight(const InFlightPieces& pieces) const;
+  std::vector<std::shared_ptr<MemoryAccount>> claim_shares() const;
+  Status restore_in_flight(const ExecutionTask& execution, StreamTask& task,
+                           const InFlightPieces& pieces);
   Status check_in_flight() const;
   struct InFlightInput;
   Result<InFlightInput> in_flight_input(const JobVertex& vertex, ChainDriver& chain,
@@ -198,6 +217,7 @@ class Deployment {
   const DeploymentOptions options_;
   std::shared_ptr<MemoryAccount> memory_;           // the job's
   std::shared_ptr<MemoryAccount> channels_memory_;  // of what may be under way in its channels
+  std::shared_ptr<MemoryAccount> restore_memory_;   // while the tasks are restored
   std::vector<std::unique_ptr<Slot>> slots_;
   std::unique_ptr<DataPlaneHost> own_data_plane_;
   DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network

@@ -5,16 +5,17 @@
 #include <utility>
 
 #include "control/task_manager/deployment.hpp"
+#include "state/piece_reader.hpp"
 
 namespace hummer {
 
 namespace {
 
 // Of the pieces of an operator: those of each earlier subtask, a whole one and the deltas on it.
-std::vector<std::vector<const SnapshotPiece*>> by_subtask(
-    const std::vector<SnapshotPiece>& pieces) {
-  std::vector<std::vector<const SnapshotPiece*>> subtasks;
-  for (const SnapshotPiece& piece : pieces) {
+std::vector<std::vector<const RestoredPiece*>> by_subtask(
+    const std::vector<RestoredPiece>& pieces) {
+  std::vector<std::vector<const RestoredPiece*>> subtasks;
+  for (const RestoredPiece& piece : pieces) {
     if (!piece.delta || subtasks.empty()) subtasks.emplace_back();
     subtasks.back().push_back(&piece);
   }
@@ -23,7 +24,7 @@ std::vector<std::vector<const SnapshotPiece*>> by_subtask(
 
 // Whether the stream has ended for this subtask: at the same parallelism as it says itself, at
 // another one as all do, since the input of any of them may come to it.
-bool has_ended(const std::vector<std::vector<const SnapshotPiece*>>& subtasks,
+bool has_ended(const std::vector<std::vector<const RestoredPiece*>>& subtasks,
                const ExecutionTask& execution) {
   const auto ended = [](const auto& pieces) { return pieces.back()->ended; };
   if (subtasks.size() == static_cast<std::size_t>(execution.parallelism)) {
@@ -36,6 +37,13 @@ bool has_ended(const std::vector<std::vector<const SnapshotPiece*>>& subtasks,
 
 Status Deployment::restore_tasks() {
   HUMMER_TRY(check_in_flight());
+  if (options_.restored != nullptr && memory_ != nullptr) {
+    restore_memory_ = memory_->make_child("state that is restored");
+  }
+  const Result<InFlightPieces> in_flight = read_in_flight();
+  if (!in_flight.ok()) return in_flight.status();
+  const std::shared_ptr<MemoryAccount> in_flight_memory = count_in_flight(*in_flight);
+  std::vector<std::shared_ptr<MemoryAccount>> to_come = claim_shares();
   for (const ExecutionTask& execution : execution_graph_.tasks) {
     StreamTask* task = task_here(execution.id);
     if (task == nullptr || execution.kind != TaskKind::chain) continue;
@@ -49,22 +57,82 @@ Status Deployment::restore_tasks() {
     if (options_.restored == nullptr) continue;
     const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
     for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
-      const ChainedOperator& chained = vertex.chain[stage];
-      const auto found = options_.restored->pieces.find(chained.uid);
-      if (found == options_.restored->pieces.end()) continue;
-      const bool all = chained.stateful || task->chain().takes_all_pieces(stage);
-      const auto subtasks = by_subtask(found->second);
-      std::vector<const SnapshotPiece*> own;
-      for (std::size_t i = 0; i < subtasks.size(); ++i) {
-        const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
-        if (all || dealt_here) own.insert(own.end(), subtasks[i].begin(), subtasks[i].end());
-      }
-      HUMMER_TRY(task->chain().restore(stage, own, has_ended(subtasks, execution),
-                                       options_.allow_dropped_state));
+      if (vertex.chain[stage].stateful && !to_come.empty()) to_come.pop_back();
+      HUMMER_TRY(restore_stage(execution, *task, stage));
     }
-    HUMMER_TRY(restore_in_flight(execution, *task));
+    HUMMER_TRY(restore_in_flight(execution, *task, *in_flight));
+  }
+  restore_memory_.reset();
+  return {};
+}
+
+// Operators are restored one after the other, and what one of them holds is not taken away by the
+// next: so each stands for its share from the beginning on.
+std::vector<std::shared_ptr<MemoryAccount>> Deployment::claim_shares() const {
+  std::vector<std::shared_ptr<MemoryAccount>> claims;
+  if (restore_memory_ == nullptr || !restore_memory_->limited()) return claims;
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    if (!is_here(execution) || execution.kind != TaskKind::chain) continue;
+    for (const ChainedOperator& chained :
+         job_graph_.vertices[static_cast<std::size_t>(execution.vertex)].chain) {
+      if (!chained.stateful) continue;
+      claims.push_back(restore_memory_->make_child(chained.name));
+      claims.back()->set_elastic();
+    }
+  }
+  return claims;
+}
+
+// It counts all the same where there is no room: the operators put more on disk then.
+std::shared_ptr<MemoryAccount> Deployment::count_in_flight(const InFlightPieces& pieces) const {
+  if (restore_memory_ == nullptr) return nullptr;
+  std::size_t bytes = 0;
+  for (const auto& of_one : pieces) {
+    for (const std::string& piece : of_one.second) bytes += piece.size();
+  }
+  std::shared_ptr<MemoryAccount> memory = restore_memory_->make_child("records in flight");
+  (void)memory->set_own(bytes);
+  return memory;
+}
+
+Status Deployment::restore_stage(const ExecutionTask& execution, StreamTask& task,
+                                 std::size_t stage) {
+  const ChainedOperator& chained =
+      job_graph_.vertices[static_cast<std::size_t>(execution.vertex)].chain[stage];
+  const auto found = options_.restored->pieces.find(chained.uid);
+  if (found == options_.restored->pieces.end()) return {};
+  const bool all = chained.stateful || task.chain().takes_all_pieces(stage);
+  const auto subtasks = by_subtask(found->second);
+  std::vector<const RestoredPiece*> own;
+  for (std::size_t i = 0; i < subtasks.size(); ++i) {
+    const bool dealt_here = static_cast<int>(i) % execution.parallelism == execution.subtask;
+    if (all || dealt_here) own.insert(own.end(), subtasks[i].begin(), subtasks[i].end());
+  }
+  task.chain().begin_restore(stage, has_ended(subtasks, execution));
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    Result<std::unique_ptr<PieceReader>> piece = open_piece(*own[i]);
+    if (!piece.ok()) return piece.status();
+    ByteReader in(**piece);
+    std::uint8_t kind = 0;
+    (void)in.get_value(kind);  // known
+    const bool delta_follows = i + 1 < own.size() && own[i + 1]->delta;
+    const Status status =
+        task.chain().restore(stage, in, delta_follows, options_.allow_dropped_state);
+    HUMMER_TRY((*piece)->failure());
+    HUMMER_TRY(status);
   }
   return {};
+}
+
+Result<std::unique_ptr<PieceReader>> Deployment::open_piece(const RestoredPiece& piece) {
+  Result<std::unique_ptr<PieceReader>> reader =
+      PieceReader::open(platform_.files(), piece.path, piece.at, piece.bytes, restore_memory_);
+  if (reader.ok()) return reader;
+  // It was there: somebody else's loss of a file must not look like one that a restart mends.
+  const bool missing = reader.status().code() == ErrorCode::not_found;
+  return Status(missing ? ErrorCode::corrupt_file : reader.status().code(),
+                reader.status().message())
+      .with_context("reading the state to begin with");
 }
 
 bool can_overtake(const JobGraph& job) {
@@ -160,14 +228,38 @@ Result<Batch> owned(Batch batch, Partitioner& partitioner, const ExecutionTask& 
 
 }  // namespace
 
-Status Deployment::restore_in_flight(const ExecutionTask& execution, StreamTask& task) {
+// Of all operators here: each is read by several of their tasks.
+Result<Deployment::InFlightPieces> Deployment::read_in_flight() {
+  InFlightPieces read;
+  if (options_.restored == nullptr) return read;
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    if (task_here(execution.id) == nullptr || execution.kind != TaskKind::chain) continue;
+    for (const ChainedOperator& chained :
+         job_graph_.vertices[static_cast<std::size_t>(execution.vertex)].chain) {
+      const auto found = options_.restored->in_flight.find(chained.uid);
+      if (found == options_.restored->in_flight.end() || read.contains(chained.uid)) continue;
+      for (const RestoredPiece& piece : found->second) {
+        Result<std::unique_ptr<PieceReader>> reader = open_piece(piece);
+        if (!reader.ok()) return reader.status();
+        ByteReader in(**reader);
+        const char* const at = in.take(piece.bytes);
+        if (at == nullptr) return (*reader)->failure();
+        read[chained.uid].emplace_back(at + 1, piece.bytes - 1);
+      }
+    }
+  }
+  return read;
+}
+
+Status Deployment::restore_in_flight(const ExecutionTask& execution, StreamTask& task,
+                                     const InFlightPieces& pieces) {
   const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
   for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
-    const auto found = options_.restored->in_flight.find(vertex.chain[stage].uid);
-    if (found == options_.restored->in_flight.end()) continue;
+    const auto found = pieces.find(vertex.chain[stage].uid);
+    if (found == pieces.end()) continue;
     for (const Hop hop : {Hop::own_task, Hop::task_upstream}) {
-      for (const SnapshotPiece& piece : found->second) {
-        Result<InFlightReader> reader = InFlightReader::open(piece.bytes);
+      for (const std::string& piece : found->second) {
+        Result<InFlightReader> reader = InFlightReader::open(piece);
         if (!reader.ok()) return reader.status();
         if (reader->hop() != hop) continue;
         Result<InFlightInput> input = in_flight_input(vertex, task.chain(), stage, reader->input());
