@@ -22,6 +22,8 @@ struct TimedSale {
 };
 using Results = std::vector<std::tuple<std::int64_t, Timestamp, std::int64_t>>;
 
+using Pieces = std::vector<std::string>;  // of a subtask: a whole one, and deltas
+
 // A subtask in surroundings of its own. Its results are in `results` until somebody takes them.
 class Subtask {
  public:
@@ -33,10 +35,13 @@ class Subtask {
     context_.set_snapshot_step_bytes(1000);  // many steps
   }
 
-  Status start(const std::vector<std::string>& restored) {
-    for (const std::string& piece : restored) {
-      ByteReader in(piece);
-      HUMMER_TRY(window_.restore(in));
+  Status start(const std::vector<Pieces>& restored) {
+    for (const Pieces& of_one : restored) {
+      for (const std::string& piece : of_one) {
+        ByteReader in(piece);
+        context_.set_delta_follows(&piece != &of_one.back());
+        HUMMER_TRY(window_.restore(in));
+      }
     }
     return window_.open();
   }
@@ -82,7 +87,7 @@ class Subtask {
   std::size_t disk_bytes() { return context_.memory()->disk_bytes(); }
 
   Results results;
-  std::vector<std::string> pieces;  // of its snapshot: a whole one, and deltas
+  Pieces pieces;  // of its snapshot
 
  private:
   template <typename Call>
@@ -138,7 +143,7 @@ class RandomRun {
 
  private:
   // New subtasks, as many as it happens, with whatever memory.
-  Status start(const std::vector<std::string>& pieces) {
+  Status start(const std::vector<Pieces>& pieces) {
     const int count = static_cast<int>(random_.between(1, 3));
     subtasks_.clear();
     for (int i = 0; i < count; ++i) {
@@ -216,10 +221,8 @@ class RandomRun {
     }
     if (!is_restored) return {};
     now_ = then;
-    std::vector<std::string> pieces;
-    for (const auto& subtask : subtasks_) {
-      pieces.insert(pieces.end(), subtask->pieces.begin(), subtask->pieces.end());
-    }
+    std::vector<Pieces> pieces;
+    for (const auto& subtask : subtasks_) pieces.push_back(subtask->pieces);
     return start(pieces);
   }
 

@@ -270,6 +270,7 @@ class KeyedStore final : public KeyedBackend {
  private:
   friend class KeyedSpill<KeyedStore>;
   static constexpr std::size_t entries_per_step = 8192;
+  static constexpr std::size_t restored_per_step_bytes = 1 << 20;
   enum Mark : std::uint8_t { end_of_entries, entry_follows, entry_is_gone };
 
   struct Probe {
@@ -447,6 +448,7 @@ class KeyedStore final : public KeyedBackend {
                          bool delta) {
     std::vector<KeyedState*> found;
     HUMMER_TRY(restore_states(in, options, found));
+    std::size_t room_made_at = in.left();
     for (std::size_t restored = 1;; ++restored) {
       in.let_go();
       std::uint8_t mark = 0;
@@ -472,7 +474,11 @@ class KeyedStore final : public KeyedBackend {
         looked_up_ = false;
       }
       if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
-      if (spill_.limited() && restored % entries_per_step == 0) HUMMER_TRY(keep_within_share());
+      const bool many = restored % entries_per_step == 0;
+      if (spill_.limited() && (many || room_made_at - in.left() >= restored_per_step_bytes)) {
+        HUMMER_TRY(keep_within_share());
+        room_made_at = in.left();
+      }
     }
   }
   Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {

@@ -8,12 +8,19 @@
 namespace hummer {
 
 inline Result<std::string> take_snapshot(Operator& op) {
-  std::string bytes;
-  ByteWriter out(bytes);
-  HUMMER_TRY(op.snapshot(out));
+  std::string all;
+  std::string part;  // each step is handed on, as a task does: an operator stops at a full one
+  {
+    ByteWriter out(part);
+    HUMMER_TRY(op.snapshot(out));
+    all.append(out.view());
+  }
   for (;;) {
-    switch (op.snapshot_rest(out)) {
-      case Answer::done: return std::string(out.view());
+    ByteWriter out(part);
+    const Answer answer = op.snapshot_rest(out);
+    all.append(out.view());
+    switch (answer) {
+      case Answer::done: return all;
       case Answer::more: break;
       case Answer::blocked:
         return Status(ErrorCode::operator_failed, "snapshot_rest answered blocked");

@@ -43,8 +43,8 @@ struct CheckpointOrder {
   // earlier runs of its name go too, or the next such run would repeat what this one has done.
   std::string restore;
   std::string latest_in;
-  // Of find with `restore` empty: the newest one that is known, when it is not in `directory` (a
-  // savepoint, or what the job began with). It is taken unless a newer one is found; when it is
+  // Of find with `restore` empty: the newest one that is known, when it is not in `directory`
+  // (what the job began with). It is taken unless a newer one is found; when it is
   // damaged, an older one. `checkpoint` is its number.
   std::string known;
   bool verify = true;  // read every file before one is chosen
