@@ -90,22 +90,15 @@ Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
   return answer;
 }
 
-Result<std::vector<SnapshotPiece>> ChainDriver::snapshot_now() {
+Status ChainDriver::begin_last_snapshot() {
   HUMMER_ASSERT(idle() && !snapshot_under_way());
-  std::vector<SnapshotPiece> pieces;
   for (auto& stage : stages_) {
-    Answer answer = snapshot(*stage, false);
+    if (snapshot(*stage, false) == Answer::failed) return failure_;
     stage->part.ended = true;
-    pieces.push_back(std::move(stage->part));
-    while (answer == Answer::more) {
-      ByteWriter out(stage->part.bytes);
-      answer = guarded(*stage, [&] { return stage->op->snapshot_rest(out); });
-      pieces.back().bytes.append(out.view());
-    }
-    if (answer == Answer::failed) return failure_;
-    pieces.back().goes_on = false;
   }
-  return pieces;
+  std::vector<SnapshotPiece> pieces = take_complete_pieces(0);
+  on_snapshot_({0, std::move(pieces), rests_.empty()});
+  return {};
 }
 
 // Every stage has written its first part: those that are whole; the rests of the others follow in

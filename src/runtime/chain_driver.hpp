@@ -88,8 +88,8 @@ class ChainDriver {
   // Before open: the stage has earlier state; its pieces follow. Where it `ended`, its end() is not
   // called again.
   void begin_restore(std::size_t stage, bool ended);
-  // `in`: a piece from behind the byte that says its kind. One that holds state of which the operator
-  // reads nothing is refused, unless `allow_dropped`.
+  // `in`: a piece from behind the byte that says its kind. One that holds state of which the
+  // operator reads nothing is refused, unless `allow_dropped`.
   Status restore(std::size_t stage, ByteReader& in, bool delta_follows, bool allow_dropped);
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
   // See Operator.
@@ -126,8 +126,8 @@ class ChainDriver {
   void end_source();
 
   // REQUIRES: idle(), no snapshot_under_way(). The state of all stages as it is, behind the end of
-  // the stream, in one go: operators keep little by then.
-  Result<std::vector<SnapshotPiece>> snapshot_now();
+  // the stream, as at a barrier of epoch 0: parts may follow.
+  Status begin_last_snapshot();
   // Between two calls of run(), whether idle or blocked. See Operator::commit.
   Status commit(std::uint64_t epoch);
 

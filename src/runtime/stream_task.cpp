@@ -52,7 +52,7 @@ void StreamTask::enable_snapshots(Guarantee guarantee,
   guarantee_ = guarantee;
   on_snapshot_ = std::move(on_snapshot);
   chain_->set_on_snapshot([this](TaskSnapshot snapshot) {
-    if (recording_ == snapshot.epoch) {
+    if (recording_ != 0 && recording_ == snapshot.epoch) {
       // Its rests, at the end of the stream: they are reported with the records in flight.
       for (SnapshotPiece& piece : snapshot.pieces) state_at_barrier_.push_back(std::move(piece));
       return;
@@ -446,14 +446,29 @@ bool StreamTask::step_snapshot() {
   return true;
 }
 
+// State may be larger than memory, so it goes part by part; false: the task is over.
+Task<bool> StreamTask::save_last() {
+  Executor& executor = co_await current_executor();
+  Status status = chain_->begin_last_snapshot();
+  while (status.ok() && chain_->snapshot_under_way()) {
+    if (cancelled_.load(std::memory_order_relaxed)) {
+      status = {ErrorCode::cancelled, "cancelled"};
+    } else if (!step_snapshot()) {  // the disk is slower
+      wake_event_.prepare_wait();
+      co_await wake_event_.wait_until(executor.now() + snapshot_retry_ns);
+    } else {
+      status = chain_->failure();
+      co_await yield();
+    }
+  }
+  if (status.ok()) co_return true;
+  finish(std::move(status));
+  co_return false;
+}
+
 Task<void> StreamTask::wait_for_commits() {
   Executor& executor = co_await current_executor();
-  auto pieces = chain_->snapshot_now();
-  if (!pieces.ok()) {
-    finish(pieces.status());
-    co_return;
-  }
-  on_snapshot_(*this, {0, std::move(*pieces)});
+  if (!co_await save_last()) co_return;
   ended_.store(true, std::memory_order_release);
   figures_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
   for (;;) {

@@ -146,6 +146,7 @@ class StreamTask {
   // Of a source: what it has, unless it is paused.
   Answer produce();
   bool commit_epoch();
+  Task<bool> save_last();
   Task<void> wait_for_commits();
   bool is_paused() const;
   bool holds_input() const;

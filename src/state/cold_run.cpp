@@ -8,6 +8,8 @@
 
 #include <hummer/key_hash.hpp>
 
+#include "platform/nameless_file.hpp"
+
 namespace hummer {
 namespace {
 
@@ -16,7 +18,6 @@ constexpr std::size_t write_bytes = 256 << 10;
 constexpr std::size_t check_bytes = sizeof(std::uint64_t);
 constexpr std::uint32_t removed_mark = UINT32_MAX;
 constexpr std::size_t keys_per_word = 8;
-constexpr int create_attempts = 8;
 
 // Which bits of its word a key has, and which word. Key groups are the hash's top bits, which
 // are much the same for all keys of a subtask: not those.
@@ -27,35 +28,6 @@ std::uint64_t filter_bits(std::uint64_t hash) {
 }
 std::size_t filter_word(std::uint64_t hash, std::size_t words) {
   return static_cast<std::size_t>(((hash & 0xFFFFFFFFu) * words) >> 32);
-}
-
-struct OpenedFile {
-  std::unique_ptr<WritableFile> writable;
-  std::unique_ptr<ReadableFile> readable;
-};
-
-// A file for us alone: nobody finds it by name, and the system removes it when we are gone,
-// however that comes about.
-Result<OpenedFile> open_nameless(Platform& platform, const std::string& directory) {
-  Files& files = platform.files();
-  HUMMER_TRY(files.create_directories(directory));
-  Status last;
-  for (int attempt = 0; attempt < create_attempts; ++attempt) {
-    const std::string path =
-        fmt::format("{}/hummer-{:016x}.run", directory, platform.random().next());
-    auto writable = files.open_for_writing(path, WriteMode::create_new);
-    if (!writable.ok()) {
-      last = writable.status();
-      if (last.code() == ErrorCode::invalid_argument) continue;  // the name is taken
-      return last;
-    }
-    auto readable = files.open_for_reading(path);
-    Status removed = files.remove(path);
-    if (!readable.ok()) return readable.status();
-    if (!removed.ok()) return removed;
-    return OpenedFile{std::move(*writable), std::move(*readable)};
-  }
-  return last;
 }
 
 }  // namespace
@@ -171,7 +143,7 @@ Result<bool> ColdRun::find(std::uint64_t hash, std::string_view key, std::string
 Result<ColdRunWriter> ColdRunWriter::create(Platform& platform, const std::string& directory,
                                             int level, std::uint64_t entries_max,
                                             bool with_filter) {
-  Result<OpenedFile> file = open_nameless(platform, directory);
+  Result<NamelessFile> file = open_nameless(platform, directory);
   if (!file.ok()) return file.status();
   ColdRunWriter writer;
   writer.file_ = std::move(file->writable);

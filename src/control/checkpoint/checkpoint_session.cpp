@@ -12,12 +12,15 @@ namespace hummer {
 
 class CheckpointSession::State {
  public:
-  State(Platform& platform, AttemptCheckpoints::Settings settings,
+  State(Platform& platform, AttemptCheckpoints::Settings settings, std::string spill_directory,
         std::function<void(SavepointEnd)> on_savepoint)
       : platform_(platform),
         on_savepoint_(std::move(on_savepoint)),
         checkpoints_(settings, platform.now()),
-        writer_(platform, settings.describes.job, settings.options.begins_aligned(),
+        writer_(platform,
+                {.job = settings.describes.job,
+                 .tells_passed = settings.options.begins_aligned(),
+                 .spill_directory = std::move(spill_directory)},
                 [this](SnapshotNews news) { tell(inbox_.news, std::move(news)); }),
         executor_(platform.make_executor({.name = "checkpoints"})) {}
 
@@ -162,8 +165,10 @@ class CheckpointSession::State {
 };
 
 CheckpointSession::CheckpointSession(Platform& platform, AttemptCheckpoints::Settings settings,
+                                     std::string spill_directory,
                                      std::function<void(SavepointEnd)> on_savepoint)
-    : state_(std::make_unique<State>(platform, std::move(settings), std::move(on_savepoint))) {}
+    : state_(std::make_unique<State>(platform, std::move(settings), std::move(spill_directory),
+                                     std::move(on_savepoint))) {}
 
 CheckpointSession::~CheckpointSession() { stop(); }
 

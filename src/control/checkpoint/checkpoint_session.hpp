@@ -22,9 +22,10 @@ namespace hummer {
 
 class CheckpointSession {
  public:
-  // `on_savepoint` is called on the own executor, and from stop() for those that do not come.
+  // `spill_directory`: see LastSnapshot. `on_savepoint` is called on the own executor, and from
+  // stop() for those that do not come.
   CheckpointSession(Platform& platform, AttemptCheckpoints::Settings settings,
-                    std::function<void(SavepointEnd)> on_savepoint);
+                    std::string spill_directory, std::function<void(SavepointEnd)> on_savepoint);
   ~CheckpointSession();
   CheckpointSession(const CheckpointSession&) = delete;
   CheckpointSession& operator=(const CheckpointSession&) = delete;

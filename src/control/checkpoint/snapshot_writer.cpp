@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/checkpoint/last_snapshot.hpp"
 #include "control/checkpoint/snapshot_files.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
@@ -15,11 +16,11 @@
 namespace hummer {
 class SnapshotWriter::State {
  public:
-  State(Platform& platform, std::uint64_t job, bool tells_passed,
-        std::function<void(SnapshotNews)> tell)
-      : tells_passed_(tells_passed),
+  State(Platform& platform, Settings settings, std::function<void(SnapshotNews)> tell)
+      : platform_(platform),
+        settings_(std::move(settings)),
         tell_(std::move(tell)),
-        files_(platform.files(), job),
+        files_(platform.files(), settings_.job),
         executor_(platform.make_executor({.name = "snapshots"})) {
     executor_->spawn(run(*this));
   }
@@ -46,6 +47,10 @@ class SnapshotWriter::State {
   struct Taken {
     ExecutionTask task;
     TaskSnapshot snapshot;
+  };
+  struct Ended {
+    ExecutionTask task;
+    LastSnapshot snapshot;
   };
 
   static Task<void> run(State& self) {
@@ -83,14 +88,14 @@ class SnapshotWriter::State {
       waiting_.pop_front();
     }
     if (current_ == 0) return;
-    for (const auto& [task, each] : ended_) save(each);
+    for (const auto& [task, each] : ended_) save_last(each);
   }
 
   // Barriers come in the order of their checkpoints, so the oldest snapshots are in front.
   void keep(Taken taken) {
     const int task = taken.task.id;
     if (taken.snapshot.epoch != 0) {
-      if (tells_passed_) {
+      if (settings_.tells_passed) {
         SnapshotNews news;
         news.checkpoint = taken.snapshot.epoch;
         news.task = static_cast<std::size_t>(task);
@@ -103,7 +108,11 @@ class SnapshotWriter::State {
       waiting_.insert(after.base(), std::move(taken));
       return;
     }
-    ended_[task] = std::move(taken);
+    LastSnapshot& last =
+        ended_.try_emplace(task, Ended{taken.task, {platform_, settings_.spill_directory}})
+            .first->second.snapshot;
+    last.add(std::move(taken.snapshot));
+    if (!last.complete()) return;
     SnapshotNews news;
     news.task = static_cast<std::size_t>(task);
     tell_(std::move(news));
@@ -111,26 +120,35 @@ class SnapshotWriter::State {
 
   // The next part of what a task has saved; news when it was the last.
   void save(const Taken& taken) {
-    const int task = taken.task.id;
-    if (saved_.contains(task)) return;
-    auto file = files_.add({.vertex = static_cast<std::uint32_t>(taken.task.vertex),
-                            .subtask = static_cast<std::uint32_t>(taken.task.subtask),
-                            .parallelism = static_cast<std::uint32_t>(taken.task.parallelism)},
-                           current_, directory_, taken.snapshot);
-    if (file.ok() && !*file) return;
-    saved_.insert(task);
+    if (saved_.contains(taken.task.id)) return;
+    auto file = files_.add(writer_of(taken.task), current_, directory_, taken.snapshot);
+    if (!file.ok()) return saved(taken.task, file.status());
+    if (*file) saved(taken.task, std::move(**file));
+  }
+  void save_last(const Ended& ended) {
+    if (saved_.contains(ended.task.id) || !ended.snapshot.complete()) return;
+    saved(ended.task, ended.snapshot.write(files_, writer_of(ended.task), current_, directory_));
+  }
+  static SnapshotFiles::Writer writer_of(const ExecutionTask& task) {
+    return {.vertex = static_cast<std::uint32_t>(task.vertex),
+            .subtask = static_cast<std::uint32_t>(task.subtask),
+            .parallelism = static_cast<std::uint32_t>(task.parallelism)};
+  }
+  void saved(const ExecutionTask& task, Result<CheckpointFile> file) {
+    saved_.insert(task.id);
     SnapshotNews news;
     news.checkpoint = current_;
-    news.task = static_cast<std::size_t>(task);
+    news.task = static_cast<std::size_t>(task.id);
     if (file.ok()) {
-      news.file = std::move(**file);
+      news.file = std::move(*file);
     } else {
       news.status = file.status();
     }
     tell_(std::move(news));
   }
 
-  const bool tells_passed_;
+  Platform& platform_;
+  const Settings settings_;
   const std::function<void(SnapshotNews)> tell_;
   WakeEvent event_;
   std::mutex mutex_;
@@ -143,13 +161,13 @@ class SnapshotWriter::State {
   std::string directory_;      // where its files go
   std::set<int> saved_;        // tasks that have written theirs
   std::deque<Taken> waiting_;  // parts of snapshots, oldest first
-  std::map<int, Taken> ended_;
+  std::map<int, Ended> ended_;
   std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
 };
 
-SnapshotWriter::SnapshotWriter(Platform& platform, std::uint64_t job, bool tells_passed,
+SnapshotWriter::SnapshotWriter(Platform& platform, Settings settings,
                                std::function<void(SnapshotNews)> tell)
-    : state_(std::make_unique<State>(platform, job, tells_passed, std::move(tell))) {}
+    : state_(std::make_unique<State>(platform, std::move(settings), std::move(tell))) {}
 SnapshotWriter::~SnapshotWriter() { stop(); }
 void SnapshotWriter::snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot) {
   state_->take(task, std::move(snapshot));

@@ -7,7 +7,7 @@
 //
 // A snapshot may come before this process has heard of its checkpoint (the barrier came from
 // another one): it is kept until begin(). A task that has ended takes part in every later
-// checkpoint with what it wrote at its end.
+// checkpoint with what it wrote at its end (last_snapshot.hpp).
 //
 // Lifecycle: make, begin() per checkpoint, stop() before what `tell` uses goes away. Thread: any;
 // `tell` is called on the own executor. Errors: in the news, of the one checkpoint.
@@ -37,10 +37,12 @@ struct SnapshotNews {
 
 class SnapshotWriter {
  public:
-  // `job`: what the files say about whose they are. `tells_passed`: also when the barrier has
-  // passed a task.
-  SnapshotWriter(Platform& platform, std::uint64_t job, bool tells_passed,
-                 std::function<void(SnapshotNews)> tell);
+  struct Settings {
+    std::uint64_t job = 0;        // what the files say about whose they are
+    bool tells_passed = false;    // also when the barrier has passed a task
+    std::string spill_directory;  // see LastSnapshot
+  };
+  SnapshotWriter(Platform& platform, Settings settings, std::function<void(SnapshotNews)> tell);
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter&) = delete;
   SnapshotWriter& operator=(const SnapshotWriter&) = delete;

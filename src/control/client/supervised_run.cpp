@@ -192,7 +192,7 @@ Task<Status> SupervisedRun::run_attempt() {
   deployment_options.superseded_checkpoint = superseded_;
   if (options.checkpoints.enabled()) {
     session = std::make_unique<CheckpointSession>(
-        platform, checkpoint_settings(),
+        platform, checkpoint_settings(), options_.spill_directory,
         [this](SavepointEnd end) { savepoint_ended(std::move(end)); });
     deployment_options.guarantee = options.checkpoints.guarantee;
     deployment_options.unaligned = options.checkpoints.unaligned;

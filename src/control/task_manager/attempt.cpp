@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -304,12 +305,12 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.guarantee = job.checkpoints.guarantee;
   options.unaligned = job.checkpoints.unaligned;
   options.snapshot_step_bytes = job.checkpoints.step_bytes;
+  const SnapshotWriter::Settings settings{graph.fingerprint, job.checkpoints.begins_aligned(),
+                                          surroundings_.spill_directory};
   writer_ = std::make_unique<SnapshotWriter>(
-      *surroundings_.platform, graph.fingerprint, job.checkpoints.begins_aligned(),
+      *surroundings_.platform, settings,
       [this](SnapshotNews news) { snapshot_news(std::move(news)); });
-  options.on_snapshot = [this](const ExecutionTask& task, TaskSnapshot snapshot) {
-    writer_->snapshot_taken(task, std::move(snapshot));
-  };
+  options.on_snapshot = std::bind_front(&SnapshotWriter::snapshot_taken, writer_.get());
   options.on_committed = [this] { surroundings_.changed->raise(); };
   return options;
 }
