@@ -354,11 +354,11 @@ TEST_P(Keyed, ConnectedStreamsNeedNoKeys) {
     std::sort(expected.begin(), expected.end());
     std::vector<Ids> found;
     int seconds = 0;
-    for (const Ids& ids : out.sorted()) {
-      if (std::get<0>(ids) == -1) {
-        seconds += std::get<1>(ids);
+    for (const Ids& one : out.sorted()) {
+      if (std::get<0>(one) == -1) {
+        seconds += std::get<1>(one);
       } else {
-        found.push_back(ids);
+        found.push_back(one);
       }
     }
     EXPECT_EQ(found, expected);

@@ -283,10 +283,10 @@ void build_windows(StreamExecutionEnvironment& env) {
 TEST_P(Splits, ARestartAtAnotherParallelismGoesOnWithEach) {
   const int saved_at = 1 + static_cast<int>(GetParam() % 3);
   const auto settings = [&](SimulatedPlatform& node, int parallelism) {
-    EnvironmentOptions settings = options(parallelism);
-    settings.platform = &node;
-    settings.checkpoints.directory = "/checkpoints";
-    return settings;
+    EnvironmentOptions made = options(parallelism);
+    made.platform = &node;
+    made.checkpoints.directory = "/checkpoints";
+    return made;
   };
   std::vector<std::string> expected;
   {
