@@ -1,4 +1,5 @@
-# hummer_room(<name> [COLD] [USES <room>...] [LINK <target>...])
+# hummer_room(<name> [COLD] [SINGLE_THREADED_TESTS [BUT <x>_test.cpp...]]
+#             [USES <room>...] [LINK <target>...])
 #
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
 # a test, benchmark, fuzz target or main program (*_main.cpp), and beside it
@@ -14,6 +15,11 @@
 #
 # COLD: no record passes through it, and it is optimised for size in release.
 #
+# SINGLE_THREADED_TESTS: these tests start no thread (but for those files of them that BUT names), so
+# ThreadSanitizer has nothing to find and the preset tsan leaves them out; ASan runs them. In release
+# hummer_<name>_tests ends with an error when one of them starts a thread after all
+# (tests/no_threads.cpp). What BUT names is a program of its own, hummer_<name>_threaded_tests.
+#
 # A room's headers are included as "<name>/file.hpp". They are reached through a
 # private include root that holds one symbolic link, so only targets that link
 # the room can see them. What the compiler can't see (headers that nobody compiles yet, system
@@ -22,8 +28,22 @@ if(HUMMER_FUZZ)
   add_custom_target(fuzzers)
 endif()
 
+# The target `all_tests`: every program that ctest runs, but for the benchmarks.
+if(HUMMER_TESTS)
+  add_custom_target(all_tests)
+endif()
+
+# Makes the program <target> of tests in a room.
+function(hummer_room_tests target name)
+  add_executable(${target} ${ARGN})
+  hummer_compile_for_tests(${target})
+  target_link_libraries(${target} PRIVATE hummer_${name} GTest::gtest_main)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  add_dependencies(all_tests ${target})
+endfunction()
+
 function(hummer_room name)
-  cmake_parse_arguments(ROOM "COLD" "" "USES;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD;SINGLE_THREADED_TESTS" "" "BUT;USES;LINK" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   set(root ${CMAKE_BINARY_DIR}/rooms/${name})
   file(MAKE_DIRECTORY ${root})
@@ -56,6 +76,10 @@ function(hummer_room name)
     add_library(hummer_${name} INTERFACE)
     set(scope INTERFACE)
   endif()
+  if(HUMMER_FUZZ AND sources)
+    # Coverage for the fuzzers, in what they fuzz; tests link the same libraries.
+    target_compile_options(hummer_${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   if(ROOM_COLD)
     target_compile_options(hummer_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
   endif()
@@ -65,11 +89,17 @@ function(hummer_room name)
     target_link_libraries(hummer_${name} ${scope} hummer_${used})
   endforeach()
 
-  if(HUMMER_TESTS AND tests)
-    add_executable(hummer_${name}_tests ${tests})
-    hummer_compile_for_tests(hummer_${name}_tests)
-    target_link_libraries(hummer_${name}_tests PRIVATE hummer_${name} GTest::gtest_main)
-    gtest_discover_tests(hummer_${name}_tests DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  set(threaded ${ROOM_BUT})
+  list(TRANSFORM threaded PREPEND ${dir}/)
+  list(REMOVE_ITEM tests ${threaded})
+  if(HUMMER_TESTS AND tests AND NOT (ROOM_SINGLE_THREADED_TESTS AND HUMMER_SANITIZE STREQUAL "thread"))
+    if(ROOM_SINGLE_THREADED_TESTS AND NOT HUMMER_SANITIZE)
+      list(APPEND tests ${CMAKE_SOURCE_DIR}/tests/no_threads.cpp)
+    endif()
+    hummer_room_tests(hummer_${name}_tests ${name} ${tests})
+  endif()
+  if(HUMMER_TESTS AND threaded)
+    hummer_room_tests(hummer_${name}_threaded_tests ${name} ${threaded})
   endif()
   if(HUMMER_BENCH)
     foreach(bench ${benches})
