@@ -100,6 +100,7 @@ class Item:
         (ROOT / "build" / "bench-data").mkdir(parents=True, exist_ok=True)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cluster_", dir=ROOT / "build" / "bench-data"))
         self.problems = 0
+        self.skipped = []
         self.figure = ""
 
     def __enter__(self):
@@ -119,6 +120,9 @@ class Item:
         if orphans:
             self.problem(f"processes left behind: {orphans}")
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self.skipped and code == 0:
+            code = 77
+            self.figure = f"SKIPPED in part ({'; '.join(self.skipped)}); {self.figure}"
         if self.problems:
             code = 1
             self.figure = f"{self.problems} problems; {self.figure}"
@@ -127,6 +131,11 @@ class Item:
 
     def say(self, text):
         print(text, flush=True)
+
+    def skip(self, text):
+        """A part of the item can't be shown here: the item goes on, but does not pass."""
+        print(f"    SKIPPED: {text}", flush=True)
+        self.skipped.append(text)
 
     def problem(self, text):
         print(f"    WRONG: {text}", flush=True)
@@ -137,11 +146,14 @@ class Item:
             self.problem(text)
         return holds
 
-    def orphans(self):
-        """Processes of ours that live still: they have the item's folder in their environment."""
+    def orphans(self, known=()):
+        """Processes of ours that live still, but for those whose numbers are known: they have the
+        item's folder in their environment."""
         mark = f"HUMMER_ITEM={self.folder}".encode()
         found = []
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            if int(entry.name) in known:
+                continue
             with contextlib.suppress(OSError):
                 if mark in (entry / "environ").read_bytes().split(b"\0"):
                     found.append(f"{entry.name} {(entry / 'comm').read_text().strip()}")
@@ -232,6 +244,10 @@ class Cluster:
         if kind is not None:
             for process in self.processes:
                 self.item.say(f"--- log of {process.name}\n{process.text()[-1500:]}")
+        # Before anything is killed: what nobody here has started, a process of ours has left behind.
+        orphans = self.item.orphans(known={process.pid for process in self.processes})
+        if orphans:
+            self.item.problem(f"processes that no one waits for: {orphans}")
         for process in self.processes:
             process.kill()
         return False
