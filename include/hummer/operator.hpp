@@ -101,7 +101,7 @@ inline constexpr std::size_t default_snapshot_step_bytes = 64 * 1024;
 enum class Answer : std::uint8_t {
   done,     // the element is dealt with; for a source: the stream has ended
   more,     // the output is full, or a source can go on: call again
-  blocked,  // cannot go on now: call again after context().wake() or a short while
+  blocked,  // cannot go on now: call again after context().wake(), or a short while that grows
   failed,   // context().fail(status) said why
 };
 
@@ -338,6 +338,10 @@ class SourceOperator : public Operator {
   virtual bool replayable() const { return true; }
   // Whether its batches are of splits, which it names in context().splits().
   virtual bool has_splits() const { return false; }
+  // Whether it wakes its task, or has asked for a call, each time that it has answered `blocked`.
+  // Any other one that has asked for no call is called again all the same, after a delay that grows
+  // to about 10 ms; JobHandle::stuck names it when it has given nothing for long.
+  virtual bool wakes_itself() const { return false; }
   Answer process(Batch&, Output&) final { return Answer::done; }
 };
 

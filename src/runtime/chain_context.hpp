@@ -38,7 +38,11 @@ class ChainDriver::Context final : public OperatorContext {
   }
   void wake() override {
     // A source is asked anyway.
-    if (!of_source_) driver_.woken_.store(true, std::memory_order_release);
+    if (of_source_) {
+      driver_.source_woke_.store(true, std::memory_order_relaxed);
+    } else {
+      driver_.woken_.store(true, std::memory_order_release);
+    }
     driver_.wake_event_.notify();
   }
   Timestamp wall_time_ms() const override {

@@ -219,6 +219,11 @@ Answer ChainDriver::produce() {
 
 void ChainDriver::end_source() { source_ended_ = true; }
 
+bool ChainDriver::source_needs_retry() const {
+  return source_ != nullptr && !source_ended_ && !source_->wakes_itself() &&
+         stages_.front()->context->timer_at_ == never;
+}
+
 bool ChainDriver::fire_timer(Nanoseconds now) {
   HUMMER_ASSERT(idle());
   if (next_timer_ > now) return false;

@@ -120,6 +120,8 @@ class ChainDriver {
   // and Control::end is on its way. Then run().
   Answer produce();
   bool has_source() const { return source_ != nullptr; }
+  // After produce() has answered blocked: nobody has promised to say when the source can go on.
+  bool source_needs_retry() const;
   BarrierRelay* relay() const { return relay_; }  // null: the head is none
   int subtask() const;
   // Makes a source end early: produce() is not asked again.
@@ -162,6 +164,8 @@ class ChainDriver {
   // An operator other than the source has asked for a call, by OperatorContext::wake(), since the
   // last time; or the source has said something of its splits. Any thread.
   bool woken() const { return woken_.load(std::memory_order_acquire); }
+  // The source has called OperatorContext::wake() at some time: it knows when it has something.
+  bool source_has_woken() const { return source_woke_.load(std::memory_order_relaxed); }
   bool take_woken() { return woken_.exchange(false, std::memory_order_acq_rel); }
 
   const Status& failure() const { return failure_; }
@@ -275,6 +279,7 @@ class ChainDriver {
   std::function<void(TaskSnapshot)> on_snapshot_;
   int head_input_ = 0;  // where the head's batch came from
   std::atomic<bool> woken_{false};
+  std::atomic<bool> source_woke_{false};
   Status failure_;
 };
 

@@ -46,6 +46,8 @@ struct TaskFigures {
   std::atomic<std::uint32_t> current_operator{0};
   // The current operator answered `blocked`, and at every try since.
   std::atomic<bool> operator_blocks{false};
+  // The source has nothing at hand, at every try since, and nobody says when it will.
+  std::atomic<bool> source_waits{false};
   Gauge calls;
   Gauge began_ns;   // 0: not yet
   WaitTimes waits;  // idle: for input, and since its end; stalled: blocked

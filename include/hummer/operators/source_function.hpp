@@ -11,7 +11,8 @@
 // one thread; none may wait. `produce` answers
 //   more     there is more at hand
 //   blocked  nothing at hand now: called again after context.wake() (from any
-//            thread) or a short while
+//            thread), at the time of context.call_at(when), or, when it has asked for
+//            none, after a short while: 0.1 ms, twice as long each time up to 10 ms
 //   done     the stream has ended
 //   failed   after context.fail(status)
 // A watermark follows the records of its call: set it and answer.
