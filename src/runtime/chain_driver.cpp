@@ -309,9 +309,9 @@ Answer ChainDriver::call_process(Stage& stage) {
     }
   }
   if (stage.keeps_splits) stage.output.batch(0).set_split(split);
+  stage.forwarded = stage.output.take_control();
   if (answer == Answer::done) {
     finish_input(stage);
-    stage.forwarded = stage.output.take_control();
     if (stage.input.control && !stage.forwarded) {
       stage.phase = Phase::control;
       return answer;
@@ -425,6 +425,7 @@ Answer ChainDriver::step_control(Stage& stage) {
       stage.resume = Phase::empty;
     }
   } else {
+    stage.forwarded = stage.output.take_control();
     stage.resume = stage.phase;
   }
   begin_hand_over(stage);
