@@ -126,6 +126,8 @@ class Output {
     return Collector<T>(batch(port), soft_limit_);
   }
 
+  // Of the main output; 0 where there is none.
+  std::size_t size() const { return ports_.empty() ? 0 : ports_.front().batch.size(); }
   bool full(std::size_t port = 0) const { return ports_[port].batch.size() >= soft_limit_; }
   bool any_full() const {
     for (std::size_t port = 0; port < ports_.size(); ++port) {
@@ -223,6 +225,9 @@ class OperatorContext {
     return make();
   }
 
+  // For messages: which line of the file the byte at `offset` is in, from 1; 0: unknown.
+  virtual std::uint64_t line_at(const std::string& /*path*/, std::uint64_t /*offset*/) { return 0; }
+
   // For connectors, which may include platform headers.
   virtual Platform& platform() = 0;
   virtual Executor& executor() = 0;
@@ -316,8 +321,24 @@ class Operator {
   virtual bool is_aligned() const { return false; }
 
   // Where the record at in.position() comes from, for failure messages; empty: unknown,
-  // and the driver names the record's number.
+  // and the driver asks those ahead of it in the chain, else names the record's number.
   virtual std::string describe_position(const Batch&) const { return {}; }
+  // The same of the record-th one that the last call of `process` has put out; `in`: its input.
+  virtual std::string describe_output(const Batch& /*in*/, std::size_t /*record*/) const {
+    return {};
+  }
+  // Whether the records that one call of `process` puts out are made of those that it has taken,
+  // one of each, in order.
+  virtual bool one_for_one() const { return false; }
+
+  // Whether process may be called again, behind the record, when a function has thrown with `in` at
+  // it: what is before it is dealt with, and put out. See hummer/failure_policy.hpp.
+  virtual bool can_skip_record() const { return false; }
+  // Steps over the record at in.position(), or over a part of it, whose text is the answer.
+  virtual std::string_view skip_record(Batch& in) {
+    in.advance_to(in.position() + 1);
+    return {};
+  }
 
   OperatorContext& context() const { return *context_; }
   void set_context(OperatorContext& context) { context_ = &context; }
@@ -342,6 +363,9 @@ class SourceOperator : public Operator {
   // Any other one that has asked for no call is called again all the same, after a delay that grows
   // to about 10 ms; JobHandle::stuck names it when it has given nothing for long.
   virtual bool wakes_itself() const { return false; }
+  // For failure messages of those behind it: where the record-th record of the last produce() comes
+  // from, such as an offset; empty: unknown.
+  virtual std::string describe_produced(std::size_t /*record*/) const { return {}; }
   Answer process(Batch&, Output&) final { return Answer::done; }
 };
 

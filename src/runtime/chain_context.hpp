@@ -55,6 +55,9 @@ class ChainDriver::Context final : public OperatorContext {
     if (!object) object = make();
     return object;
   }
+  std::uint64_t line_at(const std::string& path, std::uint64_t offset) override {
+    return driver_.line_at(path, offset);
+  }
   Platform& platform() override { return driver_.platform_; }
   Executor& executor() override { return *driver_.executor_; }
   WakeEvent& wake_event() override { return driver_.wake_event_; }
@@ -77,9 +80,10 @@ class ChainDriver::Context final : public OperatorContext {
   SlotObjects* slot_objects_ = nullptr;
 };
 
-// Runs a call of the operator, turning what its user code throws into a failure.
+// Runs a call of the operator, turning what its user code throws into a failure, or, where the
+// stage goes on then, into what comes behind the record.
 template <typename Call>
-Answer ChainDriver::guarded(Stage& stage, Call&& call) {
+Answer ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
   figures_.current_operator.store(
       static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
       std::memory_order_relaxed);
@@ -97,6 +101,9 @@ Answer ChainDriver::guarded(Stage& stage, Call&& call) {
     thrown = error.what();
   } catch (...) {
     thrown = "an exception that is no std::exception";
+  }
+  if (may_skip && skip_failed(stage, thrown)) {
+    return stage.input.batch.finished() ? Answer::done : Answer::more;
   }
   return fail({ErrorCode::user_function_failed,
                "function of operator '" + stage.context->name() + "' (subtask " +

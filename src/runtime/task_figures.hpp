@@ -29,9 +29,10 @@ struct OperatorFigures {
   std::string name;
   Gauge records_in;
   Gauge records_out;
-  Gauge records_late;    // too late to be used
-  Gauge bytes;           // read or written outside the engine
-  Gauge bytes_expected;  // of these, in all; 0 when unknown
+  Gauge records_late;     // too late to be used
+  Gauge records_skipped;  // for which a function has thrown
+  Gauge bytes;            // read or written outside the engine
+  Gauge bytes_expected;   // of these, in all; 0 when unknown
 };
 
 enum class TaskState : std::uint8_t { created, running, waiting_for_input, blocked, finished };

@@ -43,6 +43,8 @@ class AssignTimestampsOperator final : public Operator {
   bool makes_watermarks() const override { return true; }
   bool is_aligned() const override { return settings_.alignment.has_value(); }
   bool takes_all_pieces() const override { return true; }
+  bool one_for_one() const override { return true; }
+  bool can_skip_record() const override { return true; }
 
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;

@@ -20,6 +20,7 @@ class FilterOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
   bool keeps_splits() const override { return true; }
+  bool can_skip_record() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();

@@ -86,6 +86,7 @@ class KeyedProcessOperator final : public Operator {
     for (const SideOutputPort& side : sides_) out.add_port(*side.type);
   }
 
+  bool can_skip_record() const override { return true; }
   Status restore(ByteReader& in) override {
     HUMMER_TRY(bind());
     const Result<StoreSnapshotHead> head = read_store_head(in, context());
@@ -215,6 +216,8 @@ class KeyedProcessOperator final : public Operator {
     } catch (...) {
       store_.leave_key();
       in.advance_to(taken);
+      arm();
+      copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
       throw;
     }
     in.advance_to(taken);
