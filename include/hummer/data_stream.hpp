@@ -10,7 +10,7 @@
 //
 // User functions are copied into every subtask and called on one thread at a
 // time; they are inlined into the loop over a batch. A function that throws ends
-// the job with its operator's name and the record's position.
+// the job with its operator's name and the record's position, unless on_failure says otherwise.
 //
 // Records: arithmetic types, text (std::string_view; a function may return
 // std::string), pairs, tuples, arrays, vectors, optionals, aggregates of these,
@@ -27,6 +27,7 @@
 
 #include <hummer/aggregate.hpp>
 #include <hummer/environment.hpp>
+#include <hummer/failure_policy.hpp>
 #include <hummer/format.hpp>
 #include <hummer/identity.hpp>
 #include <hummer/keyed_operations.hpp>
@@ -257,7 +258,8 @@ class DataStream {
 
   // ---- sinks ----
 
-  // One line per record to standard output.
+  // One line per record to standard output, as they come: what a restart does again is printed
+  // again.
   void print() const { add_text_sink("print", make_print_writer()); }
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
@@ -355,6 +357,14 @@ class DataStream {
     return set({.chain_with_upstream = false, .chain_with_downstream = false});
   }
   DataStream start_new_chain() const { return set({.chain_with_upstream = false}); }
+
+  // What becomes of a record for which its function throws: fail_job(), skip_failures() or
+  // failures_to(tag), which the stream then has as a side output. See hummer/failure_policy.hpp.
+  DataStream on_failure(const FailurePolicy& policy) const {
+    DataStream copy = set({.failures = policy});
+    if (policy.output.type != nullptr) copy.sides_.push_back(policy.output);
+    return copy;
+  }
 
   StreamExecutionEnvironment& environment() const { return *env_; }
   int node() const { return node_; }

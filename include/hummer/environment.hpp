@@ -29,6 +29,7 @@
 
 #include <hummer/checkpointing.hpp>
 #include <hummer/connectors.hpp>
+#include <hummer/failure_policy.hpp>
 #include <hummer/job_result.hpp>
 #include <hummer/memory_account.hpp>
 #include <hummer/network_settings.hpp>
@@ -227,6 +228,7 @@ struct NodeSettings {
   std::optional<int> max_parallelism = {};
   std::optional<bool> chain_with_upstream = {};
   std::optional<bool> chain_with_downstream = {};
+  std::optional<FailurePolicy> failures = {};
 };
 void apply_settings(StreamExecutionEnvironment& env, int node, const NodeSettings& settings);
 bool is_bounded(StreamExecutionEnvironment& env, int node);

@@ -17,6 +17,8 @@ struct OperatorResult {
   std::uint64_t records_out = 0;
   std::uint64_t bytes = 0;         // read or written outside the engine
   std::uint64_t records_late = 0;  // that came too late to be used
+  // For which a function has thrown, of an operator that goes on then (hummer/failure_policy.hpp).
+  std::uint64_t records_skipped = 0;
 };
 
 struct VertexResult {
@@ -34,6 +36,7 @@ struct JobResult {
   std::uint64_t records_read = 0;     // out of all sources
   std::uint64_t records_written = 0;  // into all sinks
   std::uint64_t records_late = 0;     // of all operators
+  std::uint64_t records_skipped = 0;  // of all operators
 
   bool ok() const { return status.ok(); }
   // What main() should return: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled.

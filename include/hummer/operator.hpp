@@ -65,8 +65,8 @@
 // Control: the driver forwards a watermark, barrier or end only after the call
 // for it has answered `done` and all output before it has gone. An operator that
 // makes watermarks of its own says so (makes_watermarks); it hands them on with
-// out.set_control from any call but flush and end, and those of its input end with it, as do
-// inactive and active.
+// out.set_control from any call but flush, also with `more`, and from `end` only with that; those
+// of its input end with it, as do inactive and active.
 //
 // Splits: a source may name the parts that it reads, such as files or partitions of a log (see
 // source_splits.hpp). Its batches are then of one split each, and so are those of the operators
@@ -101,7 +101,7 @@ inline constexpr std::size_t default_snapshot_step_bytes = 64 * 1024;
 enum class Answer : std::uint8_t {
   done,     // the element is dealt with; for a source: the stream has ended
   more,     // the output is full, or a source can go on: call again
-  blocked,  // cannot go on now: call again after context().wake() or a short while
+  blocked,  // cannot go on now: call again after context().wake(), or a short while that grows
   failed,   // context().fail(status) said why
 };
 
@@ -126,6 +126,8 @@ class Output {
     return Collector<T>(batch(port), soft_limit_);
   }
 
+  // Of the main output; 0 where there is none.
+  std::size_t size() const { return ports_.empty() ? 0 : ports_.front().batch.size(); }
   bool full(std::size_t port = 0) const { return ports_[port].batch.size() >= soft_limit_; }
   bool any_full() const {
     for (std::size_t port = 0; port < ports_.size(); ++port) {
@@ -223,6 +225,9 @@ class OperatorContext {
     return make();
   }
 
+  // For messages: which line of the file the byte at `offset` is in, from 1; 0: unknown.
+  virtual std::uint64_t line_at(const std::string& /*path*/, std::uint64_t /*offset*/) { return 0; }
+
   // For connectors, which may include platform headers.
   virtual Platform& platform() = 0;
   virtual Executor& executor() = 0;
@@ -316,8 +321,24 @@ class Operator {
   virtual bool is_aligned() const { return false; }
 
   // Where the record at in.position() comes from, for failure messages; empty: unknown,
-  // and the driver names the record's number.
+  // and the driver asks those ahead of it in the chain, else names the record's number.
   virtual std::string describe_position(const Batch&) const { return {}; }
+  // The same of the record-th one that the last call of `process` has put out; `in`: its input.
+  virtual std::string describe_output(const Batch& /*in*/, std::size_t /*record*/) const {
+    return {};
+  }
+  // Whether the records that one call of `process` puts out are made of those that it has taken,
+  // one of each, in order.
+  virtual bool one_for_one() const { return false; }
+
+  // Whether process may be called again, behind the record, when a function has thrown with `in` at
+  // it: what is before it is dealt with, and put out. See hummer/failure_policy.hpp.
+  virtual bool can_skip_record() const { return false; }
+  // Steps over the record at in.position(), or over a part of it, whose text is the answer.
+  virtual std::string_view skip_record(Batch& in) {
+    in.advance_to(in.position() + 1);
+    return {};
+  }
 
   OperatorContext& context() const { return *context_; }
   void set_context(OperatorContext& context) { context_ = &context; }
@@ -338,6 +359,13 @@ class SourceOperator : public Operator {
   virtual bool replayable() const { return true; }
   // Whether its batches are of splits, which it names in context().splits().
   virtual bool has_splits() const { return false; }
+  // Whether it wakes its task, or has asked for a call, each time that it has answered `blocked`.
+  // Any other one that has asked for no call is called again all the same, after a delay that grows
+  // to about 10 ms; JobHandle::stuck names it when it has given nothing for long.
+  virtual bool wakes_itself() const { return false; }
+  // For failure messages of those behind it: where the record-th record of the last produce() comes
+  // from, such as an offset; empty: unknown.
+  virtual std::string describe_produced(std::size_t /*record*/) const { return {}; }
   Answer process(Batch&, Output&) final { return Answer::done; }
 };
 

@@ -8,8 +8,14 @@
 //                          that this record carries
 //   generated(generator)   of your own, see below
 //
-// A watermark t says: no record with a time before t will come (one at t may). It
-// follows the batch whose records moved it, at most one per batch.
+// A watermark t says: no record with a time before t will come (one at t may).
+//
+// every(n): it follows each n-th record of a subtask, if it has moved since the last one; and what
+// has moved without it, the last record when nothing more is at hand and when the input ends. Where
+// batches end makes no difference. n is 1024, and 1 of `punctuated`. With every(1) event timers,
+// windows and lateness are exact, as if each record were handled by itself: nothing depends on
+// where the input paused either. Each watermark ends a batch, so that costs throughput where each
+// record moves it.
 //
 // Fused behind a source with splits (hummer/source_splits.hpp), all of this is for each split: one
 // generator, and the watermark is the least of those that count.
@@ -29,8 +35,8 @@
 //
 //   struct Generator {
 //     void record(const T&, Timestamp time);   each record, in order
-//     Timestamp watermark() const;             asked behind each batch; may fall back, which is
-//                                              ignored
+//     Timestamp watermark() const;             asked behind each n-th record (every), and when
+//                                              nothing is at hand; may fall back, which is ignored
 //     void restore(Timestamp watermark);       optional: goes on behind this watermark
 //     Timestamp periodic(Timestamp now_ms);    optional: asked every 200 ms as well, with the
 //                                              clock, also while no record comes
@@ -135,6 +141,7 @@ struct WatermarkSettings {
   std::optional<WatermarkAlignment> alignment = {};
   std::int64_t ahead_ms = 0;
   std::int64_t interval_ms = 200;  // of periodic()
+  std::uint32_t every_records = 1024;
 
   WatermarkSettings with_idleness(std::int64_t milliseconds) const {
     WatermarkSettings copy = *this;
@@ -148,9 +155,14 @@ struct WatermarkSettings {
     copy.interval_ms = milliseconds;
     return copy;
   }
+  WatermarkSettings every(std::uint32_t records) const {
+    WatermarkSettings copy = *this;
+    copy.every_records = records;
+    return copy;
+  }
   // See hummer/rebuildable.hpp.
   CapturedValues captured() const {
-    const CapturedValues settings = encoded_values(idle_ms, ahead_ms, interval_ms);
+    const CapturedValues settings = encoded_values(idle_ms, ahead_ms, interval_ms, every_records);
     if constexpr (requires { generator.function; }) {
       return settings.and_also(captured_values(generator.function));
     } else {
@@ -172,7 +184,7 @@ struct WatermarkStrategy {
   }
   template <typename Function>
   static WatermarkSettings<PunctuatedWatermarks<Function>> punctuated(Function function) {
-    return {{.function = std::move(function)}};
+    return {.generator = {.function = std::move(function)}, .every_records = 1};
   }
   template <typename Generator>
   static WatermarkSettings<Generator> generated(Generator generator) {

@@ -142,6 +142,33 @@ bool StreamExecutionEnvironment::is_rebuilt() const { return impl_->kept != null
 
 JobResult StreamExecutionEnvironment::last_result() const { return *impl_->last_result; }
 
+namespace {
+
+// Its inputs are there: a setting follows the call that made the operator.
+void set_failures(StreamExecutionEnvironment& env, StreamNode& node, const FailurePolicy& policy) {
+  node.failures = policy.skips ? std::make_shared<const FailurePolicy>(policy) : nullptr;
+  if (!policy.skips) return;
+  if (!node.factory->make()->can_skip_record()) {
+    env.refuse("on_failure(...) of '" + node.name +
+               "': this operator can't go on behind a record whose function has thrown; let a map "
+               "in front of it do what may fail, and give that one the policy");
+  }
+  if (policy.record == nullptr) return;
+  const StreamGraph& graph = env.impl().graph;
+  for (const StreamEdge& edge : graph.edges) {
+    if (edge.to != node.id || edge.from_port != 0) continue;
+    const std::string& type = graph.nodes[static_cast<std::size_t>(edge.from)].output_type;
+    const bool line =
+        type == type_of<TextBlock>().name && *policy.record == type_of<std::string_view>();
+    if (line || type == policy.record->name) continue;
+    env.refuse("failures_to(\"" + std::string(policy.output.name) + "\") of '" + node.name +
+               "': its records are of type " + type + ", and the tag is for FailedRecord<" +
+               policy.record->name + ">");
+  }
+}
+
+}  // namespace
+
 void apply_settings(StreamExecutionEnvironment& env, int id, const NodeSettings& settings) {
   StreamNode& node = env.impl().graph.nodes[static_cast<std::size_t>(id)];
   if (settings.name) node.name = *settings.name;
@@ -152,6 +179,7 @@ void apply_settings(StreamExecutionEnvironment& env, int id, const NodeSettings&
   if (settings.max_parallelism) node.max_parallelism = settings.max_parallelism;
   if (settings.chain_with_upstream) node.chain_with_upstream = *settings.chain_with_upstream;
   if (settings.chain_with_downstream) node.chain_with_downstream = *settings.chain_with_downstream;
+  if (settings.failures) set_failures(env, node, *settings.failures);
 }
 
 bool is_bounded(StreamExecutionEnvironment& env, int id) {

@@ -57,6 +57,10 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
     text +=
         fmt::format("; {} came too late", format_count(static_cast<double>(result.records_late)));
   }
+  if (result.records_skipped > 0) {
+    text += fmt::format("; {} skipped, since a function failed",
+                        format_count(static_cast<double>(result.records_skipped)));
+  }
   Table table({"vertex", "tasks", "operator", "in", "out", "bytes", "late"});
   for (const VertexResult& vertex : result.vertices) {
     std::string name = vertex.name, tasks = std::to_string(vertex.parallelism);

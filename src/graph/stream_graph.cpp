@@ -85,7 +85,7 @@ Status check_edge(const StreamGraph& graph, const StreamEdge& edge) {
   if (edge.from_port < 0) {
     return refuse(fmt::format("{}: output port {} is negative", name, edge.from_port));
   }
-  if (from->kind == OperatorKind::sink) {
+  if (from->kind == OperatorKind::sink && edge.from_port == 0) {
     return refuse(fmt::format("{} is a sink and has no output, but {} reads from it",
                               describe(*from), describe(*to)));
   }

@@ -25,6 +25,7 @@ namespace hummer {
 
 class OperatorFactory;
 class PartitionerFactory;
+struct FailurePolicy;
 
 enum class OperatorKind { source, operator_, sink };
 
@@ -55,6 +56,9 @@ struct StreamNode {
   std::string output_type;  // the stable type name of the main output; empty for sinks
   bool stateful = false;    // keeps state by key group
   std::optional<int> key_groups;
+
+  // When a function throws (hummer/failure_policy.hpp); null: the job fails. Opaque here.
+  std::shared_ptr<const FailurePolicy> failures;
 
   // Of the values that the user's functions captured (hummer/rebuildable.hpp); 0: none.
   std::uint64_t captured_hash = 0;
@@ -111,7 +115,7 @@ constexpr std::string_view to_string(Routing routing) {
 }
 
 // Refuses: a graph with a mistake, an empty graph, duplicate ids and uids, edges to unknown nodes,
-// cycles, sources with input, operators and sinks without, sinks with output,
+// cycles, sources with input, operators and sinks without, sinks with a main output,
 // parallelism that is not positive or outside of its minimum and maximum or above
 // the number of key groups, forward edges between different parallelism, and
 // network settings that make no sense.

@@ -33,6 +33,7 @@ class NetworkReceiver final : public SourceOperator, public BarrierRelay {
                   std::string peer, std::size_t max_record_bytes = default_max_record_bytes);
 
   void declare(Output& out) const override { out.add_port(type_); }
+  bool wakes_itself() const override { return true; }
   Status open() override;
   Answer produce(Output& out) override;
   Status close() override;

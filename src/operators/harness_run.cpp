@@ -132,6 +132,10 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
       return;
     }
     if (answer == Answer::more || !schedule_.output_after_more) take_output();
+    if (answer == Answer::more && operator_->makes_watermarks()) {
+      const Control own = output_.take_control();
+      if (own.kind == Control::Kind::watermark) add_watermark(own.time);
+    }
     if (answer == Answer::blocked || schedule_.pauses) {
       context_.advance(pause_nanoseconds);
       if (in) (void)operator_->describe_position(*in);

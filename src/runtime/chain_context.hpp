@@ -38,7 +38,11 @@ class ChainDriver::Context final : public OperatorContext {
   }
   void wake() override {
     // A source is asked anyway.
-    if (!of_source_) driver_.woken_.store(true, std::memory_order_release);
+    if (of_source_) {
+      driver_.source_woke_.store(true, std::memory_order_relaxed);
+    } else {
+      driver_.woken_.store(true, std::memory_order_release);
+    }
     driver_.wake_event_.notify();
   }
   Timestamp wall_time_ms() const override {
@@ -50,6 +54,9 @@ class ChainDriver::Context final : public OperatorContext {
     std::shared_ptr<void>& object = (*slot_objects_)[name];
     if (!object) object = make();
     return object;
+  }
+  std::uint64_t line_at(const std::string& path, std::uint64_t offset) override {
+    return driver_.line_at(path, offset);
   }
   Platform& platform() override { return driver_.platform_; }
   Executor& executor() override { return *driver_.executor_; }
@@ -73,9 +80,10 @@ class ChainDriver::Context final : public OperatorContext {
   SlotObjects* slot_objects_ = nullptr;
 };
 
-// Runs a call of the operator, turning what its user code throws into a failure.
+// Runs a call of the operator, turning what its user code throws into a failure, or, where the
+// stage goes on then, into what comes behind the record.
 template <typename Call>
-Answer ChainDriver::guarded(Stage& stage, Call&& call) {
+Answer ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
   figures_.current_operator.store(
       static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
       std::memory_order_relaxed);
@@ -93,6 +101,9 @@ Answer ChainDriver::guarded(Stage& stage, Call&& call) {
     thrown = error.what();
   } catch (...) {
     thrown = "an exception that is no std::exception";
+  }
+  if (may_skip && skip_failed(stage, thrown)) {
+    return stage.input.batch.finished() ? Answer::done : Answer::more;
   }
   return fail({ErrorCode::user_function_failed,
                "function of operator '" + stage.context->name() + "' (subtask " +

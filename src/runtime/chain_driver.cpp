@@ -29,6 +29,8 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   buffers_->set_step_bytes(stage->context->snapshot_step_bytes());
   stage->output.set_soft_limit(options.batch_records);
   op->declare(stage->output);
+  stage->failures = options.failures;
+  if (stage->failures != nullptr) stage->failures->declare(stage->output);
   stage->exits.resize(stage->output.port_count());
   stage->figures = &figures_.operators.emplace_back();
   stage->figures->name = options.name;
@@ -219,6 +221,11 @@ Answer ChainDriver::produce() {
 
 void ChainDriver::end_source() { source_ended_ = true; }
 
+bool ChainDriver::source_needs_retry() const {
+  return source_ != nullptr && !source_ended_ && !source_->wakes_itself() &&
+         stages_.front()->context->timer_at_ == never;
+}
+
 bool ChainDriver::fire_timer(Nanoseconds now) {
   HUMMER_ASSERT(idle());
   if (next_timer_ > now) return false;
@@ -246,6 +253,7 @@ Answer ChainDriver::run() {
   while (current_ >= 0) {
     Stage& stage = *stages_[static_cast<std::size_t>(current_)];
     if (stage.phase == Phase::empty) {
+      let_go_of_input(stage);
       if (!stage.aside.empty()) [[unlikely]] {
         take_aside(stage);
       } else {
@@ -269,20 +277,6 @@ Answer ChainDriver::step(Stage& stage) {
   return Answer::done;
 }
 
-std::string ChainDriver::position_of(Stage& stage) const {
-  if (&stage == stages_.front().get() && source_ != nullptr) {
-    return "record " +
-           std::to_string(stage.figures->records_out.get() + stage.output.batch(0).size()) +
-           " of its output";
-  }
-  if (stage.phase != Phase::process) return "the end of its input";
-  std::string position = stage.op->describe_position(stage.input.batch);
-  if (!position.empty()) return position;
-  return "record " +
-         std::to_string(stage.figures->records_in.get() + stage.input.batch.position()) +
-         " of its input";
-}
-
 Answer ChainDriver::fail(Status status) {
   if (failure_.ok()) failure_ = std::move(status);
   return Answer::failed;
@@ -292,8 +286,10 @@ Answer ChainDriver::fail(Status status) {
 Answer ChainDriver::call_process(Stage& stage) {
   const int input = &stage == stages_.front().get() ? head_input_ : 0;
   const SplitNumber split = stage.input.batch.split();
+  stage.first = stage.input.batch.position();
+  stage.processed = true;
   const Answer answer = guarded(
-      stage, [&] { return stage.op->process_input(input, stage.input.batch, stage.output); });
+      stage, [&] { return stage.op->process_input(input, stage.input.batch, stage.output); }, true);
   if (answer == Answer::failed) return answer;
   if (stage.output_has_views) {
     for (std::size_t port = 0; port < stage.output.port_count(); ++port) {
@@ -304,9 +300,9 @@ Answer ChainDriver::call_process(Stage& stage) {
     }
   }
   if (stage.keeps_splits) stage.output.batch(0).set_split(split);
+  stage.forwarded = stage.output.take_control();
   if (answer == Answer::done) {
     finish_input(stage);
-    stage.forwarded = stage.output.take_control();
     if (stage.input.control && !stage.forwarded) {
       stage.phase = Phase::control;
       return answer;
@@ -336,6 +332,12 @@ Answer ChainDriver::step_process(Stage& stage) {
 
 void ChainDriver::finish_input(Stage& stage) {
   stage.figures->records_in.add(stage.input.batch.size() + stage.context->take_further_records());
+  stage.input_taken = true;
+}
+
+void ChainDriver::let_go_of_input(Stage& stage) {
+  if (!stage.input_taken) return;
+  stage.input_taken = false;
   stage.input.batch.clear();
   if (stage.input_was_aside) [[unlikely]] {
     // Its type may be that of another input than the one whose used batch is expected here.
@@ -389,6 +391,7 @@ void ChainDriver::begin_hand_over(Stage& stage) {
 Answer ChainDriver::step_control(Stage& stage) {
   const bool ends = stage.phase == Phase::control && stage.input.control.kind == Control::Kind::end;
   if (ends && snapshot_under_way()) return flush_before_end(stage);
+  if (stage.output.size() == 0) stage.processed = false;
   const Answer answer = guarded(stage, [&] { return call_control(stage); });
   if (answer == Answer::failed) return answer;
   if (answer == Answer::blocked) {
@@ -420,6 +423,7 @@ Answer ChainDriver::step_control(Stage& stage) {
       stage.resume = Phase::empty;
     }
   } else {
+    stage.forwarded = stage.output.take_control();
     stage.resume = stage.phase;
   }
   begin_hand_over(stage);
@@ -463,6 +467,7 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
   Batch& out = stage.output.batch(0);
   if (out.empty() && !control) return Answer::done;
   stage.figures->records_out.add(out.size());
+  if (index == 0 && splits_ != nullptr) note_split(out);
   Stage& next = *stages_[index + 1];
   std::swap(next.input.batch, out);
   next.input.control = control;

@@ -38,6 +38,7 @@
 #include <string>
 #include <vector>
 
+#include <hummer/failure_policy.hpp>
 #include <hummer/operator.hpp>
 
 #include "platform/time.hpp"
@@ -68,6 +69,7 @@ struct StageOptions {
   SlotObjects* slot_objects = nullptr;              // outlives the chain
   std::shared_ptr<MemoryAccount> memory = nullptr;  // of the stage; null: nobody counts
   std::string spill_directory = {};
+  std::shared_ptr<const FailurePolicy> failures = nullptr;
 };
 
 class ChainDriver {
@@ -120,6 +122,8 @@ class ChainDriver {
   // and Control::end is on its way. Then run().
   Answer produce();
   bool has_source() const { return source_ != nullptr; }
+  // After produce() has answered blocked: nobody has promised to say when the source can go on.
+  bool source_needs_retry() const;
   BarrierRelay* relay() const { return relay_; }  // null: the head is none
   int subtask() const;
   // Makes a source end early: produce() is not asked again.
@@ -162,6 +166,8 @@ class ChainDriver {
   // An operator other than the source has asked for a call, by OperatorContext::wake(), since the
   // last time; or the source has said something of its splits. Any thread.
   bool woken() const { return woken_.load(std::memory_order_acquire); }
+  // The source has called OperatorContext::wake() at some time: it knows when it has something.
+  bool source_has_woken() const { return source_woke_.load(std::memory_order_relaxed); }
   bool take_woken() { return woken_.exchange(false, std::memory_order_acq_rel); }
 
   const Status& failure() const { return failure_; }
@@ -203,6 +209,10 @@ class ChainDriver {
     Element input;
     std::deque<Waiting> aside;  // behind `input`
     bool input_was_aside = false;
+    bool input_taken = false;  // all of it; it stays until the stages behind are done with it
+    std::size_t first = 0;     // of `input`, which the last call of process began with
+    bool processed = false;    // its output is of that call
+    std::shared_ptr<const FailurePolicy> failures;
     Phase phase = Phase::empty;
     Phase resume = Phase::empty;  // where to go on after hand_over; empty: finished
     std::size_t port = 0;         // hand_over: next port
@@ -236,7 +246,7 @@ class ChainDriver {
   Answer push(const Stage& stage, Exit& exit);
   Answer call_control(Stage& stage);
   template <typename Call>
-  Answer guarded(Stage& stage, Call&& call);
+  Answer guarded(Stage& stage, Call&& call, bool may_skip = false);
   Answer snapshot(Stage& stage, bool may_be_delta);
   void abandon_snapshot();
   std::vector<SnapshotPiece> take_complete_pieces(std::uint64_t epoch);
@@ -249,8 +259,15 @@ class ChainDriver {
   static void each_unsent(const Exit& exit, std::size_t emitter, Take&& take);
   Answer fail(Status status);
   void finish_input(Stage& stage);
+  static void let_go_of_input(Stage& stage);
   void rearm_timers();
-  std::string position_of(Stage& stage) const;
+  // What has failed, for messages: chain_failures.cpp.
+  std::string position_of(const Stage& stage) const;
+  std::string describe_input(std::size_t index, std::size_t record) const;
+  std::string describe_source(std::size_t record) const;
+  void note_split(const Batch& out);
+  bool skip_failed(Stage& stage, const std::string& reason);
+  std::uint64_t line_at(const std::string& path, std::uint64_t offset);
 
   Platform& platform_;
   WakeEvent& wake_event_;
@@ -258,7 +275,16 @@ class ChainDriver {
   Executor* executor_ = nullptr;
   std::vector<std::unique_ptr<Stage>> stages_;
   SourceOperator* source_ = nullptr;
-  std::unique_ptr<SourceSplits> splits_;  // of the source; null: it has none
+  std::unique_ptr<SourceSplits> splits_;                // of the source; null: it has none
+  std::map<SplitNumber, std::uint64_t> split_records_;  // that it has handed out of each
+  SplitNumber handed_split_ = no_split;                 // of its last batch
+  std::uint64_t handed_before_ = 0;                     // records of that split ahead of it
+  // The last line that was asked for.
+  struct KnownLine {
+    std::string path;
+    std::uint64_t offset = 0;
+    std::uint64_t line = 0;
+  } known_line_;
   BarrierRelay* relay_ = nullptr;
   bool source_ended_ = false;
   int current_ = -1;
@@ -275,6 +301,7 @@ class ChainDriver {
   std::function<void(TaskSnapshot)> on_snapshot_;
   int head_input_ = 0;  // where the head's batch came from
   std::atomic<bool> woken_{false};
+  std::atomic<bool> source_woke_{false};
   Status failure_;
 };
 

@@ -12,6 +12,9 @@ constexpr int snapshot_steps_per_turn = 4;
 constexpr Nanoseconds snapshot_retry_ns = 1'000'000;
 constexpr Nanoseconds operator_retry_first_ns = 20'000;
 constexpr Nanoseconds operator_retry_last_ns = 2'000'000;
+// Nobody waits for its records the way an emitter does for room, so it is asked less often.
+constexpr Nanoseconds source_retry_first_ns = 100'000;
+constexpr Nanoseconds source_retry_last_ns = 10'000'000;
 
 }  // namespace
 
@@ -208,8 +211,10 @@ Task<void> StreamTask::run() {
       }
       end_sent = answer == Answer::done;
       at_hand = answer != Answer::blocked || !chain_->idle();
-      if (answer != Answer::blocked) idle_announced_ = false;
-      if (answer == Answer::blocked && !chain_->idle()) idle_announced_ = false;
+      if (at_hand) {
+        idle_announced_ = false;
+        source_gave();
+      }
     } else {
       const Next next = take_input();
       if (next == Next::failed) {
@@ -269,18 +274,19 @@ Task<void> StreamTask::run() {
       }
       end_sent = answer == Answer::done;
       ready = answer != Answer::blocked || !chain_->idle();
-      if (ready) idle_announced_ = false;
+      if (ready) {
+        idle_announced_ = false;
+        source_gave();
+      }
       ready = ready || chain_->woken();
     }
     if (ready) {
       wake_event_.cancel_wait();
     } else {
       begin_wait(executor, false);
-      if (chain_->snapshot_under_way()) {
-        co_await wake_event_.wait_until(
-            std::min(chain_->next_timer(), executor.now() + snapshot_retry_ns));
-      } else if (chain_->next_timer() != never) {
-        co_await wake_event_.wait_until(chain_->next_timer());
+      const Nanoseconds until = latest_look(executor.now());
+      if (until != never) {
+        co_await wake_event_.wait_until(until);
       } else {
         co_await wake_event_.wait();
       }
@@ -418,6 +424,28 @@ Status StreamTask::commit_asked() {
   committed_.store(epoch, std::memory_order_release);
   if (on_committed_) on_committed_();
   return {};
+}
+
+// Nothing is at hand: when to look again, if nobody wakes the task before.
+Nanoseconds StreamTask::latest_look(Nanoseconds now) {
+  Nanoseconds until = chain_->next_timer();
+  if (chain_->snapshot_under_way()) until = std::min(until, now + snapshot_retry_ns);
+  if (chain_->source_needs_retry() && !is_paused()) {
+    if (!chain_->source_has_woken()) {
+      figures_.source_waits.store(true, std::memory_order_relaxed);
+    }
+    source_retry_ns_ =
+        std::clamp(source_retry_ns_ * 2, source_retry_first_ns, source_retry_last_ns);
+    until = std::min(until, now + source_retry_ns_);
+  }
+  return until;
+}
+
+void StreamTask::source_gave() {
+  source_retry_ns_ = 0;
+  if (figures_.source_waits.load(std::memory_order_relaxed)) {
+    figures_.source_waits.store(false, std::memory_order_relaxed);
+  }
 }
 
 Answer StreamTask::produce() { return is_paused() ? Answer::blocked : chain_->produce(); }

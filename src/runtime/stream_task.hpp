@@ -145,6 +145,8 @@ class StreamTask {
   Status commit_asked();
   // Of a source: what it has, unless it is paused.
   Answer produce();
+  void source_gave();
+  Nanoseconds latest_look(Nanoseconds now);
   bool commit_epoch();
   Task<bool> save_last();
   Task<void> wait_for_commits();
@@ -169,6 +171,7 @@ class StreamTask {
   int chain_input_ = 0;
   std::vector<Batch> spares_;  // by head input
   bool idle_announced_ = true;
+  Nanoseconds source_retry_ns_ = 0;  // the last one, of a source that has nothing
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> stopping_{false};
   std::function<void(StreamTask&)> on_finished_;

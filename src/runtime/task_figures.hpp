@@ -29,9 +29,10 @@ struct OperatorFigures {
   std::string name;
   Gauge records_in;
   Gauge records_out;
-  Gauge records_late;    // too late to be used
-  Gauge bytes;           // read or written outside the engine
-  Gauge bytes_expected;  // of these, in all; 0 when unknown
+  Gauge records_late;     // too late to be used
+  Gauge records_skipped;  // for which a function has thrown
+  Gauge bytes;            // read or written outside the engine
+  Gauge bytes_expected;   // of these, in all; 0 when unknown
 };
 
 enum class TaskState : std::uint8_t { created, running, waiting_for_input, blocked, finished };
@@ -46,6 +47,8 @@ struct TaskFigures {
   std::atomic<std::uint32_t> current_operator{0};
   // The current operator answered `blocked`, and at every try since.
   std::atomic<bool> operator_blocks{false};
+  // The source has nothing at hand, at every try since, and nobody says when it will.
+  std::atomic<bool> source_waits{false};
   Gauge calls;
   Gauge began_ns;   // 0: not yet
   WaitTimes waits;  // idle: for input, and since its end; stalled: blocked

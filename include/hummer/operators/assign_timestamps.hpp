@@ -2,8 +2,9 @@
 // watermarks; those of its input end here, and so does what that says of being inactive. See
 // hummer/watermarks.hpp.
 //
-// A watermark goes out behind the batch that moved it, so also when the input
-// pauses nothing is held back; that of a periodic generator by a timer too. With idleness,
+// A watermark goes out behind every n-th record (WatermarkSettings::every), if it has moved, and
+// ends its batch; what has moved since goes out when nothing more is at hand and ahead of the end,
+// so nothing is held back; that of a periodic generator by a timer too. With idleness,
 // Control::inactive follows when no record has come for so long (also when none has come at all).
 // The next record takes it back: behind it goes a watermark, or Control::active where that has not
 // moved. Time in which the task could take no input does not count, nor does that for which a split
@@ -18,7 +19,7 @@
 // split, which an unaligned checkpoint had in flight, move no watermark.
 //
 // State: its watermark (see state/restored_watermark.hpp), and that of each split, which goes with
-// the split.
+// the split; how far the generator is ahead of it, and the records since the last n-th one.
 #pragma once
 
 #include <functional>
@@ -42,6 +43,8 @@ class AssignTimestampsOperator final : public Operator {
   bool makes_watermarks() const override { return true; }
   bool is_aligned() const override { return settings_.alignment.has_value(); }
   bool takes_all_pieces() const override { return true; }
+  bool one_for_one() const override { return true; }
+  bool can_skip_record() const override { return true; }
 
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
@@ -55,10 +58,15 @@ class AssignTimestampsOperator final : public Operator {
       valid = in.get_value(id) && in.get_value(of_split);
       restored_splits_[id] = of_split;
     }
+    Timestamp latest = time;
+    std::uint32_t since = 0;
+    valid = valid && (version < 3 || (in.get_value(latest) && in.get_value(since)));
     if (!valid) {
       return {ErrorCode::corrupt_record, "the state of assign_timestamps makes no sense"};
     }
     restored_.add(time);
+    restored_latest_.add(latest);
+    restored_since_.add(since);
     return {};
   }
   std::vector<StateDescription> states() override { return {{"watermark", "i64"}}; }
@@ -67,11 +75,14 @@ class AssignTimestampsOperator final : public Operator {
     out.put_value(watermark_);
     const SourceSplits* splits = context().splits();
     out.put_value(static_cast<std::uint32_t>(splits != nullptr ? splits->open().size() : 0));
-    if (splits == nullptr) return {};
-    for (const SplitNumber number : splits->open()) {
-      out.put_value(splits->id(number));
-      out.put_value(splits->watermark(number));
+    if (splits != nullptr) {
+      for (const SplitNumber number : splits->open()) {
+        out.put_value(splits->id(number));
+        out.put_value(splits->watermark(number));
+      }
     }
+    out.put_value(latest());
+    out.put_value(since_);
     return {};
   }
   Status open() override {
@@ -79,11 +90,15 @@ class AssignTimestampsOperator final : public Operator {
       return {ErrorCode::invalid_argument,
               "the interval of a watermark generator must be 1 or more"};
     }
+    if (settings_.every_records == 0) {
+      return {ErrorCode::invalid_argument, "assign_timestamps: every(0) makes no sense: 1 or more"};
+    }
     last_record_at_ = context().input_now();
     ask_at_ = context().now() + interval_ns();
     if (restored_.known()) {
       watermark_ = restored_.of(context());
-      restore_generator(settings_.generator, watermark_);
+      restore_generator(settings_.generator, restored_latest_.of(context()));
+      since_ = static_cast<std::uint32_t>(restored_since_.of(context())) % settings_.every_records;
     }
     if (settings_.alignment) member_ = settings_.alignment->join();
     if (SourceSplits* splits = context().splits()) {
@@ -93,10 +108,14 @@ class AssignTimestampsOperator final : public Operator {
       return {};
     }
     arm();
-    align(watermark_);
+    align(latest());
     return {};
   }
-  Answer end(Output&) override {
+  Answer end(Output& out) override {
+    if (context().splits() == nullptr && latest() > watermark_) {
+      advance(latest(), out);
+      return Answer::more;
+    }
     leave();
     return Answer::done;
   }
@@ -106,28 +125,28 @@ class AssignTimestampsOperator final : public Operator {
   }
 
   Answer process(Batch& in, Output& out) override {
-    Batch& target = out.batch();
-    if (!target.empty()) return Answer::more;
-    HUMMER_ASSERT(in.position() == 0);
+    if (!out.batch().empty()) return Answer::more;
     if (context().splits() != nullptr) {
       process_split(in, out);
-      return Answer::done;
-    }
-    if (too_far_ahead()) return Answer::blocked;
-    stamp_all(in, target, settings_.generator);
-    context().count_records(target.size());
-    if (idle_ns() > 0) {
-      last_record_at_ = context().input_now();
-      if (inactive_) {
-        inactive_ = false;
-        out.set_control(Control::active());
-        align(watermark_);
-        ask_at_ = context().now() + interval_ns();
-        arm();
+    } else {
+      if (too_far_ahead()) return Answer::blocked;
+      Generator& generator = settings_.generator;
+      bool due =
+          stamp_run(in, out.batch(), generator, [&] { return generator.watermark() > watermark_; });
+      if (idle_ns() > 0) {
+        last_record_at_ = context().input_now();
+        if (inactive_) {
+          inactive_ = false;
+          due = true;
+          out.set_control(Control::active());
+          ask_at_ = context().now() + interval_ns();
+          arm();
+        }
       }
+      align(latest());
+      if (due) advance(generator.watermark(), out);
     }
-    advance(settings_.generator.watermark(), out);
-    return Answer::done;
+    return in.finished() ? Answer::done : Answer::more;
   }
 
   Answer inactive(Output&) override { return Answer::done; }
@@ -137,6 +156,8 @@ class AssignTimestampsOperator final : public Operator {
       splits->settle();
       take_new_splits();
       follow_splits(out);
+    } else if (!inactive_) {
+      advance(latest(), out);
     }
     return Answer::done;
   }
@@ -167,7 +188,8 @@ class AssignTimestampsOperator final : public Operator {
   }
 
  private:
-  static constexpr std::uint8_t state_version = 2;  // 1: without splits
+  static constexpr std::uint8_t state_version =
+      3;  // 1: without splits; 2: without what the generator is ahead
 
   struct Split {
     Generator generator;
@@ -183,24 +205,31 @@ class AssignTimestampsOperator final : public Operator {
     SourceSplits& splits = *context().splits();
     take_new_splits();
     const SplitNumber number = in.split();
-    Batch& target = out.batch();
     if (number == no_split) {
       Generator unheard = settings_.generator;
-      stamp_all(in, target, unheard);
-      context().count_records(target.size());
+      (void)stamp_run(in, out.batch(), unheard, [] { return false; });
       return;
     }
     Split& split = by_split_[number];
-    stamp_all(in, target, split.generator);
-    context().count_records(target.size());
+    const auto follow = [&] {
+      const Timestamp time = split.generator.watermark();
+      if (time > splits.watermark(number)) splits.set_watermark(number, time);
+    };
+    const bool due = stamp_run(in, out.batch(), split.generator, [&] {
+      follow();
+      return lowest_split() > watermark_;
+    });
+    follow();
     if (idle_ns() > 0) {
       split.last_record_at = context().input_now();
       split.timed_out = false;
       if (!armed_) arm_splits();
     }
-    const Timestamp time = split.generator.watermark();
-    if (time > splits.watermark(number)) splits.set_watermark(number, time);
-    follow_splits(out);
+    if (due || inactive_) {
+      follow_splits(out);
+    } else {
+      align(lowest_split());
+    }
   }
 
   void take_new_splits() {
@@ -276,15 +305,21 @@ class AssignTimestampsOperator final : public Operator {
   }
 
   bool too_far_ahead() const {
-    return member_ && watermark_ != no_timestamp &&
-           time_before(watermark_, settings_.ahead_ms) > settings_.alignment->lowest();
+    return member_ && ahead_ != no_timestamp &&
+           time_before(ahead_, settings_.ahead_ms) > settings_.alignment->lowest();
   }
   void align(Timestamp time) {
+    ahead_ = time;
     if (member_) settings_.alignment->set(*member_, time);
   }
   void leave() {
     align(end_of_time);
     member_.reset();
+  }
+  // What the generator has come to; nobody has heard of it where it is ahead of watermark_.
+  Timestamp latest() const {
+    if (context().splits() != nullptr) return watermark_;
+    return std::max(watermark_, settings_.generator.watermark());
   }
   void advance(Timestamp time, Output& out) {
     if (time <= watermark_) return;
@@ -305,31 +340,71 @@ class AssignTimestampsOperator final : public Operator {
     if (next != INT64_MAX) context().call_at(next);
   }
 
-  // The batch itself goes on when nobody else reads it.
-  void stamp_all(Batch& in, Batch& target, Generator& generator) {
+  // Up to the next record behind which a watermark is due that has_moved(): then true. Else to the
+  // end of the batch.
+  template <typename HasMoved>
+  bool stamp_run(Batch& in, Batch& target, Generator& generator, HasMoved&& has_moved) {
     times_.resize(in.size());
-    {
-      RecordInHand in_hand(in);
+    const std::size_t first = in.position();
+    std::size_t at = first;
+    std::size_t begin = first;
+    bool due = false;
+    try {
       const auto records = in.values<T>();
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        in_hand.set(i);
-        times_[i] = static_cast<Timestamp>(std::invoke(timestamp_of_, records[i]));
-        generator.record(records[i], times_[i]);
+      while (at < records.size() && !due) {
+        begin = at;
+        const std::size_t end =
+            at + std::min<std::size_t>(records.size() - at, settings_.every_records - since_);
+        for (; at < end; ++at) {
+          times_[at] = static_cast<Timestamp>(std::invoke(timestamp_of_, records[at]));
+          generator.record(records[at], times_[at]);
+        }
+        since_ += static_cast<std::uint32_t>(end - begin);
+        if (since_ < settings_.every_records) break;
+        since_ = 0;
+        due = has_moved();
       }
+    } catch (...) {
+      since_ += static_cast<std::uint32_t>(at - begin);
+      hand_on(in, first, at, target);
+      throw;
     }
-    if (!in.unique()) (void)in.make_unique();
-    std::swap(in, target);
-    target.advance_to(0);
-    target.timestamps().assign(times_.begin(), times_.end());
-    if (in.has_storage()) in.clear();
-    in.advance_to(0);
+    hand_on(in, first, at, target);
+    return due;
+  }
+  // The batch itself goes on when all of it does, and nobody else reads it.
+  void hand_on(Batch& in, std::size_t first, std::size_t end, Batch& target) {
+    if (first == 0 && end == in.size()) {
+      if (!in.unique()) (void)in.make_unique();
+      std::swap(in, target);
+      target.advance_to(0);
+      if (in.has_storage()) in.clear();
+      in.advance_to(0);
+      context().count_records(end);
+    } else {
+      target.reserve(static_cast<std::uint32_t>(end - first));
+      const T* const from = in.values<T>().data();
+      T* const movable = in.unique() ? in.mutable_values<T>() : nullptr;
+      T* const to = target.mutable_values<T>();
+      for (std::size_t i = first; i < end; ++i) {
+        move_record(to + (i - first), from + i, movable != nullptr ? movable + i : nullptr);
+      }
+      target.set_size(end - first);
+      in.advance_to(end);
+    }
+    target.timestamps().assign(times_.begin() + static_cast<std::ptrdiff_t>(first),
+                               times_.begin() + static_cast<std::ptrdiff_t>(end));
   }
 
   TimestampOf timestamp_of_;
   WatermarkSettings<Generator> settings_;
   std::optional<WatermarkAlignment::Member> member_;
   Timestamp watermark_ = no_timestamp;
+  Timestamp ahead_ = no_timestamp;  // what its group knows
+  std::uint32_t since_ = 0;         // records since the last n-th one
   RestoredWatermark restored_;
+  RestoredWatermark restored_latest_;
+  RestoredWatermark restored_since_;  // records; those of its own piece, or the fewest
   bool inactive_ = false;
   std::int64_t last_record_at_ = 0;
   std::int64_t ask_at_ = 0;      // a periodic generator, the next time

@@ -79,6 +79,20 @@ inline void carry_timestamps(const Batch& in, const BatchRun& run, std::size_t c
   }
 }
 
+// Into a place of the output; `movable` is the same record of an input that nobody shares, or null.
+template <typename T>
+void move_record(T* to, const T* from, T* movable) {
+  if (movable != nullptr) {
+    new (to) T(std::move(*movable));
+    return;
+  }
+  if constexpr (std::is_copy_constructible_v<T>) {
+    new (to) T(*from);
+  } else {
+    HUMMER_ASSERT(!"a batch of a type without copy is shared");
+  }
+}
+
 // For operators that hand a whole batch to a table, which calls the user's functions: when one
 // throws, `in` is left at its record; else at the end of the batch.
 class RecordInHand {

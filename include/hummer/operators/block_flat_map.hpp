@@ -61,7 +61,7 @@ class BlockFlatMapOperator final : public Operator {
   }
 
   std::string describe_position(const Batch& in) const override {
-    return describe_text_position(in, offset_);
+    return describe_text_position(in, offset_, context());
   }
 
  private:

@@ -20,6 +20,7 @@ class FilterOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
   bool keeps_splits() const override { return true; }
+  bool can_skip_record() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();
@@ -65,7 +66,7 @@ class FilterOperator final : public Operator {
           std::construct_at(to + kept, from[taken]);
           kept += keep ? 1 : 0;
         } else if (function(from[taken])) {
-          put(to + kept, from + taken, movable ? movable + taken : nullptr);
+          move_record(to + kept, from + taken, movable ? movable + taken : nullptr);
           ++kept;
         }
       }
@@ -74,18 +75,6 @@ class FilterOperator final : public Operator {
       throw;
     }
     settle();
-  }
-
-  static void put(T* to, const T* from, T* movable) {
-    if (movable != nullptr) {
-      new (to) T(std::move(*movable));
-      return;
-    }
-    if constexpr (std::is_copy_constructible_v<T>) {
-      new (to) T(*from);
-    } else {
-      HUMMER_ASSERT(!"a batch of a type without copy is shared");
-    }
   }
 
   Function function_;

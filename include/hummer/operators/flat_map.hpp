@@ -20,6 +20,7 @@ class FlatMapOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   bool keeps_splits() const override { return true; }
+  bool can_skip_record() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();
@@ -29,7 +30,6 @@ class FlatMapOperator final : public Operator {
     } else {
       run<false>(in, target, out.soft_limit());
     }
-    copy_record_text<In, Out>(in, target, used);
     if (const Status views = check_new_views<Out>(in, target, used); !views.ok()) {
       return context().fail(views);
     }
@@ -40,6 +40,7 @@ class FlatMapOperator final : public Operator {
   template <bool timed>
   void run(Batch& in, Batch& target, std::uint32_t soft_limit) {
     const auto values = in.values<In>();
+    const std::size_t used = target.size();
     std::size_t taken = in.position();
     try {
       Collector<Out> collector(target, soft_limit);
@@ -55,9 +56,11 @@ class FlatMapOperator final : public Operator {
     } catch (...) {
       in.advance_to(taken);
       if (timed) pad_timestamps(target, target.size());
+      copy_record_text<In, Out>(in, target, used);
       throw;
     }
     in.advance_to(taken);
+    copy_record_text<In, Out>(in, target, used);
   }
 
   Function function_;

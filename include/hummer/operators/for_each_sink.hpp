@@ -17,6 +17,7 @@ class ForEachSinkOperator final : public Operator {
   explicit ForEachSinkOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output&) const override {}
+  bool can_skip_record() const override { return true; }
 
   Answer process(Batch& in, Output&) override {
     const auto values = in.values<T>();

@@ -88,6 +88,13 @@ class GeneratorSource final : public SourceOperator {
     return {};
   }
 
+  std::string describe_produced(std::size_t record) const override {
+    if (run_.step == 0 || record < run_used_) return {};  // made of several ranges
+    const std::uint64_t index = run_.next + (record - run_used_) * run_.step;
+    const std::string at = "index " + std::to_string(index);
+    return has_splits() ? "split " + std::to_string(index % options_.splits) + ", " + at : at;
+  }
+
   Answer produce(Output& out) override {
     ranges_.drop_empty();
     if (ranges_.empty()) return Answer::done;
@@ -109,6 +116,9 @@ class GeneratorSource final : public SourceOperator {
       count = std::min(count, due);
     }
     const std::size_t used = target.size();
+    if (!ranges_.empty()) run_ = split != nullptr ? *split : ranges_.current();
+    if (split == nullptr && count > ranges_.run()) run_.step = 0;
+    run_used_ = used;
     if (split != nullptr) {
       fill(*split, target, count);
       if (split->empty()) context().splits()->finish(split_of(*split));
@@ -243,6 +253,8 @@ class GeneratorSource final : public SourceOperator {
   TimestampFunction timestamp_;
   GeneratorOptions options_;
   IndexRanges ranges_;
+  IndexRange run_ = {};                     // what the last call began with; step 0: unknown
+  std::size_t run_used_ = 0;                // where that is in the output
   std::uint32_t until_watermark_ = 0;       // records
   std::uint64_t made_ = 0;                  // since started_at_
   std::optional<std::int64_t> started_at_;  // nanoseconds of context().now()

@@ -23,7 +23,9 @@
 // the same timer. One that returns void may exceed the output limit.
 //
 // Timers fire in the order of their times, equal times in the order of their keys,
-// and before the watermark goes on. When the input ends, all event timers fire;
+// and before the watermark goes on: so between two records as often as the strategy says that
+// watermarks come there (WatermarkStrategy::….every(n); every(1) is as if each record were handled
+// by itself). Where batches end makes no difference. When the input ends, all event timers fire;
 // those that are set meanwhile don't (a periodic one would never end), unless the
 // function has `static constexpr bool fires_timers_set_at_end = true`. Processing
 // timers that are left then do not fire.
@@ -84,6 +86,7 @@ class KeyedProcessOperator final : public Operator {
     for (const SideOutputPort& side : sides_) out.add_port(*side.type);
   }
 
+  bool can_skip_record() const override { return true; }
   Status restore(ByteReader& in) override {
     HUMMER_TRY(bind());
     const Result<StoreSnapshotHead> head = read_store_head(in, context());
@@ -213,6 +216,8 @@ class KeyedProcessOperator final : public Operator {
     } catch (...) {
       store_.leave_key();
       in.advance_to(taken);
+      arm();
+      copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
       throw;
     }
     in.advance_to(taken);

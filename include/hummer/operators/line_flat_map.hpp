@@ -7,7 +7,8 @@
 // the operator answers `more` and goes on inside the block at the next call.
 //
 // State between elements: none (a block is finished before the next element).
-// Errors: what the function throws; the position is file and byte of the line.
+// Errors: what the function throws; the position is file, line and byte. Of what it puts out only
+// the line is known with which the call began.
 #pragma once
 
 #include <cstring>
@@ -31,6 +32,8 @@ class LineFlatMapOperator final : public Operator {
     const std::size_t used = target.size();
     const auto blocks = in.values<TextBlock>();
     std::size_t block = in.position();
+    began_block_ = block;
+    began_offset_ = offset_;
     while (block < blocks.size()) {
       const std::size_t before = target.size();
       const Timestamp time = in.has_timestamps() ? in.timestamps()[block] : no_timestamp;
@@ -55,7 +58,43 @@ class LineFlatMapOperator final : public Operator {
   }
 
   std::string describe_position(const Batch& in) const override {
-    return describe_text_position(in, offset_);
+    return describe_text_position(in, offset_, context());
+  }
+  std::string describe_output(const Batch& in, std::size_t) const override {
+    const std::string line = describe_line(in, 0);
+    return line.empty() ? line : "a record made behind " + line;
+  }
+  // The n-th line of the last call.
+  std::string describe_line(const Batch& in, std::size_t n) const {
+    const auto blocks = in.values<TextBlock>();
+    std::size_t offset = began_offset_;
+    for (std::size_t block = began_block_; block < blocks.size(); ++block, offset = 0) {
+      const char* found = nullptr;
+      (void)for_each_line(blocks[block], offset, [&](std::string_view line) {
+        if (n == 0) found = line.data();
+        return n-- > 0;
+      });
+      if (found != nullptr) {
+        return describe_text_position(
+            blocks[block], static_cast<std::size_t>(found - blocks[block].data), context());
+      }
+    }
+    return {};
+  }
+  bool can_skip_record() const override { return true; }
+  // The line at which the function has thrown.
+  std::string_view skip_record(Batch& in) override {
+    const TextBlock& block = in.values<TextBlock>()[in.position()];
+    std::string_view skipped;
+    offset_ = for_each_line(block, offset_, [&](std::string_view line) {
+      skipped = line;
+      return false;
+    });
+    if (offset_ == block.size) {
+      offset_ = 0;
+      in.advance_to(in.position() + 1);
+    }
+    return skipped;
   }
 
  private:
@@ -83,6 +122,9 @@ class LineFlatMapOperator final : public Operator {
 
   Function function_;
   std::size_t offset_ = 0;  // of the next line, in the block at in.position()
+  // Where the last call began.
+  std::size_t began_block_ = 0;
+  std::size_t began_offset_ = 0;
 };
 
 struct EmitLine {
@@ -94,9 +136,16 @@ class LinesOperator final : public Operator {
  public:
   void declare(Output& out) const override { lines_.declare(out); }
   bool keeps_splits() const override { return true; }
+  Status open() override {
+    lines_.set_context(context());
+    return {};
+  }
   Answer process(Batch& in, Output& out) override { return lines_.process(in, out); }
   std::string describe_position(const Batch& in) const override {
     return lines_.describe_position(in);
+  }
+  std::string describe_output(const Batch& in, std::size_t record) const override {
+    return lines_.describe_line(in, record);
   }
 
  private:

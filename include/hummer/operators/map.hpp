@@ -23,6 +23,8 @@ class MapOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   bool keeps_splits() const override { return true; }
+  bool one_for_one() const override { return true; }
+  bool can_skip_record() const override { return true; }
 
   Answer process(Batch& in, Output& out) override {
     Batch& target = out.batch();
@@ -43,10 +45,6 @@ class MapOperator final : public Operator {
       throw;
     }
     settle(in, run, taken, target);
-    using Returned = std::remove_cvref_t<std::invoke_result_t<Function&, const In&>>;
-    if constexpr (!std::is_same_v<Returned, std::string>) {
-      copy_record_text<In, Out>(in, target, run.used);
-    }
     if (const Status views = check_new_views<Out>(in, target, run.used); !views.ok()) {
       return context().fail(views);
     }
@@ -67,6 +65,10 @@ class MapOperator final : public Operator {
     target.set_size(run.used + taken);
     carry_timestamps(in, run, taken, target);
     in.advance_to(run.first + taken);
+    using Returned = std::remove_cvref_t<std::invoke_result_t<Function&, const In&>>;
+    if constexpr (!std::is_same_v<Returned, std::string>) {
+      copy_record_text<In, Out>(in, target, run.used);
+    }
   }
 
   Function function_;

@@ -66,6 +66,7 @@ class ProcessOperator final : public Operator {
     for (const SideOutputPort& side : sides_) out.add_port(*side.type);
   }
 
+  bool can_skip_record() const override { return true; }
   bool takes_all_pieces() const override { return true; }
   Status restore(ByteReader& in) override {
     std::uint8_t known = 0;
@@ -166,6 +167,7 @@ class ProcessOperator final : public Operator {
       }
     } catch (...) {
       in.advance_to(taken);
+      copy_record_text<T, Out>(in, out.batch(), used);
       throw;
     }
     in.advance_to(taken);

@@ -11,7 +11,8 @@
 // one thread; none may wait. `produce` answers
 //   more     there is more at hand
 //   blocked  nothing at hand now: called again after context.wake() (from any
-//            thread) or a short while
+//            thread), at the time of context.call_at(when), or, when it has asked for
+//            none, after a short while: 0.1 ms, twice as long each time up to 10 ms
 //   done     the stream has ended
 //   failed   after context.fail(status)
 // A watermark follows the records of its call: set it and answer.
@@ -122,6 +123,9 @@ class SourceFunction {
   virtual std::vector<StateDescription> states() { return {}; }
   virtual Status restore(ByteReader&) { return {}; }
   virtual Status close() { return {}; }
+  // Where the record-th record of the last `produce` comes from, such as "partition 3, offset 512":
+  // what a failure further down the chain is said to be at.
+  virtual std::string describe_produced(std::size_t /*record*/) const { return {}; }
   // See SourceOperator::replayable.
   virtual bool replayable() const { return true; }
 
@@ -150,10 +154,13 @@ class SourceFunctionOperator final : public SourceOperator {
   }
   Status close() override { return source_->close(); }
   bool replayable() const override { return source_->replayable(); }
+  std::string describe_produced(std::size_t record) const override {
+    return record < used_ ? std::string() : source_->describe_produced(record - used_);
+  }
 
   Answer produce(Output& out) override {
     if (out.full()) return Answer::more;
-    const std::size_t used = out.batch().size();
+    const std::size_t used = used_ = out.batch().size();
     if (used == 0) out.batch().set_split(no_split);
     Answer answer = Answer::failed;
     bool refused = false;
@@ -222,6 +229,7 @@ class SourceFunctionOperator final : public SourceOperator {
   }
 
   std::unique_ptr<SourceFunction<T>> source_;
+  std::size_t used_ = 0;  // of the output, ahead of the last call
 };
 
 }  // namespace hummer

@@ -1,19 +1,30 @@
-// Where a record of text comes from, for failure messages: "file, byte offset".
+// Where a record of text comes from, for failure messages: "file, line 12 (byte 345)".
 #pragma once
 
 #include <string>
 
 #include <hummer/batch.hpp>
+#include <hummer/operator.hpp>
 #include <hummer/text.hpp>
 
 namespace hummer {
 
-// `offset` bytes into the block at in.position(); empty when there is none.
-inline std::string describe_text_position(const Batch& in, std::size_t offset) {
+// `offset` bytes into this block; only the byte where nobody knows the line.
+inline std::string describe_text_position(const TextBlock& block, std::size_t offset,
+                                          OperatorContext& context) {
+  const std::uint64_t at = block.offset + offset;
+  const std::string byte = "byte " + std::to_string(at);
+  if (block.origin == nullptr) return byte;
+  const std::uint64_t line = context.line_at(*block.origin, at);
+  if (line == 0) return *block.origin + ", " + byte;
+  return *block.origin + ", line " + std::to_string(line) + " (" + byte + ")";
+}
+
+// Of the block at in.position(); empty when there is none.
+inline std::string describe_text_position(const Batch& in, std::size_t offset,
+                                          OperatorContext& context) {
   if (in.finished()) return {};
-  const TextBlock& block = in.values<TextBlock>()[in.position()];
-  return (block.origin != nullptr ? *block.origin + ", byte " : std::string("byte ")) +
-         std::to_string(block.offset + offset);
+  return describe_text_position(in.values<TextBlock>()[in.position()], offset, context);
 }
 
 }  // namespace hummer

@@ -34,6 +34,7 @@ class SocketSource final : public SourceOperator {
   SocketSource(std::string address, std::size_t max_line_bytes);
 
   void declare(Output& out) const override;
+  bool wakes_itself() const override { return true; }
   Status open() override;
   Answer produce(Output& out) override;
   Status close() override;

@@ -1,15 +1,55 @@
 #include "control/checkpoint/restart_policy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hummer {
 namespace {
 
 constexpr Nanoseconds milliseconds_ns(std::int64_t ms) { return ms * 1'000'000; }
 
+constexpr std::uint32_t failures_at_one_place_max = 5;
+
+// "function of operator 'map' (subtask 0) failed at logs/may.txt, line 12 (byte 345)"; see
+// ChainDriver. What the exception said may differ each time.
+std::string place_of(const Status& failure) {
+  if (failure.code() != ErrorCode::user_function_failed) return {};
+  const std::string& message = failure.message();
+  const std::size_t begin = message.find("function ");
+  const std::size_t at = message.find(" failed at ", begin == message.npos ? 0 : begin);
+  if (begin == message.npos || at == message.npos) return {};
+  return message.substr(begin, message.find(": ", at) - begin);
+}
+
 }  // namespace
 
-std::optional<Nanoseconds> RestartPolicy::failed(Nanoseconds now) {
+void RestartPolicy::made_progress() {
+  delay_ = 0;
+  if (!place_is_lasting_) failures_there_ = 0;
+}
+
+Status RestartPolicy::last(const Status& failure) const {
+  if (failures_there_ < failures_at_one_place_max || place_of(failure) != place_) return failure;
+  return {failure.code(),
+          failure.message() + " (the job has failed there " + std::to_string(failures_there_) +
+              " times, and no checkpoint has got beyond it: mend the function or the "
+              "record, or let such records go with on_failure(...))"};
+}
+
+std::optional<Nanoseconds> RestartPolicy::failed(Nanoseconds now, const Status& failure) {
+  std::string place = place_of(failure);
+  // An outage in between is no progress.
+  if (place.empty()) return next_delay(now);
+  failures_there_ = place == place_ ? failures_there_ + 1 : 1;
+  place_is_lasting_ = !place.ends_with(" of its input") && !place.ends_with(" of its output");
+  place_ = std::move(place);
+  const bool without_limit = strategy_.kind == RestartStrategy::Kind::exponential ||
+                             strategy_.kind == RestartStrategy::Kind::failure_rate;
+  if (without_limit && failures_there_ >= failures_at_one_place_max) return std::nullopt;
+  return next_delay(now);
+}
+
+std::optional<Nanoseconds> RestartPolicy::next_delay(Nanoseconds now) {
   const auto again = [&](Nanoseconds delay) {
     ++restarts_;
     last_failure_ = now;

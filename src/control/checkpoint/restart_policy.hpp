@@ -1,11 +1,18 @@
 // RestartPolicy: whether and when a job that failed starts again (RestartStrategy, applied).
 //
+// Strategies that would begin again for ever (exponential, failure_rate) end all the same where a
+// function of the author's fails again and again at one place: no other end is to be expected. The
+// place is what the failure's message names: an operator, and a line, an offset or an index. Where
+// that is only a number of the attempt's own records, a checkpoint that was completed meanwhile
+// makes it another place.
+//
 // Pure: told of failures and the time. Thread: a value.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include <hummer/checkpointing.hpp>
 #include <hummer/status.hpp>
@@ -19,14 +26,21 @@ class RestartPolicy {
   explicit RestartPolicy(const RestartStrategy& strategy) : strategy_(strategy) {}
 
   // How long to wait before the next start; nothing: the job has failed for good.
-  std::optional<Nanoseconds> failed(Nanoseconds now);
+  std::optional<Nanoseconds> failed(Nanoseconds now, const Status& failure = {});
   // A checkpoint was completed since the last failure: the next one is no repetition of it.
-  void made_progress() { delay_ = 0; }
+  void made_progress();
+  // The failure, and that it was the last of several at its place, if that is why the job ends.
+  Status last(const Status& failure) const;
   std::uint32_t restarts() const { return restarts_; }
 
  private:
   RestartStrategy strategy_;
+  std::optional<Nanoseconds> next_delay(Nanoseconds now);
+
   std::uint32_t restarts_ = 0;
+  std::string place_;              // of the last failure of a function
+  bool place_is_lasting_ = false;  // it means the same in another attempt
+  std::uint32_t failures_there_ = 0;
   Nanoseconds last_failure_ = 0;
   Nanoseconds delay_ = 0;           // exponential: the last one; 0: begin with the first
   std::deque<Nanoseconds> recent_;  // failure_rate

@@ -32,6 +32,7 @@ VertexResult vertex_result(const wire::VertexStatus& vertex) {
     op.records_out = figures.records_out();
     op.bytes = figures.bytes();
     op.records_late = figures.records_late();
+    op.records_skipped = figures.records_skipped();
   }
   return row;
 }
@@ -69,7 +70,10 @@ JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
   }
   for (const wire::VertexStatus& vertex : job.vertices()) {
     const VertexResult& row = result.vertices.emplace_back(vertex_result(vertex));
-    for (const OperatorResult& op : row.operators) result.records_late += op.records_late;
+    for (const OperatorResult& op : row.operators) {
+      result.records_late += op.records_late;
+      result.records_skipped += op.records_skipped;
+    }
     for (int i = 0; i < std::min(vertex.operators_size(), vertex.kinds_size()); ++i) {
       const OperatorResult& op = row.operators[static_cast<std::size_t>(i)];
       if (vertex.kinds(i) == "source") {

@@ -131,6 +131,10 @@ void Progress::summarize(const JobResult& result) {
       text +=
           fmt::format(", {} came too late", format_count(static_cast<double>(result.records_late)));
     }
+    if (result.records_skipped > 0) {
+      text += fmt::format(", {} skipped, since a function failed",
+                          format_count(static_cast<double>(result.records_skipped)));
+    }
     text += "\n";
   }
   if (per_vertex_) {

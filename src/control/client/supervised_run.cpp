@@ -122,9 +122,9 @@ Task<void> SupervisedRun::supervise() {
                        !may_restart_after(status) ||
                        cancel_requested_.load(std::memory_order_acquire);
     if (made_progress_) policy.made_progress();
-    const auto delay = ended ? std::nullopt : policy.failed(platform.now());
+    const auto delay = ended ? std::nullopt : policy.failed(platform.now(), status);
     if (!delay) {
-      result_.status = std::move(status);
+      result_.status = policy.last(status);
       break;
     }
     ++attempt_;

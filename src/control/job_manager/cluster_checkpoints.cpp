@@ -227,9 +227,12 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
 
 void ClusterState::consider_restart(Job& job, Moment at) {
   if (!may_restart(job)) return;
-  const auto delay = job.restarts.failed(at.now);
-  if (!delay) return;
   const Status failure = job.failure();
+  const auto delay = job.restarts.failed(at.now, failure);
+  if (!delay) {
+    if (job.root_failure) job.root_failure = job.restarts.last(*job.root_failure);
+    return;
+  }
   remember_failure(job, job.attempt, job, at.wall_ms);
   job.distrust_files |= failure.code() == ErrorCode::corrupt_file;
   restart_all(job, at.now + *delay,

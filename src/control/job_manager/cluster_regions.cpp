@@ -40,8 +40,11 @@ void ClusterState::region_failed(Job& job, std::size_t index, Moment at) {
   // stopped has only commits to make. Both are the whole job's business.
   const bool alone = others_run && !job.stopped_by_savepoint && may_restart(region) &&
                      region.first().code() != ErrorCode::corrupt_file;
-  const auto delay = alone ? job.restarts.failed(at.now) : std::nullopt;
-  if (!delay) return fail_with(job, region);
+  const auto delay = alone ? job.restarts.failed(at.now, region.first()) : std::nullopt;
+  if (!delay) {
+    if (region.root_failure) region.root_failure = job.restarts.last(*region.root_failure);
+    return fail_with(job, region);
+  }
   region.phase = Phase::ending;
   region.restart_at = at.now + *delay;
   region.restart_reason =

@@ -18,7 +18,7 @@ bool is_consequence(const Status& failure) {
   return failure.code() == ErrorCode::peer_gone || failure.code() == ErrorCode::cancelled;
 }
 
-std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 4 * vertex.chain.size(); }
+std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 5 * vertex.chain.size(); }
 
 std::size_t figure_count(const JobGraph& graph) {
   std::size_t count = 0;
@@ -60,6 +60,7 @@ bool take_figures(Job& job, JobPart& part, const wire::AttemptReport& report) {
       set(at++, op.records_out());
       set(at++, op.bytes());
       set(at++, op.records_late());
+      set(at++, op.records_skipped());
     }
   }
   return changed;

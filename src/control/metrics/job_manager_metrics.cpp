@@ -54,6 +54,7 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
       sample("hummer_operator_records_out_total", figures.records_out());
       sample("hummer_operator_bytes_total", figures.bytes());
       sample("hummer_operator_records_late_total", figures.records_late());
+      sample("hummer_operator_records_skipped_total", figures.records_skipped());
     }
   }
 }

@@ -48,6 +48,8 @@ constexpr Metric table[] = {
      "Records that came too late for an operator to use, over all subtasks."},
     {"hummer_operator_records_out_total", "counter", "job, name, vertex, operator",
      "Records that an operator has emitted, over all subtasks."},
+    {"hummer_operator_records_skipped_total", "counter", "job, name, vertex, operator",
+     "Records left out since a function has thrown, over all subtasks."},
     {"hummer_refused_connections_total", "counter", "",
      "Connections refused for their token, version or id."},
     {"hummer_registered", "gauge", "", "1 while the TaskManager is registered with a JobManager."},

@@ -53,6 +53,7 @@ void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
     counts.set_records_out(op["records_out"].count());
     counts.set_bytes(op["bytes"].count());
     counts.set_records_late(op["records_late"].count());
+    counts.set_records_skipped(op["records_skipped"].count());
   }
 }
 
@@ -93,6 +94,7 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
     json.field("bytes_read", result.bytes_read);
     json.field("records_written", result.records_written);
     json.field("records_late", result.records_late);
+    json.field("records_skipped", result.records_skipped);
     json.begin_array("vertices");
     for (int i = 0; i < job.vertices_size(); ++i) {
       const wire::VertexStatus& vertex = job.vertices(i);
@@ -116,6 +118,7 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
         json.field("records_out", op.records_out);
         json.field("bytes", op.bytes);
         json.field("records_late", op.records_late);
+        json.field("records_skipped", op.records_skipped);
         json.end_object();
       }
       json.end_array();

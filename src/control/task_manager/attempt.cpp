@@ -58,9 +58,8 @@ std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
   const JobResult result = deployment.figures();
   for (std::size_t i = 0; i < result.vertices.size(); ++i) {
     wire::VertexFigures& vertex = all.emplace_back();
-    const int id = deployment.job_graph().vertices[i].id;
-    vertex.set_vertex(static_cast<std::uint32_t>(id));
-    const Deployment::TaskCounts counts = deployment.task_counts(id);
+    vertex.set_vertex(static_cast<std::uint32_t>(deployment.job_graph().vertices[i].id));
+    const auto counts = deployment.task_counts(static_cast<int>(vertex.vertex()));
     vertex.set_tasks_running(counts.running);
     vertex.set_tasks_finished(counts.finished);
     for (const OperatorResult& op : result.vertices[i].operators) {
@@ -69,6 +68,7 @@ std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
       figures.set_records_out(op.records_out);
       figures.set_bytes(op.bytes);
       figures.set_records_late(op.records_late);
+      figures.set_records_skipped(op.records_skipped);
     }
   }
   return all;

@@ -286,6 +286,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
     stage.key_groups =
         chained.key_groups > 0 ? chained.key_groups : static_cast<int>(default_key_groups);
     const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(chained.node)];
+    stage.failures = node.failures;
     task.chain().add_stage(node.factory->make(), stage);
   }
 }
@@ -294,7 +295,9 @@ const TypeDescriptor& Deployment::edge_type(int edge_id) const {
   const JobEdge& edge = job_graph_.edges[static_cast<std::size_t>(edge_id)];
   const int node = job_graph_.vertices[static_cast<std::size_t>(edge.from)].chain.back().node;
   Output declared;
-  stream_graph_.nodes[static_cast<std::size_t>(node)].factory->make()->declare(declared);
+  const StreamNode& from = stream_graph_.nodes[static_cast<std::size_t>(node)];
+  from.factory->make()->declare(declared);
+  if (from.failures != nullptr) from.failures->declare(declared);
   return declared.type(static_cast<std::size_t>(edge.from_port));
 }
 
@@ -499,10 +502,12 @@ JobResult Deployment::figures() const {
         row.operators[i].records_out += figures.operators[i].records_out.get();
         row.operators[i].bytes += figures.operators[i].bytes.get();
         row.operators[i].records_late += figures.operators[i].records_late.get();
+        row.operators[i].records_skipped += figures.operators[i].records_skipped.get();
       }
     }
     for (std::size_t i = 0; i < vertex.chain.size(); ++i) {
       result.records_late += row.operators[i].records_late;
+      result.records_skipped += row.operators[i].records_skipped;
       const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(vertex.chain[i].node)];
       if (node.kind == OperatorKind::source) {
         result.bytes_read += row.operators[i].bytes;

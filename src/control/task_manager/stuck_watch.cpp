@@ -17,6 +17,7 @@ std::vector<std::string> StuckWatch::look(const Deployment& deployment, Nanoseco
     Seen& seen = seen_[task.get()];
     look_at_call(*task, seen, now, stuck);
     look_at_block(*task, seen, now, stuck);
+    look_at_source(*task, seen, now, stuck);
   }
   return stuck;
 }
@@ -58,6 +59,24 @@ void StuckWatch::look_at_block(const StreamTask& task, Seen& seen, Nanoseconds n
   stuck.push_back(fmt::format("{}: {} is blocked: operator '{}' has taken nothing for {:.0f} s",
                               figures.slot, figures.name, figures.operators[index].name,
                               in_seconds(now - seen.blocked_since)));
+}
+
+// One that is woken, or has asked for a call, may be quiet for as long as it likes.
+void StuckWatch::look_at_source(const StreamTask& task, Seen& seen, Nanoseconds now,
+                                std::vector<std::string>& stuck) const {
+  const TaskFigures& figures = task.figures();
+  const bool finished = figures.state.load(std::memory_order_acquire) == TaskState::finished;
+  if (finished || !figures.source_waits.load(std::memory_order_relaxed) ||
+      seen.source_waits_since == 0) {
+    seen.source_waits_since = now;
+    return;
+  }
+  if (now - seen.source_waits_since < patience_) return;
+  stuck.push_back(fmt::format(
+      "{}: {} stands still: source '{}' has given nothing for {:.0f} s; it answers blocked, has "
+      "asked for no call and is woken by nobody",
+      figures.slot, figures.name, figures.operators.front().name,
+      in_seconds(now - seen.source_waits_since)));
 }
 
 }  // namespace hummer

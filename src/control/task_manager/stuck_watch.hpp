@@ -1,7 +1,8 @@
 // StuckWatch: which tasks of a deployment stand still, as texts for people.
 //
-// Those that have the turn of their slot but whose calls stand still (the whole slot does), and
-// those of which an operator answers `blocked` all the time. Ask it about once a second.
+// Those that have the turn of their slot but whose calls stand still (the whole slot does), those
+// of which an operator answers `blocked` all the time, and those whose source does so without a
+// timer, and without ever having woken its task. Ask it about once a second.
 //
 // Thread: any; JobHandle::stuck() may be asked while another thread waits for the job.
 #pragma once
@@ -28,11 +29,14 @@ class StuckWatch {
     Nanoseconds since = 0;
     std::uint64_t handled = 0;
     Nanoseconds blocked_since = 0;
+    Nanoseconds source_waits_since = 0;
   };
   void look_at_call(const StreamTask& task, Seen& seen, Nanoseconds now,
                     std::vector<std::string>& stuck) const;
   void look_at_block(const StreamTask& task, Seen& seen, Nanoseconds now,
                      std::vector<std::string>& stuck) const;
+  void look_at_source(const StreamTask& task, Seen& seen, Nanoseconds now,
+                      std::vector<std::string>& stuck) const;
 
   const Nanoseconds patience_;
   std::mutex mutex_;
