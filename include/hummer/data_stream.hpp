@@ -267,29 +267,20 @@ class DataStream {
   // With checkpoints `path` is a directory, in which each part appears once, with the checkpoint
   // that holds its lines: see operators/two_phase_sink.hpp.
   DataStream write_file(const std::string& path) const {
-    if (env_->options().checkpoints.enabled() && path != "-") {
-      const auto transactions = make_two_phase_file_writer(path);
-      return add_sink("write_file", make_operator_factory([transactions] {
-                        return std::make_unique<TwoPhaseSinkOperator<T>>(transactions->make());
-                      }),
-                      encoded_values(path));
-    }
-    const auto writers = path == "-" ? make_print_writer() : make_file_writer(path);
     if constexpr (!std::is_same_v<T, TextBlock>) {
       if (edge_.routing == EdgeRouting::automatic) {
         const auto text =
             network({})
                 .with_routing(EdgeRouting::forward)
-                .template transform<FormattedText>(
+                .template add<FormattedText>(
                     "format",
-                    make_operator_factory([] { return std::make_unique<FormatTextOperator<T>>(); }))
+                    make_operator_factory([] { return std::make_unique<FormatTextOperator<T>>(); }),
+                    false, {}, path == "-" ? PlannedFor::every_plan : PlannedFor::no_checkpoints)
                 .network(edge_.network);  // the way to the one sink is what it is for
-        return DataStream(
-            *env_,
-            text.add_text_sink("write_file", writers, encoded_values(path)).parallelism(1).node());
+        return DataStream(*env_, text.template add_file_sink<T>(path));
       }
     }
-    return add_text_sink("write_file", writers, encoded_values(path)).parallelism(1);
+    return DataStream(*env_, add_file_sink<T>(path));
   }
   // function(const T&) for its effect.
   template <typename Function>
@@ -314,9 +305,9 @@ class DataStream {
   template <typename Make>
     requires detail::Makes<Make, TwoPhaseSinkFunction<T>>
   DataStream add_sink(std::string name, Make make) const {
-    const bool at_end = !env_->options().checkpoints.enabled();
-    return add_sink(std::move(name), make_operator_factory([make, at_end] {
-                      return std::make_unique<TwoPhaseSinkFunctionOperator<T>>(make(), at_end);
+    return add_sink(std::move(name), make_planned_factory([make](const Plan& plan) {
+                      return std::make_unique<TwoPhaseSinkFunctionOperator<T>>(make(),
+                                                                               !plan.checkpoints);
                     }),
                     captured_values(make));
   }
@@ -387,11 +378,13 @@ class DataStream {
 
   template <typename Out>
   DataStream<Out> add(std::string name, std::shared_ptr<const OperatorFactory> factory,
-                      bool stateful = false, const CapturedValues& captured = {}) const {
+                      bool stateful = false, const CapturedValues& captured = {},
+                      PlannedFor planned_for = PlannedFor::every_plan) const {
     const int node = env_->add_node({.name = std::move(name),
                                      .kind = "operator",
                                      .factory = std::move(factory),
                                      .stateful = stateful,
+                                     .planned_for = planned_for,
                                      .output_type = type_of<Out>().name,
                                      .captured = captured});
     env_->add_edge(node_, node, edge_);
@@ -403,6 +396,32 @@ class DataStream {
                       return std::make_unique<TextSinkOperator<T>>(writers->make());
                     }),
                     captured);
+  }
+  // Of lines, or where they are formatted ahead of it (T: FormattedText) of `Record`s, which is
+  // what it reads with checkpoints.
+  template <typename Record>
+  int add_file_sink(const std::string& path) const {
+    NodeSpecification sink{.name = "write_file", .kind = "sink", .captured = encoded_values(path)};
+    if (path == "-") {
+      const auto writers = make_print_writer();
+      sink.factory = make_operator_factory(
+          [writers] { return std::make_unique<TextSinkOperator<T>>(writers->make()); });
+      sink.parallelism = 1;
+    } else {
+      const auto writers = make_file_writer(path);
+      const auto transactions = make_two_phase_file_writer(path);
+      sink.factory = make_planned_factory(
+          [writers, transactions](const Plan& plan) -> std::unique_ptr<Operator> {
+            if (plan.checkpoints) {
+              return std::make_unique<TwoPhaseSinkOperator<Record>>(transactions->make());
+            }
+            return std::make_unique<TextSinkOperator<T>>(writers->make());
+          });
+      sink.parallelism_without_checkpoints = 1;
+    }
+    const int node = env_->add_node(std::move(sink));
+    env_->add_edge(node_, node, edge_);
+    return node;
   }
   DataStream with_routing(EdgeRouting routing) const {
     DataStream copy = *this;
@@ -510,18 +529,19 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
     const bool at_end =
         emit == Emit::at_end || (emit == Emit::automatic && is_bounded(env, stream_.node()));
     // Only where results are held back and no barrier comes may the halves share a table.
-    const bool may_share = at_end && !env.options().checkpoints.enabled();
-    const std::string pair_name = may_share ? env.unique_name(name) : "";
-    const PartialAggregateOptions options{.limit_bytes = env.options().partial_state_bytes,
-                                          .hold_until_end = at_end,
-                                          .pair_name = pair_name};
+    const auto pair_name = [name = at_end ? env.unique_name(name) : ""](const Plan& plan) {
+      return plan.checkpoints ? std::string() : name;
+    };
     EdgeSpecification upstream = stream_.edge();
     const NetworkSettings network = std::exchange(upstream.network, {});
     const DataStream<Partial> partial = append<Partial>(
         stream_.node(), upstream, "partial_" + name, false,
-        make_operator_factory([key_of, aggregate, options] {
+        make_planned_factory([key_of, aggregate, at_end, pair_name](const Plan& plan) {
           return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
-              key_of, aggregate, options);
+              key_of, aggregate,
+              PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
+                                      .hold_until_end = at_end,
+                                      .pair_name = pair_name(plan)});
         }),
         captured);
     const auto partial_key = [](const Partial& record) -> const Key& { return record.key; };
@@ -531,9 +551,9 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
     exchange.partitioner =
         std::make_shared<HashPartitionerFactory<Partial, decltype(partial_key)>>(partial_key);
     return append<Out>(partial.node(), exchange, name, true,
-                       make_operator_factory([aggregate, at_end, pair_name] {
+                       make_planned_factory([aggregate, at_end, pair_name](const Plan& plan) {
                          return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(
-                             aggregate, !at_end, pair_name);
+                             aggregate, !at_end, pair_name(plan));
                        }),
                        of_aggregate);
   }

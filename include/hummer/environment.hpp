@@ -35,6 +35,7 @@
 #include <hummer/network_settings.hpp>
 #include <hummer/operator.hpp>
 #include <hummer/operators/generator_source.hpp>
+#include <hummer/plan.hpp>
 #include <hummer/rebuildable.hpp>
 #include <hummer/windows.hpp>
 
@@ -130,6 +131,9 @@ struct NodeSpecification {
   bool bounded = false;
   bool stateful = false;
   std::optional<int> parallelism = {};
+  // Where no checkpoints are taken and the author sets none.
+  std::optional<int> parallelism_without_checkpoints = {};
+  PlannedFor planned_for = PlannedFor::every_plan;  // others than the first: with one input
   std::string output_type = {};
   // Of the user's functions; of an operator made by a factory of the author's own: none, its
   // factory is taken as it is.
@@ -142,6 +146,8 @@ struct EdgeSpecification {
   int port = 0;
   EdgeRouting routing = EdgeRouting::automatic;
   std::shared_ptr<const PartitionerFactory> partitioner;  // of hash
+  // The same where the plan passes over the operator that the edge comes from.
+  std::shared_ptr<const PartitionerFactory> partitioner_past;
   NetworkSettings network;
 };
 
@@ -193,6 +199,7 @@ class StreamExecutionEnvironment {
   // How the last job of this environment ended; a failure when none did.
   JobResult last_result() const;
 
+  // They count as execute() finds them, whether they were set before or after the streams.
   EnvironmentOptions& options() { return options_; }
   const EnvironmentOptions& options() const { return options_; }
 

@@ -87,6 +87,7 @@
 #include <hummer/evolving.hpp>
 #include <hummer/key_hash.hpp>
 #include <hummer/memory_account.hpp>
+#include <hummer/plan.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -375,6 +376,8 @@ class OperatorFactory {
  public:
   virtual ~OperatorFactory() = default;
   virtual std::unique_ptr<Operator> make() const = 0;
+  // Once, when the job is executed: the factory to take in this plan; null: itself.
+  virtual std::shared_ptr<const OperatorFactory> planned(const Plan&) const { return nullptr; }
 };
 
 // Splits batches among downstream subtasks on a hash edge. One per upstream

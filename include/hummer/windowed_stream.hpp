@@ -252,29 +252,34 @@ class WindowedStream {
     const Windows windows = windows_;
     const std::int64_t lateness_ms = lateness_ms_;
     if constexpr (on_grid<Windows> && default_trigger && can_be_partial<Aggregate>) {
-      if (wants_partial()) {
+      if (may_be_partial()) {
         using Part = SlicePartial<Key, typename Aggregate::Accumulator>;
-        using Input = PartialInput<Key, typename Aggregate::Accumulator>;
+        using PartInput = PartialInput<Key, typename Aggregate::Accumulator>;
+        using OwnInput = RecordInput<T, Key, KeyOf>;
         const WindowGrid grid = windows;
-        const std::size_t limit = env.options().partial_state_bytes;
-        const int partial =
-            append<Part>(from, upstream, "partial_" + name, false,
-                         make_operator_factory([key_of, grid, aggregate, limit] {
-                           return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
-                               key_of, grid, aggregate, limit);
-                         }),
-                         captured);
+        const bool always = strategy_ == WindowStrategy::partial;
+        const int partial = append<Part>(
+            from, upstream, "partial_" + name, false,
+            make_planned_factory([key_of, grid, aggregate](const Plan& plan) {
+              return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
+                  key_of, grid, aggregate, plan.partial_state_bytes);
+            }),
+            captured, always ? PlannedFor::every_plan : PlannedFor::partial_windows);
         const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
         exchange.partitioner =
             std::make_shared<HashPartitionerFactory<Part, decltype(key_of_part)>>(key_of_part);
-        return DataStream<Out>(
-            env, append<Out>(
-                     partial, exchange, name, true,
-                     make_operator_factory([grid, lateness_ms, aggregate, finish] {
-                       return std::make_unique<SliceWindowOperator<Input, Key, Aggregate, Finish>>(
-                           Input(), grid, lateness_ms, aggregate, finish);
-                     }),
-                     captured));
+        exchange.partitioner_past = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+        const auto make = [key_of, grid, lateness_ms, aggregate, finish,
+                           always](const Plan& plan) -> std::unique_ptr<Operator> {
+          if (always || plan.partial_windows) {
+            return std::make_unique<SliceWindowOperator<PartInput, Key, Aggregate, Finish>>(
+                PartInput(), grid, lateness_ms, aggregate, finish);
+          }
+          return std::make_unique<SliceWindowOperator<OwnInput, Key, Aggregate, Finish>>(
+              OwnInput{key_of}, grid, lateness_ms, aggregate, finish);
+        };
+        return DataStream<Out>(env, append<Out>(partial, exchange, name, true,
+                                                make_planned_factory(make), captured));
       }
     }
     // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an
@@ -323,27 +328,21 @@ class WindowedStream {
     }
   }
 
-  bool wants_partial() const {
-    if (windows_.domain != TimeDomain::event) return false;
-    const EnvironmentOptions& options = stream_.environment().options();
-    const WindowStrategy strategy =
-        strategy_ == WindowStrategy::automatic ? options.window_strategy : strategy_;
-    // One subtask would keep two tables of the same keys. With checkpoints the graph must not
-    // depend on the parallelism, which may change at a restore.
-    if (strategy == WindowStrategy::automatic) {
-      return options.parallelism != 1 || options.peers.size() > 1 || options.checkpoints.enabled();
-    }
-    return strategy == WindowStrategy::partial;
+  // Whether that is so where the strategy is automatic, the plan says.
+  bool may_be_partial() const {
+    return windows_.domain == TimeDomain::event && strategy_ != WindowStrategy::repartition;
   }
 
   template <typename Out>
   int append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
-             std::shared_ptr<const OperatorFactory> factory, const CapturedValues& captured) const {
+             std::shared_ptr<const OperatorFactory> factory, const CapturedValues& captured,
+             PlannedFor planned_for = PlannedFor::every_plan) const {
     StreamExecutionEnvironment& env = stream_.environment();
     const int node = env.add_node({.name = std::move(name),
                                    .kind = "operator",
                                    .factory = std::move(factory),
                                    .stateful = stateful,
+                                   .planned_for = planned_for,
                                    .output_type = type_of<Out>().name,
                                    .captured = captured});
     env.add_edge(from, node, edge);

@@ -3,6 +3,7 @@
 #include <hummer/data_stream.hpp>
 
 #include "api/environment_impl.hpp"
+#include "graph/planner.hpp"
 
 namespace hummer {
 
@@ -55,6 +56,8 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   node.bounded = specification.bounded;
   node.stateful = specification.stateful;
   node.parallelism = specification.parallelism;
+  node.parallelism_without_checkpoints = specification.parallelism_without_checkpoints;
+  node.planned_for = specification.planned_for;
   node.output_type = std::move(specification.output_type);
   node.captured_hash = specification.captured.hash;
   node.captured_unknown = specification.captured.unknown;
@@ -74,6 +77,8 @@ void StreamExecutionEnvironment::add_edge(int from, int to,
   edge.from_port = specification.port;
   edge.network = specification.network;
   edge.partitioner = specification.partitioner;
+  edge.partitioner_past = specification.partitioner_past;
+  edge.automatic = specification.routing == EdgeRouting::automatic;
   switch (specification.routing) {
     case EdgeRouting::automatic:
     case EdgeRouting::forward: edge.routing = Routing::forward; break;
@@ -82,7 +87,6 @@ void StreamExecutionEnvironment::add_edge(int from, int to,
     case EdgeRouting::broadcast: edge.routing = Routing::broadcast; break;
   }
   impl_->graph.edges.push_back(std::move(edge));
-  impl_->automatic_routing.push_back(specification.routing == EdgeRouting::automatic);
 }
 
 namespace {
@@ -98,19 +102,27 @@ bool is_replayable(const StreamNode& node) {
   }
 }
 
+// What the options say to those that were written before they were set.
+Plan plan_of(const EnvironmentOptions& options) {
+  Plan plan;
+  plan.checkpoints = options.checkpoints.enabled();
+  plan.partial_state_bytes = options.partial_state_bytes;
+  // One subtask would keep two tables of the same keys. With checkpoints the graph must not depend
+  // on the parallelism, which may change at a restore.
+  plan.partial_windows =
+      options.window_strategy == WindowStrategy::automatic
+          ? options.parallelism != 1 || options.peers.size() > 1 || plan.checkpoints
+          : options.window_strategy == WindowStrategy::partial;
+  return plan;
+}
+
 }  // namespace
 
-StreamGraph StreamExecutionEnvironment::Impl::finished_graph(const std::string& job_name) const {
-  StreamGraph finished = graph;
+StreamGraph StreamExecutionEnvironment::Impl::finished_graph(
+    const std::string& job_name, const EnvironmentOptions& options) const {
+  StreamGraph finished = plan(graph, plan_of(options));
   finished.job_name = job_name;
   for (StreamNode& node : finished.nodes) node.replayable = is_replayable(node);
-  for (std::size_t i = 0; i < finished.edges.size(); ++i) {
-    if (!automatic_routing[i]) continue;
-    StreamEdge& edge = finished.edges[i];
-    const auto& from = finished.nodes[static_cast<std::size_t>(edge.from)];
-    const auto& to = finished.nodes[static_cast<std::size_t>(edge.to)];
-    edge.routing = from.parallelism == to.parallelism ? Routing::forward : Routing::rebalance;
-  }
   return finished;
 }
 
@@ -130,7 +142,7 @@ JobResult StreamExecutionEnvironment::Impl::keep(const std::string& job_name,
                     "the job calls execute() twice: a job function executes one job"};
   } else if (!help) {
     kept->status = check_arguments(*this);
-    kept->graph = finished_graph(job_name);
+    kept->graph = finished_graph(job_name, options);
     kept->options = options;
   }
   result.status = kept->status;

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include <hummer/environment.hpp>
 
@@ -33,9 +32,6 @@ struct KeptJob {
 
 struct StreamExecutionEnvironment::Impl {
   StreamGraph graph;
-  // By edge: routing was left to the engine.
-  std::vector<bool> automatic_routing;
-
   bool from_command_line = false;
   bool help = false;
   std::string program;
@@ -51,9 +47,9 @@ struct StreamExecutionEnvironment::Impl {
   // Set on a worker and by `submit`: execute() keeps the graph here and runs nothing.
   KeptJob* kept = nullptr;
 
-  // The graph with every automatic edge decided: forward where both ends have the same declared
-  // parallelism, else rebalance. Sources are asked whether they can be replayed.
-  StreamGraph finished_graph(const std::string& job_name) const;
+  // The graph in the form that the options ask for; see graph/planner.hpp. Sources are asked whether
+  // they can be replayed.
+  StreamGraph finished_graph(const std::string& job_name, const EnvironmentOptions& options) const;
   // What execute() does when the job is only built: the job, or why it can't be one, goes to
   // `kept`. REQUIRES: kept.
   JobResult keep(const std::string& job_name, const EnvironmentOptions& options);

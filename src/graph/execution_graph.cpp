@@ -152,15 +152,9 @@ Result<Transport> resolve_transport(const NetworkSettings& settings, const TaskM
                     fmt::format("the edge asks for the memory transport, but it joins the "
                                 "TaskManagers \"{}\" and \"{}\"; use automatic or tcp",
                                 from.id, to.id));
+    case Transport::tcp: return Transport::tcp;
     case Transport::shm:
-      if (same_manager || (!from.host.empty() && from.host == to.host)) return Transport::shm;
-      return Status(ErrorCode::invalid_graph,
-                    fmt::format("the edge asks for the shm transport, but it joins the "
-                                "TaskManagers \"{}\" and \"{}\", which are not known to be on one "
-                                "host; use automatic or tcp",
-                                from.id, to.id));
-    case Transport::tcp:
-    case Transport::rdma: return settings.transport;
+    case Transport::rdma: break;  // refused by validate
   }
   return Status(ErrorCode::internal, "unknown transport");
 }

@@ -103,11 +103,21 @@ TEST(Place, TransportsThatCannotConnectAreRefused) {
             "'from_file → flat_map → partial_count' -> 'count → print': the edge asks for the "
             "memory transport, but it joins the TaskManagers \"tm0\" and \"tm1\"; use automatic "
             "or tcp");
-  b.graph.edges[2].network.transport = Transport::shm;
-  Cluster cluster = cluster_of({1, 1});
-  EXPECT_EQ(place(job_of(b), cluster).status().code(), ErrorCode::invalid_graph);
-  for (TaskManagerSlots& manager : cluster.task_managers) manager.host = "one";
-  EXPECT_EQ(placed(job_of(b), cluster).channels[1].transport, Transport::shm);
+}
+
+TEST(Place, TransportsThatAreNotBuiltAreRefusedByName) {
+  for (const Transport transport : {Transport::shm, Transport::rdma}) {
+    GraphBuilder b = word_count();
+    b.graph.edges[2].network.transport = transport;
+    const Result<JobGraph> fused = fuse(b.graph);
+    ASSERT_FALSE(fused.ok());
+    EXPECT_EQ(fused.status().code(), ErrorCode::invalid_configuration);
+    EXPECT_EQ(fused.status().message(),
+              "edge 'partial_count' (node 3) -> 'count' (node 4): network settings: the " +
+                  std::string(to_string(transport)) +
+                  " transport is not built yet, and nothing else runs in its place; choose tcp or "
+                  "memory, or leave the transport automatic");
+  }
 }
 
 TEST(Place, OwnSlotsComeAfterTheSharedOnesInTurn) {

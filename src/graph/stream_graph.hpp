@@ -4,9 +4,10 @@
 // here. The order matters: it is what makes every later graph, and so every
 // fingerprint, the same when a worker builds the job again.
 //
-// Lifecycle: built once by the API, then read only by `validate`, `fuse` and
-// `explain`. Thread: plain data. Ownership: a node shares its operator factory,
-// which this room never looks into.
+// Lifecycle: built once by the API with the alternatives that its options decide between; `plan`
+// (graph/planner.hpp) makes of it the graph that `validate`, `fuse` and `explain` read. Thread:
+// plain data. Ownership: a node shares its operator factory, which only the planner asks for the
+// form that it wants.
 // Errors: `validate` returns `invalid_graph` (or `invalid_configuration` for an
 // edge's network settings) in words for the job's author.
 #pragma once
@@ -19,6 +20,7 @@
 
 #include <hummer/key_hash.hpp>
 #include <hummer/network_settings.hpp>
+#include <hummer/plan.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -45,6 +47,8 @@ struct StreamNode {
   std::shared_ptr<const OperatorFactory> factory;
 
   std::optional<int> parallelism;  // unset: the job's default, or a share of the free slots
+  // Where no checkpoints are taken and `parallelism` is unset; of the graph as written.
+  std::optional<int> parallelism_without_checkpoints;
   std::optional<int> min_parallelism;
   std::optional<int> max_parallelism;
   std::string resource_group;  // nodes of different groups never share a slot
@@ -63,6 +67,8 @@ struct StreamNode {
   // Of the values that the user's functions captured (hummer/rebuildable.hpp); 0: none.
   std::uint64_t captured_hash = 0;
   bool captured_unknown = false;  // they can't be compared: this node runs embedded only
+
+  PlannedFor planned_for = PlannedFor::every_plan;  // of the graph as written
 };
 
 struct StreamEdge {
@@ -72,6 +78,10 @@ struct StreamEdge {
   Routing routing = Routing::forward;
   NetworkSettings network;
   std::shared_ptr<const PartitionerFactory> partitioner;  // of a hash edge; opaque here
+  // Of the graph as written: `routing` is left to the planner; the partitioner to take where the
+  // node that the edge comes from is not planned.
+  bool automatic = false;
+  std::shared_ptr<const PartitionerFactory> partitioner_past = {};
 };
 
 struct StreamGraph {

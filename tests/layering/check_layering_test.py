@@ -51,6 +51,13 @@ class Layering(unittest.TestCase):
     def test_a_tree_in_order_passes(self):
         self.assertEqual(self.run_check(), (0, ""))
 
+    def test_options_read_while_the_graph_is_described(self):
+        self.expect("include/hummer/a.hpp",
+                    "// env.options().parallelism = 2;\nif (env_->options().parallelism) ;\n",
+                    "include/hummer/a.hpp:2: reads the options while the graph is described")
+        self.expect("include/hummer/a.hpp", "stream_.environment().options();\n",
+                    "include/hummer/a.hpp:1: reads the options")
+
     def test_a_room_above(self):
         self.expect("src/base/a.cpp", '#include "net/transport.hpp"\n',
                     "src/base/a.cpp:1: \"net/transport.hpp\": base may not use net")

@@ -6,6 +6,9 @@
 //
 // `make` is called once per subtask, from several threads, and never changed:
 // what it captures is copied into each operator.
+//
+// make_planned_factory: the same of a function that is told the job's plan (hummer/plan.hpp), for
+// what depends on the options that the job is executed with.
 #pragma once
 
 #include <memory>
@@ -28,6 +31,26 @@ class FunctionOperatorFactory final : public OperatorFactory {
 template <typename Make>
 std::shared_ptr<const OperatorFactory> make_operator_factory(Make make) {
   return std::make_shared<const FunctionOperatorFactory<Make>>(std::move(make));
+}
+
+template <typename Make>
+class PlannedOperatorFactory final : public OperatorFactory {
+ public:
+  explicit PlannedOperatorFactory(Make make, const Plan& plan = {})
+      : make_(std::move(make)), plan_(plan) {}
+  std::unique_ptr<Operator> make() const override { return make_(plan_); }
+  std::shared_ptr<const OperatorFactory> planned(const Plan& plan) const override {
+    return std::make_shared<const PlannedOperatorFactory>(make_, plan);
+  }
+
+ private:
+  Make make_;
+  Plan plan_;
+};
+
+template <typename Make>
+std::shared_ptr<const OperatorFactory> make_planned_factory(Make make) {
+  return std::make_shared<const PlannedOperatorFactory<Make>>(std::move(make));
 }
 
 }  // namespace hummer

@@ -16,7 +16,7 @@ Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
                            const EnvironmentOptions& options, const std::string& job_name,
                            int processors) {
   PlannedGraphs job;
-  job.stream_graph = impl.finished_graph(job_name);
+  job.stream_graph = impl.finished_graph(job_name, options);
   HUMMER_TRY(validate(job.stream_graph));
   Result<JobGraph> fused = fuse(job.stream_graph, {.enabled = options.chaining});
   if (!fused.ok()) return fused.status();

@@ -42,7 +42,7 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   }
   Result<Credentials> credentials = find_credentials(platform, options, TlsRole::client);
   if (!credentials.ok()) return credentials.status();
-  const StreamGraph graph = impl.finished_graph(surroundings.job_name);
+  const StreamGraph graph = impl.finished_graph(surroundings.job_name, options);
   HUMMER_TRY(validate(graph));
   const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining});
   if (!fused.ok()) return fused.status();
