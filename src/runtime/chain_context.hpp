@@ -81,9 +81,12 @@ class ChainDriver::Context final : public OperatorContext {
 };
 
 // Runs a call of the operator, turning what its user code throws into a failure, or, where the
-// stage goes on then, into what comes behind the record.
+// stage goes on then, into what comes behind the record. The one gate to operators, so also the
+// fence of an attempt that is over.
 template <typename Call>
 Answer ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
+  if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) [[unlikely]]
+    return fail({ErrorCode::cancelled, "cancelled"});
   figures_.current_operator.store(
       static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
       std::memory_order_relaxed);

@@ -113,6 +113,10 @@ class ChainDriver {
   // come before everything else, in the order of these calls.
   void restore_in_flight(std::size_t stage, int input, Batch batch);
 
+  // Before open. Once it is true no operator is called but to be closed: the chain fails as
+  // cancelled. So a user function that returns late hands nothing on.
+  void end_once(const std::atomic<bool>& cancelled) { cancelled_ = &cancelled; }
+
   Status open(Executor& executor);
 
   // REQUIRES: idle(). Takes the element (its batch is swapped with a used one), which came by
@@ -273,6 +277,7 @@ class ChainDriver {
   WakeEvent& wake_event_;
   TaskFigures& figures_;
   Executor* executor_ = nullptr;
+  const std::atomic<bool>* cancelled_ = nullptr;  // null: never
   std::vector<std::unique_ptr<Stage>> stages_;
   SourceOperator* source_ = nullptr;
   std::unique_ptr<SourceSplits> splits_;                // of the source; null: it has none

@@ -22,6 +22,7 @@ StreamTask::StreamTask(Platform& platform, std::string name, std::string slot)
     : platform_(platform), chain_(std::make_unique<ChainDriver>(platform, wake_event_, figures_)) {
   figures_.name = std::move(name);
   figures_.slot = std::move(slot);
+  chain_->end_once(cancelled_);
 }
 
 StreamTask::~StreamTask() = default;

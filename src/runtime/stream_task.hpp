@@ -13,7 +13,9 @@
 // all tasks of the job have ended.
 //
 //   cancel()  end now: no more output, channels are abandoned. A user function is
-//             never interrupted; the task ends when it returns.
+//             never interrupted; the task ends when it returns, and what it has
+//             returned goes nowhere: no operator behind it is called, nothing is
+//             committed or saved. Operators are closed only.
 //   stop()    sources end their stream here; what is under way is finished.
 //
 // Snapshots (after enable_snapshots): a source task puts the barrier that trigger() asked for
@@ -141,7 +143,10 @@ class StreamTask {
   void record_inputs();
   void forget_recording();
   void append_waiting(const RingChannel& channel, std::uint64_t until, std::string& runs) const;
-  bool commit_due() const { return commit_asked_.load(std::memory_order_acquire) > committed(); }
+  bool commit_due() const {
+    return !cancelled_.load(std::memory_order_relaxed) &&
+           commit_asked_.load(std::memory_order_acquire) > committed();
+  }
   Status commit_asked();
   // Of a source: what it has, unless it is paused.
   Answer produce();

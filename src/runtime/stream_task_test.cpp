@@ -325,6 +325,72 @@ TEST_P(Seeds, CancelEndsTasksThatAreBlocked) {
   EXPECT_EQ(pipeline.producer->result().code(), ErrorCode::cancelled);
 }
 
+// A call that is under way when its task is cancelled and told to commit; it returns all the same.
+class ReturnsLate final : public Operator {
+ public:
+  explicit ReturnsLate(StreamTask& task) : task_(task) {}
+  void declare(Output& out) const override { out.add_port(type_of<Number>()); }
+  Answer process(Batch& in, Output& out) override {
+    task_.cancel();
+    task_.commit(7);
+    auto collector = out.collector<Number>();
+    for (const Number number : in.values<Number>()) collector(number);
+    in.advance_to(in.size());
+    return Answer::done;
+  }
+
+ private:
+  StreamTask& task_;
+};
+
+class CountsCalls final : public Operator {
+ public:
+  CountsCalls(int& calls, int& closed) : calls_(calls), closed_(closed) {}
+  void declare(Output&) const override {}
+  Answer process(Batch& in, Output&) override {
+    ++calls_;
+    in.advance_to(in.size());
+    return Answer::done;
+  }
+  Answer end(Output&) override {
+    ++calls_;
+    return Answer::done;
+  }
+  Status commit(std::uint64_t) override {
+    ++calls_;
+    return {};
+  }
+  Status close() override {
+    ++closed_;
+    return {};
+  }
+
+ private:
+  int& calls_;
+  int& closed_;
+};
+
+TEST(StreamTask, WhatReturnsAfterACancellationGoesNowhere) {
+  const auto platform = make_simulated_platform({});
+  const auto executor = platform->make_executor({.name = "slot"});
+  StreamTask task(*platform, "task", "slot 0");
+  int calls = 0, closed = 0;
+  const StageOptions stage{.name = "stage"};
+  task.chain().add_stage(std::make_unique<CountingSource>(10, 0), stage);
+  task.chain().add_stage(std::make_unique<ReturnsLate>(task), stage);
+  task.chain().add_stage(std::make_unique<CountsCalls>(calls, closed), stage);
+  executor->spawn(task.invoke());
+  ASSERT_EQ(
+      platform->run_until([&] { return task.figures().state == TaskState::finished; }, seconds(10)),
+      RunEnd::satisfied);
+  EXPECT_EQ(task.result().code(), ErrorCode::cancelled);
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(task.committed(), 0u);
+  EXPECT_TRUE(task.close().ok());
+  EXPECT_EQ(closed, 1);
+  executor->stop();
+}
+
 TEST_P(Seeds, StopEndsTheStreamInGoodOrder) {
   Pipeline pipeline(GetParam(), 1, 2, 3);
   pipeline.build(1'000'000'000, 0, 1, false);

@@ -56,10 +56,11 @@ int run_task_managers(const Invocation& invocation) {
     for (const std::uint64_t job : worker.jobs()) {
       jobs += (jobs.empty() ? "" : ",") + std::to_string(job);
     }
+    std::string reason = worker.reason();
+    for (const std::string& text : worker.stuck()) reason += (reason.empty() ? "" : "; ") + text;
     table.add({worker.id(), worker.lost() ? "lost" : "alive", worker.address(),
                std::to_string(worker.slots()), std::to_string(worker.slots_free()),
-               fmt::format("{:.1f} s ago", worker.heartbeat_age_ms() / 1e3), jobs, data,
-               worker.reason()});
+               fmt::format("{:.1f} s ago", worker.heartbeat_age_ms() / 1e3), jobs, data, reason});
   }
   session.print(table);
   return 0;

@@ -1,6 +1,7 @@
 #include "control/checkpoint/snapshot_writer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -41,6 +42,7 @@ class SnapshotWriter::State {
     }
     event_.notify();
   }
+  void cancel() { cancelled_.store(true, std::memory_order_release); }
   void stop() { executor_->stop(); }
 
  private:
@@ -65,6 +67,7 @@ class SnapshotWriter::State {
     }
   }
 
+  bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   bool has_work() {
     const std::lock_guard lock(mutex_);
     return !inbox_.empty() || newest_ > current_;
@@ -120,13 +123,13 @@ class SnapshotWriter::State {
 
   // The next part of what a task has saved; news when it was the last.
   void save(const Taken& taken) {
-    if (saved_.contains(taken.task.id)) return;
+    if (cancelled() || saved_.contains(taken.task.id)) return;
     auto file = files_.add(writer_of(taken.task), current_, directory_, taken.snapshot);
     if (!file.ok()) return saved(taken.task, file.status());
     if (*file) saved(taken.task, std::move(**file));
   }
   void save_last(const Ended& ended) {
-    if (saved_.contains(ended.task.id) || !ended.snapshot.complete()) return;
+    if (cancelled() || saved_.contains(ended.task.id) || !ended.snapshot.complete()) return;
     saved(ended.task, ended.snapshot.write(files_, writer_of(ended.task), current_, directory_));
   }
   static SnapshotFiles::Writer writer_of(const ExecutionTask& task) {
@@ -151,6 +154,7 @@ class SnapshotWriter::State {
   const Settings settings_;
   const std::function<void(SnapshotNews)> tell_;
   WakeEvent event_;
+  std::atomic<bool> cancelled_{false};
   std::mutex mutex_;
   std::vector<Taken> inbox_;
   std::uint64_t newest_ = 0;
@@ -175,6 +179,7 @@ void SnapshotWriter::snapshot_taken(const ExecutionTask& task, TaskSnapshot snap
 void SnapshotWriter::begin(std::uint64_t checkpoint, std::string path) {
   state_->begin(checkpoint, std::move(path));
 }
+void SnapshotWriter::cancel() { state_->cancel(); }
 void SnapshotWriter::stop() { state_->stop(); }
 
 }  // namespace hummer

@@ -9,8 +9,9 @@
 // another one): it is kept until begin(). A task that has ended takes part in every later
 // checkpoint with what it wrote at its end (last_snapshot.hpp).
 //
-// Lifecycle: make, begin() per checkpoint, stop() before what `tell` uses goes away. Thread: any;
-// `tell` is called on the own executor. Errors: in the news, of the one checkpoint.
+// Lifecycle: make, begin() per checkpoint, stop() before what `tell` uses goes away. Thread: any
+// (stop() waits for the file in hand); `tell` is called on the own executor. Errors: in the news,
+// of the one checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,8 @@ class SnapshotWriter {
   void snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot);
   // The files of this checkpoint go into the directory `path`, which exists. Earlier ones are over.
   void begin(std::uint64_t checkpoint, std::string path);
+  // Nothing that is not being written now is written any more: the files are another attempt's.
+  void cancel();
   void stop();
 
  private:

@@ -154,6 +154,7 @@ void list_task_managers(ClusterState& cluster, Moment at, wire::ClientAnswer& an
     *out.mutable_data_addresses() = worker->registration.data_addresses();
     out.set_rest_address(reachable(worker->registration.rest_address(), worker->address));
     for (const Worker::Held& each : worker->held) out.add_jobs(each.job);
+    for (const std::string& text : worker->stuck) out.add_stuck(text);
   }
   for (const LostWorker& worker : cluster.workers().lost()) {
     wire::TaskManagerStatus& out = *all.add_task_managers();

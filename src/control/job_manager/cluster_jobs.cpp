@@ -19,8 +19,14 @@ std::string slots_text(std::int64_t count) {
 }
 
 std::string slots_missing(std::string_view verb, const Job& job, SlotCount slots) {
-  return fmt::format("{} {}, {} {} free of {} in all", verb, slots_text(job.least_slots),
-                     slots.free, slots.free == 1 ? "is" : "are", slots.all);
+  std::string text =
+      fmt::format("{} {}, {} {} free of {} in all", verb, slots_text(job.least_slots), slots.free,
+                  slots.free == 1 ? "is" : "are", slots.all);
+  if (slots.stuck > 0) {
+    text += fmt::format(", and {} more {} stuck in functions that do not return", slots.stuck,
+                        slots.stuck == 1 ? "is" : "are");
+  }
+  return text;
 }
 
 Status check_arguments(const wire::SubmitJob& request) {

@@ -97,6 +97,12 @@ std::uint64_t ClusterState::register_worker(const wire::Registration& registrati
   schedule_due_ = true;
   options_.log.info(fmt::format("TaskManager '{}' registered from {} with {} slots (session {})",
                                 worker.id(), worker.address, registration.slots(), worker.session));
+  if (worker.stuck_slots > 0) {
+    options_.log.warning(
+        fmt::format("TaskManager '{}': {} of its slots are not offered: an attempt of a lost "
+                    "session has not given them back",
+                    worker.id(), worker.stuck_slots));
+  }
   return worker.session;
 }
 
@@ -108,6 +114,7 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
   if (state.sequence() <= worker->sequence_seen) return false;
   worker->sequence_seen = state.sequence();
   mark_due(*worker);
+  if (workers_.take_left_over(*worker, state)) schedule_due_ = true;
   if (worker->held.empty()) return true;
 
   // Parts leave `held` while it is walked through.

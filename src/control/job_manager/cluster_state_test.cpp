@@ -105,6 +105,65 @@ TEST_F(ClusterStateTest, ABlockingJobThatGivesUpLetsTheOthersGo) {
   EXPECT_EQ(state(late), wire::JOB_DEPLOYING);
 }
 
+TEST_F(ClusterStateTest, SlotsThatALostSessionHoldsAreNotOffered) {
+  wire::Registration registration;
+  registration.set_id("tm1");
+  registration.set_slots(2);
+  registration.add_slots_held(0);
+  ClusterState::Refused refused;
+  const std::uint64_t session = cluster.register_worker(registration, "10.0.0.9:1", at, refused);
+  EXPECT_EQ(cluster.workers().slots(0).all, 1);
+  const std::uint64_t runs = submit(1);
+  EXPECT_EQ(state(runs), wire::JOB_DEPLOYING);
+  EXPECT_EQ(cluster.jobs().find(runs)->hosts[0].slots, std::vector<std::uint32_t>{1});
+  const std::uint64_t waits = submit(1);
+  EXPECT_EQ(cluster.waiting_reason(*cluster.jobs().find(waits)),
+            "waits for 1 slot, 0 are free of 1 in all, and 1 more is stuck in functions that do "
+            "not return");
+
+  wire::TaskManagerState message;
+  message.set_session(session);
+  message.set_sequence(++sequence);
+  wire::AttemptReport& attempt = *message.add_attempts();
+  attempt.set_job(runs);
+  attempt.set_attempt(1);
+  attempt.set_state(wire::ATTEMPT_RUNNING);
+  wire::LeftOver& left = *message.add_left_over();
+  left.set_name("job 9, attempt 1 (old)");
+  left.add_slots(0);
+  left.add_stuck("inside operator 'map'");
+  EXPECT_TRUE(cluster.take_state(session, message, at));
+  cluster.advance(at);
+  EXPECT_EQ(state(waits), wire::JOB_WAITING);
+  EXPECT_EQ(cluster.workers().find(session)->stuck,
+            std::vector<std::string>{"job 9, attempt 1 (old) of a lost session has not given back "
+                                     "slot 0; inside operator 'map'"});
+
+  message.clear_left_over();
+  message.set_sequence(++sequence);
+  EXPECT_TRUE(cluster.take_state(session, message, at));
+  cluster.advance(at);
+  EXPECT_EQ(state(waits), wire::JOB_DEPLOYING);
+  EXPECT_TRUE(cluster.workers().find(session)->stuck.empty());
+}
+
+TEST_F(ClusterStateTest, SlotsThatWereHeldAreForgottenWithTheirTaskManager) {
+  wire::Registration registration;
+  registration.set_id("tm1");
+  registration.set_slots(2);
+  registration.add_slots_held(1);
+  ClusterState::Refused refused;
+  const std::uint64_t session = cluster.register_worker(registration, "10.0.0.9:1", at, refused);
+  cluster.connection_ended(session, {ErrorCode::connection_lost, "gone"}, at);
+  const SlotCount count = cluster.workers().slots(0);
+  EXPECT_EQ(count.free, 0);
+  EXPECT_EQ(count.all, 0);
+  EXPECT_EQ(count.stuck, 0);
+  registration.clear_slots_held();
+  (void)cluster.register_worker(registration, "10.0.0.9:1", at, refused);
+  EXPECT_EQ(cluster.workers().slots(0).free, 2);
+}
+
 TEST_F(ClusterStateTest, WithoutParallelismAJobTakesAShareOfWhatIsFree) {
   add_worker("tm1", 4);
   add_worker("tm2", 3);

@@ -2,9 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace hummer {
+namespace {
+
+std::string describe(const wire::LeftOver& left) {
+  std::string text = fmt::format("{} of a lost session has not given back slot {}", left.name(),
+                                 fmt::join(left.slots(), ", "));
+  for (const std::string& stuck : left.stuck()) text += "; " + stuck;
+  return text;
+}
+
+}  // namespace
 
 Worker& WorkerTable::add(wire::Registration registration, std::string address, Nanoseconds now) {
   HUMMER_ASSERT(find_id(registration.id()) == nullptr);
@@ -17,12 +31,18 @@ Worker& WorkerTable::add(wire::Registration registration, std::string address, N
   worker.address = std::move(address);
   worker.last_heard = now;
   worker.slots.resize(worker.registration.slots());
-  worker.free_slots = worker.registration.slots();
+  for (const std::uint32_t slot : worker.registration.slots_held()) {
+    if (slot >= worker.slots.size() || worker.slots[slot] != 0) continue;
+    worker.slots[slot] = Worker::left_over;
+    ++worker.stuck_slots;
+  }
+  worker.free_slots = worker.registration.slots() - worker.stuck_slots;
   worker.place_ = by_last_heard_.insert(by_last_heard_.end(), &worker);
   by_session_[worker.session] = &worker;
   by_id_[worker.id()] = &worker;
   count_of(worker).free += worker.free_slots;
   count_of(worker).all += worker.free_slots;
+  count_of(worker).stuck += worker.stuck_slots;
   live_.emplace(worker.session, std::move(made));
   return worker;
 }
@@ -56,8 +76,9 @@ void WorkerTable::lose(Worker& worker, std::string reason) {
   }
   SlotCount& count = count_of(worker);
   count.free -= worker.free_slots;
-  count.all -= worker.registration.slots();
-  if (count.all == 0) counts_.erase(worker.registration.program_hash());
+  count.all -= worker.registration.slots() - worker.stuck_slots;
+  count.stuck -= worker.stuck_slots;
+  if (count.all == 0 && count.stuck == 0) counts_.erase(worker.registration.program_hash());
   by_last_heard_.erase(worker.place_);
   by_session_.erase(worker.session);
   by_id_.erase(worker.id());
@@ -85,6 +106,34 @@ void WorkerTable::release(Worker& worker, std::uint64_t job) {
   }
 }
 
+bool WorkerTable::take_left_over(Worker& worker, const wire::TaskManagerState& state) {
+  worker.stuck.clear();
+  if (worker.stuck_slots == 0) return false;
+  std::set<std::uint32_t> held;
+  for (const wire::LeftOver& each : state.left_over()) {
+    if (each.slots().empty()) continue;
+    held.insert(each.slots().begin(), each.slots().end());
+    worker.stuck.push_back(describe(each));
+  }
+  const std::uint32_t before = worker.stuck_slots;
+  for (std::uint32_t slot = 0; slot < worker.slots.size(); ++slot) {
+    if (worker.slots[slot] == Worker::left_over && !held.contains(slot)) {
+      free_left_over(worker, slot);
+    }
+  }
+  return worker.stuck_slots != before;
+}
+
+void WorkerTable::free_left_over(Worker& worker, std::uint32_t slot) {
+  worker.slots[slot] = 0;
+  --worker.stuck_slots;
+  ++worker.free_slots;
+  SlotCount& count = count_of(worker);
+  --count.stuck;
+  ++count.free;
+  ++count.all;
+}
+
 SlotCount WorkerTable::slots(std::uint64_t program_hash) const {
   SlotCount sum;
   for (const std::uint64_t program : {std::uint64_t{0}, program_hash}) {
@@ -92,6 +141,7 @@ SlotCount WorkerTable::slots(std::uint64_t program_hash) const {
     if (found != counts_.end()) {
       sum.free += found->second.free;
       sum.all += found->second.all;
+      sum.stuck += found->second.stuck;
     }
     if (program_hash == 0) break;
   }

@@ -32,9 +32,13 @@ struct Worker {
   std::uint64_t sequence_sent = 0;  // of ours
   bool state_due = false;
 
-  std::vector<std::uint64_t> slots;                    // own slots: the job in each; 0: free
+  // Own slots: the job in each. 0: free; left_over: held by an attempt of a lost session.
+  std::vector<std::uint64_t> slots;
+  static constexpr std::uint64_t left_over = UINT64_MAX;
   std::map<std::uint32_t, std::uint64_t> extra_slots;  // beyond them: the job in each
   std::uint32_t free_slots = 0;
+  std::uint32_t stuck_slots = 0;   // left over
+  std::vector<std::string> stuck;  // who holds them, for people
   // The job's parts that it has and that have not ended: job, and index among the job's parts.
   struct Held {
     std::uint64_t job;
@@ -59,7 +63,8 @@ struct LostWorker {
 
 struct SlotCount {
   std::int64_t free = 0;
-  std::int64_t all = 0;
+  std::int64_t all = 0;    // that can be had some time
+  std::int64_t stuck = 0;  // besides: left over by a lost session
 };
 
 class WorkerTable {
@@ -82,6 +87,9 @@ class WorkerTable {
   // REQUIRES: the slot is free.
   void occupy(Worker& worker, std::uint32_t slot, std::uint64_t job);
   void release(Worker& worker, std::uint64_t job);
+  // What the TaskManager says is left over now: slots of others than these are free again. True:
+  // there are some.
+  bool take_left_over(Worker& worker, const wire::TaskManagerState& state);
   // Of those that can run jobs of this program (see usable_by).
   SlotCount slots(std::uint64_t program_hash) const;
 
@@ -92,6 +100,7 @@ class WorkerTable {
 
  private:
   void forget_lost(std::list<LostWorker>::iterator lost);
+  void free_left_over(Worker& worker, std::uint32_t slot);
   SlotCount& count_of(const Worker& worker) { return counts_[worker.registration.program_hash()]; }
 
   const std::size_t remembered_;

@@ -5,6 +5,6 @@
 
 namespace hummer {
 
-inline constexpr std::uint32_t control_protocol_version = 3;
+inline constexpr std::uint32_t control_protocol_version = 4;
 
 }  // namespace hummer

@@ -254,6 +254,10 @@ void write_task_manager(JsonWriter& json, const wire::TaskManagerStatus& worker)
   json.begin_array("jobs");
   for (const std::uint64_t job : worker.jobs()) json.element(job);
   json.end_array();
+  if (worker.stuck().empty()) return;
+  json.begin_array("stuck");
+  for (const std::string& text : worker.stuck()) json.element(text);
+  json.end_array();
 }
 
 void read_task_manager(JsonValue json, wire::TaskManagerStatus& worker) {
@@ -275,6 +279,8 @@ void read_task_manager(JsonValue json, wire::TaskManagerStatus& worker) {
   }
   const JsonValue jobs = json["jobs"];
   for (std::size_t i = 0; i < jobs.size(); ++i) worker.add_jobs(jobs[i].count());
+  const JsonValue stuck = json["stuck"];
+  for (std::size_t i = 0; i < stuck.size(); ++i) worker.add_stuck(stuck[i].text());
 }
 
 }  // namespace hummer

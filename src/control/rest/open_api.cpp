@@ -106,7 +106,8 @@ constexpr Member task_manager[] = {{"id", "string"},
                                    {"heartbeat_age_ms", "integer"},
                                    {"reason?", "string"},
                                    {"data_addresses", "[string]"},
-                                   {"jobs", "[integer]"}};
+                                   {"jobs", "[integer]"},
+                                   {"stuck?", "[string]"}};
 constexpr Member task_managers[] = {{"task_managers", "[TaskManager]"}};
 constexpr Member open_api[] = {{"openapi", "string"}};
 

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <hummer/codec.hpp>
-
 #include "api/job_build.hpp"
 #include "control/checkpoint/restored_state.hpp"
 #include "control/protocol/graph_messages.hpp"
@@ -116,6 +114,7 @@ void Attempt::cancel() {
     const std::lock_guard lock(mutex_);
     cancelled_.store(true, std::memory_order_release);
     if (deployment_) deployment_->cancel();
+    if (state_ == wire::ATTEMPT_RUNNING && writer_) writer_->cancel();
   }
   event_.notify();
 }
@@ -315,62 +314,6 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   return options;
 }
 
-// ---- checkpoints ----
-
-void Attempt::follow(const wire::CheckpointState& checkpoints) {
-  const std::lock_guard lock(mutex_);
-  checkpoints_ = checkpoints;
-  std::erase_if(snapshots_,
-                [&](const auto& each) { return each.second.checkpoint() < checkpoints.begun(); });
-  tell_tasks();
-}
-
-void Attempt::tell_tasks() {
-  if (state_ != wire::ATTEMPT_RUNNING || !deployment_ || !writer_) return;
-  // Before the barrier, behind which nothing may follow.
-  deployment_->pause_sources_after(checkpoints_.stops() ? checkpoints_.begun() : 0);
-  // Commits first: the next snapshot may build on what they say is complete.
-  if (checkpoints_.committed() > told_commit_) {
-    told_commit_ = checkpoints_.committed();
-    deployment_->commit(told_commit_);
-  }
-  if (checkpoints_.begun() > told_begun_) {
-    told_begun_ = checkpoints_.begun();
-    writer_->begin(told_begun_, checkpoints_.path());
-    deployment_->trigger(told_begun_, checkpoints_.savepoint(), checkpoints_.overtakes());
-  }
-  if (checkpoints_.finished()) deployment_->finish_committed();
-}
-
-void Attempt::snapshot_news(SnapshotNews news) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto task = static_cast<std::uint32_t>(news.task);
-    const auto known = snapshots_.find(task);
-    const std::uint64_t newest = known == snapshots_.end() ? 0 : known->second.checkpoint();
-    if (news.checkpoint == 0) {
-      ended_tasks_.insert(task);
-    } else if (news.checkpoint >= std::max(checkpoints_.begun(), newest)) {
-      wire::SnapshotReport& report = snapshots_[task];
-      if (newest != news.checkpoint) report.Clear();
-      report.set_checkpoint(news.checkpoint);
-      report.set_task(task);
-      report.set_passed(news.passed);
-      if (news.passed) {
-        // The file follows.
-      } else if (news.status.ok()) {
-        std::string bytes;
-        ByteWriter out(bytes);
-        Codec<CheckpointFile>::encode(news.file, out);
-        report.set_file(std::string(out.view()));
-      } else {
-        to_message(news.status, *report.mutable_failure());
-      }
-    }
-  }
-  surroundings_.changed->raise();
-}
-
 Status Attempt::deploy(JobFunction function) {
   if (cancelled()) return {ErrorCode::cancelled, "the job was cancelled"};
   if (message_.task_manager() >= static_cast<unsigned>(message_.task_managers_size())) {
@@ -486,6 +429,19 @@ std::vector<int> Attempt::slots() const {
     }
   }
   return slots;
+}
+
+// The set only shrinks: a deployment that is cancelled starts no task any more.
+std::vector<int> Attempt::slots_left(const std::vector<int>& before) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> left;
+  if (deployment_ && deployment_->started()) {
+    for (const int slot : deployment_->slots_in_use()) {
+      if (std::find(before.begin(), before.end(), slot) != before.end()) left.push_back(slot);
+    }
+  }
+  if (left.empty() && !before.empty()) left.push_back(before.front());
+  return left;
 }
 
 void Attempt::enter(Step step) {

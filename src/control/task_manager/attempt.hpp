@@ -113,6 +113,9 @@ class Attempt {
   const AttemptId& id() const { return id_; }
   // Of this TaskManager: those that the JobManager gave to it.
   std::vector<int> slots() const;
+  // REQUIRES: cancelled. Those of `before` that it has not given back: where a task has not ended;
+  // else, as long as it has not ended itself, one for the thread that it has besides.
+  std::vector<int> slots_left(const std::vector<int>& before) const;
   const std::string& job_name() const { return message_.job_name(); }
 
  private:

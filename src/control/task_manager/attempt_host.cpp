@@ -1,9 +1,19 @@
 #include "control/task_manager/attempt_host.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace hummer {
+namespace {
+
+std::string name_of(const Attempt& attempt) {
+  return to_string(attempt.id()) + " (" + attempt.job_name() + ")";
+}
+
+}  // namespace
 
 void AttemptHost::begin_session(std::uint64_t session, std::uint64_t job_manager) {
   surroundings_.job_manager = job_manager;
@@ -48,6 +58,11 @@ void AttemptHost::carry_out(AttemptTable::Actions actions) {
   for (const AttemptId& id : actions.stop) attempts_.at(id)->stop();
   for (const AttemptId& id : actions.cancel) attempts_.at(id)->cancel();
   for (const AttemptId& id : actions.forget) attempts_.erase(id);
+  for (const AttemptId& id : actions.leave) {
+    auto left = attempts_.extract(id);
+    std::vector<int> slots = left.mapped()->slots();
+    left_over_.push_back({std::move(left.mapped()), std::move(slots)});
+  }
   for (AttemptTable::Start& start : actions.start) {
     auto attempt = std::make_unique<Attempt>(surroundings_, start.id, std::move(start.deployment));
     if (start.stop) attempt->stop();
@@ -58,8 +73,25 @@ void AttemptHost::carry_out(AttemptTable::Actions actions) {
   }
 }
 
-bool AttemptHost::look() {
+bool AttemptHost::look_at_left_over() {
   bool changed = false;
+  for (LeftOver& each : left_over_) {
+    if (each.attempt->ended()) {
+      each.attempt.reset();
+      live_.fetch_sub(1, std::memory_order_acq_rel);
+      changed = true;
+      continue;
+    }
+    std::vector<int> slots = each.attempt->slots_left(each.slots);
+    changed |= slots != each.slots;
+    each.slots = std::move(slots);
+  }
+  std::erase_if(left_over_, [](const LeftOver& each) { return each.attempt == nullptr; });
+  return changed;
+}
+
+bool AttemptHost::look() {
+  bool changed = look_at_left_over();
   std::vector<std::uint64_t> wanted;
   std::vector<AttemptId> over;
   for (const auto& [id, phase] : table_.entries()) {
@@ -120,6 +152,23 @@ std::vector<AttemptId> AttemptHost::wanted() const {
   return all;
 }
 
+std::vector<wire::LeftOver> AttemptHost::left_over(Nanoseconds now) const {
+  std::vector<wire::LeftOver> all;
+  for (const LeftOver& each : left_over_) {
+    wire::LeftOver& left = all.emplace_back();
+    left.set_name(name_of(*each.attempt));
+    for (const int slot : each.slots) left.add_slots(static_cast<std::uint32_t>(slot));
+    for (std::string& text : each.attempt->stuck(now)) left.add_stuck(std::move(text));
+  }
+  return all;
+}
+
+std::vector<int> AttemptHost::slots_left_over() const {
+  std::set<int> slots;
+  for (const LeftOver& each : left_over_) slots.insert(each.slots.begin(), each.slots.end());
+  return {slots.begin(), slots.end()};
+}
+
 std::vector<AttemptHost::Sampled> AttemptHost::samples(Nanoseconds now) const {
   std::vector<Sampled> all;
   for (const auto& [id, attempt] : attempts_) {
@@ -134,16 +183,21 @@ std::vector<std::pair<AttemptId, std::vector<int>>> AttemptHost::held() const {
   for (const auto& [id, attempt] : attempts_) {
     if (!attempt->ended()) all.emplace_back(id, attempt->slots());
   }
+  for (const LeftOver& each : left_over_) {
+    if (!each.attempt->ended()) all.emplace_back(each.attempt->id(), each.slots);
+  }
   return all;
 }
 
 std::vector<std::string> AttemptHost::stuck(Nanoseconds now) {
   std::vector<std::string> all;
-  for (auto& [id, attempt] : attempts_) {
-    for (const std::string& text : attempt->stuck(now)) {
-      all.push_back(to_string(id) + " (" + attempt->job_name() + "): " + text);
+  const auto look_at = [&](Attempt& attempt) {
+    for (const std::string& text : attempt.stuck(now)) {
+      all.push_back(name_of(attempt) + ": " + text);
     }
-  }
+  };
+  for (const LeftOver& each : left_over_) look_at(*each.attempt);
+  for (const auto& [id, attempt] : attempts_) look_at(*attempt);
   return all;
 }
 

@@ -3,7 +3,11 @@
 // It does what the table says (start, stop, cancel, forget), tells it what has ended, and gets
 // libraries for the attempts that wait for one. Its owner moves the messages.
 //
-// Lifecycle: begin_session → apply, look, … → end_session → look until empty() → begin_session …
+// What has not ended when its session does is left over: cancelled, so that whatever returns into
+// it changes nothing (see StreamTask::cancel), in no report, and in the way of nothing but of the
+// slots that it holds, which are not offered until it has ended.
+//
+// Lifecycle: begin_session → apply, look, … → end_session, look, … → begin_session …
 // Destroying it ends what is left, waiting for user code that runs.
 // Thread: the control executor; after that has stopped, the one that destroys it. live(): any.
 #pragma once
@@ -25,9 +29,8 @@ class AttemptHost {
  public:
   explicit AttemptHost(AttemptSurroundings surroundings) : surroundings_(surroundings) {}
 
-  // REQUIRES: empty().
   void begin_session(std::uint64_t session, std::uint64_t job_manager);
-  // All that is live is cancelled; nothing of it may be reported any more.
+  // All that is live is cancelled, and left over; nothing of it is reported any more.
   void end_session();
   // Cancels all that is live, in this session.
   void cancel_all();
@@ -45,6 +48,9 @@ class AttemptHost {
 
   std::vector<wire::AttemptReport> reports(Nanoseconds now);
   std::vector<AttemptId> wanted() const;
+  // Of lost sessions, and the slots that they hold. As of the last look().
+  std::vector<wire::LeftOver> left_over(Nanoseconds now) const;
+  std::vector<int> slots_left_over() const;
   // "job 7, attempt 1 (WordCount): cancelling, stuck: inside the job function for 12 s"
   std::vector<std::string> stuck(Nanoseconds now);
 
@@ -59,16 +65,23 @@ class AttemptHost {
   // Attempts whose code may run now, and their slots. Only where one thread runs everything.
   std::vector<std::pair<AttemptId, std::vector<int>>> held() const;
 
-  bool empty() const { return table_.empty(); }
+  bool empty() const { return table_.empty() && left_over_.empty(); }
   std::size_t live() const { return live_.load(std::memory_order_acquire); }
 
  private:
+  struct LeftOver {
+    std::unique_ptr<Attempt> attempt;
+    std::vector<int> slots;  // that it holds
+  };
+
   void carry_out(AttemptTable::Actions actions);
+  bool look_at_left_over();
 
   AttemptSurroundings surroundings_;
   AttemptTable table_;
   LibraryFetch libraries_;
   std::map<AttemptId, std::unique_ptr<Attempt>> attempts_;
+  std::vector<LeftOver> left_over_;
   std::atomic<std::size_t> live_{0};
   bool refusing_ = false;  // cancel_all(): what would start is cancelled
 };

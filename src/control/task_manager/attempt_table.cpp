@@ -23,6 +23,8 @@ AttemptTable::Actions AttemptTable::end_session() {
   for (auto& [id, entry] : entries_) entry.named = false;
   Actions actions;
   drop_unnamed(actions);
+  for (const auto& [id, entry] : entries_) actions.leave.push_back(id);
+  entries_.clear();
   return actions;
 }
 

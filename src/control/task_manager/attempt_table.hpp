@@ -52,10 +52,11 @@ class AttemptTable {
     std::vector<AttemptId> stop;
     std::vector<AttemptId> cancel;
     std::vector<AttemptId> forget;  // has ended
+    std::vector<AttemptId> leave;   // live; of no later session, whatever its number
     std::vector<Start> start;
     friend bool operator==(const Actions& a, const Actions& b) {
       return a.stop == b.stop && a.cancel == b.cancel && a.forget == b.forget &&
-             a.start.size() == b.start.size();
+             a.leave == b.leave && a.start.size() == b.start.size();
     }
   };
 
@@ -63,8 +64,9 @@ class AttemptTable {
 
   // REQUIRES: empty().
   void begin_session(std::uint64_t session);
-  // The connection is gone: everything is to end, and is forgotten when it has. States are foreign
-  // until the next session.
+  // The connection is gone: everything is to end, and the table is empty. What is live is its
+  // owner's from here on: a JobManager that begins anew may give the same numbers again. States are
+  // foreign until the next session.
   Actions end_session();
 
   Verdict apply(const wire::JobManagerState& state, Actions& actions);

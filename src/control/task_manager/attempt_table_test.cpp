@@ -169,13 +169,24 @@ TEST_F(AttemptTableTest, TheEndOfASessionEndsEverything) {
   const AttemptTable::Actions actions = table_.end_session();
   EXPECT_EQ(actions.cancel, Ids{one});
   EXPECT_EQ(actions.forget, Ids{other});
-  EXPECT_FALSE(table_.empty());
+  EXPECT_EQ(actions.leave, Ids{one});
+  EXPECT_TRUE(table_.empty());
   AttemptTable::Actions none;
   EXPECT_EQ(table_.apply(state_of(100, {{two}}), none), Verdict::foreign);
-  EXPECT_EQ(table_.ended(one).forget, Ids{one});
-  EXPECT_TRUE(table_.empty());
   table_.begin_session(session + 1);
   EXPECT_EQ(table_.apply(state_of(100, {{two}}), none), Verdict::foreign);
+}
+
+TEST_F(AttemptTableTest, WhatWasLeftOverStandsInNobodysWay) {
+  apply({{one}});
+  EXPECT_EQ(table_.end_session().leave, Ids{one});
+  table_.begin_session(session + 1);
+  wire::JobManagerState state = state_of(1, {{one}, {two}});
+  state.set_session(session + 1);
+  AttemptTable::Actions actions;
+  EXPECT_EQ(table_.apply(state, actions), Verdict::applied);
+  // Of a JobManager that began anew, the same number is another attempt.
+  EXPECT_EQ(started(actions), Ids{one});
 }
 
 // Every sequence of a few steps, against what must hold whatever happened.
@@ -280,16 +291,18 @@ class Exploration {
       after.ended.insert(id);
       const AttemptTable::Actions actions = next.ended(id);
       check(next, after, actions);
-      step(next, after, sequence, depth - 1, !after.in_session && next.empty());
+      step(next, after, sequence, depth - 1, false);
     }
     if (world.in_session) {
       AttemptTable next = table;
-      World after = world;
-      after.in_session = false;
-      after.named.clear();
       const AttemptTable::Actions actions = next.end_session();
-      check(next, after, actions);
-      step(next, after, sequence, depth - 1, next.empty());
+      const std::set<AttemptId> left(actions.leave.begin(), actions.leave.end());
+      ASSERT_EQ(left, world.live);
+      std::set<AttemptId> cancelled = world.cancelled;
+      for (const AttemptId& id : actions.cancel) ASSERT_TRUE(cancelled.insert(id).second);
+      for (const AttemptId& id : left) ASSERT_TRUE(cancelled.contains(id));
+      ASSERT_TRUE(next.empty());
+      step(next, World(), 0, depth - 1, true);
     }
   }
 

@@ -520,6 +520,17 @@ JobResult Deployment::figures() const {
   return result;
 }
 
+std::vector<int> Deployment::slots_in_use() const {
+  std::set<int> slots;
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
+    if (task == nullptr) continue;
+    const TaskState state = task->figures().state.load(std::memory_order_acquire);
+    if (state != TaskState::finished) slots.insert(execution.slot);
+  }
+  return {slots.begin(), slots.end()};
+}
+
 Deployment::TaskCounts Deployment::task_counts(int vertex) const {
   TaskCounts counts;
   if (!started()) return counts;

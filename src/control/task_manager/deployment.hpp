@@ -158,6 +158,8 @@ class Deployment {
     std::uint32_t finished = 0;
   };
   TaskCounts task_counts(int vertex) const;
+  // REQUIRES: started(). The numbers of the slots of which a task has not ended, ascending.
+  std::vector<int> slots_in_use() const;
   // Empty before started().
   TaskSamples samples(Nanoseconds now) const;
   // Of a vertex's tasks in this process, summed.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/job_library/engine_abi.hpp"
 #include "control/metrics/task_manager_metrics.hpp"
@@ -116,6 +117,7 @@ class TaskManager::State final : public RestBackend {
   Status send_due(Session& session, Nanoseconds& sent, Nanoseconds& next_beat);
   Task<void> await_ends();
   Task<void> pause(Nanoseconds duration);
+  void log_left_over();
   RegistrationRequest registration_request() const;
   void note_failure(const Registered& registered);
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
@@ -134,6 +136,7 @@ class TaskManager::State final : public RestBackend {
   Status refusal_;
   std::vector<std::string> stuck_;
   std::string last_failure_;  // logged once
+  Nanoseconds next_stuck_log_ = 0;
   StateMessages messages_;
 
   std::unique_ptr<Executor> executor_;
@@ -282,6 +285,9 @@ RegistrationRequest TaskManager::State::registration_request() const {
   registration.set_program_hash(options_.program_hash);
   registration.set_abi(std::string(engine_abi()));
   if (const auto rest = rest_address()) registration.set_rest_address(rest->to_string());
+  for (const int slot : host_->slots_left_over()) {
+    registration.add_slots_held(static_cast<std::uint32_t>(slot));
+  }
   return request;
 }
 
@@ -300,10 +306,12 @@ Task<void> TaskManager::State::run() {
       session->stream = std::move(registered.stream);
       session->welcome = registered.welcome;
       co_await serve(std::move(session));
-      co_await await_ends();
+      host_->end_session();
+      next_stuck_log_ = executor_->now() + stuck_log_interval_ns;
     }
     if (!stopping()) co_await pause(backoff.next());
   }
+  co_await await_ends();
   finished_.store(true, std::memory_order_release);
   platform_.notify_main();
 }
@@ -322,6 +330,8 @@ Task<void> TaskManager::State::pause(Nanoseconds duration) {
   bool in_time = true;
   while (in_time && !stopping()) {
     changed_.event.prepare_wait();
+    (void)host_->look();
+    log_left_over();
     if (stopping()) {
       changed_.event.cancel_wait();
       break;
@@ -330,10 +340,20 @@ Task<void> TaskManager::State::pause(Nanoseconds duration) {
   }
 }
 
-// After a session: nothing of it may run on when the next one begins.
+void TaskManager::State::log_left_over() {
+  const Nanoseconds now = executor_->now();
+  if (now < next_stuck_log_) return;
+  next_stuck_log_ = now + stuck_log_interval_ns;
+  for (const wire::LeftOver& left : host_->left_over(now)) {
+    std::string stuck;
+    for (const std::string& text : left.stuck()) stuck += ": " + text;
+    log_.warning(fmt::format("{} of a lost session has not ended{}; slot {} is not offered",
+                             left.name(), stuck, fmt::join(left.slots(), ", ")));
+  }
+}
+
+// At the end.
 Task<void> TaskManager::State::await_ends() {
-  host_->end_session();
-  Nanoseconds next_log = executor_->now() + stuck_log_interval_ns;
   while (true) {
     changed_.event.prepare_wait();
     changed_.take();
@@ -342,12 +362,8 @@ Task<void> TaskManager::State::await_ends() {
       changed_.event.cancel_wait();
       break;
     }
-    const bool notified = co_await changed_.event.wait_until(next_log);
-    if (notified) continue;
-    next_log = executor_->now() + stuck_log_interval_ns;
-    for (const std::string& text : host_->stuck(executor_->now())) {
-      log_.warning("not registering again before the end of " + text);
-    }
+    log_left_over();
+    co_await changed_.event.wait_until(next_stuck_log_);
   }
 }
 
@@ -375,6 +391,7 @@ Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
       host_->cancel_all();
     }
     if (host_->look()) session->dirty = true;
+    log_left_over();
     const bool last = cancelled && host_->live() == 0 && session->farewell == 0;
     if (last) next_beat = executor_->now();
     if (executor_->now() - session->heard >= timeout) {
@@ -414,7 +431,9 @@ Status TaskManager::State::send_due(Session& session, Nanoseconds& sent, Nanosec
     session.dirty = false;
     sent = now;
     next_beat = now + milliseconds(std::max(session.welcome.heartbeat_interval_ms(), 1u));
-    *message.mutable_task_manager_state() = messages_.build(host_->reports(now), host_->wanted());
+    wire::TaskManagerState& state = *message.mutable_task_manager_state();
+    state = messages_.build(host_->reports(now), host_->wanted());
+    for (wire::LeftOver& left : host_->left_over(now)) *state.add_left_over() = std::move(left);
     HUMMER_TRY(session.stream->send(message));
   }
   for (const wire::LibraryRequest& request : host_->library_requests(now)) {

@@ -3,9 +3,10 @@
 // It registers with the JobManager, sends its state as heartbeat, and makes what it
 // runs equal to what the JobManager says it should (docs/design/2026-11-21-cluster.md). When the
 // JobManager is gone it cancels everything and registers again, for ever, with growing pauses
-// (0.1 s to 5 s). It does so only once no attempt of the old session runs any more: what a user
-// function that never returns holds is named in the log meanwhile. A user function that fails or
-// throws ends its job, never this process.
+// (0.1 s to 5 s). What a user function that does not return still holds is not waited for: its slot
+// is not offered, it is named in the log and to the JobManager, and what it does when it returns
+// changes nothing (attempt_host.hpp). A user function that fails or throws ends its job, never this
+// process.
 //
 // Lifecycle: start() opens the data plane and begins to register; stop() cancels all, tells the
 // JobManager, and returns when no code of a job runs any more, or gives up on it after

@@ -13,6 +13,7 @@ constexpr std::uint64_t endless_hash = 2;
 constexpr std::uint64_t hanging_hash = 3;
 constexpr std::uint64_t hanging_map_hash = 4;
 constexpr std::uint64_t failing_hash = 5;
+constexpr std::uint64_t once_hanging_hash = 6;
 constexpr AttemptId first{7, 1};
 
 class TaskManagerLinuxTest : public testing::Test {
@@ -25,11 +26,8 @@ class TaskManagerLinuxTest : public testing::Test {
     libraries_.add(hanging_hash, &hanging_job);
     libraries_.add(hanging_map_hash, &hanging_map_job);
     libraries_.add(failing_hash, &failing_job);
-    ScriptedJobManager::Options options;
-    options.listen = "127.0.0.1:0";
-    options.heartbeat_interval_ms = 10;
-    options.heartbeat_timeout_ms = 20'000;
-    job_manager_ = std::make_unique<ScriptedJobManager>(*platform_, options);
+    libraries_.add(once_hanging_hash, &once_hanging_job);
+    start_job_manager("127.0.0.1:0", 1);
     for (const char* id : {"a", "b"}) {
       TaskManagerOptions worker;
       worker.id = id;
@@ -58,6 +56,21 @@ class TaskManagerLinuxTest : public testing::Test {
   // Looks again at each state that arrives.
   bool until(const std::function<bool()>& predicate) {
     return platform_->run_until(predicate, platform_->now() + seconds(60)) == RunEnd::satisfied;
+  }
+  void start_job_manager(std::string listen, std::uint64_t first_session) {
+    ScriptedJobManager::Options options;
+    options.listen = std::move(listen);
+    options.heartbeat_interval_ms = 10;
+    options.heartbeat_timeout_ms = 20'000;
+    options.first_session = first_session;
+    job_manager_ = std::make_unique<ScriptedJobManager>(*platform_, options);
+  }
+  // Every session is lost, and all come again.
+  void restart_job_manager() {
+    const std::string address = "127.0.0.1:" + std::to_string(job_manager_->port());
+    job_manager_.reset();
+    start_job_manager(address, 100);
+    EXPECT_TRUE(until([&] { return jobs().worker("a").states > 0; }));
   }
   ScriptedJobManager& jobs() { return *job_manager_; }
   void deploy(JobFunction function, std::uint64_t hash, const std::vector<std::string>& workers) {
@@ -222,6 +235,48 @@ TEST_F(TaskManagerLinuxTest, AUserFunctionThatHangsIsNamedAndItsCancellationWait
   EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_RUNNING);
   TestGate::instance().release();
   ASSERT_TRUE(until([&] { return jobs().state("a", first) == wire::ATTEMPT_CANCELLED; }));
+}
+
+TEST_F(TaskManagerLinuxTest, AFunctionThatHangsTakesItsSlotAwayAndNothingElse) {
+  const AttemptId second{7, 2};
+  const auto deploy_to_a = [&](const AttemptId& id) {
+    const auto deployments = make_deployments(&once_hanging_job, once_hanging_hash,
+                                              {jobs().worker("a").registration}, 1);
+    jobs().want("a", id, {wire::WISH_RUN, deployments[0]});
+  };
+  deploy_to_a(first);
+  TestGate::instance().inside.wait(false);
+  restart_job_manager();
+  const wire::Registration registration = jobs().worker("a").registration;
+  ASSERT_EQ(registration.slots_held_size(), 1);
+  EXPECT_EQ(registration.slots_held(0), 0u);
+  ASSERT_TRUE(until([&] {
+    const wire::TaskManagerState state = jobs().worker("a").state;
+    return state.left_over_size() == 1 && state.left_over(0).stuck_size() == 1;
+  }));
+  const wire::LeftOver left = jobs().worker("a").state.left_over(0);
+  EXPECT_EQ(left.name(), "job 7, attempt 1 (once hanging)");
+  EXPECT_NE(left.stuck(0).find("inside operator 'map'"), std::string::npos) << left.stuck(0);
+  // Elsewhere on it the job begins again, and ends.
+  deploy_to_a(second);
+  ASSERT_TRUE(until([&] { return jobs().state("a", second) == wire::ATTEMPT_FINISHED; }))
+      << jobs().report("a", second).failure().message();
+  EXPECT_EQ(TestSink::instance().size(), 50u);
+  // The old attempt goes nowhere with what it was about to do.
+  TestGate::instance().release();
+  ASSERT_TRUE(until([&] { return jobs().worker("a").state.left_over_size() == 0; }));
+  EXPECT_EQ(TestSink::instance().size(), 50u);
+}
+
+TEST_F(TaskManagerLinuxTest, AJobFunctionThatHangsHoldsOneSlotForItsThread) {
+  deploy(&spread_job, hanging_hash, {"a"});
+  TestGate::instance().inside.wait(false);
+  restart_job_manager();
+  ASSERT_EQ(jobs().worker("a").registration.slots_held_size(), 1);
+  EXPECT_EQ(managers_[0]->attempts(), 1u);
+  TestGate::instance().release();
+  ASSERT_TRUE(until([&] { return managers_[0]->attempts() == 0; }));
+  EXPECT_EQ(TestSink::instance().size(), 0u);
 }
 
 class TaskManagerLinuxDeathTest : public TaskManagerLinuxTest {

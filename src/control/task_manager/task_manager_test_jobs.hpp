@@ -147,6 +147,17 @@ inline JobResult hanging_map_job(StreamExecutionEnvironment& env) {
   return env.execute("hanging");
 }
 
+// Hangs in the first attempt only, with records of the same batch still to come. All in one chain.
+inline JobResult once_hanging_job(StreamExecutionEnvironment& env) {
+  env.generate([](std::uint64_t i) { return i; }, {.count = 50})
+      .map([](std::uint64_t i) {
+        if (i == 10 && !TestGate::instance().inside) TestGate::instance().wait();
+        return i;
+      })
+      .for_each([](const std::uint64_t& i) { TestSink::instance().add(i); });
+  return env.execute("once hanging");
+}
+
 // A deployment for each of the workers.
 inline std::vector<wire::Deployment> make_deployments(
     JobFunction function, std::uint64_t library_hash,
@@ -165,6 +176,7 @@ inline std::vector<wire::Deployment> make_deployments(
     worker.set_id(registration.id());
     worker.set_host(registration.host());
     worker.set_slots(registration.slots());
+    *worker.mutable_occupied() = registration.slots_held();
     *worker.mutable_data_addresses() = registration.data_addresses();
   }
   const auto platform = make_simulated_platform({});
