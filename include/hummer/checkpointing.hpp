@@ -41,9 +41,12 @@ struct CheckpointOptions {
   std::int64_t alignment_timeout_ms = 0;  // of unaligned: only after this; 0: at once
   std::int64_t minimum_pause_ms = 0;      // between the end of one and the begin of the next
   std::int64_t timeout_ms = 600'000;      // then it is given up
-  std::uint32_t tolerated_failures = 0;   // in a row; one more fails the job
-  std::uint32_t retained = 1;             // complete ones that are kept
-  bool keep_at_end = false;               // those of a job that has finished or was stopped
+  // Failed ones in a row; one more fails the job. A full or slow disk is no reason to restart a job
+  // that runs, until what a restart would repeat has grown to four intervals.
+  std::uint32_t tolerated_failures = 3;
+  // Complete ones that are kept: where the newest is damaged, the one before is whole.
+  std::uint32_t retained = 3;
+  bool keep_at_end = false;  // those of a job that has finished or was stopped
   // How much of large state is written between two batches of records: less keeps records
   // waiting for shorter, more costs the whole less.
   std::size_t step_bytes = 64 * 1024;

@@ -59,8 +59,9 @@ struct EnvironmentOptions {
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
   // What the job may hold in memory in this process, in bytes (see memory_account.hpp); 0: no
-  // limit. State beyond it goes to files in `spill_directory`, which have no name there.
-  std::size_t memory_limit_bytes = 0;
+  // limit. Unless it is set: half of the cgroup's limit or of the machine's memory
+  // (docs/memory.md). State beyond it goes to files in `spill_directory`, which have no name there.
+  std::size_t memory_limit_bytes = memory_limit_of_surroundings;
   std::string spill_directory = default_spill_directory;
   // How records reach windows, where the stream does not say.
   WindowStrategy window_strategy = WindowStrategy::automatic;

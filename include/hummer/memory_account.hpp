@@ -1,9 +1,10 @@
 // MemoryAccount: who holds how much of a process's memory.
 //
 // A tree: process → job → task → operator. Each node has a number of its own and the sum of
-// what is below it; the limit is the root's (0: none). What is counted is what
-// grows with the input: tables, stores, partial state, channels. Whoever counts
-// does it in coarse steps, once per batch at most (MemoryUse below).
+// what is below it; the limit is the root's (0: none; docs/memory.md says where it comes from).
+// What is counted is what grows with the input: tables, stores, partial state, broadcast state,
+// records under way in an async_map, the records of a join's window, channels. Whoever counts does
+// it in coarse steps, once per batch at most (MemoryUse below).
 //
 // What happens at the limit depends on the operator:
 //   - one that can put state on disk, or hand it on, asks for its share() and keeps within it.
@@ -21,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hummer/status.hpp>
@@ -29,6 +31,8 @@ namespace hummer {
 
 // A directory on a disk: the usual place for temporary files is memory on many machines.
 inline constexpr const char* default_spill_directory = "/var/tmp";
+// As a memory limit: what the process's surroundings leave it, platform/memory_limit.hpp.
+inline constexpr std::size_t memory_limit_of_surroundings = SIZE_MAX;
 
 class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
  public:
@@ -41,7 +45,9 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
     std::size_t disk_bytes = 0;
   };
 
-  static std::shared_ptr<MemoryAccount> make_root(std::string name, std::size_t limit_bytes);
+  // `limit_from`: for messages, where the limit comes from; empty: --memory-limit.
+  static std::shared_ptr<MemoryAccount> make_root(std::string name, std::size_t limit_bytes,
+                                                  std::string limit_from = {});
   std::shared_ptr<MemoryAccount> make_child(std::string name);
   ~MemoryAccount();
   MemoryAccount(const MemoryAccount&) = delete;
@@ -75,6 +81,7 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
 
   const std::string name_;
   const std::size_t limit_bytes_;  // the root's
+  std::string limit_from_;         // likewise
   const std::shared_ptr<MemoryAccount> parent_;
   MemoryAccount* const root_;
   std::atomic<std::size_t> used_{0};
@@ -96,6 +103,12 @@ class MemoryUse {
     if (account != nullptr && elastic) account->set_elastic();
     account_ = account;
   }
+  // For a part of an operator that can't go to disk, whatever the rest can: `what` names it.
+  void open_part(MemoryAccount* account, std::string_view what) {
+    if (account == nullptr) return;
+    part_ = account->make_child(account->name() + ": " + std::string(what));
+    account_ = part_.get();
+  }
   bool limited() const { return account_ != nullptr && account_->limited(); }
   std::size_t share_bytes() const {
     return account_ == nullptr ? SIZE_MAX : account_->share_bytes();
@@ -108,6 +121,7 @@ class MemoryUse {
 
  private:
   static constexpr std::size_t step_bytes = 64 << 10;
+  std::shared_ptr<MemoryAccount> part_;  // null: the operator's own
   MemoryAccount* account_ = nullptr;
   std::size_t told_ = 0;
 };

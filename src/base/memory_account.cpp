@@ -35,8 +35,11 @@ MemoryAccount::~MemoryAccount() {
   }
 }
 
-std::shared_ptr<MemoryAccount> MemoryAccount::make_root(std::string name, std::size_t limit_bytes) {
-  return std::shared_ptr<MemoryAccount>(new MemoryAccount(std::move(name), limit_bytes, nullptr));
+std::shared_ptr<MemoryAccount> MemoryAccount::make_root(std::string name, std::size_t limit_bytes,
+                                                        std::string limit_from) {
+  std::shared_ptr<MemoryAccount> root(new MemoryAccount(std::move(name), limit_bytes, nullptr));
+  root->limit_from_ = std::move(limit_from);
+  return root;
 }
 
 std::shared_ptr<MemoryAccount> MemoryAccount::make_child(std::string name) {
@@ -73,11 +76,15 @@ Status MemoryAccount::set_own(std::size_t bytes) {
   }
   const std::size_t limit = limit_bytes();
   if (limit == 0 || bytes <= before || rigid_bytes() <= limit) return {};
-  return {
-      ErrorCode::limit_exceeded,
-      fmt::format("'{}' holds {}, which it cannot put on disk; with it {} holds {} of that kind, "
-                  "and --memory-limit is {}: raise it, or spread the job over more workers",
-                  name_, readable(bytes), root_->name(), readable(rigid_bytes()), readable(limit))};
+  const std::string& from = root_->limit_from_;
+  return {ErrorCode::limit_exceeded,
+          fmt::format(
+              "'{}' holds {}, which it cannot put on disk; with it {} holds {} of that kind, "
+              "and {}: raise it, or spread the job over more workers",
+              name_, readable(bytes), root_->name(), readable(rigid_bytes()),
+              from.empty() ? fmt::format("--memory-limit is {}", readable(limit))
+                           : fmt::format("the memory limit is {} ({}), which --memory-limit sets",
+                                         readable(limit), from))};
 }
 
 void MemoryAccount::change_disk(std::size_t from, std::size_t to) {

@@ -50,6 +50,21 @@ TEST(MemoryAccount, OneThatCannotShrinkFailsByName) {
   EXPECT_TRUE(rigid->set_own(500 << 10).ok());
 }
 
+TEST(MemoryAccount, APartThatCannotShrinkFailsByItsNameAndTheLimitsSource) {
+  auto root = MemoryAccount::make_root("this worker", 1 << 20, "half of 2 MiB, a test");
+  auto join = root->make_child("join");
+  MemoryUse rest, part;
+  rest.open(join.get(), true);
+  part.open_part(join.get(), "the window that goes out");
+  ASSERT_TRUE(rest.set(std::size_t{4} << 20).ok());
+  EXPECT_EQ(part.set(std::size_t{2} << 20).to_string(),
+            "E3004: 'join: the window that goes out' holds 2048 KiB, which it cannot put on disk; "
+            "with it this worker holds 2048 KiB of that kind, and the memory limit is 1024 KiB "
+            "(half of 2 MiB, a test), which --memory-limit sets: raise it, or spread the job over "
+            "more workers");
+  EXPECT_EQ(join->used_bytes(), std::size_t{6} << 20);
+}
+
 TEST(MemoryAccount, SharesAreEqualPartsOfWhatTheOthersLeave) {
   constexpr std::size_t mebibyte = 1 << 20;
   auto root = MemoryAccount::make_root("process", 100 * mebibyte);

@@ -136,6 +136,37 @@ TEST(AsyncMapOperator, FailuresSayWhy) {
   expect_ok(throwing.run());
 }
 
+TEST(AsyncMapOperator, RecordsUnderWayAreCountedAndHaveALimit) {
+  std::vector<AsyncResult<std::string>> asked;
+  const auto ask = [&](const std::string&, AsyncResult<std::string> result) {
+    asked.push_back(std::move(result));
+  };
+  FakeOperatorContext context({.name = "prices", .memory_limit_bytes = std::size_t{8} << 20});
+  Output out;
+  AsyncMapOperator<std::string, std::string, decltype(ask)> op(ask, {.capacity = 1000});
+  op.set_context(context);
+  op.declare(out);
+  ASSERT_TRUE(op.open().ok());
+  const auto process = [&](std::size_t records) {
+    Batch in(type_of<std::string>(), static_cast<std::uint32_t>(records));
+    {
+      Collector<std::string> collector(in, static_cast<std::uint32_t>(records));
+      for (std::size_t i = 0; i < records; ++i) collector(std::string(100'000, 'x'));
+    }
+    return op.process(in, out);
+  };
+  ASSERT_EQ(process(10), Answer::done);
+  EXPECT_GT(context.memory()->used_bytes(), 1'000'000u);
+  for (const auto& result : asked) result.complete(std::string(200'000, 'y'));
+  // Results that wait count too, and nothing does any more when they have gone.
+  ASSERT_EQ(op.idle(out), Answer::done);
+  EXPECT_LT(context.memory()->used_bytes(), 100'000u);
+  ASSERT_EQ(process(100), Answer::failed);
+  EXPECT_EQ(context.failure().code(), ErrorCode::limit_exceeded);
+  EXPECT_NE(context.failure().message().find("'prices' holds"), std::string::npos)
+      << context.failure().message();
+}
+
 // Whoever is inactive holds no watermark, so its results would be late if that overtook them.
 TEST(AsyncMapOperator, ThatTheInputIsInactiveWaitsForTheRecordsBeforeIt) {
   std::vector<AsyncResult<int>> asked;

@@ -132,6 +132,38 @@ TEST(WindowJoin, CoGroupSeesWindowsOfOneSideToo) {
   expect_ok(harness);
 }
 
+TEST(WindowJoin, AKeyWhoseWindowHasNoRoomFailsByName) {
+  const auto node = make_simulated_platform({.seed = 1});
+  FakeOperatorContext context(
+      {.name = "join", .platform = node.get(), .memory_limit_bytes = std::size_t{1} << 20});
+  const auto factory = window_join(TumblingWindows::of(10));
+  const std::unique_ptr<Operator> op = factory->make();
+  Output out;
+  op->set_context(context);
+  op->declare(out);
+  ASSERT_TRUE(op->open().ok());
+  constexpr std::uint32_t records = 1000;
+  const auto add = [&](int times, Timestamp time) {
+    for (int i = 0; i < times; ++i) {
+      Batch in(type_of<Order>(), records);
+      {
+        Collector<Order> collector(in, records);
+        for (std::uint32_t j = 0; j < records; ++j) collector(Order{1, static_cast<int>(j)});
+      }
+      in.timestamps().assign(records, time);
+      ASSERT_EQ(op->process_input(0, in, out), Answer::done);
+    }
+  };
+  add(20, 5);
+  EXPECT_EQ(op->watermark(10, out), Answer::done);  // 160 KB, a second time
+  add(200, 15);
+  EXPECT_EQ(op->watermark(1000, out), Answer::failed);
+  EXPECT_EQ(context.failure().code(), ErrorCode::limit_exceeded);
+  EXPECT_NE(context.failure().message().find("'join: the window that goes out' holds"),
+            std::string::npos)
+      << context.failure().message();
+}
+
 TEST(WindowJoin, RefusesWhatMakesNoSense) {
   JoinHarness harness(window_join(TumblingWindows::of(0)));
   harness.expect_failure("must be 1 or more");

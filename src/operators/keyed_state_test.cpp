@@ -9,6 +9,7 @@
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/keyed_bench.hpp"
+#include "platform/simulation.hpp"
 
 namespace hummer {
 namespace {
@@ -214,6 +215,32 @@ TEST(KeyedState, BroadcastStateIsReadByTheKeyedSide) {
   harness.output<int>().records({7, -2, 8, 7});
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
+}
+
+TEST(KeyedState, BroadcastStateIsCountedAndHasALimit) {
+  const auto node = make_simulated_platform({.seed = 1});
+  Bench<LimitsOperator> bench(
+      {.name = "rules", .platform = node.get(), .memory_limit_bytes = std::size_t{1} << 20},
+      Limits{}, KeyedInput<int, Identity>{}, BroadcastInput<std::pair<int, int>>{});
+  ASSERT_TRUE(bench.op.open().ok());
+  std::vector<std::pair<int, int>> rules;
+  for (int i = 0; i < 5000; ++i) rules.emplace_back(i, 1);
+  bench.process(rules, 1);
+  const std::size_t used = bench.context.memory()->used_bytes();
+  EXPECT_GT(used, 250'000u);
+  bench.process(rules, 1);  // in place of the same
+  EXPECT_EQ(bench.context.memory()->used_bytes(), used);
+  for (int i = 5000; i < 50'000; ++i) rules.emplace_back(i, 1);
+  Batch in(type_of<std::pair<int, int>>(), static_cast<std::uint32_t>(rules.size()));
+  {
+    Collector<std::pair<int, int>> collector(in, static_cast<std::uint32_t>(rules.size()));
+    for (const auto& rule : rules) collector(rule);
+  }
+  EXPECT_EQ(bench.op.process_input(1, in, bench.out), Answer::failed);
+  EXPECT_EQ(bench.context.failure().code(), ErrorCode::limit_exceeded);
+  EXPECT_NE(bench.context.failure().message().find("'rules: broadcast state' holds"),
+            std::string::npos)
+      << bench.context.failure().message();
 }
 
 TEST(KeyedState, BroadcastStateIsTheSameAfterARestoreAtAnyParallelism) {

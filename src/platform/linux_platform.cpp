@@ -18,6 +18,7 @@
 
 #include "platform/linux_executor.hpp"
 #include "platform/linux_files.hpp"
+#include "platform/linux_memory.hpp"
 #include "platform/linux_network.hpp"
 #include "platform/linux_signal_watch.hpp"
 #include "platform/platform.hpp"
@@ -91,6 +92,7 @@ class LinuxPlatform final : public Platform {
     return std::uint64_t{limit.rlim_cur};
   }
 
+  MemoryGiven memory_given() const override { return linux_memory_given(); }
   std::size_t resident_bytes() const override {
     // /proc is missing on some kernels; the peak is then the best there is.
     if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {

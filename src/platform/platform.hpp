@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <hummer/status.hpp>
@@ -33,6 +34,12 @@ enum class RunEnd {
   satisfied,
   timed_out,
   deadlock,  // simulated only: nothing can ever happen again
+};
+
+// Memory that this process may come to use, and what says so: a file, or "the machine's memory".
+struct MemoryGiven {
+  std::size_t bytes = 0;  // 0: unknown
+  std::string source;
 };
 
 class Platform {
@@ -54,6 +61,7 @@ class Platform {
   // Raises how many descriptors (files, sockets) this process may have open towards `wanted`, as
   // far as the system lets it. How many it may have then; never lowers.
   virtual Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) = 0;
+  virtual MemoryGiven memory_given() const = 0;
   // Memory of this process that is resident now; 0 when unknown.
   virtual std::size_t resident_bytes() const = 0;
 

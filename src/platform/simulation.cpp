@@ -39,6 +39,9 @@ std::int64_t SimulatedPlatform::wall_time_ms() const {
   return simulation_->options().start_wall_time_ms + simulation_->now() / 1'000'000;
 }
 
+MemoryGiven SimulatedPlatform::memory_given() const {
+  return {simulation_->options().memory_bytes, "the simulated machine's memory"};
+}
 int SimulatedPlatform::processors() const { return simulation_->options().processors; }
 
 Status SimulatedPlatform::write_standard(int stream, std::string_view text) {

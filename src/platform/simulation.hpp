@@ -59,6 +59,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
   std::int64_t start_wall_time_ms = 1'700'000'000'000;
   int processors = 2;
+  std::size_t memory_bytes = 0;  // of each machine; 0: unknown, so no limit comes from it
   // What one step costs.
   Nanoseconds step_minimum_ns = 100;
   Nanoseconds step_maximum_ns = microseconds(10);
@@ -110,6 +111,7 @@ class SimulatedPlatform final : public Platform {
   std::int64_t wall_time_ms() const override;
   int processors() const override;
   Result<std::uint64_t> raise_descriptor_limit(std::uint64_t wanted) override { return wanted; }
+  MemoryGiven memory_given() const override;
   std::size_t resident_bytes() const override { return 0; }
   Status write_standard(int stream, std::string_view text) override;
   bool is_terminal(int) const override { return false; }

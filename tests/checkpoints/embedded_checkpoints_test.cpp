@@ -192,6 +192,22 @@ TEST_P(EmbeddedCheckpoints, ADiskThatFailsNowAndThenCostsCheckpointsOnly) {
   EXPECT_EQ(visible_lines(node->files(), "/out"), expected_counts(2000, 7));
 }
 
+TEST(EmbeddedCheckpointDefaults, ThreeAreKept) {
+  auto node = make_simulated_platform({.seed = 3});
+  PlannedFailures none;
+  EnvironmentOptions options;
+  options.platform = node.get();
+  options.checkpoints.directory = "/checkpoints";
+  options.checkpoints.interval_ms = 20;
+  options.checkpoints.keep_at_end = true;
+  ASSERT_TRUE(running_counts(options, 3000, 7, 10'000, none, "/out").ok());
+  std::size_t kept = 0;
+  for (const std::string& name : *node->files().list_directory("/checkpoints")) {
+    kept += name.find("chk-") != std::string::npos;
+  }
+  EXPECT_EQ(kept, 3u);
+}
+
 TEST(EmbeddedRestarts, GiveUpAsTheStrategySays) {
   auto node = make_simulated_platform({.seed = 3});
   PlannedFailures failures;

@@ -277,5 +277,59 @@ TEST(MemoryLimitFailures, AFullDiskFailsTheJobByTheOperatorsName) {
       << result.status.message();
 }
 
+// Totals of a job without barriers, whose halves begin with one table.
+JobResult totals(SimulatedPlatform& node, int parallelism, std::size_t limit_bytes) {
+  EnvironmentOptions options = options_of(node, parallelism);
+  options.checkpoints = {};
+  options.memory_limit_bytes = limit_bytes;
+  StreamExecutionEnvironment env(options);
+  env.generate([](Index i) { return i; }, {.count = 30'000})
+      .map([](Index i) { return i * i % 7001; })
+      .key_by(identity)
+      .count()
+      .write_file("/totals");
+  return env.execute("totals");
+}
+
+TEST_P(MemoryLimit, ACommonTableThatOutgrowsItsRoomIsNoMore) {
+  for (const int parallelism : {1, 2, 3}) {
+    auto free = make_simulated_platform({.seed = GetParam()});
+    ASSERT_TRUE(totals(*free, parallelism, 0).ok());
+    const auto expected = visible_lines(free->files(), "/totals");
+    for (const std::size_t limit : {hardly_any, 4 * hardly_any, 40 * hardly_any}) {
+      auto node = make_simulated_platform({.seed = 100 + GetParam()});
+      const JobResult result = totals(*node, parallelism, limit);
+      ASSERT_TRUE(result.ok()) << result.status.to_string();
+      EXPECT_EQ(visible_lines(node->files(), "/totals"), expected)
+          << parallelism << " subtasks, " << limit << " bytes";
+    }
+  }
+}
+
+TEST(MemoryLimitFailures, WhatACommonTableHeldGoesToDisk) {
+  auto node = make_simulated_platform({.seed = 1});
+  node->simulation().options().disk_capacity_bytes = 100;
+  const JobResult result = totals(*node, 2, hardly_any);
+  EXPECT_EQ(result.status.code(), ErrorCode::disk_full) << result.status.to_string();
+  EXPECT_NE(result.status.message().find("the state of operator 'count' on disk"),
+            std::string::npos)
+      << result.status.message();
+}
+
+TEST(MemoryLimitFailures, WithoutAnOptionTheMachineSetsTheLimit) {
+  auto node = make_simulated_platform({.seed = 1, .memory_bytes = std::size_t{8} << 20});
+  StreamExecutionEnvironment env(options_of(*node, 1));
+  env.generate([](Index i) { return i; }, {.count = 1000})
+      .network({.transport = Transport::tcp, .buffer_size_bytes = 1 << 20, .credits = 8})
+      .rebalance()
+      .for_each([](Index) {});
+  const JobResult result = env.execute("network");
+  EXPECT_EQ(result.status.code(), ErrorCode::limit_exceeded) << result.status.to_string();
+  EXPECT_NE(result.status.message().find("the memory limit is 4096 KiB (half of 8 MiB, the "
+                                         "simulated machine's memory), which --memory-limit sets"),
+            std::string::npos)
+      << result.status.message();
+}
+
 }  // namespace
 }  // namespace hummer

@@ -25,7 +25,9 @@
 // them. At another parallelism p those of subtask s go together to subtask s % p, and watermarks go
 // on from the least of all, so that they make nothing late. Where p does not divide the old one,
 // records of a split under way and later ones may then come by two subtasks, in no order.
-// Thread: the function, that of the operator.
+// Memory: the records under way can't go to disk; where they and their results have no room, the
+// job fails by name (limit_exceeded): a smaller capacity holds less. Thread: the function, that of
+// the operator.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +41,7 @@
 #include <vector>
 
 #include <hummer/operators/batch_run.hpp>
+#include <hummer/state/keyed_states.hpp>
 #include <hummer/state/restored_watermark.hpp>
 
 namespace hummer {
@@ -158,7 +161,9 @@ class AsyncMapOperator final : public Operator {
       if (!in.get_value(time) || !in.get_text(bytes)) {
         return {ErrorCode::corrupt_record, "the state of an async_map is cut short"};
       }
-      if (falls_here) waiting_.push_back({std::string(bytes), time});
+      if (!falls_here) continue;
+      waiting_.push_back({std::string(bytes), time});
+      held_bytes_ += bytes_of(waiting_.back());
     }
     return {};
   }
@@ -188,6 +193,8 @@ class AsyncMapOperator final : public Operator {
       return {ErrorCode::invalid_argument, "async_map: capacity must be 1 or more"};
     }
     board_ = std::make_shared<detail::AsyncBoard<U>>(context());
+    memory_.open(context().memory(), false);
+    HUMMER_TRY(memory_.set(held_bytes_));
     if (restored_received_.known()) {
       received_ = restored_received_.of(context());
       passed_ = restored_passed_.of(context());
@@ -213,9 +220,13 @@ class AsyncMapOperator final : public Operator {
         in.advance_to(taken);  // for the message, should the function throw
         Held held{{}, in.has_timestamps() ? in.timestamps()[taken] : no_timestamp};
         encode(values[taken], held.bytes);
+        held_bytes_ += bytes_of(held);
         issue(values[taken], std::move(held));
       }
       in.advance_to(taken);
+      if (Status room = memory_.set(held_bytes_); !room.ok()) {
+        return context().fail(std::move(room));
+      }
     }
   }
   Answer idle(Output& out) override { return pump_and_pass(out); }
@@ -264,6 +275,10 @@ class AsyncMapOperator final : public Operator {
     std::uint64_t before;
   };
 
+  // With its place among those under way.
+  static std::size_t bytes_of(const Held& held) {
+    return sizeof(Pending) + detail::heap_bytes_of(held.bytes);
+  }
   static void encode(const In& record, std::string& bytes) {
     ByteWriter writer(bytes);
     Codec<In>::encode(record, writer);
@@ -324,6 +339,9 @@ class AsyncMapOperator final : public Operator {
   Answer pump(Output& out) {
     for (;;) {
       if (!take_arrived()) return Answer::failed;
+      if (Status room = memory_.set(held_bytes_); !room.ok()) {
+        return context().fail(std::move(room));
+      }
       if (!emit_ready(out)) return Answer::more;
       if (waiting_.empty() || under_way_ >= options_.capacity) break;
       Held held = std::move(waiting_.front());
@@ -331,6 +349,7 @@ class AsyncMapOperator final : public Operator {
       const std::string bytes = held.bytes;
       with_record(bytes, [&](const In& record) { issue(record, std::move(held)); });
     }
+    (void)memory_.set(held_bytes_);  // less than before
     arm();
     return Answer::done;
   }
@@ -344,6 +363,7 @@ class AsyncMapOperator final : public Operator {
       if (one.gone || one.value) continue;  // its time was over
       if (!outcome.value) return fail_for(ErrorCode::operator_failed, outcome.reason);
       one.value = std::move(outcome.value);
+      held_bytes_ += detail::heap_bytes_of(*one.value);
       one.deadline = INT64_MAX;
       ready_.push_back(outcome.ticket);
     }
@@ -356,6 +376,7 @@ class AsyncMapOperator final : public Operator {
       if constexpr (requires(const In& record) { function_.on_timeout(record); }) {
         one.value = with_record(
             one.record.bytes, [&](const In& record) -> U { return function_.on_timeout(record); });
+        held_bytes_ += detail::heap_bytes_of(*one.value);
         ready_.push_back(first_number_ + i);
       } else {
         return fail_for(ErrorCode::timed_out,
@@ -390,6 +411,7 @@ class AsyncMapOperator final : public Operator {
   }
   void emit(Pending& one, Output& out) {
     const std::size_t before = out.batch().size();
+    held_bytes_ -= detail::heap_bytes_of(*one.value);
     out.collector<Out>().emit(std::move(*one.value));
     stamp(out.batch(), before, before + 1, one.record.time);
     one.value.reset();
@@ -398,6 +420,7 @@ class AsyncMapOperator final : public Operator {
   }
   void pop_gone() {
     while (!pending_.empty() && pending_.front().gone) {
+      held_bytes_ -= bytes_of(pending_.front().record);
       pending_.pop_front();
       ++first_number_;
     }
@@ -420,9 +443,11 @@ class AsyncMapOperator final : public Operator {
   std::shared_ptr<detail::AsyncBoard<U>> board_;
   std::deque<Pending> pending_;  // numbered from first_number_ on
   std::uint64_t first_number_ = 0;
-  std::size_t under_way_ = 0;          // of pending_: not gone
-  std::deque<std::uint64_t> ready_;    // unordered: numbers with a result, as they came
-  std::deque<Held> waiting_;           // restored, not called for yet
+  std::size_t under_way_ = 0;        // of pending_: not gone
+  std::deque<std::uint64_t> ready_;  // unordered: numbers with a result, as they came
+  std::deque<Held> waiting_;         // restored, not called for yet
+  std::size_t held_bytes_ = 0;       // of all of them, and results that wait
+  MemoryUse memory_;
   std::deque<Mark> marks_;             // in order
   Timestamp received_ = no_timestamp;  // the last watermark
   Timestamp passed_ = no_timestamp;    // and the last that has gone on

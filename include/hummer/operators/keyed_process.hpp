@@ -95,6 +95,7 @@ class KeyedProcessOperator final : public Operator {
     subtasks_restored_ += head->delta ? 0 : 1;
     HUMMER_TRY(restore_broadcast(states_.broadcast, in, subtasks_restored_ == 1,
                                  options_.allow_dropped_state));
+    HUMMER_TRY(count_broadcast());
     return store_.restore(in, context(), options_, head->delta);
   }
   std::vector<StateDescription> states() override {
@@ -187,7 +188,16 @@ class KeyedProcessOperator final : public Operator {
     states_ = DeclaredStates::of(user_);
     Status bound = store_.bind(states_.keyed);
     store_.open(context());
+    if (!states_.broadcast.empty()) {
+      broadcast_memory_.open_part(context().memory(), "broadcast state");
+    }
     return bound.with_context("operator '" + context().name() + "'");
+  }
+
+  Status count_broadcast() {
+    std::size_t bytes = 0;
+    for (const BroadcastStateBase* state : states_.broadcast) bytes += state->memory_bytes();
+    return broadcast_memory_.set(bytes);
   }
 
   template <std::size_t I>
@@ -222,6 +232,9 @@ class KeyedProcessOperator final : public Operator {
     }
     in.advance_to(taken);
     arm();
+    if constexpr (!Input::keyed) {
+      if (Status room = count_broadcast(); !room.ok()) return context().fail(std::move(room));
+    }
     copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
     if (const Status views = check_new_views<Out>(in, out.batch(), used); !views.ok()) {
       return context().fail(views);
@@ -273,7 +286,12 @@ class KeyedProcessOperator final : public Operator {
           store_.take_timer(kind);
         }
         emit.set_time(kind == TimerKind::event ? timer_time_ : no_timestamp);
-        if (call_timer(kind, emit) == Answer::more) {
+        const Answer answer = call_timer(kind, emit);
+        if (answer == Answer::failed) {
+          store_.leave_key();
+          return answer;
+        }
+        if (answer == Answer::more) {
           unfinished_ = static_cast<Entry*>(&store_.obtain());
           ++unfinished_->live;
           store_.leave_key();
@@ -333,6 +351,7 @@ class KeyedProcessOperator final : public Operator {
   SideOutputPorts sides_;
   DeclaredStates states_;
   KeyedStore<Key> store_;
+  MemoryUse broadcast_memory_;
   bool bound_ = false;
   int subtasks_restored_ = 0;
   RestoredWatermark restored_watermark_;

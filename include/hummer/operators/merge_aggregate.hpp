@@ -4,8 +4,8 @@
 // Emits once per key at the end, or (`emit_epochs`) the keys that changed, every
 // `epoch_ms` and as soon as input pauses while the table is small.
 // State: accumulator by key (table_snapshot.hpp). Where the partial half runs
-// in the same slot both use one table: see co_located_state.hpp. With a limit to memory they
-// don't, and what goes beyond this one's share is on disk: see cold_accumulators.hpp.
+// in the same slot both use one table, while it is small: see co_located_state.hpp. What goes
+// beyond this one's share of memory is on disk: see cold_accumulators.hpp.
 #pragma once
 
 #include <optional>
@@ -40,7 +40,7 @@ class MergeAggregateOperator final : public Operator {
 
   Status open() override {
     own_.open(context(), aggregate_, !emit_epochs_);
-    if (pair_name_.empty() || own_.limited() || !own_.table().empty()) return {};
+    if (pair_name_.empty() || !own_.table().empty()) return {};
     auto state = State::find(context(), pair_name_);
     if (state->partial_alone) return {};
     state->merge_joined = true;
@@ -60,6 +60,7 @@ class MergeAggregateOperator final : public Operator {
       in_hand.set_unless<safe>(first + i);
       aggregate_.merge(accumulator, is_new, records[first + i].value);
     };
+    if (own_.limited()) leave_pair();
     const bool joins = pair_ && (!pair_->handing_on || pair_->table.has_room_for(records.size()));
     if (joins && !pair_->handing_on) fold_own();
     AccumulatorTable<K, Accumulator>& table = joins ? pair_->table : own_.table();
@@ -95,6 +96,7 @@ class MergeAggregateOperator final : public Operator {
       return answer;
     }
     const auto result = [&](const Accumulator& a) { return aggregate_.result(a); };
+    if (pair_ && pair_->outgrown) pair_.reset();
     if (!pair_) {
       if (own_.spilled()) return emit_spilled(out);
       const Answer answer =
@@ -172,6 +174,18 @@ class MergeAggregateOperator final : public Operator {
     return own_.limited() ? answer(own_.keep_within_share(0)) : Answer::done;
   }
 
+  // With a limit to memory: goes on with a table of its own where the common one has outgrown its
+  // room, and keeps that one where the partial half has ended.
+  void leave_pair() {
+    if (!pair_ || !(pair_->outgrown || pair_->partial_ended)) return;
+    if (!pair_->outgrown) {
+      fold_own();
+      pair_->table.retain(
+          [&](const K& key, const Accumulator&) { return pair_->owns(key, context()); });
+      own_.table() = std::move(pair_->table);
+    }
+    pair_.reset();
+  }
   // What arrived while the partial half was handing on.
   void fold_own() {
     if (own_.table().empty()) return;

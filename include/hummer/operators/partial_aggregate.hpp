@@ -43,13 +43,16 @@ class PartialAggregateOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Accumulator>>()); }
 
   Status open() override {
-    // With a limit to memory it hands on sooner, and what it hands on belongs to the merge half.
+    // With a limit to memory it hands on sooner, and the common table ends before it is large: only
+    // the merge half's own can go to disk.
     memory_.open(context().memory(), false);
     if (memory_.limited()) {
-      const auto shares = static_cast<std::size_t>(16 * context().parallelism());
-      limit_bytes_ = std::min(limit_bytes_, context().memory()->limit_bytes() / shares);
+      const std::size_t share =
+          context().memory()->limit_bytes() / static_cast<std::size_t>(context().parallelism());
+      limit_bytes_ = std::min(limit_bytes_, share / 16);
+      most_paired_bytes_ = share / 4;
     }
-    state_ = State::find(context(), memory_.limited() ? std::string() : options_.pair_name);
+    state_ = State::find(context(), options_.pair_name);
     return {};
   }
 
@@ -114,7 +117,8 @@ class PartialAggregateOperator final : public Operator {
   Answer emit(Output& out) {
     if (!emitting_) {
       emitting_ = true;
-      paired_ = state_->merge_joined;
+      if (!ending_ && state_->table.at_limit(most_paired_bytes_)) state_->outgrown = true;
+      paired_ = state_->merge_joined && !state_->outgrown;
       state_->partial_alone = !paired_;
       // Room for the deltas of others, which come meanwhile: also where a table is still small.
       if (paired_) {
@@ -137,8 +141,12 @@ class PartialAggregateOperator final : public Operator {
       state_->table.retain(
           [&](const K& key, const Accumulator&) { return state_->owns(key, context()); });
       // Its own keys stay: only what comes on top of them can be handed on.
-      limit_bytes_ = std::max(limit_bytes_, 2 * state_->table.memory_bytes());
-    }  // at the end the merge half passes over what it does not own
+      limit_bytes_ =
+          std::max(limit_bytes_, std::min(2 * state_->table.memory_bytes(), most_paired_bytes_));
+    } else {
+      state_->partial_ended = true;  // the merge half passes over what it does not own
+      (void)memory_.set(0);
+    }
     return Answer::done;
   }
 
@@ -152,6 +160,7 @@ class PartialAggregateOperator final : public Operator {
   bool paired_ = false;  // of the emission in hand
   bool ending_ = false;
   std::size_t limit_bytes_ = options_.limit_bytes;
+  std::size_t most_paired_bytes_ = SIZE_MAX;
   bool timer_set_ = false;
 };
 

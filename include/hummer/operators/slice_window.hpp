@@ -269,7 +269,8 @@ class SliceWindowOperator final : public Operator {
       for (const Slices& each : all) ahead += each.memory_bytes();
     }
     if (slices_.memory_bytes() + ahead + sliding_.memory_bytes() > share) sliding_.forget();
-    const std::size_t beside = ahead + sliding_.memory_bytes();
+    std::size_t beside = ahead + sliding_.memory_bytes();
+    for (const auto& [start, keys] : dirty_) beside += keys.memory_bytes();
     HUMMER_TRY(slices_.keep_within(share - std::min(share, beside)));
     return memory_.set(slices_.memory_bytes() + beside);
   }

@@ -14,7 +14,9 @@
 // A record with all its windows over goes to side output late_first<A> or
 // late_second<B> (of sessions: one that touches none that is still open); one without a time fails
 // the job. REQUIRES: A and B own their text.
-// Cost: one list entry per record; a window's end costs its records, sorted.
+// Cost: one list entry per record; a window's end costs its records, sorted. Those of one key and
+// window are in memory, a second time, while it goes out; where they have no room the job fails by
+// name (limit_exceeded).
 #pragma once
 
 #include <algorithm>
@@ -43,6 +45,7 @@ class WindowJoin {
 
   Status open(OperatorContext& context) {
     context_ = &context;
+    memory_.open_part(context.memory(), "the window that goes out");
     if (windows_.domain != TimeDomain::event) {
       return {ErrorCode::invalid_argument, "a window join is one of event time"};
     }
@@ -60,6 +63,9 @@ class WindowJoin {
     for (;;) {
       if (!in_hand_) {
         if (!take_window(end)) break;
+        if (Status room = memory_.set(window_bytes()); !room.ok()) {
+          return context_->fail(std::move(room));
+        }
         if (out.full()) return Answer::more;
       }
       if (!emit_window(out)) return Answer::more;
@@ -138,6 +144,12 @@ class WindowJoin {
     for (const auto* entry : entries) records.push_back(entry->record);
   }
 
+  // Of the window in hand.
+  std::size_t window_bytes() const {
+    return detail::heap_bytes_of(first_in_window_) + detail::heap_bytes_of(second_in_window_) +
+           detail::heap_bytes_of(times_);
+  }
+
   // False: the output is full.
   bool emit_window(KeyedOutput<Out>& out) {
     out.set_time(window_.end_ms - 1);
@@ -204,6 +216,7 @@ class WindowJoin {
   std::vector<B> second_in_window_;
   std::size_t pair_ = 0;
   std::vector<Timestamp> times_;
+  MemoryUse memory_;
 };
 
 }  // namespace hummer

@@ -13,7 +13,8 @@
 // A member of a function behind `keyed.connect(stream.broadcast())`. Only the
 // broadcast side, which sees every record in every subtask, can write to it, and
 // that by the records alone (not by subtask, clock or chance): so all copies agree.
-// Each subtask writes its copy into a snapshot; a restored one takes the first.
+// Each subtask writes its copy into a snapshot; a restored one takes the first. It is in memory as
+// a whole, and counted: where it has no room the job fails by name (limit_exceeded).
 //
 // Thread: that of the operator.
 #pragma once
@@ -35,6 +36,7 @@ class BroadcastStateBase {
   virtual ~BroadcastStateBase() = default;
   const std::string& name() const { return name_; }
   virtual std::string describe_type() const = 0;
+  virtual std::size_t memory_bytes() const = 0;  // about
   virtual void encode(ByteWriter& out) const = 0;
   [[nodiscard]] virtual bool decode(ByteReader& in) = 0;
 
@@ -64,6 +66,7 @@ class BroadcastState final : public BroadcastStateBase {
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
 
+  std::size_t memory_bytes() const override { return bytes_; }
   std::string describe_type() const override {
     return "broadcast<" + Codec<K>::name() + "," + Codec<V>::name() + ">";
   }
@@ -77,19 +80,47 @@ class BroadcastState final : public BroadcastStateBase {
   bool decode(ByteReader& in) override {
     std::uint64_t count = 0;
     if (!in.get_value(count)) return false;
-    values_.clear();
+    clear();
     for (std::uint64_t i = 0; i < count; ++i) {
       K key{};
       V value{};
       if (!Codec<K>::decode(in, key) || !Codec<V>::decode(in, value)) return false;
-      values_.insert_or_assign(std::move(key), std::move(value));
+      put(std::move(key), std::move(value));
     }
     return true;
   }
 
  private:
   friend class BroadcastWriter<K, V>;
-  std::map<K, V, detail::CanonicalLess<K>> values_;
+  using Values = std::map<K, V, detail::CanonicalLess<K>>;
+
+  static std::size_t bytes_of(const typename Values::value_type& entry) {
+    constexpr std::size_t node_bytes = sizeof(entry) + 48;
+    return node_bytes + detail::heap_bytes_of(entry.first) + detail::heap_bytes_of(entry.second);
+  }
+  void put(K key, V value) {
+    const auto at = values_.lower_bound(key);
+    if (at != values_.end() && !values_.key_comp()(key, at->first)) {
+      bytes_ -= bytes_of(*at);
+      at->second = std::move(value);
+      bytes_ += bytes_of(*at);
+    } else {
+      bytes_ += bytes_of(*values_.emplace_hint(at, std::move(key), std::move(value)));
+    }
+  }
+  void remove(const K& key) {
+    const auto at = values_.find(key);
+    if (at == values_.end()) return;
+    bytes_ -= bytes_of(*at);
+    values_.erase(at);
+  }
+  void clear() {
+    values_.clear();
+    bytes_ = 0;
+  }
+
+  Values values_;
+  std::size_t bytes_ = 0;
 };
 
 // What BroadcastOutput::state gives.
@@ -97,9 +128,9 @@ template <typename K, typename V>
 class BroadcastWriter {
  public:
   explicit BroadcastWriter(BroadcastState<K, V>& state) : state_(state) {}
-  void put(K key, V value) { state_.values_.insert_or_assign(std::move(key), std::move(value)); }
-  void remove(const K& key) { state_.values_.erase(key); }
-  void clear() { state_.values_.clear(); }
+  void put(K key, V value) { state_.put(std::move(key), std::move(value)); }
+  void remove(const K& key) { state_.remove(key); }
+  void clear() { state_.clear(); }
 
  private:
   BroadcastState<K, V>& state_;

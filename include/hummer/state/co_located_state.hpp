@@ -16,6 +16,10 @@
 // goes into a table of the merge half's own. Keys that arrive are the slot's own, so
 // it does not matter whether the scan sees them.
 //
+// With a limit to memory the common table ends when it has outgrown its room, since it can't go to
+// disk: the partial half hands everything on then, also the slot's own keys, and each half goes on
+// with a table of its own. When the partial half has ended, the table becomes the merge half's.
+//
 // Not for jobs with barriers: a snapshot of the merge half would hold records
 // from behind the barrier. Thread: that of the slot.
 #pragma once
@@ -36,6 +40,8 @@ struct CoLocatedState {
   bool handing_on = false;     // the partial half is; the table must not grow
   bool partial_alone = false;  // it has handed on keys of every owner: too late to join
   bool merge_joined = false;
+  bool outgrown = false;                          // the partial half goes on alone with the table
+  bool partial_ended = false;                     // and has handed on what others own
   std::uint32_t key_groups = default_key_groups;  // the merge half's
 
   bool owns(const K& key, const OperatorContext& context) const {

@@ -51,7 +51,7 @@ struct TaskManagerSettings {
   std::string host;
   std::vector<std::string> data_addresses;
   std::vector<std::string> data_interfaces;
-  std::size_t memory_limit_bytes = 0;
+  std::size_t memory_limit_bytes = memory_limit_of_surroundings;
   std::string spill_directory = default_spill_directory;
   std::string rest_listen = "127.0.0.1:0";  // or "none"
   bool insecure = false;

@@ -62,8 +62,10 @@ inline constexpr Option memory_limit_row{
     .name = "memory-limit",
     .value = "SIZE",
     .type = OptionType::size,
-    .otherwise = "no limit",
-    .description = "what jobs may hold in memory, such as 4G; state beyond it goes to disk"};
+    .otherwise = "half of the cgroup's limit or of the machine's memory",
+    .description =
+        "what jobs may hold in memory, such as 4G; state beyond it goes to disk; 0: no "
+        "limit (docs/memory.md)"};
 
 inline constexpr Option spill_directory_row{
     .name = "spill-dir",

@@ -75,6 +75,18 @@ TEST(CheckpointCoordinator, GivesUpAfterTheTimeoutOrADeclineAndToleratesAsManyAs
   EXPECT_EQ(coordinator.failed(), 2u);
 }
 
+TEST(CheckpointCoordinator, ToleratesThreeFailuresInARowUnlessTold) {
+  CheckpointCoordinator coordinator(every_100_ms(), 2, 1, 0);
+  for (Nanoseconds now = 1000 * ms; now <= 4000 * ms; now += 1000 * ms) {
+    EXPECT_TRUE(coordinator.failure().ok()) << now;
+    const auto begun = coordinator.take_begin(now);
+    ASSERT_TRUE(begun);
+    coordinator.declined(begun->checkpoint, now, {ErrorCode::disk_full, "no space"});
+    EXPECT_TRUE(coordinator.take_given_up(now));
+  }
+  EXPECT_EQ(coordinator.failure().code(), ErrorCode::disk_full);
+}
+
 TEST(CheckpointCoordinator, ASuccessForgetsEarlierFailures) {
   CheckpointOptions options = every_100_ms();
   options.tolerated_failures = 1;

@@ -60,7 +60,8 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
 
   auto run = std::make_shared<ClusterRun>(surroundings, std::move(*credentials));
   HUMMER_TRY(run->submit(std::move(job), impl.origin->library));
-  if (!options.quiet && options.memory_limit_bytes > 0) {
+  if (!options.quiet && options.memory_limit_bytes > 0 &&
+      options.memory_limit_bytes != memory_limit_of_surroundings) {
     (void)platform.write_standard(2,
                                   "hummer: warning: --memory-limit is not used here: memory is the "
                                   "workers', give it to hummer taskmanager\n");

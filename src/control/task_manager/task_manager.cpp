@@ -19,6 +19,7 @@
 #include "control/task_manager/state_message.hpp"
 #include "net/data_plane.hpp"
 #include "platform/log_limit.hpp"
+#include "platform/memory_limit.hpp"
 
 namespace hummer {
 namespace {
@@ -172,7 +173,12 @@ Status TaskManager::State::start() {
   data_plane_ = std::make_unique<DataPlane>(platform_, *data_executor_, std::move(plane));
   HUMMER_TRY(data_plane_->start());
 
-  memory_ = MemoryAccount::make_root("this worker", options_.memory_limit_bytes);
+  const MemoryLimit limit = effective_memory_limit(platform_, options_.memory_limit_bytes);
+  if (!limit.from.empty()) {
+    log_.info(fmt::format("jobs may hold {} MiB in memory: {}; --memory-limit sets it",
+                          limit.bytes >> 20, limit.from));
+  }
+  memory_ = MemoryAccount::make_root("this worker", limit.bytes, limit.from);
   host_ = std::make_unique<AttemptHost>(
       AttemptSurroundings{&platform_, &libraries_, data_plane_.get(), &changed_, 0,
                           options_.stuck_patience_ns, memory_, options_.spill_directory, log_});
@@ -243,7 +249,7 @@ std::string TaskManager::State::metrics() {
   figures.stuck = host_->stuck(now);
   figures.data_plane = data_plane_->counts();
   figures.memory = memory_->figures();
-  figures.memory_limit_bytes = options_.memory_limit_bytes;
+  figures.memory_limit_bytes = memory_->limit_bytes();
   figures.resident_bytes = platform_.resident_bytes();
   figures.process_log = options_.process_log;
   return task_manager_metrics(figures);
