@@ -16,6 +16,10 @@ static_assert(std::endian::native == std::endian::little, "frames are written as
 constexpr std::size_t max_type_name_bytes = 1024;
 constexpr std::size_t max_sender_name_bytes = 256;
 
+std::uint64_t check_of(std::string_view payload) {
+  return payload.empty() ? 0 : hash_bytes(payload.data(), payload.size());
+}
+
 std::uint32_t check_of(FrameHeader header) {
   header.check = 0;
   return static_cast<std::uint32_t>(hash_bytes(&header, sizeof header));
@@ -39,8 +43,8 @@ std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
 std::string whole_frame(FrameHeader header, std::string_view payload) {
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
   std::string frame(header.frame_bytes(), '\0');
-  write_frame_header(header, frame.data());
   std::copy(payload.begin(), payload.end(), frame.begin() + frame_header_bytes);
+  seal_frame(header, frame.data());
   return frame;
 }
 
@@ -61,6 +65,16 @@ void write_frame_header(FrameHeader header, char* to) {
   std::memcpy(to, &header, sizeof header);
 }
 
+void seal_frame(FrameHeader header, char* frame) {
+  header.payload_check = check_of({frame + frame_header_bytes, header.payload_bytes});
+  write_frame_header(header, frame);
+}
+
+Status check_payload(const FrameHeader& header, std::string_view payload) {
+  if (check_of(payload) == header.payload_check) return {};
+  return broken("a frame was damaged on its way (the check of its payload differs)");
+}
+
 Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_bytes) {
   FrameHeader header;
   std::memcpy(&header, from, sizeof header);
@@ -70,7 +84,7 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
     return broken("unknown frame kind " + std::to_string(static_cast<int>(header.kind)));
   }
   const bool reserved = header.reserved != 0 || header.reserved_words[0] != 0 ||
-                        header.reserved_words[1] != 0 || header.reserved_words[2] != 0;
+                        header.reserved_words[1] != 0;
   if (reserved || (header.flags & ~FrameHeader::last) != 0) {
     return broken("frame header sets reserved bits");
   }

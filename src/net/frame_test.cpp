@@ -73,6 +73,19 @@ TEST(FrameTest, EveryFlippedBitOfAHeaderIsNoticed) {
   }
 }
 
+TEST(FrameTest, EveryFlippedBitOfAPayloadIsNoticed) {
+  const std::string frame = encode_hello(some_hello());
+  const Result<FrameHeader> header = read_frame_header(frame.data(), 0);
+  ASSERT_TRUE(header.ok());
+  std::string payload = frame.substr(frame_header_bytes, header->payload_bytes);
+  EXPECT_TRUE(check_payload(*header, payload).ok());
+  for (std::size_t bit = 0; bit < 8 * payload.size(); ++bit) {
+    payload[bit / 8] = static_cast<char>(payload[bit / 8] ^ (1 << bit % 8));
+    EXPECT_EQ(check_payload(*header, payload).code(), ErrorCode::protocol_error) << "bit " << bit;
+    payload[bit / 8] = static_cast<char>(payload[bit / 8] ^ (1 << bit % 8));
+  }
+}
+
 TEST(FrameTest, OversizedPayloadsAreRefused) {
   for (const FrameKind kind : {FrameKind::hello, FrameKind::data, FrameKind::control,
                                FrameKind::accept, FrameKind::credit, FrameKind::failure}) {

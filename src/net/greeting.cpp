@@ -139,6 +139,8 @@ Task<Result<GreetingFrame>> read_greeting_frame(ByteStream& stream, GreetingWait
   const Status payload_read = co_await read_exactly(stream, frame.payload, waits);
   if (!payload_read.ok()) co_return payload_read;
   frame.payload.resize(header->payload_bytes);
+  const Status whole = check_payload(*header, frame.payload);
+  if (!whole.ok()) co_return whole;
   co_return frame;
 }
 

@@ -118,6 +118,7 @@ TcpReceiver::Fill TcpReceiver::fill(std::size_t needed, bool known) {
 Poll TcpReceiver::take_frame(const FrameHeader& header, Received& received) {
   const std::string_view payload(buffer_->data() + begin_ + frame_header_bytes,
                                  header.payload_bytes);
+  if (Status whole = check_payload(header, payload); !whole.ok()) return fail(whole);
   if (header.kind == FrameKind::failure) {
     const Status why = decode_failure(payload);
     return fail({ErrorCode::peer_gone, "the sender gave up: " + why.to_string()});

@@ -179,7 +179,7 @@ void TcpSenderState::close_open(bool last) {
   header.flags = last ? FrameHeader::last : 0;
   header.payload_bytes = static_cast<std::uint32_t>(slot.used - frame_header_bytes);
   header.sequence = sequence++;
-  write_frame_header(header, slot.bytes);
+  seal_frame(header, slot.bytes);
   queue.push_back({slot.bytes, slot.used, 0, open, {}});
   ++queued_slots;
   open = -1;
@@ -197,8 +197,8 @@ void TcpSenderState::enqueue_control(std::span<const char> bytes, bool last) {
 
 void TcpSenderState::enqueue_text(FrameHeader header, std::string_view payload) {
   std::string frame(header.frame_bytes(), '\0');
-  write_frame_header(header, frame.data());
   std::copy(payload.begin(), payload.end(), frame.begin() + frame_header_bytes);
+  seal_frame(header, frame.data());
   const std::size_t size = frame.size();
   queue.push_back({nullptr, size, 0, -1, std::move(frame)});
 }
@@ -274,9 +274,11 @@ void TcpSenderState::read_in() {
     }
     if (incoming_bytes >= frame_header_bytes && incoming_bytes >= needed) {
       incoming_bytes = 0;
+      const std::string_view payload(incoming.data() + frame_header_bytes, header.payload_bytes);
+      const Status whole = check_payload(header, payload);
+      if (!whole.ok()) return fail(whole);
       if (header.kind == FrameKind::failure) {
-        const Status why =
-            decode_failure({incoming.data() + frame_header_bytes, header.payload_bytes});
+        const Status why = decode_failure(payload);
         return fail({ErrorCode::peer_gone, "the receiver gave up: " + why.to_string()});
       }
       const bool valid = header.kind == FrameKind::credit && header.data_credits <= data_taken &&

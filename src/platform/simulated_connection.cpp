@@ -24,6 +24,20 @@ bool SimulatedConnection::separated() const {
   return fabric_.separated(ends_[0].place.node, ends_[1].place.node);
 }
 
+bool SimulatedConnection::cut_off(int to) const {
+  return fabric_.is_cut(ends_[1 - to].place.node, ends_[to].place.node);
+}
+
+// One bit, as TCP's checksum of 16 bits lets pass now and then.
+void SimulatedConnection::corrupt(std::string& bytes) {
+  const double rate = fabric_.corruption_rate(ends_[0].place.node, ends_[1].place.node);
+  if (rate <= 0 || bytes.empty() || !simulation_.random().chance(rate)) return;
+  const std::uint64_t bit = simulation_.random().below(bytes.size() * 8);
+  bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+  simulation_.trace("corruption", bit);
+  ++simulation_.counts_.corrupted_transfers;
+}
+
 Status SimulatedConnection::lost(int end) const {
   return {ErrorCode::connection_lost,
           "connection to " + ends_[1 - end].place.address.to_string() + " lost"};
@@ -78,7 +92,8 @@ Result<std::size_t> SimulatedConnection::write(int end, std::span<const char> by
 void SimulatedConnection::send(int to, std::string bytes, bool last) {
   End& end = ends_[to];
   ++simulation_.counts_.transfers;
-  if (separated()) ++simulation_.counts_.held_by_partition;
+  if (cut_off(to)) ++simulation_.counts_.held_by_partition;
+  corrupt(bytes);
   Nanoseconds when = simulation_.now() + latency();
   if (!end.in_flight.empty()) when = std::max(when, end.in_flight.back().when);
   end.in_flight_bytes += bytes.size();
@@ -90,7 +105,7 @@ void SimulatedConnection::deliver_due(void* context) {
   const auto& timer = *static_cast<TimerContext*>(context);
   SimulatedConnection& self = *timer.connection;
   End& end = self.ends_[timer.end];
-  if (self.separated()) return;  // resume() goes on
+  if (self.cut_off(timer.end)) return;  // resume() goes on
   const Nanoseconds now = self.simulation_.now();
   while (!end.in_flight.empty() && end.in_flight.front().when <= now) {
     Chunk& chunk = end.in_flight.front();
@@ -136,7 +151,7 @@ void SimulatedConnection::doom(int end) {
 
 void SimulatedConnection::die_now(void* context) {
   const auto& timer = *static_cast<TimerContext*>(context);
-  if (timer.connection->separated()) return;  // resume() goes on
+  if (timer.connection->cut_off(timer.end)) return;  // resume() goes on
   timer.connection->learn_of_death(timer.end);
 }
 

@@ -145,7 +145,10 @@ class SimulatedWritableFile final : public WritableFile {
  public:
   SimulatedWritableFile(SimulatedPlatform& node, std::shared_ptr<SimulatedDisk> disk,
                         std::shared_ptr<SimulatedFileData> file, std::string path)
-      : node_(node), disk_(std::move(disk)), file_(std::move(file)), path_(std::move(path)) {}
+      : node_(node), disk_(std::move(disk)), file_(std::move(file)), path_(std::move(path)) {
+    ++file_->writers;
+  }
+  ~SimulatedWritableFile() override { --file_->writers; }
 
   const std::string& path() const override { return path_; }
   std::uint64_t size_bytes() const override { return file_->content.size(); }
@@ -387,6 +390,7 @@ Status SimulatedFiles::remove(const std::string& path) {
       return failure(ErrorCode::invalid_argument, "remove", path, "the directory is not empty");
     }
   }
+  if (entry->file != nullptr && entry->file->writers > 0) node_.simulation().count_nameless_file();
   disk_->remove(name);
   return {};
 }

@@ -31,6 +31,7 @@ struct SimulatedFileData {
   const void* lock = nullptr;                    // who holds it ...
   const SimulatedPlatform* locked_by = nullptr;  // ... in which process
   std::int64_t modified_ms = 0;
+  int writers = 0;
 };
 
 struct SimulatedEntry {

@@ -25,17 +25,30 @@ SocketAddress simulated_address(int node_index) {
   return address;
 }
 
-void SimulatedFabric::separate(Simulation& simulation, int a, int b) {
-  simulation.trace("partition", static_cast<std::uint64_t>(a * 65536 + b));
-  separated_.insert(std::minmax(a, b));
+void SimulatedFabric::cut(Simulation& simulation, int from, int to) {
+  simulation.trace("cut", static_cast<std::uint64_t>(from * 65536 + to));
+  cuts_.insert({from, to});
 }
 
 void SimulatedFabric::join(Simulation& simulation, int a, int b) {
   simulation.trace("heal", static_cast<std::uint64_t>(a * 65536 + b));
-  separated_.erase(std::minmax(a, b));
+  cuts_.erase({a, b});
+  cuts_.erase({b, a});
   for (const auto& weak : connections) {
     if (const auto connection = weak.lock()) connection->resume();
   }
+}
+
+void SimulatedFabric::corrupt(Simulation& simulation, int a, int b, double rate) {
+  simulation.trace("corrupt", static_cast<std::uint64_t>(a * 65536 + b));
+  corruption_rates_.erase(std::minmax(a, b));
+  if (rate > 0) corruption_rates_[std::minmax(a, b)] = rate;
+}
+
+double SimulatedFabric::corruption_rate(int a, int b) const {
+  if (corruption_rates_.empty()) return 0;
+  const auto found = corruption_rates_.find(std::minmax(a, b));
+  return found == corruption_rates_.end() ? 0 : found->second;
 }
 
 void SimulatedFabric::node_died(int node) {

@@ -79,7 +79,10 @@ class SimulatedConnection {
   static void deliver_due(void* context);
   static void die_now(void* context);
   Nanoseconds latency();
+  // Whether nothing passes in one of the ways, or to this end.
   bool separated() const;
+  bool cut_off(int to) const;
+  void corrupt(std::string& bytes);
   void send(int to, std::string bytes, bool last);
   void learn_of_death(int end);
   void doom(int end);
@@ -93,9 +96,12 @@ class SimulatedConnection {
 
 class SimulatedFabric {
  public:
-  void separate(Simulation& simulation, int a, int b);
+  void cut(Simulation& simulation, int from, int to);
   void join(Simulation& simulation, int a, int b);
-  bool separated(int a, int b) const { return separated_.count(std::minmax(a, b)) > 0; }
+  bool is_cut(int from, int to) const { return cuts_.count({from, to}) > 0; }
+  bool separated(int a, int b) const { return is_cut(a, b) || is_cut(b, a); }
+  void corrupt(Simulation& simulation, int a, int b, double rate);
+  double corruption_rate(int a, int b) const;
   void node_died(int node);
 
   // Zero: none is free.
@@ -104,7 +110,8 @@ class SimulatedFabric {
   std::vector<std::weak_ptr<SimulatedConnection>> connections;  // in order of creation
 
  private:
-  std::set<std::pair<int, int>> separated_;
+  std::set<std::pair<int, int>> cuts_;  // from one to the other
+  std::map<std::pair<int, int>, double> corruption_rates_;
   std::map<int, std::uint16_t> next_port_;
 };
 

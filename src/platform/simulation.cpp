@@ -36,7 +36,8 @@ std::unique_ptr<SignalWatch> SimulatedPlatform::watch_signals(Hangup /*hangup*/)
 }
 
 std::int64_t SimulatedPlatform::wall_time_ms() const {
-  return simulation_->options().start_wall_time_ms + simulation_->now() / 1'000'000;
+  return simulation_->options().start_wall_time_ms + simulation_->now() / 1'000'000 +
+         clock_error_ms_;
 }
 
 MemoryGiven SimulatedPlatform::memory_given() const {
@@ -70,6 +71,11 @@ void SimulatedPlatform::kill() {
 void SimulatedPlatform::pause_until(Nanoseconds time) {
   simulation_->trace("pause", static_cast<std::uint64_t>(index_));
   paused_until_ = std::max(paused_until_, time);
+}
+
+void SimulatedPlatform::step_wall_clock(std::int64_t by_ms) {
+  simulation_->trace("clock step", static_cast<std::uint64_t>(by_ms));
+  clock_error_ms_ += by_ms;
 }
 
 bool SimulatedPlatform::begin_disk_operation() {
@@ -130,6 +136,7 @@ SimulatedPlatform& Simulation::restart_node(SimulatedPlatform& killed) {
   trace("restart", static_cast<std::uint64_t>(killed.index_));
   nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
       new SimulatedPlatform(*this, killed.name_, killed.index_, killed.files_->disk())));
+  nodes_.back()->clock_error_ms_ = killed.clock_error_ms_;
   return *nodes_.back();
 }
 
@@ -203,11 +210,20 @@ RunEnd Simulation::run_until(const std::function<bool()>& predicate, Nanoseconds
 }
 
 void Simulation::partition(const SimulatedPlatform& a, const SimulatedPlatform& b) {
-  fabric_->separate(*this, a.index_, b.index_);
+  fabric_->cut(*this, a.index_, b.index_);
+  fabric_->cut(*this, b.index_, a.index_);
+}
+
+void Simulation::cut(const SimulatedPlatform& from, const SimulatedPlatform& to) {
+  fabric_->cut(*this, from.index_, to.index_);
 }
 
 void Simulation::heal(const SimulatedPlatform& a, const SimulatedPlatform& b) {
   fabric_->join(*this, a.index_, b.index_);
+}
+
+void Simulation::corrupt(const SimulatedPlatform& a, const SimulatedPlatform& b, double rate) {
+  fabric_->corrupt(*this, a.index_, b.index_, rate);
 }
 
 void Simulation::trace(std::string_view what) {

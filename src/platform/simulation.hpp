@@ -23,7 +23,12 @@
 // another, as machines share a mounted one.
 //
 // Network: nodes have addresses 10.0.0.1, 10.0.0.2, ... in order of creation
-// and resolve each other by name; 127.x.x.x and localhost mean the own node.
+// and resolve each other by name; 127.x.x.x and localhost mean the own node. Between two nodes
+// nothing passes while they are parted, or only one way (cut), or bytes change on their way
+// (corrupt), which no checksum of the network's notices.
+//
+// Clocks: timers go by the one clock of the simulation; each node's wall clock may be set forward
+// or back (step_wall_clock) and stays so after a restart.
 //
 // Killed nodes: their executors are never stepped again, their connections die
 // at the other end, their handles go inert (calls fail with `cancelled` and have
@@ -87,9 +92,12 @@ struct SimulationCounts {
   std::uint64_t delays = 0;  // by delay_rate
   std::uint64_t connection_deaths = 0;
   std::uint64_t held_by_partition = 0;  // transfers and connects
+  std::uint64_t corrupted_transfers = 0;
   std::uint64_t disk_operations = 0;
   std::uint64_t write_faults = 0;  // by write_fault_rate
   std::uint64_t full_disks = 0;    // appends that found no room
+  // Removed while somebody wrote them: where state goes that has no room in memory.
+  std::uint64_t nameless_files = 0;
 };
 
 class Simulation;
@@ -137,6 +145,8 @@ class SimulatedPlatform final : public Platform {
   // Stands still until `time` of the simulation.
   void pause_until(Nanoseconds time);
   Nanoseconds paused_until() const { return paused_until_; }
+  // The machine's wall clock jumps, as when it is set; other clocks and all timers go on.
+  void step_wall_clock(std::int64_t by_ms);
   // By its files, at each operation. False: it is dead, perhaps since this one.
   bool begin_disk_operation();
   // Test access, also to a killed node's disk: all files below `directory`, by their paths from
@@ -160,6 +170,7 @@ class SimulatedPlatform final : public Platform {
   bool alive_ = true;
   std::uint64_t operations_left_ = 0;  // until it is killed; 0: it is not
   Nanoseconds paused_until_ = 0;
+  std::int64_t clock_error_ms_ = 0;
   Random random_;
   std::string standard_[2];
   std::unique_ptr<SimulatedFiles> files_;
@@ -189,7 +200,12 @@ class Simulation {
 
   // Nothing passes between the two nodes any more (bytes wait), until healed.
   void partition(const SimulatedPlatform& a, const SimulatedPlatform& b);
+  // Nothing passes from the one to the other, until healed; what comes back does. A new connection
+  // needs both ways.
+  void cut(const SimulatedPlatform& from, const SimulatedPlatform& to);
   void heal(const SimulatedPlatform& a, const SimulatedPlatform& b);
+  // At this rate a transfer between the two nodes arrives with one bit turned; 0: none does.
+  void corrupt(const SimulatedPlatform& a, const SimulatedPlatform& b, double rate);
 
   const SimulationCounts& counts() const { return counts_; }
   std::uint64_t trace_hash() const { return trace_hash_; }
@@ -203,6 +219,7 @@ class Simulation {
 
   void count_write_fault() { ++counts_.write_faults; }
   void count_full_disk() { ++counts_.full_disks; }
+  void count_nameless_file() { ++counts_.nameless_files; }
 
   // May be changed while it runs, to start or end a kind of fault.
   SimulationOptions& options() { return options_; }

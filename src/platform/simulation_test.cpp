@@ -396,6 +396,80 @@ TEST(SimulatedNode, PartitionTellsNothingOfAClose) {
   server_executor->stop();
 }
 
+TEST(SimulatedNode, ACutHoldsBackOneWayOnly) {
+  Simulation simulation({.seed = 4, .partial_transfer_rate = 0});
+  SimulatedPlatform& server = simulation.add_node("server");
+  SimulatedPlatform& client = simulation.add_node("client");
+  auto server_executor = server.make_executor({});
+  auto client_executor = client.make_executor({});
+  Stream here, there, another;
+  server_executor->spawn(accept_one(server, here));
+  simulation.run_until([] { return false; }, milliseconds(1));
+  client_executor->spawn(connect_one(client, there));
+  simulation.run_until([&] { return here != nullptr && there != nullptr; }, seconds(1));
+  simulation.cut(client, server);
+  const std::string text(10, 'x');
+  EXPECT_EQ(*there->try_write(text), 10u);
+  EXPECT_EQ(*here->try_write(text), 10u);
+  // A new one needs both ways.
+  server_executor->spawn(accept_one(server, here));
+  client_executor->spawn(connect_one(client, another));
+  simulation.run_until([] { return false; }, seconds(2));
+  char bytes[100];
+  EXPECT_EQ(*there->try_read(bytes), 10u);
+  EXPECT_EQ(*here->try_read(bytes), would_block);
+  EXPECT_EQ(another, nullptr);
+  EXPECT_GT(simulation.counts().held_by_partition, 0u);
+  simulation.heal(client, server);
+  simulation.run_until([] { return false; }, seconds(3));
+  EXPECT_EQ(*here->try_read(bytes), 10u);
+  client_executor->stop();
+  server_executor->stop();
+}
+
+TEST(SimulatedNode, CorruptionTurnsOneBitOfATransfer) {
+  Simulation simulation({.seed = 4, .partial_transfer_rate = 0});
+  SimulatedPlatform& server = simulation.add_node("server");
+  SimulatedPlatform& client = simulation.add_node("client");
+  auto server_executor = server.make_executor({});
+  auto client_executor = client.make_executor({});
+  Stream here, there;
+  server_executor->spawn(accept_one(server, here));
+  simulation.run_until([] { return false; }, milliseconds(1));
+  client_executor->spawn(connect_one(client, there));
+  simulation.run_until([&] { return here != nullptr && there != nullptr; }, seconds(1));
+  const std::string text(10, '\0');
+  const auto bits_that_arrive = [&] {
+    EXPECT_EQ(*there->try_write(text), 10u);
+    simulation.run_until([] { return false; }, simulation.now() + seconds(1));
+    char bytes[100];
+    EXPECT_EQ(*here->try_read(bytes), 10u);
+    int bits = 0;
+    for (int i = 0; i < 80; ++i) bits += bytes[i / 8] >> i % 8 & 1;
+    return bits;
+  };
+  EXPECT_EQ(bits_that_arrive(), 0);
+  simulation.corrupt(server, client, 1);
+  EXPECT_EQ(bits_that_arrive(), 1);
+  EXPECT_EQ(simulation.counts().corrupted_transfers, 1u);
+  simulation.corrupt(server, client, 0);
+  EXPECT_EQ(bits_that_arrive(), 0);
+  client_executor->stop();
+  server_executor->stop();
+}
+
+TEST(SimulatedNode, AClockIsSetForItsMachineAndNotForTimers) {
+  Simulation simulation({.seed = 4});
+  SimulatedPlatform& node = simulation.add_node("node");
+  SimulatedPlatform& other = simulation.add_node("other");
+  const Nanoseconds now = node.now();
+  node.step_wall_clock(-5000);
+  EXPECT_EQ(node.wall_time_ms(), other.wall_time_ms() - 5000);
+  EXPECT_EQ(node.now(), now);
+  node.kill();
+  EXPECT_EQ(simulation.restart_node(node).wall_time_ms(), other.wall_time_ms() - 5000);
+}
+
 Task<void> tick() {
   while (true) co_await sleep_for(milliseconds(100));
 }

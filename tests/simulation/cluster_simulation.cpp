@@ -19,6 +19,7 @@ constexpr Nanoseconds run_at_most = seconds(100);
 // From the moment that a TaskManager can't be heard: its timeout, the JobManager's way of looking
 // once per interval, what was still on its way (delayed messages included), and the question.
 constexpr Nanoseconds loss_slack = seconds(5);
+constexpr double corruption_rate = 0.02;
 // Nodes as places of a cut: the TaskManagers, then these.
 constexpr int job_manager_place = task_manager_count;
 constexpr int client_place = task_manager_count + 1;
@@ -59,6 +60,8 @@ class ClusterSimulation {
   void revive(Running& running);
   void cut(int a, int b);
   void join(int a, int b);
+  void cut_one_way(const Fault& fault, bool begins);
+  void corrupt(int victim, double rate);
   SimulatedPlatform& place(int number);
   void settle();
   bool settled();
@@ -114,9 +117,8 @@ ClusterSimulation::ClusterSimulation(RunOptions options)
     task_managers_.push_back(
         std::make_unique<TaskManagerProcess>(surroundings_, fmt::format("tm{}", i)));
   }
-  client_ = std::make_unique<ClientProcess>(surroundings_, "client", client_surroundings_, false);
-  observer_ =
-      std::make_unique<ClientProcess>(surroundings_, "observer", client_surroundings_, true);
+  client_ = std::make_unique<ClientProcess>(surroundings_, "client", client_surroundings_);
+  observer_ = std::make_unique<ClientProcess>(surroundings_, "observer", client_surroundings_);
 }
 
 // What still runs is killed: destroying it must not wait for anybody.
@@ -203,7 +205,11 @@ void ClusterSimulation::join(int a, int b) {
 std::uint64_t ClusterSimulation::effect(FaultKind kind) {
   switch (kind) {
     case FaultKind::connection_death: return simulation_.counts().connection_deaths;
-    case FaultKind::partition: return simulation_.counts().held_by_partition;
+    case FaultKind::partition:
+    case FaultKind::one_way_cut: return simulation_.counts().held_by_partition;
+    case FaultKind::corruption: return simulation_.counts().corrupted_transfers;
+    case FaultKind::task_manager_stall:
+    case FaultKind::clock_step: return simulation_.steps();
     case FaultKind::slow_network: return simulation_.counts().transfers;
     default: return report_.faults[kind];
   }
@@ -279,11 +285,49 @@ void ClusterSimulation::begin(Running& running) {
       for (const auto& [a, b] : running.cuts) cut(a, b);
       break;
     }
+    case FaultKind::one_way_cut: cut_one_way(fault, true); break;
+    case FaultKind::corruption: corrupt(fault.victim, corruption_rate); break;
+    case FaultKind::clock_step:
+      place(fault.clock_of_job_manager ? job_manager_place : fault.victim)
+          .step_wall_clock(fault.clock_step_ms);
+      break;
+    case FaultKind::task_manager_stall: {
+      fault.duration += heartbeat_timeout;
+      SimulatedPlatform& victim = place(fault.victim);
+      victim.pause_until(std::min(simulation_.now() + fault.duration, faults_end));
+      if (!victim.alive() || fault.duration <= heartbeat_timeout + loss_slack) break;
+      if (simulation_.now() + fault.duration > faults_end) break;
+      history_.cut_off(victim.name(), simulation_.now() + heartbeat_timeout + loss_slack);
+      break;
+    }
     case FaultKind::task_manager_death:
     case FaultKind::job_manager_death:
     case FaultKind::client_death: kill(running); break;
   }
   running.next = simulation_.now() + fault.duration;
+}
+
+// A TaskManager and the JobManager, or two TaskManagers.
+void ClusterSimulation::cut_one_way(const Fault& fault, bool begins) {
+  SimulatedPlatform& victim = place(fault.victim);
+  const bool between = fault.cut == Cut::task_manager_from_task_manager;
+  SimulatedPlatform& other =
+      place(between ? (fault.victim + 1) % task_manager_count : job_manager_place);
+  const bool unheard = fault.cut != Cut::client_from_job_manager;
+  if (begins) {
+    simulation_.cut(unheard ? victim : other, unheard ? other : victim);
+  } else {
+    simulation_.heal(victim, other);
+    const int number = between ? (fault.victim + 1) % task_manager_count : job_manager_place;
+    if (cuts_[std::minmax(fault.victim, number)] > 0) simulation_.partition(victim, other);
+  }
+}
+
+// All links of a TaskManager to the other servers.
+void ClusterSimulation::corrupt(int victim, double rate) {
+  for (int other = 0; other <= job_manager_place; ++other) {
+    if (other != victim) simulation_.corrupt(place(victim), place(other), rate);
+  }
 }
 
 bool ClusterSimulation::end(Running& running) {
@@ -315,6 +359,19 @@ bool ClusterSimulation::end(Running& running) {
       for (const auto& [a, b] : running.cuts) join(a, b);
       report_.faults[fault.kind] += fault.happened ? 1 : 0;
       break;
+    case FaultKind::one_way_cut:
+      cut_one_way(fault, false);
+      report_.faults[fault.kind] += fault.happened ? 1 : 0;
+      break;
+    case FaultKind::corruption:
+      corrupt(fault.victim, 0);
+      report_.faults[fault.kind] += fault.happened ? 1 : 0;
+      break;
+    case FaultKind::task_manager_stall:
+      if (place(fault.victim).alive()) history_.reachable_again(place(fault.victim).name());
+      report_.faults[fault.kind] += fault.happened ? 1 : 0;
+      break;
+    case FaultKind::clock_step: report_.faults[fault.kind] += fault.happened ? 1 : 0; break;
     default: break;
   }
   return true;
@@ -405,7 +462,8 @@ void ClusterSimulation::check_submission(Submission& submission) {
     FaultTotals& faults = report_.faults;
     const bool slots = last.failure().message().find("slot") != std::string::npos;
     if (!mistaken && !slots && losses_ == 0 && faults[FaultKind::connection_death] == 0 &&
-        faults[FaultKind::partition] == 0 && faults[FaultKind::slow_network] == 0) {
+        faults[FaultKind::partition] == 0 && faults[FaultKind::slow_network] == 0 &&
+        faults[FaultKind::one_way_cut] == 0 && faults[FaultKind::corruption] == 0) {
       history_.violation("failed though nothing was lost",
                          submission.name() + ": " + last.failure().message());
     }

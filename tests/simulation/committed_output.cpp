@@ -43,7 +43,12 @@ bool parse_line(std::string_view text, Line& line) {
 
 class Comparison {
  public:
-  explicit Comparison(const Workload& workload) : expected_(expected_output(workload)) {}
+  explicit Comparison(const Workload& workload)
+      : expected_(expected_output(workload)), order_kept_(workload.order_kept) {
+    for (const InputText& file : input_files(workload)) {
+      split_of_line_.insert(file.splits.begin(), file.splits.end());
+    }
+  }
 
   void line(std::string_view path, std::string_view text) {
     Line parsed;
@@ -55,6 +60,8 @@ class Comparison {
       window(parsed, sessions_);
     } else if (path.starts_with("pairs/")) {
       window(parsed, pairs_);
+    } else if (path.starts_with("lines/")) {
+      line_of_file(parsed);
     } else {
       account(path, parsed);
     }
@@ -69,6 +76,10 @@ class Comparison {
       if (got.timers != account.timers.size()) {
         wrong(fmt::format("key {}: {} of {} timers", key, got.timers, account.timers.size()));
       }
+    }
+    for (const auto& [key, count] : expected_.lines) {
+      const std::uint64_t got = lines_of_key_[key];
+      if (got != count) wrong(fmt::format("key {}: {} of {} lines", key, got, count));
     }
     for (const Windows* windows : {&windows_, &sessions_, &pairs_}) {
       for (const auto& [window, sum] : windows->expected) {
@@ -97,6 +108,7 @@ class Comparison {
     std::string_view what;
     const std::map<ExpectedOutput::Window, std::uint64_t>& expected;
     std::set<ExpectedOutput::Window> seen = {};
+    std::map<std::uint64_t, std::int64_t> last_end = {};  // by key
   };
 
   void window(const Line& line, Windows& windows) {
@@ -113,6 +125,32 @@ class Comparison {
                         expected->second & 0xffffffff));
     }
     if (!windows.seen.insert(window).second) wrong(text() + " came twice");
+    if (!order_kept_ || &windows == &pairs_) return;
+    std::int64_t& last = windows.last_end.try_emplace(std::get<0>(window), INT64_MIN).first->second;
+    if (line[2] < last) wrong(fmt::format("{} came after one that ends at {}", text(), last));
+    last = std::max(last, line[2]);
+  }
+
+  // Each once, and those of a key and split in the order of the file; the count is the state's.
+  void line_of_file(const Line& line) {
+    const auto key = static_cast<std::uint64_t>(line[0]);
+    const auto number = static_cast<std::uint64_t>(line[2]);
+    const auto split = split_of_line_.find(number);
+    if (split == split_of_line_.end()) return wrong(fmt::format("there is no line {}", number));
+    if (!seen_lines_.insert(number).second) wrong(fmt::format("line {} came twice", number));
+    const std::uint64_t there = ++lines_of_key_[key];
+    const auto count = static_cast<std::uint64_t>(line[3]);
+    if (!counts_.insert({key, count}).second || count > expected_.lines.at(key) ||
+        (order_kept_ && count != there)) {
+      wrong(fmt::format("key {}: line {} is counted as number {}, and is number {}", key, number,
+                        count, there));
+    }
+    if (!order_kept_) return;
+    std::uint64_t& last = last_lines_[{key, split->second}];
+    if (number < last) {
+      wrong(fmt::format("key {}: line {} came after {} of the same split", key, number, last));
+    }
+    last = std::max(last, number);
   }
 
   void account(std::string_view path, const Line& line) {
@@ -156,6 +194,12 @@ class Comparison {
   }
 
   const ExpectedOutput expected_;
+  const bool order_kept_;
+  std::map<std::uint64_t, std::uint64_t> split_of_line_;
+  std::set<std::uint64_t> seen_lines_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> counts_;  // by key
+  std::map<std::uint64_t, std::uint64_t> lines_of_key_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> last_lines_;  // by key and split
   std::map<std::uint64_t, Progress> progress_;
   Windows windows_{"window", expected_.windows};
   Windows sessions_{"session", expected_.sessions};

@@ -46,7 +46,10 @@ Way draw_way(Random& random) {
 Workload workload_for(const Way& way, Random& random, std::int64_t begins_ms) {
   Workload workload = draw_workload(random, begins_ms, lasts_s);
   // Records that were in flight within a chain keep their order only at the same parallelism.
-  if (way.unaligned && way.parallelism == 0) workload.shuts_accounts = 0;
+  if (way.unaligned && way.parallelism == 0) {
+    workload.shuts_accounts = 0;
+    workload.order_kept = false;
+  }
   return workload;
 }
 

@@ -8,7 +8,8 @@ namespace {
 constexpr double message_fault_rate = 0.3;
 
 // How common each kind is, in the order of FaultKind.
-constexpr std::array<std::uint64_t, fault_kinds> weights = {3, 3, 3, 3, 4, 4, 2, 2, 2};
+constexpr std::array<std::uint64_t, fault_kinds> weights = {3, 3, 3, 3, 4, 4, 2, 2, 2,
+                                                                3, 3, 2, 3};
 
 FaultKind draw_kind(Random& random) {
   std::uint64_t all = 0;
@@ -38,6 +39,10 @@ std::string_view to_string(FaultKind kind) {
     case FaultKind::job_manager_death: return "JobManager death";
     case FaultKind::client_death: return "client death";
     case FaultKind::slow_network: return "slow network";
+    case FaultKind::one_way_cut: return "one-way cut";
+    case FaultKind::task_manager_stall: return "TaskManager stall";
+    case FaultKind::clock_step: return "clock step";
+    case FaultKind::corruption: return "corruption";
   }
   return "?";
 }
@@ -56,6 +61,11 @@ std::vector<Fault> draw_faults(Random& random, const std::vector<Nanoseconds>& b
     fault.victim = static_cast<int>(random.below(task_manager_count));
     fault.cut = static_cast<Cut>(random.below(4));
     fault.steps_later = draw_steps(random);
+    // Short and long ones alike, forwards and back.
+    fault.clock_step_ms =
+        static_cast<std::int64_t>(1 + random.below(std::uint64_t{1} << random.below(17)));
+    if (random.chance(0.5)) fault.clock_step_ms = -fault.clock_step_ms;
+    fault.clock_of_job_manager = random.chance(0.3);
   }
   std::sort(faults.begin(), faults.end(),
             [](const Fault& a, const Fault& b) { return a.begin < b.begin; });

@@ -32,8 +32,12 @@ enum class FaultKind : std::uint8_t {
   job_manager_death,
   client_death,
   slow_network,
+  one_way_cut,
+  task_manager_stall,  // beyond the time-out
+  clock_step,
+  corruption,
 };
-inline constexpr std::size_t fault_kinds = 9;
+inline constexpr std::size_t fault_kinds = 13;
 std::string_view to_string(FaultKind kind);
 
 inline constexpr int task_manager_count = 3;
@@ -41,7 +45,8 @@ inline constexpr Nanoseconds faults_begin = seconds(2);
 inline constexpr Nanoseconds faults_end = seconds(40);
 inline constexpr int faults_minimum = 3;
 
-// Between which nodes nothing passes.
+// Between which nodes nothing passes. Of a one-way cut: to the JobManager, to another TaskManager,
+// or (client_from_job_manager) from the JobManager.
 enum class Cut : std::uint8_t {
   task_manager_from_job_manager,
   task_manager_from_task_manager,
@@ -58,6 +63,9 @@ struct Fault {
   // Of a death: it comes this many steps of the simulation after `begin`, so that it strikes
   // between any two awaits and not only when all sleep.
   std::uint64_t steps_later = 0;
+  // Of a clock step.
+  std::int64_t clock_step_ms = 0;
+  bool clock_of_job_manager = false;
   bool happened = false;
 };
 

@@ -21,11 +21,9 @@ bool is_network_trouble(const Status& status) {
 
 }  // namespace
 
-SimulatedClient::SimulatedClient(SimulatedPlatform& node, Surroundings& surroundings,
-                                 MessageFaults* faults)
+SimulatedClient::SimulatedClient(SimulatedPlatform& node, Surroundings& surroundings)
     : node_(node),
       surroundings_(surroundings),
-      faults_(faults),
       executor_(node.make_executor({.name = "client"})) {}
 
 SimulatedClient::~SimulatedClient() { executor_->stop(); }
@@ -36,7 +34,7 @@ ClusterClientOptions SimulatedClient::options() const {
   options.token = surroundings_.token;
   options.patience_ns = seconds(4);
   options.answer_timeout_ns = seconds(2);
-  options.faults = faults_;
+  options.over_rest = true;
   return options;
 }
 

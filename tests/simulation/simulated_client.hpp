@@ -1,5 +1,6 @@
 // SimulatedClient: the client's process in a simulated cluster: it submits what the person
-// wants, watches it, and stops or cancels it. One ClusterClient per question at a time.
+// wants, watches it, and stops or cancels it, by REST as the commands do. One ClusterClient per
+// question at a time.
 //
 // Observer: the same on a node that no fault strikes; it lists jobs and TaskManagers once or
 // twice a second.
@@ -33,7 +34,7 @@ struct Surroundings {
 
 class SimulatedClient {
  public:
-  SimulatedClient(SimulatedPlatform& node, Surroundings& surroundings, MessageFaults* faults);
+  SimulatedClient(SimulatedPlatform& node, Surroundings& surroundings);
   ~SimulatedClient();
 
   void pursue(Submission& submission) { executor_->spawn(pursue(*this, submission)); }
@@ -59,7 +60,6 @@ class SimulatedClient {
 
   SimulatedPlatform& node_;
   Surroundings& surroundings_;
-  MessageFaults* faults_;
   wire::JobList jobs_;
   wire::TaskManagerList task_managers_;
   int listings_ = 0;

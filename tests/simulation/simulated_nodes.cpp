@@ -82,6 +82,8 @@ Status TaskManagerProcess::make() {
   options.token = surroundings_.token;
   options.slots = slots_per_task_manager;
   options.data_addresses = {node().address().to_string()};
+  options.memory_limit_bytes = surroundings_.memory_limit_bytes;
+  options.spill_directory = "/spill";
   options.faults = faults_.get();
   options.log = this;
   actor_ = std::make_unique<TaskManager>(node(), libraries_, options);
@@ -91,8 +93,7 @@ Status TaskManagerProcess::make() {
 void TaskManagerProcess::drop() { actor_.reset(); }
 
 Status ClientProcess::make() {
-  client_ =
-      std::make_unique<SimulatedClient>(node(), shared_, without_faults_ ? nullptr : faults_.get());
+  client_ = std::make_unique<SimulatedClient>(node(), shared_);
   return {};
 }
 

@@ -30,6 +30,7 @@ struct NodeSurroundings {
   // Whose disk all of them see; null: each has its own.
   SimulatedPlatform* store = nullptr;
   std::string state_directory = {};  // of the JobManager's journal; empty: it has none
+  std::size_t memory_limit_bytes = 0;  // of each TaskManager; 0: none
 };
 
 class SimulatedProcess : public LogSink {
@@ -104,11 +105,8 @@ class TaskManagerProcess final : public SimulatedProcess {
 
 class ClientProcess final : public SimulatedProcess {
  public:
-  ClientProcess(NodeSurroundings& surroundings, std::string name, Surroundings& shared,
-                bool without_faults)
-      : SimulatedProcess(surroundings, std::move(name)),
-        shared_(shared),
-        without_faults_(without_faults) {}
+  ClientProcess(NodeSurroundings& surroundings, std::string name, Surroundings& shared)
+      : SimulatedProcess(surroundings, std::move(name)), shared_(shared) {}
   ~ClientProcess() override { drop(); }
   SimulatedClient& client() const { return *client_; }
 
@@ -116,7 +114,6 @@ class ClientProcess final : public SimulatedProcess {
   Status make() override;
   void drop() override { client_.reset(); }
   Surroundings& shared_;
-  const bool without_faults_;
   std::unique_ptr<SimulatedClient> client_;
 };
 

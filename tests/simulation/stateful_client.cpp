@@ -8,12 +8,36 @@ namespace hummer::cluster_simulation {
 namespace {
 
 constexpr Nanoseconds pause_ns = milliseconds(700);
+constexpr Nanoseconds wish_pause_ns = milliseconds(250);
+constexpr std::uint32_t savepoint_wait_ms = 1000;
+
+wire::ClientRequest wish_of(const StatefulSubmission& submission) {
+  wire::ClientRequest request;
+  if (submission.wish == StatefulWish::cancel) {
+    request.mutable_end()->set_job(submission.job);
+    request.mutable_end()->set_wish(wire::WISH_CANCEL);
+    return request;
+  }
+  wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
+  savepoint.set_job(submission.job);
+  savepoint.set_wish_id(submission.wish_id);
+  savepoint.set_stop(submission.wish == StatefulWish::stop_with_savepoint);
+  savepoint.set_wait_ms(savepoint_wait_ms);
+  return request;
+}
+
+bool is_network_trouble(const Status& status) {
+  return status.code() == ErrorCode::connection_refused ||
+         status.code() == ErrorCode::connection_lost || status.code() == ErrorCode::timed_out ||
+         status.code() == ErrorCode::peer_gone;
+}
 
 }  // namespace
 
 StatefulClient::StatefulClient(SimulatedPlatform& node, StatefulSubmission& submission)
     : node_(node), submission_(submission), executor_(node.make_executor({.name = "client"})) {
   executor_->spawn(pursue(*this));
+  executor_->spawn(fulfil(*this));
 }
 
 StatefulClient::~StatefulClient() { executor_->stop(); }
@@ -22,12 +46,45 @@ void StatefulClient::changed(void* context, const wire::JobStatus& status) {
   static_cast<StatefulClient*>(context)->submission_.last = status;
 }
 
+ClusterClientOptions StatefulClient::options() const {
+  ClusterClientOptions options = submission_.client;
+  options.numbered_by = submission_.numbered_by;
+  return options;
+}
+
+Task<void> StatefulClient::fulfil(StatefulClient& self) {
+  StatefulSubmission& submission = self.submission_;
+  while (true) {
+    co_await sleep_for(wish_pause_ns);
+    const std::uint64_t job = submission.job;
+    const std::uint64_t wish = submission.wish_id;
+    if (job == 0 || submission.wish == StatefulWish::none || submission.wish_answered) continue;
+    ClusterClientOptions options = self.options();
+    ClusterClient client(self.node_, *self.executor_, options);
+    wire::ClientRequest request = wish_of(submission);
+    const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
+    if (submission.job != job || submission.wish_id != wish) continue;
+    if (!answer.ok()) {
+      submission.wish_answered = !is_network_trouble(answer.status());
+      submission.wish_failure = answer.status();
+      continue;
+    }
+    if (submission.wish != StatefulWish::cancel && answer->savepoint().path().empty()) continue;
+    submission.savepoint = answer->savepoint().path();
+    submission.wish_failure = {};
+    submission.wish_answered = true;
+  }
+}
+
 Task<void> StatefulClient::pursue(StatefulClient& self) {
   StatefulSubmission& submission = self.submission_;
-  ClusterClientOptions options = submission.client;
-  options.numbered_by = submission.numbered_by;
+  ClusterClientOptions options = self.options();
   ClusterClient client(self.node_, *self.executor_, options);
-  while (!submission.ended) {
+  while (true) {
+    if (submission.ended) {
+      co_await sleep_for(wish_pause_ns);
+      continue;
+    }
     if (submission.job == 0) {
       const Result<std::uint64_t> job = co_await client.submit(submission.request, std::string());
       if (!job.ok()) {

@@ -1,10 +1,12 @@
 // StatefulClient: submits the one stateful job until it is taken, and watches it to its end, by its
-// number; a process that comes after a restart goes on with that. A job that was taken must not be
-// forgotten.
+// number; meanwhile it asks for what is wished of the job until that is answered. By REST, as
+// programs do. A process that comes after a restart goes on with all of it. A job that was taken
+// must not be forgotten.
 //
 // Lifecycle: of one process. Thread: that of the simulation.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,6 +14,8 @@
 #include "platform/simulation.hpp"
 
 namespace hummer::cluster_simulation {
+
+enum class StatefulWish : std::uint8_t { none, savepoint, stop_with_savepoint, cancel };
 
 // What outlives the client's process.
 struct StatefulSubmission {
@@ -22,6 +26,12 @@ struct StatefulSubmission {
   bool ended = false;
   wire::JobStatus last;
   std::string violation;
+
+  StatefulWish wish = StatefulWish::none;
+  std::uint64_t wish_id = 0;
+  bool wish_answered = false;
+  Status wish_failure = {};
+  std::string savepoint = {};  // its path, of the last wish for one
 };
 
 class StatefulClient {
@@ -31,6 +41,8 @@ class StatefulClient {
 
  private:
   static Task<void> pursue(StatefulClient& self);
+  static Task<void> fulfil(StatefulClient& self);
+  ClusterClientOptions options() const;
   static void changed(void* context, const wire::JobStatus& status);
 
   SimulatedPlatform& node_;

@@ -57,8 +57,19 @@ enum class Strike : std::uint8_t {
   failing_disk,
   full_disk,
   slow_disk,
+  // It is heard and hears nothing, or the other way round.
+  one_way_cut_from_job_manager,
+  one_way_cut_to_job_manager,
+  one_way_cut_between_task_managers,
+  // Longer than anybody waits for it.
+  task_manager_stall,
+  job_manager_stall,
+  task_manager_clock_step,
+  job_manager_clock_step,
+  corrupted_data,
+  corrupted_messages,
 };
-constexpr std::array<std::string_view, 19> strike_names = {"TaskManager death",
+constexpr std::array<std::string_view, 28> strike_names = {"TaskManager death",
                                                            "TaskManager death at the disk",
                                                            "JobManager death",
                                                            "JobManager death at the disk",
@@ -76,10 +87,26 @@ constexpr std::array<std::string_view, 19> strike_names = {"TaskManager death",
                                                            "TaskManager clock pause",
                                                            "failing disk",
                                                            "full disk",
-                                                           "slow disk"};
+                                                           "slow disk",
+                                                           "one-way cut from JobManager",
+                                                           "one-way cut to JobManager",
+                                                           "one-way cut between TaskManagers",
+                                                           "TaskManager stall beyond time-outs",
+                                                           "JobManager stall beyond time-outs",
+                                                           "TaskManager clock step",
+                                                           "JobManager clock step",
+                                                           "corrupted data",
+                                                           "corrupted control messages"};
 // Every process dies, and the disk keeps what was synced, the rest torn. Drawn apart from the
 // others, so that seeds without one are what they were before there was any.
 constexpr std::string_view power_cut_name = "power cut of the cluster";
+// What the person does to the job, beside the faults: drawn apart, too.
+constexpr std::array<std::string_view, 4> event_names = {"", "event savepoint",
+                                                         "event rescale by a savepoint",
+                                                         "event rescale by a checkpoint"};
+constexpr double wish_rate = 0.3;  // ahead of each fault
+// Channels alone need a third of it.
+constexpr std::size_t memory_limit_bytes = 96 << 20;
 
 // The client's process.
 class StatefulClientProcess final : public SimulatedProcess {
@@ -90,7 +117,6 @@ class StatefulClientProcess final : public SimulatedProcess {
 
  private:
   Status make() override {
-    submission_.client.faults = faults_.get();
     client_ = std::make_unique<StatefulClient>(node(), submission_);
     return {};
   }
@@ -107,7 +133,16 @@ class StatefulCluster {
 
  private:
   void draw_surroundings();
-  Status submit();
+  Workload draw_work();
+  Status write_input();
+  // The job as a client makes it, with what is drawn anew for each run of it.
+  Status make_request(int parallelism, const std::string& restore);
+  void wish(Random& random);
+  // What the wish for a savepoint came to, if it has.
+  void take_answer();
+  // Whether the job runs, or another one goes on where it was ended for that.
+  bool goes_on();
+  std::string newest_checkpoint() const;
   void run_until(Nanoseconds time);
   void run_steps(std::uint64_t steps);
   // Until there is one.
@@ -127,6 +162,9 @@ class StatefulCluster {
     ++report_.totals[fmt::format("fault {}", strike_names[static_cast<std::size_t>(kind)])];
   }
   std::uint64_t effect(Strike kind);
+  std::int64_t draw_clock_step();
+  void corrupt(Strike kind, double rate);
+  void end_one_way_cuts(Strike kind, std::size_t victim);
   void check_end();
   void violation(std::string text) {
     log("VIOLATION " + text);
@@ -145,9 +183,12 @@ class StatefulCluster {
   MessageWeather weather_;
   FaultTotals messages_;
   NodeSurroundings surroundings_;
-  const Workload workload_;
   const std::int64_t interval_ms_;
   const bool unaligned_;
+  const bool keeps_parallelism_;  // where records in flight come back
+  const Workload workload_;
+  Random wishes_;
+  int parallelism_ = 1;
   StatefulSubmission submission_;
   std::unique_ptr<JobManagerProcess> job_manager_;
   std::vector<std::unique_ptr<TaskManagerProcess>> task_managers_;
@@ -167,12 +208,16 @@ StatefulCluster::StatefulCluster(RunOptions options)
       store_(simulation_.add_node("store")),
       surroundings_{simulation_, weather_,        messages_, random_, job_manager_address,
                     token,       options.verbose, &store_,   journal},
-      workload_(draw_workload(random_, simulation_.options().start_wall_time_ms, lasts_s)),
       interval_ms_(random_.between(400, 2500)),
-      unaligned_(random_.chance(0.5)) {
+      unaligned_(random_.chance(0.5)),
+      keeps_parallelism_(unaligned_ && random_.chance(0.5)),
+      workload_(draw_work()),
+      wishes_(mix_bits(options.seed ^ 0x3e5ca1e)) {
   report_.seed = options.seed;
   for (const std::string_view name : strike_names) report_.totals[fmt::format("fault {}", name)];
   report_.totals[fmt::format("fault {}", power_cut_name)];
+  for (std::size_t i = 1; i < event_names.size(); ++i) report_.totals[std::string(event_names[i])];
+  if (workload_.crowd > 0) surroundings_.memory_limit_bytes = memory_limit_bytes;
   job_manager_ = std::make_unique<JobManagerProcess>(surroundings_, "jobmanager");
   for (int i = 1; i <= task_manager_count; ++i) {
     task_managers_.push_back(
@@ -190,10 +235,38 @@ StatefulCluster::~StatefulCluster() {
   end(*job_manager_);
 }
 
-Status StatefulCluster::submit() {
+Workload StatefulCluster::draw_work() {
+  const std::int64_t begins_ms = simulation_.options().start_wall_time_ms;
+  Workload workload = draw_workload(random_, begins_ms, lasts_s);
+  if (random_.chance(0.7)) add_input_files(workload, random_, lasts_s);
+  if (random_.chance(0.5)) workload.crowd = 3000 + random_.below(6000);
+  if (unaligned_ && !keeps_parallelism_) {
+    workload.shuts_accounts = 0;
+    workload.order_kept = false;
+  }
+  return workload;
+}
+
+Status StatefulCluster::write_input() {
+  Files& files = store_.files();
+  HUMMER_TRY(files.create_directories(input_directory));
+  for (const InputText& one : input_files(workload_)) {
+    auto file = files.open_for_writing(one.path, WriteMode::truncate);
+    if (!file.ok()) return file.status();
+    HUMMER_TRY((*file)->append(one.text));
+    HUMMER_TRY((*file)->sync());
+  }
+  HUMMER_TRY(files.sync_directory(input_directory));
+  return files.sync_directory("/");
+}
+
+Status StatefulCluster::make_request(int parallelism, const std::string& restore) {
+  log(fmt::format("---- job at parallelism {}, from '{}'", parallelism, restore));
+  parallelism_ = parallelism;
   EnvironmentOptions options;
-  options.platform = &client_->node();
-  options.parallelism = static_cast<int>(1 + random_.below(4));
+  options.platform = &store_;
+  options.parallelism = parallelism;
+  options.checkpoints.restore = restore;
   options.batch_records = random_.chance(0.2) ? 16 : 512;
   options.channel_credits = static_cast<int>(2 + random_.below(3));
   options.checkpoints.directory = checkpoints;
@@ -211,6 +284,7 @@ Status StatefulCluster::submit() {
   options.checkpoints.unaligned = unaligned_;
   options.checkpoints.alignment_timeout_ms = draw_alignment_timeout_ms(options_.seed);
   options.checkpoints.retained = static_cast<std::uint32_t>(1 + random_.below(2));
+  options.checkpoints.keep_at_end = random_.chance(0.5);
   options.restart = RestartStrategy::fixed_delay(10'000, 100);
   const std::vector<std::string> arguments = {"--workload=" + workload_.to_text(),
                                               std::string("--output=") + output};
@@ -219,6 +293,7 @@ Status StatefulCluster::submit() {
   const Result<JobGraph> graph = fuse(built->graph, {.enabled = true});
   if (!graph.ok()) return graph.status();
   wire::SubmitJob& job = submission_.request;
+  job.Clear();
   to_message(*graph, *job.mutable_graph());
   job.set_submission_id(random_.next() | 1);
   job.set_library_hash(stateful_job_library);
@@ -227,6 +302,7 @@ Status StatefulCluster::submit() {
   *job.mutable_options() = job_options(options);
   submission_.client.job_manager = job_manager_address;
   submission_.client.token = token;
+  submission_.client.over_rest = true;
   submission_.client.patience_ns = seconds(4);
   submission_.client.answer_timeout_ns = seconds(2);
   return {};
@@ -244,8 +320,87 @@ void StatefulCluster::look(CommittedOutput::Look how) {
   }
 }
 
+// By its number: of checkpoints and savepoints alike, since sinks have committed with both.
+std::string StatefulCluster::newest_checkpoint() const {
+  std::string newest;
+  std::string highest;
+  for (const auto& file : store_.files_below(checkpoints)) {
+    std::string_view path = file.first;
+    if (!path.ends_with("/_metadata")) continue;
+    path.remove_suffix(std::string_view("/_metadata").size());
+    std::string_view number = path.substr(path.rfind('/') + 1);
+    number.remove_prefix(std::min(number.find('-') + 1, number.size()));
+    number = number.substr(0, number.find('-'));  // of ten digits
+    if (number <= highest) continue;
+    highest = number;
+    newest = fmt::format("{}/{}", checkpoints, path);
+  }
+  return newest;
+}
+
+void StatefulCluster::wish(Random& random) {
+  if (!random.chance(wish_rate)) return;
+  // One that is not answered yet may still come true.
+  const bool refused = submission_.wish_answered && !submission_.wish_failure.ok();
+  if (submission_.wish != StatefulWish::none && !refused) return;
+  submission_.wish = static_cast<StatefulWish>(1 + random.below(3));
+  submission_.wish_id = random.next() | 1;
+  submission_.wish_answered = false;
+  submission_.savepoint.clear();
+  log(fmt::format("---- wish: {}", event_names[static_cast<std::size_t>(submission_.wish)]));
+  run_until(simulation_.now() + random.between(0, milliseconds(2 * interval_ms_)));
+}
+
+void StatefulCluster::take_answer() {
+  if (submission_.wish == StatefulWish::none || !submission_.wish_answered) return;
+  log(fmt::format("---- answer: {} {}", submission_.savepoint,
+                  submission_.wish_failure.to_string()));
+  const bool was_savepoint = submission_.wish == StatefulWish::savepoint;
+  if (was_savepoint && submission_.wish_failure.ok()) {
+    ++report_.totals[std::string(event_names[1])];
+  }
+  // The end of a job that was to end for it tells what came of the wish.
+  if (was_savepoint) submission_.wish = StatefulWish::none;
+}
+
+bool StatefulCluster::goes_on() {
+  take_answer();
+  if (!submission_.ended) return true;
+  const wire::JobStatus& last = submission_.last;
+  const StatefulWish wish = submission_.wish;
+  std::string restore;
+  if (last.state() == wire::JOB_CANCELLED && wish == StatefulWish::cancel) {
+    restore = newest_checkpoint();
+  } else if (last.state() == wire::JOB_FINISHED && wish == StatefulWish::stop_with_savepoint &&
+             last.last_checkpoint_path().find("/savepoint-") != std::string::npos) {
+    restore = last.last_checkpoint_path();
+    if (!submission_.savepoint.empty() && submission_.savepoint != restore) {
+      violation(fmt::format("the savepoint is '{}', and the job was stopped with '{}'",
+                            submission_.savepoint, restore));
+    }
+  } else {
+    return false;
+  }
+  ++report_.totals[std::string(event_names[static_cast<std::size_t>(wish)])];
+  ++restores_;
+  attempts_seen_ = 1;
+  // At 1 a late merge has no halves to which records can be in flight.
+  const std::uint64_t least = unaligned_ ? 2 : 1;
+  int parallelism = static_cast<int>(least + wishes_.below(5 - least));
+  if (wish == StatefulWish::cancel && keeps_parallelism_) parallelism = parallelism_;
+  if (Status made = make_request(parallelism, restore); !made.ok()) {
+    violation("the job can't be made again: " + made.to_string());
+    return false;
+  }
+  submission_.job = 0;
+  submission_.wish = StatefulWish::none;
+  submission_.last.Clear();
+  submission_.ended = false;
+  return true;
+}
+
 void StatefulCluster::run_until(Nanoseconds time) {
-  while (simulation_.now() < time && !submission_.ended) {
+  while (simulation_.now() < time && goes_on()) {
     (void)simulation_.run_until([&] { return submission_.ended; }, std::min(time, next_look_));
     look(CommittedOutput::Look::sizes);
     next_look_ = simulation_.now() + look_every;
@@ -254,7 +409,7 @@ void StatefulCluster::run_until(Nanoseconds time) {
 
 void StatefulCluster::run_until_checkpoint() {
   const Nanoseconds patience = faults_from + seconds(20);
-  while (completed_.count() == 0 && !submission_.ended && simulation_.now() < patience) {
+  while (completed_.count() == 0 && goes_on() && simulation_.now() < patience) {
     run_until(simulation_.now() + look_every);
   }
 }
@@ -301,7 +456,7 @@ void StatefulCluster::die(Strike kind, Nanoseconds duration, std::size_t spared)
   if (at_the_disk) {
     process->node().kill_at_disk_operation(later % 32 + 1);
     const Nanoseconds patience = simulation_.now() + milliseconds(2 * interval_ms_);
-    while (process->alive() && !submission_.ended && simulation_.now() < patience) {
+    while (process->alive() && goes_on() && simulation_.now() < patience) {
       run_until(std::min(patience, simulation_.now() + milliseconds(50)));
     }
     process->node().kill_at_disk_operation(0);
@@ -378,7 +533,12 @@ std::uint64_t StatefulCluster::effect(Strike kind) {
     case Strike::connection_deaths: return counts.connection_deaths;
     case Strike::cut_from_job_manager:
     case Strike::cut_from_task_managers:
-    case Strike::cut_from_all: return counts.held_by_partition;
+    case Strike::cut_from_all:
+    case Strike::one_way_cut_from_job_manager:
+    case Strike::one_way_cut_to_job_manager:
+    case Strike::one_way_cut_between_task_managers: return counts.held_by_partition;
+    case Strike::corrupted_data:
+    case Strike::corrupted_messages: return counts.corrupted_transfers;
     case Strike::message_loss: return messages_[FaultKind::message_loss];
     case Strike::message_repetition: return messages_[FaultKind::message_repetition];
     case Strike::message_delay: return messages_[FaultKind::message_delay];
@@ -424,14 +584,40 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
       options.write_fault_rate = 0.003 * static_cast<double>(1 + random_.below(16));
       break;
     case Strike::full_disk: options.disk_capacity_bytes = 1; break;
+    case Strike::one_way_cut_from_job_manager:
+      simulation_.cut(job_manager_->node(), task_manager(victim));
+      break;
+    case Strike::one_way_cut_to_job_manager:
+      simulation_.cut(task_manager(victim), job_manager_->node());
+      break;
+    case Strike::one_way_cut_between_task_managers:
+      simulation_.cut(task_manager(victim), task_manager((victim + 1) % 3));
+      break;
+    case Strike::task_manager_stall:
+      task_manager(victim).pause_until(simulation_.now() + heartbeat_timeout + duration);
+      break;
+    case Strike::job_manager_stall:
+      job_manager_->node().pause_until(simulation_.now() + heartbeat_timeout + duration);
+      break;
+    case Strike::task_manager_clock_step:
+      task_manager(victim).step_wall_clock(draw_clock_step());
+      break;
+    case Strike::job_manager_clock_step:
+      job_manager_->node().step_wall_clock(draw_clock_step());
+      break;
+    case Strike::corrupted_data:
+    case Strike::corrupted_messages:
+      corrupt(kind, 0.001 * static_cast<double>(1 + random_.below(32)));
+      break;
     default:
       options.disk_operation_minimum_ns = milliseconds(1);
       options.disk_operation_maximum_ns = milliseconds(50);
       break;
   }
   for (SimulatedPlatform* other : cut) simulation_.partition(task_manager(victim), *other);
-  const Nanoseconds until = simulation_.now() + duration;
-  const bool of_the_disk = kind >= Strike::failing_disk;
+  const bool stalls = kind == Strike::task_manager_stall || kind == Strike::job_manager_stall;
+  const Nanoseconds until = simulation_.now() + duration + (stalls ? heartbeat_timeout : 0);
+  const bool of_the_disk = kind >= Strike::failing_disk && kind <= Strike::slow_disk;
   // Nobody can start where the disk takes nothing.
   const bool can_start = kind != Strike::failing_disk && kind != Strike::full_disk;
   if (can_start && random_.chance(kind == Strike::slow_disk ? 0.7 : 0.3)) {
@@ -440,6 +626,8 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
   }
   run_until(until);
   for (SimulatedPlatform* other : cut) simulation_.heal(task_manager(victim), *other);
+  end_one_way_cuts(kind, victim);
+  corrupt(kind, 0);
   weather_ = {};
   options = calm;
   if (effect(kind) > before) count(kind);
@@ -449,6 +637,32 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
     run_until(simulation_.now() + random_.between(0, milliseconds(4 * interval_ms_)));
     die(draw_death(), random_.between(milliseconds(50), seconds(1)));
   }
+}
+
+// Short and long ones, forwards and back.
+std::int64_t StatefulCluster::draw_clock_step() {
+  const auto step = static_cast<std::int64_t>(1 + random_.below(std::uint64_t{1} << random_.below(15)));
+  return random_.chance(0.5) ? step : -step;
+}
+
+// On all links between TaskManagers, or all of them to the JobManager.
+void StatefulCluster::corrupt(Strike kind, double rate) {
+  if (kind != Strike::corrupted_data && kind != Strike::corrupted_messages) return;
+  for (std::size_t i = 0; i < 3; ++i) {
+    SimulatedPlatform& other =
+        kind == Strike::corrupted_data ? task_manager((i + 1) % 3) : job_manager_->node();
+    simulation_.corrupt(task_manager(i), other, rate);
+  }
+}
+
+void StatefulCluster::end_one_way_cuts(Strike kind, std::size_t victim) {
+  if (kind < Strike::one_way_cut_from_job_manager ||
+      kind > Strike::one_way_cut_between_task_managers) {
+    return;
+  }
+  const bool of_task_managers = kind == Strike::one_way_cut_between_task_managers;
+  simulation_.heal(task_manager(victim), of_task_managers ? task_manager((victim + 1) % 3)
+                                                          : job_manager_->node());
 }
 
 void StatefulCluster::check_end() {
@@ -492,7 +706,11 @@ SeedReport StatefulCluster::run() {
   for (const auto& one : task_managers_) {
     if (started.ok()) started = one->start();
   }
-  if (started.ok()) started = submit();
+  if (started.ok()) started = write_input();
+  const std::uint64_t least = unaligned_ ? 2 : 1;
+  if (started.ok()) {
+    started = make_request(static_cast<int>(least + random_.below(5 - least)), "");
+  }
   if (started.ok()) started = client_->start();
   if (!started.ok()) violation("the cluster does not start: " + started.to_string());
   // While it takes the job.
@@ -509,11 +727,12 @@ SeedReport StatefulCluster::run() {
               random_.between(0, stretch / 3));
     const Nanoseconds longest = std::min(stretch / 2, seconds(12));
     if (i == 0) run_until_checkpoint();
-    if (submission_.ended) break;
+    if (goes_on()) wish(wishes_);
+    if (!goes_on()) break;
     // The first is a death, so that each seed has a restart.
     strike(static_cast<Strike>(random_.below(i == 0 ? 4 : strike_names.size())),
            random_.between(milliseconds(50), longest));
-    if (i == cut_behind && !submission_.ended) power_cut(power);
+    if (i == cut_behind && goes_on()) power_cut(power);
   }
   run_until(run_at_most);
   check_end();
@@ -525,6 +744,9 @@ SeedReport StatefulCluster::run() {
   report_.totals["checkpoints with deltas"] = completed_.with_deltas();
   report_.totals["checkpoints with records in flight"] = completed_.with_records_in_flight();
   report_.totals["seeds with unaligned checkpoints"] = unaligned_ ? 1 : 0;
+  report_.totals["seeds with input files"] = workload_.lines > 0 ? 1 : 0;
+  const bool spilled = simulation_.counts().nameless_files > 0;
+  report_.totals["seeds with state on disk"] = spilled ? 1 : 0;
   report_.totals["records checked"] = output_.records_checked();
   report_.least["fewest checkpoints"] = completed_.count();
   report_.least["fewest restores after a kill"] = restores_;

@@ -4,6 +4,7 @@
 #include <hummer/hummer.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <deque>
 #include <sstream>
@@ -27,6 +28,12 @@ struct Entry {
 struct Account {
   std::uint64_t count = 0;
   std::uint64_t sum = 0;
+};
+// Of an input file.
+struct Line {
+  std::uint64_t key;
+  std::uint64_t number;  // within all files
+  std::uint64_t due_ms;
 };
 
 namespace {
@@ -53,6 +60,7 @@ class SplitSource final : public SourceFunction<Event> {
   bool has_splits() const override { return true; }
   Status open(OperatorContext& context) override {
     context_ = &context;
+    crowd_around(context);
     for (SplitId split = 0; split < workload_.splits; ++split) {
       if (context.splits()->begin(split)) positions_.try_emplace(split, 0);
     }
@@ -92,7 +100,19 @@ class SplitSource final : public SourceFunction<Event> {
   }
 
  private:
+  // Each of them has a share of the memory, as large as every other one's.
+  void crowd_around(OperatorContext& context) {
+    if (context.memory() == nullptr || !context.memory()->limited()) return;
+    std::shared_ptr<MemoryAccount> group;
+    for (std::uint64_t i = 0; i < workload_.crowd; ++i) {
+      if (i % 64 == 0) group = context.memory()->make_child("crowd");
+      crowd_.push_back(group->make_child("one of many"));
+      crowd_.back()->set_elastic();
+    }
+  }
+
   const Workload workload_;
+  std::vector<std::shared_ptr<MemoryAccount>> crowd_;
   OperatorContext* context_ = nullptr;
   std::map<SplitId, std::uint64_t> positions_;  // of those that have not ended
 };
@@ -171,6 +191,24 @@ class Gate final : public Operator {
   int refused_ = 0;
 };
 
+// Passes each line on when it is due by the wall clock, so that a file is read for as long as the
+// job runs.
+class Pace final : public Operator {
+ public:
+  void declare(Output& out) const override { out.add_port(type_of<Line>()); }
+  Answer process(Batch& in, Output& out) override {
+    const auto lines = in.values<Line>();
+    const auto now = static_cast<std::uint64_t>(context().wall_time_ms());
+    std::size_t i = in.position();
+    while (i < lines.size() && !out.full() && lines[i].due_ms <= now) {
+      put(lines[i++], nullptr, out);
+    }
+    in.advance_to(i);
+    if (i == lines.size()) return Answer::done;
+    return out.full() ? Answer::more : Answer::blocked;
+  }
+};
+
 template <typename T>
 DataStream<T> through_gate(const DataStream<T>& stream, const std::string& name,
                            const Workload& workload, bool shuts) {
@@ -214,6 +252,28 @@ struct KeepAccount {
   }
 };
 
+// Says each line of a file with how many of its key there have been.
+struct CountLines {
+  ValueState<std::uint64_t> count{"count"};
+
+  void process(const Line& line, KeyedOutput<Entry>& out) {
+    const std::uint64_t now = count.get_or(0) + 1;
+    count.set(now);
+    out.emit(Entry{line.key, 0, line.number, now});
+  }
+};
+
+void parse_line(std::string_view text, Collector<Line>& out) {
+  Line line{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::uint64_t* field : {&line.key, &line.number, &line.due_ms}) {
+    at = std::from_chars(at, end, *field).ptr;
+    if (at != end) ++at;
+  }
+  out(line);
+}
+
 // Between two records of a key.
 std::int64_t apart_ms(const Workload& workload) {
   return workload.step_ms * static_cast<std::int64_t>(workload.keys_per_split);
@@ -242,10 +302,11 @@ bool is_odd(const Event& event) { return event.value % 2 == 1; }
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
                      keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
                      out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
-                     shut_every_ms, shuts_accounts, gap_ms, pair_ms, hoards);
+                     shut_every_ms, shuts_accounts, gap_ms, pair_ms, hoards, lines, line_keys,
+                     file_split_bytes, crowd);
 }
 
 Workload Workload::from_text(const std::string& text) {
@@ -258,7 +319,9 @@ Workload Workload::from_text(const std::string& text) {
       workload.out_of_order_ms >> comma >> workload.window_ms >> comma >> workload.slide_ms >>
       comma >> workload.timer_ms >> comma >> workload.late_merge >> comma >> workload.shut_ms >>
       comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts >> comma >>
-      workload.gap_ms >> comma >> workload.pair_ms >> comma >> workload.hoards;
+      workload.gap_ms >> comma >> workload.pair_ms >> comma >> workload.hoards >> comma >>
+      workload.lines >> comma >> workload.line_keys >> comma >> workload.file_split_bytes >>
+      comma >> workload.crowd;
   return workload;
 }
 
@@ -328,6 +391,56 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
           .process(rebuildable(KeepAccount{.timer_ms = workload.timer_ms}, workload.timer_ms));
   through_gate(accounts, "gate of accounts", workload, workload.shuts_accounts != 0)
       .write_file(output + "/accounts");
+  if (workload.lines > 0) {
+    const FileSourceOptions cut{.split_size_bytes = workload.file_split_bytes,
+                                .block_size_bytes = 512};
+    env.from_file(input_directory, cut)
+        .flat_map(parse_line)
+        .transform<Line>("pace", make_operator_factory([] { return std::make_unique<Pace>(); }),
+                         false, encoded_values(std::uint64_t{0}))
+        .key_by(&Line::key)
+        .process(rebuildable(CountLines{}, std::uint64_t{0}))
+        .write_file(output + "/lines");
+  }
+}
+
+void add_input_files(Workload& workload, Random& random, std::int64_t lasts_s) {
+  workload.lines = 600 + random.below(1200);
+  workload.line_keys = 1 + random.below(40);
+  workload.file_split_bytes = 64 + random.below(std::uint64_t{1} << random.between(9, 15));
+  workload.line_step_ms = lasts_s * 1000 / static_cast<std::int64_t>(workload.lines);
+}
+
+namespace {
+
+// The first of a file, by the files' numbers: of different sizes, one of them may be empty.
+std::uint64_t file_begin(const Workload& workload, std::uint64_t file) {
+  const std::uint64_t cuts[] = {0, workload.seed % (workload.lines / 2),
+                                workload.lines / 2 + workload.seed / 7 % (workload.lines / 2),
+                                workload.lines};
+  return cuts[std::min<std::uint64_t>(file, 3)];
+}
+
+std::uint64_t key_of_line(const Workload& workload, std::uint64_t number) {
+  return mix_bits(workload.seed ^ (number * 0x51ed)) % workload.line_keys;
+}
+
+}  // namespace
+
+std::vector<InputText> input_files(const Workload& workload) {
+  std::vector<InputText> files;
+  for (std::uint64_t file = 0; workload.lines > 0 && file < 3; ++file) {
+    InputText& one = files.emplace_back();
+    one.path = fmt::format("{}/part-{}.txt", input_directory, file);
+    for (std::uint64_t number = file_begin(workload, file); number < file_begin(workload, file + 1);
+         ++number) {
+      one.splits[number] = file << 32 | one.text.size() / workload.file_split_bytes;
+      one.text += fmt::format("{} {} {}\n", key_of_line(workload, number), number,
+                              workload.begins_ms +
+                                  static_cast<std::int64_t>(number) * workload.line_step_ms);
+    }
+  }
+  return files;
 }
 
 void stateful_job(StreamExecutionEnvironment& env) {
@@ -353,6 +466,9 @@ ExpectedOutput expected_output(const Workload& workload) {
       account.sums.push_back((account.sums.empty() ? 0 : account.sums.back()) + event.value);
       ++account.timers[stretch_end(time, workload.timer_ms)];
     }
+  }
+  for (std::uint64_t number = 0; number < workload.lines; ++number) {
+    ++expected.lines[key_of_line(workload, number)];
   }
   for (const auto& [key, values] : by_time) {
     auto at = values.begin();

@@ -5,6 +5,7 @@
 //                    → key_by → session sum → gate → write_file OUTPUT/sessions   (of some)
 //                    → key_by, odd ones → key_by → interval join → gate → write_file OUTPUT/pairs
 //                                                                                 (of some)
+//   from_file INPUT → lines when they are due → key_by → count → write_file OUTPUT/lines (of some)
 //
 // A gate is shut for a while now and then (`shut_ms` of each `shut_every_ms`), so that records wait
 // ahead of it, in its chain and in channels, when a barrier comes. In some, what comes to a gate is
@@ -14,6 +15,9 @@
 // a key have an order, also after a restore at another parallelism. Records carry event time and
 // come out of order by up to `out_of_order_ms`; a burst of every split is due each `pause_ms` of
 // the wall clock, so that a run lasts about a minute, and one that was down has to catch up.
+//
+// The input files are cut into splits that end anywhere in a line; a file's lines are due one after
+// the other by the wall clock.
 //
 // All is a function of the workload: expected_output() tells by plain loops what the files hold
 // in the end.
@@ -26,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <hummer/environment.hpp>
 
@@ -53,6 +58,15 @@ struct Workload {
   std::int64_t gap_ms = 0;           // of sessions; 0: there are none
   std::int64_t pair_ms = 0;          // how far the records of a pair are apart; 0: no join
   std::uint64_t hoards = 0;          // 1: ahead of gates that shut
+  std::uint64_t lines = 0;           // of input files; 0: there are none
+  std::uint64_t line_keys = 1;
+  std::uint64_t file_split_bytes = 1;
+  // Where memory is limited: so many more have a share of it, so that state has no room.
+  std::uint64_t crowd = 0;
+  std::int64_t line_step_ms = 1;  // no part of the text: the files hold it
+  // No part of it either: false where records in flight may come back at another parallelism, when
+  // those of a key in one chain may change places (checkpointing.hpp).
+  bool order_kept = true;
 
   std::uint64_t records() const { return splits * records_per_split; }
   // As one argument of a job.
@@ -62,6 +76,17 @@ struct Workload {
 
 // About `lasts_s` seconds, at least 10'000 records.
 Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t lasts_s);
+
+// Input files for it, read for so long.
+void add_input_files(Workload& workload, Random& random, std::int64_t lasts_s);
+inline constexpr const char* input_directory = "/input";
+struct InputText {
+  std::string path;
+  std::string text;
+  std::map<std::uint64_t, std::uint64_t> splits;  // of each line, by its number
+};
+// What is to lie there before the job begins.
+std::vector<InputText> input_files(const Workload& workload);
 
 // Of an unaligned run; 0 for half of them. Drawn from the seed alone.
 std::int64_t draw_alignment_timeout_ms(std::uint64_t seed);
@@ -84,6 +109,7 @@ struct ExpectedOutput {
     std::map<std::int64_t, std::uint64_t> timers;  // by the end of a stretch: records in it
   };
   std::map<std::uint64_t, Account> accounts;
+  std::map<std::uint64_t, std::uint64_t> lines;  // by key: how many
 };
 ExpectedOutput expected_output(const Workload& workload);
 
