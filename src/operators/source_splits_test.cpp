@@ -30,7 +30,8 @@ class AssignedSplits {
   explicit AssignedSplits(const Settings& settings, int subtask = 0, int parallelism = 1,
                           const std::vector<std::string>& pieces = {},
                           const std::vector<SplitId>& restored = {})
-      : context_({.subtask = subtask, .parallelism = parallelism}), assign_(time_of, settings) {
+      : context_({.subtask = subtask, .parallelism = parallelism}),
+        assign_(time_of, settings.every(1)) {
     splits_ = &context_.begin_splits();
     assign_.set_context(context_);
     assign_.declare(out_);
@@ -82,10 +83,18 @@ class AssignedSplits {
     for (std::size_t i = 0; i < times.size(); ++i) in.mutable_values<Sale>()[i] = {0, times[i]};
     in.set_size(times.size());
     in.set_split(number);
-    EXPECT_EQ(assign_.process(in, out_), Answer::done);
-    EXPECT_EQ(out_.batch().timestamps(), times);
-    out_.batch().clear();
-    return out_.take_control();
+    std::vector<Timestamp> stamped;
+    Control latest;
+    for (Answer answer = Answer::more; answer == Answer::more;) {
+      answer = assign_.process(in, out_);
+      EXPECT_NE(answer, Answer::blocked);
+      const auto& given = out_.batch().timestamps();
+      stamped.insert(stamped.end(), given.begin(), given.end());
+      out_.batch().clear();
+      if (const Control control = out_.take_control()) latest = control;
+    }
+    EXPECT_EQ(stamped, times);
+    return latest;
   }
 
   FakeOperatorContext context_;

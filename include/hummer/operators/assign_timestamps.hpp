@@ -305,11 +305,10 @@ class AssignTimestampsOperator final : public Operator {
   }
 
   bool too_far_ahead() const {
-    return member_ && ahead_ != no_timestamp &&
-           time_before(ahead_, settings_.ahead_ms) > settings_.alignment->lowest();
+    return member_ && latest() != no_timestamp &&
+           time_before(latest(), settings_.ahead_ms) > settings_.alignment->lowest();
   }
   void align(Timestamp time) {
-    ahead_ = time;
     if (member_) settings_.alignment->set(*member_, time);
   }
   void leave() {
@@ -400,8 +399,7 @@ class AssignTimestampsOperator final : public Operator {
   WatermarkSettings<Generator> settings_;
   std::optional<WatermarkAlignment::Member> member_;
   Timestamp watermark_ = no_timestamp;
-  Timestamp ahead_ = no_timestamp;  // what its group knows
-  std::uint32_t since_ = 0;         // records since the last n-th one
+  std::uint32_t since_ = 0;  // records since the last n-th one
   RestoredWatermark restored_;
   RestoredWatermark restored_latest_;
   RestoredWatermark restored_since_;  // records; those of its own piece, or the fewest

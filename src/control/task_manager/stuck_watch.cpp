@@ -66,8 +66,10 @@ void StuckWatch::look_at_source(const StreamTask& task, Seen& seen, Nanoseconds 
                                 std::vector<std::string>& stuck) const {
   const TaskFigures& figures = task.figures();
   const bool finished = figures.state.load(std::memory_order_acquire) == TaskState::finished;
-  if (finished || !figures.source_waits.load(std::memory_order_relaxed) ||
+  const std::uint64_t given = figures.operators.front().records_out.get();
+  if (finished || !figures.source_waits.load(std::memory_order_relaxed) || given != seen.given ||
       seen.source_waits_since == 0) {
+    seen.given = given;
     seen.source_waits_since = now;
     return;
   }

@@ -29,6 +29,7 @@ class StuckWatch {
     Nanoseconds since = 0;
     std::uint64_t handled = 0;
     Nanoseconds blocked_since = 0;
+    std::uint64_t given = 0;
     Nanoseconds source_waits_since = 0;
   };
   void look_at_call(const StreamTask& task, Seen& seen, Nanoseconds now,
