@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "platform/look_up_now.hpp"
+
 namespace hummer {
 namespace {
 
@@ -29,7 +31,7 @@ bool is_loopback(const SocketAddress& address) {
 
 Status check_exposure(Platform& platform, std::string_view option, std::string_view address,
                       Admission admission) {
-  const Result<SocketAddress> resolved = platform.network().resolve(address);
+  const Result<SocketAddress> resolved = look_up_now(platform, address);
   if (!resolved.ok()) return resolved.status().with_context(fmt::format("{} {}", option, address));
   const bool asks = admission.by_token || admission.by_certificate;
   if (asks || admission.insecure || is_loopback(*resolved)) return {};

@@ -11,6 +11,7 @@
 #include "base/equal_tokens.hpp"
 #include "net/greeting.hpp"
 #include "platform/log_limit.hpp"
+#include "platform/look_up_now.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
 
@@ -165,8 +166,7 @@ void DataPlane::State::not_let_in(const SocketAddress& from, const Status& why) 
 Status DataPlane::State::start() {
   for (const DataAddress& wanted : options_.listen_addresses) {
     const std::string context = "data plane on " + to_string(wanted);
-    Result<SocketAddress> address = parse_socket_address(wanted.address);
-    if (!address.ok()) address = platform_.network().resolve(wanted.address);
+    const Result<SocketAddress> address = look_up_now(platform_, wanted.address);
     if (!address.ok()) return address.status().with_context(context);
     Result<std::unique_ptr<Listener>> listener = platform_.network().listen(*address);
     if (!listener.ok()) return listener.status().with_context(context);

@@ -56,7 +56,7 @@ class GreetingConnector final : public Connector {
 
  private:
   Task<Result<std::unique_ptr<ByteStream>>> try_once(Executor& executor, GreetingWaits waits) {
-    const Result<SocketAddress> address = platform_.network().resolve(target_.address);
+    const Result<SocketAddress> address = co_await platform_.network().look_up(target_.address);
     if (!address.ok()) co_return address.status();
     ConnectOptions options = target_.options;
     // A lost packet of one attempt must not cost the whole time.

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 
+#include "platform/linux_datagram.hpp"
 #include "platform/linux_stream.hpp"
 #include "platform/socket_address.hpp"
 #include "platform/system_error.hpp"
@@ -44,29 +43,6 @@ bool still_connecting(int socket, int& error) {
 }
 
 }  // namespace
-
-Result<SocketAddress> LinuxNetwork::resolve(std::string_view text) {
-  Result<SocketAddress> parsed = parse_socket_address(text);
-  if (parsed.ok() || parsed.status().code() != ErrorCode::name_not_resolved) return parsed;
-  const std::size_t colon = text.rfind(':');
-  const std::string name(text.substr(0, colon));
-  // No getaddrinfo: it loads libraries, which a static image cannot.
-  std::ifstream hosts("/etc/hosts");
-  for (std::string line; std::getline(hosts, line);) {
-    line.resize(std::min(line.find('#'), line.size()));
-    std::istringstream words(line);
-    std::string number, alias;
-    words >> number;
-    while (words >> alias) {
-      if (alias != name) continue;
-      if (number.find(':') != std::string::npos) number = "[" + number + "]";
-      Result<SocketAddress> found = parse_socket_address(number + std::string(text.substr(colon)));
-      if (found.ok()) return found;
-    }
-  }
-  return Status(ErrorCode::name_not_resolved,
-                "'" + name + "' is not in /etc/hosts: give a number or add the name there");
-}
 
 Result<SocketAddress> LinuxNetwork::interface_address(std::string_view name) {
   ifaddrs* all = nullptr;
@@ -139,6 +115,11 @@ Task<Result<std::unique_ptr<ByteStream>>> LinuxNetwork::connect(SocketAddress ad
   }
   if (error != 0) co_return socket_failure(error, doing);
   co_return std::unique_ptr<ByteStream>(std::move(stream));
+}
+
+Result<std::unique_ptr<DatagramSocket>> LinuxNetwork::open_datagrams(const SocketAddress& local,
+                                                                     const SocketAddress* peer) {
+  return LinuxDatagramSocket::open(local, peer);
 }
 
 Result<std::unique_ptr<Listener>> LinuxNetwork::listen(SocketAddress address) {

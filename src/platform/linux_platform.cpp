@@ -163,8 +163,8 @@ class LinuxPlatform final : public Platform {
  private:
   std::shared_ptr<RunningCount> running_;
   LinuxFiles files_;
-  LinuxNetwork network_;
   LinuxRandom random_;
+  LinuxNetwork network_{files_, random_};
   std::mutex standard_mutex_;
   std::mutex main_mutex_;
   std::condition_variable main_wake_up_;

@@ -133,6 +133,7 @@ Result<SocketAddress> parse_socket_address(std::string_view text) {
 
 ByteStream::~ByteStream() = default;
 Listener::~Listener() = default;
+DatagramSocket::~DatagramSocket() = default;
 
 Status ByteStream::closed_failure() const {
   return {ErrorCode::cancelled, "the connection was closed on this side"};
@@ -213,6 +214,31 @@ Task<Result<std::unique_ptr<ByteStream>>> Listener::accept() {
     accept_event_.prepare_wait();
     co_await accept_event_.wait();
   }
+}
+
+Task<Result<DatagramSocket::Received>> DatagramSocket::receive(std::span<char> into,
+                                                               Nanoseconds deadline) {
+  Executor& executor = co_await current_executor();
+  while (true) {
+    if (closed_) co_return Status(ErrorCode::cancelled, "the socket was closed");
+    Result<Received> got = try_receive(into);
+    if (!got.ok() || got->bytes != would_block) co_return got;
+    if (executor_ == nullptr) {
+      executor_ = &executor;
+      do_attach(executor);
+    }
+    HUMMER_ASSERT(executor_ == &executor);
+    event_.prepare_wait();
+    const bool notified = co_await event_.wait_until(deadline);
+    if (!notified) co_return Status(ErrorCode::timed_out, "no answer");
+  }
+}
+
+void DatagramSocket::close() {
+  if (closed_) return;
+  closed_ = true;
+  do_close();
+  event_.notify();
 }
 
 void Listener::close() {

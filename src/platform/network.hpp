@@ -1,4 +1,4 @@
-// Network: byte streams between processes.
+// Network: byte streams and datagrams between processes, and the addresses of names.
 //
 // A ByteStream is ordered and reliable until it dies, and death is a value:
 // connection_lost (reset, timed out), or a read of 0 bytes (the peer closed its
@@ -154,6 +154,42 @@ class Listener {
   bool closed_ = false;
 };
 
+// Messages that arrive whole or not at all (UDP). They may be lost or change places: who asks by
+// them asks again. Thread and cancellation: as of streams; at most one receiver at a time.
+class DatagramSocket {
+ public:
+  struct Received {
+    std::size_t bytes = 0;  // what does not fit is cut off
+    SocketAddress from;
+  };
+
+  virtual ~DatagramSocket();
+  DatagramSocket(const DatagramSocket&) = delete;
+  DatagramSocket& operator=(const DatagramSocket&) = delete;
+
+  // timed_out at `deadline`. connection_refused where a peer was given and is known not to listen.
+  Task<Result<Received>> receive(std::span<char> into, Nanoseconds deadline);
+  // At once; `bytes` is would_block when there is none.
+  virtual Result<Received> try_receive(std::span<char> into) = 0;
+  // On its way, or lost: nobody tells.
+  virtual Status send(std::span<const char> bytes, const SocketAddress& to) = 0;
+
+  virtual SocketAddress local_address() const = 0;
+  // Idempotent. Ends a waiting receive with `cancelled`.
+  void close();
+
+ protected:
+  DatagramSocket() = default;
+  virtual void do_attach(Executor& executor) = 0;
+  virtual void do_close() = 0;
+  void receivable() { event_.notify(); }
+
+ private:
+  WakeEvent event_;
+  Executor* executor_ = nullptr;
+  bool closed_ = false;
+};
+
 struct ConnectOptions {
   // Where the connection comes from: "10.0.1.2" or "10.0.1.2:0". Empty: the system chooses.
   std::string bind_address;
@@ -166,8 +202,11 @@ class Network {
  public:
   virtual ~Network() = default;
 
-  // Name or number with port. Linux: numbers, localhost, /etc/hosts. Simulated: node names.
+  // Name or number with port, of what is known here: numbers, localhost, /etc/hosts; simulated:
+  // node names. name_not_resolved: a name server may know it, look_up asks.
   virtual Result<SocketAddress> resolve(std::string_view text) = 0;
+  // The same, and then by name servers (name_client.hpp).
+  virtual Task<Result<SocketAddress>> look_up(std::string text) = 0;
 
   // An address of this machine's network interface ("eth1"), IPv4 first, with port 0. not_found
   // names the interfaces that have one. Simulated: any name is the node's address.
@@ -178,6 +217,9 @@ class Network {
   // aggregate written in braces inside a co_await expression (its strings are freed wrongly).
   virtual Task<Result<std::unique_ptr<ByteStream>>> connect(SocketAddress address,
                                                             ConnectOptions options) = 0;
+  // Receives at `local` (port 0: the system draws one); with `peer`, from it only.
+  virtual Result<std::unique_ptr<DatagramSocket>> open_datagrams(const SocketAddress& local,
+                                                                 const SocketAddress* peer) = 0;
   // Port 0: the system chooses one. address_in_use names the address.
   virtual Result<std::unique_ptr<Listener>> listen(SocketAddress address) = 0;
 };

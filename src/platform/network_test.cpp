@@ -143,6 +143,53 @@ TEST_P(NetworkTest, NobodyListens) {
             ErrorCode::connection_refused);
 }
 
+using Datagrams = std::unique_ptr<DatagramSocket>;
+
+Datagrams open(Network& network, const SocketAddress* peer) {
+  Result<Datagrams> socket = network.open_datagrams(local_port(0), peer);
+  EXPECT_TRUE(socket.ok()) << socket.status().to_string();
+  return std::move(*socket);
+}
+
+// What comes, as text; or the failure.
+Task<std::string> receive_text(DatagramSocket& socket, Nanoseconds wait_ns, SocketAddress* from) {
+  Executor& executor = co_await current_executor();
+  std::string buffer(8, '\0');
+  const Result<DatagramSocket::Received> got =
+      co_await socket.receive(buffer, executor.now() + wait_ns);
+  if (!got.ok()) co_return got.status().to_string();
+  *from = got->from;
+  co_return buffer.substr(0, got->bytes);
+}
+
+TEST_P(NetworkTest, DatagramsArriveWholeWithTheirSender) {
+  const Datagrams server = open(network(), nullptr);
+  const SocketAddress at = server->local_address();
+  const Datagrams client = open(network(), &at);
+  SocketAddress from;
+  ASSERT_TRUE(client->send(std::string("question"), at).ok());
+  EXPECT_EQ(run_task(*platform_, *server_, receive_text(*server, seconds(10), &from)), "question");
+  EXPECT_EQ(from, client->local_address());
+  ASSERT_TRUE(server->send(std::string("a long answer"), from).ok());
+  EXPECT_EQ(run_task(*platform_, *client_, receive_text(*client, seconds(10), &from)), "a long a");
+  EXPECT_EQ(from, at);
+  ASSERT_TRUE(server->send(std::string(), client->local_address()).ok());
+  EXPECT_EQ(run_task(*platform_, *client_, receive_text(*client, seconds(10), &from)), "");
+}
+
+TEST_P(NetworkTest, ADatagramSocketWithAPeerHearsOfNobodyElse) {
+  const Datagrams server = open(network(), nullptr);
+  const Datagrams stranger = open(network(), nullptr);
+  const SocketAddress at = server->local_address();
+  const Datagrams client = open(network(), &at);
+  SocketAddress from;
+  ASSERT_TRUE(stranger->send(std::string("wrong"), client->local_address()).ok());
+  EXPECT_EQ(run_task(*platform_, *client_, receive_text(*client, milliseconds(20), &from)),
+            "E3006: no answer");
+  ASSERT_TRUE(server->send(std::string("right"), client->local_address()).ok());
+  EXPECT_EQ(run_task(*platform_, *client_, receive_text(*client, seconds(10), &from)), "right");
+}
+
 TEST_P(NetworkTest, BindAddress) {
   ConnectOptions options;
   options.bind_address = "127.0.0.1";

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string>
 
+#include "platform/simulated_datagram.hpp"
 #include "platform/simulated_stream.hpp"
 
 namespace hummer {
@@ -24,6 +25,9 @@ SocketAddress simulated_address(int node_index) {
                    static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
   return address;
 }
+
+SimulatedFabric::SimulatedFabric() = default;
+SimulatedFabric::~SimulatedFabric() = default;
 
 void SimulatedFabric::cut(Simulation& simulation, int from, int to) {
   simulation.trace("cut", static_cast<std::uint64_t>(from * 65536 + to));
@@ -52,7 +56,9 @@ double SimulatedFabric::corruption_rate(int a, int b) const {
 }
 
 void SimulatedFabric::node_died(int node) {
-  std::erase_if(listeners, [node](const auto& entry) { return entry.first.first == node; });
+  const auto of_node = [node](const auto& entry) { return entry.first.first == node; };
+  std::erase_if(listeners, of_node);
+  std::erase_if(datagram_sockets, of_node);
   std::erase_if(connections, [](const auto& weak) { return weak.expired(); });
   for (const auto& weak : connections) {
     const auto connection = weak.lock();
@@ -67,10 +73,14 @@ std::uint16_t SimulatedFabric::free_port(int node) {
   for (int tries = 0; tries < 65536 - first_free_port; ++tries) {
     const std::uint16_t port = next;
     next = next == 65535 ? first_free_port : static_cast<std::uint16_t>(next + 1);
-    if (listeners.count({node, port}) == 0) return port;
+    const std::pair place(node, port);
+    if (!listeners.contains(place) && !datagram_sockets.contains(place)) return port;
   }
   return 0;
 }
+
+SimulatedNetwork::SimulatedNetwork(SimulatedPlatform& node)
+    : node_(node), names_(*this, node.files(), node.random()) {}
 
 int SimulatedNetwork::node_of(const SocketAddress& address) const {
   if (is_loopback(address)) return node_.index_;
@@ -95,6 +105,13 @@ Result<SocketAddress> SimulatedNetwork::resolve(std::string_view text) {
   SocketAddress address = node->address();
   std::from_chars(text.data() + colon + 1, text.data() + text.size(), address.port);
   return address;
+}
+
+Task<Result<SocketAddress>> SimulatedNetwork::look_up(std::string text) {
+  Result<SocketAddress> here = resolve(text);
+  if (here.ok() || here.status().code() != ErrorCode::name_not_resolved) co_return here;
+  if (!node_.files().stat("/etc/resolv.conf").ok()) co_return here;
+  co_return co_await names_.look_up(std::move(text));
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> SimulatedNetwork::connect(SocketAddress address,
@@ -150,6 +167,53 @@ Result<std::unique_ptr<Listener>> SimulatedNetwork::listen(SocketAddress address
   simulation().trace("listen", address.port);
   return std::unique_ptr<Listener>(
       std::make_unique<SimulatedListener>(node_, fabric(), node_.index_, address));
+}
+
+Result<std::unique_ptr<DatagramSocket>> SimulatedNetwork::open_datagrams(
+    const SocketAddress& local, const SocketAddress* peer) {
+  const std::string doing = "cannot receive datagrams at " + local.to_string();
+  if (!node_.alive()) return Status(ErrorCode::cancelled, "the process was killed");
+  const bool any = !local.is_ipv6 && local.bytes == SocketAddress().bytes;
+  if (!any && node_of(local) != node_.index_) {
+    return Status(ErrorCode::invalid_argument, doing + ": not an address of this node");
+  }
+  SocketAddress address = local;
+  if (any && peer != nullptr) {
+    address = is_loopback(*peer) ? *peer : simulated_address(node_.index_);
+    address.port = local.port;
+  }
+  if (address.port == 0) address.port = fabric().free_port(node_.index_);
+  if (fabric().datagram_sockets.contains({node_.index_, address.port})) {
+    return Status(ErrorCode::address_in_use, doing + ": the address is in use");
+  }
+  simulation().trace("open datagrams", address.port);
+  return std::unique_ptr<DatagramSocket>(std::make_unique<SimulatedDatagramSocket>(
+      *this, fabric(), node_.index_, address,
+      peer == nullptr ? std::nullopt : std::optional(*peer)));
+}
+
+void SimulatedNetwork::send_datagram(const SocketAddress& from, const SocketAddress& to,
+                                     std::string bytes) {
+  const SimulationOptions& options = simulation().options();
+  const int target = node_of(to);
+  simulation().trace("send datagram", bytes.size());
+  if (target < 0) return;
+  if (fabric().separated(node_.index_, target) ||
+      simulation().random().chance(options.datagram_loss_rate)) {
+    ++simulation().counts_.lost_datagrams;
+    return;
+  }
+  SocketAddress sender = from;
+  if (sender.bytes == SocketAddress().bytes) {
+    sender = is_loopback(to) ? to : simulated_address(node_.index_);
+    sender.port = from.port;
+  }
+  Nanoseconds when = latency();
+  if (simulation().random().chance(options.delay_rate)) when *= 100;
+  auto datagram =
+      std::make_unique<SimulatedDatagram>(fabric(), target, sender, to, std::move(bytes));
+  simulation().events_.arm(datagram->arrival, simulation().now() + when);
+  fabric().datagrams.push_back(std::move(datagram));
 }
 
 void SimulatedNetwork::node_died() { fabric().node_died(node_.index_); }

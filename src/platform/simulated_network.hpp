@@ -16,12 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "platform/name_client.hpp"
 #include "platform/network.hpp"
 #include "platform/simulation.hpp"
 
 namespace hummer {
 
 class SimulatedByteStream;
+class SimulatedDatagramSocket;
 class SimulatedListener;
 
 SocketAddress simulated_address(int node_index);
@@ -94,8 +96,12 @@ class SimulatedConnection {
   End ends_[2];
 };
 
+struct SimulatedDatagram;
+
 class SimulatedFabric {
  public:
+  SimulatedFabric();
+  ~SimulatedFabric();
   void cut(Simulation& simulation, int from, int to);
   void join(Simulation& simulation, int a, int b);
   bool is_cut(int from, int to) const { return cuts_.count({from, to}) > 0; }
@@ -108,6 +114,8 @@ class SimulatedFabric {
   std::uint16_t free_port(int node);
   std::map<std::pair<int, std::uint16_t>, SimulatedListener*> listeners;
   std::vector<std::weak_ptr<SimulatedConnection>> connections;  // in order of creation
+  std::map<std::pair<int, std::uint16_t>, SimulatedDatagramSocket*> datagram_sockets;
+  std::vector<std::unique_ptr<SimulatedDatagram>> datagrams;  // on their way
 
  private:
   std::set<std::pair<int, int>> cuts_;  // from one to the other
@@ -117,14 +125,21 @@ class SimulatedFabric {
 
 class SimulatedNetwork final : public Network {
  public:
-  explicit SimulatedNetwork(SimulatedPlatform& node) : node_(node) {}
+  explicit SimulatedNetwork(SimulatedPlatform& node);
 
   Result<SocketAddress> resolve(std::string_view text) override;
+  // Of name servers: those of /etc/resolv.conf on the node's disk; without that file, none.
+  Task<Result<SocketAddress>> look_up(std::string text) override;
   Result<SocketAddress> interface_address(std::string_view) override { return node_.address(); }
   Task<Result<std::unique_ptr<ByteStream>>> connect(SocketAddress address,
                                                     ConnectOptions options) override;
+  Result<std::unique_ptr<DatagramSocket>> open_datagrams(const SocketAddress& local,
+                                                         const SocketAddress* peer) override;
   Result<std::unique_ptr<Listener>> listen(SocketAddress address) override;
   void node_died();
+  bool alive() const { return node_.alive(); }
+  // Loses it, or delivers it later.
+  void send_datagram(const SocketAddress& from, const SocketAddress& to, std::string bytes);
 
  private:
   // The node that an address means here; negative: none.
@@ -134,6 +149,7 @@ class SimulatedNetwork final : public Network {
   Nanoseconds latency();
 
   SimulatedPlatform& node_;
+  NameClient names_;
 };
 
 }  // namespace hummer

@@ -23,7 +23,8 @@
 // another, as machines share a mounted one.
 //
 // Network: nodes have addresses 10.0.0.1, 10.0.0.2, ... in order of creation
-// and resolve each other by name; 127.x.x.x and localhost mean the own node. Between two nodes
+// and resolve each other by name; 127.x.x.x and localhost mean the own node. Other names are asked
+// for at the servers of /etc/resolv.conf, where a node's disk has one. Between two nodes
 // nothing passes while they are parted, or only one way (cut), or bytes change on their way
 // (corrupt), which no checksum of the network's notices.
 //
@@ -76,6 +77,7 @@ struct SimulationOptions {
   double connection_death_rate = 0;    // per transfer: both ends get connection_lost
   double connect_failure_rate = 0;     // per connect: refused or timed out
   double delay_rate = 0;               // per transfer: latency times 100
+  double datagram_loss_rate = 0;       // per datagram; one between separated nodes is lost, too
   std::size_t stream_buffer_bytes = 64 * 1024;
 
   // Disk.
@@ -93,6 +95,7 @@ struct SimulationCounts {
   std::uint64_t connection_deaths = 0;
   std::uint64_t held_by_partition = 0;  // transfers and connects
   std::uint64_t corrupted_transfers = 0;
+  std::uint64_t lost_datagrams = 0;
   std::uint64_t disk_operations = 0;
   std::uint64_t write_faults = 0;  // by write_fault_rate
   std::uint64_t full_disks = 0;    // appends that found no room

@@ -8,6 +8,7 @@
 #include "cli/server.hpp"
 #include "control/client/credentials.hpp"
 #include "control/task_manager/task_manager.hpp"
+#include "platform/look_up_now.hpp"
 
 namespace hummer {
 namespace {
@@ -36,11 +37,11 @@ std::string without_interface(const std::string& address) {
 // Loopback is right for a cluster on one machine only.
 Status check_reach(Platform& platform, const std::string& job_manager,
                    const std::vector<std::string>& addresses) {
-  const Result<SocketAddress> master = platform.network().resolve(job_manager);
+  const Result<SocketAddress> master = look_up_now(platform, job_manager);
   if (!master.ok()) return master.status().with_context("--job-manager " + job_manager);
   if (is_loopback(*master)) return {};
   for (const std::string& address : addresses) {
-    const Result<SocketAddress> own = platform.network().resolve(without_interface(address));
+    const Result<SocketAddress> own = look_up_now(platform, without_interface(address));
     if (!own.ok()) return own.status().with_context("--data-address " + address);
     if (!is_loopback(*own)) return {};
   }
@@ -136,7 +137,7 @@ int run_task_manager(const Invocation& invocation) {
     warn_of_plain_text(log, *rest, tls != nullptr);
   }
   for (const std::string& data : *addresses) {
-    const Result<SocketAddress> resolved = platform.network().resolve(without_interface(data));
+    const Result<SocketAddress> resolved = look_up_now(platform, without_interface(data));
     if (resolved.ok()) warn_of_plain_text(log, *resolved, tls != nullptr);
   }
   const auto refused = [&] { return !task_manager.refusal().ok(); };

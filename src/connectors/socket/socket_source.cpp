@@ -24,12 +24,18 @@ namespace {
 
 constexpr std::size_t read_bytes = 64 << 10;
 
-Task<void> connect(std::shared_ptr<SocketSource::Connecting> connecting, Network& network,
-                   SocketAddress address) {
+Task<Result<std::unique_ptr<ByteStream>>> connect_to(Network& network, std::string name) {
+  const Result<SocketAddress> address = co_await network.look_up(name);
+  if (!address.ok()) co_return address.status().with_context("'" + name + "'");
   // Named: GCC 12 destroys a braced temporary in a co_await expression at a wrong address.
   ConnectOptions options;
-  Task<Result<std::unique_ptr<ByteStream>>> attempt = network.connect(address, std::move(options));
-  Result<std::unique_ptr<ByteStream>> stream = co_await std::move(attempt);
+  Task<Result<std::unique_ptr<ByteStream>>> attempt = network.connect(*address, std::move(options));
+  co_return co_await std::move(attempt);
+}
+
+Task<void> connect(std::shared_ptr<SocketSource::Connecting> connecting, Network& network,
+                   std::string name) {
+  Result<std::unique_ptr<ByteStream>> stream = co_await connect_to(network, std::move(name));
   connecting->finished = true;
   if (connecting->abandoned) co_return;
   if (stream.ok()) {
@@ -75,11 +81,13 @@ Status SocketSource::open() {
                 " to 1, not " + std::to_string(context().parallelism())};
   }
   Network& network = context().platform().network();
-  const Result<SocketAddress> address = network.resolve(*origin_);
-  if (!address.ok()) return address.status().with_context("'" + *origin_ + "'");
+  const Result<SocketAddress> number = parse_socket_address(*origin_);
+  if (!number.ok() && number.status().code() != ErrorCode::name_not_resolved) {
+    return number.status().with_context("'" + *origin_ + "'");
+  }
   connecting_ = std::make_shared<Connecting>();
   connecting_->wake = &context().wake_event();
-  context().executor().spawn(connect(connecting_, network, *address));
+  context().executor().spawn(connect(connecting_, network, *origin_));
   return {};
 }
 

@@ -23,7 +23,7 @@ Nanoseconds wait_of(const wire::ClientRequest& request) {
 Task<Result<std::unique_ptr<ByteStream>>> JobManagerLink::open_stream(Nanoseconds give_up) {
   refused_ = false;
   Network& network = platform_.network();
-  const Result<SocketAddress> address = network.resolve(options_.job_manager);
+  const Result<SocketAddress> address = co_await network.look_up(options_.job_manager);
   if (!address.ok()) co_return refused(address.status());
   ConnectOptions connecting;
   connecting.timeout_ns = std::min(connect_timeout_ns, give_up - executor_.now());

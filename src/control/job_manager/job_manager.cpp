@@ -7,6 +7,7 @@
 
 #include "control/client/job_status.hpp"
 #include "control/job_manager/job_manager_state.hpp"
+#include "platform/look_up_now.hpp"
 
 namespace hummer {
 namespace {
@@ -31,7 +32,7 @@ JobManager::State::State(Platform& platform, JobManagerOptions options)
 
 Status JobManager::State::start() {
   HUMMER_ASSERT(executor_ == nullptr);
-  const Result<SocketAddress> address = platform_.network().resolve(options_.listen_address);
+  const Result<SocketAddress> address = look_up_now(platform_, options_.listen_address);
   if (!address.ok()) return address.status();
   raise_descriptor_limit();
   if (!options_.state_directory.empty()) HUMMER_TRY(open_journal());

@@ -41,7 +41,7 @@ Status JobManager::State::start_rest() {
   options.context = this;
   rest_server_ = std::make_unique<HttpServer>(*executor_, *rest_api_, std::move(options));
   if (options_.rest_address.empty()) return {};
-  Status status = rest_server_->start(platform_.network(), options_.rest_address);
+  Status status = rest_server_->start(platform_, options_.rest_address);
   rest_listens_ = status.ok();
   if (rest_listens_) return {};
   if (!options_.rest_may_be_missing || status.code() != ErrorCode::address_in_use) {

@@ -8,6 +8,8 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "platform/look_up_now.hpp"
+
 namespace hummer {
 namespace {
 
@@ -220,10 +222,10 @@ class HttpServer::Connection {
   std::optional<http::request_parser<http::string_body>> parser_;
 };
 
-Status HttpServer::start(Network& network, std::string_view address) {
-  const Result<SocketAddress> resolved = network.resolve(address);
+Status HttpServer::start(Platform& platform, std::string_view address) {
+  const Result<SocketAddress> resolved = look_up_now(platform, address);
   if (!resolved.ok()) return resolved.status();
-  Result<std::unique_ptr<Listener>> listener = network.listen(*resolved);
+  Result<std::unique_ptr<Listener>> listener = platform.network().listen(*resolved);
   if (!listener.ok()) return listener.status();
   listener_ = std::move(*listener);
   address_ = listener_->local_address();

@@ -51,7 +51,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer() { close(); }
 
-  Status start(Network& network, std::string_view address);
+  Status start(Platform& platform, std::string_view address);
   // Goes on with a connection on which a request has begun: `begun` are its first bytes. Needs no
   // start(), and the listener of another door.
   Task<void> take_over(std::unique_ptr<ByteStream> stream, std::string begun) {

@@ -37,7 +37,7 @@ class HttpServerTest : public testing::TestWithParam<int> {
 
   void start(HttpServerOptions options = {}) {
     server_ = std::make_unique<HttpServer>(*executor_, echo_, options);
-    ASSERT_TRUE(server_->start(platform_->network(), "127.0.0.1:80").ok());
+    ASSERT_TRUE(server_->start(*platform_, "127.0.0.1:80").ok());
   }
 
   // All that the server answers until it closes, or until nothing came for `patience`.

@@ -31,7 +31,7 @@ Registered failed(Status status, bool for_good = false) {
 Task<Registered> register_once(Platform& platform, RegistrationRequest request) {
   const std::string context = "JobManager " + request.job_manager;
   Executor& executor = co_await current_executor();
-  const Result<SocketAddress> address = platform.network().resolve(request.job_manager);
+  const Result<SocketAddress> address = co_await platform.network().look_up(request.job_manager);
   if (!address.ok()) co_return failed(address.status().with_context(context));
   ConnectOptions options;
   options.timeout_ns = connect_timeout_ns;

@@ -227,7 +227,7 @@ Status TaskManager::State::start_rest() {
   };
   options.context = this;
   rest_server_ = std::make_unique<HttpServer>(*executor_, *rest_api_, std::move(options));
-  Status status = rest_server_->start(platform_.network(), options_.rest_address);
+  Status status = rest_server_->start(platform_, options_.rest_address);
   if (!status.ok()) rest_server_.reset();
   return status.ok() ? status : status.with_context("the HTTP interface");
 }
