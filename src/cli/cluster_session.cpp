@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "control/client/job_status.hpp"
+#include "control/client/local_token.hpp"
 #include "platform/run_task.hpp"
 
 namespace hummer {
@@ -41,6 +42,9 @@ Status ClusterSession::open() {
   Result<Credentials> credentials =
       find_credentials(platform_, settings.credentials, TlsRole::client);
   if (!credentials.ok()) return credentials.status();
+  if (credentials->token.empty()) {
+    credentials->token = find_local_token(platform_, settings.job_manager);
+  }
   open(settings.job_manager, *std::move(credentials));
   return {};
 }

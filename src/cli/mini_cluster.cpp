@@ -1,8 +1,11 @@
 #include <hummer/testing/mini_cluster.hpp>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <sstream>
+
+#include <fmt/format.h>
 
 #include "api/environment_impl.hpp"
 #include "cli/cluster_session.hpp"
@@ -37,12 +40,17 @@ class MiniCluster::State {
   State(JobFunction job, const MiniClusterOptions& options)
       : job_(job), options_(options), platform_(make_linux_platform()) {
     libraries_.add(own_hash, job);
+    // Nobody else on the machine is to submit code to a test.
+    std::array<char, 16> bytes{};
+    platform_->random().fill(bytes);
+    for (const char byte : bytes) token_ += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   }
 
   Status start() {
     JobManagerOptions options;
     options.listen_address = "127.0.0.1:0";
     options.heartbeat_interval_ns = milliseconds(200);
+    options.token = token_;
     job_manager_ = std::make_unique<JobManager>(*platform_, std::move(options));
     HUMMER_TRY(job_manager_->start());
     address_ = job_manager_->address().to_string();
@@ -54,6 +62,7 @@ class MiniCluster::State {
     TaskManagerOptions options;
     options.id = "task_manager_" + std::to_string(task_managers_.size());
     options.job_manager = address_;
+    options.token = token_;
     options.slots = options_.slots;
     options.host = options.id;  // as if each had a machine of its own
     options.program_hash = own_hash;
@@ -79,6 +88,7 @@ class MiniCluster::State {
     StreamExecutionEnvironment env(static_cast<int>(words.size()), words.data());
     env.options().platform = client.get();
     env.options().job_manager = address_;
+    env.options().token = token_;
     env.options().quiet = true;
     JobOrigin origin;
     origin.library_hash = own_hash;
@@ -99,7 +109,7 @@ class MiniCluster::State {
   Result<std::string> savepoint(const std::string& directory, bool stop) {
     const std::unique_ptr<Platform> client = make_linux_platform();
     ClusterSession session(*client);
-    session.open(address_, {});
+    session.open(address_, {.token = token_, .tls = nullptr});
     const Nanoseconds give_up = client->now() + patience_ns;
     for (;;) {
       const Result<std::vector<std::uint64_t>> jobs = live_jobs(session);
@@ -132,6 +142,7 @@ class MiniCluster::State {
   const MiniClusterOptions options_;
   const std::unique_ptr<Platform> platform_;
   BuiltInJobLibraries libraries_;
+  std::string token_;
   std::string address_;
   std::unique_ptr<JobManager> job_manager_;
   std::vector<std::unique_ptr<TaskManager>> task_managers_;  // null: killed

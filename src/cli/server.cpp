@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "platform/look_up_now.hpp"
+#include "platform/loopback.hpp"
 
 namespace hummer {
 namespace {
@@ -20,13 +21,6 @@ Result<ProcessLogOptions> process_log_options(const LogSettings& settings, std::
   options.levels = *levels;
   options.format = settings.format == "json" ? LogFormat::json : LogFormat::text;
   return options;
-}
-
-bool is_loopback(const SocketAddress& address) {
-  if (!address.is_ipv6) return address.bytes[0] == 127;
-  std::array<std::uint8_t, 16> one{};
-  one[15] = 1;
-  return address.bytes == one;
 }
 
 Status check_exposure(Platform& platform, std::string_view option, std::string_view address,

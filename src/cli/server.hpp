@@ -43,8 +43,6 @@ void warn_of_plain_text(const Logger& log, const SocketAddress& address, bool tl
 void serve_until(Platform& platform, SignalWatch& signals, const std::function<bool()>& over,
                  TlsContext* tls, const Logger& log);
 
-bool is_loopback(const SocketAddress& address);
-
 // With what to do about it.
 Status explain_listen_failure(Status failure, std::string_view option);
 

@@ -198,7 +198,7 @@ void SimulatedNetwork::send_datagram(const SocketAddress& from, const SocketAddr
   const int target = node_of(to);
   simulation().trace("send datagram", bytes.size());
   if (target < 0) return;
-  if (fabric().separated(node_.index_, target) ||
+  if (fabric().is_cut(node_.index_, target) ||
       simulation().random().chance(options.datagram_loss_rate)) {
     ++simulation().counts_.lost_datagrams;
     return;

@@ -74,7 +74,9 @@ inline constexpr Option spill_directory_row{
 
 inline constexpr Option insecure_row{
     .name = "insecure",
-    .description = "listen where other machines can reach it, though everybody is let in"};
+    .description =
+        "let in everybody who can reach it, without token or certificate, also from "
+        "other machines"};
 
 inline constexpr std::string_view log_formats[] = {"text", "json"};
 

@@ -1,5 +1,7 @@
 #include "cli/commands/task_manager.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
@@ -7,8 +9,11 @@
 #include "cli/job_file.hpp"
 #include "cli/server.hpp"
 #include "control/client/credentials.hpp"
+#include "control/client/local_token.hpp"
 #include "control/task_manager/task_manager.hpp"
 #include "platform/look_up_now.hpp"
+#include "platform/loopback.hpp"
+#include "platform/run_task.hpp"
 
 namespace hummer {
 namespace {
@@ -54,6 +59,36 @@ Status check_reach(Platform& platform, const std::string& job_manager,
 
 }  // namespace
 
+Task<bool> reach(Platform& platform, SocketAddress address) {
+  const auto stream = co_await platform.network().connect(address, ConnectOptions());
+  co_return stream.ok();
+}
+
+// Of a JobManager on this machine that was given none. It may come later than its workers, and is
+// waited for then; one that can be reached and has left no token was given one, or needs none.
+std::string await_local_token(Platform& platform, const std::string& job_manager,
+                              SignalWatch& signals, const Logger& log) {
+  constexpr Nanoseconds pause_ns = milliseconds(200);
+  const Result<SocketAddress> address = platform.network().resolve(job_manager);
+  if (!address.ok() || !is_loopback(*address)) return {};
+  const std::unique_ptr<Executor> executor = platform.make_executor({.name = "reach"});
+  bool reached = false, told = false;
+  const auto ends = [&] { return signals.received() != 0; };
+  while (!ends()) {
+    std::string token = find_local_token(platform, job_manager);
+    if (!token.empty() || reached) return token;
+    reached = run_task(platform, *executor, reach(platform, *address)).value_or(false);
+    if (!reached && !std::exchange(told, true)) {
+      log.info(
+          fmt::format("no token was given, and nobody listens at {}: waits for the "
+                      "JobManager, which makes one",
+                      job_manager));
+    }
+    (void)platform.run_until(ends, platform.now() + pause_ns);
+  }
+  return {};
+}
+
 int run_task_manager(const Invocation& invocation) {
   Platform& platform = invocation.platform;
   CommandLine line(
@@ -76,6 +111,13 @@ int run_task_manager(const Invocation& invocation) {
   Result<Credentials> credentials = find_credentials(platform, settings.credentials, TlsRole::both);
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
+  ProcessLog process_log(platform, *std::move(log_options));
+  const Logger log(&process_log, LogRoom::cli);
+  const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
+  if (credentials->token.empty()) {
+    credentials->token = await_local_token(platform, settings.job_manager, *signals, log);
+    if (signals->received() != 0) return 0;
+  }
   const Admission admission{.by_token = !credentials->token.empty(),
                             .by_certificate = tls != nullptr,
                             .insecure = settings.insecure};
@@ -107,8 +149,6 @@ int run_task_manager(const Invocation& invocation) {
     built_in.add(own->hash, invocation.job);
   }
 
-  ProcessLog process_log(platform, *std::move(log_options));
-  const Logger log(&process_log, LogRoom::cli);
   (void)platform.raise_descriptor_limit(wanted_descriptors);
   options.job_manager = settings.job_manager;
   options.slots = settings.slots == 0 ? platform.processors() : settings.slots;
@@ -122,7 +162,6 @@ int run_task_manager(const Invocation& invocation) {
   options.log = &process_log;
   options.process_log = &process_log;
   const int slots = options.slots;
-  const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
   TaskManager task_manager(platform, libraries, std::move(options));
   if (Status status = task_manager.start(); !status.ok()) {

@@ -4,9 +4,7 @@
 #include <algorithm>
 
 namespace hummer {
-namespace {
 
-// The first line, without blanks around it.
 Result<std::string> read_token_file(Files& files, const std::string& path) {
   Result<std::unique_ptr<ReadableFile>> file = files.open_for_reading(path);
   if (!file.ok()) return file.status().with_context("the token's file");
@@ -22,8 +20,6 @@ Result<std::string> read_token_file(Files& files, const std::string& path) {
   }
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
-
-}  // namespace
 
 Result<Credentials> find_credentials(Platform& platform, const std::string& token_file,
                                      const std::string& token, const TlsOptions& tls,

@@ -22,6 +22,9 @@ struct Credentials {
   std::shared_ptr<TlsContext> tls;  // null: plain
 };
 
+// The first line of the file, without blanks around it.
+Result<std::string> read_token_file(Files& files, const std::string& path);
+
 // `token_file` wins over `token`. Errors: those of files, and invalid_configuration, which name the
 // file or option.
 Result<Credentials> find_credentials(Platform& platform, const std::string& token_file,

@@ -4,6 +4,7 @@
 
 #include "control/client/cluster_run.hpp"
 #include "control/client/credentials.hpp"
+#include "control/client/local_token.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "graph/replay_warnings.hpp"
 
@@ -42,6 +43,9 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   }
   Result<Credentials> credentials = find_credentials(platform, options, TlsRole::client);
   if (!credentials.ok()) return credentials.status();
+  if (credentials->token.empty()) {
+    credentials->token = find_local_token(platform, options.job_manager);
+  }
   const StreamGraph graph = impl.finished_graph(surroundings.job_name, options);
   HUMMER_TRY(validate(graph));
   const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining});

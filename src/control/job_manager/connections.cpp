@@ -99,6 +99,11 @@ Status JobManager::State::check_hello(const wire::Hello& hello) const {
                     "(hummer {}) version {}; use one version of hummer in a cluster",
                     control_protocol_version, hello.engine_version(), hello.protocol_version())};
   }
+  if (hello.token().empty() && !options_.token.empty()) {
+    return {ErrorCode::permission_denied,
+            "the JobManager needs its token: give --token-file or HUMMER_TOKEN (one that was made "
+            "is found only by who runs as the same user on the same machine)"};
+  }
   if (!equal_tokens(hello.token(), options_.token)) {
     return {ErrorCode::permission_denied, "the token is not the JobManager's"};
   }
