@@ -198,6 +198,30 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
   for (const SavepointEnd& each : job.savepoint_ends) {
     if (each.id != request.wish_id()) continue;
     if (each.status.ok() && !job.recording.complete()) return std::nullopt;
+void ClusterState::orders_hang(const std::vector<HungOrder>& orders) {
+  std::set<std::uint64_t> answering = std::exchange(hung_, {});
+  for (const HungOrder& order : orders) {
+    Job* job = jobs_.find(order.job);
+    if (job == nullptr) continue;
+    hung_.insert(job->id);
+    job->disk_hangs = fmt::format("'{}' does not answer ({})", order.path, order.doing);
+    job->disk_hangs_for = order.age;
+    if (answering.erase(job->id) > 0) continue;
+    log(LogLevel::error, *job,
+        fmt::format("{} for {} s; the other jobs go on", job->disk_hangs, order.age / seconds(1)));
+    ++job->version;
+    jobs_changed_ = true;
+  }
+  for (const std::uint64_t id : answering) {
+    Job* job = jobs_.find(id);
+    if (job == nullptr) continue;
+    log(LogLevel::info, *job, std::exchange(job->disk_hangs, {}) + ": it answers again");
+    job->disk_hangs_for = 0;
+    ++job->version;
+    jobs_changed_ = true;
+  }
+}
+
     if (each.status.ok()) return Result<std::string>(each.path);
     return Result<std::string>(each.status);
   }

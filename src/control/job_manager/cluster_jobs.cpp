@@ -210,6 +210,10 @@ std::string ClusterState::waiting_reason(const Job& job) const {
   }
   if (job.state != wire::JOB_WAITING) return {};
   if (job.seeking) return "reads the checkpoint to begin with";
+  if (job.seeking && !job.disk_hangs.empty()) {
+    return fmt::format("waits for the disk: {} for {} s", job.disk_hangs,
+                       job.disk_hangs_for / seconds(1));
+  }
   return slots_missing("waits for", job, workers_.slots(job.library_hash));
 }
 

@@ -87,6 +87,8 @@ class ClusterState {
   // To be carried out in this order, elsewhere; each once.
   std::vector<CheckpointOrder> take_orders();
   void carried_out(const CheckpointOutcome& outcome, Moment at);
+  // All orders that have been under way for long now, again and again while there are some.
+  void orders_hang(const std::vector<HungOrder>& orders);
 
   // ---- time ----
   // Lost TaskManagers, jobs that waited too long, slots for those that wait.
@@ -187,6 +189,7 @@ class ClusterState {
   std::set<std::uint64_t> regional_;  // jobs with regions that wait
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
+  std::set<std::uint64_t> hung_;      // jobs whose disk does not answer
   std::uint64_t lost_ = 0;
 };
 

@@ -188,6 +188,9 @@ struct Job : JobProgress, Failures {
   bool ended() const { return state >= wire::JOB_FINISHED && state <= wire::JOB_CANCELLED; }
   // Or ended.
   bool ending() const { return state >= wire::JOB_CANCELLING && state <= wire::JOB_CANCELLED; }
+  // Its checkpoint directory, or another that it named, does not answer.
+  std::string disk_hangs;  // which, and in what; empty: it answers
+  Nanoseconds disk_hangs_for = 0;
   // All parts of the attempt are to end.
   bool unwinding() const { return ending() || state == wire::JOB_RESTARTING || commits_done; }
   // Its end, which is told when it is recorded: no restart may undo what somebody was told.
