@@ -83,10 +83,11 @@ int run_job_manager(const Invocation& invocation) {
     warn_of_plain_text(log, *rest, tls != nullptr);
   }
   warn_of_plain_text(log, job_manager.address(), tls != nullptr);
-  serve_until(platform, *signals, [] { return false; }, tls.get(), log);
+  serve_until(platform, *signals, [&] { return !job_manager.failure().ok(); }, tls.get(), log);
   log.info("stopping");
   job_manager.stop();
-  return 0;
+  const Status failure = job_manager.failure();
+  return failure.ok() ? 0 : report(platform, failure);
 }
 
 }  // namespace hummer
