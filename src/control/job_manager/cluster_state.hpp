@@ -170,6 +170,8 @@ class ClusterState {
   // Asks the disk for the checkpoint to begin with.
   void seek(Job& job, std::string restore);
   void found(Job& job, const CheckpointOutcome& outcome, Moment at);
+  // Waits until they are there again.
+  void miss_checkpoints(Job& job, Moment at);
   // Of a job that has finished, and whose end is recorded.
   void clear_checkpoints(const Job& job);
 
@@ -187,9 +189,9 @@ class ClusterState {
   std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
   Nanoseconds next_attention_ = never;
   std::set<std::uint64_t> regional_;  // jobs with regions that wait
+  std::set<std::uint64_t> hung_;      // jobs whose disk does not answer
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
-  std::set<std::uint64_t> hung_;      // jobs whose disk does not answer
   std::uint64_t lost_ = 0;
 };
 
