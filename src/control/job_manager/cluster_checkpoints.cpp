@@ -360,7 +360,8 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
 void ClusterState::miss_checkpoints(Job& job, Moment at) {
   if (job.missing.empty()) {
     job.missing = fmt::format(
-        "waits for its checkpoints: {} was completed as '{}', and there is none now; mount that "
+        "waits for its checkpoints: number {} was completed as '{}', and there is none now; mount "
+        "that "
         "directory again or put back a copy, and the job goes on; or cancel it and submit it again "
         "to begin anew (--allow-fresh-start lets a job do that by itself)",
         job.newest_checkpoint, job.newest_path);
