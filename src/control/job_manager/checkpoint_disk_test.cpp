@@ -64,7 +64,7 @@ class HungDisk : public testing::Test {
 
   TemporaryFolder folder_;
   std::unique_ptr<Platform> platform_ = make_linux_platform();
-  const Nanoseconds give_up_ = platform_->now() + seconds(60);
+  const Nanoseconds give_up_ = platform_->now() + seconds(20);
   std::vector<std::string> pipes_;
   std::vector<Descriptor> readers_;
   CheckpointDisk disk_{*platform_, [this] { platform_->notify_main(); }, {.lane = 0, .naming = 0}};
