@@ -55,6 +55,9 @@ struct CheckpointOptions {
   std::string restore;
   // State of operators that the job no longer has may be dropped.
   bool allow_dropped_state = false;
+  // When all checkpoints of a job that had completed one are gone, it begins anew. Otherwise it
+  // waits for them on a cluster, and fails embedded.
+  bool allow_fresh_start = false;
 
   bool enabled() const { return !directory.empty(); }
   bool begins_aligned() const { return unaligned && alignment_timeout_ms > 0; }

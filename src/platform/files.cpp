@@ -46,6 +46,12 @@ std::string joined(const std::string& directory, std::string_view name) {
   return directory + "/" + std::string(name);
 }
 
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == path.npos) return ".";
+  return path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
 }  // namespace
 
 bool has_wildcard(std::string_view pattern) {
@@ -98,6 +104,23 @@ bool matches_wildcard(std::string_view pattern, std::string_view name) {
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
+}
+
+Status Files::create_directories(const std::string& path) {
+  for (std::size_t end = 1; end <= path.size(); ++end) {
+    if ((end != path.size() && path[end] != '/') || path[end - 1] == '/') continue;
+    const std::string part = path.substr(0, end);
+    const Result<bool> made = make_directory(part);
+    if (made.ok() && *made) {
+      HUMMER_TRY(sync_directory(parent_of(part)));
+      continue;
+    }
+    const Result<FileInformation> there = stat(part);
+    if (there.ok() && there->is_directory) continue;
+    if (!made.ok() && !there.ok()) return made.status();
+    return {ErrorCode::not_a_file, "cannot create directory '" + part + "': a file has that name"};
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> Files::glob(const std::string& pattern) {

@@ -128,7 +128,7 @@ class Files {
   virtual Result<std::unique_ptr<UpdatableFile>> open_for_updating(const std::string& path,
                                                                    bool create) = 0;
   // Made when it is missing, and left behind. Null when somebody holds it, in this process or
-  // another. A system without locks lets everybody have it.
+  // another. invalid_configuration where the file system has no locks: then nobody has it.
   virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
   virtual Result<FileInformation> stat(const std::string& path) = 0;
   // Names (not paths), sorted by bytes, without "." and "..".
@@ -137,9 +137,13 @@ class Files {
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   // A file or an empty directory.
   virtual Status remove(const std::string& path) = 0;
-  // With all that are missing above it; no failure when it is there.
-  virtual Status create_directories(const std::string& path) = 0;
+  // One; false when something has the name. Its name is durable once the directory above is synced.
+  virtual Result<bool> make_directory(const std::string& path) = 0;
   virtual Status sync_directory(const std::string& path) = 0;
+
+  // With all that are missing above it; no failure when it is there. The names of those that it
+  // makes are durable, so that what is synced in them later is found after a power cut.
+  Status create_directories(const std::string& path);
 
   // Existing paths that match, sorted by bytes; empty when none does. `*`, `?` and `[a-z]`
   // match within one path component, never a leading dot; `\` quotes.

@@ -218,8 +218,14 @@ Result<std::unique_ptr<FileLock>> LinuxFiles::lock(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_CREAT, 0666));
   if (!file.valid()) return file_failure(errno, "open for writing", path);
   if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return std::unique_ptr<FileLock>();
-    if (errno != ENOSYS && errno != EOPNOTSUPP) return file_failure(errno, "lock", path);
+    const int error = errno;
+    if (error == EWOULDBLOCK) return std::unique_ptr<FileLock>();
+    const Status failure = file_failure(error, "lock", path);
+    const bool has_none =
+        error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
+    if (!has_none) return failure;
+    return Status(ErrorCode::invalid_configuration,
+                  failure.message() + " (its file system has no locks)");
   }
   return std::unique_ptr<FileLock>(std::make_unique<LinuxFileLock>(std::move(file)));
 }
@@ -259,21 +265,10 @@ Status LinuxFiles::remove(const std::string& path) {
   return file_failure(errno, "remove", path);
 }
 
-Status LinuxFiles::create_directories(const std::string& path) {
-  for (std::size_t end = 1; end <= path.size(); ++end) {
-    if (end != path.size() && path[end] != '/') continue;
-    const std::string part = path.substr(0, end);
-    if (::mkdir(part.c_str(), 0777) == 0) continue;
-    const int error = errno;
-    struct stat information{};
-    if (::stat(part.c_str(), &information) == 0) {
-      if (S_ISDIR(information.st_mode)) continue;
-      return {ErrorCode::not_a_file,
-              "cannot create directory '" + part + "': a file has that name"};
-    }
-    return file_failure(error, "create directory", part);
-  }
-  return {};
+Result<bool> LinuxFiles::make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) == 0) return true;
+  if (errno == EEXIST) return false;
+  return file_failure(errno, "create directory", path);
 }
 
 Status LinuxFiles::sync_directory(const std::string& path) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -8,6 +9,11 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t sector_bytes = 512;
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
 
 bool is_below(std::string_view path, std::string_view directory) {
   return path.size() > directory.size() && path.substr(0, directory.size()) == directory &&
@@ -57,13 +63,30 @@ void SimulatedDisk::remove(const std::string& path) {
 }
 
 void SimulatedDisk::rename(const std::string& from, const std::string& to) {
-  changes_.push_back({Change::Kind::rename, from, to, {}});
+  changes_.push_back({Change::Kind::rename, from, to, names_.at(from)});
   apply(names_, changes_.back());
 }
 
-void SimulatedDisk::sync_names() {
-  durable_names_ = names_;
-  changes_.clear();
+void SimulatedDisk::sync_names(const std::string& directory) {
+  // What moves between directories, or moves whole ones, takes all else along.
+  const bool all = std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
+    return change.kind == Change::Kind::rename &&
+           (parent_of(change.path) != parent_of(change.to) || change.entry.file == nullptr);
+  });
+  if (all) {
+    durable_names_ = names_;
+    changes_.clear();
+    return;
+  }
+  std::vector<Change> left;
+  for (Change& change : changes_) {
+    if (parent_of(change.path) == directory) {
+      apply(durable_names_, change);
+    } else {
+      left.push_back(std::move(change));
+    }
+  }
+  changes_ = std::move(left);
 }
 
 std::uint64_t SimulatedDisk::used_bytes() const {
@@ -79,6 +102,12 @@ void SimulatedDisk::crash() {
   const std::uint64_t kept = simulation_.random().below(changes_.size() + 1);
   for (std::uint64_t i = 0; i < kept; ++i) apply(durable_names_, changes_[i]);
   changes_.clear();
+  // Parents come before what is in them.
+  for (auto at = std::next(durable_names_.begin()); at != durable_names_.end();) {
+    const auto parent = durable_names_.find(parent_of(at->first));
+    const bool has_parent = parent != durable_names_.end() && parent->second.file == nullptr;
+    at = has_parent ? std::next(at) : durable_names_.erase(at);
+  }
   for (const auto& [path, entry] : durable_names_) {
     if (entry.file != nullptr) tear(*entry.file);
   }

@@ -268,6 +268,16 @@ class SimulatedFileLock final : public FileLock {
 
 Status SimulatedFiles::begin(const char* what) { return begin_operation(node_, what, 0); }
 
+Status SimulatedFiles::begin_change(const char* what, const std::string& path) {
+  HUMMER_TRY(begin(what));
+  Simulation& simulation = node_.simulation();
+  // No draw where there are no such faults: the runs of seeds from before stay as they are.
+  const double rate = simulation.options().name_fault_rate;
+  if (rate == 0 || !simulation.random().chance(rate)) return {};
+  simulation.count_name_fault();
+  return failure(ErrorCode::io_error, what, path, "simulated fault");
+}
+
 Status SimulatedFiles::check_parent(const std::string& path, const std::string& doing) const {
   const SimulatedEntry* parent = disk_->find(parent_of(normal(path)));
   if (parent != nullptr && parent->file == nullptr) return {};
@@ -338,6 +348,10 @@ Result<std::unique_ptr<UpdatableFile>> SimulatedFiles::open_for_updating(const s
 Result<std::unique_ptr<FileLock>> SimulatedFiles::lock(const std::string& path) {
   Result<std::shared_ptr<SimulatedFileData>> file = open_data(path, true);
   if (!file.ok()) return file.status();
+  if (!node_.simulation().options().disks_have_locks) {
+    return failure(ErrorCode::invalid_configuration, "lock", path,
+                   "no locks available (its file system has no locks)");
+  }
   if ((*file)->lock != nullptr && (*file)->locked_by->alive()) return std::unique_ptr<FileLock>();
   return std::unique_ptr<FileLock>(std::make_unique<SimulatedFileLock>(node_, std::move(*file)));
 }
@@ -367,7 +381,7 @@ Result<std::vector<std::string>> SimulatedFiles::list_directory(const std::strin
 }
 
 Status SimulatedFiles::rename(const std::string& from, const std::string& to) {
-  HUMMER_TRY(begin("rename"));
+  HUMMER_TRY(begin_change("rename", from));
   HUMMER_TRY(check_parent(to, "rename"));
   const SimulatedEntry* source = disk_->find(normal(from));
   const SimulatedEntry* target = disk_->find(normal(to));
@@ -380,7 +394,7 @@ Status SimulatedFiles::rename(const std::string& from, const std::string& to) {
 }
 
 Status SimulatedFiles::remove(const std::string& path) {
-  HUMMER_TRY(begin("remove"));
+  HUMMER_TRY(begin_change("remove", path));
   const std::string name = normal(path);
   const SimulatedEntry* entry = disk_->find(name);
   if (entry == nullptr) return failure(ErrorCode::not_found, "remove", path, "no such file");
@@ -395,29 +409,22 @@ Status SimulatedFiles::remove(const std::string& path) {
   return {};
 }
 
-Status SimulatedFiles::create_directories(const std::string& path) {
-  HUMMER_TRY(begin("create directory"));
+Result<bool> SimulatedFiles::make_directory(const std::string& path) {
+  HUMMER_TRY(begin_change("create directory", path));
   const std::string name = normal(path);
-  for (std::size_t end = 1; end <= name.size(); ++end) {
-    if (end != name.size() && name[end] != '/') continue;
-    const std::string part = name.substr(0, end);
-    const SimulatedEntry* entry = disk_->find(part);
-    if (entry == nullptr) {
-      disk_->put(part, {});
-    } else if (entry->file != nullptr) {
-      return failure(ErrorCode::not_a_file, "create directory", part, "a file has that name");
-    }
-  }
-  return {};
+  if (disk_->find(name) != nullptr) return false;
+  HUMMER_TRY(check_parent(path, "create directory"));
+  disk_->put(name, {});
+  return true;
 }
 
 Status SimulatedFiles::sync_directory(const std::string& path) {
-  HUMMER_TRY(begin("sync directory"));
+  HUMMER_TRY(begin_change("sync directory", path));
   const SimulatedEntry* entry = disk_->find(normal(path));
   if (entry == nullptr || entry->file != nullptr) {
     return failure(ErrorCode::not_found, "sync", path, "no such directory");
   }
-  disk_->sync_names();
+  disk_->sync_names(normal(path));
   return {};
 }
 

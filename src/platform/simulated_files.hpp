@@ -4,8 +4,9 @@
 // SimulatedDisk is the machine's; SimulatedFiles is one process's view of it and
 // goes inert when its node is killed.
 //
-// What a power cut leaves: names change in the order of a journal, so a prefix
-// of the unsynced changes survives; a file keeps what was synced, and of what was
+// What a power cut leaves: of the changes of names in directories that were not synced since, a
+// prefix survives, as in a journal, and what is in a directory whose own name does not
+// survive is gone with it; a file keeps what was synced, and of what was
 // appended after that every sector of 512 bytes either made it or reads as zero, up
 // to a drawn length. A file that was emptied and written anew without sync is
 // either still the old one or the torn new one.
@@ -49,7 +50,8 @@ class SimulatedDisk {
   void put(const std::string& path, SimulatedEntry entry);
   void remove(const std::string& path);
   void rename(const std::string& from, const std::string& to);
-  void sync_names();
+  // Of what is in this directory.
+  void sync_names(const std::string& directory);
   void crash();
 
   std::uint64_t used_bytes() const;
@@ -88,7 +90,7 @@ class SimulatedFiles final : public Files {
   Result<std::vector<std::string>> list_directory(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
-  Status create_directories(const std::string& path) override;
+  Result<bool> make_directory(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
 
   std::shared_ptr<SimulatedDisk> disk() const { return disk_; }
@@ -97,6 +99,8 @@ class SimulatedFiles final : public Files {
 
  private:
   Status begin(const char* what);
+  // Of a change of names, or their sync: whether it may take place at all.
+  Status begin_change(const char* what, const std::string& path);
   // The file at `path`, made when it is missing and `create`.
   Result<std::shared_ptr<SimulatedFileData>> open_data(const std::string& path, bool create);
   // not_found unless the directory above `path` is there.

@@ -19,7 +19,8 @@
 //
 // Disks: each node has its own, in memory. A power cut (crash) keeps synced
 // bytes, of the others a seeded, torn subset (sectors of 512 bytes, each kept or
-// zero), and of the unsynced changes of names a seeded prefix. A node may share the disk of
+// zero), and of the changes of names that no sync of their directory has made durable a seeded
+// prefix. A node may share the disk of
 // another, as machines share a mounted one.
 //
 // Network: nodes have addresses 10.0.0.1, 10.0.0.2, ... in order of creation
@@ -84,6 +85,8 @@ struct SimulationOptions {
   std::uint64_t disk_capacity_bytes = UINT64_MAX;  // then disk_full, after a partial write
   double read_fault_rate = 0;                      // per read_at: io_error
   double write_fault_rate = 0;                     // per append or sync: io_error
+  double name_fault_rate = 0;    // per rename, remove, directory made or synced: io_error
+  bool disks_have_locks = true;  // else Files::lock fails
   Nanoseconds disk_operation_minimum_ns = microseconds(1);
   Nanoseconds disk_operation_maximum_ns = microseconds(100);
 };
@@ -98,6 +101,7 @@ struct SimulationCounts {
   std::uint64_t lost_datagrams = 0;
   std::uint64_t disk_operations = 0;
   std::uint64_t write_faults = 0;  // by write_fault_rate
+  std::uint64_t name_faults = 0;   // by name_fault_rate
   std::uint64_t full_disks = 0;    // appends that found no room
   // Removed while somebody wrote them: where state goes that has no room in memory.
   std::uint64_t nameless_files = 0;
@@ -221,6 +225,7 @@ class Simulation {
   }
 
   void count_write_fault() { ++counts_.write_faults; }
+  void count_name_fault() { ++counts_.name_faults; }
   void count_full_disk() { ++counts_.full_disks; }
   void count_nameless_file() { ++counts_.nameless_files; }
 

@@ -271,6 +271,42 @@ TEST(SimulatedDisk, PowerCutTearsUpdatesBySector) {
   EXPECT_GT(kept_length, 5);
 }
 
+TEST(SimulatedDisk, DirectoriesThatWereMadeSurviveAPowerCut) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    auto node = make_simulated_platform({.seed = seed});
+    ASSERT_TRUE(node->files().create_directories("/a/new/one").ok());
+    ASSERT_TRUE(write_file(*node, "/a/new/one/file", "text", true).ok());
+    ASSERT_TRUE(node->files().sync_directory("/a/new/one").ok());
+    node->crash_disk();
+    EXPECT_EQ(read_file(*node, "/a/new/one/file"), "text") << "seed " << seed;
+  }
+}
+
+TEST(SimulatedDisk, WhatIsInADirectoryGoesWithItsName) {
+  int lost = 0, kept = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    auto node = make_simulated_platform({.seed = seed});
+    Files& files = node->files();
+    ASSERT_TRUE(*files.make_directory("/directory"));
+    ASSERT_FALSE(*files.make_directory("/directory"));
+    ASSERT_TRUE(write_file(*node, "/directory/file", "text", true).ok());
+    ASSERT_TRUE(files.sync_directory("/directory").ok());
+    node->crash_disk();
+    const bool is_there = files.stat("/directory/file").ok();
+    EXPECT_EQ(files.stat("/directory").ok(), is_there);
+    ++(is_there ? kept : lost);
+  }
+  EXPECT_GT(lost, 5);
+  EXPECT_GT(kept, 5);
+}
+
+TEST(SimulatedDisk, MayHaveNoLocks) {
+  auto node = make_simulated_platform({.seed = 1, .disks_have_locks = false});
+  const Status refused = node->files().lock("/lock").status();
+  EXPECT_EQ(refused.code(), ErrorCode::invalid_configuration);
+  EXPECT_NE(refused.message().find("'/lock'"), std::string::npos) << refused.message();
+}
+
 TEST(SimulatedDisk, APlannedKillComesBeforeItsOperation) {
   auto node = make_simulated_platform({.seed = 2});
   auto file = node->files().open_for_updating("/base", true);

@@ -115,7 +115,12 @@ std::string CheckpointStore::file_name(std::uint32_t vertex, std::uint32_t subta
 Status CheckpointStore::begin_at(Files& files, const std::string& path) {
   HUMMER_TRY(remove_at(files, path));
   HUMMER_TRY(files.create_directories(path));
-  return files.sync_directory(directory_of(path));
+  // An earlier process may have made the directories above, and died before it had synced them. Who
+  // may not read the upper one has made nothing in it.
+  const std::string parent = directory_of(path);
+  HUMMER_TRY(files.sync_directory(parent));
+  Status above = files.sync_directory(directory_of(parent));
+  return above.code() == ErrorCode::permission_denied ? Status() : above;
 }
 
 Status CheckpointStore::complete_at(Files& files, const std::string& path,

@@ -197,6 +197,9 @@ constexpr std::array checkpoint_rows{
     field<&O::checkpoints, &C::allow_dropped_state>(
         {.name = "allow-dropped-state",
          .description = "restore also when operators with state are gone"}),
+    field<&O::checkpoints, &C::allow_fresh_start>(
+        {.name = "allow-fresh-start",
+         .description = "begin anew when all checkpoints that the job had completed are gone"}),
 };
 
 constexpr std::array restart_rows{

@@ -160,12 +160,13 @@ int run_job_manager(const Invocation& invocation) {
   }
   const auto look_after_token = [&] {
     access.publish_when_due();
-    return false;
+    return !job_manager.failure().ok();
   };
   serve_until(platform, *signals, look_after_token, tls.get(), log);
   log.info("stopping");
   job_manager.stop();
-  return 0;
+  const Status failure = job_manager.failure();
+  return failure.ok() ? 0 : report(platform, failure);
 }
 
 }  // namespace hummer

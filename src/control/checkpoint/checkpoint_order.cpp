@@ -120,8 +120,9 @@ Result<Found> newest_known(Files& files, Result<Found> found, CheckpointOutcome&
       fmt::format("'{}' is passed over: {}", order.known, status.message()));
   outcome.superseded = std::max(outcome.superseded, order.checkpoint);
   if (!found.ok() && found.status().code() == ErrorCode::not_found) {
-    // "There is none" would be a fresh start.
-    found = Status(ErrorCode::corrupt_file, status.message())
+    // Damaged is not gone: to wait for it would be in vain.
+    const bool gone = status.code() == ErrorCode::not_found;
+    found = Status(gone ? ErrorCode::not_found : ErrorCode::corrupt_file, status.message())
                 .with_context("no other checkpoint in '" + order.directory + "'");
   }
   return found;

@@ -15,6 +15,7 @@
 #include <hummer/status.hpp>
 
 #include "platform/files.hpp"
+#include "platform/time.hpp"
 #include "state/checkpoint_store.hpp"
 
 namespace hummer {
@@ -61,6 +62,14 @@ struct CheckpointOutcome {
   // and those below it committed is committed.
   std::uint64_t superseded = 0;
   std::vector<std::string> passed_over;  // "checkpoint 7 is passed over: ..."
+};
+
+// One that the disk has not answered for long; for people.
+struct HungOrder {
+  std::uint64_t job = 0;
+  std::string path;
+  std::string doing;  // "completing a checkpoint"
+  Nanoseconds age = 0;
 };
 
 CheckpointOutcome carry_out(Files& files, CheckpointOrder order);

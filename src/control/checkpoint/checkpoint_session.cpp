@@ -180,6 +180,9 @@ void CheckpointSession::start(Deployment& deployment) { state_->start(deployment
 void CheckpointSession::stop() { state_->stop(); }
 std::uint64_t CheckpointSession::next_number() const { return state_->checkpoints().next_number(); }
 std::uint64_t CheckpointSession::completed() const { return state_->checkpoints().completed(); }
+std::uint64_t CheckpointSession::newest_checkpoint() const {
+  return state_->checkpoints().to_commit();
+}
 bool CheckpointSession::stopped_by_savepoint() const { return state_->all_committed(); }
 const std::string& CheckpointSession::savepoint_path() const {
   return state_->checkpoints().stopped_path();

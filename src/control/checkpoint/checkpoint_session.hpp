@@ -39,6 +39,8 @@ class CheckpointSession {
   std::uint64_t next_number() const;
   // After stop(): how many checkpoints were completed.
   std::uint64_t completed() const;
+  // After stop(): the newest complete one that a restart may begin with; 0: none.
+  std::uint64_t newest_checkpoint() const;
   // After stop(): a savepoint has stopped the job, and all sinks have committed.
   bool stopped_by_savepoint() const;
   // The savepoint, complete and in this directory; empty: none. After stop().

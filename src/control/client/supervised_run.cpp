@@ -53,6 +53,21 @@ Status SupervisedRun::restore_from(const std::string& restore) {
   const CheckpointOutcome found = carry_out(files, std::move(order));
   for (const std::string& line : found.passed_over) note(line);
   next_checkpoint_ = std::max(next_checkpoint_, found.highest + 1);
+  if (found.status.code() == ErrorCode::not_found && has_completed_) {
+    const std::string gone = fmt::format(
+        "all checkpoints that this run has completed in '{}' are gone", options.directory);
+    if (!options.allow_fresh_start) {
+      return {ErrorCode::not_found,
+              gone +
+                  "; put them back and run it with --restore latest, or run it again to begin "
+                  "anew (--allow-fresh-start lets it do that by itself)"};
+    }
+    note(gone + ": it begins anew, as --allow-fresh-start says");
+    has_completed_ = false;
+    restored_.reset();
+    if (!options.restore.empty()) return restore_from(options.restore);
+    return {};
+  }
   if (found.status.code() == ErrorCode::not_found) {
     if (!restore.empty()) note(found.status.message() + ": begins at the beginning");
     return {};
@@ -247,6 +262,7 @@ Task<Status> SupervisedRun::run_attempt() {
     session->stop();
     next_checkpoint_ = std::max(next_checkpoint_, session->next_number());
     made_progress_ = session->completed() > 0;
+    has_completed_ |= session->newest_checkpoint() > 0;
     if (!only_commits) stopped_with_ = session->savepoint_path();
     committed |= session->stopped_by_savepoint();
   }

@@ -66,6 +66,7 @@ class SupervisedRun final : public JobHandle::Running {
   std::uint64_t own_from_ = 1;  // checkpoints with lower numbers are of other runs or jobs
   std::uint64_t next_checkpoint_ = 1;
   bool made_progress_ = false;  // the last attempt has completed a checkpoint
+  bool has_completed_ = false;  // any of them has
   std::string stopped_with_;    // the savepoint that ended the job; empty: none
 
   std::mutex mutex_;  // the attempt that runs, for other threads

@@ -71,6 +71,9 @@ void describe_job(ClusterState& cluster, const Job& job, bool with_vertices, boo
                   wire::JobStatus& into) {
   describe(job, with_vertices, with_graph, into);
   into.set_reason(cluster.waiting_reason(job));
+  if (job.disk_hangs.empty()) return;
+  into.add_stuck(
+      fmt::format("JobManager: {} for {} s", job.disk_hangs, job.disk_hangs_for / seconds(1)));
 }
 
 bool query(ClusterState& cluster, const wire::JobQuery& request, bool time_is_over,

@@ -12,6 +12,7 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t savepoint_ends_kept = 16;
+constexpr Nanoseconds missing_pause_ns = seconds(1);
 
 }  // namespace
 
@@ -46,6 +47,11 @@ void ClusterState::attend_all(Moment at) {
 }
 
 void ClusterState::attend(Job& job, Moment at) {
+  if (job.seek_at != never) {
+    if (at.now < job.seek_at) return attend_by(job.seek_at);
+    job.seek_at = never;
+    return seek(job, {});
+  }
   if (job.state == wire::JOB_RESTARTING) {
     if (job.open_parts > 0 || job.seeking) return;
     if (at.now < job.restart_at) return attend_by(job.restart_at);
@@ -171,8 +177,7 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
   if (checkpoints.to_commit() > committed) {
     job->newest_checkpoint = checkpoints.to_commit();
     job->newest_path = order.path;
-    job->newest_is_savepoint = order.metadata.savepoint;
-    job->committed_before_savepoint = committed;
+    if (!job->commit_waits()) job->committed_before = committed;
     job->distrust_files = false;
     ++job->checkpoints_completed;
     job->newest_duration = checkpoints.last_duration();
@@ -183,11 +188,38 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
       job->state = wire::JOB_STOPPING;
     }
     ++job->version;
-    // Others are found in the job's directory.
-    if (order.metadata.savepoint) record(*job);
+    // Others are found where that one is.
+    if (order.metadata.savepoint || job->recording.place != order.directory + "/") {
+      record(*job);
+      job->place_change = job->recording.changes;
+    }
   }
   mark_due(*job);
   attend(*job, at);
+}
+
+void ClusterState::orders_hang(const std::vector<HungOrder>& orders) {
+  std::set<std::uint64_t> answering = std::exchange(hung_, {});
+  for (const HungOrder& order : orders) {
+    Job* job = jobs_.find(order.job);
+    if (job == nullptr) continue;
+    hung_.insert(job->id);
+    job->disk_hangs = fmt::format("'{}' does not answer ({})", order.path, order.doing);
+    job->disk_hangs_for = order.age;
+    if (answering.erase(job->id) > 0) continue;
+    log(LogLevel::error, *job,
+        fmt::format("{} for {} s; the other jobs go on", job->disk_hangs, order.age / seconds(1)));
+    ++job->version;
+    jobs_changed_ = true;
+  }
+  for (const std::uint64_t id : answering) {
+    Job* job = jobs_.find(id);
+    if (job == nullptr) continue;
+    log(LogLevel::info, *job, std::exchange(job->disk_hangs, {}) + ": it answers again");
+    job->disk_hangs_for = 0;
+    ++job->version;
+    jobs_changed_ = true;
+  }
 }
 
 // ---- savepoints ----
@@ -283,15 +315,30 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
   if (status.ok()) status = check_key_groups(outcome.found, job.graph);
   const std::string& first = job.checkpoint_options.restore;
   const bool of_its_own = outcome.order.restore.empty();
-  if (status.code() == ErrorCode::not_found && of_its_own && !job.newest_path.empty()) {
-    status = {ErrorCode::corrupt_file,
-              fmt::format("checkpoint {}, '{}', is gone, and there is no other",
-                          job.newest_checkpoint, job.newest_path)};
+  // What it began with may be missing while one from before is there.
+  const bool latest_is_next = of_its_own && first == "latest" && !outcome.order.known.empty();
+  if (status.code() == ErrorCode::not_found && !job.newest_path.empty() && !latest_is_next) {
+    if (!job.checkpoint_options.allow_fresh_start) return miss_checkpoints(job, at);
+    log(LogLevel::warning, job,
+        fmt::format("checkpoint {}, '{}', is gone, and there is no other: it begins anew, as "
+                    "--allow-fresh-start says",
+                    job.newest_checkpoint, job.newest_path));
+    job.newest_checkpoint = 0;
+    job.newest_path.clear();
+  }
+  if (!std::exchange(job.missing, {}).empty() && status.ok()) {
+    log(LogLevel::info, job, "its checkpoints are there again");
   }
   if (status.ok()) {
+    job.superseded_checkpoint = outcome.superseded;
+    if (outcome.found.id < job.newest_checkpoint && outcome.superseded < job.newest_checkpoint) {
+      job.superseded_checkpoint = job.newest_checkpoint;
+      log(LogLevel::warning, job,
+          fmt::format("checkpoint {}, '{}', is gone: an older one is used", job.newest_checkpoint,
+                      job.newest_path));
+    }
     job.newest_checkpoint = outcome.found.id;
     job.newest_path = outcome.path;
-    job.superseded_checkpoint = outcome.superseded;
   } else if (status.code() == ErrorCode::not_found) {
     // None of its own so far: as at first.
     if (of_its_own && !first.empty()) return seek(job, first);
@@ -309,6 +356,26 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
     return settle(job, at);
   }
   attend(job, at);
+}
+
+// All are gone that it had: of an empty mount point as of a directory that somebody has removed. To
+// begin at the beginning would repeat what has become visible, so somebody must say so.
+void ClusterState::miss_checkpoints(Job& job, Moment at) {
+  if (job.missing.empty()) {
+    job.missing = fmt::format(
+        "waits for its checkpoints: number {} was completed as '{}', and there is none now; mount "
+        "that "
+        "directory again or put back a copy, and the job goes on; or cancel it and submit it again "
+        "to begin anew (--allow-fresh-start lets a job do that by itself)",
+        job.newest_checkpoint, job.newest_path);
+    log(LogLevel::error, job, fmt::format("'{}' {}", job.graph.job_name, job.missing));
+    ++job.version;
+    jobs_changed_ = true;
+  }
+  job.seeking = true;
+  job.seek_at = at.now + missing_pause_ns;
+  attended_.insert(job.id);
+  attend_by(job.seek_at);
 }
 
 }  // namespace hummer

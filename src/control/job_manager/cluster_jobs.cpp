@@ -208,6 +208,7 @@ void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
 
 std::string ClusterState::waiting_reason(const Job& job) const {
   if (!job.recording.trouble.empty()) return job.recording.trouble;
+  if (!job.missing.empty() && !job.ended()) return job.missing;
   if (job.state == wire::JOB_RESTARTING) return job.restart_reason;
   if (!job.ended()) {
     for (const JobRegion& region : job.regions) {
@@ -215,6 +216,10 @@ std::string ClusterState::waiting_reason(const Job& job) const {
     }
   }
   if (job.state != wire::JOB_WAITING) return {};
+  if (job.seeking && !job.disk_hangs.empty()) {
+    return fmt::format("waits for the disk: {} for {} s", job.disk_hangs,
+                       job.disk_hangs_for / seconds(1));
+  }
   if (job.seeking) return "reads the checkpoint to begin with";
   return slots_missing("waits for", job, workers_.slots(job.library_hash));
 }
@@ -223,6 +228,12 @@ void ClusterState::schedule(Moment at) {
   while (Job* longest = jobs_.waiting_longest()) {
     Job& first = *longest;
     if (at.now - first.waiting_since < options_.slot_timeout_ns) break;
+    if (first.seeking) {  // it does not wait for slots
+      jobs_.no_longer_waiting(first);
+      first.waiting_since = at.now;
+      jobs_.wait(first);
+      continue;
+    }
     std::string why =
         slots_missing("waited in vain for", first, workers_.slots(first.library_hash));
     why += "; start another TaskManager, give one more slots, or lower the parallelism";

@@ -11,6 +11,10 @@ namespace {
 
 constexpr Nanoseconds retry_pause_ns = seconds(1);
 
+std::string directory_of(const std::string& path) {
+  return path.substr(0, path.find_last_of('/') + 1);
+}
+
 }  // namespace
 
 void ClusterState::record(Job& job) {
@@ -32,8 +36,9 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
     entry.record.forgotten = true;
   }
   for (const std::uint64_t id : std::exchange(entries_due_, {})) {
-    const Job* job = jobs_.find(id);
+    Job* job = jobs_.find(id);
     if (job == nullptr) continue;
+    job->recording.place = directory_of(job->newest_path);
     JournalEntry& entry = entries.emplace_back();
     entry.change = job->recording.changes;
     JobRecord& record = entry.record;
@@ -71,11 +76,12 @@ void ClusterState::recorded(std::uint64_t id, std::uint64_t change, const Status
   jobs_changed_ = true;
   ++job->version;
   if (outcome.ok()) {
+    const bool commit_waited = job->commit_waits();
     recording.recorded = std::max(recording.recorded, change);
     recording.request.clear();
     recording.trouble.clear();
     schedule_due_ = true;
-    if (job->newest_is_savepoint) mark_due(*job);  // it may be committed
+    if (commit_waited && !job->commit_waits()) mark_due(*job);
     if (job->told_ended()) clear_checkpoints(*job);
     return;
   }
@@ -129,6 +135,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   job.next_checkpoint = record.next_checkpoint;
   job.newest_checkpoint = record.newest_checkpoint;
   job.newest_path = record.newest_path;
+  job.recording.place = directory_of(record.newest_path);
   job.stopped_by_savepoint = record.stopped_by_savepoint;
   job.asked = record.wish;
   job.recording.changes = job.recording.recorded = 1;

@@ -48,7 +48,7 @@ void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignm
     state.set_stops(begun.stops);
   }
   const bool waits = job.commit_waits();
-  state.set_committed(waits ? job.committed_before_savepoint : job.checkpoints->to_commit());
+  state.set_committed(waits ? job.committed_before : job.checkpoints->to_commit());
   state.set_finished(!waits && job.checkpoints->finish_committed());
 }
 

@@ -87,6 +87,8 @@ class ClusterState {
   // To be carried out in this order, elsewhere; each once.
   std::vector<CheckpointOrder> take_orders();
   void carried_out(const CheckpointOutcome& outcome, Moment at);
+  // All orders that have been under way for long now, again and again while there are some.
+  void orders_hang(const std::vector<HungOrder>& orders);
 
   // ---- time ----
   // Lost TaskManagers, jobs that waited too long, slots for those that wait.
@@ -168,6 +170,8 @@ class ClusterState {
   // Asks the disk for the checkpoint to begin with.
   void seek(Job& job, std::string restore);
   void found(Job& job, const CheckpointOutcome& outcome, Moment at);
+  // Waits until they are there again.
+  void miss_checkpoints(Job& job, Moment at);
   // Of a job that has finished, and whose end is recorded.
   void clear_checkpoints(const Job& job);
 
@@ -185,6 +189,7 @@ class ClusterState {
   std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
   Nanoseconds next_attention_ = never;
   std::set<std::uint64_t> regional_;  // jobs with regions that wait
+  std::set<std::uint64_t> hung_;      // jobs whose disk does not answer
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
   std::uint64_t lost_ = 0;

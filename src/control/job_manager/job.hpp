@@ -109,6 +109,7 @@ struct JobRecording {
   std::uint64_t changes = 0;   // there have been so many that it must have
   std::uint64_t recorded = 0;  // and it has so many
   std::uint32_t begun = 0;     // the last attempt that may have begun
+  std::string place;           // the directory of the newest checkpoint that it knows of
   bool refused = false;        // the submission could not be recorded: there is no such job
   std::string trouble;         // why the journal lacks something, when it can't be written
 
@@ -172,18 +173,24 @@ struct Job : JobProgress, Failures {
   Nanoseconds newest_duration = 0;
   std::uint64_t newest_written_bytes = 0;
   bool commits_done = false;  // after the savepoint that stops it
-  // The newest is the savepoint that stops it, which only the journal can tell the next JobManager
-  // of: until that has it, sinks commit up to the one before.
-  bool newest_is_savepoint = false;
-  std::uint64_t committed_before_savepoint = 0;
+  // The newest lies where the journal knew of none: the first in a directory, or the savepoint that
+  // stops the job. Until the journal has this change of it, sinks commit up to the one before, or
+  // the next JobManager could begin without what somebody has seen.
+  std::uint64_t place_change = 0;
+  std::uint64_t committed_before = 0;
   std::vector<SavepointWish> savepoint_wishes;  // for when it runs
   std::vector<SavepointEnd> savepoint_ends;     // the last few
   RestartPolicy restarts{RestartStrategy::no_restart()};
   Nanoseconds restart_at = 0;  // of restarting
   std::string restart_reason;
-  bool seeking = false;                     // the checkpoint to begin with is not known yet
+  bool seeking = false;  // the checkpoint to begin with is not known yet
+  std::string missing;   // why it waits for its checkpoints, which are all gone; empty: it doesn't
+  Nanoseconds seek_at = never;              // of missing: when the disk is asked again
   std::uint64_t superseded_checkpoint = 0;  // see OperatorContext::superseded_epoch
   bool distrust_files = false;              // the last attempt could not read its state
+  // Its checkpoint directory, or another that it named, does not answer.
+  std::string disk_hangs;  // which, and in what; empty: it answers
+  Nanoseconds disk_hangs_for = 0;
 
   bool ended() const { return state >= wire::JOB_FINISHED && state <= wire::JOB_CANCELLED; }
   // Or ended.
@@ -196,7 +203,7 @@ struct Job : JobProgress, Failures {
   // A region is between two attempts while others go on.
   bool has_region_out() const;
   // Whether what the newest checkpoint holds may not become visible yet.
-  bool commit_waits() const { return newest_is_savepoint && !recording.complete(); }
+  bool commit_waits() const { return recording.recorded < place_change; }
   // What the TaskManager of a part is told.
   wire::Wish wish(const JobPart& part) const;
   // ok() unless failed.

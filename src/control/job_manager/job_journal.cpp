@@ -37,7 +37,7 @@ std::int64_t hash_of(std::string_view bytes) {
 
 struct JobJournal::Statements {
   explicit Statements(SqliteDatabase& database)
-      : add(database), change(database), remove(database), number(database) {}
+      : add(database), change(database), remove(database), number(database), epoch(database) {}
 
   Status prepare() {
     HUMMER_TRY(add.prepare(
@@ -50,10 +50,11 @@ struct JobJournal::Statements {
         " failure_code = ?7, failure = ?8, next_checkpoint = ?9, newest_checkpoint = ?10,"
         " newest_path = ?11, stopped = ?12 WHERE job = ?1"));
     HUMMER_TRY(remove.prepare("DELETE FROM jobs WHERE job = ?1"));
-    return number.prepare("UPDATE cluster SET last_job = max(last_job, ?1)");
+    HUMMER_TRY(number.prepare("UPDATE cluster SET last_job = max(last_job, ?1)"));
+    return epoch.prepare("SELECT epoch FROM cluster");
   }
 
-  SqliteStatement add, change, remove, number;
+  SqliteStatement add, change, remove, number, epoch;
 };
 
 JobJournal::JobJournal(Platform& platform, std::string directory)
@@ -82,9 +83,16 @@ Status JobJournal::damaged(const Status& why) const {
 Status JobJournal::open() {
   Files& files = platform_.files();
   HUMMER_TRY(files.create_directories(directory_ + "/libraries"));
+  // Also of directories that an earlier process made and died before it had synced them.
   HUMMER_TRY(files.sync_directory(directory_));
   HUMMER_TRY(files.sync_directory(parent_of(directory_)));
   Result<std::unique_ptr<FileLock>> lock = files.lock(directory_ + "/lock");
+  if (lock.status().code() == ErrorCode::invalid_configuration) {
+    return lock.status().with_context(
+        fmt::format("a second JobManager could not be kept away from the state directory '{}'; "
+                    "choose one on a file system with locks, such as a local one",
+                    directory_));
+  }
   if (!lock.ok()) return lock.status();
   if (*lock == nullptr) {
     return {ErrorCode::invalid_configuration,
@@ -155,7 +163,25 @@ Status JobJournal::begin_epoch(bool is_new) {
   recorded_.identity = static_cast<std::uint64_t>(row.number(0));
   recorded_.epoch = static_cast<std::uint64_t>(row.number(1));
   recorded_.last_job = static_cast<std::uint64_t>(row.number(2));
+  epoch_ = recorded_.epoch;
   return {};
+}
+
+Status JobJournal::check_epoch() {
+  HUMMER_TRY(successor_);
+  SqliteStatement& row = statements_->epoch;
+  const Result<bool> there = row.step();
+  if (!there.ok()) return there.status();
+  const std::uint64_t now = *there ? static_cast<std::uint64_t>(row.number(0)) : 0;
+  if (*there) (void)row.step();  // to its end, which gives the lock back
+  if (now == epoch_) return {};
+  successor_ = {ErrorCode::invalid_configuration,
+                fmt::format("another JobManager has taken over the state directory '{}' (start "
+                            "number {}, this one is {}): locks do not keep the two apart there; "
+                            "run one only, with a directory on a file system whose locks hold "
+                            "between all machines that see it",
+                            directory_, now, epoch_)};
+  return successor_;
 }
 
 Status JobJournal::read_jobs() {
@@ -223,6 +249,7 @@ Status JobJournal::write_record(const JobRecord& record) {
 }
 
 Status JobJournal::write(std::span<const JobRecord> records) {
+  HUMMER_TRY(successor_);
   bool some_ended = false;
   for (const JobRecord& record : records) {
     some_ended |= record.ended() || record.forgotten;
@@ -230,6 +257,7 @@ Status JobJournal::write(std::span<const JobRecord> records) {
     HUMMER_TRY(libraries_.keep(record.library_hash, *record.library));
   }
   Status status = database_.run("BEGIN IMMEDIATE");
+  if (status.ok()) status = check_epoch();
   for (const JobRecord& record : records) {
     if (status.ok()) status = write_record(record);
   }

@@ -8,17 +8,23 @@
 // the epoch (how often the journal was opened; sessions and attempts of an earlier one are told by
 // it) and the highest job number given so far. A job's row: its submission as it came, how
 // far it is (JobRecord), and how it ended. It is written when a job is submitted, before an
-// attempt begins, when somebody wants it ended, and when it has ended; never for heartbeats or
-// checkpoints: which is the newest says the checkpoint directory.
+// attempt begins, when its first checkpoint in a directory is complete, when somebody wants it
+// ended, and when it has ended; never for heartbeats or further checkpoints: which is the newest
+// says the checkpoint directory, and that there must be one, the journal.
 //
 // write() is one transaction: after it returned ok() its records survive a power cut; when it
 // failed, or the process died in it, either all or none of them are there. Whoever tells
 // others of a change waits for it.
 //
+// Two JobManagers: the lock keeps a second one away, and without locks there is no journal. Where
+// two machines each grant a lock of their own (a network file system that is mounted so), the epoch
+// fences: every write, and check_epoch(), looks whether a later opening has counted it up, and from
+// then on all writes fail with successor().
+//
 // Lifecycle: open() reads everything and keeps the lock until destruction. Thread: one at a time;
 // calls block for as long as the disk takes. Errors: invalid_configuration (another JobManager has
-// the directory; a journal of a newer engine, or no journal), corrupt_file (named, with what
-// to do), those of Files.
+// the directory, or nobody can lock it; a journal of a newer engine, or no journal), corrupt_file
+// (named, with what to do), those of Files.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +46,10 @@ class JobJournal {
   // What was there; once.
   RecordedCluster take_recorded() { return std::move(recorded_); }
   Status write(std::span<const JobRecord> records);
+  // Whether it is still this one's.
+  Status check_epoch();
+  // Who has it now, once that was seen; ok(): nobody else.
+  const Status& successor() const { return successor_; }
   Result<std::string> read_library(std::uint64_t hash) const { return libraries_.read(hash); }
 
  private:
@@ -63,6 +73,8 @@ class JobJournal {
   SqliteDatabase database_;
   std::unique_ptr<Statements> statements_;
   RecordedCluster recorded_;
+  std::uint64_t epoch_ = 0;
+  Status successor_;
 };
 
 }  // namespace hummer

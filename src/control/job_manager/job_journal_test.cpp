@@ -142,6 +142,57 @@ TEST_P(JobJournalTest, OneJobManagerHasIt) {
       << second.message();
 }
 
+// Two machines may each grant a lock of their own; here they do since the lock's file is another
+// one.
+TEST_P(JobJournalTest, ALaterOpeningFencesTheEarlierOne) {
+  const std::unique_ptr<JobJournal> first = open();
+  ASSERT_TRUE(first->write(std::vector{submission(1)}).ok());
+  ASSERT_TRUE(platform_->files().remove(directory_ + "/lock").ok());
+  const std::unique_ptr<JobJournal> second = open();
+  ASSERT_NE(second, nullptr);
+  const Status fenced = first->write(std::vector{submission(2)});
+  EXPECT_EQ(fenced.code(), ErrorCode::invalid_configuration);
+  EXPECT_NE(fenced.message().find("taken over the state directory '" + directory_ +
+                                  "' (start number 2, this one is 1)"),
+            std::string::npos)
+      << fenced.message();
+  EXPECT_EQ(first->successor().message(), fenced.message());
+  EXPECT_FALSE(first->check_epoch().ok());
+  EXPECT_TRUE(second->check_epoch().ok());
+  EXPECT_TRUE(second->write(std::vector{submission(3)}).ok());
+}
+
+TEST_P(JobJournalTest, ADatabaseHasOneUserAtATime) {
+  SqliteVfs one_vfs(*platform_), other_vfs(*platform_);
+  SqliteDatabase one(one_vfs), other(other_vfs);
+  ASSERT_TRUE(platform_->files().create_directories(directory_).ok());
+  ASSERT_TRUE(one.open(directory_ + "/db").ok());
+  ASSERT_TRUE(one.run("CREATE TABLE numbers(number INTEGER)").ok());
+  ASSERT_TRUE(other.open(directory_ + "/db").ok());
+  ASSERT_TRUE(one.run("BEGIN IMMEDIATE; INSERT INTO numbers VALUES(1)").ok());
+  EXPECT_FALSE(other.number("SELECT count(*) FROM numbers").ok());
+  EXPECT_FALSE(other.run("INSERT INTO numbers VALUES(2)").ok());
+  ASSERT_TRUE(one.run("COMMIT").ok());
+  EXPECT_TRUE(other.run("INSERT INTO numbers VALUES(3)").ok());
+  EXPECT_EQ(*one.number("SELECT sum(number) FROM numbers"), 4);
+}
+
+TEST(JobJournalLocks, WithoutThemThereIsNoJournal) {
+  auto node = make_simulated_platform({.seed = 1, .disks_have_locks = false});
+  const Status refused = JobJournal::open(*node, "/state").status();
+  EXPECT_EQ(refused.code(), ErrorCode::invalid_configuration);
+  EXPECT_NE(refused.message().find("the state directory '/state'"), std::string::npos)
+      << refused.message();
+  EXPECT_NE(refused.message().find("has no locks"), std::string::npos) << refused.message();
+  EXPECT_FALSE(node->files().stat("/state/journal.db").ok());
+  SqliteVfs vfs(*node);
+  SqliteDatabase database(vfs);
+  const Status opened = database.open("/state/other.db");
+  const Status made = opened.ok() ? database.run("CREATE TABLE numbers(number INTEGER)") : opened;
+  EXPECT_EQ(made.code(), ErrorCode::io_error) << made.message();
+  EXPECT_NE(made.message().find("has no locks"), std::string::npos) << made.message();
+}
+
 TEST_P(JobJournalTest, DamageIsRefusedByName) {
   {
     const std::unique_ptr<JobJournal> journal = open();
@@ -305,13 +356,15 @@ TEST(JobJournalFaults, AFailedWriteLeavesTheJournalUsable) {
       ASSERT_TRUE(journal.ok());
       SimulationOptions& options = node->simulation().options();
       for (int round = 0; round < 8; ++round) {
-        if (seed % 2 == 0) {
+        if (seed % 3 == 0) {
           options.write_fault_rate = 0.1;
+        } else if (seed % 3 == 1) {
+          options.name_fault_rate = 0.2;
         } else {
           options.disk_capacity_bytes = 40'000 + 1000 * static_cast<std::uint64_t>(round);
         }
         live(**journal, account, account.highest + 4);
-        options.write_fault_rate = 0;
+        options.write_fault_rate = options.name_fault_rate = 0;
         options.disk_capacity_bytes = UINT64_MAX;
         const JobRecord sure = submission(++account.highest);
         account.written[sure.job] = text_of(sure);
@@ -326,6 +379,38 @@ TEST(JobJournalFaults, AFailedWriteLeavesTheJournalUsable) {
     check((*journal)->take_recorded(), account, **journal);
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
+}
+
+TEST(JobJournalFaults, ALibraryIsWholeOrNotThere) {
+  std::uint64_t failed[3] = {};
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    auto node = make_simulated_platform({.seed = seed});
+    SimulationOptions& options = node->simulation().options();
+    ASSERT_TRUE(node->files().create_directories("/libraries").ok());
+    LibraryFiles libraries(node->files(), "/libraries");
+    const std::string bytes(5000, 'L');
+    const std::uint64_t hash = hash_bytes(bytes.data(), bytes.size());
+    const std::uint64_t kind = seed % 3;
+    if (kind == 0) options.disk_capacity_bytes = 50 * seed;
+    if (kind == 1) options.write_fault_rate = 0.3;
+    if (kind == 2) options.name_fault_rate = 0.3;
+    const Status kept = libraries.keep(hash, bytes);
+    options.disk_capacity_bytes = UINT64_MAX;
+    options.write_fault_rate = options.name_fault_rate = 0;
+    if (!kept.ok()) {
+      ++failed[kind];
+      EXPECT_EQ(kept.code(), kind == 0 ? ErrorCode::disk_full : ErrorCode::io_error);
+      EXPECT_NE(kept.message().find("'/libraries"), std::string::npos) << kept.message();
+    }
+    const Result<std::string> there = libraries.read(hash);
+    EXPECT_TRUE(there.ok() ? *there == bytes : there.status().code() == ErrorCode::not_found)
+        << "seed " << seed << ": " << there.status().to_string();
+    EXPECT_TRUE(there.ok() || !kept.ok());
+    ASSERT_TRUE(libraries.keep(hash, bytes).ok());
+    node->crash_disk();
+    EXPECT_EQ(*libraries.read(hash), bytes);
+  }
+  for (const std::uint64_t each : failed) EXPECT_GT(each, 10u);
 }
 
 TEST(JobJournalFaults, WhatCanNotBeReadIsNotCalledDamaged) {

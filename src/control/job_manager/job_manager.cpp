@@ -121,9 +121,11 @@ Task<void> JobManager::State::keep_house(State* self) {
     if (self->happened_) {
       co_await yield();
     } else {
-      const Nanoseconds next = std::min(self->cluster_.next_deadline(), self->parked_.next_look());
+      Nanoseconds next = std::min(
+          {self->cluster_.next_deadline(), self->parked_.next_look(), self->disk_->next_look()});
+      if (self->stepped_down_) next = never;
       self->house_event_.prepare_wait();
-      const bool written = self->journal_ != nullptr && self->journal_->has_outcomes();
+      const bool written = self->journal_ != nullptr && self->journal_->has_news();
       if (written || self->disk_->has_outcomes()) {
         self->house_event_.cancel_wait();
       } else {
@@ -135,14 +137,24 @@ Task<void> JobManager::State::keep_house(State* self) {
   }
 }
 
+void JobManager::State::step_down(const Status& why) {
+  if (!std::exchange(stepped_down_, true)) log().error(why.to_string());
+  (void)journal_->take_outcomes();
+  (void)disk_->take_outcomes();
+  const auto sessions = sessions_;  // whose tasks leave the list
+  for (const auto& [session, stream] : sessions) stream->close();
+}
+
 void JobManager::State::round() {
   const Moment at = moment();
+  if (const Status status = failure(); !status.ok()) return step_down(status);
   if (journal_ != nullptr) {
     for (const JournalWriter::Outcome& each : journal_->take_outcomes()) {
       cluster_.recorded(each.job, each.change, each.status, at);
     }
   }
   for (const CheckpointOutcome& outcome : disk_->take_outcomes()) cluster_.carried_out(outcome, at);
+  cluster_.orders_hang(disk_->look());
   cluster_.advance(at);
   disk_->give(cluster_.take_orders());
   for (const std::uint64_t session : cluster_.take_ended_sessions()) {
@@ -195,5 +207,6 @@ void JobManager::stop() {
 SocketAddress JobManager::address() const { return state_->address(); }
 std::optional<SocketAddress> JobManager::rest_address() const { return state_->rest_address(); }
 JobManagerCounts JobManager::counts() const { return state_->counts(); }
+Status JobManager::failure() const { return state_->failure(); }
 
 }  // namespace hummer

@@ -9,6 +9,9 @@
 // submission and a wish are acknowledged, and an end is told, when the journal has them; the next
 // JobManager of the directory goes on with the jobs and their numbers.
 //
+// When another JobManager takes the journal over in spite of its lock (job_journal.hpp), this one
+// closes all connections, leads nothing any more, and failure() says why: whoever runs it ends it.
+//
 // Lifecycle: start() reads the journal, listens and returns; stop() (or the destructor) closes all
 // connections. Thread: start and stop on the caller's; everything else on its own
 // executor, the journal's writes on another. Errors: start() address_in_use, those of
@@ -82,6 +85,8 @@ class JobManager {
   // The same of the HTTP interface, if there is one.
   std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;  // any thread
+  // Why it leads no more; ok(): it does. Any thread.
+  Status failure() const;
 
  private:
   class State;

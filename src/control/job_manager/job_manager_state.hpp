@@ -6,7 +6,7 @@
 //
 // Orders for a disk go to a CheckpointDisk, whose outcomes the housekeeper hands on.
 //
-// Thread: everything on executor_, but start, stop and counts.
+// Thread: everything on executor_, but start, stop, counts and failure.
 #pragma once
 
 #include <atomic>
@@ -35,6 +35,7 @@ class JobManager::State final : public RestBackend {
   SocketAddress address() const { return address_; }
   std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;
+  Status failure() const { return journal_ != nullptr ? journal_->successor() : Status(); }
 
  private:
   // A connection that has not said who it is.
@@ -67,6 +68,8 @@ class JobManager::State final : public RestBackend {
   Status open_journal();
   static Task<void> keep_house(State* self);
   void round();
+  // Another one leads: nothing of this one's may reach anybody any more.
+  void step_down(const Status& why);
   void raise_descriptor_limit();
 
   // rest.cpp: what the REST API asks.
@@ -108,6 +111,7 @@ class JobManager::State final : public RestBackend {
   LogLimit log_limit_;
   WakeEvent house_event_;
   bool happened_ = false;  // also within a round, when nobody waits for the event
+  bool stepped_down_ = false;
   ClusterState cluster_;
   std::unique_ptr<JournalWriter> journal_;  // null: without one
   ParkedRequests parked_;

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace hummer {
+namespace {
+
+constexpr Nanoseconds look_interval_ns = seconds(1);
+
+}  // namespace
 
 JournalWriter::JournalWriter(Platform& platform, std::unique_ptr<JobJournal> journal,
                              WakeEvent& on_outcome)
@@ -24,13 +29,14 @@ void JournalWriter::write(std::vector<JournalEntry> entries) {
   given_.notify();
 }
 
-bool JournalWriter::has_outcomes() const {
+bool JournalWriter::has_news() const {
   const std::scoped_lock lock(mutex_);
-  return !outcomes_.empty();
+  return !outcomes_.empty() || successor_is_news_;
 }
 
 std::vector<JournalWriter::Outcome> JournalWriter::take_outcomes() {
   const std::scoped_lock lock(mutex_);
+  successor_is_news_ = false;
   return std::exchange(outcomes_, {});
 }
 
@@ -39,12 +45,32 @@ std::vector<JournalEntry> JournalWriter::take_waiting() {
   return std::exchange(waiting_, {});
 }
 
+Status JournalWriter::successor() const {
+  const std::scoped_lock lock(mutex_);
+  return successor_;
+}
+
+void JournalWriter::look_for_successor() {
+  if (!successor().ok()) return;
+  // What can't be read now is looked at again.
+  (void)journal_->check_epoch();
+  if (journal_->successor().ok()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    successor_ = journal_->successor();
+    successor_is_news_ = true;
+  }
+  on_outcome_.notify();
+}
+
 Task<void> JournalWriter::write_all(JournalWriter& self) {
   while (true) {
     self.given_.prepare_wait();
     const std::vector<JournalEntry> entries = self.take_waiting();
     if (entries.empty()) {
-      co_await self.given_.wait();
+      const Nanoseconds next_look = self.executor_->now() + look_interval_ns;
+      const bool given = co_await self.given_.wait_until(next_look);
+      if (!given) self.look_for_successor();
       continue;
     }
     self.given_.cancel_wait();
@@ -64,6 +90,8 @@ void JournalWriter::write_together(const std::vector<JournalEntry>& entries) {
                         again ? journal_->write({&records[i], 1}) : together});
   }
   const std::scoped_lock lock(mutex_);
+  successor_is_news_ |= successor_.ok() && !journal_->successor().ok();
+  successor_ = journal_->successor();
   outcomes_.insert(outcomes_.end(), std::make_move_iterator(outcomes.begin()),
                    std::make_move_iterator(outcomes.end()));
 }

@@ -4,9 +4,12 @@
 // Entries go to the journal in the order in which they were given, as many at once as wait. When
 // such a transaction fails each entry is tried alone: one that is at fault takes no other with it.
 //
+// Between writes it looks every second whether another JobManager has taken the journal over; once
+// one has, nothing is written any more, and successor() says so.
+//
 // Lifecycle: from construction to stop(); what has no outcome by then may or may not be in the
-// journal. Thread: write, has_outcomes and take_outcomes on the actor's, stop on its owner's.
-// Ownership: `on_outcome` (notified after each transaction) outlives it.
+// journal. Thread: write, has_news, take_outcomes and successor on the actor's, stop on its
+// owner's. Ownership: `on_outcome` (notified after each transaction) outlives it.
 #pragma once
 
 #include <memory>
@@ -33,14 +36,17 @@ class JournalWriter {
   JournalWriter& operator=(const JournalWriter&) = delete;
 
   void write(std::vector<JournalEntry> entries);
-  bool has_outcomes() const;
+  // Outcomes, or a successor that take_outcomes() has not been called after.
+  bool has_news() const;
   std::vector<Outcome> take_outcomes();
+  Status successor() const;
   void stop();
 
  private:
   static Task<void> write_all(JournalWriter& self);
   std::vector<JournalEntry> take_waiting();
   void write_together(const std::vector<JournalEntry>& entries);
+  void look_for_successor();
 
   const std::unique_ptr<JobJournal> journal_;
   WakeEvent& on_outcome_;
@@ -48,6 +54,8 @@ class JournalWriter {
   mutable std::mutex mutex_;
   std::vector<JournalEntry> waiting_;
   std::vector<Outcome> outcomes_;
+  Status successor_;
+  bool successor_is_news_ = false;
   std::unique_ptr<Executor> executor_;
 };
 

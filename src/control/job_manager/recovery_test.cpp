@@ -1,7 +1,10 @@
 // A JobManager with a state directory dies and is started again over its disk.
 #include <gtest/gtest.h>
 
+#include <hummer/codec.hpp>
+
 #include "control/job_manager/job_manager_test_rig.hpp"
+#include "state/checkpoint_store.hpp"
 
 namespace hummer {
 namespace {
@@ -233,6 +236,112 @@ TEST_P(Recovery, AFullDiskFailsTheSubmissionOnly) {
   ScriptedClient client(rig_);
   rig_.run(submit_one(client, job_of(6, 2), &job));
   EXPECT_GT(job, 0u);
+}
+
+wire::SubmitJob job_with_checkpoints() {
+  wire::SubmitJob job = job_of(5, 1);
+  CheckpointOptions checkpoints;
+  checkpoints.directory = "/checkpoints";
+  checkpoints.interval_ms = 200;
+  to_message(checkpoints, *job.mutable_options()->mutable_checkpointing());
+  return job;
+}
+
+// Runs the job's first attempt until a checkpoint of it may be committed.
+Task<void> complete_one(ScriptedWorker& worker, std::uint64_t job) {
+  const bool joined = co_await worker.join("worker", 4);
+  EXPECT_TRUE(joined);
+  co_await worker.run_job(job);
+  wire::JobManagerState seen = co_await worker.until([&](const wire::JobManagerState& state) {
+    return state.assignments_size() > 0 && state.assignments(0).checkpoints().begun() > 0;
+  });
+  const std::uint64_t number = seen.assignments(0).checkpoints().begun();
+  for (std::uint32_t task = 0; task < 16; ++task) {
+    CheckpointFile file;
+    file.name = CheckpointStore::file_name(0, task);
+    file.subtask = task;
+    std::string bytes;
+    ByteWriter out(bytes);
+    Codec<CheckpointFile>::encode(file, out);
+    wire::SnapshotReport& saved = *worker.report(job, wire::ATTEMPT_RUNNING).add_snapshots();
+    saved.set_checkpoint(number);
+    saved.set_task(task);
+    saved.set_file(std::string(out.view()));
+  }
+  seen = co_await worker.until([&](const wire::JobManagerState& state) {
+    return state.assignments_size() > 0 && state.assignments(0).checkpoints().committed() >= number;
+  });
+}
+
+TEST_P(Recovery, AJobWhoseCheckpointsAreGoneWaitsForThem) {
+  std::uint64_t job = 0;
+  {
+    ScriptedClient client(rig_);
+    rig_.run(submit_one(client, job_with_checkpoints(), &job));
+    ScriptedWorker worker(rig_);
+    rig_.run(complete_one(worker, job));
+  }
+  rig_.job_manager_node->kill();
+  Files& disk = rig_.simulation.add_node("else", *rig_.job_manager_node).files();
+  ASSERT_TRUE(disk.rename("/checkpoints", "/elsewhere").ok());
+  ASSERT_TRUE(disk.create_directories("/checkpoints").ok());  // as an empty mount point
+  restart(odd());
+  ScriptedWorker worker(rig_);
+  wire::JobStatus status;
+  const auto wait_in_vain = [](ScriptedWorker& one, ScriptedClient& client, std::uint64_t number,
+                               wire::JobStatus* into) -> Task<void> {
+    bool joined = co_await one.join("worker", 4);
+    EXPECT_TRUE(joined);
+    for (int i = 0; i < 30; ++i) {
+      const wire::JobManagerState state = co_await one.beat();
+      EXPECT_EQ(state.assignments_size(), 0) << "it was started from zero";
+      co_await sleep_for(seconds(1));
+    }
+    joined = co_await client.join();
+    EXPECT_TRUE(joined);
+    *into = co_await client.status(number);
+  };
+  {
+    ScriptedClient client(rig_);
+    rig_.run(wait_in_vain(worker, client, job, &status));
+  }
+  EXPECT_EQ(status.state(), wire::JOB_WAITING);
+  EXPECT_NE(status.reason().find("'/checkpoints/job-0000000000000005/chk-"), std::string::npos)
+      << status.reason();
+  EXPECT_TRUE(rig_.logged("waits for its checkpoints"));
+  ASSERT_TRUE(rig_.job_manager_node->files().remove("/checkpoints").ok());
+  ASSERT_TRUE(rig_.job_manager_node->files().rename("/elsewhere", "/checkpoints").ok());
+  const auto go_on = [](ScriptedWorker& one) -> Task<void> {
+    const wire::JobManagerState state = co_await one.until(
+        [](const wire::JobManagerState& theirs) { return theirs.assignments_size() > 0; });
+    EXPECT_EQ(state.assignments(0).attempt(), 2u);
+  };
+  rig_.run(go_on(worker));
+  EXPECT_TRUE(rig_.logged("its checkpoints are there again"));
+}
+
+// Where locks do not hold between machines, the journal's epoch does.
+TEST_P(Recovery, AnEarlierJobManagerStepsDown) {
+  ScriptedWorker worker(rig_);
+  const auto join = [](ScriptedWorker& one) -> Task<void> {
+    const bool joined = co_await one.join("worker", 4);
+    EXPECT_TRUE(joined);
+  };
+  rig_.run(join(worker));
+  EXPECT_TRUE(rig_.job_manager->failure().ok());
+  ASSERT_TRUE(rig_.job_manager_node->files().remove("/state/lock").ok());
+  JobManagerOptions options = with_journal();
+  options.listen_address = "jobmanager:7000";
+  JobManager second(*rig_.job_manager_node, options);
+  ASSERT_TRUE(second.start().ok());
+  const auto wait_for_the_end = [](ScriptedWorker& one) -> Task<void> {
+    const bool closed = co_await one.is_closed(seconds(3));
+    EXPECT_TRUE(closed);
+  };
+  rig_.run(wait_for_the_end(worker));
+  EXPECT_EQ(rig_.job_manager->failure().code(), ErrorCode::invalid_configuration);
+  EXPECT_TRUE(rig_.logged("another JobManager has taken over the state directory '/state'"));
+  EXPECT_TRUE(second.failure().ok());
 }
 
 TEST_P(Recovery, ASecondJobManagerIsRefused) {

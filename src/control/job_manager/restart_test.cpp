@@ -317,6 +317,7 @@ TEST_F(RestartsWithAJournal, WhatASavepointHoldsIsCommittedWhenItIsRecorded) {
   carry_out_next(Kind::begin);
   save(worker, job, 1);
   carry_out_next(Kind::complete);
+  write_down();
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
   wire::TakeSavepoint wish;
   wish.set_wish_id(5);
@@ -331,6 +332,147 @@ TEST_F(RestartsWithAJournal, WhatASavepointHoldsIsCommittedWhenItIsRecorded) {
   write_down();
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 2u);
   EXPECT_TRUE(cluster.savepoint(job, wish, at));
+}
+
+// Else a JobManager that comes after this one, over a directory that is not mounted, would know of
+// none, and what its sinks had committed came again.
+TEST_F(RestartsWithAJournal, TheFirstCheckpointIsCommittedWhenItIsRecorded) {
+  const std::uint64_t worker = add_worker("a");
+  Job& job = submit(every_100_ms());
+  write_down();
+  write_down();
+  report(worker, job, wire::ATTEMPT_RUNNING);
+  pass(milliseconds(100));
+  const CheckpointOrder begin = carry_out_next(Kind::begin);
+  save(worker, job, 1);
+  carry_out_next(Kind::complete);
+  EXPECT_EQ(assigned(worker).checkpoints().committed(), 0u);
+  const std::vector<JournalEntry> entries = cluster.take_entries_due();
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].record.newest_checkpoint, 1u);
+  EXPECT_EQ(entries[0].record.newest_path, begin.path);
+  cluster.recorded(job.id, entries[0].change, {ErrorCode::disk_full, "no space"}, at);
+  EXPECT_EQ(assigned(worker).checkpoints().committed(), 0u);
+  pass(seconds(1));
+  write_down();
+  EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
+  carry_out_next(Kind::begin);
+  save(worker, job, 2);
+  carry_out_next(Kind::complete);
+  EXPECT_EQ(assigned(worker).checkpoints().committed(), 2u);
+  EXPECT_TRUE(cluster.take_entries_due().empty()) << "it is where the first one is";
+}
+
+class CheckpointsThatAreGone : public Restarts {
+ protected:
+  // The next JobManager, over the journal of one that has recorded a first checkpoint.
+  Job& recovered(const CheckpointOptions& checkpoints) {
+    JobRecord record;
+    record.job = 41;
+    record.submission = 0xabc;
+    record.request = submission(checkpoints).SerializeAsString();
+    record.attempt = 1;
+    record.newest_checkpoint = 1;
+    record.newest_path = "/d/job-0000000000000abc/chk-0000000001";
+    RecordedCluster recorded;
+    recorded.epoch = 1;
+    recorded.last_job = 41;
+    recorded.jobs = {record};
+    cluster.recover(std::move(recorded), {}, at);
+    (void)add_worker("a");
+    return *cluster.jobs().find(41);
+  }
+  static Status none() { return {ErrorCode::not_found, "no complete checkpoint"}; }
+};
+
+TEST_F(CheckpointsThatAreGone, AreWaitedForByName) {
+  Job& job = recovered(every_100_ms());
+  carry_out_next(Kind::find, none());
+  for (int i = 0; i < 1000; ++i) {  // longer than any job waits for slots
+    pass(seconds(1));
+    carry_out_next(Kind::find, none());
+    ASSERT_EQ(job.state, wire::JOB_WAITING) << job.failure().message();
+  }
+  const std::string reason = cluster.waiting_reason(job);
+  EXPECT_NE(reason.find("'/d/job-0000000000000abc/chk-0000000001'"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("--allow-fresh-start"), std::string::npos) << reason;
+  pass(seconds(1));
+  find(cluster.take_orders().at(0), job, 6);
+  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.deployment.restore_path(), "/d/chk-6");
+}
+
+TEST_F(CheckpointsThatAreGone, AreNotReplacedByTheLatestOfWhichThereIsNone) {
+  CheckpointOptions checkpoints = every_100_ms();
+  checkpoints.restore = "latest";
+  Job& job = recovered(checkpoints);
+  carry_out_next(Kind::find, none());
+  pass(seconds(1));
+  EXPECT_EQ(job.state, wire::JOB_WAITING);
+  EXPECT_NE(cluster.waiting_reason(job).find("none now"), std::string::npos);
+}
+
+TEST_F(CheckpointsThatAreGone, LetAJobEndThatNobodyWantsAnyMore) {
+  Job& job = recovered(every_100_ms());
+  carry_out_next(Kind::find, none());
+  EXPECT_TRUE(cluster.end(job.id, wire::WISH_CANCEL, at).ok());
+  EXPECT_EQ(job.state, wire::JOB_CANCELLED);
+  pass(seconds(5));
+  EXPECT_TRUE(cluster.take_orders().empty());
+}
+
+TEST_F(CheckpointsThatAreGone, LetAJobBeginAnewThatMay) {
+  CheckpointOptions checkpoints = every_100_ms();
+  checkpoints.allow_fresh_start = true;
+  Job& job = recovered(checkpoints);
+  carry_out_next(Kind::find, none());
+  pass(0);
+  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.deployment.restore_path(), "");
+}
+
+TEST_F(CheckpointsThatAreGone, AlsoKeepAnAttemptOfThisJobManagerWaiting) {
+  const std::uint64_t worker = add_worker("b");
+  Job& job = running(worker, every_100_ms());
+  pass(milliseconds(100));
+  carry_out_next(Kind::begin);
+  save(worker, job, 1);
+  carry_out_next(Kind::complete);
+  report(worker, job, wire::ATTEMPT_FAILED);
+  carry_out_next(Kind::find, none());
+  pass(seconds(1));
+  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_NE(cluster.waiting_reason(job).find("none now"), std::string::npos);
+  find(cluster.take_orders().at(0), job, 1);
+  pass(seconds(1));
+  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.deployment.restore_path(), "/d/chk-1");
+}
+
+TEST_F(Restarts, AnOlderCheckpointThanTheKnownOneSupersedesIt) {
+  const std::uint64_t worker = add_worker("a");
+  Job& job = running(worker, every_100_ms());
+  pass(milliseconds(100));
+  carry_out_next(Kind::begin);
+  save(worker, job, 1);
+  carry_out_next(Kind::complete);
+  job.newest_checkpoint = 9;
+  report(worker, job, wire::ATTEMPT_FAILED);
+  find(cluster.take_orders().at(0), job, 7);
+  EXPECT_EQ(job.superseded_checkpoint, 9u);
+}
+
+TEST_F(Restarts, ADiskThatDoesNotAnswerIsNamed) {
+  const std::uint64_t worker = add_worker("a");
+  Job& job = running(worker, every_100_ms());
+  const std::uint64_t version = job.version;
+  cluster.orders_hang({{job.id, "/d/job-0000000000000abc", "completing a checkpoint", seconds(6)}});
+  EXPECT_EQ(job.disk_hangs, "'/d/job-0000000000000abc' does not answer (completing a checkpoint)");
+  EXPECT_EQ(job.disk_hangs_for, seconds(6));
+  EXPECT_GT(job.version, version);
+  cluster.orders_hang({});
+  EXPECT_TRUE(job.disk_hangs.empty());
+  EXPECT_EQ(job.disk_hangs_for, 0);
 }
 
 TEST_F(Restarts, ASavepointThatFailsLetsTheJobGoOn) {

@@ -26,6 +26,7 @@ ErrorCode code_of(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return ErrorCode::corrupt_file;
     case SQLITE_FULL: return ErrorCode::disk_full;
+    case SQLITE_BUSY:
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:

@@ -19,7 +19,8 @@ constexpr std::int64_t julian_ms_of_1970 = 210'866'760'000'000;
 struct OpenFile {
   SqliteVfs& vfs;
   std::unique_ptr<UpdatableFile> file;
-  bool is_new;  // its name is not durable yet
+  bool is_new;                     // its name is not durable yet
+  std::unique_ptr<FileLock> lock;  // while SQLite has any of its locks
 };
 
 // What SQLite makes room for.
@@ -90,7 +91,20 @@ int size_of_file(sqlite3_file* file, sqlite3_int64* size) {
   return SQLITE_OK;
 }
 
-int lock_file(sqlite3_file*, int) { return SQLITE_OK; }
+// One lock stands for all of SQLite's: readers keep each other away too.
+int lock_file(sqlite3_file* file, int) {
+  OpenFile& open = opened(file);
+  if (open.lock != nullptr) return SQLITE_OK;
+  Result<std::unique_ptr<FileLock>> lock = open.vfs.platform().files().lock(open.file->path());
+  if (!lock.ok()) return open.vfs.failed(lock.status(), SQLITE_IOERR_LOCK);
+  if (*lock == nullptr) return SQLITE_BUSY;
+  open.lock = std::move(*lock);
+  return SQLITE_OK;
+}
+int unlock_file(sqlite3_file* file, int level) {
+  if (level == SQLITE_LOCK_NONE) opened(file).lock.reset();
+  return SQLITE_OK;
+}
 int is_reserved(sqlite3_file*, int* reserved) {
   *reserved = 0;
   return SQLITE_OK;
@@ -100,10 +114,25 @@ int size_of_sector(sqlite3_file*) { return sector_bytes; }
 // Bytes beside an overwritten range stay as they were.
 int characteristics(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 
-constexpr sqlite3_io_methods methods = {
-    1,         close_file, read_file,   write_file,   truncate_file,  sync_file,       size_of_file,
-    lock_file, lock_file,  is_reserved, control_file, size_of_sector, characteristics, nullptr,
-    nullptr,   nullptr,    nullptr,     nullptr,      nullptr};
+constexpr sqlite3_io_methods methods = {1,
+                                        close_file,
+                                        read_file,
+                                        write_file,
+                                        truncate_file,
+                                        sync_file,
+                                        size_of_file,
+                                        lock_file,
+                                        unlock_file,
+                                        is_reserved,
+                                        control_file,
+                                        size_of_sector,
+                                        characteristics,
+                                        nullptr,
+                                        nullptr,
+                                        nullptr,
+                                        nullptr,
+                                        nullptr,
+                                        nullptr};
 
 // ---- the disk ----
 
@@ -118,7 +147,7 @@ int open_file(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int f
   const bool is_new = create && !files.stat(name).ok();
   Result<std::unique_ptr<UpdatableFile>> opened = files.open_for_updating(name, create);
   if (!opened.ok()) return self.failed(opened.status(), SQLITE_CANTOPEN);
-  handle->open = new OpenFile{self, std::move(*opened), is_new};
+  handle->open = new OpenFile{self, std::move(*opened), is_new, nullptr};
   handle->base.pMethods = &methods;
   if (flags_given != nullptr) *flags_given = flags;
   return SQLITE_OK;

@@ -1,10 +1,10 @@
 // SqliteVfs: SQLite's files are the platform's Files, so that a database lives on the simulated
 // disk as well, and is torn there.
 //
-// For one connection at a time with a rollback journal (no shared memory): locks are no-ops,
-// whoever opens a database keeps others away from it by Files::lock. Temporary files are refused
-// (PRAGMA temp_store = MEMORY). A new file's name is made durable at its first sync, as SQLite
-// expects.
+// For a rollback journal (no shared memory). Any lock of SQLite's is Files::lock of the database's
+// file, so that one connection at a time reads or writes; another one is told SQLITE_BUSY, and
+// where there are no locks nobody gets at the database. Temporary files are refused (PRAGMA
+// temp_store = MEMORY). A new file's name is made durable at its first sync, as SQLite expects.
 //
 // SQLite itself draws the salt of its rollback journal from the system's default VFS; nothing that
 // a simulated run does depends on it.

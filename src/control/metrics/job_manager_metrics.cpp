@@ -26,6 +26,7 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
   of_job("hummer_job_restarts_total", std::uint64_t{status.restarts()});
   of_job("hummer_checkpoints_completed_total", std::uint64_t{status.checkpoints_completed()});
   of_job("hummer_checkpoints_failed_total", std::uint64_t{status.checkpoints_failed()});
+  of_job("hummer_checkpoint_disk_hangs_seconds", static_cast<double>(job.disk_hangs_for) / 1e9);
   of_job("hummer_checkpoint_last_number", std::uint64_t{status.last_checkpoint()});
   of_job("hummer_checkpoint_last_duration_seconds",
          static_cast<double>(status.last_checkpoint_duration_ms()) / 1e3);

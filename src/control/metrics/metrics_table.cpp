@@ -10,6 +10,8 @@ constexpr Metric table[] = {
      "Elements that may be under way between two tasks of this process."},
     {"hummer_channel_occupancy", "gauge", "job, name, from, to",
      "Elements under way between two tasks of this process; at its credits the channel is full."},
+    {"hummer_checkpoint_disk_hangs_seconds", "gauge", "job, name",
+     "For how long a directory of the job's checkpoints has not answered; 0: it answers."},
     {"hummer_checkpoint_last_duration_seconds", "gauge", "job, name",
      "How long a job's newest complete checkpoint took; 0: before the JobManager was started."},
     {"hummer_checkpoint_last_number", "gauge", "job, name",

@@ -268,6 +268,7 @@ void to_message(const CheckpointOptions& options, wire::Checkpointing& message) 
   message.set_unaligned(options.unaligned);
   message.set_alignment_timeout_ms(options.alignment_timeout_ms);
   message.set_step_bytes(options.step_bytes);
+  message.set_allow_fresh_start(options.allow_fresh_start);
 }
 
 CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
@@ -285,6 +286,7 @@ CheckpointOptions checkpoint_options_from(const wire::Checkpointing& message) {
   options.unaligned = message.unaligned();
   options.alignment_timeout_ms = message.alignment_timeout_ms();
   if (message.step_bytes() != 0) options.step_bytes = message.step_bytes();
+  options.allow_fresh_start = message.allow_fresh_start();
   return options;
 }
 
