@@ -160,6 +160,8 @@ class OperatorContext {
   virtual ~OperatorContext() = default;
 
   const std::string& name() const { return name_; }
+  // Names the operator in its job, in all runs of it.
+  const std::string& uid() const { return uid_; }
   int subtask() const { return subtask_; }
   int parallelism() const { return parallelism_; }
   int key_groups() const { return key_groups_; }
@@ -254,6 +256,7 @@ class OperatorContext {
 
  protected:
   std::string name_;
+  std::string uid_;
   int subtask_ = 0;
   int parallelism_ = 1;
   int key_groups_ = default_key_groups;

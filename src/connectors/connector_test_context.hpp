@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <hummer/operator.hpp>
@@ -32,6 +33,7 @@ class ConnectorTestContext final : public OperatorContext {
     restored_ = epoch > 0;
     superseded_epoch_ = superseded_epoch;
   }
+  void set_uid(std::string uid) { uid_ = std::move(uid); }
   std::int64_t now() const override { return platform_.now(); }
   void call_at(std::int64_t) override {}
   void wake() override { wake_event_.notify(); }

@@ -135,6 +135,9 @@ class Files {
   virtual Result<std::vector<std::string>> list_directory(const std::string& path) = 0;
   // Replaces `to` when it exists; atomic.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
+  // Replaces nothing: invalid_argument when `to` exists, also when somebody makes it at this very
+  // moment. A file.
+  virtual Status rename_new(const std::string& from, const std::string& to) = 0;
   // A file or an empty directory.
   virtual Status remove(const std::string& path) = 0;
   // One; false when something has the name. Its name is durable once the directory above is synced.

@@ -175,6 +175,19 @@ TEST_P(FilesTest, NamesChange) {
   EXPECT_EQ(*files().list_directory(path("d")), (Names{"b"}));
 }
 
+TEST_P(FilesTest, RenamesOverNothing) {
+  write("a", "a");
+  write("b", "b");
+  EXPECT_EQ(code_naming(files().rename_new(path("a"), path("b")), "b"),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(read("a"), "a");
+  EXPECT_EQ(read("b"), "b");
+  EXPECT_TRUE(files().rename_new(path("a"), path("c")).ok());
+  EXPECT_EQ(read("c"), "a");
+  EXPECT_EQ(files().stat(path("a")).status().code(), ErrorCode::not_found);
+  EXPECT_EQ(code_naming(files().rename_new(path("a"), path("d")), "a"), ErrorCode::not_found);
+}
+
 TEST_P(FilesTest, GlobFindsWhatMatches) {
   ASSERT_TRUE(files().create_directories(path("logs/2020")).ok());
   ASSERT_TRUE(files().create_directories(path("logs/2021")).ok());

@@ -260,6 +260,28 @@ Status LinuxFiles::rename(const std::string& from, const std::string& to) {
   return file_failure(errno, "rename", from + "' to '" + to);
 }
 
+// Not every file system can rename without replacing; what it can then is one more name for a file.
+// Whoever dies between the two calls leaves both names, and goes on from there.
+Status LinuxFiles::rename_new(const std::string& from, const std::string& to) {
+  const auto refused = [&](int error) -> Status {
+    if (error != EEXIST) return file_failure(error, "rename", from + "' to '" + to);
+    return {ErrorCode::invalid_argument,
+            "cannot rename '" + from + "' to '" + to + "': the latter exists"};
+  };
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno != EINVAL && errno != ENOSYS) return refused(errno);
+  if (::link(from.c_str(), to.c_str()) != 0) {
+    const int error = errno;
+    struct stat one{}, other{};
+    const bool linked = error == EEXIST && ::stat(from.c_str(), &one) == 0 &&
+                        ::stat(to.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+                        one.st_ino == other.st_ino;
+    if (!linked) return refused(error);
+  }
+  if (::unlink(from.c_str()) == 0) return {};
+  return refused(errno);
+}
+
 Status LinuxFiles::remove(const std::string& path) {
   if (::remove(path.c_str()) == 0) return {};
   return file_failure(errno, "remove", path);

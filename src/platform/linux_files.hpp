@@ -23,6 +23,7 @@ class LinuxFiles final : public Files {
   Result<FileInformation> stat(const std::string& path) override;
   Result<std::vector<std::string>> list_directory(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;
+  Status rename_new(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Result<bool> make_directory(const std::string& path) override;
   Status sync_directory(const std::string& path) override;

@@ -393,6 +393,22 @@ Status SimulatedFiles::rename(const std::string& from, const std::string& to) {
   return {};
 }
 
+Status SimulatedFiles::rename_new(const std::string& from, const std::string& to) {
+  HUMMER_TRY(begin("rename without replacing"));
+  HUMMER_TRY(check_parent(to, "rename"));
+  const SimulatedEntry* source = disk_->find(normal(from));
+  if (source == nullptr) return failure(ErrorCode::not_found, "rename", from, "no such file");
+  if (source->file == nullptr) {
+    return failure(ErrorCode::not_a_file, "rename", from, "it is a directory");
+  }
+  if (disk_->find(normal(to)) != nullptr) {
+    return failure(ErrorCode::invalid_argument, "rename", from + "' to '" + to,
+                   "the latter exists");
+  }
+  disk_->rename(normal(from), normal(to));
+  return {};
+}
+
 Status SimulatedFiles::remove(const std::string& path) {
   HUMMER_TRY(begin_change("remove", path));
   const std::string name = normal(path);

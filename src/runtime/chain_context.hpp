@@ -16,6 +16,7 @@ class ChainDriver::Context final : public OperatorContext {
  public:
   Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
     name_ = options.name;
+    uid_ = options.uid;
     subtask_ = options.subtask;
     parallelism_ = options.parallelism;
     key_groups_ = options.key_groups;

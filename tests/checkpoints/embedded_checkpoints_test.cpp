@@ -15,12 +15,12 @@ namespace {
 
 using Index = std::uint64_t;
 
-std::size_t hidden_files(Files& files, const std::string& directory) {
+std::size_t pending_files(Files& files, const std::string& directory) {
   const auto names = files.list_directory(directory);
   return !names.ok() ? 0
                      : static_cast<std::size_t>(std::count_if(
                            names->begin(), names->end(),
-                           [](const std::string& name) { return name.starts_with('.'); }));
+                           [](const std::string& name) { return name.ends_with(".pending"); }));
 }
 
 // The running count of each of `keys` keys: 1, 2, 3, … once each.
@@ -64,7 +64,7 @@ TEST_P(EmbeddedCheckpoints, OutputIsThatOfARunWithoutFailures) {
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   EXPECT_LE(failures.left.load(), 0) << "a failure that was planned did not come";
   EXPECT_EQ(visible_lines(node->files(), "/out"), expected_counts(3000, 7));
-  EXPECT_EQ(hidden_files(node->files(), "/out"), 0u);
+  EXPECT_EQ(pending_files(node->files(), "/out"), 0u);
   EXPECT_TRUE(CheckpointStore(node->files(), "/checkpoints").ids()->empty());
 }
 

@@ -20,10 +20,12 @@ bool is_visible(std::string_view path) {
   return path.substr(path.rfind('/') + 1).substr(0, 1) != ".";
 }
 
-// "part-<subtask>-<epoch>": what stands behind the last dash.
+// "part-<subtask>-<epoch>-<id of the sink>"
 std::uint64_t epoch_of(std::string_view path) {
+  constexpr std::string_view ahead = "part-00000-";
   std::uint64_t epoch = 0;
-  const std::string_view digits = path.substr(path.rfind('-') + 1);
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::string_view digits = name.substr(std::min(name.size(), ahead.size()));
   (void)std::from_chars(digits.data(), digits.data() + digits.size(), epoch);
   return epoch;
 }

@@ -200,8 +200,7 @@ class CountingJob:
         number = wait_until(lambda: (n := self.newest_complete()) > last and n, seconds,
                             "a complete checkpoint", pause=0.0002)
         self.cluster.stop_all()
-        suffix = f"-{number:010d}"
-        committed = [name for name in self.visible() if name.endswith(suffix)]
+        committed = [name for name in self.visible() if f"-{number:010d}-" in name]
         return number if not committed else None
 
     # ---- the verdict ----
@@ -213,7 +212,7 @@ class CountingJob:
         self.item.expect(end["state"] == "finished", f"the job {end['state']}: {end}")
         lines = 0
         last = dict.fromkeys(range(KEYS), 0)
-        # A key's records all go to one subtask: its files, part-<subtask>-<epoch>, one after another.
+        # A key's records all go to one subtask: its files, part-<subtask>-<epoch>-<sink>, one after another.
         for path in sorted(self.output.glob("part-*")):
             for line in path.read_text().splitlines():
                 lines += 1
