@@ -27,7 +27,7 @@
 // Bytes from outside: every length is checked against a limit before anything is
 // made of it; a frame that is not valid is a protocol_error and its connection is
 // closed. TCP's checksum of 16 bits misses some of what a network turns; the checks here don't, on
-// plain connections as over TLS, and cost about a twentieth of what the rest of the way does.
+// plain connections as over TLS.
 // Thread: values and pure functions.
 #pragma once
 

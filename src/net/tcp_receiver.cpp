@@ -46,13 +46,15 @@ bool TcpReceiver::connect() {
 
 Poll TcpReceiver::fail(const Status& why) {
   if (failure_.ok()) {
-    failure_ = why.with_context("receiving from " + options_.peer);
-    // The peer's own words and a dead connection need no answer.
+    failure_ = why;
+    // The peer's own words and a dead connection need no answer, and name the peer.
     if (why.code() == ErrorCode::protocol_error && stream_ != nullptr) {
+      failure_ = why.with_context("connection to " + stream_->peer_address().to_string());
       const std::string frame = encode_failure(why);
       (void)stream_->try_write(frame);
       stream_->close();
     }
+    failure_ = failure_.with_context("receiving from " + options_.peer);
   }
   return Poll::failed;
 }

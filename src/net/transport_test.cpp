@@ -287,5 +287,29 @@ INSTANTIATE_TEST_SUITE_P(Forms, TransportTest,
                                          RigOptions{Form::simulated_tcp, 4}),
                          rig_name);
 
+Task<void> turned_bit_script(Rig& rig, SimulatedPlatform& node) {
+  Channel channel(rig);
+  const bool first = co_await eventually([&] { return channel.publish(1); });
+  EXPECT_TRUE(first);
+  const bool came = co_await eventually([&] { return channel.take() == Poll::bytes; });
+  EXPECT_TRUE(came);
+  node.simulation().corrupt(node, node, 1);
+  (void)channel.publish(2);
+  const bool failed = co_await eventually([&] { return channel.take() == Poll::failed; });
+  EXPECT_TRUE(failed);
+  const Status& why = channel.ends.receiver->failure();
+  EXPECT_EQ(why.code(), ErrorCode::protocol_error);
+  EXPECT_NE(why.message().find("damaged"), std::string::npos) << why.to_string();
+  EXPECT_NE(why.message().find("127.0.0.1:"), std::string::npos) << why.to_string();
+}
+
+// Also where the bit is in no header: a payload has a check of its own.
+TEST(SimulatedTransport, ATurnedBitEndsTheChannelByName) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rig rig({.form = Form::simulated_tcp, .seed = seed}, {.partial_transfer_rate = 0});
+    rig.run(turned_bit_script(rig, static_cast<SimulatedPlatform&>(rig.platform())));
+  }
+}
+
 }  // namespace
 }  // namespace hummer

@@ -460,6 +460,10 @@ void ClusterSimulation::check_submission(Submission& submission) {
                          submission.name() + ": " + last.failure().message());
     }
     FaultTotals& faults = report_.faults;
+    if (code == ErrorCode::protocol_error && faults[FaultKind::corruption] == 0) {
+      history_.violation("failed by damage that nobody did",
+                         submission.name() + ": " + last.failure().message());
+    }
     const bool slots = last.failure().message().find("slot") != std::string::npos;
     if (!mistaken && !slots && losses_ == 0 && faults[FaultKind::connection_death] == 0 &&
         faults[FaultKind::partition] == 0 && faults[FaultKind::slow_network] == 0 &&

@@ -4,7 +4,8 @@
 //   SeedReport report = simulate_embedded({.seed = 42});
 //
 // Virtual time; a run is a function of its seed. Whoever starts the process again also does so
-// when the job itself gave up, which only a disk that fails allows it to.
+// when the job itself gave up, which only a disk that fails allows it to. (exactly_once_simulator
+// runs clusters only; this form is for tests of every build.)
 //
 // Thread: one, whichever it is.
 #pragma once

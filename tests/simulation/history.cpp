@@ -63,7 +63,11 @@ void History::check_failure(const wire::JobStatus& status) {
   // Everything that fails a job here is its own mistake, too few slots, or a TaskManager that
   // could not be reached: by its name or its address (10.0.0.N).
   const auto code = static_cast<ErrorCode>(status.failure().code());
-  if (code == ErrorCode::internal || code == ErrorCode::protocol_error) {
+  // Whether bytes could be damaged is known to who damages them.
+  const bool damaged = code == ErrorCode::protocol_error &&
+                       (message.find("damaged") != std::string::npos ||
+                        message.find("bad magic") != std::string::npos);
+  if (code == ErrorCode::internal || (code == ErrorCode::protocol_error && !damaged)) {
     violation("failed by a mistake of the engine", describe(status));
   }
   if (code == ErrorCode::user_function_failed || code == ErrorCode::not_enough_slots) return;

@@ -610,8 +610,8 @@ void StatefulCluster::strike(Strike kind, Nanoseconds duration) {
       corrupt(kind, 0.001 * static_cast<double>(1 + random_.below(32)));
       break;
     default:
-      options.disk_operation_minimum_ns = milliseconds(1);
-      options.disk_operation_maximum_ns = milliseconds(50);
+      options.disk_operation_minimum_ns = milliseconds(1) / (workload_.crowd > 0 ? 20 : 1);
+      options.disk_operation_maximum_ns = milliseconds(50) / (workload_.crowd > 0 ? 100 : 1);
       break;
   }
   for (SimulatedPlatform* other : cut) simulation_.partition(task_manager(victim), *other);
@@ -696,8 +696,11 @@ void StatefulCluster::draw_surroundings() {
   SimulationOptions& options = simulation_.options();
   if (random_.chance(0.6))
     options.latency_maximum_ns = random_.between(milliseconds(1), milliseconds(100));
-  if (random_.chance(0.4))
+  // Time that an operation of a disk takes passes for everybody: not where a batch needs hundreds.
+  const bool slow = random_.chance(0.4);
+  if (slow && workload_.crowd == 0) {
     options.disk_operation_maximum_ns = random_.between(milliseconds(1), milliseconds(10));
+  }
 }
 
 SeedReport StatefulCluster::run() {

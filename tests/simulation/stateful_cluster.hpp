@@ -1,7 +1,12 @@
 // StatefulCluster: a StatefulJob on a simulated cluster (a JobManager with a journal, three
-// TaskManagers, a client, one disk that all of them see) whose processes die, are cut off and go on
-// running, stand still, and lose, repeat and delay messages, and whose disk fails. The seed draws
-// whether checkpoints are unaligned, and how many are kept.
+// TaskManagers, a client that speaks REST, one disk that all of them see) whose processes die, are
+// cut off, both ways or one, and go on running, stand still for longer than anybody waits, have
+// their clocks set, and lose, repeat and delay messages; whose links turn bits, and whose disk
+// fails. The seed draws whether checkpoints are unaligned, how many are kept, and whether state has
+// room in memory.
+//
+// Meanwhile the person takes savepoints, and ends the job, with a savepoint or without, to begin it
+// again there at another parallelism.
 //
 //   SeedReport report = simulate_stateful_cluster({.seed = 42});
 //
