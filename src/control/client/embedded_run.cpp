@@ -43,6 +43,9 @@ JobResult EmbeddedRun::wait() {
   const auto seconds_so_far = [&] { return static_cast<double>(platform.now() - began_) / 1e9; };
   Progress progress(platform, surroundings_.options.quiet,
                     surroundings_.options.progress_per_vertex);
+  if (const std::string pinning = deployment_->describe_pinning(); !pinning.empty()) {
+    progress.note("hummer: " + pinning);
+  }
   Drain drain(surroundings_);
   Nanoseconds last_stuck_report = 0;
   while (true) {
@@ -70,7 +73,8 @@ JobResult EmbeddedRun::wait() {
   Status status = deployment_->finish();
   result_ = deployment_->figures();
   result_.status = std::move(status);
-  result_.seconds = seconds_so_far();
+  // As SupervisedRun: to the job's end, whenever it is waited for.
+  result_.seconds = static_cast<double>(deployment_->ended_at() - began_) / 1e9;
   complete_ = true;
   progress.summarize(result_);
   if (const std::string early = drain.end(result_); !early.empty()) progress.note(early);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Nanoseconds tick_ns = milliseconds(100);
 constexpr Nanoseconds stuck_patience_ns = seconds(5);
+constexpr Nanoseconds stuck_report_ns = seconds(10);
 constexpr Nanoseconds commit_look_ns = milliseconds(1);
 
 }  // namespace
@@ -223,6 +224,7 @@ Task<Status> SupervisedRun::run_attempt() {
   bool committed = false;
   if (status.ok()) {
     if (session && !only_commits) session->start(*deployment);
+    if (std::string pinning = deployment->describe_pinning(); !pinning.empty()) note(pinning);
     if (restored_) deployment->commit(restored_->checkpoint);
     while (!deployment->finished()) {
       if (only_commits && !committed && deployment->committed() >= restored_->checkpoint) {
@@ -311,6 +313,7 @@ JobResult SupervisedRun::wait() {
   Progress progress(platform, surroundings_.options.quiet,
                     surroundings_.options.progress_per_vertex);
   Drain drain(surroundings_);
+  Nanoseconds last_stuck_report = 0;
   const auto tell_notes = [&] {
     std::vector<std::string> notes;
     {
@@ -338,6 +341,11 @@ JobResult SupervisedRun::wait() {
     progress.tick([&] {
       return progress_figures(*deployment_, static_cast<double>(platform.now() - began_) / 1e9);
     });
+    const Nanoseconds now = platform.now();
+    const std::vector<std::string> stuck = watch_.look(*deployment_, now);
+    if (stuck.empty() || now - last_stuck_report <= stuck_report_ns) continue;
+    last_stuck_report = now;
+    for (const std::string& text : stuck) progress.note("hummer: " + text);
   }
   reported_ = true;
   result_.job_name = surroundings_.job_name;

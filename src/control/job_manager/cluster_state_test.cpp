@@ -105,6 +105,17 @@ TEST_F(ClusterStateTest, ABlockingJobThatGivesUpLetsTheOthersGo) {
   EXPECT_EQ(state(late), wire::JOB_DEPLOYING);
 }
 
+// Only who reports it knows: a lost TaskManager is a cause, though a task calls a lost connection a
+// consequence.
+TEST(Failures, WhetherOneFollowsIsSaidByWhoSawIt) {
+  Failures failures;
+  failures.add({ErrorCode::connection_lost, "a peer is gone"}, true, "tm1");
+  failures.add({ErrorCode::peer_gone, "given up"}, false, "tm2");
+  ASSERT_TRUE(failures.root_failure.has_value());
+  EXPECT_EQ(failures.first().message(), "given up");
+  EXPECT_EQ(failures.failed_on, "tm2");
+}
+
 TEST_F(ClusterStateTest, SlotsThatALostSessionHoldsAreNotOffered) {
   wire::Registration registration;
   registration.set_id("tm1");

@@ -14,10 +14,6 @@ constexpr std::size_t max_failure_bytes = 16 * 1024;
 constexpr int max_stuck_lines = 32;
 constexpr std::size_t max_stuck_bytes = 1024;
 
-bool is_consequence(const Status& failure) {
-  return failure.code() == ErrorCode::peer_gone || failure.code() == ErrorCode::cancelled;
-}
-
 std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 4 * vertex.chain.size(); }
 
 std::size_t figure_count(const JobGraph& graph) {
@@ -102,7 +98,7 @@ void end_part(Job& job, JobPart& part, wire::AttemptState state) {
 }  // namespace
 
 void Failures::add(Status failure, bool follows, const std::string& task_manager) {
-  std::optional<Status>& place = follows || is_consequence(failure) ? consequence : root_failure;
+  std::optional<Status>& place = follows ? consequence : root_failure;
   // Of consequences, who lost a connection saw it first-hand and names the peer; "it gave up" names
   // nobody.
   const bool closer = place && place->code() != ErrorCode::connection_lost &&

@@ -340,6 +340,7 @@ Status Attempt::deploy(JobFunction function) {
   }
   HUMMER_TRY(guarded("making the job's operators", [&] { return deployment_->start(); }));
   log(fmt::format("running, {} tasks here", deployment_->tasks().size()));
+  if (std::string pinning = deployment_->describe_pinning(); !pinning.empty()) log(pinning);
   // Once for the job.
   if (message_.task_manager() == 0 && deployment_->aligns_across_task_managers()) {
     log("inputs with an alignment run on several TaskManagers: those of one TaskManager wait for "

@@ -88,12 +88,35 @@ Deployment::Slot& Deployment::slot_of(const ExecutionTask& task) {
   auto slot = std::make_unique<Slot>();
   slot->number = task.slot;
   slot->began_ns = platform_.now();
-  slot->executor =
-      platform_.make_executor({.name = "slot-" + std::to_string(task.slot),
-                               .core = options_.pin_slots ? task.slot % platform_.processors() : -1,
-                               .spin_ns = options_.spin_ns});
+  if (options_.pin_slots) {
+    Result<CoreClaim> core = claim_core(platform_);
+    if (core.ok()) {
+      slot->core = std::move(*core);
+    } else {
+      not_pinned_ = core.status();
+    }
+  }
+  slot->executor = platform_.make_executor({.name = "slot-" + std::to_string(task.slot),
+                                            .core = slot->core.core,
+                                            .spin_ns = options_.spin_ns});
   slots_.push_back(std::move(slot));
   return *slots_.back();
+}
+
+std::string Deployment::describe_pinning() const {
+  if (!options_.pin_slots) return {};
+  std::string pinned, others;
+  for (const auto& slot : slots_) {
+    const std::string number = std::to_string(slot->number);
+    if (slot->core.core >= 0) {
+      pinned += (pinned.empty() ? "pinned: slot " : ", slot ") + number + " to core " +
+                std::to_string(slot->core.core);
+    } else {
+      others += (others.empty() ? "not pinned: slot " : ", slot ") + number;
+    }
+  }
+  if (others.empty()) return pinned;
+  return pinned + (pinned.empty() ? "" : "; ") + others + " (" + not_pinned_.message() + ")";
 }
 
 bool Deployment::is_here(const ExecutionTask& task) const {
@@ -429,6 +452,9 @@ void Deployment::fail(Status status) {
 
 void Deployment::task_ended(StreamTask& task) {
   if (!task.result().ok()) fail(task.result());
+  const Nanoseconds now = platform_.now();
+  Nanoseconds latest = ended_at_.load(std::memory_order_relaxed);
+  while (latest < now && !ended_at_.compare_exchange_weak(latest, now)) continue;
   if (running_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (options_.on_finished != nullptr) options_.on_finished->notify();
   platform_.notify_main();

@@ -139,6 +139,8 @@ class Deployment {
   // Whether start() has wired the tasks: tasks() and figures() are complete from then on.
   bool started() const { return started_.load(std::memory_order_acquire); }
   bool finished() const { return running_.load(std::memory_order_acquire) == 0; }
+  // REQUIRES: finished(). When the last task ended.
+  Nanoseconds ended_at() const { return ended_at_.load(std::memory_order_relaxed); }
 
   // REQUIRES: finished(). Stops the executors and closes the operators, once.
   Status finish();
@@ -150,6 +152,9 @@ class Deployment {
   // Inputs that are to stay together (WatermarkAlignment) are on several TaskManagers, whose
   // members know nothing of each other.
   bool aligns_across_task_managers() const;
+  // REQUIRES: started(). "pinned: slot 0 to core 2; not pinned: slot 1 (why)"; empty: not asked
+  // for.
+  std::string describe_pinning() const;
   // Figures so far, summed per vertex; complete once finished.
   JobResult figures() const;
   // Of a vertex's tasks in this process.
@@ -221,6 +226,7 @@ class Deployment {
   std::shared_ptr<MemoryAccount> channels_memory_;  // of what may be under way in its channels
   std::shared_ptr<MemoryAccount> restore_memory_;   // while the tasks are restored
   std::vector<std::unique_ptr<Slot>> slots_;
+  Status not_pinned_;  // why a slot is not
   std::unique_ptr<DataPlaneHost> own_data_plane_;
   DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network
   std::map<int, DataRoute> routes_;  // by execution channel id: those that begin here
@@ -229,6 +235,7 @@ class Deployment {
   std::map<int, const NetworkEmitter*> network_emitters_;  // by execution task id
   std::vector<std::unique_ptr<RingChannel>> channels_;     // by execution channel id; null: network
   std::atomic<std::size_t> running_{0};
+  std::atomic<Nanoseconds> ended_at_{0};
   std::mutex failure_mutex_;
   Status failure_;
   // Between start(), and stop and cancel from elsewhere.

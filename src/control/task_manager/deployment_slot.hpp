@@ -5,12 +5,14 @@
 #include <memory>
 
 #include "control/task_manager/deployment.hpp"
+#include "platform/core_claim.hpp"
 
 namespace hummer {
 
 struct Deployment::Slot {
   int number;
   Nanoseconds began_ns = 0;
+  CoreClaim core;  // where its thread is pinned; core -1: it is not
   std::unique_ptr<Executor> executor;
   std::atomic<const TaskFigures*> turn{nullptr};
   SlotObjects objects;
