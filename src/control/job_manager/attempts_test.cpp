@@ -110,7 +110,7 @@ Task<void> verdict_script(JobManagerRig& rig) {
   co_await pair.join();
   const std::uint64_t job = co_await pair.running_job(5);
   // The consequence is heard of first.
-  pair.two.report_failure(job, ErrorCode::peer_gone, "tm1 is gone", false);
+  pair.two.report_failure(job, ErrorCode::peer_gone, "tm1 is gone", true);
   const wire::JobManagerState unused = co_await pair.two.beat();
   pair.two.forget(job);
   wire::JobStatus status = co_await pair.client.status(job);
