@@ -202,7 +202,9 @@ TEST(EmbeddedCheckpointDefaults, ThreeAreKept) {
   options.checkpoints.keep_at_end = true;
   ASSERT_TRUE(running_counts(options, 3000, 7, 10'000, none, "/out").ok());
   std::size_t kept = 0;
-  for (const std::string& name : *node->files().list_directory("/checkpoints")) {
+  const auto names = node->files().list_directory("/checkpoints");
+  ASSERT_TRUE(names.ok());
+  for (const std::string& name : *names) {
     kept += name.find("chk-") != std::string::npos;
   }
   EXPECT_EQ(kept, 3u);
