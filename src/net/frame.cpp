@@ -83,8 +83,8 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
   if (header.kind < FrameKind::hello || header.kind > FrameKind::barrier) {
     return broken("unknown frame kind " + std::to_string(static_cast<int>(header.kind)));
   }
-  const bool reserved = header.reserved != 0 || header.reserved_words[0] != 0 ||
-                        header.reserved_words[1] != 0;
+  const bool reserved =
+      header.reserved != 0 || header.reserved_words[0] != 0 || header.reserved_words[1] != 0;
   if (reserved || (header.flags & ~FrameHeader::last) != 0) {
     return broken("frame header sets reserved bits");
   }

@@ -47,9 +47,14 @@ bool TcpReceiver::connect() {
 Poll TcpReceiver::fail(const Status& why) {
   if (failure_.ok()) {
     failure_ = why;
-    // The peer's own words and a dead connection need no answer, and name the peer.
-    if (why.code() == ErrorCode::protocol_error && stream_ != nullptr) {
+    // What a lost connection says names the peer already.
+    const bool nameless =
+        why.code() == ErrorCode::protocol_error || why.code() == ErrorCode::peer_gone;
+    if (nameless && stream_ != nullptr) {
       failure_ = why.with_context("connection to " + stream_->peer_address().to_string());
+    }
+    // The peer's own words and a dead connection need no answer.
+    if (why.code() == ErrorCode::protocol_error && stream_ != nullptr) {
       const std::string frame = encode_failure(why);
       (void)stream_->try_write(frame);
       stream_->close();

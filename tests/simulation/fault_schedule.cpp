@@ -8,8 +8,7 @@ namespace {
 constexpr double message_fault_rate = 0.3;
 
 // How common each kind is, in the order of FaultKind.
-constexpr std::array<std::uint64_t, fault_kinds> weights = {3, 3, 3, 3, 4, 4, 2, 2, 2,
-                                                                3, 3, 2, 3};
+constexpr std::array<std::uint64_t, fault_kinds> weights = {3, 3, 3, 3, 4, 4, 2, 2, 2, 3, 3, 2, 3};
 
 FaultKind draw_kind(Random& random) {
   std::uint64_t all = 0;

@@ -64,9 +64,9 @@ void History::check_failure(const wire::JobStatus& status) {
   // could not be reached: by its name or its address (10.0.0.N).
   const auto code = static_cast<ErrorCode>(status.failure().code());
   // Whether bytes could be damaged is known to who damages them.
-  const bool damaged = code == ErrorCode::protocol_error &&
-                       (message.find("damaged") != std::string::npos ||
-                        message.find("bad magic") != std::string::npos);
+  const bool damaged =
+      code == ErrorCode::protocol_error && (message.find("damaged") != std::string::npos ||
+                                            message.find("bad magic") != std::string::npos);
   if (code == ErrorCode::internal || (code == ErrorCode::protocol_error && !damaged)) {
     violation("failed by a mistake of the engine", describe(status));
   }

@@ -22,9 +22,7 @@ bool is_network_trouble(const Status& status) {
 }  // namespace
 
 SimulatedClient::SimulatedClient(SimulatedPlatform& node, Surroundings& surroundings)
-    : node_(node),
-      surroundings_(surroundings),
-      executor_(node.make_executor({.name = "client"})) {}
+    : node_(node), surroundings_(surroundings), executor_(node.make_executor({.name = "client"})) {}
 
 SimulatedClient::~SimulatedClient() { executor_->stop(); }
 

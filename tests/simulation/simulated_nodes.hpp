@@ -29,7 +29,7 @@ struct NodeSurroundings {
   bool verbose = false;
   // Whose disk all of them see; null: each has its own.
   SimulatedPlatform* store = nullptr;
-  std::string state_directory = {};  // of the JobManager's journal; empty: it has none
+  std::string state_directory = {};    // of the JobManager's journal; empty: it has none
   std::size_t memory_limit_bytes = 0;  // of each TaskManager; 0: none
 };
 

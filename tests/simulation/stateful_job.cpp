@@ -302,8 +302,8 @@ bool is_odd(const Event& event) { return event.value % 2 == 1; }
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
-                     keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed,
+                     splits, keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
                      out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
                      shut_every_ms, shuts_accounts, gap_ms, pair_ms, hoards, lines, line_keys,
                      file_split_bytes, crowd);
@@ -435,9 +435,9 @@ std::vector<InputText> input_files(const Workload& workload) {
     for (std::uint64_t number = file_begin(workload, file); number < file_begin(workload, file + 1);
          ++number) {
       one.splits[number] = file << 32 | one.text.size() / workload.file_split_bytes;
-      one.text += fmt::format("{} {} {}\n", key_of_line(workload, number), number,
-                              workload.begins_ms +
-                                  static_cast<std::int64_t>(number) * workload.line_step_ms);
+      one.text += fmt::format(
+          "{} {} {}\n", key_of_line(workload, number), number,
+          workload.begins_ms + static_cast<std::int64_t>(number) * workload.line_step_ms);
     }
   }
   return files;
