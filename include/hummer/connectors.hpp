@@ -72,8 +72,8 @@ class TwoPhaseWriterFactory {
   virtual std::unique_ptr<TwoPhaseWriter> make() const = 0;
 };
 
-// Files in the directory `path`: part-<subtask>-<epoch>, each of which appears whole, once, when
-// the checkpoint of its epoch is complete.
+// Files in the directory `path`: part-<subtask>-<epoch>-<sink>, each of which appears whole, once,
+// when the checkpoint of its epoch is complete. Several sinks and jobs may share it.
 std::shared_ptr<const TwoPhaseWriterFactory> make_two_phase_file_writer(std::string path);
 
 // To standard output, whole lines at a time.

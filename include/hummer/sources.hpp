@@ -63,7 +63,7 @@ auto StreamExecutionEnvironment::generate(Function function, GeneratorOptions op
 inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
                                                         FileSourceOptions options) {
   return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true,
-                                           encoded_values(path)));
+                                           encoded_values(path, options)));
 }
 inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
   return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false,

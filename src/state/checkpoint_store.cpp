@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view prefix = "chk-";
 constexpr std::string_view metadata_name = "_metadata";
 constexpr std::string_view unfinished_name = "_metadata.unfinished";
-constexpr std::string_view metadata_uid = "metadata/2";
+constexpr std::string_view metadata_uid = "metadata/3";
+constexpr std::string_view metadata_uid_without_listings = "metadata/2";
 constexpr std::size_t max_metadata_bytes = std::size_t{256} << 20;
 
 // Zero: no name of a checkpoint.
@@ -257,6 +258,13 @@ Result<CheckpointMetadata> CheckpointStore::read_at(Files& files, const std::str
   std::string bytes;
   const Result<bool> piece = reader->next(uid, bytes, max_metadata_bytes);
   if (!piece.ok()) return piece.status();
+  if (*piece && uid == metadata_uid_without_listings) {
+    std::string none;
+    ByteWriter out(none);
+    Codec<std::vector<CheckpointListing>>::encode(std::vector<CheckpointListing>(), out);
+    bytes += out.view();
+    uid = metadata_uid;
+  }
   if (!*piece || uid != metadata_uid) return refuse("it holds no metadata of this version");
   Result<CheckpointMetadata> metadata = decode_metadata(bytes, path);
   if (!metadata.ok()) return metadata;

@@ -55,6 +55,14 @@ struct CheckpointFile {
   friend bool operator==(const CheckpointFile&, const CheckpointFile&) = default;
 };
 
+// What all subtasks of a source read, as it was when the run began (runtime/source_listing.hpp).
+struct CheckpointListing {
+  std::string uid;
+  std::string bytes;
+
+  friend bool operator==(const CheckpointListing&, const CheckpointListing&) = default;
+};
+
 struct CheckpointMetadata {
   std::uint64_t id = 0;
   std::uint64_t job = 0;
@@ -64,6 +72,7 @@ struct CheckpointMetadata {
   std::int64_t completed_ms = 0;  // since 1970
   std::vector<CheckpointOperator> operators;
   std::vector<CheckpointFile> files;  // of a subtask: in the order in which they were written
+  std::vector<CheckpointListing> listings;
 
   std::uint64_t state_bytes() const;
   std::uint64_t written_bytes() const;  // for this one, not for those it builds on

@@ -1,5 +1,6 @@
 // A small cluster in one simulation: a JobManager, TaskManagers that can be killed and started
-// again, a client, and one disk that all of them see.
+// again, a client, and one disk that all of them see, or but the TaskManagers, which have their
+// own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +40,10 @@ class SimulatedCluster {
     std::unique_ptr<TaskManager> actor;
   };
 
-  SimulatedCluster(std::uint64_t seed, int task_managers, int slots, JobFunction function)
+  enum class Disks { shared, own };
+
+  SimulatedCluster(std::uint64_t seed, int task_managers, int slots, JobFunction function,
+                   Disks disks = Disks::shared)
       : simulation({.seed = seed}),
         store(simulation.add_node("store")),
         job_manager_node(&simulation.add_node("jobmanager", store)),
@@ -51,7 +55,9 @@ class SimulatedCluster {
     workers.resize(static_cast<std::size_t>(task_managers));
     for (int i = 0; i < task_managers; ++i) {
       Worker& worker = workers[static_cast<std::size_t>(i)];
-      worker.node = &simulation.add_node("tm" + std::to_string(i), store);
+      const std::string name = "tm" + std::to_string(i);
+      worker.node =
+          disks == Disks::shared ? &simulation.add_node(name, store) : &simulation.add_node(name);
       start(worker);
     }
     executor_ = client_node.make_executor({.name = "client"});
@@ -69,8 +75,9 @@ class SimulatedCluster {
     job_manager.reset();
   }
 
+  // Also one that has died at its disk.
   void kill(Worker& worker) {
-    worker.node->kill();
+    if (worker.node->alive()) worker.node->kill();
     worker.actor.reset();
   }
   void restart(Worker& worker) {

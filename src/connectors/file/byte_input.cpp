@@ -1,5 +1,6 @@
 #include "connectors/file/byte_input.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,10 +14,13 @@ class PlainInput final : public ByteInput {
       : file_(std::move(file)), begin_(offset), next_(offset), expected_bytes_(expected_bytes) {}
 
   Result<std::size_t> read(std::span<char> into) override {
+    const std::uint64_t left = expected_bytes_ - std::min(expected_bytes_, next_);
+    into = into.first(static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), left)));
+    if (into.empty()) return std::size_t{0};
     Result<std::size_t> got = file_->read_at(next_, into);
     if (!got.ok()) return got;
     next_ += *got;
-    if (*got < into.size() && next_ < expected_bytes_) {
+    if (*got < into.size()) {
       return Status(ErrorCode::file_changed,
                     "'" + file_->path() + "' was truncated while it was read: it ended at byte " +
                         std::to_string(next_) + " of " + std::to_string(expected_bytes_));

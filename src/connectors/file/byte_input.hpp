@@ -1,6 +1,8 @@
 // ByteInput: the bytes of a file, front to back, as the line reader wants them:
 // plain or decompressed.
 //
+// What was appended to the file since it was listed is no part of it.
+//
 // Errors: file_changed when the file has become shorter than it was when it was
 // listed, corrupt_file from the decompressor, io_error; all name the file. After
 // a failure the input is not read again.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "connectors/file/file_listing.hpp"
 #include "connectors/file/mapped_reader.hpp"
 #include "platform/platform.hpp"
 
@@ -12,12 +13,31 @@ namespace {
 // Encoded lengths of text have 32 bits.
 constexpr std::size_t largest_block_bytes = std::size_t{1} << 31;
 
-class FileSourceFactory final : public OperatorFactory {
+Status check(const FileSourceOptions& options) {
+  const auto check = [](const char* name, std::uint64_t value, std::uint64_t most) -> Status {
+    if (value > 0 && value <= most) return {};
+    return {ErrorCode::invalid_configuration, std::string("file source: ") + name +
+                                                  " must be 1 to " + std::to_string(most) +
+                                                  ", not " + std::to_string(value)};
+  };
+  HUMMER_TRY(check("split_size_bytes", options.split_size_bytes, UINT64_MAX));
+  HUMMER_TRY(check("block_size_bytes", options.block_size_bytes, largest_block_bytes));
+  return check("max_line_bytes", options.max_line_bytes, largest_block_bytes);
+}
+
+class FileSourceFactory final : public ListingSourceFactory {
  public:
   FileSourceFactory(std::string path, FileSourceOptions options)
       : path_(std::move(path)), options_(options) {}
-  std::unique_ptr<Operator> make() const override {
-    return std::make_unique<FileSource>(path_, options_);
+  std::unique_ptr<Operator> make() const override { return make_with(nullptr); }
+  std::unique_ptr<Operator> make_with(SourceListing listing) const override {
+    return std::make_unique<FileSource>(path_, options_, std::move(listing));
+  }
+  Result<std::string> list(Platform& platform) const override {
+    HUMMER_TRY(check(options_));
+    const Result<FileListing> listing = make_listing(platform.files(), path_, options_);
+    if (!listing.ok()) return listing.status();
+    return to_bytes(*listing);
   }
 
  private:
@@ -32,9 +52,10 @@ std::shared_ptr<const OperatorFactory> make_file_source(std::string path,
   return std::make_shared<FileSourceFactory>(std::move(path), options);
 }
 
-FileSource::FileSource(std::string path, FileSourceOptions options)
+FileSource::FileSource(std::string path, FileSourceOptions options, SourceListing listing)
     : path_(std::move(path)),
       options_(options),
+      listing_(std::move(listing)),
       limits_{options.block_size_bytes, options.max_line_bytes},
       pool_(limits_.step_bytes()) {}
 
@@ -72,20 +93,8 @@ Status FileSource::snapshot(ByteWriter& out) {
   return {};
 }
 
-Status FileSource::check_options() const {
-  const auto check = [](const char* name, std::uint64_t value, std::uint64_t most) -> Status {
-    if (value > 0 && value <= most) return {};
-    return {ErrorCode::invalid_configuration, std::string("file source: ") + name +
-                                                  " must be 1 to " + std::to_string(most) +
-                                                  ", not " + std::to_string(value)};
-  };
-  HUMMER_TRY(check("split_size_bytes", options_.split_size_bytes, UINT64_MAX));
-  HUMMER_TRY(check("block_size_bytes", options_.block_size_bytes, largest_block_bytes));
-  return check("max_line_bytes", options_.max_line_bytes, largest_block_bytes);
-}
-
 Status FileSource::open() {
-  HUMMER_TRY(check_options());
+  HUMMER_TRY(check(options_));
   HUMMER_TRY(list_files());
   if (!restored_ && !context().restored()) {
     Lane lane;
@@ -111,22 +120,18 @@ Status FileSource::open() {
 }
 
 Status FileSource::list_files() {
-  Files& files = context().platform().files();
-  auto listed = list_input_files(files, path_);
-  if (!listed.ok()) return listed.status();
-  files_ = std::move(*listed);
-  using Compression = FileSourceOptions::Compression;
-  for (InputFile& file : files_) {
-    if (options_.compression != Compression::automatic) {
-      file.one_split = options_.compression != Compression::none;
-    } else if (file.size_bytes > options_.split_size_bytes) {  // else it is one split anyway
-      auto opened = files.open_for_reading(file.path);
-      if (!opened.ok()) return opened.status();
-      const Result<CompressionFormat> format = format_of(**opened);
-      if (!format.ok()) return format.status();
-      file.one_split = *format != CompressionFormat::none;
-    }
+  Result<FileListing> listing = listing_ != nullptr
+                                    ? listing_from(*listing_)
+                                    : make_listing(context().platform().files(), path_, options_);
+  if (!listing.ok()) return listing.status();
+  if (listing->path != path_ || listing->split_size_bytes != options_.split_size_bytes) {
+    return {ErrorCode::file_changed,
+            "the checkpoint is of a job that reads '" + listing->path + "' in splits of " +
+                std::to_string(listing->split_size_bytes) + " bytes, and this one reads '" + path_ +
+                "' in splits of " + std::to_string(options_.split_size_bytes) +
+                ": keep both, or start without the checkpoint"};
   }
+  files_ = std::move(listing->files);
   fingerprint_ = splits_fingerprint(files_, options_.split_size_bytes);
   return {};
 }
@@ -148,6 +153,7 @@ Answer FileSource::produce(Output& out) {
       return Answer::more;
     }
     reader_.reset();
+    if (Status status = check_open_file(); !status.ok()) return context().fail(status);
     Lane& lane = lanes_.front();
     ++lane.done;
     lane.entered = 0;
@@ -202,23 +208,22 @@ Status FileSource::open_next_split() {
 
 Status FileSource::open_file(std::uint32_t index) {
   if (index == open_index_) return {};
-  if (mapped_) HUMMER_TRY(static_cast<MappedText&>(*mapped_).check());
+  HUMMER_TRY(check_mapped());
   mapped_ = {};
   open_index_ = UINT32_MAX;
   const InputFile& listed = files_[index];
-  auto opened = context().platform().files().open_for_reading(listed.path);
+  Files& files = context().platform().files();
+  auto opened = files.open_for_reading(listed.path);
   if (!opened.ok()) return opened.status();
   file_ = std::move(*opened);
   origin_ = std::make_shared<const std::string>(listed.path);
-  if (file_->size_bytes() < listed.size_bytes) {
-    return {ErrorCode::file_changed, "'" + listed.path + "' was truncated before it was read"};
-  }
-  const Result<CompressionFormat> format = format_of(*file_);
+  HUMMER_TRY(check_listed(files, *file_, listed));
+  const Result<CompressionFormat> format = compression_of(*file_, options_);
   if (!format.ok()) return format.status();
   format_ = *format;
   file_->advise_sequential();
   if (options_.map_files && format_ == CompressionFormat::none) {
-    auto mapping = file_->map(0, static_cast<std::size_t>(file_->size_bytes()));
+    auto mapping = file_->map(0, static_cast<std::size_t>(listed.size_bytes));
     if (mapping.ok()) {
       mapped_ = BufferRef::adopt(MappedText::make(std::move(*mapping), origin_));
     } else if (mapping.status().code() == ErrorCode::file_changed) {
@@ -229,18 +234,15 @@ Status FileSource::open_file(std::uint32_t index) {
   return {};
 }
 
-Result<CompressionFormat> FileSource::format_of(ReadableFile& file) const {
-  using Compression = FileSourceOptions::Compression;
-  switch (options_.compression) {
-    case Compression::none: return CompressionFormat::none;
-    case Compression::gzip: return CompressionFormat::gzip;
-    case Compression::zstd: return CompressionFormat::zstd;
-    case Compression::automatic: break;
-  }
-  char first[compression_magic_bytes];
-  const Result<std::size_t> got = file.read_at(0, first);
-  if (!got.ok()) return got.status();
-  return detect_compression({first, *got});
+Status FileSource::check_open_file() {
+  return check_unchanged(context().platform().files(), files_[open_index_]);
+}
+
+// Blocks of a mapped file are the file itself, for as long as somebody works on them.
+Status FileSource::check_mapped() {
+  if (!mapped_) return {};
+  HUMMER_TRY(static_cast<MappedText&>(*mapped_).check());
+  return check_open_file();
 }
 
 std::unique_ptr<SplitReader> FileSource::make_reader(const LineRange& range) {
@@ -264,8 +266,7 @@ void FileSource::count_progress(bool finished) {
 Status FileSource::close() {
   reader_.reset();
   file_.reset();
-  Status status;
-  if (mapped_) status = static_cast<MappedText&>(*mapped_).check();
+  const Status status = check_mapped();
   mapped_ = {};
   open_index_ = UINT32_MAX;
   return status;

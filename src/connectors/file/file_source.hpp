@@ -1,20 +1,22 @@
 // FileSource: a source of text blocks out of files. make_file_source
 // (hummer/connectors.hpp) makes it.
 //
-// Each subtask lists the files by itself and reads the splits of its lane (see
-// file_splits.hpp), one after the other. One call of produce() emits one block:
-// tens of kilobytes that are still in cache when the next operator sees them.
+// All subtasks are made with one list of the files (file_listing.hpp); one without lists them by
+// itself. Each reads the splits of its lane (see file_splits.hpp), one after the other. One call of
+// produce() emits one block: tens of kilobytes that are still in cache when the next operator sees
+// them.
 //
-// Files must not change while the job runs. One that shrinks fails the job
-// (file_changed); what is appended after the listing is left out, but for the
-// rest of a last line that began before.
+// What is written after the listing is not read: neither files that appear, nor bytes behind the
+// listed size. A file that is not the one that was listed, when it is opened or when one of its
+// splits has been read, fails the job by name (file_changed), whether it has grown, shrunk, or was
+// replaced. Files that were read before a restart need not be there any more.
 //
 // Snapshot: which lanes, how many splits of each are done, and the offset within
 // the current one. A restored source goes on at exactly the next line. The pieces
 // of a snapshot may be dealt to any number of subtasks: each does the rest of
 // every lane that it is given. One that is given none must be told so by an
 // empty piece, for without a piece it begins anew. Restoring fails with
-// file_changed when the list of files is not the same any more. (Compressed
+// file_changed when the list of files is not that of the snapshot. (Compressed
 // files are decompressed again from their begin.)
 //
 // Errors, each naming the file: not_found, permission_denied, not_a_file,
@@ -37,12 +39,14 @@
 #include "batch/decompress.hpp"
 #include "connectors/file/file_splits.hpp"
 #include "connectors/file/split_reader.hpp"
+#include "runtime/source_listing.hpp"
 
 namespace hummer {
 
 class FileSource final : public SourceOperator {
  public:
-  FileSource(std::string path, FileSourceOptions options);
+  // `listing`: null: it makes its own.
+  FileSource(std::string path, FileSourceOptions options, SourceListing listing = nullptr);
 
   void declare(Output& out) const override;
   Status restore(ByteReader& in) override;
@@ -62,17 +66,19 @@ class FileSource final : public SourceOperator {
     std::uint8_t entered = 0;  // whether `offset` counts
   };
 
-  Status check_options() const;
   Status list_files();
   // Opens the next split that is left; reader_ stays null when there is none.
   Status open_next_split();
   Status open_file(std::uint32_t index);
-  Result<CompressionFormat> format_of(ReadableFile& file) const;
+  // Whether what is read of the file that was opened last is what was listed.
+  Status check_open_file();
+  Status check_mapped();
   std::unique_ptr<SplitReader> make_reader(const LineRange& range);
   void count_progress(bool finished);
 
   std::string path_;
   FileSourceOptions options_;
+  SourceListing listing_;
   LineLimits limits_;
   LineBufferPool pool_;
 

@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "connectors/connector_test_context.hpp"
+#include "connectors/file/file_listing.hpp"
 
 namespace hummer {
 namespace {
@@ -45,8 +46,8 @@ struct Block {
 class Reader {
  public:
   Reader(Platform& platform, const std::string& path, const FileSourceOptions& options,
-         int subtask = 0, int parallelism = 1)
-      : context_(platform, subtask, parallelism), source_(path, options) {
+         int subtask = 0, int parallelism = 1, SourceListing listing = nullptr)
+      : context_(platform, subtask, parallelism), source_(path, options, std::move(listing)) {
     source_.set_context(context_);
     source_.declare(out_);
   }
@@ -334,6 +335,134 @@ TEST_F(FileSourceTest, AMappedFileThatShrinksAfterItsLastBlockFailsAtClose) {
   ASSERT_EQ(reader.step(blocks), Answer::done);
   platform_->truncate_file("/shrinks", 3);
   EXPECT_EQ(reader.source().close().code(), ErrorCode::file_changed);
+}
+
+// Readers that are made with one listing, as those of a job are.
+class ListedFilesTest : public FileSourceTest {
+ protected:
+  static constexpr std::size_t split_bytes = 10;
+
+  SourceListing list(const std::string& path) {
+    const auto factory = make_file_source(path, options_);
+    Result<std::string> listing =
+        dynamic_cast<const ListingSourceFactory&>(*factory).list(*platform_);
+    EXPECT_TRUE(listing.ok()) << listing.status().to_string();
+    return std::make_shared<const std::string>(listing.ok() ? *listing : std::string());
+  }
+  // All lanes, one after the other: what all subtasks of a job read.
+  Status read_all(Platform& platform, const SourceListing& listing, std::vector<Block>& blocks) {
+    for (int subtask = 0; subtask < 2; ++subtask) {
+      Reader reader(platform, "/in", options_, subtask, 2, listing);
+      HUMMER_TRY(reader.run(blocks));
+    }
+    return {};
+  }
+  std::string text_of(std::vector<Block> blocks) {
+    std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
+      return std::pair(a.origin, a.offset) < std::pair(b.origin, b.offset);
+    });
+    std::string text;
+    for (const Block& block : blocks) text += block.text;
+    return text;
+  }
+  void append(const std::string& path, std::string_view text) {
+    auto file = platform_->files().open_for_writing(path, WriteMode::append);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE((*file)->append(text).ok());
+  }
+
+  FileSourceOptions options_{.split_size_bytes = split_bytes};
+};
+
+TEST_F(ListedFilesTest, AFileThatAppearsBehindTheListingIsNotRead) {
+  put_file(*platform_, "/in/b", "b1 line\nb2 line\nb3 line\n");
+  put_file(*platform_, "/in/d", "d1 line\nd2 line\n");
+  const SourceListing listing = list("/in");
+  std::vector<Block> blocks;
+  Reader first(*platform_, "/in", options_, 0, 2, listing);
+  ASSERT_TRUE(first.run(blocks).ok());
+  put_file(*platform_, "/in/a", "which would shift all splits\n");
+  put_file(*platform_, "/in/c", "and here\n");
+  Reader second(*platform_, "/in", options_, 1, 2, listing);
+  ASSERT_TRUE(second.run(blocks).ok());
+  EXPECT_EQ(text_of(blocks), "b1 line\nb2 line\nb3 line\nd1 line\nd2 line\n");
+}
+
+TEST_F(ListedFilesTest, AFileThatGrowsIsNamed) {
+  for (const bool mapped : {false, true}) {
+    put_file(*platform_, "/in", std::string(100, '\n'));
+    options_.map_files = mapped;
+    options_.block_size_bytes = 10;
+    options_.split_size_bytes = 100;
+    const SourceListing listing = list("/in");
+    Reader reader(*platform_, "/in", options_, 0, 1, listing);
+    ASSERT_TRUE(reader.open().ok());
+    std::vector<Block> blocks;
+    ASSERT_EQ(reader.step(blocks), Answer::more);
+    append("/in", "appended\n");
+    Answer answer = Answer::more;
+    while (answer == Answer::more) answer = reader.step(blocks);
+    EXPECT_EQ(answer, Answer::failed);
+    EXPECT_EQ(reader.context().failure().code(), ErrorCode::file_changed);
+    EXPECT_NE(reader.context().failure().message().find("'/in'"), std::string::npos);
+    EXPECT_EQ(text_of(blocks).find("appended"), std::string::npos);
+    // And one that comes later does not begin.
+    Reader later(*platform_, "/in", options_, 0, 1, listing);
+    std::vector<Block> none;
+    EXPECT_EQ(later.run(none).code(), ErrorCode::file_changed);
+    EXPECT_TRUE(none.empty());
+  }
+}
+
+TEST_F(ListedFilesTest, OtherContentOnAnotherMachineIsNamed) {
+  const std::string text = "one line\ntwo line\nthree\n";
+  const std::string others[] = {"one line\ntwo line\nthr33\n", text + "more\n", "one line\n"};
+  put_file(*platform_, "/in", text);
+  const SourceListing listing = list("/in");
+  std::vector<Block> blocks;
+  for (const std::string& other : others) {
+    const auto machine = make_simulated_platform({});
+    put_file(*machine, "/in", other);
+    ASSERT_EQ(machine->files().stat("/in")->modified_ms,
+              platform_->files().stat("/in")->modified_ms);
+    const Status refused = read_all(*machine, listing, blocks);
+    EXPECT_EQ(refused.code(), ErrorCode::file_changed);
+    EXPECT_NE(refused.message().find("'/in'"), std::string::npos) << refused.message();
+  }
+  const auto missing = make_simulated_platform({});
+  EXPECT_EQ(read_all(*missing, listing, blocks).code(), ErrorCode::not_found);
+  EXPECT_TRUE(blocks.empty());
+  const auto same = make_simulated_platform({});
+  put_file(*same, "/in", text);
+  EXPECT_TRUE(read_all(*same, listing, blocks).ok());
+  EXPECT_EQ(text_of(blocks), text);
+}
+
+TEST_F(ListedFilesTest, WhatWasReadBeforeARestartNeedNotBeThereAnyMore) {
+  put_file(*platform_, "/in/1", "first\n");
+  put_file(*platform_, "/in/2", "second\n");
+  const SourceListing listing = list("/in");
+  Reader before(*platform_, "/in", options_, 0, 1, listing);
+  ASSERT_TRUE(before.open().ok());
+  std::vector<Block> blocks;
+  ASSERT_EQ(before.step(blocks), Answer::more);
+  ASSERT_EQ(before.step(blocks), Answer::more);
+  const std::string state = before.snapshot();
+  ASSERT_TRUE(platform_->files().remove("/in/1").ok());
+  Reader after(*platform_, "/in", options_, 0, 1, listing);
+  ASSERT_TRUE(after.restore(state).ok());
+  ASSERT_TRUE(after.run(blocks).ok());
+  EXPECT_EQ(blocks.back().text, "second\n");
+}
+
+TEST_F(ListedFilesTest, AListingOfAnotherPathOrSplitSizeIsRefused) {
+  put_file(*platform_, "/in", "line\n");
+  const SourceListing listing = list("/in");
+  EXPECT_EQ(Reader(*platform_, "/other", options_, 0, 1, listing).open().code(),
+            ErrorCode::file_changed);
+  options_.split_size_bytes = 7;
+  EXPECT_EQ(Reader(*platform_, "/in", options_, 0, 1, listing).open().code(),
+            ErrorCode::file_changed);
 }
 
 TEST_F(FileSourceTest, GoesOnAfterASnapshotBetweenAnyTwoCalls) {

@@ -38,7 +38,7 @@ Status add_path(Files& files, const std::string& path, int depth, std::vector<In
     return {ErrorCode::not_a_file,
             "'" + path + "' is neither a file nor a directory (a pipe or device can't be split)"};
   }
-  found.push_back({path, information->size_bytes, false});
+  found.push_back({path, information->size_bytes, false, information->modified_ms, 0});
   return {};
 }
 

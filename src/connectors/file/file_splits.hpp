@@ -3,8 +3,8 @@
 // All files are listed in order (sorted by bytes of the path); a plain file is
 // cut into splits of `split_size_bytes`, a compressed one is a single split.
 // Splits are numbered through all files, and split k belongs to lane
-// k % lanes; subtask s of p reads lane s of p. Every subtask lists the files by
-// itself and must come to the same list: fingerprint() tells.
+// k % lanes; subtask s of p reads lane s of p. So all subtasks must have the same
+// list: it is made once for all of them (file_listing.hpp).
 //
 // Pure but for list_input_files. Errors: not_found (missing path, a pattern that
 // matches nothing), permission_denied, not_a_file (neither file nor directory).
@@ -26,6 +26,9 @@ struct InputFile {
   std::string path;
   std::uint64_t size_bytes = 0;
   bool one_split = false;  // compressed: it can't be entered in the middle
+  // What else it is known by, see file_listing.hpp.
+  std::int64_t modified_ms = 0;
+  std::uint64_t sample = 0;
 };
 
 struct FileSplit {

@@ -88,7 +88,8 @@ bool may_restart_after(const Status& failure) {
   switch (failure.code()) {
     case ErrorCode::invalid_argument:
     case ErrorCode::invalid_configuration:
-    case ErrorCode::invalid_graph: return false;
+    case ErrorCode::invalid_graph:
+    case ErrorCode::file_changed: return false;
     default: return true;
   }
 }

@@ -50,7 +50,8 @@ class RestartPolicy {
 // none.
 RestartStrategy effective_strategy(const RestartStrategy& strategy, bool checkpoints);
 
-// Whether another start may end otherwise: mistakes in graph or options stay what they are.
+// Whether another start may end otherwise: mistakes in graph or options stay what they are, and so
+// do input files that are not those that the run began with.
 bool may_restart_after(const Status& failure);
 
 }  // namespace hummer

@@ -167,6 +167,9 @@ Result<std::shared_ptr<const RestoredState>> find_state(Files& files, const std:
   HUMMER_TRY(check_key_groups(metadata, job));
   auto state = std::make_shared<RestoredState>();
   state->checkpoint = metadata.id;
+  for (const CheckpointListing& listing : metadata.listings) {
+    state->listings[listing.uid] = std::make_shared<const std::string>(listing.bytes);
+  }
   std::vector<CheckpointFile> ordered = metadata.files;
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::pair(a.vertex, a.subtask) < std::pair(b.vertex, b.subtask);

@@ -6,6 +6,7 @@
 #include "control/checkpoint/restart_policy.hpp"
 #include "control/checkpoint/restored_state.hpp"
 #include "control/client/drain.hpp"
+#include "control/task_manager/listed_sources.hpp"
 #include "graph/replay_warnings.hpp"
 #include "platform/task.hpp"
 
@@ -80,6 +81,7 @@ Status SupervisedRun::restore_from(const std::string& restore) {
     return state.status().with_context("reading the state to begin with, '" + found.path + "'");
   }
   restored_ = std::move(*state);
+  for (const auto& [uid, listing] : restored_->listings) listings_[uid] = listing;
   if (!restored_->dropped.empty()) {
     note(fmt::format("begins with checkpoint {} and drops {}", restored_->checkpoint,
                      restored_->dropped));
@@ -183,6 +185,17 @@ Task<void> SupervisedRun::supervise() {
   platform.notify_main();
 }
 
+// Once for all attempts.
+Status SupervisedRun::list_sources() {
+  for (const ListedSource& source : listed_sources(graphs_.stream_graph, graphs_.job_graph)) {
+    if (listings_.contains(source.uid)) continue;
+    Result<SourceListing> listing = list_source(*surroundings_.platform, source);
+    if (!listing.ok()) return listing.status();
+    listings_[source.uid] = std::move(*listing);
+  }
+  return {};
+}
+
 AttemptCheckpoints::Settings SupervisedRun::checkpoint_settings() const {
   AttemptCheckpoints::Settings settings;
   settings.attempt = attempt_;
@@ -191,6 +204,9 @@ AttemptCheckpoints::Settings SupervisedRun::checkpoint_settings() const {
   settings.directory = settings.options.directory;
   settings.own_from = own_from_;
   settings.describes = describe_job(graphs_.job_graph, graphs_.execution_graph.parallelism);
+  for (const auto& [uid, listing] : listings_) {
+    settings.describes.listings.push_back({uid, *listing});
+  }
   settings.tasks = chain_count(graphs_.execution_graph.parallelism);
   settings.first = next_checkpoint_;
   return settings;
@@ -200,7 +216,9 @@ Task<Status> SupervisedRun::run_attempt() {
   Platform& platform = *surroundings_.platform;
   const EnvironmentOptions& options = surroundings_.options;
   std::unique_ptr<CheckpointSession> session;
+  if (Status listed = list_sources(); !listed.ok()) co_return listed;
   DeploymentOptions deployment_options = options_;
+  deployment_options.listings = listings_;
   deployment_options.on_finished = &event_;
   deployment_options.run = run_;
   deployment_options.attempt = attempt_;

@@ -52,6 +52,7 @@ class SupervisedRun final : public JobHandle::Running {
   AttemptCheckpoints::Settings checkpoint_settings() const;
   void savepoint_ended(SavepointEnd end);
   Task<Status> run_attempt();
+  Status list_sources();
   void note(const std::string& line);
 
   const JobSurroundings surroundings_;
@@ -60,6 +61,7 @@ class SupervisedRun final : public JobHandle::Running {
   std::unique_ptr<Executor> executor_;
   WakeEvent event_;  // the attempt's end, cancel, stop
   std::shared_ptr<const RestoredState> restored_;
+  SourceListings listings_;
   std::uint64_t superseded_ = 0;  // see OperatorContext::superseded_epoch
   std::uint32_t attempt_ = 0;
   std::uint64_t run_;

@@ -16,6 +16,17 @@ constexpr Nanoseconds missing_pause_ns = seconds(1);
 
 }  // namespace
 
+// ---- what sources read ----
+
+void ClusterState::take_listings(Job& job, JobPart& part, const wire::AttemptReport& report) {
+  part.wanted_listings.assign(report.wanted_listings().begin(), report.wanted_listings().end());
+  bool is_new = false;
+  for (const wire::SourceListing& each : report.listings()) {
+    is_new |= job.listings.try_emplace(each.uid(), each.listing()).second;
+  }
+  if (is_new) mark_due(job);
+}
+
 // ---- what tasks have saved ----
 
 void ClusterState::take_snapshots(Job& job, const wire::AttemptReport& report, Moment at) {
@@ -72,6 +83,9 @@ void ClusterState::attend(Job& job, Moment at) {
   }
   const bool stopped = checkpoints.begun().stops;
   for (CheckpointOrder& order : checkpoints.advance(at.now, at.wall_ms)) {
+    if (order.kind == CheckpointOrder::Kind::complete) {
+      for (const auto& [uid, bytes] : job.listings) order.metadata.listings.push_back({uid, bytes});
+    }
     orders_.push_back(std::move(order));
   }
   if (stopped && !checkpoints.begun().stops) mark_due(job);
@@ -339,6 +353,9 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
     }
     job.newest_checkpoint = outcome.found.id;
     job.newest_path = outcome.path;
+    for (const CheckpointListing& each : outcome.found.listings) {
+      job.listings[each.uid] = each.bytes;
+    }
   } else if (status.code() == ErrorCode::not_found) {
     // None of its own so far: as at first.
     if (of_its_own && !first.empty()) return seek(job, first);

@@ -304,6 +304,11 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   deployment.set_run(job.submission);
   deployment.set_restore_path(job.newest_path);
   deployment.set_superseded_checkpoint(job.superseded_checkpoint);
+  for (const auto& [uid, bytes] : job.listings) {
+    wire::SourceListing& listing = *deployment.add_listings();
+    listing.set_uid(uid);
+    listing.set_listing(bytes);
+  }
   begin_checkpoints(job, at);
   log(LogLevel::info, job,
       fmt::format("'{}' placed: {} on {} TaskManagers{}", job.graph.job_name, slots_text(job.slots),

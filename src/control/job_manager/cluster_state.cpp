@@ -146,6 +146,7 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
     const PartChange change = report_part(*job, *part, report, at.wall_ms);
     if (change.state) jobs_changed_ = true;
     if (change.ended) part_ended(*job, index_of(*job, *part));
+    if (!part->ended) take_listings(*job, *part, report);
     take_snapshots(*job, report, at);
     settle(*job, at);
     if (!job->ended()) attend(*job, at);
@@ -249,6 +250,14 @@ void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into)
     assignment.set_wish(job.wish(part));
     assignment.set_log_lines_seen(part.log_lines_seen);
     describe_checkpoints(job, region, assignment);
+    for (const std::string& uid : part.wanted_listings) {
+      const auto found = job.listings.find(uid);
+      if (found == job.listings.end() || deployment_bytes > max_deployment_bytes) continue;
+      wire::SourceListing& listing = *assignment.add_listings();
+      listing.set_uid(uid);
+      listing.set_listing(found->second);
+      deployment_bytes += listing.ByteSizeLong();
+    }
     if (!part.wanted || deployment_bytes > max_deployment_bytes) continue;
     wire::Deployment& deployment = *assignment.mutable_deployment();
     deployment = job.deployment;

@@ -155,6 +155,7 @@ class ClusterState {
   void begin_region(Job& job, std::size_t region);
 
   // cluster_checkpoints.cpp
+  void take_listings(Job& job, JobPart& part, const wire::AttemptReport& report);
   void take_snapshots(Job& job, const wire::AttemptReport& report, Moment at);
   // What is due of its checkpoints, or of its restart.
   void attend(Job& job, Moment at);

@@ -30,6 +30,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,8 +61,9 @@ struct JobPart {
   bool ran = false;            // it is counted in Job::running_parts
   std::uint64_t named_in = 0;  // sequence of the TaskManager's last state that named it; 0: none
   std::uint64_t log_lines_seen = 0;
-  std::uint64_t committed = 0;         // the lowest checkpoint that its tasks have committed
-  std::vector<std::uint64_t> figures;  // last report; see Job::figures
+  std::uint64_t committed = 0;               // the lowest checkpoint that its tasks have committed
+  std::vector<std::string> wanted_listings;  // by uid of a source
+  std::vector<std::uint64_t> figures;        // last report; see Job::figures
   std::vector<std::string> stuck;
 };
 
@@ -160,6 +162,9 @@ struct Job : JobProgress, Failures {
   std::size_t finished_parts = 0;
   bool undeployed_swept = false;  // parts that never got the deployment were ended
   wire::Deployment deployment;    // but for the receiver's index
+  // Of the run, by uid: what each source reads, as the first that looked has seen it, or as the
+  // checkpoint has it that the run began with.
+  std::map<std::string, std::string> listings;
   // Sums over the parts: per vertex tasks running and finished, busy and
   // back-pressured percent, then three per operator.
   std::vector<std::uint64_t> figures;

@@ -8,29 +8,15 @@
 #include <fmt/format.h>
 
 #include "api/job_build.hpp"
-#include "control/checkpoint/restored_state.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "control/protocol/placement.hpp"
+#include "control/task_manager/attempt_plan.hpp"
 #include "graph/fingerprint.hpp"
 
 namespace hummer {
 namespace {
 
 constexpr std::size_t log_lines_kept = 1000;
-
-// Calls what runs user code; an exception becomes the failure of `what`.
-template <typename Function>
-auto guarded(const std::string& what, Function&& function) -> decltype(function()) {
-  std::string thrown;
-  try {
-    return function();
-  } catch (const std::exception& error) {
-    thrown = error.what();
-  } catch (...) {
-    thrown = "an exception that is no std::exception";
-  }
-  return Status(ErrorCode::user_function_failed, what + " failed: " + thrown);
-}
 
 EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform* platform) {
   EnvironmentOptions options;
@@ -74,12 +60,6 @@ std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
 
 }  // namespace
 
-struct Attempt::Graphs {
-  StreamGraph stream;
-  JobGraph job;
-  ExecutionGraph execution;
-};
-
 Attempt::Attempt(AttemptSurroundings surroundings, AttemptId id, wire::Deployment deployment)
     : surroundings_(surroundings),
       id_(id),
@@ -122,7 +102,10 @@ void Attempt::cancel() {
 Task<void> Attempt::run() {
   const Result<JobFunction> function = co_await obtain_function();
   Status status = function.status();
-  if (status.ok()) status = deploy(*function);
+  if (status.ok()) status = build(*function);
+  if (status.ok()) status = list_sources();
+  if (status.ok()) status = co_await await_listings();
+  if (status.ok()) status = deploy();
   if (status.ok()) co_await await_tasks();
   end(close_deployment(std::move(status)));
 }
@@ -207,8 +190,9 @@ void Attempt::deliver_library(Result<LibraryBytes> bytes) {
 
 // ---- the graphs and the tasks ----
 
-Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
-  Graphs graphs;
+Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction function) const {
+  auto plan = std::make_unique<Plan>();
+  Plan& graphs = *plan;
   const std::vector<std::string> arguments(message_.arguments().begin(),
                                            message_.arguments().end());
   Result<BuiltJob> built = build_job(
@@ -242,23 +226,7 @@ Result<Attempt::Graphs> Attempt::build_graphs(JobFunction function) const {
                               "{:016x} instead of {:016x}; run the same version of both",
                               hash, message_.execution_hash()));
   }
-  return graphs;
-}
-
-Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph& job) const {
-  const std::string& path = message_.restore_path();
-  Files& files = surroundings_.platform->files();
-  Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, path);
-  if (!metadata.ok()) return metadata.status();
-  if (metadata->fingerprint == job.fingerprint) {
-    // Vertices are numbered as here: files of other regions need not be read.
-    const std::vector<int> regions = regions_of(job, region_options(message_.options()));
-    std::erase_if(metadata->files, [&](const CheckpointFile& file) {
-      return file.vertex < regions.size() && !is_own(regions[file.vertex]);
-    });
-  }
-  return find_state(files, path, *metadata, job,
-                    message_.options().checkpointing().allow_dropped_state());
+  return plan;
 }
 
 Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
@@ -299,6 +267,10 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
           .with_context("reading the state to begin with, '" + message_.restore_path() + "'");
     }
     options.restored = std::move(*state);
+    options.listings = options.restored->listings;
+  }
+  for (const wire::SourceListing& each : message_.listings()) {
+    options.listings.try_emplace(each.uid(), std::make_shared<const std::string>(each.listing()));
   }
   if (!job.checkpoints.enabled()) return options;
   options.guarantee = job.checkpoints.guarantee;
@@ -314,23 +286,34 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   return options;
 }
 
-Status Attempt::deploy(JobFunction function) {
+Status Attempt::build(JobFunction function) {
   if (cancelled()) return {ErrorCode::cancelled, "the job was cancelled"};
   if (message_.task_manager() >= static_cast<unsigned>(message_.task_managers_size())) {
     return {ErrorCode::protocol_error, "the deployment names no TaskManager as its receiver"};
   }
   HUMMER_TRY(validate(message_.options()));
   enter(Step::build);
-  Result<Graphs> graphs = guarded("the job function", [&] { return build_graphs(function); });
-  if (!graphs.ok()) return graphs.status();
+  Result<std::unique_ptr<Plan>> plan =
+      guarded("the job function", [&] { return build_graphs(function); });
+  if (!plan.ok()) return plan.status();
+  plan_ = std::move(*plan);
 
   enter(Step::deploy);
-  Result<DeploymentOptions> options = deployment_options(graphs->job);
+  Result<DeploymentOptions> options = deployment_options(plan_->job);
   if (!options.ok()) return options.status();
-  const std::shared_ptr<const RestoredState> restored = options->restored;
-  auto deployment = std::make_unique<Deployment>(*surroundings_.platform, std::move(graphs->stream),
-                                                 std::move(graphs->job),
-                                                 std::move(graphs->execution), std::move(*options));
+  plan_->options = std::move(*options);
+  return {};
+}
+
+// ---- the tasks ----
+
+Status Attempt::deploy() {
+  enter(Step::deploy);
+  const std::unique_ptr<Plan> plan = std::move(plan_);
+  const std::shared_ptr<const RestoredState> restored = plan->options.restored;
+  auto deployment = std::make_unique<Deployment>(*surroundings_.platform, std::move(plan->stream),
+                                                 std::move(plan->job), std::move(plan->execution),
+                                                 std::move(plan->options));
   {
     // From here on stop() and cancel() find it.
     const std::lock_guard lock(mutex_);
@@ -379,6 +362,7 @@ Task<void> Attempt::await_tasks() {
 
 Status Attempt::close_deployment(Status status) {
   enter(Step::close);
+  plan_.reset();  // runs destructors of user code
   if (!deployment_) return status;
   if (status.ok()) {
     status = guarded("closing the job's operators", [&] { return deployment_->finish(); });
@@ -500,6 +484,7 @@ std::string Attempt::where(Step step) const {
     case Step::library: return "waiting for the job library";
     case Step::load: return "loading the job library";
     case Step::build: return "inside the job function";
+    case Step::list: return "waiting for the list of what its sources read";
     case Step::deploy: return "making the job's operators";
     case Step::close: return "closing the job's operators";
     case Step::run:
@@ -548,6 +533,12 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
   }
   for (const auto& [task, snapshot] : snapshots_) *report.add_snapshots() = snapshot;
   for (const std::uint32_t task : ended_tasks_) report.add_ended_tasks(task);
+  for (const std::string& uid : wanted_listings_) report.add_wanted_listings(uid);
+  for (const auto& [uid, bytes] : made_listings_) {
+    wire::SourceListing& listing = *report.add_listings();
+    listing.set_uid(uid);
+    listing.set_listing(bytes);
+  }
   if (running && writer_) report.set_committed(deployment_->committed());
   report.set_first_log_line(first_log_line_);
   for (const wire::LogLine& line : log_lines_) *report.add_log_lines() = line;

@@ -3,7 +3,11 @@
 //
 //   library (asked for, when it is not loaded) → the job function builds the stream graph → job
 //   graph, whose fingerprint must be the JobManager's → placement, whose hash must be too →
-//   Deployment → its end
+//   listings of its sources, those of the run → Deployment → its end
+//
+// Listings (runtime/source_listing.hpp): one that the run has comes with the deployment, or is in
+// the checkpoint to begin with. Else that attempt makes it which has the source's first subtask; it
+// reports it, and all, this one too, go on with what the JobManager hands out.
 //
 // All of it runs on an executor of its own, since all of it may call user code: a library's
 // initialisers, the job function, factories, destructors. So what hangs there hangs nobody else; it
@@ -98,6 +102,8 @@ class Attempt {
   };
   std::optional<WantedLibrary> wanted_library() const;
   void deliver_library(Result<LibraryBytes> bytes);
+  // Those that its last report wanted.
+  void deliver_listings(const wire::Assignment& assignment);
 
   // How far its checkpoints are, as the JobManager says.
   void follow(const wire::CheckpointState& checkpoints);
@@ -119,8 +125,8 @@ class Attempt {
   const std::string& job_name() const { return message_.job_name(); }
 
  private:
-  enum class Step { library, load, build, deploy, run, close, over };
-  struct Graphs;
+  enum class Step { library, load, build, list, deploy, run, close, over };
+  struct Plan;
 
   Task<void> run();
   // Null without a failure: cancelled meanwhile.
@@ -128,8 +134,11 @@ class Attempt {
   Result<JobFunction> find_function();
   Task<Status> await_library();
   Result<JobFunction> load_function();
-  Status deploy(JobFunction function);
-  Result<Graphs> build_graphs(JobFunction function) const;
+  Status build(JobFunction function);
+  Status list_sources();
+  Task<Status> await_listings();
+  Status deploy();
+  Result<std::unique_ptr<Plan>> build_graphs(JobFunction function) const;
   Result<DeploymentOptions> deployment_options(const JobGraph& job);
   Result<std::shared_ptr<const RestoredState>> read_state(const JobGraph& job) const;
   bool is_own(int region) const { return region == static_cast<int>(id_.region); }
@@ -162,6 +171,9 @@ class Attempt {
   bool stopping_ = false;
   bool library_wanted_ = false;
   std::optional<Result<LibraryBytes>> library_;
+  std::set<std::string> wanted_listings_;             // by uid
+  std::map<std::string, std::string> made_listings_;  // here, until the JobManager has them
+  SourceListings listings_;
   wire::CheckpointState checkpoints_;  // the newest
   std::uint64_t told_begun_ = 0;       // the tasks
   std::uint64_t told_commit_ = 0;
@@ -169,6 +181,7 @@ class Attempt {
   // the JobManager's word of it.
   std::map<std::uint32_t, wire::SnapshotReport> snapshots_;
   std::set<std::uint32_t> ended_tasks_;
+  std::unique_ptr<Plan> plan_;              // of the deployment that is not made yet
   std::unique_ptr<SnapshotWriter> writer_;  // null: the job takes no checkpoints
   std::unique_ptr<Deployment> deployment_;
   StuckWatch watch_;

@@ -49,6 +49,7 @@ bool AttemptHost::apply(const wire::JobManagerState& state) {
     const auto at = attempts_.find({assignment.job(), assignment.attempt(), assignment.region()});
     if (at == attempts_.end()) continue;
     at->second->log_lines_seen(assignment.log_lines_seen());
+    if (assignment.listings_size() > 0) at->second->deliver_listings(assignment);
     if (assignment.has_checkpoints()) at->second->follow(assignment.checkpoints());
   }
   return table_.entries() != before;

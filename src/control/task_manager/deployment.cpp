@@ -6,6 +6,7 @@
 #include <hummer/operators/union.hpp>
 
 #include "control/task_manager/deployment_slot.hpp"
+#include "control/task_manager/listed_sources.hpp"
 #include "net/greeting.hpp"
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
@@ -126,6 +127,7 @@ bool Deployment::is_here(const ExecutionTask& task) const {
 }
 
 Status Deployment::start() {
+  HUMMER_TRY(list_sources());
   HUMMER_TRY(start_data_plane());
   HUMMER_TRY(choose_routes());
   HUMMER_TRY(make_tasks());
@@ -152,6 +154,19 @@ Status Deployment::start() {
     if (task == nullptr) continue;
     task->set_on_finished([this](StreamTask& ended) { task_ended(ended); });
     slot_of(execution).executor->spawn(task->invoke());
+  }
+  return {};
+}
+
+Status Deployment::list_sources() {
+  listings_ = options_.listings;
+  for (const ListedSource& source : listed_sources(stream_graph_, job_graph_)) {
+    const std::vector<bool>& vertices = options_.vertices;
+    const bool is_own = vertices.empty() || vertices[static_cast<std::size_t>(source.vertex)];
+    if (!is_own || listings_.contains(source.uid)) continue;
+    Result<SourceListing> listing = list_source(platform_, source);
+    if (!listing.ok()) return listing.status();
+    listings_[source.uid] = std::move(*listing);
   }
   return {};
 }
@@ -310,7 +325,12 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
         chained.key_groups > 0 ? chained.key_groups : static_cast<int>(default_key_groups);
     const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(chained.node)];
     stage.failures = node.failures;
-    task.chain().add_stage(node.factory->make(), stage);
+    const auto listing = listings_.find(chained.uid);
+    task.chain().add_stage(
+        listing == listings_.end()
+            ? node.factory->make()
+            : dynamic_cast<const ListingSourceFactory&>(*node.factory).make_with(listing->second),
+        stage);
   }
 }
 

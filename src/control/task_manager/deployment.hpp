@@ -35,6 +35,7 @@
 #include "graph/execution_graph.hpp"
 #include "net/data_plane.hpp"
 #include "platform/platform.hpp"
+#include "runtime/source_listing.hpp"
 #include "runtime/stream_task.hpp"
 
 namespace hummer {
@@ -63,6 +64,7 @@ struct RestoredState {
   std::uint64_t checkpoint = 0;
   std::map<std::string, std::vector<RestoredPiece>> pieces;
   std::map<std::string, std::vector<RestoredPiece>> in_flight;  // runtime/in_flight.hpp
+  SourceListings listings;
   std::string dropped;  // for people: state of operators that the job no longer has
 };
 
@@ -92,6 +94,8 @@ struct DeploymentOptions {
   std::uint64_t superseded_checkpoint = 0;        // see OperatorContext::superseded_epoch
   std::uint64_t run = 0;                          // see OperatorContext::run
   std::uint32_t attempt = 0;
+  // Of sources here; those that are missing are made by start().
+  SourceListings listings;
   // Called when a task has committed, on its slot's thread. May be empty.
   std::function<void()> on_committed;
   // Notified when the last task has ended; outlives finish().
@@ -178,6 +182,7 @@ class Deployment {
   bool is_here(const ExecutionTask& task) const;
   StreamTask* task_here(int id) { return tasks_by_id_[static_cast<std::size_t>(id)]; }
   bool is_alone() const { return options_.addresses.empty() && options_.peers.empty(); }
+  Status list_sources();
   Status start_data_plane();
   Status choose_routes();
   ChannelKey key_of(const ExecutionChannel& channel) const;
@@ -222,6 +227,7 @@ class Deployment {
   const JobGraph job_graph_;
   const ExecutionGraph execution_graph_;
   const DeploymentOptions options_;
+  SourceListings listings_;
   std::shared_ptr<MemoryAccount> memory_;           // the job's
   std::shared_ptr<MemoryAccount> channels_memory_;  // of what may be under way in its channels
   std::shared_ptr<MemoryAccount> restore_memory_;   // while the tasks are restored
