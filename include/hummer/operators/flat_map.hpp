@@ -30,7 +30,7 @@ class FlatMapOperator final : public Operator {
       run<false>(in, target, out.soft_limit());
     }
     copy_record_text<In, Out>(in, target, used);
-    if (const Status views = check_new_views<Out>(in, target, used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), in, target, used); !views.ok()) {
       return context().fail(views);
     }
     return in.finished() ? Answer::done : Answer::more;
