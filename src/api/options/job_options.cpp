@@ -68,6 +68,7 @@ constexpr OptionOf<O> at_least_once(Option row) {
 
 constexpr std::array running_rows{
     row_without_field<O>(config_row),
+    row_without_field<O>(strict_variables_row),
     field<&O::parallelism>({.name = "parallelism",
                             .value = "N",
                             .unit = "slots",
