@@ -9,7 +9,8 @@
 // expansion may exceed it, and then the batch grows.
 //
 // Text: `out(view)` stores the view; it must point into the input (see operators/record_text.hpp)
-// or into memory that outlives the job. A std::string is copied into the batch's arena.
+// or be a literal, or the like (operators/view_check.hpp). A std::string is copied into the batch's
+// arena.
 //
 // Thread: that of the operator; valid during one call only.
 #pragma once

@@ -26,6 +26,7 @@
 #include <utility>
 
 #include <hummer/aggregate.hpp>
+#include <hummer/collected_type.hpp>
 #include <hummer/environment.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/format.hpp>
@@ -52,6 +53,7 @@
 #include <hummer/operators/two_phase_sink.hpp>
 #include <hummer/operators/two_phase_sink_function.hpp>
 #include <hummer/operators/union.hpp>
+#include <hummer/owned_text.hpp>
 
 namespace hummer {
 
@@ -65,39 +67,6 @@ template <typename A, typename B>
 class ConnectedStreams;
 
 namespace detail {
-
-// The T of `void f(X, Collector<T>&)`.
-template <typename Signature>
-struct CollectedType;
-template <typename Class, typename Return, typename In, typename T>
-struct CollectedType<Return (Class::*)(In, Collector<T>&) const> {
-  using Type = T;
-};
-template <typename Class, typename Return, typename In, typename T>
-struct CollectedType<Return (Class::*)(In, Collector<T>&)> {
-  using Type = T;
-};
-template <typename Return, typename In, typename T>
-struct CollectedType<Return (*)(In, Collector<T>&)> {
-  using Type = T;
-};
-template <typename Class, typename Return, typename In, typename T>
-struct CollectedType<Return (Class::*)(In, Collector<T>&) const noexcept> {
-  using Type = T;
-};
-
-template <typename Function>
-auto collected_type() {
-  if constexpr (requires { typename Function::Output; }) {
-    return std::type_identity<typename Function::Output>{};
-  } else if constexpr (requires { &Function::operator(); }) {
-    return std::type_identity<typename CollectedType<decltype(&Function::operator())>::Type>{};
-  } else {
-    return std::type_identity<typename CollectedType<Function>::Type>{};
-  }
-}
-template <typename Function>
-using Collected = typename decltype(collected_type<std::decay_t<Function>>())::type;
 
 // The one error for a type without a codec: who asks with `if constexpr` gets no others behind it.
 template <typename T>
@@ -125,9 +94,29 @@ class DataStream {
     edge_.port = port;
   }
 
-  // ---- operators ----
+  // Of a stream of text: `DataStream<std::string> lines = env.from_collection(...)`.
+  template <typename U>
+    requires(has_owned_form<U> && std::is_same_v<Owned<U>, T>)
+  DataStream(const DataStream<U>& views) : DataStream(views.owned()) {}  // NOLINT: on purpose
 
+  // ---- operators ----
+  //
+  // Where T has views of text, functions may take std::string in their place; see owned_text.hpp.
+
+  // Each record with std::string instead of views.
+  DataStream<Owned<T>> owned() const
+    requires has_owned_form<T>
+  {
+    return add<Owned<T>>("owned", make_operator_factory([] {
+                           return std::make_unique<MapOperator<T, Owned<T>, OwnText>>(OwnText());
+                         }));
+  }
   // function(const T&) → U
+  template <typename Function>
+    requires wants_owned<Function, T>
+  auto map(Function function) const {
+    return owned().map(std::move(function));
+  }
   template <typename Function>
   auto map(Function function) const {
     using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const T&>>>;
@@ -140,6 +129,11 @@ class DataStream {
   }
   // function(const T&) → bool: keeps those for which it is true.
   template <typename Function>
+    requires wants_owned<Function, T>
+  auto filter(Function function) const {
+    return owned().filter(std::move(function));
+  }
+  template <typename Function>
   DataStream filter(Function function) const {
     return add<T>("filter", make_operator_factory([function] {
                     return std::make_unique<FilterOperator<T, Function>>(function);
@@ -151,7 +145,9 @@ class DataStream {
   template <typename U = void, typename Function>
   auto flat_map(Function function) const {
     using Out = typename OutputOf<U, Function>::Type;
-    if constexpr (detail::check_record_type<Out>()) {
+    if constexpr (wants_owned<Function, T, Collector<Out>&>) {
+      return owned().template flat_map<Out>(std::move(function));
+    } else if constexpr (detail::check_record_type<Out>()) {
       return add<Out>("flat_map", make_operator_factory([function] {
                         return std::make_unique<FlatMapOperator<T, Out, Function>>(function);
                       }),
@@ -175,6 +171,8 @@ class DataStream {
   auto process(User user, SideOutputPorts sides = {}) const {
     if constexpr (std::is_void_v<Out>) {
       return process<typename User::Output>(std::move(user), std::move(sides));
+    } else if constexpr (process_wants_owned<User, T, ProcessOutput<Out>>) {
+      return owned().template process<Out>(std::move(user), std::move(sides));
     } else if constexpr (detail::check_record_type<Out>()) {
       if (sides.empty()) sides = side_outputs_of(user);
       auto stream = add<Out>("process", make_operator_factory([user, sides] {
@@ -204,6 +202,11 @@ class DataStream {
     return DataStream<U>(*env_, side_node_.value_or(node_), static_cast<int>(port));
   }
   // timestamp_of: member pointer or function(const T&) → ms since 1970. See hummer/watermarks.hpp.
+  template <typename TimestampOf, typename Generator>
+    requires wants_owned<TimestampOf, T>
+  auto assign_timestamps(TimestampOf timestamp_of, WatermarkSettings<Generator> watermarks) const {
+    return owned().assign_timestamps(std::move(timestamp_of), watermarks);
+  }
   template <typename TimestampOf, typename Generator>
   DataStream assign_timestamps(TimestampOf timestamp_of,
                                WatermarkSettings<Generator> watermarks) const {
@@ -240,8 +243,12 @@ class DataStream {
 
   // key_of(const T&) → the key: text, an integer, or any record type that owns its text.
   template <typename KeyOf>
-  KeyedStream<T, KeyOf> key_by(KeyOf key_of) const {
-    return KeyedStream<T, KeyOf>(*this, std::move(key_of));
+  auto key_by(KeyOf key_of) const {
+    if constexpr (wants_owned<KeyOf, T>) {
+      return owned().key_by(std::move(key_of));
+    } else {
+      return KeyedStream<T, KeyOf>(*this, std::move(key_of));
+    }
   }
 
   // ---- edges ----
@@ -284,6 +291,11 @@ class DataStream {
   }
   // function(const T&) for its effect.
   template <typename Function>
+    requires wants_owned<Function, T>
+  auto for_each(Function function) const {
+    return owned().for_each(std::move(function));
+  }
+  template <typename Function>
   DataStream for_each(Function function) const {
     return add_sink("for_each", make_operator_factory([function] {
                       return std::make_unique<ForEachSinkOperator<T, Function>>(function);
@@ -310,6 +322,13 @@ class DataStream {
                                                                                !plan.checkpoints);
                     }),
                     captured_values(make));
+  }
+  // Either of these of records that own their text.
+  template <typename Make>
+    requires(has_owned_form<T> && (detail::Makes<Make, SinkFunction<Owned<T>>> ||
+                                   detail::Makes<Make, TwoPhaseSinkFunction<Owned<T>>>))
+  auto add_sink(std::string name, Make make) const {
+    return owned().add_sink(std::move(name), std::move(make));
   }
   // An Operator without output per subtask.
   DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory,
@@ -459,6 +478,8 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
     edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of_);
     return {stream_.node(), edge, {key_of_}, captured_values(key_of_)};
   }
+  // The same with std::string instead of views in the records; see owned_text.hpp.
+  auto owned() const { return stream_.owned().key_by(key_of_); }
 
   // How many records per key: KeyValue<Key, std::uint64_t>.
   auto count(Emit emit = Emit::automatic) const {
@@ -483,6 +504,11 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
                         captured_values(value_of));
   }
   // combine(const T&, const T&) → T, associative and commutative: KeyValue<Key, T>.
+  template <typename Combine>
+    requires wants_owned<Combine, T, const Owned<T>&>
+  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
+    return owned().reduce(std::move(combine), emit);
+  }
   template <typename Combine>
   auto reduce(Combine combine, Emit emit = Emit::automatic) const {
     return aggregate_of("reduce", ReduceAggregate<T, Combine>{combine}, emit,

@@ -46,6 +46,10 @@ template <typename T>
 class DataStream;
 class TextStream;
 
+// Whether text views that leave user functions are looked at (operators/view_check.hpp), so that
+// one of a local variable fails the job. automatic: in jobs that run in this process.
+enum class CheckViews : std::uint8_t { automatic, off, on };
+
 struct EnvironmentOptions {
   // Slots of the embedded TaskManager and the default parallelism; 0: one per processor.
   int parallelism = 0;
@@ -65,6 +69,7 @@ struct EnvironmentOptions {
   std::string spill_directory = default_spill_directory;
   // How records reach windows, where the stream does not say.
   WindowStrategy window_strategy = WindowStrategy::automatic;
+  CheckViews check_views = CheckViews::automatic;
   // Progress on standard error; the final summary too.
   bool quiet = true;
   bool progress_per_vertex = false;

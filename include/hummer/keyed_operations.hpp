@@ -13,6 +13,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/operators/keyed_process.hpp>
 #include <hummer/operators/top_n.hpp>
+#include <hummer/owned_text.hpp>
 #include <hummer/rebuildable.hpp>
 
 namespace hummer {
@@ -67,6 +68,8 @@ class KeyedOperations {
   auto process(User user, RestoreOptions options = {}) const {
     if constexpr (std::is_void_v<Out>) {
       return process<OutputOfKeyed<User>>(std::move(user), options);
+    } else if constexpr (process_wants_owned<User, T, KeyedOutput<Out>>) {
+      return self().owned().template process<Out>(std::move(user), options);
     } else {
       return process_keyed<typename Self::Key, Out>(self().stream().environment(), "process", user,
                                                     options, captured_by_keyed(user),

@@ -195,6 +195,8 @@ class OperatorContext {
   }
   // How much one call of snapshot_rest writes, about.
   std::size_t snapshot_step_bytes() const { return snapshot_step_bytes_; }
+  // Views that leave user functions are looked at: see operators/view_check.hpp.
+  bool checks_views() const { return checks_views_; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
   // Those of the source at the head of this chain; null: it has none, or what stands between does
@@ -269,6 +271,7 @@ class OperatorContext {
   bool may_write_delta_ = false;
   bool wrote_delta_ = false;
   std::size_t snapshot_step_bytes_ = default_snapshot_step_bytes;
+  bool checks_views_ = false;
   bool bounded_ = true;
   SourceSplits* splits_ = nullptr;
   std::shared_ptr<MemoryAccount> memory_;

@@ -28,6 +28,7 @@ std::size_t find_words(std::string_view text, std::span<std::string_view> words,
 
 struct SplitWords {
   using Output = std::string_view;
+  static constexpr bool keeps_to_its_input = true;
   std::size_t operator()(const TextBlock& block, Collector<std::string_view>& out) const {
     std::size_t count = 0;
     const std::size_t consumed = find_words(block.view(), out.room(), count);

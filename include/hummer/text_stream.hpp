@@ -27,6 +27,8 @@ class TextStream {
               return std::make_unique<BlockFlatMapOperator<U, Function>>(function);
             }),
             false, captured_values(function));
+      } else if constexpr (wants_owned<Function, std::string_view, Collector<U>&>) {
+        return lines().template flat_map<U>(function);
       } else {
         return blocks_.transform<U>(
             "flat_map", make_operator_factory([function] {

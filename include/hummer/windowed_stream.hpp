@@ -258,13 +258,13 @@ class WindowedStream {
         using OwnInput = RecordInput<T, Key, KeyOf>;
         const WindowGrid grid = windows;
         const bool always = strategy_ == WindowStrategy::partial;
-        const int partial = append<Part>(
-            from, upstream, "partial_" + name, false,
-            make_planned_factory([key_of, grid, aggregate](const Plan& plan) {
-              return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
-                  key_of, grid, aggregate, plan.partial_state_bytes);
-            }),
-            captured, always ? PlannedFor::every_plan : PlannedFor::partial_windows);
+        const int partial =
+            append<Part>(from, upstream, "partial_" + name, false,
+                         make_planned_factory([key_of, grid, aggregate](const Plan& plan) {
+                           return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
+                               key_of, grid, aggregate, plan.partial_state_bytes);
+                         }),
+                         captured, always ? PlannedFor::every_plan : PlannedFor::partial_windows);
         const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
         exchange.partitioner =
             std::make_shared<HashPartitionerFactory<Part, decltype(key_of_part)>>(key_of_part);
@@ -278,8 +278,8 @@ class WindowedStream {
           return std::make_unique<SliceWindowOperator<OwnInput, Key, Aggregate, Finish>>(
               OwnInput{key_of}, grid, lateness_ms, aggregate, finish);
         };
-        return DataStream<Out>(env, append<Out>(partial, exchange, name, true,
-                                                make_planned_factory(make), captured));
+        return DataStream<Out>(
+            env, append<Out>(partial, exchange, name, true, make_planned_factory(make), captured));
       }
     }
     // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an

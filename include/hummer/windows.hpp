@@ -6,13 +6,16 @@
 //   TumblingWindows::of(size_ms, offset_ms)         [offset + n·size, offset + (n+1)·size)
 //   SlidingWindows::of(size_ms, slide_ms, offset)   one begins every slide_ms; where slide > size,
 //                                                   records between windows belong to none
-//   SessionWindows::with_gap(ms)                    records of a key that are less than `gap`
-//   apart;
-//                                                   one that touches an open one is never late
+//   SessionWindows::with_gap(ms)                    records of a key that are less than `ms` apart;
+//                                                   one that would join an open one is never late
 //   GlobalWindows{}                                 all records of a key; fires at the end, or by
 //                                                   a trigger
 //   CountWindows::of(n, slide)                      the last n records of a key, every `slide` of
 //                                                   them (n by default)
+//
+// Two records exactly a gap apart are in two sessions. Flink joins them, unless the watermark has
+// passed between them, so that its result depends on when watermarks come; with_gap(ms + 1) joins
+// the same ones here, always.
 //
 // Windows hold [start_ms, end_ms) and are complete when the watermark has reached
 // end_ms. All are of event time; `.in_processing_time()` makes tumbling, sliding

@@ -65,6 +65,23 @@ std::vector<OptionFlag> read_words(int argc, const char* const* argv, Impl& impl
   return flags;
 }
 
+Status unknown(const Impl& impl, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [asked, description] : impl.asked) known.push_back(asked);
+  for (const Option& option : job_program().options) {
+    if (option.in_flags) known.emplace_back(option.name);
+  }
+  return {ErrorCode::unknown_option, fmt::format("unknown option --{}{}; --help lists them", name,
+                                                 suggestion(name, known, "--", ""))};
+}
+
+Status missing(const Impl& impl) {
+  const std::string& description = impl.asked.at(impl.missing);
+  return {ErrorCode::invalid_argument,
+          fmt::format("the job needs --{} VALUE{}", impl.missing,
+                      description.empty() ? "" : " (" + description + ")")};
+}
+
 }  // namespace
 
 void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& options, Impl& impl,
@@ -72,14 +89,16 @@ void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& o
   impl.program = argc > 0 ? argv[0] : "job";
   std::vector<OptionFlag> flags = read_words(argc, argv, impl);
   Result<OptionSources> sources = OptionSources{};
+  const std::unique_ptr<Platform> platform = make_linux_platform();
   if (environment_variables) {
-    sources = find_sources(make_linux_platform()->files(), std::move(flags));
+    sources = find_sources(platform->files(), std::move(flags));
     if (!sources.ok()) return set_usage(impl, sources.status());
   } else {
     sources->flags = std::move(flags);
   }
   const auto effective = read_settings(*sources, options);
-  if (!effective.ok()) set_usage(impl, effective.status());
+  if (!effective.ok()) return set_usage(impl, effective.status());
+  warn_of_variables(*platform, *sources);
 }
 
 std::string help_text(const Impl& impl) {
@@ -108,17 +127,22 @@ std::string help_text(const Impl& impl) {
 Status check_arguments(const Impl& impl) {
   if (!impl.usage.ok()) return impl.usage;
   for (const auto& argument : impl.arguments) {
-    const std::string& name = argument.first;
-    if (impl.asked.contains(name)) continue;
-    std::vector<std::string> known;
-    for (const auto& [asked, description] : impl.asked) known.push_back(asked);
-    for (const Option& option : job_program().options) {
-      if (option.in_flags) known.emplace_back(option.name);
-    }
-    return {ErrorCode::unknown_option, fmt::format("unknown option --{}{}; --help lists them", name,
-                                                   suggestion(name, known, "--", ""))};
+    if (!impl.asked.contains(argument.first)) return unknown(impl, argument.first);
   }
-  return {};
+  return impl.missing.empty() ? Status() : missing(impl);
+}
+
+Status check_arguments_so_far(const Impl& impl) {
+  if (!impl.usage.ok()) return impl.usage;
+  if (impl.missing.empty() || impl.help) return {};
+  // What nobody has asked for may be asked for later, but not what is misspelt.
+  for (const auto& argument : impl.arguments) {
+    if (impl.asked.contains(argument.first)) continue;
+    if (nearest_name(argument.first, std::span(&impl.missing, 1)) == impl.missing) {
+      return unknown(impl, argument.first);
+    }
+  }
+  return missing(impl);
 }
 
 }  // namespace hummer

@@ -1,5 +1,8 @@
 #include "api/configuration_file.hpp"
 
+#include <atomic>
+
+#include "api/options/option_programs.hpp"
 #include "platform/process_environment.hpp"
 
 namespace hummer {
@@ -26,6 +29,15 @@ Result<OptionSources> find_sources(Files& files, std::vector<OptionFlag> flags) 
   if (!file.ok()) return file.status();
   sources.file = std::move(*file);
   return sources;
+}
+
+void warn_of_variables(Platform& platform, const OptionSources& sources) {
+  static std::atomic<bool> warned{false};
+  const std::vector<std::string> unread = unread_variables(option_programs(), sources.variables);
+  if (unread.empty() || warned.exchange(true)) return;
+  for (const std::string& variable : unread) {
+    (void)platform.write_standard(2, "hummer: warning: " + variable + "\n");
+  }
 }
 
 }  // namespace hummer

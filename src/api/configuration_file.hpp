@@ -15,4 +15,7 @@ Result<Configuration> load_configuration(Files& files, const std::string& path);
 // Errors: those of the file. Thread: the main thread.
 Result<OptionSources> find_sources(Files& files, std::vector<OptionFlag> flags);
 
+// On standard error, of the variables that nothing reads; once per process, whoever asks.
+void warn_of_variables(Platform& platform, const OptionSources& sources);
+
 }  // namespace hummer

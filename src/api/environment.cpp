@@ -24,11 +24,7 @@ std::string StreamExecutionEnvironment::argument(const std::string& name,
   impl_->asked.emplace(name, description);
   const auto found = impl_->arguments.find(name);
   if (found != impl_->arguments.end()) return found->second;
-  if (impl_->usage.ok() && !impl_->help) {
-    impl_->usage = {ErrorCode::invalid_argument,
-                    "the job needs --" + name + " VALUE" +
-                        (description.empty() ? "" : " (" + description + ")")};
-  }
+  if (impl_->missing.empty()) impl_->missing = name;
   return {};
 }
 
@@ -122,6 +118,7 @@ StreamGraph StreamExecutionEnvironment::Impl::finished_graph(
     const std::string& job_name, const EnvironmentOptions& options) const {
   StreamGraph finished = plan(graph, plan_of(options));
   finished.job_name = job_name;
+  if (finished.mistake.ok()) finished.mistake = check_sinks(finished);
   for (StreamNode& node : finished.nodes) node.replayable = is_replayable(node);
   return finished;
 }

@@ -38,6 +38,7 @@ struct StreamExecutionEnvironment::Impl {
   std::map<std::string, std::string> arguments;  // --name value, of the job
   std::map<std::string, std::string> asked;      // name → description
   Status usage;                                  // the first mistake
+  std::string missing;                           // the first of `asked` that is not given
   bool executed = false;
   // Of programs made by HUMMER_JOB and of libraries; without one a job runs embedded only.
   std::optional<JobOrigin> origin;
@@ -47,8 +48,8 @@ struct StreamExecutionEnvironment::Impl {
   // Set on a worker and by `submit`: execute() keeps the graph here and runs nothing.
   KeptJob* kept = nullptr;
 
-  // The graph in the form that the options ask for; see graph/planner.hpp. Sources are asked whether
-  // they can be replayed.
+  // The graph in the form that the options ask for; see graph/planner.hpp. Sources are asked
+  // whether they can be replayed.
   StreamGraph finished_graph(const std::string& job_name, const EnvironmentOptions& options) const;
   // What execute() does when the job is only built: the job, or why it can't be one, goes to
   // `kept`. REQUIRES: kept.
@@ -63,7 +64,10 @@ void parse_command_line(int argc, const char* const* argv, EnvironmentOptions& o
                         StreamExecutionEnvironment::Impl& impl, bool environment_variables = true);
 // What --help prints.
 std::string help_text(const StreamExecutionEnvironment::Impl& impl);
-// The first argument that nobody asked for, as a usage error with a suggestion.
+// Once the job has asked for all its arguments: the usage error, else the first argument that
+// nobody asked for, with a suggestion, else the first that is missing.
 Status check_arguments(const StreamExecutionEnvironment::Impl& impl);
+// The same of a job that did not get as far, and may not have asked for all.
+Status check_arguments_so_far(const StreamExecutionEnvironment::Impl& impl);
 
 }  // namespace hummer

@@ -52,10 +52,12 @@ Result<BuiltJob> build_job(JobFunction function, const std::vector<std::string>&
     job.help = help_text(impl);
     return job;
   }
-  // The mistake in the arguments before what the function made of it.
-  HUMMER_TRY(impl.usage);
-  HUMMER_TRY(thrown);
-  if (impl.execute_calls == 0) return impl.last_result->status;
+  if (!thrown.ok() || impl.execute_calls == 0) {
+    // The mistake in the arguments before what the function made of it.
+    HUMMER_TRY(check_arguments_so_far(impl));
+    HUMMER_TRY(thrown);
+    return impl.last_result->status;
+  }
   HUMMER_TRY(kept.status);
   if (settings.for_cluster) HUMMER_TRY(check_captured(kept.graph));
   job.graph = std::move(kept.graph);

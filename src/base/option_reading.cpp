@@ -84,45 +84,6 @@ Status unknown_key(std::span<const OptionProgram> programs, const Configuration&
                     fmt::format("nothing reads '{}' in [{}]{}", entry.key, entry.table, advice));
 }
 
-Status check_file(std::span<const OptionProgram> programs, const Configuration& file) {
-  const std::vector<std::string> names = table_names(programs);
-  for (const Configuration::TableHead& head : file.tables) {
-    if (std::find(names.begin(), names.end(), head.name) != names.end()) continue;
-    std::string advice = suggestion(head.name, names, "[", "]");
-    if (advice.empty()) advice = fmt::format("; there are [{}]", fmt::join(names, "], ["));
-    return file_fault(file, head.line,
-                      fmt::format("nothing reads the table [{}]{}", head.name, advice));
-  }
-  for (const ConfigurationEntry& entry : file.entries) {
-    const Option* const option = find_key(programs, entry.table, entry.key);
-    if (option == nullptr) return unknown_key(programs, file, entry);
-    const Result<OptionValue> value = parse_option(*option, entry);
-    if (value.ok()) continue;
-    return file_fault(file, entry.line,
-                      fmt::format("'{}': {}", entry.key, value.status().message()));
-  }
-  return {};
-}
-
-Status check_variables(std::span<const OptionProgram> programs,
-                       std::span<const EnvironmentVariable> variables) {
-  std::vector<std::string> known;
-  for (const OptionProgram& program : programs) {
-    for (const Option& option : program.options) known.push_back(variable_of(option));
-  }
-  for (const EnvironmentVariable& variable : variables) {
-    if (is_of_others(variable) ||
-        std::find(known.begin(), known.end(), variable.name) != known.end()) {
-      continue;
-    }
-    std::string advice = suggestion(variable.name, known, "", "");
-    if (advice.empty()) advice = "; `hummer reference configuration` lists all variables";
-    return {ErrorCode::unknown_option,
-            fmt::format("nothing reads the variable {}{}", variable.name, advice)};
-  }
-  return {};
-}
-
 // What the highest source says of an option.
 struct Said {
   Result<OptionValue> value = OptionValue{};
@@ -150,6 +111,19 @@ Said find_value(const OptionProgram& program, const Option& option, const Option
   }
   if (found == nullptr) return {};
   return {parse_option(option, *found), sources.file.place(found->line)};
+}
+
+// Where the program is strict about them.
+Status check_variables(const OptionProgram& program, std::span<const OptionProgram> programs,
+                       const OptionSources& sources) {
+  const Option* const strict = program.find(strict_variables);
+  if (strict == nullptr) return {};
+  const Said said = find_value(program, *strict, sources);
+  if (!said.value.ok()) return said.value.status().with_context(said.from);
+  if (!said.value->on) return {};
+  const std::vector<std::string> unread = unread_variables(programs, sources.variables);
+  if (unread.empty()) return {};
+  return {ErrorCode::unknown_option, unread.front()};
 }
 
 }  // namespace
@@ -184,15 +158,50 @@ std::string described(const OptionProgram& program, const Option& option) {
   return fmt::format("{} [{}]", option.description, otherwise);
 }
 
-Status check_sources(std::span<const OptionProgram> programs, const OptionSources& sources) {
-  HUMMER_TRY(check_file(programs, sources.file));
-  return check_variables(programs, sources.variables);
+Status check_file(std::span<const OptionProgram> programs, const Configuration& file) {
+  const std::vector<std::string> names = table_names(programs);
+  for (const Configuration::TableHead& head : file.tables) {
+    if (std::find(names.begin(), names.end(), head.name) != names.end()) continue;
+    std::string advice = suggestion(head.name, names, "[", "]");
+    if (advice.empty()) advice = fmt::format("; there are [{}]", fmt::join(names, "], ["));
+    return file_fault(file, head.line,
+                      fmt::format("nothing reads the table [{}]{}", head.name, advice));
+  }
+  for (const ConfigurationEntry& entry : file.entries) {
+    const Option* const option = find_key(programs, entry.table, entry.key);
+    if (option == nullptr) return unknown_key(programs, file, entry);
+    const Result<OptionValue> value = parse_option(*option, entry);
+    if (value.ok()) continue;
+    return file_fault(file, entry.line,
+                      fmt::format("'{}': {}", entry.key, value.status().message()));
+  }
+  return {};
+}
+
+std::vector<std::string> unread_variables(std::span<const OptionProgram> programs,
+                                          std::span<const EnvironmentVariable> variables) {
+  std::vector<std::string> known;
+  for (const OptionProgram& program : programs) {
+    for (const Option& option : program.options) known.push_back(variable_of(option));
+  }
+  std::vector<std::string> unread;
+  for (const EnvironmentVariable& variable : variables) {
+    if (is_of_others(variable) ||
+        std::find(known.begin(), known.end(), variable.name) != known.end()) {
+      continue;
+    }
+    std::string advice = suggestion(variable.name, known, "", "");
+    if (advice.empty()) advice = "; `hummer reference configuration` lists all variables";
+    unread.push_back(fmt::format("nothing reads the variable {}{}", variable.name, advice));
+  }
+  return unread;
 }
 
 Result<std::vector<EffectiveOption>> read_options(const OptionProgram& program,
                                                   std::span<const OptionProgram> programs,
                                                   const OptionSources& sources, void* settings) {
-  HUMMER_TRY(check_sources(programs, sources));
+  HUMMER_TRY(check_file(programs, sources.file));
+  HUMMER_TRY(check_variables(program, programs, sources));
   std::vector<EffectiveOption> all;
   for (const Option& option : program.options) {
     const Said said = find_value(program, option, sources);

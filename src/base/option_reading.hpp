@@ -65,8 +65,15 @@ std::string default_text(const OptionProgram& program, const Option& option);
 // What --help says of it: "parts of jobs that run at once [one per processor]".
 std::string described(const OptionProgram& program, const Option& option);
 
-// Whether all names and values of the file, and the names of the variables, are right.
-Status check_sources(std::span<const OptionProgram> programs, const OptionSources& sources);
+// Whether all names and values of the file are right.
+Status check_file(std::span<const OptionProgram> programs, const Configuration& file);
+// The variables that begin as the options' do and that nothing reads, each in words and with the
+// one that may be meant: "nothing reads the variable HUMMER_SLOT, did you mean HUMMER_SLOTS?". They
+// may be another program's, so they are worth a warning; where the option `strict-variables` is on,
+// read_options refuses the first of them.
+std::vector<std::string> unread_variables(std::span<const OptionProgram> programs,
+                                          std::span<const EnvironmentVariable> variables);
+inline constexpr std::string_view strict_variables = "strict-variables";
 
 // Checks the sources and stores into `settings`, which is of the program's struct. All options, in
 // the table's order.

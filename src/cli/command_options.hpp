@@ -41,7 +41,9 @@ class CommandOptions {
   Result<std::vector<EffectiveOption>> read(Platform& platform, Settings& settings) const {
     const Result<OptionSources> sources = find_sources(platform.files(), flags_.given());
     if (!sources.ok()) return sources.status();
-    return read_settings(*sources, settings);
+    auto effective = read_settings(*sources, settings);
+    if (effective.ok()) warn_of_variables(platform, *sources);
+    return effective;
   }
 
  private:

@@ -37,8 +37,10 @@ memory-limit = "4GiB"
 `hummer config show [jobmanager|taskmanager|client|job] [flags]` prints the values in effect, and where each comes from.
 
 What is wrong is refused before anything starts, with its place, what was expected and, for a misspelt name, the one that is
-meant: keys and tables of the file (all of them, whoever reads the file), variables that begin with `HUMMER_`, flags. Variables
-`HUMMER_TEST_…`, those of the repository's own scripts, and those that Kubernetes makes for services are left alone.
+meant: keys and tables of the file (all of them, whoever reads the file) and flags. Of a variable that begins with `HUMMER_` and
+that nothing reads there is a warning, with the one that is meant, since it may be another program's; with `strict-variables` it is
+refused. Variables `HUMMER_TEST_…`, those of the repository's own scripts, and those that Kubernetes makes for services are left
+alone.
 
 Types: a *switch* is `true` or `false` (a bare flag is true; variables may also say 1/0, on/off, yes/no); a *number* may have
 limits; a *size* is a number of bytes or a text such as `512M` or `4GiB` (powers of 1024); an *address* is `HOST:PORT`; a *list*

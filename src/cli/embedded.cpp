@@ -15,7 +15,8 @@ int explain_end(Platform& platform, const StreamExecutionEnvironment::Impl& impl
     return 0;
   }
   // A missing argument, rather than what the function made of it.
-  return report(platform, impl.usage.ok() ? failure : impl.usage);
+  const Status mistake = check_arguments_so_far(impl);
+  return report(platform, mistake.ok() ? failure : mistake);
 }
 
 }  // namespace

@@ -37,6 +37,43 @@ TEST(RunEmbedded, ExitCodesTellSuccessFailureAndWrongUsage) {
   EXPECT_EQ(run(&numbers, {"--count", "many"}), 1);
 }
 
+// What a run says on standard error.
+std::string complaint(JobFunction job, const std::vector<std::string>& words) {
+  const std::unique_ptr<Platform> platform = make_linux_platform();
+  ::testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  (void)run_embedded(*platform, job, "job", words, own_origin(*platform, "job"));
+  ::testing::internal::GetCapturedStdout();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(RunEmbedded, AMisspeltArgumentIsNamedRatherThanTheOneThatIsMissingByIt) {
+  const JobFunction reads = [](StreamExecutionEnvironment& env) {
+    env.from_file(env.argument("input", "a file")).print();
+    return env.execute("Reads");
+  };
+  const std::string misspelt = "unknown option --inputt, did you mean --input?";
+  EXPECT_NE(complaint(reads, {"--inputt", "x"}).find(misspelt), std::string::npos);
+  EXPECT_NE(complaint(reads, {}).find("the job needs --input VALUE (a file)"), std::string::npos);
+  // Also where the function makes an exception of the missing one; what it has not asked for yet is
+  // not held against it.
+  const std::string thrown = complaint(&numbers, {"--later", "1", "--cuont", "1"});
+  EXPECT_NE(thrown.find("unknown option --cuont, did you mean --count?"), std::string::npos)
+      << thrown;
+  EXPECT_NE(complaint(&numbers, {"--later", "1"}).find("the job needs --count VALUE"),
+            std::string::npos);
+}
+
+TEST(RunEmbedded, AJobWithoutASinkIsRefusedByItsStream) {
+  const JobFunction no_sink = [](StreamExecutionEnvironment& env) {
+    env.from_file("/dev/null").map([](std::string_view line) { return line.size(); });
+    return env.execute("Nothing");
+  };
+  EXPECT_EQ(run(no_sink, {}), 1);
+  EXPECT_NE(complaint(no_sink, {}).find("nobody reads the stream of 'map' (node 2)"),
+            std::string::npos);
+}
+
 TEST(RunEmbedded, AFunctionThatThrowsOrExecutesNothingFails) {
   const JobFunction throws = [](StreamExecutionEnvironment&) -> JobResult {
     throw std::runtime_error("no such table");

@@ -98,7 +98,9 @@ class MiniCluster::State {
     JobResult result;
     try {
       result = job_(env);
-      if (env.impl().execute_calls == 0 && result.ok()) result.status = env.impl().usage;
+      if (env.impl().execute_calls == 0 && result.ok()) {
+        result.status = check_arguments_so_far(env.impl());
+      }
     } catch (const std::exception& error) {
       result.status = {ErrorCode::user_function_failed,
                        std::string("the job function threw: ") + error.what()};

@@ -202,4 +202,17 @@ Status validate(const StreamGraph& graph) {
   return {};
 }
 
+Status check_sinks(const StreamGraph& graph) {
+  for (const StreamNode& node : graph.nodes) {
+    if (node.kind == OperatorKind::sink) continue;
+    const auto reads = [&](const StreamEdge& edge) { return edge.from == node.id; };
+    if (std::any_of(graph.edges.begin(), graph.edges.end(), reads)) continue;
+    return refuse(fmt::format(
+        "nobody reads the stream of {}, so all that it gives would be lost; end it with a sink, "
+        "such as print(), write_file(...), for_each(...) or add_sink(...)",
+        describe(node)));
+  }
+  return {};
+}
+
 }  // namespace hummer

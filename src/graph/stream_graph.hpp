@@ -131,6 +131,10 @@ constexpr std::string_view to_string(Routing routing) {
 // network settings that make no sense.
 Status validate(const StreamGraph& graph);
 
+// Of the graph of a whole job: ok, or that a node which is no sink gives a stream, and side
+// outputs, that nobody reads.
+Status check_sinks(const StreamGraph& graph);
+
 // Node positions (indexes into `graph.nodes`), upstream before downstream; among
 // those that are ready the earliest written comes first. Shorter than
 // `graph.nodes` when there is a cycle.

@@ -106,6 +106,21 @@ TEST(StreamGraph, NetworkSettingsOfAnEdgeAreRefusedByEdge) {
             "write a number from 1 to 65536 buffers");
 }
 
+TEST(StreamGraph, AStreamThatNobodyReadsIsRefusedByItsOperator) {
+  GraphBuilder b = word_count();
+  EXPECT_EQ(check_sinks(b.graph).to_string(), "ok");
+  b.op("map");
+  b.edge(2, 6);
+  const Status status = check_sinks(b.graph);
+  EXPECT_EQ(status.code(), ErrorCode::invalid_graph);
+  EXPECT_EQ(status.message(),
+            "nobody reads the stream of 'map' (node 6), so all that it gives would be lost; end it "
+            "with a sink, such as print(), write_file(...), for_each(...) or add_sink(...)");
+  b.sink("late");
+  b.edge(6, 7).from_port = 1;  // a side output will do
+  EXPECT_EQ(check_sinks(b.graph).to_string(), "ok");
+}
+
 TEST(StreamGraph, KeyGroupsComeFromTheNodeThenItsMaximumThenTheDefault) {
   StreamNode node;
   EXPECT_EQ(key_groups_of(node), 1024);

@@ -23,6 +23,7 @@ class ChainDriver::Context final : public OperatorContext {
     run_ = options.run;
     attempt_ = options.attempt;
     bounded_ = options.bounded;
+    checks_views_ = options.checks_views;
     epoch_ = options.restored_epoch;
     superseded_epoch_ = options.superseded_epoch;
     snapshot_step_bytes_ = std::max<std::size_t>(options.snapshot_step_bytes, 1);

@@ -54,8 +54,10 @@ class BlockFlatMapOperator final : public Operator {
       offset_ = 0;
       in.advance_to(at + 1);
     }
-    if (const Status views = check_new_views<Out>(in, target, used); !views.ok()) {
-      return context().fail(views);
+    if constexpr (!keeps_to_its_input<Function>) {
+      if (const Status views = check_new_views<Out>(context(), in, target, used); !views.ok()) {
+        return context().fail(views);
+      }
     }
     return in.finished() ? Answer::done : Answer::more;
   }

@@ -81,7 +81,7 @@ class CountWindowOperator final : public Operator {
       });
       in_hand.set(run.first + run.count);
     }
-    const Status views = check_new_views<Out>(in, target, run.used);
+    const Status views = check_new_views<Out>(context(), in, target, run.used);
     if (!views.ok()) return context().fail(views);
     if (state_.limited()) {
       if (Status status = state_.keep_within_share(parts_bytes()); !status.ok()) {

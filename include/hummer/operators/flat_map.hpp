@@ -30,7 +30,7 @@ class FlatMapOperator final : public Operator {
     } else {
       run<false>(in, target, out.soft_limit());
     }
-    if (const Status views = check_new_views<Out>(in, target, used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), in, target, used); !views.ok()) {
       return context().fail(views);
     }
     return in.finished() ? Answer::done : Answer::more;

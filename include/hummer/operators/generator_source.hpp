@@ -129,7 +129,7 @@ class GeneratorSource final : public SourceOperator {
         left -= run;
       }
     }
-    if (const Status views = check_new_views<T>(Batch(), target, used); !views.ok()) {
+    if (const Status views = check_new_views<T>(context(), Batch(), target, used); !views.ok()) {
       return context().fail(views);
     }
     if (timed) follow_with_watermark(out, count);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <hummer/operators/batch_run.hpp>
+#include <hummer/operators/view_check.hpp>
 
 namespace hummer {
 
@@ -30,6 +31,7 @@ class HashPartitioner final : public Partitioner {
     for (std::size_t i = in.position(); i < records.size(); ++i) {
       in_hand.set(i);
       const auto& key = std::invoke(key_of_, records[i]);
+      check_key<std::invoke_result_t<KeyOf&, const T&>>(key);
       Batch& target = targets[owners_[key_group(key_hash(key), groups_)]];
       T* place = target.mutable_values<T>() + target.size();
       if constexpr (std::is_trivially_copyable_v<T>) {

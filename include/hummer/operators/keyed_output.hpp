@@ -4,7 +4,8 @@
 //   out.emit(alert);                        with the time of the record or timer in hand
 //   out.set_event_timer(out.time() + 1000);
 //   out.set_processing_timer(out.processing_time() + 1000);
-//   out.key<std::uint32_t>()                the key, of the type that key_by gave
+//   out.key<std::uint32_t>()                the key, of the type that key_by gave; of text as
+//                                           std::string, or as a view of what the state holds
 //
 // A timer belongs to the key in hand and is part of its state; one that is set
 // twice for the same time fires once. An event timer of time T fires when the
@@ -16,6 +17,11 @@
 //
 // Thread: that of the operator; valid during one call only.
 #pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
 #include <hummer/operators/process_output.hpp>
 #include <hummer/state/broadcast_state.hpp>
@@ -32,13 +38,14 @@ class KeyedOutput : public ProcessOutput<Out> {
               KeyedBackend& backend)
       : ProcessOutput<Out>(output, sides, watermark), backend_(backend) {}
 
+  // Of text as std::string: valid until the next call.
   template <typename Key>
   const Key& key() const {
-    const void* const key = backend_.key_of_type(type_of<Key>());
-    if (key == nullptr) [[unlikely]]
-      throw std::logic_error("key<K>(): no key in hand, or it is not of type " +
-                             type_of<Key>().name);
-    return *static_cast<const Key*>(key);
+    if constexpr (std::is_same_v<Key, std::string>) {
+      return key_text_ = std::string(key<std::string_view>());
+    } else {
+      return stored_key<Key>();
+    }
   }
 
   // Milliseconds since 1970.
@@ -54,7 +61,17 @@ class KeyedOutput : public ProcessOutput<Out> {
   bool ending() const { return this->watermark() == end_of_time; }
 
  private:
+  template <typename Key>
+  const Key& stored_key() const {
+    const void* const key = backend_.key_of_type(type_of<Key>());
+    if (key == nullptr) [[unlikely]]
+      throw std::logic_error("key<K>(): no key in hand, or it is not of type " +
+                             type_of<Key>().name);
+    return *static_cast<const Key*>(key);
+  }
+
   KeyedBackend& backend_;
+  mutable std::string key_text_;
 };
 
 template <typename Out>

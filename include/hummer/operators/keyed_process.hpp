@@ -215,6 +215,7 @@ class KeyedProcessOperator final : public Operator {
         if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
         if constexpr (Input::keyed) {
           const auto& made = std::invoke(input.key_of, values[taken]);
+          check_key<decltype(std::invoke(input.key_of, values[taken]))>(made);
           const Key& key = made;  // a std::string is the key's text while `made` lives
           store_.set_key(key);
           call<I>(values[taken], emit);
@@ -236,7 +237,7 @@ class KeyedProcessOperator final : public Operator {
       if (Status room = count_broadcast(); !room.ok()) return context().fail(std::move(room));
     }
     copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
-    if (const Status views = check_new_views<Out>(in, out.batch(), used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), in, out.batch(), used); !views.ok()) {
       return context().fail(views);
     }
     return in.finished() ? Answer::done : Answer::more;
@@ -303,7 +304,8 @@ class KeyedProcessOperator final : public Operator {
         }
       }
     }
-    if (const Status views = check_new_views<Out>(Batch(), out.batch(), used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
+        !views.ok()) {
       return context().fail(views);
     }
     return Answer::done;

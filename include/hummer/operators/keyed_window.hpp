@@ -151,6 +151,7 @@ class KeyedWindowOperator final : public Operator {
   }
   void add(const In& record, Output& out) {
     const auto& made = std::invoke(key_of_, record);
+    check_key<decltype(std::invoke(key_of_, record))>(made);
     const K& key = made;  // a std::string is the key's text while `made` lives
     store_.set_key(key);
     {
@@ -361,7 +362,7 @@ class KeyedWindowOperator final : public Operator {
   static bool wants_end(const Window& window) { return window.window.end_ms == end_of_time; }
 
   Answer checked(std::size_t used, Output& out, bool finished) {
-    const Status views = check_new_views<Out>(Batch(), out.batch(), used);
+    const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
     if (!views.ok()) return context().fail(views);
     return finished ? Answer::done : Answer::more;
   }

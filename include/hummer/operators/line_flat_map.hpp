@@ -51,8 +51,10 @@ class LineFlatMapOperator final : public Operator {
       ++block;
     }
     in.advance_to(block);
-    if (const Status views = check_new_views<Out>(in, target, used); !views.ok()) {
-      return context().fail(views);
+    if constexpr (!keeps_to_its_input<Function>) {
+      if (const Status views = check_new_views<Out>(context(), in, target, used); !views.ok()) {
+        return context().fail(views);
+      }
     }
     return in.finished() ? Answer::done : Answer::more;
   }
@@ -128,6 +130,7 @@ class LineFlatMapOperator final : public Operator {
 };
 
 struct EmitLine {
+  static constexpr bool keeps_to_its_input = true;
   void operator()(std::string_view line, Collector<std::string_view>& out) const { out(line); }
 };
 

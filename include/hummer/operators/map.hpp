@@ -4,7 +4,7 @@
 //
 // `Out` is Stored<result>: text that the function returns as std::string is
 // copied into the output's arena, a std::string_view must point into the input (see
-// record_text.hpp) or into memory that outlives the job. Timestamps are carried over.
+// record_text.hpp) or be a literal. Timestamps are carried over.
 //
 // State: none (but what a mutable function object has). Errors: what the
 // function throws, with `in` at the record it was thrown for.
@@ -45,7 +45,7 @@ class MapOperator final : public Operator {
       throw;
     }
     settle(in, run, taken, target);
-    if (const Status views = check_new_views<Out>(in, target, run.used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), in, target, run.used); !views.ok()) {
       return context().fail(views);
     }
     return in.finished() ? Answer::done : Answer::more;

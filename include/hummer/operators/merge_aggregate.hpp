@@ -260,7 +260,7 @@ class RunningAggregateOperator final : public Operator {
       in_hand.set(run.first + run.count);
     }
     if (!in.has_timestamps() && target.has_timestamps()) pad_timestamps(target, target.size());
-    const Status views = check_new_views<KeyValue<K, Result>>(in, target, run.used);
+    const Status views = check_new_views<KeyValue<K, Result>>(context(), in, target, run.used);
     if (!views.ok()) return context().fail(views);
     if (state_.limited()) {
       if (Status status = state_.keep_within_share(0); !status.ok()) {

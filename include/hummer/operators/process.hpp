@@ -172,7 +172,7 @@ class ProcessOperator final : public Operator {
     }
     in.advance_to(taken);
     copy_record_text<T, Out>(in, out.batch(), used);
-    if (const Status views = check_new_views<Out>(in, out.batch(), used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), in, out.batch(), used); !views.ok()) {
       return context().fail(views);
     }
     return in.finished() ? Answer::done : Answer::more;
@@ -203,7 +203,8 @@ class ProcessOperator final : public Operator {
     } else {
       call(emit);
     }
-    if (const Status views = check_new_views<Out>(Batch(), out.batch(), used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
+        !views.ok()) {
       return context().fail(views);
     }
     return answer;

@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <hummer/operators/view_check.hpp>
+
 namespace hummer {
 
 template <typename In, typename K, typename KeyOf>
@@ -40,7 +42,9 @@ class RecordKeys {
       if (i == made_.size()) made_.emplace_back();
       return made_[i] = std::invoke(key_of_, record);
     } else {
-      return K(std::invoke(key_of_, record));
+      Answered key = std::invoke(key_of_, record);
+      check_key<Answered>(key);
+      return K(std::forward<Answered>(key));
     }
   }
   // The same again, of a record whose key was taken.

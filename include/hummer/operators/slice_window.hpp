@@ -458,7 +458,7 @@ class SliceWindowOperator final : public Operator {
     if (!all.ok()) return context().fail(all.status());
     stamp(batch, used, batch.size(), time_before(window.end_ms, 1));
     copy_record_text<Accumulator, Out>(Batch(), batch, used);
-    if (const Status views = check_new_views<Out>(Batch(), batch, used); !views.ok()) {
+    if (const Status views = check_new_views<Out>(context(), Batch(), batch, used); !views.ok()) {
       return context().fail(views);
     }
     return *all ? Answer::done : Answer::more;

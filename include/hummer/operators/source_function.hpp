@@ -169,7 +169,8 @@ class SourceFunctionOperator final : public SourceOperator {
       answer = source_->produce(emit);
       refused = emit.has_refused();
     }
-    if (const Status views = check_new_views<T>(Batch(), out.batch(), used); !views.ok()) {
+    if (const Status views = check_new_views<T>(context(), Batch(), out.batch(), used);
+        !views.ok()) {
       return context().fail(views);
     }
     if (!has_splits() || answer == Answer::failed) return answer;

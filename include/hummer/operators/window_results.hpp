@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <hummer/operators/emit_keyed.hpp>
+#include <hummer/owned_text.hpp>
 #include <hummer/windows.hpp>
 
 namespace hummer {
@@ -51,7 +52,9 @@ struct WindowFunction {
   template <typename A>
   void operator()(const K& key, const TimeWindow& window, const A& accumulator,
                   Collector<Output>& out) {
-    if constexpr (requires { aggregate.records(accumulator); }) {
+    if constexpr (takes_owned_records<A>()) {
+      call(key, window, std::span<const typename A::value_type>(accumulator), out);
+    } else if constexpr (requires { aggregate.records(accumulator); }) {
       const auto records = aggregate.records(accumulator);
       call(key, window, std::span(std::as_const(records)), out);
     } else {
@@ -65,8 +68,39 @@ struct WindowFunction {
     if constexpr (std::is_invocable_v<Function&, const K&, const TimeWindow&, const Value&,
                                       Collector<Output>&>) {
       function(key_for_output(key, out), window, value, out);
+    } else if constexpr (takes_owned<Value>()) {
+      function(OwnText()(key), window, OwnText()(value), out);
     } else {
       function(window, value, out);  // of a stream without keys
+    }
+  }
+  // With std::string as the key, in the value or both; see owned_text.hpp.
+  template <typename Value>
+  static consteval bool takes_owned() {
+    return std::is_invocable_v<Function&, const Owned<K>&, const TimeWindow&, const Owned<Value>&,
+                               Collector<Output>&>;
+  }
+  // The strings that are kept, where the function does not ask for views of them.
+  template <typename A>
+  static consteval bool takes_owned_records() {
+    if constexpr (requires(const Aggregate& bag, const A& a) {
+                    requires std::is_same_v<decltype(bag.records(a)),
+                                            std::vector<std::string_view>>;
+                  }) {
+      using Views = std::span<const std::string_view>;
+      using Strings = std::span<const std::string>;
+      using To = Collector<Output>;
+      if constexpr (std::is_invocable_v<Function&, const K&, const TimeWindow&, const Views&,
+                                        To&> ||
+                    std::is_invocable_v<Function&, const TimeWindow&, const Views&, To&>) {
+        return false;
+      } else {
+        return std::is_invocable_v<Function&, const Owned<K>&, const TimeWindow&, const Strings&,
+                                   To&> ||
+               std::is_invocable_v<Function&, const TimeWindow&, const Strings&, To&>;
+      }
+    } else {
+      return false;
     }
   }
 };

@@ -11,6 +11,7 @@ using C = CheckpointOptions;
 using R = RestartStrategy;
 
 constexpr std::string_view window_strategies[] = {"automatic", "repartition", "partial"};
+constexpr std::string_view check_views[] = {"automatic", "off", "on"};
 constexpr std::string_view restart_strategies[] = {"none", "fixed-delay", "exponential",
                                                    "failure-rate"};
 constexpr std::string_view graph_formats[] = {"text", "json", "dot"};
@@ -20,6 +21,9 @@ constexpr double day_ms = 86'400'000;
 static_assert(static_cast<int>(WindowStrategy::automatic) == 0 &&
               static_cast<int>(WindowStrategy::repartition) == 1 &&
               static_cast<int>(WindowStrategy::partial) == 2);
+
+static_assert(static_cast<int>(CheckViews::automatic) == 0 &&
+              static_cast<int>(CheckViews::off) == 1 && static_cast<int>(CheckViews::on) == 2);
 
 static_assert(static_cast<int>(R::Kind::none) == 0 && static_cast<int>(R::Kind::fixed_delay) == 1 &&
               static_cast<int>(R::Kind::exponential) == 2 &&
@@ -64,6 +68,7 @@ constexpr OptionOf<O> at_least_once(Option row) {
 
 constexpr std::array running_rows{
     row_without_field<O>(config_row),
+    row_without_field<O>(strict_variables_row),
     field<&O::parallelism>({.name = "parallelism",
                             .value = "N",
                             .unit = "slots",
@@ -97,6 +102,12 @@ constexpr std::array running_rows{
                                 .choices = window_strategies,
                                 .description = "how records reach windows: automatic, repartition "
                                                "or partial"}),
+    field<&O::check_views>(
+        {.name = "check-views",
+         .value = "NAME",
+         .choices = check_views,
+         .description = "whether text that leaves a user function must be in memory that stays: "
+                        "on, off, or automatic: in jobs that run in this process"}),
     field<&O::spin_us>(
         {.name = "spin-us",
          .value = "N",

@@ -110,6 +110,22 @@ TEST(Options, NoTwoOfAProgramSetTheSameMember) {
   }
 }
 
+TEST(Options, AVariableThatNothingReadsIsRefusedOnlyByWhoIsStrict) {
+  OptionSources sources;
+  sources.variables = {{"HUMMER_PARALLELISM", "3"}, {"HUMMER_PARALELISM", "4"}};
+  EnvironmentOptions settings;
+  EXPECT_TRUE(read_settings(sources, settings).ok());
+  EXPECT_EQ(settings.parallelism, 3);
+  sources.variables.push_back({"HUMMER_STRICT_VARIABLES", "1"});
+  const std::string refusal =
+      "E1002: nothing reads the variable HUMMER_PARALELISM, did you mean HUMMER_PARALLELISM?";
+  EXPECT_EQ(read_settings(sources, settings).status().to_string(), refusal);
+  JobManagerSettings manager;
+  EXPECT_EQ(read_settings(sources, manager).status().to_string(), refusal);
+  sources.flags = {{"strict-variables", "false"}};
+  EXPECT_TRUE(read_settings(sources, settings).ok());
+}
+
 // One letter lost, and two neighbours swapped, at each place.
 std::vector<std::string> misspellings(const std::string& name) {
   std::vector<std::string> all;
@@ -123,7 +139,7 @@ std::vector<std::string> misspellings(const std::string& name) {
   return all;
 }
 
-TEST(Options, EveryMisspeltKeyVariableAndTableIsRefusedWithTheOneThatIsMeant) {
+TEST(Options, EveryMisspeltKeyVariableAndTableIsNamedWithTheOneThatIsMeant) {
   std::size_t count = 0;
   for (const OptionProgram& program : option_programs()) {
     for (const Option& option : program.options) {
@@ -136,7 +152,7 @@ TEST(Options, EveryMisspeltKeyVariableAndTableIsRefusedWithTheOneThatIsMeant) {
                                        .key = wrong,
                                        .values = {{.text = "x"}},
                                        .line = 7}}};
-          const Status status = check_sources(option_programs(), sources);
+          const Status status = check_file(option_programs(), sources.file);
           EXPECT_EQ(status.to_string(), "E1001: h.toml:7: nothing reads '" + wrong + "' in [" +
                                             std::string(program.name) + "], did you mean '" +
                                             std::string(option.name) + "'?");
@@ -144,18 +160,17 @@ TEST(Options, EveryMisspeltKeyVariableAndTableIsRefusedWithTheOneThatIsMeant) {
         }
       }
       for (const std::string& wrong : misspellings(variable_of(option).substr(7))) {
-        OptionSources sources;
-        sources.variables = {{"HUMMER_" + wrong, "x"}};
-        EXPECT_EQ(check_sources(option_programs(), sources).to_string(),
-                  "E1002: nothing reads the variable HUMMER_" + wrong + ", did you mean " +
-                      variable_of(option) + "?");
+        const EnvironmentVariable variable{"HUMMER_" + wrong, "x"};
+        EXPECT_EQ(unread_variables(option_programs(), std::span(&variable, 1)),
+                  std::vector<std::string>{"nothing reads the variable HUMMER_" + wrong +
+                                           ", did you mean " + variable_of(option) + "?"});
         ++count;
       }
     }
     for (const std::string& wrong : misspellings(std::string(program.name))) {
       OptionSources sources;
       sources.file = {.file = "h.toml", .tables = {{wrong, 2}}, .entries = {}};
-      EXPECT_EQ(check_sources(option_programs(), sources).to_string(),
+      EXPECT_EQ(check_file(option_programs(), sources.file).to_string(),
                 "E1001: h.toml:2: nothing reads the table [" + wrong + "], did you mean [" +
                     std::string(program.name) + "]?");
     }
@@ -208,7 +223,7 @@ std::string refusal(std::string_view line) {
   const auto file = parse_configuration(std::string(line) + "\n", "h.toml");
   if (!file.ok()) return file.status().to_string();
   sources.file = *file;
-  return check_sources(option_programs(), sources).to_string();
+  return check_file(option_programs(), sources.file).to_string();
 }
 
 TEST(Options, WrongValuesNameThePlaceAndWhatIsExpected) {
@@ -255,7 +270,7 @@ TEST(Options, VariablesOfOthersAreLeftAlone) {
                        {"HUMMER_SERVICE_HOST", "10.0.0.1"},
                        {"HUMMER_PORT", "tcp://10.0.0.1:6123"},
                        {"HUMMER_JOBMANAGER_PORT_6123_TCP_PROTO", "tcp"}};
-  EXPECT_TRUE(check_sources(option_programs(), sources).ok());
+  EXPECT_TRUE(check_file(option_programs(), sources.file).ok());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "api/options/settings.hpp"
 #include "base/option_field.hpp"
+#include "base/option_reading.hpp"
 
 namespace hummer {
 
@@ -12,6 +13,13 @@ inline constexpr Option config_row{
     .type = OptionType::text,
     .description = "TOML file with options, below environment and flags (docs/configuration.md)",
     .in_files = false};
+
+inline constexpr Option strict_variables_row{
+    .name = strict_variables,
+    .type = OptionType::on_off,
+    .otherwise = "false",
+    .description = "refuse variables HUMMER_... that nothing reads, instead of warning of them",
+    .shared = true};
 
 inline constexpr Option job_manager_row{.name = "job-manager",
                                         .value = "ADDRESS",
@@ -101,6 +109,7 @@ constexpr auto credential_rows() {
   using Settings = typename option_field_detail::FirstOwner<path>::Type;
   constexpr auto tls = &CredentialSettings::tls;
   return std::array{row_without_field<Settings>(config_row),
+                    row_without_field<Settings>(strict_variables_row),
                     field<path, &CredentialSettings::token>(token_row),
                     field<path, &CredentialSettings::token_file>(token_file_row),
                     field<path, tls, &TlsOptions::ca_file>(tls_ca_row),

@@ -102,6 +102,7 @@ int run_config(const Invocation& invocation) {
   if (const Status status = collect(*sources, name, shown); !status.ok()) {
     return report(platform, status);
   }
+  warn_of_variables(platform, *sources);
   (void)platform.write_standard(
       1, json ? json_of(shown) : table_of(shown).text(platform.is_terminal(1)));
   return 0;

@@ -137,6 +137,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   deployment.channel_credits = static_cast<std::uint32_t>(options_.channel_credits);
   deployment.spin_ns = options_.spin_us < 0 ? busy_poll : options_.spin_us * 1000;
   deployment.pin_slots = options_.pin_slots;
+  deployment.checks_views = options_.check_views != CheckViews::off;
   const MemoryLimit limit = effective_memory_limit(platform, options_.memory_limit_bytes);
   deployment.memory = MemoryAccount::make_root("this process", limit.bytes, limit.from);
   deployment.spill_directory = options_.spill_directory;

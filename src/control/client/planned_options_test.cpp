@@ -34,10 +34,9 @@ class Store final : public TwoPhaseSinkFunction<Number> {
 
 // Each call that puts an operator into the graph whose form options may decide.
 void describe_streams(StreamExecutionEnvironment& env) {
-  const auto numbers =
-      env.from_collection(std::vector<Number>{1, 2, 3})
-          .assign_timestamps([](const Number& number) { return number; },
-                             WatermarkStrategy::bounded(10));
+  const auto numbers = env.from_collection(std::vector<Number>{1, 2, 3})
+                           .assign_timestamps([](const Number& number) { return number; },
+                                              WatermarkStrategy::bounded(10));
   numbers.print();
   numbers.write_file("-");
   numbers.write_file("/out/lines");
@@ -50,8 +49,7 @@ void describe_streams(StreamExecutionEnvironment& env) {
 
   const auto nothing = [](const auto&) {};
   const auto keyed = numbers.key_by(identity);
-  for (const Emit emit :
-       {Emit::automatic, Emit::at_end, Emit::every_epoch, Emit::every_record}) {
+  for (const Emit emit : {Emit::automatic, Emit::at_end, Emit::every_epoch, Emit::every_record}) {
     keyed.count(emit).for_each(nothing);
     keyed.sum(identity, emit).for_each(nothing);
   }
@@ -173,8 +171,8 @@ TEST(PlannedOptions, EveryOptionCountsAlsoBehindTheStreams) {
     }
   }
   // That the words above would show it.
-  EXPECT_EQ(deciding, (std::set<std::string>{"checkpoint-dir", "parallelism",
-                                             "partial-state-bytes", "window-strategy"}));
+  EXPECT_EQ(deciding, (std::set<std::string>{"checkpoint-dir", "parallelism", "partial-state-bytes",
+                                             "window-strategy"}));
 }
 
 TEST(PlannedOptions, CheckpointsThatAreEnabledBehindTheStreamsMakeTheSinkTransactional) {

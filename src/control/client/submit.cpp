@@ -17,6 +17,7 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
   message.set_channel_credits(static_cast<std::uint32_t>(options.channel_credits));
   message.set_spin_us(options.spin_us);
   message.set_pin_slots(options.pin_slots);
+  message.set_check_views(options.check_views == CheckViews::on);
   message.set_chaining(options.chaining);
   message.set_partial_state_bytes(options.partial_state_bytes);
   message.set_window_strategy(static_cast<std::uint32_t>(options.window_strategy));

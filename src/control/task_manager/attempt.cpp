@@ -30,7 +30,6 @@ EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform*
   options.chaining = wanted.chaining();
   if (wanted.partial_state_bytes() != 0) options.partial_state_bytes = wanted.partial_state_bytes();
   options.window_strategy = static_cast<WindowStrategy>(wanted.window_strategy());
-  // Operators and sinks differ where state is saved.
   options.checkpoints = checkpoint_options_from(wanted.checkpointing());
   options.quiet = true;
   options.platform = platform;
@@ -251,6 +250,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.channel_credits = static_cast<std::uint32_t>(job.channel_credits);
   options.spin_ns = job.spin_us < 0 ? busy_poll : microseconds(job.spin_us);
   options.pin_slots = job.pin_slots;
+  options.checks_views = message_.options().check_views();
   options.memory = surroundings_.memory;
   options.spill_directory = surroundings_.spill_directory;
   options.run = message_.run();

@@ -295,6 +295,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.parallelism = execution.parallelism;
   stage.bounded = vertex.bounded;
   stage.batch_records = options_.batch_records;
+  stage.checks_views = options_.checks_views;
   stage.slot_objects = &slot_of(execution).objects;
   if (execution.kind != TaskKind::chain && overtakes()) task.set_passes_barriers_on();
   if (execution.kind == TaskKind::sender) {

@@ -104,6 +104,7 @@ struct DeploymentOptions {
   std::uint32_t channel_credits = 8;
   Nanoseconds spin_ns = 0;
   bool pin_slots = false;
+  bool checks_views = false;  // see operators/view_check.hpp
   // The process's account, and where state goes that has no room in memory.
   std::shared_ptr<MemoryAccount> memory;
   std::string spill_directory;
