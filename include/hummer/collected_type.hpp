@@ -2,14 +2,25 @@
 //
 //   void operator()(std::string_view line, Collector<int>& out) const      int
 //
-// Or the function's own `Output`, where it names one: a generic one must.
+// Or the function's own `Output`, where it names one: a generic one must. And check_record_type<T>(),
+// which says what such a type lacks.
 #pragma once
 
 #include <type_traits>
 
+#include <hummer/codec.hpp>
 #include <hummer/collector.hpp>
 
 namespace hummer::detail {
+
+// The one error for a type without a codec: who asks with `if constexpr` gets no others behind it.
+template <typename T>
+consteval bool check_record_type() {
+  static_assert(StreamType<T>,
+                "this record type has no hummer::Codec: specialise hummer::Codec<T> for it "
+                "(see hummer/codec.hpp)");
+  return StreamType<T>;
+}
 
 // The T of `void f(X, Collector<T>&)`.
 template <typename Signature>

@@ -4,17 +4,15 @@
 // environment's graph; calling `map` and so on adds an operator behind it and
 // answers the new stream. Nothing runs before execute().
 //
-// Settings (`name`, `uid`, `parallelism`, …) are about the operator that produced
-// the stream; `rebalance`, `broadcast`, `forward` and `network` are about the edge
-// to the next operator.
+// Settings (`name`, `uid`, `parallelism`, …) are about the operator that produced the stream;
+// `rebalance`, `broadcast`, `forward` and `network` are about the edge to the next operator.
 //
-// User functions are copied into every subtask and called on one thread at a
-// time; they are inlined into the loop over a batch. A function that throws ends
-// the job with its operator's name and the record's position, unless on_failure says otherwise.
+// User functions are copied into every subtask and called on one thread at a time; they are inlined
+// into the loop over a batch. A function that throws ends the job with its operator's name and the
+// record's position, unless on_failure says otherwise.
 //
-// Records: arithmetic types, text (std::string_view; a function may return
-// std::string), pairs, tuples, arrays, vectors, optionals, aggregates of these,
-// and types with a hummer::Codec.
+// Records: arithmetic types, text (std::string_view; a function may return std::string), pairs,
+// tuples, arrays, vectors, optionals, aggregates of these, and types with a hummer::Codec.
 #pragma once
 
 #include <functional>
@@ -67,15 +65,6 @@ template <typename A, typename B>
 class ConnectedStreams;
 
 namespace detail {
-
-// The one error for a type without a codec: who asks with `if constexpr` gets no others behind it.
-template <typename T>
-consteval bool check_record_type() {
-  static_assert(StreamType<T>,
-                "this record type has no hummer::Codec: specialise hummer::Codec<T> for it "
-                "(see hummer/codec.hpp)");
-  return StreamType<T>;
-}
 
 // make() gives an object of the user's own on this contract.
 template <typename Make, typename Contract>
