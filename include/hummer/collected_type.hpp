@@ -2,8 +2,8 @@
 //
 //   void operator()(std::string_view line, Collector<int>& out) const      int
 //
-// Or the function's own `Output`, where it names one: a generic one must. And check_record_type<T>(),
-// which says what such a type lacks.
+// Or the function's own `Output`, where it names one: a generic one must. And
+// check_record_type<T>(), which says what such a type lacks.
 #pragma once
 
 #include <type_traits>
