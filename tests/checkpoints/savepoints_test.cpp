@@ -47,7 +47,8 @@ class Savepoints : public testing::TestWithParam<std::uint64_t> {
   }
   // As the names of a sink's run have it: of the claim of its first subtask.
   std::string sink_id() {
-    for (const std::string& name : *node_->files().list_directory("/out")) {
+    const std::vector<std::string> names = *node_->files().list_directory("/out");
+    for (const std::string& name : names) {
       if (name.starts_with(".sink-")) return name.substr(6, 16);
     }
     return {};

@@ -57,10 +57,15 @@ inline void build_golden_pipeline(const std::string& pipeline,
                                   const DataStream<GoldenReading>& readings,
                                   const std::string& output) {
   const auto keyed = readings.key_by(&GoldenReading::key);
-  const auto left = readings.filter([](const GoldenReading& reading) { return reading.left; })
-                        .key_by(&GoldenReading::key);
-  const auto right = readings.filter([](const GoldenReading& reading) { return !reading.left; })
-                         .key_by(&GoldenReading::key);
+  // Only joins read the halves, and a stream that nobody reads is a mistake.
+  const auto left = [&] {
+    return readings.filter([](const GoldenReading& reading) { return reading.left; })
+        .key_by(&GoldenReading::key);
+  };
+  const auto right = [&] {
+    return readings.filter([](const GoldenReading& reading) { return !reading.left; })
+        .key_by(&GoldenReading::key);
+  };
   if (pipeline == "totals") {
     keyed.count().uid("totals").write_file(output);
   } else if (pipeline == "tumbling") {
@@ -70,9 +75,9 @@ inline void build_golden_pipeline(const std::string& pipeline,
   } else if (pipeline == "sessions") {
     keyed.window(SessionWindows::with_gap(40)).count().write_file(output);
   } else if (pipeline == "window_join") {
-    left.join(right).window(TumblingWindows::of(60)).apply(golden_pair_line).write_file(output);
+    left().join(right()).window(TumblingWindows::of(60)).apply(golden_pair_line).write_file(output);
   } else if (pipeline == "interval_join") {
-    left.interval_join(right).between(-20, 30).apply(golden_pair_line).write_file(output);
+    left().interval_join(right()).between(-20, 30).apply(golden_pair_line).write_file(output);
   } else if (pipeline == "timers") {
     keyed.process(GoldenSumByTimer{}).write_file(output);
   } else if (pipeline == "top_n") {

@@ -336,7 +336,7 @@ TEST_P(Triggers, ContinuousOnesFireWheneverAMultipleHasPassedAndAtTheEnd) {
   StreamExecutionEnvironment env(record_by_record());
   Collected<Row> hundreds, global;
   const auto keyed = env.from_collection(sales)
-                         .assign_timestamps(&Sale::time, WatermarkStrategy::ascending())
+                         .assign_timestamps(&Sale::time, WatermarkStrategy::ascending().every(1))
                          .key_by(&Sale::user);
   const auto trigger = ContinuousTrigger::every(interval_ms);
   keyed.window(TumblingWindows::of(100))
