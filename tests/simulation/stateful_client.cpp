@@ -88,6 +88,10 @@ Task<void> StatefulClient::pursue(StatefulClient& self) {
     if (submission.job == 0) {
       const Result<std::uint64_t> job = co_await client.submit(submission.request, std::string());
       if (!job.ok()) {
+        // A submission that was refused stays so: as a person does, it is submitted anew.
+        if (!is_network_trouble(job.status())) {
+          submission.request.set_submission_id(submission.request.submission_id() + 2);
+        }
         co_await sleep_for(pause_ns);
         continue;
       }
