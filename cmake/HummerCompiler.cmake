@@ -45,6 +45,12 @@ if(HUMMER_SANITIZE)
   endif()
 endif()
 
+# What a test may take before it counts as hung.
+set(HUMMER_TEST_SECONDS 300)
+if(HUMMER_SANITIZE)
+  set(HUMMER_TEST_SECONDS 900)
+endif()
+
 # For programs of tests: many templates that run once, so the compiler's time counts for more than
 # theirs. Under sanitizers optimising costs more than half of it (docs/build_times.md).
 function(hummer_compile_for_tests target)

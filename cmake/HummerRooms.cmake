@@ -38,7 +38,7 @@ function(hummer_room_tests target name)
   add_executable(${target} ${ARGN})
   hummer_compile_for_tests(${target})
   target_link_libraries(${target} PRIVATE hummer_${name} GTest::gtest_main)
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${HUMMER_TEST_SECONDS})
   add_dependencies(all_tests ${target})
 endfunction()
 

@@ -41,9 +41,13 @@ class NetworkTest : public testing::TestWithParam<bool> {
     address_ = listener_->local_address();
   }
   ~NetworkTest() override {
+    stop();
+    listener_.reset();
+  }
+  // Before the sockets go that a thread of these has looked at.
+  void stop() {
     client_->stop();
     server_->stop();
-    listener_.reset();
   }
   Network& network() { return platform_->network(); }
 
@@ -175,6 +179,7 @@ TEST_P(NetworkTest, DatagramsArriveWholeWithTheirSender) {
   EXPECT_EQ(from, at);
   ASSERT_TRUE(server->send(std::string(), client->local_address()).ok());
   EXPECT_EQ(run_task(*platform_, *client_, receive_text(*client, seconds(10), &from)), "");
+  stop();
 }
 
 TEST_P(NetworkTest, ADatagramSocketWithAPeerHearsOfNobodyElse) {
@@ -188,6 +193,7 @@ TEST_P(NetworkTest, ADatagramSocketWithAPeerHearsOfNobodyElse) {
             "E3006: no answer");
   ASSERT_TRUE(server->send(std::string("right"), client->local_address()).ok());
   EXPECT_EQ(run_task(*platform_, *client_, receive_text(*client, seconds(10), &from)), "right");
+  stop();
 }
 
 TEST_P(NetworkTest, BindAddress) {
