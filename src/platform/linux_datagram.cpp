@@ -73,9 +73,8 @@ void LinuxDatagramSocket::do_close() {
   socket_.reset();
 }
 
-void LinuxDatagramSocket::on_ready(bool can_read, bool) {
-  // An error to be fetched makes a socket ready to write only.
-  (void)can_read;
+void LinuxDatagramSocket::on_ready(bool, bool) {
+  // Also when it can only be written: so is a socket with an error to be fetched.
   receivable();
 }
 
