@@ -45,25 +45,6 @@ if(HUMMER_SANITIZE)
   endif()
 endif()
 
-# What a test may take before it counts as hung.
-set(HUMMER_TEST_SECONDS 300)
-if(HUMMER_SANITIZE)
-  set(HUMMER_TEST_SECONDS 900)
-endif()
-
-# For programs of tests: many templates that run once, so the compiler's time counts for more than
-# theirs. Under sanitizers optimising costs more than half of it (docs/build_times.md).
-function(hummer_compile_for_tests target)
-  if(HUMMER_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-    if(HUMMER_SANITIZE MATCHES "address")
-      target_compile_definitions(${target} PRIVATE __SANITIZE_ADDRESS__)
-    endif()
-  else()
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  endif()
-endfunction()
-
 # ccache, when present. Paths below the source tree are made relative first, so that every clone,
 # worktree and scratch copy of the repository shares one cache.
 find_program(CCACHE_PROGRAM ccache)

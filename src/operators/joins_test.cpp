@@ -135,7 +135,7 @@ TEST(WindowJoin, CoGroupSeesWindowsOfOneSideToo) {
 TEST(WindowJoin, AKeyWhoseWindowHasNoRoomFailsByName) {
   const auto node = make_simulated_platform({.seed = 1});
   FakeOperatorContext context(
-      {.name = "join", .platform = node.get(), .memory_limit_bytes = std::size_t{1} << 20});
+      {.name = "join", .platform = node.get(), .memory_limit_bytes = std::size_t{1} << 18});
   const auto factory = window_join(TumblingWindows::of(10));
   const std::unique_ptr<Operator> op = factory->make();
   Output out;
@@ -154,9 +154,9 @@ TEST(WindowJoin, AKeyWhoseWindowHasNoRoomFailsByName) {
       ASSERT_EQ(op->process_input(0, in, out), Answer::done);
     }
   };
-  add(20, 5);
-  EXPECT_EQ(op->watermark(10, out), Answer::done);  // 160 KB, a second time
-  add(200, 15);
+  add(5, 5);
+  EXPECT_EQ(op->watermark(10, out), Answer::done);  // 40 KB, a second time
+  add(50, 15);
   EXPECT_EQ(op->watermark(1000, out), Answer::failed);
   EXPECT_EQ(context.failure().code(), ErrorCode::limit_exceeded);
   EXPECT_NE(context.failure().message().find("'join: the window that goes out' holds"),

@@ -13,6 +13,7 @@
 #include <hummer/testing/operator_harness.hpp>
 
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -270,7 +271,7 @@ Status compare_with_map(std::uint64_t seed, Faults faults) {
 }
 
 TEST(SpillingKeyedState, LongRunsAreThoseOfAMap) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
     const Status status = compare_with_map(seed, {});
     EXPECT_TRUE(status.ok()) << status.to_string();
   }

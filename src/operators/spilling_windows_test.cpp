@@ -9,6 +9,7 @@
 
 #include "operators/window_test_parts.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -247,11 +248,7 @@ const Case cases[] = {{TumblingWindows::of(40), 0},     {TumblingWindows::of(40)
                       {SlidingWindows::of(10, 25), 20},  // with gaps
                       {SlidingWindows::of(50, 20), 0}};
 
-#if defined(__SANITIZE_THREAD__)  // slow there, and all on one thread
-constexpr std::uint64_t seeds = 1;
-#else
-constexpr std::uint64_t seeds = 6;
-#endif
+constexpr std::uint64_t seeds = drawn_cases(6);
 
 TEST(SpillingWindows, LongRunsAreThoseWithMemory) {
   for (const Case& one : cases) {

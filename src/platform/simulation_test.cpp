@@ -139,7 +139,9 @@ TEST(Simulation, PrintHash) {
 }
 
 std::string hash_in_another_process(const char* seed) {
-  const std::string command = std::string("HUMMER_TEST_PRINT_HASH_OF_SEED=") + seed +
+  // Not of the share of tests that this process may have.
+  const std::string command = std::string("GTEST_TOTAL_SHARDS=1 GTEST_SHARD_INDEX=0") +
+                              " HUMMER_TEST_PRINT_HASH_OF_SEED=" + seed +
                               " \"$HUMMER_TEST_SELF\" --gtest_filter=Simulation.PrintHash";
   std::array<char, 4096> path{};
   if (::readlink("/proc/self/exe", path.data(), path.size() - 1) <= 0) return "no /proc";

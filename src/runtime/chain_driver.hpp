@@ -30,6 +30,7 @@
 // run)*, close. Owned by the StreamTask. Thread: that of the task.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -159,8 +160,9 @@ class ChainDriver {
   // REQUIRES: idle(). Starts the call of one operator whose time has come; false: none.
   bool fire_timer(Nanoseconds now);
   Nanoseconds next_timer() const { return next_timer_; }
-  // `now` for the operators of this round.
-  void set_now(Nanoseconds now) { now_ = now; }
+  // `now` for the operators of this round; theirs never goes back, as the loop's last reading may
+  // be older than that of open().
+  void set_now(Nanoseconds now) { now_ = std::max(now_, now); }
   // For so long the task has taken no input although there may have been some.
   void count_input_held(Nanoseconds duration) { input_held_ns_ += duration; }
 

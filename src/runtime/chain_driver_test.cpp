@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <stdexcept>
+#include <vector>
 
 #include "platform/simulation.hpp"
 #include "platform/wake_event.hpp"
@@ -230,6 +231,40 @@ TEST(ChainDriver, AnExceptionInAnEmitterFailsTheTask) {
   EXPECT_EQ(rig.driver.failure().code(), ErrorCode::user_function_failed);
   EXPECT_NE(rig.driver.failure().message().find("no key"), std::string::npos);
   EXPECT_NE(rig.driver.failure().message().find("first byte"), std::string::npos);
+}
+
+// Remembers what it is told of the time.
+class ClockReader final : public Operator {
+ public:
+  explicit ClockReader(std::vector<std::int64_t>& read) : read_(read) {}
+  void declare(Output& out) const override { out.add_port(type_of<std::string_view>()); }
+  Status open() override {
+    read_.push_back(context().now());
+    return {};
+  }
+  Answer process(Batch& in, Output&) override {
+    read_.push_back(context().now());
+    in.advance_to(in.size());
+    return Answer::done;
+  }
+
+ private:
+  std::vector<std::int64_t>& read_;
+};
+
+TEST(ChainDriver, TheClockOfOperatorsDoesNotGoBack) {
+  Rig rig(0);
+  std::vector<std::int64_t> read;
+  rig.driver.add_stage(std::make_unique<ClockReader>(read), {.name = "clock reader"});
+  rig.driver.add_emitter(0, 0, std::make_unique<JournalEmitter>(rig.journal));
+  ASSERT_TRUE(rig.driver.open(*rig.executor).ok());
+  const std::int64_t opened = read.at(0);
+  for (const std::int64_t now : {opened - 1000, opened + 5, opened + 2}) {
+    rig.driver.set_now(now);
+    rig.offer("a");
+    EXPECT_EQ(rig.driver.run(), Answer::done);
+  }
+  EXPECT_EQ(read, (std::vector<std::int64_t>{opened, opened, opened + 5, opened + 5}));
 }
 
 }  // namespace

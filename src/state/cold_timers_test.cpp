@@ -8,6 +8,7 @@
 #include <set>
 
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -18,7 +19,7 @@ TEST(ColdTimers, ComeInTheOrderOfTimesThenKeys) {
   const auto node = make_simulated_platform({.seed = 1});
   FakeOperatorContext context({.name = "alarms", .platform = node.get()});
   Random random(3);
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < drawn_cases(10); ++round) {
     ColdTimers timers;
     timers.open(context);
     std::set<Wake> model;

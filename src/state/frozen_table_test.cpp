@@ -8,6 +8,8 @@
 #include <hummer/state/accumulator_table.hpp>
 #include <hummer/state/slice_tables.hpp>
 
+#include "support/drawn_cases.hpp"
+
 namespace hummer {
 namespace {
 
@@ -133,7 +135,7 @@ TYPED_TEST_SUITE(FrozenTables, AllTables);
 TYPED_TEST(FrozenTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
   using K = typename TypeParam::first_type;
   using A = typename TypeParam::second_type;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
     FrozenTable<K, A> test(seed);
     std::mt19937_64 random(seed);
     std::uint64_t keys = 20;
@@ -168,6 +170,11 @@ TYPED_TEST(FrozenTables, WhereMostChangesALookIsTakenNowAndThen) {
 }
 
 TYPED_TEST(FrozenTables, WhereMostHasChangedMarkingEndsBeforeTheSnapshot) {
+  constexpr bool of_text = std::is_same_v<typename TypeParam::first_type, std::string>;
+  if (under_sanitizers && !of_text &&
+      !std::is_same_v<TypeParam, std::pair<std::uint64_t, std::uint64_t>>) {
+    GTEST_SKIP() << "long, and tables of other types have their marks from the same code";
+  }
   constexpr std::size_t looks_come_within = 6 << 17;  // a text table has four
   FrozenTable<typename TypeParam::first_type, typename TypeParam::second_type> test(9);
   const auto change = [&](std::uint64_t keys) {
@@ -204,7 +211,7 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
   using Slices = SliceTables<std::uint64_t, std::uint64_t>;
   using Copy = std::map<Timestamp, std::map<std::uint64_t, std::uint64_t>>;
   const auto everyone = [](std::uint64_t) { return true; };
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
     std::mt19937_64 random(seed);
     Slices slices;
     Copy copy;

@@ -9,6 +9,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -53,7 +54,8 @@ class EmbeddedCheckpoints : public testing::TestWithParam<std::uint64_t> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, EmbeddedCheckpoints, testing::Range<std::uint64_t>(1, 21));
+INSTANTIATE_TEST_SUITE_P(Seeds, EmbeddedCheckpoints,
+                         testing::Range<std::uint64_t>(1, drawn_cases(20) + 1));
 
 TEST_P(EmbeddedCheckpoints, OutputIsThatOfARunWithoutFailures) {
   auto node = make_simulated_platform({.seed = GetParam()});

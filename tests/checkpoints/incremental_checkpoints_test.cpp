@@ -9,6 +9,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -97,7 +98,7 @@ class IncrementalCheckpoints : public testing::TestWithParam<std::tuple<std::uin
   }
 };
 INSTANTIATE_TEST_SUITE_P(Seeds, IncrementalCheckpoints,
-                         testing::Combine(testing::Range<std::uint64_t>(1, 7),
+                         testing::Combine(testing::Range<std::uint64_t>(1, drawn_cases(6) + 1),
                                           testing::Values(Kind::aggregate, Kind::keyed_function,
                                                           Kind::windows)));
 

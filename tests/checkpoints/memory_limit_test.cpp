@@ -8,6 +8,7 @@
 
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -149,7 +150,7 @@ std::vector<std::string> everything(SimulatedPlatform& node) {
 }
 
 class MemoryLimit : public testing::TestWithParam<std::uint64_t> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, MemoryLimit, testing::Range<std::uint64_t>(1, 6));
+INSTANTIATE_TEST_SUITE_P(Seeds, MemoryLimit, testing::Range<std::uint64_t>(1, drawn_cases(5) + 1));
 
 TEST_P(MemoryLimit, ResultsAreThoseOfARunWithoutOne) {
   PlannedFailures none;

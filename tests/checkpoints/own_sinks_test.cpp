@@ -8,6 +8,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "checkpoints/sqlite_sinks.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -111,7 +112,7 @@ class OwnSinks : public testing::TestWithParam<std::uint64_t> {
   PlannedFailures failures_;
   PlannedFailures failures_of_commits_;
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, OwnSinks, testing::Range<std::uint64_t>(1, 13));
+INSTANTIATE_TEST_SUITE_P(Seeds, OwnSinks, testing::Range<std::uint64_t>(1, drawn_cases(12) + 1));
 
 TEST_P(OwnSinks, UpsertsThatComeAgainShowNowhere) {
   auto node = make_simulated_platform({.seed = GetParam()});

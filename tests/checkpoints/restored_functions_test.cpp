@@ -7,6 +7,7 @@
 
 #include "checkpoints/failing_jobs.hpp"
 #include "checkpoints/simulated_cluster.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -349,7 +350,7 @@ std::string name_of(const testing::TestParamInfo<std::tuple<Case, std::uint64_t>
 }
 INSTANTIATE_TEST_SUITE_P(Cases, RestoredFunctions,
                          testing::Combine(testing::ValuesIn(cases),
-                                          testing::Range<std::uint64_t>(1, 7)),
+                                          testing::Range<std::uint64_t>(1, drawn_cases(6) + 1)),
                          name_of);
 
 TEST_P(RestoredFunctions, FailuresAndAnotherParallelismDoNotShow) {

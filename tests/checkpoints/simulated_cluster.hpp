@@ -20,18 +20,12 @@
 #include "platform/kept_log_for_test.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 
-// The seeds of a test with a SimulatedCluster. All of it runs on one thread, so that
-// ThreadSanitizer takes its time and has nothing to find.
-inline auto cluster_seeds() {
-#if defined(__SANITIZE_THREAD__)
-  return testing::Range<std::uint64_t>(1, 2);
-#else
-  return testing::Range<std::uint64_t>(1, 9);
-#endif
-}
+// The seeds of a test with a SimulatedCluster.
+inline auto cluster_seeds() { return testing::Range<std::uint64_t>(1, drawn_cases(8) + 1); }
 
 class SimulatedCluster {
  public:

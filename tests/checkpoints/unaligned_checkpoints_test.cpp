@@ -9,6 +9,7 @@
 #include "control/checkpoint/snapshot_files.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -129,7 +130,8 @@ class UnalignedCheckpoints : public testing::TestWithParam<std::uint64_t> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, UnalignedCheckpoints, testing::Range<std::uint64_t>(1, 25));
+INSTANTIATE_TEST_SUITE_P(Seeds, UnalignedCheckpoints,
+                         testing::Range<std::uint64_t>(1, drawn_cases(24) + 1));
 
 TEST_P(UnalignedCheckpoints, FailuresAndAnotherParallelismDoNotShow) {
   PlannedFailures none;

@@ -8,6 +8,7 @@
 #include "simulation/committed_output.hpp"
 #include "simulation/embedded_simulation.hpp"
 #include "simulation/stateful_cluster.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::cluster_simulation {
 namespace {
@@ -35,7 +36,7 @@ TEST_P(ExactlyOnce, InOneProcess) {
 TEST_P(ExactlyOnce, OnACluster) {
   expect_an_eventful_run(simulate_stateful_cluster({.seed = GetParam()}));
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, ExactlyOnce, testing::Range<std::uint64_t>(1, 21));
+INSTANTIATE_TEST_SUITE_P(Seeds, ExactlyOnce, testing::Range<std::uint64_t>(1, drawn_cases(20) + 1));
 
 std::vector<std::uint64_t> past_seeds() {
   std::ifstream file(HUMMER_PAST_EXACTLY_ONCE_SEEDS);

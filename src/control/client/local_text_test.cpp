@@ -79,6 +79,7 @@ TEST(LocalText, ThatIsSwitchedOff) {
     text.map([](std::string_view) { return std::string_view(kept); }).for_each(see);
   };
   expect_temporary(run(outlive));
+  if (views_are_checked) return;  // a debug build, where nothing switches it off
   EXPECT_TRUE(run(outlive, CheckViews::off).ok());
   EXPECT_EQ(seen, std::vector<std::string>(3, kept));
 }
@@ -94,18 +95,18 @@ TEST(LocalText, SoundViewsPass) {
   EXPECT_EQ(seen, (std::vector<std::string>{"ne!", "t!", "t!"}));
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which keeps locals elsewhere, and finds it itself
 TEST(LocalText, AKeyThatIsAViewOfALocalVariableFailsTheJob) {
   for (const Emit emit : {Emit::at_end, Emit::every_record}) {
     const Status status = run([&](const Text& text) {
       text.key_by(Shout<in_the_stack>()).count(emit).for_each([](const Count&) {});
     });
-#ifndef __SANITIZE_ADDRESS__  // which may keep locals elsewhere
     EXPECT_EQ(status.code(), ErrorCode::user_function_failed);
     EXPECT_NE(status.message().find("the key is a view of a local variable"), std::string::npos)
         << status.to_string();
-#endif
   }
 }
+#endif
 
 // ---- std::string stays std::string ----
 

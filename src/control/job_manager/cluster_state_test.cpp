@@ -9,6 +9,7 @@
 #include "control/protocol/graph_messages.hpp"
 #include "graph/graph_builder_for_test.hpp"
 #include "platform/random.hpp"
+#include "support/drawn_cases.hpp"
 
 #include <hummer/key_hash.hpp>
 
@@ -272,7 +273,7 @@ void check(ClusterState& cluster) {
 }
 
 TEST_F(ClusterStateTest, RandomHistoriesKeepTheBooks) {
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(30); ++seed) {
     Random random(seed);
     ClusterState state(options);
     Moment now{seconds(1), 1};

@@ -8,6 +8,7 @@
 #include "control/job_manager/cluster_state.hpp"
 #include "control/job_manager/two_pipelines_for_test.hpp"
 #include "platform/random.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -62,7 +63,7 @@ TEST(RegionHistories, RandomOnesKeepTheBooks) {
   const JobManagerOptions options;
   std::uint64_t sequence = 0;
   std::size_t alone = 0, together = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(60); ++seed) {
     Random random(seed);
     ClusterState state(options);
     Moment now{seconds(1), 1};

@@ -1,0 +1,47 @@
+# How programs of tests are compiled and run.
+
+# What a test may take before it counts as hung; under sanitizers it is a share of a program.
+set(HUMMER_TEST_SECONDS 300)
+if(HUMMER_SANITIZE)
+  set(HUMMER_TEST_SECONDS 1800)
+endif()
+
+# For programs of tests: many templates that run once, so the compiler's time counts for more than
+# theirs. Under sanitizers optimising costs more than half of it (docs/build_times.md).
+function(hummer_compile_for_tests target)
+  if(HUMMER_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+    if(HUMMER_SANITIZE MATCHES "address")
+      target_compile_definitions(${target} PRIVATE __SANITIZE_ADDRESS__)
+    endif()
+  else()
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+endfunction()
+
+# hummer_add_tests(<target>): ctest runs each test of <target>, compiled from <x>_test.cpp files, in
+# a process of its own. Under sanitizers, where a process takes up to half a second to begin and to
+# look for leaks, in eight shares; what fails stands in the output of its share.
+function(hummer_add_tests target)
+  hummer_compile_for_tests(${target})
+  # What tests of all rooms share, as "support/file.hpp".
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/rooms/support)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tests/support ${CMAKE_BINARY_DIR}/rooms/support/support
+       SYMBOLIC)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/rooms/support)
+  target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  add_dependencies(all_tests ${target})
+  if(NOT HUMMER_SANITIZE)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
+                         PROPERTIES TIMEOUT ${HUMMER_TEST_SECONDS})
+    return()
+  endif()
+  set(shares 8)
+  math(EXPR last "${shares} - 1")
+  foreach(share RANGE ${last})
+    set(name ${target}_${share})
+    add_test(NAME ${name} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${HUMMER_TEST_SECONDS}
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${share}")
+  endforeach()
+endfunction()
