@@ -53,40 +53,46 @@ void SimulatedDisk::apply(Names& names, const Change& change) {
 }
 
 void SimulatedDisk::put(const std::string& path, SimulatedEntry entry) {
-  changes_.push_back({Change::Kind::put, path, {}, std::move(entry)});
-  apply(names_, changes_.back());
+  make({Change::Kind::put, path, {}, std::move(entry)});
 }
 
-void SimulatedDisk::remove(const std::string& path) {
-  changes_.push_back({Change::Kind::remove, path, {}, {}});
-  apply(names_, changes_.back());
-}
+void SimulatedDisk::remove(const std::string& path) { make({Change::Kind::remove, path, {}, {}}); }
 
 void SimulatedDisk::rename(const std::string& from, const std::string& to) {
-  changes_.push_back({Change::Kind::rename, from, to, names_.at(from)});
-  apply(names_, changes_.back());
+  make({Change::Kind::rename, from, to, names_.at(from)});
+}
+
+bool SimulatedDisk::is_far(const Change& change) {
+  return change.kind == Change::Kind::rename &&
+         (parent_of(change.path) != parent_of(change.to) || change.entry.file == nullptr);
+}
+
+void SimulatedDisk::make(Change change) {
+  apply(names_, change);
+  far_changes_ += is_far(change) ? 1 : 0;
+  changes_within_[parent_of(change.path)].push_back(changes_made_);
+  changes_.emplace(changes_made_++, std::move(change));
 }
 
 void SimulatedDisk::sync_names(const std::string& directory) {
-  // What moves between directories, or moves whole ones, takes all else along.
-  const bool all = std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
-    return change.kind == Change::Kind::rename &&
-           (parent_of(change.path) != parent_of(change.to) || change.entry.file == nullptr);
-  });
-  if (all) {
+  if (far_changes_ > 0) {
     durable_names_ = names_;
-    changes_.clear();
+    forget_changes();
     return;
   }
-  std::vector<Change> left;
-  for (Change& change : changes_) {
-    if (parent_of(change.path) == directory) {
-      apply(durable_names_, change);
-    } else {
-      left.push_back(std::move(change));
-    }
+  const auto within = changes_within_.extract(directory);
+  if (within.empty()) return;
+  for (const std::uint64_t number : within.mapped()) {
+    const auto change = changes_.find(number);
+    apply(durable_names_, change->second);
+    changes_.erase(change);
   }
-  changes_ = std::move(left);
+}
+
+void SimulatedDisk::forget_changes() {
+  changes_.clear();
+  changes_within_.clear();
+  far_changes_ = 0;
 }
 
 std::uint64_t SimulatedDisk::used_bytes() const {
@@ -100,8 +106,9 @@ std::uint64_t SimulatedDisk::used_bytes() const {
 void SimulatedDisk::crash() {
   simulation_.trace("disk crash");
   const std::uint64_t kept = simulation_.random().below(changes_.size() + 1);
-  for (std::uint64_t i = 0; i < kept; ++i) apply(durable_names_, changes_[i]);
-  changes_.clear();
+  auto change = changes_.begin();
+  for (std::uint64_t i = 0; i < kept; ++i) apply(durable_names_, (change++)->second);
+  forget_changes();
   // Parents come before what is in them.
   for (auto at = std::next(durable_names_.begin()); at != durable_names_.end();) {
     const auto parent = durable_names_.find(parent_of(at->first));
