@@ -205,7 +205,7 @@ bool StatefulCluster::goes_on() {
   attempts_seen_ = 1;
   // At 1 a late merge has no halves to which records can be in flight.
   const std::uint64_t least = unaligned_ ? 2 : 1;
-  int parallelism = static_cast<int>(least + wishes_.below(5 - least));
+  int parallelism = static_cast<int>(least + wishes_.below(parallelism_most + 1 - least));
   if (wish == StatefulWish::cancel && keeps_parallelism_) parallelism = parallelism_;
   if (Status made = make_request(parallelism, restore); !made.ok()) {
     violation("the job can't be made again: " + made.to_string());
@@ -286,7 +286,8 @@ SeedReport StatefulCluster::run() {
   if (started.ok()) started = write_input();
   const std::uint64_t least = unaligned_ ? 2 : 1;
   if (started.ok()) {
-    started = make_request(static_cast<int>(least + random_.below(5 - least)), "");
+    started =
+        make_request(static_cast<int>(least + random_.below(parallelism_most + 1 - least)), "");
   }
   if (started.ok()) started = client_->start();
   if (!started.ok()) violation("the cluster does not start: " + started.to_string());
