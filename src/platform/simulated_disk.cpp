@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "platform/simulated_files.hpp"
@@ -13,11 +12,6 @@ constexpr std::size_t sector_bytes = 512;
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-bool is_below(std::string_view path, std::string_view directory) {
-  return path.size() > directory.size() && path.substr(0, directory.size()) == directory &&
-         path[directory.size()] == '/';
 }
 
 }  // namespace
@@ -38,14 +32,14 @@ void SimulatedDisk::apply(Names& names, const Change& change) {
     case Change::Kind::remove: names.erase(change.path); break;
     case Change::Kind::rename: {
       Names moved;
-      for (auto at = names.begin(); at != names.end();) {
-        if (at->first == change.path || is_below(at->first, change.path)) {
-          moved[change.to + at->first.substr(change.path.size())] = at->second;
-          at = names.erase(at);
-        } else {
-          ++at;
-        }
-      }
+      const auto move = [&](Names::iterator at) {
+        moved[change.to + at->first.substr(change.path.size())] = std::move(at->second);
+        return names.erase(at);
+      };
+      if (const auto itself = names.find(change.path); itself != names.end()) move(itself);
+      const std::string below = change.path + "/";
+      auto at = names.lower_bound(below);
+      while (at != names.end() && at->first.starts_with(below)) at = move(at);
       for (auto& [path, entry] : moved) names[path] = std::move(entry);
       break;
     }
@@ -76,7 +70,7 @@ void SimulatedDisk::make(Change change) {
 
 void SimulatedDisk::sync_names(const std::string& directory) {
   if (far_changes_ > 0) {
-    durable_names_ = names_;
+    for (const auto& [number, change] : changes_) apply(durable_names_, change);
     forget_changes();
     return;
   }
