@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "platform/simulated_files.hpp"
@@ -13,11 +12,6 @@ constexpr std::size_t sector_bytes = 512;
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-bool is_below(std::string_view path, std::string_view directory) {
-  return path.size() > directory.size() && path.substr(0, directory.size()) == directory &&
-         path[directory.size()] == '/';
 }
 
 }  // namespace
@@ -38,14 +32,14 @@ void SimulatedDisk::apply(Names& names, const Change& change) {
     case Change::Kind::remove: names.erase(change.path); break;
     case Change::Kind::rename: {
       Names moved;
-      for (auto at = names.begin(); at != names.end();) {
-        if (at->first == change.path || is_below(at->first, change.path)) {
-          moved[change.to + at->first.substr(change.path.size())] = at->second;
-          at = names.erase(at);
-        } else {
-          ++at;
-        }
-      }
+      const auto move = [&](Names::iterator at) {
+        moved[change.to + at->first.substr(change.path.size())] = std::move(at->second);
+        return names.erase(at);
+      };
+      if (const auto itself = names.find(change.path); itself != names.end()) move(itself);
+      const std::string below = change.path + "/";
+      auto at = names.lower_bound(below);
+      while (at != names.end() && at->first.starts_with(below)) at = move(at);
       for (auto& [path, entry] : moved) names[path] = std::move(entry);
       break;
     }
@@ -53,40 +47,46 @@ void SimulatedDisk::apply(Names& names, const Change& change) {
 }
 
 void SimulatedDisk::put(const std::string& path, SimulatedEntry entry) {
-  changes_.push_back({Change::Kind::put, path, {}, std::move(entry)});
-  apply(names_, changes_.back());
+  make({Change::Kind::put, path, {}, std::move(entry)});
 }
 
-void SimulatedDisk::remove(const std::string& path) {
-  changes_.push_back({Change::Kind::remove, path, {}, {}});
-  apply(names_, changes_.back());
-}
+void SimulatedDisk::remove(const std::string& path) { make({Change::Kind::remove, path, {}, {}}); }
 
 void SimulatedDisk::rename(const std::string& from, const std::string& to) {
-  changes_.push_back({Change::Kind::rename, from, to, names_.at(from)});
-  apply(names_, changes_.back());
+  make({Change::Kind::rename, from, to, names_.at(from)});
+}
+
+bool SimulatedDisk::is_far(const Change& change) {
+  return change.kind == Change::Kind::rename &&
+         (parent_of(change.path) != parent_of(change.to) || change.entry.file == nullptr);
+}
+
+void SimulatedDisk::make(Change change) {
+  apply(names_, change);
+  far_changes_ += is_far(change) ? 1 : 0;
+  changes_within_[parent_of(change.path)].push_back(changes_made_);
+  changes_.emplace(changes_made_++, std::move(change));
 }
 
 void SimulatedDisk::sync_names(const std::string& directory) {
-  // What moves between directories, or moves whole ones, takes all else along.
-  const bool all = std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
-    return change.kind == Change::Kind::rename &&
-           (parent_of(change.path) != parent_of(change.to) || change.entry.file == nullptr);
-  });
-  if (all) {
-    durable_names_ = names_;
-    changes_.clear();
+  if (far_changes_ > 0) {
+    for (const auto& [number, change] : changes_) apply(durable_names_, change);
+    forget_changes();
     return;
   }
-  std::vector<Change> left;
-  for (Change& change : changes_) {
-    if (parent_of(change.path) == directory) {
-      apply(durable_names_, change);
-    } else {
-      left.push_back(std::move(change));
-    }
+  const auto within = changes_within_.extract(directory);
+  if (within.empty()) return;
+  for (const std::uint64_t number : within.mapped()) {
+    const auto change = changes_.find(number);
+    apply(durable_names_, change->second);
+    changes_.erase(change);
   }
-  changes_ = std::move(left);
+}
+
+void SimulatedDisk::forget_changes() {
+  changes_.clear();
+  changes_within_.clear();
+  far_changes_ = 0;
 }
 
 std::uint64_t SimulatedDisk::used_bytes() const {
@@ -100,8 +100,9 @@ std::uint64_t SimulatedDisk::used_bytes() const {
 void SimulatedDisk::crash() {
   simulation_.trace("disk crash");
   const std::uint64_t kept = simulation_.random().below(changes_.size() + 1);
-  for (std::uint64_t i = 0; i < kept; ++i) apply(durable_names_, changes_[i]);
-  changes_.clear();
+  auto change = changes_.begin();
+  for (std::uint64_t i = 0; i < kept; ++i) apply(durable_names_, (change++)->second);
+  forget_changes();
   // Parents come before what is in them.
   for (auto at = std::next(durable_names_.begin()); at != durable_names_.end();) {
     const auto parent = durable_names_.find(parent_of(at->first));

@@ -44,8 +44,8 @@ void SimulatedExecutor::run_one() {
   if (!ready_.empty()) resume_one();
 }
 
-void SimulatedExecutor::fire_timers(Nanoseconds now) {
-  if (!node_.alive() || paused() || timers_.next() > now) return;
+void SimulatedExecutor::fire_due(Nanoseconds now) {
+  if (!node_.alive() || paused()) return;
   Entered entered(simulation_.current_, this);
   recent_now_ = now;
   timers_.fire(now);

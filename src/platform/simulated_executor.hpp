@@ -32,12 +32,15 @@ class SimulatedExecutor final : public Executor {
     const Nanoseconds next = paused() && has_work() ? 0 : timers_.next();
     return next == never ? never : std::max(next, node_.paused_until());
   }
-  void fire_timers(Nanoseconds now);
+  void fire_timers(Nanoseconds now) {
+    if (timers_.next() <= now) fire_due(now);
+  }
   bool poll();
   std::uint64_t number() const { return number_; }
 
  private:
   void wake() override {}
+  void fire_due(Nanoseconds now);
   bool has_work() const { return node_.alive() && (!ready_.empty() || !inbox_.empty()); }
   bool paused() const { return simulation_.now() < node_.paused_until(); }
 

@@ -371,12 +371,18 @@ Result<std::vector<std::string>> SimulatedFiles::list_directory(const std::strin
   if (entry == nullptr || entry->file != nullptr) {
     return failure(ErrorCode::not_found, "list", path, "no such directory");
   }
+  const std::string prefix = directory == "/" ? directory : directory + "/";
+  const SimulatedDisk::Names& all = disk_->names();
   std::vector<std::string> names;
-  for (const auto& [name, unused] : disk_->names()) {
-    if (name == "/" || parent_of(name) != directory) continue;
-    names.push_back(name.substr(name.rfind('/') + 1));
+  for (auto at = all.upper_bound(prefix); at != all.end() && at->first.starts_with(prefix);) {
+    const std::size_t deeper = at->first.find('/', prefix.size());
+    if (deeper == std::string::npos) {
+      names.push_back(at->first.substr(prefix.size()));
+      ++at;
+    } else {  // behind all that is in that directory
+      at = all.lower_bound(at->first.substr(0, deeper) + static_cast<char>('/' + 1));
+    }
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -66,13 +66,22 @@ class SimulatedDisk {
     SimulatedEntry entry;
   };
   static void apply(Names& names, const Change& change);
+  // Takes all else along when it becomes durable: it moves between directories, or moves whole
+  // ones.
+  static bool is_far(const Change& change);
+  void make(Change change);
+  void forget_changes();
   void tear(SimulatedFileData& file);
   void tear_updated(SimulatedFileData& file);
 
   Simulation& simulation_;
   Names names_;
   Names durable_names_;
-  std::vector<Change> changes_;
+  // Not durable yet, by their order; most are of directories that nobody ever syncs.
+  std::map<std::uint64_t, Change> changes_;
+  std::map<std::string, std::vector<std::uint64_t>> changes_within_;  // by directory
+  std::uint64_t changes_made_ = 0;
+  std::uint64_t far_changes_ = 0;
 };
 
 class SimulatedFiles final : public Files {

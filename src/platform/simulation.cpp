@@ -151,9 +151,11 @@ SimulatedPlatform* Simulation::node_named(std::string_view name) const {
 bool Simulation::step() { return step_before(never) != Step::nothing; }
 
 Simulation::Step Simulation::step_before(Nanoseconds deadline) {
-  std::size_t runnable = 0;
-  for (const SimulatedExecutor* executor : executors_) runnable += executor->runnable() ? 1 : 0;
-  if (runnable == 0) {
+  runnable_.clear();
+  for (SimulatedExecutor* executor : executors_) {
+    if (executor->runnable()) runnable_.push_back(executor);
+  }
+  if (runnable_.empty()) {
     bool polled = false;
     for (std::size_t i = 0; i < executors_.size(); ++i) polled |= executors_[i]->poll();
     if (polled) {
@@ -163,13 +165,9 @@ Simulation::Step Simulation::step_before(Nanoseconds deadline) {
     }
     return advance(deadline);
   }
-  std::uint64_t chosen = random_.below(runnable);
-  for (SimulatedExecutor* executor : executors_) {
-    if (!executor->runnable() || chosen-- != 0) continue;
-    trace("step", executor->number());
-    executor->run_one();
-    break;
-  }
+  SimulatedExecutor& chosen = *runnable_[random_.below(runnable_.size())];
+  trace("step", chosen.number());
+  chosen.run_one();
   charge(options_.step_minimum_ns, options_.step_maximum_ns);
   ++steps_;
   fire_due();

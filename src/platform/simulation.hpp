@@ -258,6 +258,7 @@ class Simulation {
   std::uint64_t trace_hash_ = 0;
   TimerHeap events_;
   std::vector<SimulatedExecutor*> executors_;  // in order of creation
+  std::vector<SimulatedExecutor*> runnable_;   // of them, at the last step
   SimulatedExecutor* current_ = nullptr;
   std::unique_ptr<SimulatedFabric> fabric_;  // listeners and connections
   int nodes_made_ = 0;

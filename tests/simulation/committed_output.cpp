@@ -216,27 +216,32 @@ class Comparison {
 
 std::string CommittedOutput::look(const SimulatedPlatform& node, const std::string& directory,
                                   Look how) {
-  std::set<std::string_view> there;
+  // Both are in order of the paths.
+  auto at = seen_.begin();
+  std::string gone;
+  const auto pass = [&] {
+    if (!at->second.taken_back && gone.empty()) gone = at->first + ", which was visible, is gone";
+    ++at;
+  };
   for (const auto& [path, content] : node.files_below(directory)) {
     if (!is_visible(path)) continue;
-    there.insert(path);
-    const auto [at, is_new] = seen_.try_emplace(std::string(path));
-    Seen& seen = at->second;
-    if (is_new) {
-      seen = {content.size(), hash_bytes(content.data(), content.size())};
-    } else if (seen.size_bytes != content.size() ||
-               ((how == Look::bytes || seen.taken_back) &&
-                seen.hash != hash_bytes(content.data(), content.size()))) {
+    while (at != seen_.end() && at->first < path) pass();
+    if (at == seen_.end() || at->first != path) {
+      const Seen seen{content.size(), hash_bytes(content.data(), content.size())};
+      at = std::next(seen_.emplace_hint(at, path, seen));
+      continue;
+    }
+    Seen& seen = (at++)->second;
+    if (seen.size_bytes != content.size() ||
+        ((how == Look::bytes || seen.taken_back) &&
+         seen.hash != hash_bytes(content.data(), content.size()))) {
       return fmt::format("{}, which was visible with {} bytes, has others ({} bytes)", path,
                          seen.size_bytes, content.size());
     }
     seen.taken_back = false;
   }
-  for (const auto& [path, seen] : seen_) {
-    if (seen.taken_back || there.contains(path)) continue;
-    return path + ", which was visible, is gone";
-  }
-  return {};
+  while (at != seen_.end()) pass();
+  return gone;
 }
 
 std::string CommittedOutput::look_after_power_cut(const SimulatedPlatform& node,

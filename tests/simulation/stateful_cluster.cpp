@@ -205,7 +205,7 @@ bool StatefulCluster::goes_on() {
   attempts_seen_ = 1;
   // At 1 a late merge has no halves to which records can be in flight.
   const std::uint64_t least = unaligned_ ? 2 : 1;
-  int parallelism = static_cast<int>(least + wishes_.below(5 - least));
+  int parallelism = static_cast<int>(least + wishes_.below(parallelism_most + 1 - least));
   if (wish == StatefulWish::cancel && keeps_parallelism_) parallelism = parallelism_;
   if (Status made = make_request(parallelism, restore); !made.ok()) {
     violation("the job can't be made again: " + made.to_string());
@@ -226,9 +226,9 @@ void StatefulCluster::run_until(Nanoseconds time) {
   }
 }
 
-void StatefulCluster::run_until_checkpoint() {
-  const Nanoseconds patience = faults_from + seconds(20);
-  while (completed_.count() == 0 && goes_on() && simulation_.now() < patience) {
+void StatefulCluster::run_until_checkpoints(std::uint64_t count) {
+  const Nanoseconds patience = simulation_.now() + seconds(20);
+  while (completed_.count() < count && goes_on() && simulation_.now() < patience) {
     run_until(simulation_.now() + look_every);
   }
 }
@@ -263,6 +263,10 @@ void StatefulCluster::check_end() {
   for (std::string& wrong : output_.check_end(store_, output, workload_)) {
     violation(std::move(wrong));
   }
+  if (completed_.count() < checkpoints_least || restores_ == 0) {
+    violation(fmt::format("checkpoints stall: {} were completed in {} s, with {} restores",
+                          completed_.count(), simulation_.now() / seconds(1), restores_));
+  }
 }
 
 // Of the whole run: the longer something takes, the more comes in between.
@@ -286,7 +290,8 @@ SeedReport StatefulCluster::run() {
   if (started.ok()) started = write_input();
   const std::uint64_t least = unaligned_ ? 2 : 1;
   if (started.ok()) {
-    started = make_request(static_cast<int>(least + random_.below(5 - least)), "");
+    started =
+        make_request(static_cast<int>(least + random_.below(parallelism_most + 1 - least)), "");
   }
   if (started.ok()) started = client_->start();
   if (!started.ok()) violation("the cluster does not start: " + started.to_string());
@@ -303,11 +308,12 @@ SeedReport StatefulCluster::run() {
     run_until(faults_from + static_cast<Nanoseconds>(i) * stretch +
               random_.between(0, stretch / 3));
     const Nanoseconds longest = std::min(stretch / 2, seconds(12));
-    if (i == 0) run_until_checkpoint();
+    // The faults leave the cluster alone for at least that long.
+    run_until_checkpoints(i + 1);
     if (goes_on()) wish(wishes_);
     if (!goes_on()) break;
-    // The first is a death, so that each seed has a restart.
-    strike(static_cast<Strike>(random_.below(i == 0 ? 4 : strike_names.size())),
+    // A death, until the job has begun again from a checkpoint.
+    strike(static_cast<Strike>(random_.below(restores_ == 0 ? 4 : strike_names.size())),
            random_.between(milliseconds(50), longest));
     if (i == cut_behind && goes_on()) power_cut(power);
   }

@@ -11,7 +11,8 @@
 //   SeedReport report = simulate_stateful_cluster({.seed = 42});
 //
 // The job must finish in spite of all that, with the output of a run without faults, and leave no
-// attempt behind; and no JobManager may forget what an earlier one has taken.
+// attempt behind; no JobManager may forget what an earlier one has taken; and checkpoints must come
+// between the faults: a run with fewer than five, or without a restore, has failed.
 //
 // Thread: one, whichever it is.
 #pragma once

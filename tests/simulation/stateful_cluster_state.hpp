@@ -30,6 +30,8 @@ inline constexpr Nanoseconds faults_until = seconds(68);
 inline constexpr Nanoseconds run_at_most = seconds(300);
 inline constexpr Nanoseconds look_every = milliseconds(200);
 inline constexpr std::uint64_t faults_most = 6;
+// Of a run: fewer are a stall.
+inline constexpr std::uint64_t checkpoints_least = 5;
 inline constexpr const char* checkpoints = "/checkpoints";
 inline constexpr const char* output = "/out";
 inline constexpr const char* journal = "/journal";
@@ -146,8 +148,8 @@ class StatefulCluster {
   std::string newest_checkpoint() const;
   void run_until(Nanoseconds time);
   void run_steps(std::uint64_t steps);
-  // Until there is one.
-  void run_until_checkpoint();
+  // Until so many have been completed.
+  void run_until_checkpoints(std::uint64_t count);
   void look(CommittedOutput::Look how);
   void strike(Strike kind, Nanoseconds duration);
   // `spared`: a TaskManager that it does not hit while there is another at work.

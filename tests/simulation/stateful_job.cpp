@@ -38,6 +38,8 @@ struct Line {
 
 namespace {
 
+// Of two or three lines.
+constexpr std::size_t line_block_bytes = 64;
 constexpr std::uint64_t one_record = std::uint64_t{1} << 32;
 
 std::uint64_t drawn(const Workload& workload, std::uint64_t split, std::uint64_t index) {
@@ -192,21 +194,31 @@ class Gate final : public Operator {
 };
 
 // Passes each line on when it is due by the wall clock, so that a file is read for as long as the
-// job runs.
+// job runs; or when none has gone for as long as a subtask has for a line of its share: a barrier
+// waits behind the lines in hand, and those of a later split may not be due for half the run.
 class Pace final : public Operator {
  public:
+  explicit Pace(const Workload& workload)
+      : patience_ns_(workload.line_step_ms * parallelism_most * 1'000'000) {}
   void declare(Output& out) const override { out.add_port(type_of<Line>()); }
   Answer process(Batch& in, Output& out) override {
     const auto lines = in.values<Line>();
-    const auto now = static_cast<std::uint64_t>(context().wall_time_ms());
+    const auto wall_ms = static_cast<std::uint64_t>(context().wall_time_ms());
+    const std::int64_t now = context().now();
     std::size_t i = in.position();
-    while (i < lines.size() && !out.full() && lines[i].due_ms <= now) {
+    while (i < lines.size() && !out.full() &&
+           (lines[i].due_ms <= wall_ms || now - last_went_ >= patience_ns_)) {
       put(lines[i++], nullptr, out);
+      last_went_ = now;
     }
     in.advance_to(i);
     if (i == lines.size()) return Answer::done;
     return out.full() ? Answer::more : Answer::blocked;
   }
+
+ private:
+  const std::int64_t patience_ns_;
+  std::int64_t last_went_ = 0;
 };
 
 template <typename T>
@@ -302,11 +314,11 @@ bool is_odd(const Event& event) { return event.value % 2 == 1; }
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed,
-                     splits, keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms,
-                     out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                     seed, splits, keys_per_split, records_per_split, burst, pause_ms, begins_ms,
+                     step_ms, out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
                      shut_every_ms, shuts_accounts, gap_ms, pair_ms, hoards, lines, line_keys,
-                     file_split_bytes, crowd);
+                     file_split_bytes, line_step_ms, crowd);
 }
 
 Workload Workload::from_text(const std::string& text) {
@@ -321,7 +333,7 @@ Workload Workload::from_text(const std::string& text) {
       comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts >> comma >>
       workload.gap_ms >> comma >> workload.pair_ms >> comma >> workload.hoards >> comma >>
       workload.lines >> comma >> workload.line_keys >> comma >> workload.file_split_bytes >>
-      comma >> workload.crowd;
+      comma >> workload.line_step_ms >> comma >> workload.crowd;
   return workload;
 }
 
@@ -393,11 +405,12 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
       .write_file(output + "/accounts");
   if (workload.lines > 0) {
     const FileSourceOptions cut{.split_size_bytes = workload.file_split_bytes,
-                                .block_size_bytes = 512};
+                                .block_size_bytes = line_block_bytes};
     env.from_file(input_directory, cut)
         .flat_map(parse_line)
-        .transform<Line>("pace", make_operator_factory([] { return std::make_unique<Pace>(); }),
-                         false, encoded_values(std::uint64_t{0}))
+        .transform<Line>(
+            "pace", make_operator_factory([workload] { return std::make_unique<Pace>(workload); }),
+            false, encoded_values(std::uint64_t{0}))
         .key_by(&Line::key)
         .process(rebuildable(CountLines{}, std::uint64_t{0}))
         .write_file(output + "/lines");
@@ -405,7 +418,7 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
 }
 
 void add_input_files(Workload& workload, Random& random, std::int64_t lasts_s) {
-  workload.lines = 600 + random.below(1200);
+  workload.lines = 900 + random.below(1200);
   workload.line_keys = 1 + random.below(40);
   workload.file_split_bytes = 64 + random.below(std::uint64_t{1} << random.between(9, 15));
   workload.line_step_ms = lasts_s * 1000 / static_cast<std::int64_t>(workload.lines);

@@ -17,7 +17,7 @@
 // the wall clock, so that a run lasts about a minute, and one that was down has to catch up.
 //
 // The input files are cut into splits that end anywhere in a line; a file's lines are due one after
-// the other by the wall clock.
+// the other by the wall clock, at the latest when a subtask has held one for a while.
 //
 // All is a function of the workload: expected_output() tells by plain loops what the files hold
 // in the end.
@@ -37,6 +37,8 @@
 #include "platform/random.hpp"
 
 namespace hummer::cluster_simulation {
+
+inline constexpr std::int64_t parallelism_most = 4;
 
 struct Workload {
   std::uint64_t seed = 1;
@@ -61,10 +63,10 @@ struct Workload {
   std::uint64_t lines = 0;           // of input files; 0: there are none
   std::uint64_t line_keys = 1;
   std::uint64_t file_split_bytes = 1;
+  std::int64_t line_step_ms = 1;  // between two lines
   // Where memory is limited: so many more have a share of it, so that state has no room.
   std::uint64_t crowd = 0;
-  std::int64_t line_step_ms = 1;  // no part of the text: the files hold it
-  // No part of it either: false where records in flight may come back at another parallelism, when
+  // No part of the text: false where records in flight may come back at another parallelism, when
   // those of a key in one chain may change places (checkpointing.hpp).
   bool order_kept = true;
 
