@@ -252,10 +252,15 @@ class Cluster:
             process.kill()
         return False
 
-    def start(self, name, *command, wrap=()):
+    def environment_with(self, changes):
+        """That of this cluster's processes, but for these variables; None takes one away."""
+        changed = {**self.environment, **(changes or {})}
+        return {name: value for name, value in changed.items() if value is not None}
+
+    def start(self, name, *command, wrap=(), environment=None):
         self.started += 1
         log = self.item.folder / f"{self.started:02d}_{name}.log"
-        process = Process(name, [*wrap, *command], log, self.environment)
+        process = Process(name, [*wrap, *command], log, self.environment_with(environment))
         self.processes.append(process)
         return process
 
@@ -268,9 +273,9 @@ class Cluster:
         self.job_manager = process
         return process
 
-    def start_task_manager(self, identity, *options, slots=1, wrap=(), wait=True):
+    def start_task_manager(self, identity, *options, slots=1, wrap=(), wait=True, environment=None):
         process = self.start(identity, self.program, "taskmanager", "--slots", slots, "--id", identity,
-                             *options, wrap=wrap)
+                             *options, wrap=wrap, environment=environment)
         self.task_managers[identity] = process
         if wait:
             process.wait_for("registered at")
@@ -285,7 +290,7 @@ class Cluster:
         wrap = wrap or self.client_wrap
         done = subprocess.run([*map(str, wrap), str(self.program), *map(str, command)],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
-                              env={**self.environment, **(environment or {})})
+                              env=self.environment_with(environment))
         self.output = done.stdout.decode(errors="replace")
         self.message = done.stderr.decode(errors="replace")
         if expect is not None and done.returncode != expect:
