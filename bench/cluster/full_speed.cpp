@@ -1,6 +1,6 @@
-// A job as fast as it goes: --count records (default: without end), dealt to all subtasks across the
-// network and counted by --keys keys there. What was counted goes to --output when the records end;
-// without one it goes nowhere. --name is the job's name.
+// A job as fast as it goes: --count records (default: without end), dealt to all subtasks across
+// the network and counted by --keys keys there. What was counted goes to --output when the records
+// end; without one it goes nowhere. --name is the job's name.
 #include <hummer/hummer.hpp>
 
 #include <cstdint>

@@ -100,9 +100,10 @@ Status trust(SSL_CTX* context, Files& files, const std::string& path) {
   return wrong_file(path, "no certificate in PEM form");
 }
 
-// Else OpenSSL builds the chain again for every handshake, signatures verified, and strangers choose
-// how many of those there are. A file that has more than one certificate says the chain itself; one
-// that the CA did not sign is shown as it is: whether to trust it is the peer's decision.
+// Else OpenSSL builds the chain again for every handshake, signatures verified, and strangers
+// choose how many of those there are. A file that has more than one certificate says the chain
+// itself; one that the CA did not sign is shown as it is: whether to trust it is the peer's
+// decision.
 void build_chain(SSL_CTX* context) {
   STACK_OF(X509)* given = nullptr;
   SSL_CTX_get0_chain_certs(context, &given);
