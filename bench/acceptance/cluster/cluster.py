@@ -93,6 +93,12 @@ class Skipped(Exception):
     """The item lacks something (exit code 77)."""
 
 
+def missing_command(error):
+    """The name of the command that could not be started because there is none of it, or None."""
+    name = error.filename if isinstance(error, FileNotFoundError) else None
+    return name if isinstance(name, str) and "/" not in name else None
+
+
 class Item:
     """A folder for the item, and its verdict. Use as a context; `figure` is the last line."""
 
@@ -110,6 +116,8 @@ class Item:
         code = 0
         if kind is not None and issubclass(kind, Skipped):
             self.figure, code = f"SKIPPED: {error}", 77
+        elif missing_command(error) is not None:
+            self.figure, code = f"SKIPPED: there is no command {missing_command(error)} here", 77
         elif kind is not None and issubclass(kind, (Failed, subprocess.TimeoutExpired)):
             print(f"FAILED: {error}")
             self.problems += 1
