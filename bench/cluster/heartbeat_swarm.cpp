@@ -2,20 +2,23 @@
 // and sends its state as heartbeat at the interval that it is told, over a connection of its own.
 // None ever gets work: they claim to be another program, which has no jobs.
 //
-//   heartbeat_swarm --job-manager 127.0.0.1:6123 --count 5000 --seconds 60 --die 500 --die-at 40
+//   heartbeat_swarm --job-manager 127.0.0.1:6123 --count 5000 --seconds 60
 //
 // Each second a line on standard output: seconds, alive, lost, answers (of the JobManager, so far),
-// tab-separated. `--die M --die-at S` ends the last M connections at once and for good: closed
-// without a word, with what is queued thrown away. Exit code 0 when every other one lived to the
-// end.
+// tab-separated. SIGTERM ends all connections at the same moment: by `--death close` in good order,
+// with what is queued thrown away; by `--death reset` with a reset (RST) and not a word more, as
+// when a host loses them. For a death without a sign, stop the process. Exit code 0 when no
+// connection was lost before.
 //
 // Token and certificates come from the environment: credentials_of_environment.hpp.
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <vector>
+#include <unordered_set>
 
 #include "cluster/credentials_of_environment.hpp"
 #include "control/job_library/engine_abi.hpp"
@@ -27,22 +30,28 @@
 namespace hummer {
 namespace {
 
+// For close_notify to go out, where there is TLS.
+constexpr Nanoseconds farewell_ns = seconds(2);
+
 struct Options {
   std::string job_manager = "127.0.0.1:6123";
   std::string prefix = "swarm";
   int count = 1000;
   int seconds = 60;
-  int die = 0;
-  int die_at = -1;
+  bool reset = false;
   double ramp = 5;  // seconds over which the registrations are spread
-  int threads = 1;
 };
 
 struct Counts {
   std::atomic<int> alive{0};
   std::atomic<int> lost{0};
   std::atomic<std::uint64_t> answers{0};
-  std::atomic<bool> dying{false};
+};
+
+// Of the executor's thread.
+struct Streams {
+  std::unordered_set<MessageStream*> open;
+  bool dying = false;
 };
 
 struct Member {
@@ -50,8 +59,8 @@ struct Member {
   const Credentials* credentials;
   const Options* options;
   Counts* counts;
+  Streams* streams;
   int number;
-  bool mortal;
 };
 
 RegistrationRequest registration_of(const Member& member) {
@@ -72,7 +81,7 @@ RegistrationRequest registration_of(const Member& member) {
   return request;
 }
 
-// Until the connection ends or it is time to die.
+// Until the connection ends.
 Task<Status> beat(const Member& member, MessageStream& stream, const wire::Welcome& welcome) {
   const Nanoseconds interval = milliseconds(welcome.heartbeat_interval_ms());
   Executor& executor = co_await current_executor();
@@ -81,7 +90,7 @@ Task<Status> beat(const Member& member, MessageStream& stream, const wire::Welco
   state.set_session(welcome.session());
   std::uint64_t sequence = 0;
   Nanoseconds next = executor.now();
-  while (!member.mortal || !member.counts->dying.load(std::memory_order_relaxed)) {
+  while (true) {
     state.set_sequence(++sequence);
     if (Status sent = stream.send(envelope); !sent.ok()) co_return sent;
     next += interval;
@@ -92,7 +101,6 @@ Task<Status> beat(const Member& member, MessageStream& stream, const wire::Welco
       member.counts->answers.fetch_add(1, std::memory_order_relaxed);
     }
   }
-  co_return Status();
 }
 
 Task<void> live(Member member, Nanoseconds delay) {
@@ -110,15 +118,23 @@ Task<void> live(Member member, Nanoseconds delay) {
     if (registered.stream == nullptr) co_await sleep_for(backoff.next());
   }
   registered.stream->set_limit(max_message_bytes);
+  member.streams->open.insert(registered.stream.get());
   ++member.counts->alive;
   const Status end = co_await beat(member, *registered.stream, registered.welcome);
   --member.counts->alive;
-  if (!end.ok()) {
+  member.streams->open.erase(registered.stream.get());
+  if (!member.streams->dying) {
     ++member.counts->lost;
     (void)member.platform->write_standard(
         2, fmt::format("{}-{}: {}\n", member.options->prefix, member.number, end.to_string()));
   }
   registered.stream->close();
+}
+
+Task<void> close_all(Streams& streams) {
+  streams.dying = true;
+  for (MessageStream* stream : streams.open) stream->close();
+  co_return;
 }
 
 bool parse(int argc, char** argv, Options& options) {
@@ -133,19 +149,24 @@ bool parse(int argc, char** argv, Options& options) {
       options.count = std::atoi(value.c_str());
     } else if (name == "--seconds") {
       options.seconds = std::atoi(value.c_str());
-    } else if (name == "--die") {
-      options.die = std::atoi(value.c_str());
-    } else if (name == "--die-at") {
-      options.die_at = std::atoi(value.c_str());
+    } else if (name == "--death" && (value == "close" || value == "reset")) {
+      options.reset = value == "reset";
     } else if (name == "--ramp") {
       options.ramp = std::atof(value.c_str());
-    } else if (name == "--threads") {
-      options.threads = std::atoi(value.c_str());
     } else {
       return false;
     }
   }
-  return argc % 2 == 1 && options.count > 0 && options.threads > 0;
+  return argc % 2 == 1 && options.count > 0;
+}
+
+// The system closes what is open, and nothing is said in good order.
+[[noreturn]] void end_by_reset(int descriptors, int code) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  for (int number = 0; number < descriptors; ++number) {
+    (void)::setsockopt(number, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  }
+  ::_exit(code);
 }
 
 int run(const Options& options) {
@@ -163,29 +184,32 @@ int run(const Options& options) {
     (void)platform->write_standard(2, credentials.status().to_string() + "\n");
     return 2;
   }
+  const std::unique_ptr<SignalWatch> signals = platform->watch_signals();
+  const auto asked = [&] { return signals->received() != 0; };
   Counts counts;
-  std::vector<std::unique_ptr<Executor>> executors;
-  for (int i = 0; i < options.threads; ++i) {
-    executors.push_back(platform->make_executor({.name = "swarm"}));
-  }
+  Streams streams;
+  const std::unique_ptr<Executor> executor = platform->make_executor({.name = "swarm"});
   for (int i = 0; i < options.count; ++i) {
-    const bool mortal = i >= options.count - options.die;
-    const Member member{platform.get(), &*credentials, &options, &counts, i, mortal};
+    const Member member{platform.get(), &*credentials, &options, &counts, &streams, i};
     const auto delay = static_cast<Nanoseconds>(options.ramp * 1e9 * i / options.count);
-    executors[static_cast<std::size_t>(i % options.threads)]->spawn(live(member, delay));
+    executor->spawn(live(member, delay));
   }
   const Nanoseconds began = platform->now();
   (void)platform->write_standard(1, "seconds\talive\tlost\tanswers\n");
-  for (int second = 1; second <= options.seconds; ++second) {
-    (void)platform->run_until([] { return false; }, began + seconds(second));
-    if (second == options.die_at) counts.dying = true;
+  for (int second = 1; second <= options.seconds && !asked(); ++second) {
+    (void)platform->run_until(asked, began + seconds(second));
     (void)platform->write_standard(1, fmt::format("{}\t{}\t{}\t{}\n", second, counts.alive.load(),
                                                   counts.lost.load(), counts.answers.load()));
   }
-  const int alive = counts.alive;
-  for (auto& executor : executors) executor->stop();
-  const int expected = options.die_at >= 0 ? options.count - options.die : options.count;
-  return alive == expected && counts.lost == 0 ? 0 : 1;
+  const bool whole = counts.alive == options.count && counts.lost == 0;
+  if (asked() && options.reset) end_by_reset(static_cast<int>(wanted), whole ? 0 : 1);
+  executor->spawn(close_all(streams));
+  const Nanoseconds patience = platform->now() + farewell_ns;
+  while (counts.alive > 0 && platform->now() < patience) {
+    (void)platform->run_until([] { return false; }, platform->now() + milliseconds(10));
+  }
+  executor->stop();
+  return whole ? 0 : 1;
 }
 
 }  // namespace
@@ -196,8 +220,8 @@ int main(int argc, char** argv) {
   if (!hummer::parse(argc, argv, options)) {
     std::fputs(
         "usage: heartbeat_swarm [--job-manager ADDRESS] [--prefix NAME] [--count N] [--seconds S]\n"
-        "       [--die M --die-at S] [--ramp S] [--threads N]; token and TLS: HUMMER_TOKEN, "
-        "HUMMER_TLS_*\n",
+        "       [--ramp S] [--death close|reset];\n"
+        "       token and TLS: HUMMER_TOKEN, HUMMER_TLS_*\n",
         stderr);
     return 2;
   }

@@ -100,6 +100,20 @@ Status trust(SSL_CTX* context, Files& files, const std::string& path) {
   return wrong_file(path, "no certificate in PEM form");
 }
 
+// Else OpenSSL builds the chain again for every handshake, signatures verified, and strangers
+// choose how many of those there are. A file that has more than one certificate says the chain
+// itself; one that the CA did not sign is shown as it is: whether to trust it is the peer's
+// decision.
+void build_chain(SSL_CTX* context) {
+  STACK_OF(X509)* given = nullptr;
+  SSL_CTX_get0_chain_certs(context, &given);
+  if (given != nullptr) return;
+  SSL_CTX_build_cert_chain(context, SSL_BUILD_CHAIN_FLAG_NO_ROOT |
+                                        SSL_BUILD_CHAIN_FLAG_IGNORE_ERROR |
+                                        SSL_BUILD_CHAIN_FLAG_CLEAR_ERROR);
+  ERR_clear_error();
+}
+
 Result<std::shared_ptr<const TlsSettings>> read_settings(Platform& platform,
                                                          const TlsOptions& options) {
   // Neither OpenSSL's configuration file nor its handlers at exit.
@@ -125,6 +139,7 @@ Result<std::shared_ptr<const TlsSettings>> read_settings(Platform& platform,
     HUMMER_TRY(use_certificate(context, platform.files(), options));
   }
   if (!options.ca_file.empty()) HUMMER_TRY(trust(context, platform.files(), options.ca_file));
+  if (!options.certificate_file.empty()) build_chain(context);
   return std::shared_ptr<const TlsSettings>(std::move(settings));
 }
 

@@ -242,6 +242,21 @@ TEST_P(TlsLink, ForeignCertificatesAreRefused) {
                  "not signed by the peer's CA");
 }
 
+// Whoever knows the root only is shown the way to it, from whichever file of the other side.
+TEST_P(TlsLink, CertificatesBetweenAreShown) {
+  const TestCertificate between = make_test_certificate(
+      {.name = "between", .alternatives = {}, .is_authority = true}, &authority_);
+  const TestCertificate own = make_test_certificate({}, &between);
+  const TlsOptions by_ca = files("by_ca", own, authority_);
+  write_test_file(*platform_, by_ca.ca_file,
+                  certificate_pem(authority_) + certificate_pem(between));
+  EXPECT_TRUE(talk(context(by_ca), member("a")).client.ok());
+  const TlsOptions by_chain = files("by_chain", own, authority_);
+  write_test_file(*platform_, by_chain.certificate_file,
+                  certificate_pem(own) + certificate_pem(between));
+  EXPECT_TRUE(talk(context(by_chain), member("b")).client.ok());
+}
+
 TEST_P(TlsLink, TheNameIsChecked) {
   const Context server = member("a");
   EXPECT_TRUE(talk(server, member("b"), "x", "hummer-test:7000").client.ok());

@@ -93,6 +93,12 @@ class Skipped(Exception):
     """The item lacks something (exit code 77)."""
 
 
+def missing_command(error):
+    """The name of the command that could not be started because there is none of it, or None."""
+    name = error.filename if isinstance(error, FileNotFoundError) else None
+    return name if isinstance(name, str) and "/" not in name else None
+
+
 class Item:
     """A folder for the item, and its verdict. Use as a context; `figure` is the last line."""
 
@@ -110,6 +116,8 @@ class Item:
         code = 0
         if kind is not None and issubclass(kind, Skipped):
             self.figure, code = f"SKIPPED: {error}", 77
+        elif missing_command(error) is not None:
+            self.figure, code = f"SKIPPED: there is no command {missing_command(error)} here", 77
         elif kind is not None and issubclass(kind, (Failed, subprocess.TimeoutExpired)):
             print(f"FAILED: {error}")
             self.problems += 1
@@ -252,10 +260,15 @@ class Cluster:
             process.kill()
         return False
 
-    def start(self, name, *command, wrap=()):
+    def environment_with(self, changes):
+        """That of this cluster's processes, but for these variables; None takes one away."""
+        changed = {**self.environment, **(changes or {})}
+        return {name: value for name, value in changed.items() if value is not None}
+
+    def start(self, name, *command, wrap=(), environment=None):
         self.started += 1
         log = self.item.folder / f"{self.started:02d}_{name}.log"
-        process = Process(name, [*wrap, *command], log, self.environment)
+        process = Process(name, [*wrap, *command], log, self.environment_with(environment))
         self.processes.append(process)
         return process
 
@@ -268,9 +281,9 @@ class Cluster:
         self.job_manager = process
         return process
 
-    def start_task_manager(self, identity, *options, slots=1, wrap=(), wait=True):
+    def start_task_manager(self, identity, *options, slots=1, wrap=(), wait=True, environment=None):
         process = self.start(identity, self.program, "taskmanager", "--slots", slots, "--id", identity,
-                             *options, wrap=wrap)
+                             *options, wrap=wrap, environment=environment)
         self.task_managers[identity] = process
         if wait:
             process.wait_for("registered at")
@@ -285,7 +298,7 @@ class Cluster:
         wrap = wrap or self.client_wrap
         done = subprocess.run([*map(str, wrap), str(self.program), *map(str, command)],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
-                              env={**self.environment, **(environment or {})})
+                              env=self.environment_with(environment))
         self.output = done.stdout.decode(errors="replace")
         self.message = done.stderr.decode(errors="replace")
         if expect is not None and done.returncode != expect:

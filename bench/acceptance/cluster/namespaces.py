@@ -3,11 +3,13 @@
     with Namespaces(["master", "worker1"]) as network:
         subprocess.run([*network.on("worker1"), "hummer", ...])
 
-A switch with two networks (0: eth0, for control; 1: eth1, for data), and a namespace per host. Needs
-the right to make network namespaces: OSError or CalledProcessError without it.
+A switch with two networks (0: eth0, for control; 1: eth1, for data), and a namespace per host. Where
+there is no right to make them, or no `ip` command, beginning is Skipped, with what is missing.
 """
 import os
 import subprocess
+
+from cluster import Skipped
 
 NETWORKS = 2
 
@@ -28,6 +30,12 @@ class Namespaces:
                 self.ip("-n", self.names[host], "link", "set", "lo", "up")
                 for network in range(NETWORKS):
                     self.connect(host, number, network)
+        except FileNotFoundError as error:
+            raise Skipped(f"no network namespaces: there is no command {error.filename}") from error
+        except subprocess.CalledProcessError as error:
+            self.__exit__()
+            what = f"{' '.join(error.cmd)}: {error.stderr.decode(errors='replace').strip()}"
+            raise Skipped(f"no network namespaces: {what}") from error
         except BaseException:
             self.__exit__()
             raise

@@ -7,6 +7,7 @@ port without a word), slow (20 connections per port that send the beginning of s
 a second). NAME: control, data or http. HUMMER_HOSTILE_TLS=1: what is right begins with TLS.
 """
 import functools
+import itertools
 import os
 import random
 import resource
@@ -17,6 +18,7 @@ import sys
 import time
 
 IDLE_CONNECTIONS = 10_000
+FUZZ_PER_SECOND = 50
 CHANCE = random.Random(1)
 
 
@@ -61,6 +63,12 @@ def mutated(name):
     return bytes(content)
 
 
+def begin(seconds):
+    """When the attack is over that begins now."""
+    print("attacks", flush=True)
+    return time.monotonic() + seconds
+
+
 def connect(address):
     stream = socket.socket()
     stream.setblocking(False)
@@ -68,32 +76,39 @@ def connect(address):
     return stream
 
 
-def fuzz(targets, end):
+def fuzz(targets, seconds):
     done = 0
     held = []
+    # Made beforehand: the attackers share the machine's processors with what they attack.
+    frames = {address: itertools.cycle([mutated(name) for _ in range(int(FUZZ_PER_SECOND * seconds))])
+              for name, address in targets}
+    end = begin(seconds)
     while time.monotonic() < end:
-        for name, address in targets:
+        for _, address in targets:
+            stream = socket.socket()
+            stream.settimeout(1)
             try:
-                stream = socket.create_connection(address, timeout=1)
+                stream.connect(address)
                 stream.setblocking(False)
-                stream.send(mutated(name))
+                stream.send(next(frames[address]))
                 held.append(stream)  # some are closed at once, others stay for a while
                 done += 1
             except OSError:
-                pass
+                stream.close()
         while len(held) > 300 or (held and CHANCE.random() < 0.5):
             held.pop(CHANCE.randrange(len(held))).close()
-        time.sleep(0.02)
+        time.sleep(1 / FUZZ_PER_SECOND)
     return done
 
 
-def idle(targets, end):
+def idle(targets, seconds):
     most = raise_limit() // len(targets) - 100
-    begin, done = time.monotonic(), 0
+    done = 0
     held = {address: [] for _, address in targets}
-    per_second = IDLE_CONNECTIONS / max(end - begin - 5, 1)
-    while time.monotonic() < end:
-        due = min(IDLE_CONNECTIONS, int((time.monotonic() - begin) * per_second))
+    per_second = IDLE_CONNECTIONS / max(seconds - 5, 1)
+    end = begin(seconds)
+    while (now := time.monotonic()) < end:
+        due = min(IDLE_CONNECTIONS, int((now - end + seconds) * per_second))
         while done < due:
             for address, streams in held.items():
                 if len(streams) >= most:
@@ -104,9 +119,10 @@ def idle(targets, end):
     return done * len(targets)
 
 
-def slow(targets, end):
+def slow(targets, seconds):
     done = 0
     streams = []
+    end = begin(seconds)
     while time.monotonic() < end:
         while len(streams) < 20 * len(targets):
             name, address = targets[len(streams) % len(targets)]
@@ -128,12 +144,11 @@ def slow(targets, end):
 
 
 if __name__ == "__main__":
-    os.nice(15)
     kind, seconds = sys.argv[1], float(sys.argv[2])
     ports = []
     for word in sys.argv[3:]:
         port_name, _, place = word.partition("=")
         host, _, port = place.rpartition(":")
         ports.append((port_name, (host, int(port))))
-    count = {"fuzz": fuzz, "idle": idle, "slow": slow}[kind](ports, time.monotonic() + seconds)
+    count = {"fuzz": fuzz, "idle": idle, "slow": slow}[kind](ports, seconds)
     print(f"{kind}: {count} connections", flush=True)
