@@ -10,8 +10,8 @@
 #   <name>_library  the library <name>.job.so, for `hummer run` and for clusters; with its ABI text
 #   <name>_static   with STATIC_PIE: the program with everything linked statically, libc too
 #
-# Under a sanitizer, and with the fuzz preset, only <name> is made: the sanitizers' run-time libraries
-# want to be the only ones to load others, and a static program can't have them.
+# Under a sanitizer <name> alone is made with everything else, and <name>_library when it is asked for by
+# name (bench/acceptance/engine/07-sanitizers does): a static program can't have a sanitizer.
 set(HUMMER_JOB_FORMS ON)
 if(HUMMER_SANITIZE)
   set(HUMMER_JOB_FORMS OFF)
@@ -26,19 +26,17 @@ set(HUMMER_STATIC_SCRIPT ${hummer_job_folder}/static_job.ld)
 function(hummer_program name source)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE hummer_engine)
-  if(HUMMER_JOB_FORMS)
-    # The engine's rooms whole, not only what this program itself refers to.
-    set(whole WHOLE_ARCHIVE)
-    foreach(room base platform runtime net state batch operators connectors graph api control cli)
-      get_target_property(kind hummer_${room} TYPE)
-      if(kind STREQUAL "STATIC_LIBRARY")
-        string(APPEND whole ",hummer_${room}")
-      endif()
-    endforeach()
-    set_property(TARGET ${name} PROPERTY LINK_LIBRARY_OVERRIDE ${whole})
-    target_link_options(${name} PRIVATE -Wl,--dynamic-list=${HUMMER_EXPORTS})
-    set_target_properties(${name} PROPERTIES LINK_DEPENDS ${HUMMER_EXPORTS})
-  endif()
+  # The engine's rooms whole, not only what this program itself refers to.
+  set(whole WHOLE_ARCHIVE)
+  foreach(room base platform runtime net state batch operators connectors graph api control cli)
+    get_target_property(kind hummer_${room} TYPE)
+    if(kind STREQUAL "STATIC_LIBRARY")
+      string(APPEND whole ",hummer_${room}")
+    endif()
+  endforeach()
+  set_property(TARGET ${name} PROPERTY LINK_LIBRARY_OVERRIDE ${whole})
+  target_link_options(${name} PRIVATE -Wl,--dynamic-list=${HUMMER_EXPORTS})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${HUMMER_EXPORTS})
 endfunction()
 
 # The library alone.
@@ -48,8 +46,8 @@ function(hummer_add_job_library name file)
   # One version must never use a function of the other: its own symbols are bound at link time and
   # hidden by the version script, but for hummer_job; -fno-gnu-unique: nor are its static variables
   # shared behind that. The headers' declarations keep default visibility, being the engine's.
-  target_compile_options(${name} PRIVATE -fno-gnu-unique -fno-semantic-interposition
-                         -fvisibility-inlines-hidden)
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
+                         -fno-semantic-interposition -fvisibility-inlines-hidden)
   target_compile_definitions(${name} PRIVATE HUMMER_JOB_LIBRARY)
   target_link_options(${name} PRIVATE -Wl,--version-script=${HUMMER_JOB_EXPORTS})
   set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX .so LINK_DEPENDS ${HUMMER_JOB_EXPORTS})
@@ -65,13 +63,14 @@ function(hummer_add_job name file)
   cmake_parse_arguments(JOB "STATIC_PIE" "" "" ${ARGN})
   add_executable(${name} ${file})
   target_link_libraries(${name} PRIVATE hummer_engine)
-  if(NOT HUMMER_JOB_FORMS)
-    return()
-  endif()
 
   hummer_add_job_library(${name}_library ${file})
   hummer_add_abi(${name}_library)
   set_target_properties(${name}_library PROPERTIES OUTPUT_NAME ${name}.job)
+  if(NOT HUMMER_JOB_FORMS)
+    set_target_properties(${name}_library PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    return()
+  endif()
 
   if(JOB_STATIC_PIE)
     add_executable(${name}_static ${file})

@@ -9,18 +9,16 @@ int run_channel(hummer::StreamExecutionEnvironment& env) {
   const std::uint64_t count = number_argument(env, "records", 500'000'000, "how many");
   const Parameters parameters = parameters_of(env);
   SinkResult result;
-  env.generate(Make{parameters.seed}, generator_options(count), EventTime{})
-      .parallelism(1)
-      .resource_group("front")
+  make_records(env, count, Make{parameters.seed}, TimeOf{parameters.seed})
       .map(Change{parameters.addend, parameters.mask})
       .parallelism(1)
       .resource_group("front")
-      .add_sink("checksum", checksum_sink<std::uint64_t, Checksum>(&result))
+      .add_sink("checksum", checksum_sink<std::uint64_t, Checksum>(&result, is_timed(env)))
       .parallelism(1)
       .resource_group("back");
   const Stopwatch watch;
   const hummer::JobResult job = env.execute("channel");
-  if (job.ok()) report("channel", result.records, watch.seconds(), result.hash);
+  if (job.ok()) report("channel", result.records, watch.seconds(), result.hash, result.watermarks);
   return job.exit_code();
 }
 

@@ -35,9 +35,32 @@ inline hummer::GeneratorOptions generator_options(std::uint64_t count) {
   return {.count = count, .watermark_interval = 1024, .timestamps = false};
 }
 
+inline bool is_timed(hummer::StreamExecutionEnvironment& env) {
+  return number_argument(env, "timed", 0, "1: every record has its event time") != 0;
+}
+
+// The records that `make` makes. With event time: each with its own, as a user assigns it, and a
+// generator makes the watermarks. Else watermarks alone.
+template <typename Make, typename Time>
+auto make_records(hummer::StreamExecutionEnvironment& env, std::uint64_t count, Make make,
+                  Time time_of) {
+  if (is_timed(env)) {
+    return env.generate(make, {.count = count})
+        .parallelism(1)
+        .resource_group("front")
+        .assign_timestamps(time_of, hummer::WatermarkStrategy::ascending())
+        .parallelism(1)
+        .resource_group("front");
+  }
+  return env.generate(make, generator_options(count), EventTime{})
+      .parallelism(1)
+      .resource_group("front");
+}
+
 // What is known of the records when the last has come.
 struct SinkResult {
   std::uint64_t records = 0;
+  std::uint64_t watermarks = 0;  // of the timed form
   std::uint64_t hash = 0;
   double seconds = 0;  // since the first batch
 };
@@ -54,7 +77,7 @@ class ChecksumSink final : public hummer::SinkFunction<T> {
     return hummer::Answer::done;
   }
   hummer::Answer end() override {
-    *result_ = {records_, sum_.value(), watch_.seconds()};
+    *result_ = {records_, 0, sum_.value(), watch_.seconds()};
     return hummer::Answer::done;
   }
 
@@ -65,8 +88,48 @@ class ChecksumSink final : public hummer::SinkFunction<T> {
   Stopwatch watch_;
 };
 
+// The timestamps are in the checksum too, and watermarks are counted. An operator: a SinkFunction
+// is given neither.
 template <typename T, typename Sum>
-auto checksum_sink(SinkResult* result) {
+class TimedChecksumSink final : public hummer::Operator {
+ public:
+  explicit TimedChecksumSink(SinkResult* result) : result_(result) {}
+
+  void declare(hummer::Output&) const override {}
+  hummer::Answer process(hummer::Batch& in, hummer::Output&) override {
+    if (records_ == 0) watch_ = Stopwatch();
+    const std::span<const T> records = in.values<T>().subspan(in.position());
+    HUMMER_ASSERT(in.has_timestamps());
+    sum_.add(records.data(), records.size());
+    times_.add(in.timestamps().data() + in.position(), records.size());
+    records_ += records.size();
+    in.advance_to(in.size());
+    return hummer::Answer::done;
+  }
+  hummer::Answer watermark(hummer::Timestamp, hummer::Output&) override {
+    ++watermarks_;
+    return hummer::Answer::done;
+  }
+  hummer::Answer end(hummer::Output&) override {
+    *result_ = {records_, watermarks_, mix(sum_.value(), times_.value()), watch_.seconds()};
+    return hummer::Answer::done;
+  }
+
+ private:
+  SinkResult* result_;
+  Sum sum_;
+  Checksum times_;
+  std::uint64_t records_ = 0;
+  std::uint64_t watermarks_ = 0;
+  Stopwatch watch_;
+};
+
+template <typename T, typename Sum>
+std::shared_ptr<const hummer::OperatorFactory> checksum_sink(SinkResult* result, bool timed) {
+  if (timed) {
+    return hummer::make_operator_factory(
+        [result] { return std::make_unique<TimedChecksumSink<T, Sum>>(result); });
+  }
   return hummer::make_operator_factory([result] {
     return std::make_unique<hummer::SinkFunctionOperator<T>>(
         std::make_unique<ChecksumSink<T, Sum>>(result));

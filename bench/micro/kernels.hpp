@@ -32,6 +32,16 @@ struct Change {
   std::uint64_t operator()(std::uint64_t value) const { return (value + addend) ^ mask; }
 };
 
+// A millisecond of event time per 1,024 records; a watermark goes behind each of these runs.
+inline constexpr std::uint64_t records_per_millisecond = 1024;
+
+struct TimeOf {
+  std::uint64_t seed;
+  std::int64_t operator()(std::uint64_t made) const {
+    return static_cast<std::int64_t>((made ^ seed) / records_per_millisecond);
+  }
+};
+
 // Two words or four, as every x86-64 holds them in a register. Spelt out, because compilers find
 // them by themselves in one of two programs and not in the other.
 using Words64 [[gnu::vector_size(16)]] = std::uint64_t;
@@ -65,6 +75,9 @@ class Checksum {
     sums_[0] = sum0, sums_[1] = sum1, sums_[2] = sum2, sums_[3] = sum3;
     orders_[0] = order0, orders_[1] = order1, orders_[2] = order2, orders_[3] = order3;
     for (; i < count; ++i) add_one(values[i]);
+  }
+  void add(const std::int64_t* values, std::size_t count) {
+    add(reinterpret_cast<const std::uint64_t*>(values), count);
   }
   std::uint64_t value() const {
     std::uint64_t all = 0;
@@ -104,6 +117,12 @@ struct MakeRecord {
       std::memcpy(record.words.data() + 4 * i, &words, sizeof words);
     }
     return record;
+  }
+};
+
+struct TimeOfRecord {
+  std::int64_t operator()(const Record& record) const {
+    return static_cast<std::int64_t>(record.number / records_per_millisecond);
   }
 };
 

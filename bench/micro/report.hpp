@@ -32,11 +32,13 @@ inline double processor_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-inline void report(const char* name, std::uint64_t records, double seconds, std::uint64_t hash) {
+inline void report(const char* name, std::uint64_t records, double seconds, std::uint64_t hash,
+                   std::uint64_t watermarks = 0) {
   std::printf("{\"name\": \"%s\", \"records\": %" PRIu64
               ", \"seconds\": %.6f, "
-              "\"processor_seconds\": %.6f, \"hash\": \"%016" PRIx64 "\"}\n",
-              name, records, seconds, processor_seconds(), hash);
+              "\"processor_seconds\": %.6f, \"hash\": \"%016" PRIx64 "\", \"watermarks\": %" PRIu64
+              "}\n",
+              name, records, seconds, processor_seconds(), hash, watermarks);
   std::fflush(stdout);
 }
 

@@ -14,15 +14,14 @@ int run_tcp(hummer::StreamExecutionEnvironment& env) {
   const Parameters parameters = parameters_of(env);
   const bool is_sink = env.options().process == 1;
   SinkResult result;
-  env.generate(MakeRecord{static_cast<std::uint32_t>(parameters.seed)}, generator_options(count),
-               EventTime{})
-      .parallelism(1)
-      .resource_group("front")
-      .add_sink("checksum", checksum_sink<Record, RecordChecksum>(&result))
+  make_records(env, count, MakeRecord{static_cast<std::uint32_t>(parameters.seed)}, TimeOfRecord{})
+      .add_sink("checksum", checksum_sink<Record, RecordChecksum>(&result, is_timed(env)))
       .parallelism(1)
       .resource_group("back");
   const hummer::JobResult job = env.execute("tcp");
-  if (job.ok() && is_sink) report("tcp", result.records, result.seconds, result.hash);
+  if (job.ok() && is_sink) {
+    report("tcp", result.records, result.seconds, result.hash, result.watermarks);
+  }
   return job.exit_code();
 }
 

@@ -1,5 +1,9 @@
 import java.util.Locale;
 import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.common.eventtime.Watermark;
+import org.apache.flink.api.common.eventtime.WatermarkGenerator;
+import org.apache.flink.api.common.eventtime.WatermarkOutput;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -7,6 +11,7 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.DataStreamSink;
 import org.apache.flink.streaming.api.environment.LocalStreamEnvironment;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -16,13 +21,16 @@ import org.apache.flink.types.LongValue;
 
 /**
  * The paths chain and channel of this folder in Flink, in one process: FlinkMicro chain|channel
- * value|long WARM_UP RECORDS SEED ADDEND MASK. Prints one line: path, form, records,
+ * value|long WARM_UP RECORDS SEED ADDEND MASK TIMED. Prints one line: path, form, records,
  * records measured, seconds, records per second, checksum, separated by tabs.
  *
- * <p>source → map → sink with object reuse, without checkpoints, watermarks or timestamps, at
- * parallelism 1. chain: fused into one task, no record is ever serialised. channel: the sink is a
- * task of its own, in another slot, with its own thread, behind a forward edge with the default
- * buffer timeout.
+ * <p>source → map → sink with object reuse, without checkpoints, at parallelism 1; where TIMED is
+ * false without watermarks or timestamps. chain: fused into one task, no record is ever serialised.
+ * channel: the sink is a task of its own, in another slot, with its own thread, behind a forward edge
+ * with the default buffer timeout.
+ *
+ * <p>TIMED is true: every record gets its event time, as TimeOf in kernels.hpp says, and a watermark
+ * follows each 1,024th; the checksum is over the timestamps too.
  *
  * <p>The form says what carries the eight bytes: value, a LongValue that every operator keeps and
  * fills anew (nothing is allocated in the chain); long, a Long per record. Which one is faster
@@ -43,6 +51,7 @@ public class FlinkMicro {
     final long seed = Long.parseLong(args[4]);
     final long addend = Long.parseLong(args[5]);
     final long mask = Long.parseLong(args[6]);
+    final boolean timed = Boolean.parseBoolean(args[7]);
 
     final Configuration configuration = new Configuration();
     configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, 2);
@@ -56,19 +65,29 @@ public class FlinkMicro {
 
     final DataStreamSink<?> sink;
     if (form.equals("value")) {
+      DataStream<LongValue> made =
+          environment.addSource(new MakeValues(records, seed), "make", VALUE);
+      if (timed) {
+        made =
+            made.assignTimestampsAndWatermarks(
+                EveryRecords.<LongValue>strategy()
+                    .withTimestampAssigner((value, before) -> timeOf(value.getValue(), seed)));
+      }
       sink =
-          environment
-              .addSource(new MakeValues(records, seed), "make", VALUE)
-              .map(new ChangeValue(addend, mask))
-              .returns(VALUE)
-              .addSink(new ValueSink(warmUp));
+          made.map(new ChangeValue(addend, mask)).returns(VALUE).addSink(new ValueSink(warmUp, timed));
     } else if (form.equals("long")) {
+      DataStream<Long> made =
+          environment.addSource(new MakeLongs(records, seed), "make", Types.LONG);
+      if (timed) {
+        made =
+            made.assignTimestampsAndWatermarks(
+                EveryRecords.<Long>strategy()
+                    .withTimestampAssigner((value, before) -> timeOf(value, seed)));
+      }
       sink =
-          environment
-              .addSource(new MakeLongs(records, seed), "make", Types.LONG)
-              .map(new ChangeLong(addend, mask))
+          made.map(new ChangeLong(addend, mask))
               .returns(Types.LONG)
-              .addSink(new LongSink(warmUp));
+              .addSink(new LongSink(warmUp, timed));
     } else {
       throw new IllegalArgumentException("unknown form " + form);
     }
@@ -91,22 +110,53 @@ public class FlinkMicro {
         records - warmUp,
         seconds,
         (records - warmUp) / seconds,
-        sum.value());
+        timed ? sum.value() * Checksum.FACTOR + Result.times.value() : sum.value());
     System.out.flush();
     System.exit(0); // service threads linger
   }
 
   private static final TypeInformation<LongValue> VALUE = TypeInformation.of(LongValue.class);
 
+  private static final long RECORDS_PER_MILLISECOND = 1024;
+
+  private static long timeOf(long made, long seed) {
+    return (made ^ seed) / RECORDS_PER_MILLISECOND;
+  }
+
+  /** A watermark behind each 1,024th record, as the engine's generators make them. */
+  private static class EveryRecords<T> implements WatermarkGenerator<T> {
+    private static final int RECORDS = 1024;
+    private long latest = Long.MIN_VALUE + 1;
+    private int since = 0;
+
+    static <T> WatermarkStrategy<T> strategy() {
+      return WatermarkStrategy.forGenerator(context -> new EveryRecords<T>());
+    }
+
+    @Override
+    public void onEvent(T record, long time, WatermarkOutput out) {
+      latest = Math.max(latest, time);
+      if (++since == RECORDS) {
+        since = 0;
+        out.emitWatermark(new Watermark(latest - 1));
+      }
+    }
+
+    @Override
+    public void onPeriodicEmit(WatermarkOutput out) {}
+  }
+
   /** What the sink leaves: it runs in this very process. */
   private static class Result {
     static volatile Checksum checksum;
+    static volatile Checksum times;
     static volatile long begin;
     static volatile long end;
   }
 
   /** Fletcher's two sums in eight lanes, as in kernels.hpp. */
   private static class Checksum {
+    static final long FACTOR = 0x9e3779b97f4a7c15L;
     final long[] sums = new long[8];
     final long[] orders = new long[8];
     long records = 0;
@@ -120,10 +170,10 @@ public class FlinkMicro {
     long value() {
       long all = 0;
       for (long sum : sums) {
-        all = all * 0x9e3779b97f4a7c15L + sum;
+        all = all * FACTOR + sum;
       }
       for (long order : orders) {
-        all = all * 0x9e3779b97f4a7c15L + order;
+        all = all * FACTOR + order;
       }
       return all;
     }
@@ -221,50 +271,58 @@ public class FlinkMicro {
 
   private abstract static class ChecksumSink<T> extends RichSinkFunction<T> {
     private final long warmUp;
+    private final boolean timed;
     private transient Checksum sum;
+    private transient Checksum times;
 
-    ChecksumSink(long warmUp) {
+    ChecksumSink(long warmUp, boolean timed) {
       this.warmUp = warmUp;
+      this.timed = timed;
     }
 
     @Override
     public void open(OpenContext context) {
       sum = new Checksum();
+      times = new Checksum();
     }
 
-    final void add(long value) {
+    final void add(long value, Context context) {
       if (sum.records == warmUp) {
         Result.begin = System.nanoTime();
       }
       sum.add(value);
+      if (timed) {
+        times.add(context.timestamp());
+      }
     }
 
     @Override
     public void finish() {
       Result.end = System.nanoTime();
+      Result.times = times;
       Result.checksum = sum;
     }
   }
 
   public static class ValueSink extends ChecksumSink<LongValue> {
-    ValueSink(long warmUp) {
-      super(warmUp);
+    ValueSink(long warmUp, boolean timed) {
+      super(warmUp, timed);
     }
 
     @Override
     public void invoke(LongValue value, Context context) {
-      add(value.getValue());
+      add(value.getValue(), context);
     }
   }
 
   public static class LongSink extends ChecksumSink<Long> {
-    LongSink(long warmUp) {
-      super(warmUp);
+    LongSink(long warmUp, boolean timed) {
+      super(warmUp, timed);
     }
 
     @Override
     public void invoke(Long value, Context context) {
-      add(value);
+      add(value, context);
     }
   }
 }

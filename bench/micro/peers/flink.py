@@ -21,8 +21,9 @@ class Flink(CompiledFlink):
 
     def command(self, path, form, warm_up, records):
         carrier, collector = FORMS[form]
-        return [*self.java("-Xmx2g", collector), path, carrier,
-                *map(str, [warm_up, records, *PARAMETERS])]
+        timed = str(path.startswith("timed-")).lower()
+        return [*self.java("-Xmx2g", collector), path.removeprefix("timed-"), carrier,
+                *map(str, [warm_up, records, *PARAMETERS]), timed]
 
     @staticmethod
     def report(output):
