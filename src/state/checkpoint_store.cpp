@@ -275,6 +275,10 @@ Result<CheckpointMetadata> CheckpointStore::read_at(Files& files, const std::str
   if (metadata->id != reader->head().checkpoint || (named != 0 && named != metadata->id)) {
     return refuse("it is of checkpoint " + std::to_string(metadata->id));
   }
+  if (metadata->job != reader->head().job) {
+    return refuse("its head is of job " + std::to_string(reader->head().job) +
+                  ", and it describes one of job " + std::to_string(metadata->job));
+  }
   return metadata;
 }
 

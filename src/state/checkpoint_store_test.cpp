@@ -171,6 +171,23 @@ TEST(CheckpointStore, PassesOverWhatIsDamagedAndSaysWhy) {
   }
 }
 
+// Every check is right.
+TEST(CheckpointStore, RefusesMetadataUnderTheHeadOfAnotherJob) {
+  auto node = make_simulated_platform({.seed = 1});
+  CheckpointStore store(node->files(), directory);
+  ASSERT_TRUE(write_checkpoint(*node, 1).ok());
+  const std::string path = store.path_of(1) + "/_metadata";
+  std::string uid;
+  std::string bytes;
+  ASSERT_TRUE(*SnapshotFileReader::open(node->files(), path)->next(uid, bytes));
+  auto writer = SnapshotFileWriter::create(node->files(), path, {.job = 8, .checkpoint = 1});
+  ASSERT_TRUE(writer->add(uid, bytes).ok());
+  ASSERT_TRUE(writer->finish().ok());
+  const Status refused = store.read(1).status();
+  EXPECT_EQ(refused.code(), ErrorCode::corrupt_file);
+  EXPECT_NE(refused.message().find("of job 8"), std::string::npos) << refused.message();
+}
+
 TEST(CheckpointStore, RetainsTheNewestCompleteOnesAndRemovesLeftovers) {
   auto node = make_simulated_platform({.seed = 1});
   CheckpointStore store(node->files(), directory);

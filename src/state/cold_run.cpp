@@ -18,6 +18,9 @@ constexpr std::size_t write_bytes = 256 << 10;
 constexpr std::size_t check_bytes = sizeof(std::uint64_t);
 constexpr std::uint32_t removed_mark = UINT32_MAX;
 constexpr std::size_t keys_per_word = 8;
+// A large filter has a number of words that up to eight divides, and so can be folded by them.
+constexpr std::size_t most_folds = 8;
+constexpr std::size_t words_granule = 840;
 
 // Which bits of its word a key has, and which word. Key groups are the hash's top bits, which
 // are much the same for all keys of a subtask: not those.
@@ -28,6 +31,23 @@ std::uint64_t filter_bits(std::uint64_t hash) {
 }
 std::size_t filter_word(std::uint64_t hash, std::size_t words) {
   return static_cast<std::size_t>(((hash & 0xFFFFFFFFu) * words) >> 32);
+}
+std::size_t filter_words(std::uint64_t entries_max) {
+  const auto words = static_cast<std::size_t>(entries_max / keys_per_word + 1);
+  return words < words_granule ? words
+                               : (words + words_granule - 1) / words_granule * words_granule;
+}
+// Of fewer keys than it was made for: neighbours become one word, which is the place that
+// filter_word then gives.
+void fold_filter(std::vector<std::uint64_t>& filter, std::uint64_t entries) {
+  const std::uint64_t room = filter.size() * keys_per_word;
+  std::size_t folds = static_cast<std::size_t>(
+      std::min<std::uint64_t>(room / std::max<std::uint64_t>(entries, 1), most_folds));
+  while (folds > 1 && filter.size() % folds != 0) --folds;
+  if (folds < 2) return;
+  std::vector<std::uint64_t> folded(filter.size() / folds);
+  for (std::size_t i = 0; i < filter.size(); ++i) folded[i / folds] |= filter[i];
+  filter = std::move(folded);
 }
 
 }  // namespace
@@ -151,7 +171,7 @@ Result<ColdRunWriter> ColdRunWriter::create(Platform& platform, const std::strin
   writer.run_->file_ = std::move(file->readable);
   writer.run_->level_ = level;
   if (with_filter) {
-    writer.run_->filter_.resize(static_cast<std::size_t>(entries_max / keys_per_word + 1));
+    writer.run_->filter_.resize(filter_words(entries_max));
   }
   return writer;
 }
@@ -197,6 +217,7 @@ Result<std::shared_ptr<const ColdRun>> ColdRunWriter::finish() {
   if (!buffer_.empty()) HUMMER_TRY(file_->append(buffer_));
   run_->size_bytes_ = file_->size_bytes();
   run_->blocks_.shrink_to_fit();
+  fold_filter(run_->filter_, run_->entries_);
   HUMMER_TRY(file_->close());
   return std::shared_ptr<const ColdRun>(std::move(run_));
 }

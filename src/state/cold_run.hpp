@@ -6,7 +6,7 @@
 //
 // An entry larger than a block has one of its own. The run keeps each block's first hash in memory,
 // and a filter: one word of 64 bits per eight keys, four bits per key (blocked Bloom filter,
-// Putze et al. 2007).
+// Putze et al. 2007). It is made for as many keys as may come, and folded when fewer have.
 //
 // Lifecycle: ColdRunWriter::create, add*, finish → ColdRun, which is immutable and shared with the
 // scans that read it; its space is free again with the last of them. Thread: one at a time.
@@ -47,6 +47,7 @@ class ColdRun {
   // REQUIRES: there are entries.
   std::uint64_t first_hash() const { return blocks_.front().first_hash; }
   std::uint64_t last_hash() const { return last_hash_; }
+  std::uint64_t hash_of_block(std::size_t block) const { return blocks_[block].first_hash; }
   // One before which there is nothing with this hash or a larger one.
   std::size_t block_before(std::uint64_t hash) const;
   // One before which there is nothing at or behind this place in the order.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/free_memory.hpp"
 #include "state/cold_run.hpp"
 
 namespace hummer {
@@ -14,6 +15,11 @@ using Run = std::shared_ptr<const ColdRun>;
 // Runs of one level before they become one of the next: few where keys are looked up in each.
 constexpr std::size_t runs_per_level_of_values = 4;
 constexpr std::size_t runs_per_level_of_deltas = 8;
+
+// Of the largest of runs that are merged, how much says how many keys they share.
+constexpr std::size_t least_sampled_blocks = 256;
+constexpr std::size_t sampled_part = 32;
+constexpr double sampling_margin = 1.1;
 
 // How much a scan reads of each run at a time; the same of one that is held for long.
 constexpr std::size_t read_bytes = 64 << 10;
@@ -259,6 +265,9 @@ class RunStore final : public ColdStore {
   std::size_t memory_bytes() const override {
     std::size_t bytes = 0;
     for (const Run& run : runs_) bytes += run->memory_bytes();
+    for (const auto& each : merged_away_) {
+      if (const Run run = each.lock()) bytes += run->memory_bytes();
+    }
     return bytes;
   }
   std::uint64_t disk_bytes() const override {
@@ -273,7 +282,12 @@ class RunStore final : public ColdStore {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
     if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
+    // What earlier entries lay in, then what merged runs had: what comes next takes its memory
+    // elsewhere.
+    give_back_free_memory();
+    const std::size_t runs = runs_.size();
     Status merged = merge_levels();
+    if (runs_.size() < runs) give_back_free_memory();
     tell_account();
     return merged;
   }
@@ -365,14 +379,14 @@ class RunStore final : public ColdStore {
       while (first != runs_.begin() && (*(first - 1))->level() == level) --first;
       if (static_cast<std::size_t>(runs_.end() - first) < most) return {};
       const std::vector<Run> merged(first, runs_.end());
-      std::uint64_t entries = 0;
-      for (const Run& run : merged) entries += run->entries();
+      const Result<std::uint64_t> entries = entries_together(merged);
+      if (!entries.ok()) return entries.status();
       std::vector<RunCursor> cursors;
       for (const Run& run : merged) {
         cursors.emplace_back(run, run->block_before(first_hash_), read_bytes);
       }
       MergingScan scan(std::move(cursors), options_, name_, first != runs_.begin());
-      HUMMER_TRY(begin(level + 1, entries));
+      HUMMER_TRY(begin(level + 1, *entries));
       for (;;) {
         const Result<bool> got = scan.next();
         if (!got.ok()) return got.status();
@@ -381,10 +395,49 @@ class RunStore final : public ColdStore {
       }
       Result<Run> run = finish();
       if (!run.ok()) return run.status();
+      forget_scanned();
+      merged_away_.insert(merged_away_.end(), first, runs_.end());
       runs_.erase(first, runs_.end());
       if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
     }
     return {};
+  }
+
+  // For the filter, which is in memory beside the old ones: about how many entries runs have when
+  // equal keys are one, by a stretch in the middle of the largest.
+  Result<std::uint64_t> entries_together(const std::vector<Run>& runs) const {
+    std::uint64_t all = 0;
+    for (const Run& run : runs) all += run->entries();
+    const auto largest = std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+      return a->block_count() < b->block_count();
+    });
+    const std::size_t blocks = (*largest)->block_count();
+    if (options_.combine || blocks < least_sampled_blocks) return all;
+    const std::size_t middle = blocks / 2;
+    const std::uint64_t begin = (*largest)->hash_of_block(middle);
+    const std::uint64_t end = (*largest)->hash_of_block(middle + blocks / sampled_part);
+    std::vector<std::uint64_t> hashes;
+    for (const Run& run : runs) {
+      RunCursor cursor(run, run->block_before(begin), read_bytes);
+      for (;;) {
+        const Result<bool> got = cursor.next();
+        if (!got.ok()) return named(got.status());
+        if (!*got || cursor.entry().hash >= end) break;
+        if (cursor.entry().hash >= begin) hashes.push_back(cursor.entry().hash);
+      }
+    }
+    if (hashes.empty()) return all;
+    const auto sampled = static_cast<double>(hashes.size());
+    std::sort(hashes.begin(), hashes.end());
+    const auto different =
+        static_cast<double>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
+    const double estimate = static_cast<double>(all) * different / sampled * sampling_margin;
+    return std::min(all, static_cast<std::uint64_t>(estimate) + 1);
+  }
+
+  // Merged runs that no scan reads any more.
+  void forget_scanned() {
+    std::erase_if(merged_away_, [](const auto& run) { return run.expired(); });
   }
 
   Platform& platform_;
@@ -393,7 +446,9 @@ class RunStore final : public ColdStore {
   const std::string directory_;
   const std::string name_;
   const ColdStoreOptions options_;
-  std::vector<Run> runs_;         // oldest first
+  std::vector<Run> runs_;  // oldest first
+  // Became part of others; a scan that began before reads them on, and keeps them in memory.
+  std::vector<std::weak_ptr<const ColdRun>> merged_away_;
   std::uint64_t first_hash_ = 0;  // nobody asks for what comes before it
   std::optional<ColdRunWriter> writer_;
   std::string space_;

@@ -207,6 +207,37 @@ TEST_F(ColdStoreTest, ScansAreMergedInOrderAndCombinedInTheirs) {
   }
 }
 
+// Equal keys of merged runs become one: what is kept in memory is as if there had been one run.
+TEST_F(ColdStoreTest, WhatIsKeptInMemoryOfMergedRunsIsThatOfTheirEntries) {
+  const auto store = make_cold_store(context_, {});
+  const auto key_of = [](std::uint64_t number) { return "key " + std::to_string(number); };
+  const auto hash_of_key = [](const std::string& key) {
+    return hash_bytes(key.data(), key.size());
+  };
+  Model run;
+  for (std::uint64_t i = 0; i < 50'000; ++i) run[{hash_of_key(key_of(i)), key_of(i)}] = "x";
+  std::size_t of_one = 0;
+  std::size_t of_merged = 0;
+  std::unique_ptr<ColdScan> scan;
+  for (int round = 1; round <= 16; ++round) {
+    ASSERT_TRUE(put(*store, run).ok());
+    if (round == 1) of_one = store->memory_bytes();
+    if (round == 4) of_merged = store->memory_bytes();
+    if (round == 12) scan = store->scan();
+  }
+  EXPECT_LE(of_merged, of_one * 5 / 4);
+  // A scan that began before keeps in memory what it reads.
+  EXPECT_GE(store->memory_bytes(), of_one * 3);
+  scan.reset();
+  EXPECT_LE(store->memory_bytes(), of_one * 5 / 4);
+  std::string value;
+  for (std::uint64_t i = 0; i < 50'000; i += 7) {
+    const std::string key = key_of(i);
+    ASSERT_TRUE(*store->find(hash_of_key(key), key, value)) << key;
+  }
+  EXPECT_FALSE(*store->find(hash_of_key("none"), "none", value));
+}
+
 TEST_F(ColdStoreTest, AScanGoesOnOverWhatWasThere) {
   const auto store = make_cold_store(context_, {});
   ASSERT_TRUE(put(*store, {{{1, "a"}, "1"}, {{2, "b"}, "2"}}).ok());
