@@ -21,6 +21,9 @@ constexpr std::size_t least_sampled_blocks = 256;
 constexpr std::size_t sampled_part = 32;
 constexpr double sampling_margin = 1.1;
 
+// So much has been written between two times that free memory is given back.
+constexpr std::uint64_t give_back_after_bytes = 4 << 20;
+
 // How much a scan reads of each run at a time; the same of one that is held for long.
 constexpr std::size_t read_bytes = 64 << 10;
 constexpr std::size_t read_bytes_of_held = 4 << 10;
@@ -281,13 +284,18 @@ class RunStore final : public ColdStore {
   Status finish_run() override {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
+    written_bytes_ += (*run)->disk_bytes();
     if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
     // What earlier entries lay in, then what merged runs had: what comes next takes its memory
-    // elsewhere.
-    give_back_free_memory();
+    // elsewhere. Not for little, as it costs system calls.
+    const bool much = written_bytes_ >= give_back_after_bytes;
+    if (much) {
+      written_bytes_ = 0;
+      give_back_free_memory();
+    }
     const std::size_t runs = runs_.size();
     Status merged = merge_levels();
-    if (runs_.size() < runs) give_back_free_memory();
+    if (much && runs_.size() < runs) give_back_free_memory();
     tell_account();
     return merged;
   }
@@ -443,6 +451,7 @@ class RunStore final : public ColdStore {
   Platform& platform_;
   const std::shared_ptr<MemoryAccount> account_;
   std::uint64_t told_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;  // since free memory was given back
   const std::string directory_;
   const std::string name_;
   const ColdStoreOptions options_;
