@@ -6,6 +6,10 @@ if(HUMMER_SANITIZE)
   set(HUMMER_TEST_SECONDS 1800)
 endif()
 
+# What tests of all rooms share, as "support/file.hpp".
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/rooms/support)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tests/support ${CMAKE_BINARY_DIR}/rooms/support/support SYMBOLIC)
+
 # For programs of tests: many templates that run once, so the compiler's time counts for more than
 # theirs. Under sanitizers optimising costs more than half of it (docs/build_times.md).
 function(hummer_compile_for_tests target)
@@ -24,10 +28,6 @@ endfunction()
 # look for leaks, in eight shares; what fails stands in the output of its share.
 function(hummer_add_tests target)
   hummer_compile_for_tests(${target})
-  # What tests of all rooms share, as "support/file.hpp".
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/rooms/support)
-  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tests/support ${CMAKE_BINARY_DIR}/rooms/support/support
-       SYMBOLIC)
   target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/rooms/support)
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
   add_dependencies(all_tests ${target})

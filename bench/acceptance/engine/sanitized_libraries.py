@@ -7,6 +7,7 @@ wordcount.job.so by `hummer run`, and on a cluster of two TaskManagers, both com
 There too live_words.job.so with checkpoints, its savepoint, and live_words_2.job.so from that: two
 versions in one process. All processes end by SIGTERM, so that leaks are looked for as well.
 """
+import json
 import os
 import pathlib
 import re
@@ -19,12 +20,9 @@ from cluster import ROOT, Cluster, Failed, Item, sorted_result  # noqa: E402
 
 TEXT = pathlib.Path("/usr/share/common-licenses")
 LIBRARIES = ("wordcount", "live_words", "live_words_2")
-# Of ctest's presets (CMakePresets.json).
-OPTIONS = {
-    "asan": {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
-             "UBSAN_OPTIONS": "print_stacktrace=1"},
-    "tsan": {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"},
-}
+# Of ctest's presets.
+OPTIONS = {preset["name"]: preset.get("environment")
+           for preset in json.loads((ROOT / "CMakePresets.json").read_text())["testPresets"]}
 INSTRUMENTED = {"asan": "__asan_report_", "tsan": "__tsan_read"}
 FINDING = re.compile(r"(ERROR: AddressSanitizer|ERROR: LeakSanitizer|WARNING: ThreadSanitizer"
                      r"|FATAL: ThreadSanitizer|runtime error: ).*")

@@ -82,7 +82,7 @@ Status SupervisedRun::restore_from(const std::string& restore) {
   }
   restored_ = std::move(*state);
   for (const auto& [uid, listing] : restored_->listings) listings_[uid] = listing;
-  if (!restore.empty()) {
+  if (!restore.empty() || !restored_->dropped.empty()) {
     note(fmt::format("begins with checkpoint {}, '{}'{}", restored_->checkpoint, found.path,
                      restored_->dropped.empty() ? "" : ", and drops " + restored_->dropped));
   }
