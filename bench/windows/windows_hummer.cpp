@@ -1,17 +1,27 @@
 // windows_hummer: a count per key and window, tumbling or sliding, or with --gap-ms by
 // sessions (the way of all windows with a state per key), through the public API. One line of JSON
-// at the end.
+// at the end; with --progress a file tells how far it is (checkpoints/progress_page.hpp).
 #include <memory>
 #include <span>
 #include <string>
 
 #include <hummer/hummer.hpp>
 
+#include "checkpoints/progress_page.hpp"
 #include "workload.hpp"
 
 namespace {
 
 using Result = hummer::Windowed<std::uint64_t, std::uint64_t>;
+
+struct ToldKeyOfIndex {
+  windows::KeyOfIndex key_of;
+  checkpoints::ProgressPage page;
+  std::uint64_t operator()(std::uint64_t index) const {
+    page.made(index);
+    return key_of(index);
+  }
+};
 
 class ChecksumSink final : public hummer::SinkFunction<Result> {
  public:
@@ -50,7 +60,8 @@ int main(int argc, char** argv) {
   const std::string strategy = env.argument_or("strategy", "automatic");
   const auto gap_ms = static_cast<std::int64_t>(number(env, "gap-ms", 0));
   windows::Checksum total;
-  const auto keyed = env.generate(windows::KeyOfIndex{work.keys},
+  const checkpoints::ProgressPage page(env.argument_or("progress", ""));
+  const auto keyed = env.generate(ToldKeyOfIndex{{work.keys}, page},
                                   {.count = work.records, .watermark_interval = 1024},
                                   windows::TimeOfIndex{work.records_per_ms})
                          .key_by(hummer::identity);

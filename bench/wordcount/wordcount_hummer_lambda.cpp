@@ -4,6 +4,7 @@
 //   --by words    with the library's range over the words of a line (default)
 //   --by find     with std::string_view::find; only for text whose words are set apart by blanks
 //   --by bytes    a plain loop over the bytes
+#include "split_by_bytes.hpp"
 #include "wordcount_hummer.hpp"
 
 using Words = hummer::Collector<std::string_view>;
@@ -22,16 +23,7 @@ int main(int argc, char** argv) {
     });
   }
   if (by == "bytes") {
-    return run_wordcount(env, [](std::string_view line, Words& out) {
-      const auto is_delimiter = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
-      std::size_t at = 0;
-      while (at < line.size()) {
-        const std::size_t begin = at;
-        while (at < line.size() && !is_delimiter(line[at])) ++at;
-        if (at > begin) out(line.substr(begin, at - begin));
-        ++at;
-      }
-    });
+    return run_wordcount(env, [](std::string_view line, Words& out) { split_by_bytes(line, out); });
   }
   return run_wordcount(env, [](std::string_view line, Words& out) {
     for (const std::string_view word : hummer::words(line)) out(word);

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace hummer {
 namespace {
 
@@ -29,6 +32,15 @@ TEST(KeyHash, GoldenKeys) {
   EXPECT_EQ(key_hash(std::tuple<double, std::string_view>(-0.0, "b")), 0xCB2A7E1D66CBD8E1u);
   EXPECT_EQ(key_hash(std::vector<int>(100, 7)), 0x18FE193331BC8717u) << "beyond the local buffer";
   EXPECT_EQ(key_hash(std::optional<int>()), 0xC44BDFF4074EECDBu);
+}
+
+// Long ones are computed by another loop where the processor has wider registers.
+TEST(KeyHash, LengthDoesNotChangeTheFunction) {
+  std::string text;
+  for (int i = 0; i < 70'000; ++i) text.push_back(static_cast<char>(i * 31 % 251));
+  for (const std::size_t length : {1023, 1024, 1025, 1087, 4096, 65'472, 70'000}) {
+    EXPECT_EQ(hash_bytes(text.data(), length), XXH3_64bits(text.data(), length)) << length;
+  }
 }
 
 TEST(KeyHash, EqualKeysHaveEqualHashes) {

@@ -74,7 +74,7 @@ class MemorySender final : public TransportSender {
     return {open_->data(), open_->size()};
   }
 
-  void publish(std::size_t used) override {
+  void publish(std::size_t used, bool) override {
     HUMMER_ASSERT(open_ && used <= capacity() && used % transport_alignment == 0);
     Entry entry;
     entry.buffer = std::move(open_);

@@ -36,8 +36,10 @@ void NetworkEmitter::abandon() {
 
 Answer NetworkEmitter::offer(Element& element) {
   if (!failure_.ok() || !transport_->failure().ok()) return Answer::failed;
+  if (element.control.kind == Control::Kind::idle) element.control = {};
+  const bool follows = static_cast<bool>(element.control);
   while (!element.batch.finished()) {
-    const Answer answer = send_batch(element.batch);
+    const Answer answer = send_batch(element.batch, follows);
     if (answer != Answer::done) return answer;
   }
   if (element.batch.has_storage()) element.batch.clear();
@@ -47,26 +49,25 @@ Answer NetworkEmitter::offer(Element& element) {
   return answer;
 }
 
-Answer NetworkEmitter::send_batch(Batch& batch) {
-  idle_sent_ = false;
-  if (record_bytes_ != 0) return send_fragments(batch);
-  return type_.bitwise ? send_bitwise(batch) : send_encoded(batch);
+Answer NetworkEmitter::send_batch(Batch& batch, bool follows) {
+  if (record_bytes_ != 0) return send_fragments(batch, follows);
+  return type_.bitwise ? send_bitwise(batch, follows) : send_encoded(batch, follows);
 }
 
-void NetworkEmitter::publish(BlockHeader& header, char* at) {
+void NetworkEmitter::publish(BlockHeader& header, char* at, bool more) {
   header.sequence = next_sequence_++;
   seal_block(header, at);
   bytes_sent_.add(header.block_bytes());
-  transport_->publish(header.block_bytes());
+  transport_->publish(header.block_bytes(), more);
 }
 
-Answer NetworkEmitter::send_bitwise(Batch& batch) {
+Answer NetworkEmitter::send_bitwise(Batch& batch, bool follows) {
   const bool timed = batch.has_timestamps();
   const std::size_t first = batch.position();
   const std::size_t record_bytes = type_.size_bytes + (timed ? sizeof(Timestamp) : 0);
   // Up to 7 bytes may stand between values and timestamps.
   const std::size_t overhead = block_header_bytes + (timed ? sizeof(Timestamp) - 1 : 0);
-  if (overhead + record_bytes > transport_->capacity()) return start_record(batch);
+  if (overhead + record_bytes > transport_->capacity()) return start_record(batch, follows);
   const std::size_t left = batch.size() - first;
   const std::size_t wanted = align_up(overhead + left * record_bytes);
   const std::size_t enough = align_up(std::max(overhead + record_bytes, minimum_room));
@@ -88,13 +89,13 @@ Answer NetworkEmitter::send_bitwise(Batch& batch) {
     std::memset(values + header.values_bytes, 0, offset - header.values_bytes);
     std::memcpy(values + offset, batch.timestamps().data() + first, count * sizeof(Timestamp));
   }
-  publish(header, room.data());
+  publish(header, room.data(), follows || count < left);
   records_sent_ += count;
   batch.advance_to(first + count);
   return Answer::done;
 }
 
-Answer NetworkEmitter::send_encoded(Batch& batch) {
+Answer NetworkEmitter::send_encoded(Batch& batch, bool follows) {
   const bool timed = batch.has_timestamps();
   const std::size_t first = batch.position();
   const std::size_t typical_bytes = typical_record_bytes_ + (timed ? sizeof(Timestamp) : 0);
@@ -117,7 +118,7 @@ Answer NetworkEmitter::send_encoded(Batch& batch) {
     const std::size_t encoded =
         type_.encode_values(batch.raw_values(), first, first + count, out) - first;
     if (encoded == 0) {
-      if (room.size() >= transport_->capacity()) return start_record(batch);
+      if (room.size() >= transport_->capacity()) return start_record(batch, follows);
       minimum = transport_->capacity();
       continue;
     }
@@ -131,14 +132,14 @@ Answer NetworkEmitter::send_encoded(Batch& batch) {
       std::memset(values + out.size(), 0, offset - out.size());
       std::memcpy(values + offset, batch.timestamps().data() + first, encoded * sizeof(Timestamp));
     }
-    publish(header, room.data());
+    publish(header, room.data(), follows || first + encoded < batch.size());
     records_sent_ += encoded;
     batch.advance_to(first + encoded);
     return Answer::done;
   }
 }
 
-Answer NetworkEmitter::start_record(Batch& batch) {
+Answer NetworkEmitter::start_record(Batch& batch, bool follows) {
   record_.clear();
   ByteWriter out(record_);
   const std::size_t first = batch.position();
@@ -151,10 +152,10 @@ Answer NetworkEmitter::start_record(Batch& batch) {
                                                std::to_string(max_record_bytes_)};
     return Answer::failed;
   }
-  return send_fragments(batch);
+  return send_fragments(batch, follows);
 }
 
-Answer NetworkEmitter::send_fragments(Batch& batch) {
+Answer NetworkEmitter::send_fragments(Batch& batch, bool follows) {
   while (record_sent_ < record_bytes_) {
     const std::size_t left = record_bytes_ - record_sent_;
     const std::span<char> room = transport_->acquire(
@@ -172,7 +173,8 @@ Answer NetworkEmitter::send_fragments(Batch& batch) {
       header.time = batch.timestamps()[batch.position()];
     }
     std::memcpy(room.data() + block_header_bytes, record_.data() + record_sent_, length);
-    publish(header, room.data());
+    const bool last_of_batch = length == left && batch.position() + 1 == batch.size();
+    publish(header, room.data(), follows || !last_of_batch);
     record_sent_ += length;
   }
   record_bytes_ = 0;
@@ -183,7 +185,6 @@ Answer NetworkEmitter::send_fragments(Batch& batch) {
 }
 
 Answer NetworkEmitter::send_control(const Control& control) {
-  if (control.kind == Control::Kind::idle && idle_sent_) return Answer::done;
   const bool is_end = control.kind == Control::Kind::end;
   if (!end_sent_) {
     const BlockHeader header = control_block(control, next_sequence_);
@@ -194,7 +195,6 @@ Answer NetworkEmitter::send_control(const Control& control) {
     bytes_sent_.add(block_header_bytes);
     end_sent_ = is_end;
   }
-  idle_sent_ = control.kind == Control::Kind::idle;
   if (is_end && !transport_->finished()) return no_room();
   return Answer::done;
 }

@@ -4,8 +4,9 @@
 // Each batch leaves with the offer that brought it when the way is free, so
 // batching adds no waiting time; while it is busy, batches and controls share a
 // buffer (see TransportSender::publish). A control follows its batch, if need be
-// with the controls' own credit. Repeated `idle`s without a record between them
-// are sent once. `end` is done when the receiver has taken everything.
+// with the controls' own credit, and leaves together with it. `idle` is not sent: the
+// receiving task says so itself when nothing comes. `end` is done when the receiver has taken
+// everything.
 //
 // Lifecycle: made for one channel; attach before the first offer. Thread: that of
 // the task. Ownership: owns its transport end. Errors: failure() names the peer;
@@ -42,14 +43,15 @@ class NetworkEmitter final : public Emitter {
   std::uint64_t records_sent() const { return records_sent_; }
 
  private:
-  Answer send_batch(Batch& batch);
-  Answer send_bitwise(Batch& batch);
-  Answer send_encoded(Batch& batch);
-  Answer start_record(Batch& batch);
-  Answer send_fragments(Batch& batch);
+  // `follows`: something comes behind the batch in the same offer.
+  Answer send_batch(Batch& batch, bool follows);
+  Answer send_bitwise(Batch& batch, bool follows);
+  Answer send_encoded(Batch& batch, bool follows);
+  Answer start_record(Batch& batch, bool follows);
+  Answer send_fragments(Batch& batch, bool follows);
   Answer send_control(const Control& control);
   Answer no_room() const { return transport_->failure().ok() ? Answer::blocked : Answer::failed; }
-  void publish(BlockHeader& header, char* at);
+  void publish(BlockHeader& header, char* at, bool more);
 
   std::unique_ptr<TransportSender> transport_;
   const TypeDescriptor& type_;
@@ -60,7 +62,6 @@ class NetworkEmitter final : public Emitter {
   Gauge bytes_sent_;
   std::uint64_t records_sent_ = 0;
   std::size_t typical_record_bytes_ = 16;
-  bool idle_sent_ = false;
   bool end_sent_ = false;
   // A record larger than a buffer, encoded, and how much of it has gone.
   std::string record_;

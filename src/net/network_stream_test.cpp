@@ -295,6 +295,18 @@ TEST_P(StreamTest, RecordBeyondTheLimitFailsByName) {
   EXPECT_NE(emitter.failure().message().find("sink"), std::string::npos);
 }
 
+TEST_P(StreamTest, IdleStaysHere) {
+  Rig rig(GetParam());
+  TransportPair pair = make_memory_transport({});
+  WakeEvent event;
+  NetworkEmitter emitter(std::move(pair.sender), type_of<std::uint64_t>(), "sink");
+  emitter.attach(rig.executor(), event);
+  Element element{Batch(), Control::idle()};
+  EXPECT_EQ(emitter.offer(element), Answer::done);
+  EXPECT_FALSE(element.control);
+  EXPECT_EQ(emitter.bytes_sent(), 0u);
+}
+
 std::deque<Element> numbered_batches(Journal<std::uint64_t>& sent) {
   std::deque<Element> elements;
   for (std::uint64_t i = 0; i < 200; ++i) {

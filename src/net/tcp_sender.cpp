@@ -22,7 +22,7 @@ class TcpSender final : public TransportSender {
     return state_->options.buffer_size_bytes - frame_header_bytes;
   }
   std::span<char> acquire(std::size_t minimum) override;
-  void publish(std::size_t used) override;
+  void publish(std::size_t used, bool more) override;
   bool publish_control(std::span<const char> bytes, bool last) override;
   void announce(std::uint64_t epoch, std::string in_flight) override;
   bool finished() override;
@@ -71,13 +71,13 @@ std::span<char> TcpSender::acquire(std::size_t minimum) {
   return open_room();
 }
 
-void TcpSender::publish(std::size_t used) {
+void TcpSender::publish(std::size_t used, bool more) {
   TcpSenderState& state = *state_;
   if (!state.failure.ok()) return;
   HUMMER_ASSERT(state.open >= 0 && used % transport_alignment == 0 && used <= open_room().size());
   state.slots[static_cast<std::size_t>(state.open)].used += used;
   if (open_room().size() < minimum_room) state.close_open(false);
-  state.write_out();
+  if (!more) state.write_out();
 }
 
 bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
@@ -92,6 +92,7 @@ bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
   } else {
     if (state.controls_sent - state.controls_released >= state.options.control_credits) {
       state.read_in();
+      if (state.connected()) state.write_out();
       if (!state.connected()) return false;
       if (state.controls_sent - state.controls_released >= state.options.control_credits) {
         return false;
@@ -231,18 +232,22 @@ bool TcpSenderState::everything_released() const {
          controls_released == controls_sent;
 }
 
+bool TcpSenderState::open_has_content() const {
+  return open >= 0 && slots[static_cast<std::size_t>(open)].used > frame_header_bytes;
+}
+
 void TcpSenderState::write_out() {
   while (true) {
     if (queue.empty()) {
-      const bool has_content =
-          open >= 0 && slots[static_cast<std::size_t>(open)].used > frame_header_bytes;
-      if (!has_content) return;
+      if (!open_has_content()) return;
       close_open(false);
     }
     Leaving& first = queue.front();
-    const char* bytes = first.slot >= 0 ? first.bytes : first.text.data();
-    const Result<std::size_t> written =
-        stream->try_write({bytes + first.sent, first.size - first.sent});
+    const char* begin = first.slot >= 0 ? first.bytes : first.text.data();
+    const std::span bytes(begin + first.sent, first.size - first.sent);
+    const Result<std::size_t> written = queue.size() > 1 || open_has_content()
+                                            ? stream->try_write_more(bytes)
+                                            : stream->try_write(bytes);
     if (!written.ok()) {
       // The receiver may have said why before it closed.
       read_in();

@@ -53,6 +53,7 @@ class TcpSenderState {
   bool connected() const { return stream != nullptr && failure.ok(); }
   std::size_t data_credit() const;
   bool open_slot();
+  bool open_has_content() const;
   void close_open(bool last);
   void enqueue_text(FrameHeader header, std::string_view payload);
   void enqueue_barrier(std::uint64_t epoch, std::string_view in_flight);

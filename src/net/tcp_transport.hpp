@@ -1,8 +1,9 @@
 // TCP transport: one connection per channel; frames as in frame.hpp.
 //
 // Sender: buffers are encoded in place, header in front, and written with one
-// system call each as soon as they are published; so one buffer stays in the
-// processor's cache while the connection keeps up. When the connection is busy
+// system call each as soon as what is published together (a batch and its control) is
+// whole; so few buffers stay in the processor's cache while the connection keeps up, and
+// packets are full but for the last. When the connection is busy
 // (or has no credit) at most `max_unsent_buffers` wait. A coroutine of its own on
 // the task's executor (the pump) connects, writes what waits and reads credits,
 // also while the task has nothing to do; it ends by itself after the end is

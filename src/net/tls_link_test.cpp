@@ -84,7 +84,7 @@ Task<void> send_messages(TransportSender& sender, Rig& rig, bool& done) {
     for (std::size_t at = 0; at < message_bytes; at += sizeof i) {
       std::memcpy(room.data() + at, &i, sizeof i);
     }
-    sender.publish(message_bytes);
+    sender.publish(message_bytes, false);
     if (++i % 10 == 0) co_await yield();
   }
   done = true;

@@ -11,7 +11,7 @@
 //   attach(executor, wake_event)            attach(executor, wake_event)
 //   std::span<char> room = acquire(n)       while (poll(received) == Poll::bytes) {
 //   write into it                             use received.bytes
-//   publish(used)                             release()
+//   publish(used, false)                      release()
 //   publish_control(bytes, last)            }
 //
 // Credit: a data buffer is taken out of `credits` by acquire and comes back when
@@ -75,9 +75,10 @@ class TransportSender {
   // the same. REQUIRES: minimum <= capacity().
   virtual std::span<char> acquire(std::size_t minimum) = 0;
   // Hands over the first `used` bytes of what acquire gave. It leaves at once when the way is
-  // free; while it is busy further ones share the buffer.
+  // free; while it is busy further ones share the buffer. `more`: something is published next in
+  // the same call of the task, and may leave together with it; until then it may stay.
   // REQUIRES: used % transport_alignment == 0.
-  virtual void publish(std::size_t used) = 0;
+  virtual void publish(std::size_t used, bool more) = 0;
   // False: no control credit now, or failed. Nothing may follow the `last` one.
   // REQUIRES: bytes.size() == max_control_bytes.
   virtual bool publish_control(std::span<const char> bytes, bool last) = 0;

@@ -24,12 +24,12 @@ struct Channel {
   }
 
   // A whole buffer that starts with `value`; false without credit.
-  bool publish(std::uint64_t value) {
+  bool publish(std::uint64_t value, bool more = false) {
     const std::span<char> room = ends.sender->acquire(ends.sender->capacity());
     if (room.empty()) return false;
     std::memset(room.data(), 0, room.size());
     std::memcpy(room.data(), &value, sizeof value);
-    ends.sender->publish(room.size() / transport_alignment * transport_alignment);
+    ends.sender->publish(room.size() / transport_alignment * transport_alignment, more);
     return true;
   }
   bool control(std::uint64_t value, bool last = false) {
@@ -104,6 +104,30 @@ Task<void> credits_script(Rig& rig) {
 TEST_P(TransportTest, CreditsBoundWhatIsUnderWay) {
   Rig rig(GetParam());
   rig.run(credits_script(rig));
+}
+
+// Where bytes travel, what is published with more to come leaves together with that.
+Task<void> more_script(Rig& rig) {
+  Channel channel(rig);
+  const bool first = co_await eventually([&] { return channel.publish(1, true); });
+  EXPECT_TRUE(first);
+  if (rig.options().form != Form::memory) {
+    for (int i = 0; i < 20; ++i) {
+      co_await sleep_for(milliseconds(1));
+      EXPECT_EQ(channel.poll(), Poll::nothing);
+    }
+  }
+  EXPECT_TRUE(channel.control(2));
+  for (const std::uint64_t expected : {1, 2}) {
+    const bool came = co_await eventually([&] { return channel.take() == Poll::bytes; });
+    EXPECT_TRUE(came);
+    EXPECT_EQ(channel.number, expected);
+  }
+}
+
+TEST_P(TransportTest, WhatIsPublishedTogetherLeavesTogether) {
+  Rig rig(GetParam());
+  rig.run(more_script(rig));
 }
 
 // Without credit a barrier still comes, behind what was published, and brings what it passes.

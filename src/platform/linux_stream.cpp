@@ -70,10 +70,14 @@ Result<std::size_t> LinuxByteStream::try_read(std::span<char> into) {
   }
 }
 
-Result<std::size_t> LinuxByteStream::try_write(std::span<const char> bytes) {
+Result<std::size_t> LinuxByteStream::try_write_more(std::span<const char> bytes) {
+  return send(bytes, MSG_MORE);
+}
+
+Result<std::size_t> LinuxByteStream::send(std::span<const char> bytes, int flags) {
   if (closed()) return closed_failure();
   while (true) {
-    const ssize_t put = ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t put = ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | flags);
     if (put >= 0) return static_cast<std::size_t>(put);
     if (means_would_block(errno)) return would_block;
     if (errno != EINTR) return lost(errno);

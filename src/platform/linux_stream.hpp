@@ -18,7 +18,8 @@ class LinuxByteStream final : public ByteStream, private ReadinessWatcher {
   ~LinuxByteStream() override;
 
   Result<std::size_t> try_read(std::span<char> into) override;
-  Result<std::size_t> try_write(std::span<const char> bytes) override;
+  Result<std::size_t> try_write(std::span<const char> bytes) override { return send(bytes, 0); }
+  Result<std::size_t> try_write_more(std::span<const char> bytes) override;
   Status shutdown_write() override;
   SocketAddress local_address() const override;
   SocketAddress peer_address() const override { return peer_; }
@@ -30,6 +31,7 @@ class LinuxByteStream final : public ByteStream, private ReadinessWatcher {
   void do_detach() override;
   void do_close() override { socket_.reset(); }
   void on_ready(bool can_read, bool can_write) override;
+  Result<std::size_t> send(std::span<const char> bytes, int flags);
   Status lost(int error) const;
 
   Descriptor socket_;

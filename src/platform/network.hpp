@@ -69,6 +69,10 @@ class ByteStream {
   // closed.
   virtual Result<std::size_t> try_read(std::span<char> into) = 0;
   virtual Result<std::size_t> try_write(std::span<const char> bytes) = 0;
+  // The same, and more is written next: what fills no packet may wait for that.
+  virtual Result<std::size_t> try_write_more(std::span<const char> bytes) {
+    return try_write(bytes);
+  }
 
   // For a task that waits for this stream and other things on one WakeEvent: from now on
   // `readable` is notified each time bytes (or the end) arrive after a try_read that answered

@@ -192,6 +192,7 @@ class StatefulCluster {
   const Workload workload_;
   Random wishes_;
   int parallelism_ = 1;
+  std::string restored_from_;  // empty: the job began at the start
   StatefulSubmission submission_;
   std::unique_ptr<JobManagerProcess> job_manager_;
   std::vector<std::unique_ptr<TaskManagerProcess>> task_managers_;

@@ -354,10 +354,7 @@ class AssignTimestampsOperator final : public Operator {
         begin = at;
         const std::size_t end =
             at + std::min<std::size_t>(records.size() - at, settings_.every_records - since_);
-        for (; at < end; ++at) {
-          times_[at] = static_cast<Timestamp>(std::invoke(timestamp_of_, records[at]));
-          generator.record(records[at], times_[at]);
-        }
+        stamp_records(records.data(), at, end, generator);
         since_ += static_cast<std::uint32_t>(end - begin);
         if (since_ < settings_.every_records) break;
         since_ = 0;
@@ -371,6 +368,21 @@ class AssignTimestampsOperator final : public Operator {
     hand_on(in, first, at, target);
     return due;
   }
+  void stamp_records(const T* records, std::size_t& at, std::size_t end, Generator& generator) {
+    LocalFunction<TimestampOf> timestamp_of(timestamp_of_);
+    LocalValue<Generator> local_generator(generator);
+    Timestamp* const times = times_.data();
+    const auto stamp_one = [&](std::size_t i) {
+      times[i] = static_cast<Timestamp>(timestamp_of(records[i]));
+      (*local_generator).record(records[i], times[i]);
+    };
+    if constexpr (small_records<T>) {
+      HUMMER_UNROLL
+      for (; at < end; ++at) stamp_one(at);
+    } else {
+      for (; at < end; ++at) stamp_one(at);
+    }
+  }
   // The batch itself goes on when all of it does, and nobody else reads it.
   void hand_on(Batch& in, std::size_t first, std::size_t end, Batch& target) {
     if (first == 0 && end == in.size()) {
@@ -380,6 +392,7 @@ class AssignTimestampsOperator final : public Operator {
       if (in.has_storage()) in.clear();
       in.advance_to(0);
       context().count_records(end);
+      std::swap(times_, target.timestamps());
     } else {
       target.reserve(static_cast<std::uint32_t>(end - first));
       const T* const from = in.values<T>().data();
@@ -390,9 +403,9 @@ class AssignTimestampsOperator final : public Operator {
       }
       target.set_size(end - first);
       in.advance_to(end);
+      target.timestamps().assign(times_.begin() + static_cast<std::ptrdiff_t>(first),
+                                 times_.begin() + static_cast<std::ptrdiff_t>(end));
     }
-    target.timestamps().assign(times_.begin() + static_cast<std::ptrdiff_t>(first),
-                               times_.begin() + static_cast<std::ptrdiff_t>(end));
   }
 
   TimestampOf timestamp_of_;

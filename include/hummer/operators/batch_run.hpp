@@ -9,7 +9,7 @@
 // that lies in the operator might be changed by the loop's own stores, as far as
 // the compiler knows, so it would be loaded again for every record; a local copy
 // stays in registers. Small functions of trivial captures only; what a mutable
-// one has changed is written back.
+// one has changed is written back. LocalValue: the same of anything else.
 //
 // HUMMER_UNROLL stands before a loop over small_records: its vectorised body is so
 // short that a processor which reads instructions by aligned lines of 64 bytes
@@ -19,8 +19,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include <hummer/operator.hpp>
 
@@ -66,11 +68,15 @@ inline void stamp(Batch& target, std::size_t first, std::size_t records, Timesta
   target.timestamps().resize(records, time);
 }
 
-// Output records used .. used + count have the timestamps of the run's input.
-inline void carry_timestamps(const Batch& in, const BatchRun& run, std::size_t count,
-                             Batch& target) {
+// Output records used .. used + count have the timestamps of the run's input, which gives away its
+// own where they are those of a whole batch that nobody else reads.
+inline void carry_timestamps(Batch& in, const BatchRun& run, std::size_t count, Batch& target) {
   if (count == 0) return;
   if (in.has_timestamps()) {
+    if (run.used == 0 && count == in.size() && in.unique()) {
+      std::swap(in.timestamps(), target.timestamps());
+      return;
+    }
     pad_timestamps(target, run.used);
     const Timestamp* from = in.timestamps().data() + run.first;
     target.timestamps().insert(target.timestamps().end(), from, from + count);
@@ -114,28 +120,38 @@ class RecordInHand {
   std::size_t at_;
 };
 
+template <typename Value>
+class LocalValue {
+ public:
+  static constexpr bool copied = std::is_trivially_copy_constructible_v<Value> &&
+                                 std::is_trivially_destructible_v<Value> && sizeof(Value) <= 64;
+
+  explicit LocalValue(Value& home) : home_(home), local_(home) {}
+  ~LocalValue() {
+    if constexpr (copied && !std::is_empty_v<Value>) std::construct_at(&home_, local_);
+  }
+  LocalValue(const LocalValue&) = delete;
+  LocalValue& operator=(const LocalValue&) = delete;
+
+  Value& operator*() { return local_; }
+
+ private:
+  Value& home_;
+  std::conditional_t<copied, Value, Value&> local_;
+};
+
 template <typename Function>
 class LocalFunction {
  public:
-  static constexpr bool copied = std::is_trivially_copy_constructible_v<Function> &&
-                                 std::is_trivially_destructible_v<Function> &&
-                                 sizeof(Function) <= 64;
-
-  explicit LocalFunction(Function& home) : home_(home), local_(home) {}
-  ~LocalFunction() {
-    if constexpr (copied && !std::is_empty_v<Function>) std::construct_at(&home_, local_);
-  }
-  LocalFunction(const LocalFunction&) = delete;
-  LocalFunction& operator=(const LocalFunction&) = delete;
+  explicit LocalFunction(Function& home) : local_(home) {}
 
   template <typename... Argument>
   decltype(auto) operator()(Argument&&... arguments) {
-    return local_(std::forward<Argument>(arguments)...);
+    return std::invoke(*local_, std::forward<Argument>(arguments)...);
   }
 
  private:
-  Function& home_;
-  std::conditional_t<copied, Function, Function&> local_;
+  LocalValue<Function> local_;
 };
 
 }  // namespace hummer
