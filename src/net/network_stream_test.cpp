@@ -295,6 +295,48 @@ TEST_P(StreamTest, RecordBeyondTheLimitFailsByName) {
   EXPECT_NE(emitter.failure().message().find("sink"), std::string::npos);
 }
 
+// All of a batch comes although nothing follows it: it may be the last one for hours.
+template <typename T>
+Task<void> alone_script(Rig& rig, Batch& batch) {
+  TransportPair pair = rig.open(type_of<T>(), {});
+  WakeEvent sender_event;
+  WakeEvent receiver_event;
+  NetworkEmitter emitter(std::move(pair.sender), type_of<T>(), "sink");
+  emitter.attach(rig.executor(), sender_event);
+  pair.receiver->attach(rig.executor(), receiver_event);
+  Element element{std::move(batch), {}};
+  std::uint64_t came = 0;
+  const auto step = [&] {
+    const bool all_sent = emitter.offer(element) == Answer::done;
+    Received received;
+    while (pair.receiver->poll(received) == Poll::bytes) {
+      came += received.bytes.size();
+      pair.receiver->release();
+    }
+    return all_sent && came == emitter.bytes_sent();
+  };
+  const bool all_came = co_await eventually(step);
+  EXPECT_TRUE(all_came) << came << " of " << emitter.bytes_sent() << " bytes";
+}
+
+TEST_P(StreamTest, ABatchLeavesWithItsOffer) {
+  std::deque<std::string> arena;
+  const auto check_alone = [&]<typename T>(std::uint32_t records,
+                                           T (*make)(std::deque<std::string>&)) {
+    Rig rig(GetParam());
+    Batch batch(type_of<T>(), records);
+    T* const values = static_cast<T*>(batch.raw_mutable_values());
+    for (std::uint32_t i = 0; i < records; ++i) new (values + i) T(make(arena));
+    batch.set_size(records);
+    rig.run(alone_script<T>(rig, batch));
+  };
+  using Texts = std::deque<std::string>;
+  check_alone(100, +[](Texts&) { return std::uint64_t{7}; });
+  check_alone(40'000, +[](Texts&) { return std::uint64_t{7}; });  // several buffers
+  check_alone(100, +[](Texts& texts) { return text_of(texts, 7, 60); });
+  check_alone(1, +[](Texts& texts) { return text_of(texts, 7, 300'000); });  // in pieces
+}
+
 TEST_P(StreamTest, IdleStaysHere) {
   Rig rig(GetParam());
   TransportPair pair = make_memory_transport({});
