@@ -1,8 +1,7 @@
 // The job whose checkpoints bench/acceptance/exactly-once/05-checkpoint-cost measures on a cluster:
 // a running count of --keys keys (default a million), as good as random. Every second count of
 // every thousandth key goes to --output, so that each checkpoint has something to commit. It never
-// ends by itself;
-// --progress: see progress_page.hpp.
+// ends by itself; --progress: see progress_page.hpp.
 #include <cstdint>
 #include <string>
 
