@@ -78,7 +78,12 @@ class MergeAggregateOperator final : public Operator {
       }
     }
     in_hand.set(records.size());
-    if (own_.limited()) return answer(own_.keep_within_share(changed_.memory_bytes()));
+    if (own_.limited()) {
+      // That of the partial half counts the common one until it has ended.
+      const bool counts = pair_ && pair_->partial_ended;
+      return answer(own_.keep_within_share(changed_.memory_bytes() +
+                                           (counts ? pair_->table.memory_bytes() : 0)));
+    }
     return Answer::done;
   }
 
@@ -175,9 +180,12 @@ class MergeAggregateOperator final : public Operator {
   }
 
   // With a limit to memory: goes on with a table of its own where the common one has outgrown its
-  // room, and keeps that one where the partial half has ended.
+  // room. Where the partial half has ended, which looked at that, it keeps the common one: as it is
+  // while there is room for it, since to leave keys out of it takes as much memory again.
   void leave_pair() {
-    if (!pair_ || !(pair_->outgrown || pair_->partial_ended)) return;
+    if (!pair_) return;
+    const bool large = pair_->partial_ended && !own_.has_room_for(4 * pair_->table.memory_bytes());
+    if (!pair_->outgrown && !large) return;
     if (!pair_->outgrown) {
       fold_own();
       pair_->table.retain(

@@ -43,6 +43,7 @@ class SpillingAccumulators {
 
   Table& table() { return table_; }
   bool limited() const { return memory_.limited(); }
+  bool has_room_for(std::size_t bytes) const { return bytes <= memory_.share_bytes(); }
   // Some of it is on disk.
   bool spilled() const { return !cold_.empty(); }
   bool must_fetch() const { return !deltas_ && spilled(); }
