@@ -21,7 +21,79 @@ namespace {
 using Number = std::pair<std::uint32_t, std::int64_t>;  // key, value
 constexpr auto key_of_number = [](const Number& number) { return number.first; };
 constexpr auto value_of_number = [](const Number& number) { return number.second; };
+using Total = KeyValue<std::uint32_t, std::int64_t>;
 using Sum = SumAggregate<std::int64_t, decltype(value_of_number)>;
+
+// An operator in surroundings of its own.
+template <typename In, typename Out>
+class OperatorRun {
+ public:
+  OperatorRun(const OperatorFactory& factory, Platform& platform, std::size_t limit_bytes)
+      : context_({.name = "sum", .platform = &platform, .memory_limit_bytes = limit_bytes}),
+        operator_(factory.make()) {
+    operator_->set_context(context_);
+    operator_->declare(out_);
+    context_.set_snapshot_step_bytes(1000);  // many steps
+  }
+  // A whole piece and the deltas on it.
+  Status restore(const std::vector<std::string>& pieces) {
+    for (const std::string& piece : pieces) {
+      ByteReader in(piece);
+      context_.set_delta_follows(&piece != &pieces.back());
+      HUMMER_TRY(operator_->restore(in));
+    }
+    return {};
+  }
+  Status open() { return operator_->open(); }
+  Result<std::vector<Out>> process(const std::vector<In>& records) {
+    Batch in(type_of<In>(), static_cast<std::uint32_t>(records.size()));
+    std::copy(records.begin(), records.end(), in.mutable_values<In>());
+    in.set_size(records.size());
+    return emitted([&] { return operator_->process(in, out_); });
+  }
+  Result<std::vector<Out>> end() {
+    return emitted([&] { return operator_->end(out_); });
+  }
+  Status begin_snapshot(bool may_be_delta = false) {
+    bytes_.clear();
+    context_.set_may_write_delta(may_be_delta);
+    ByteWriter out(bytes_);
+    HUMMER_TRY(operator_->snapshot(out));
+    bytes_.resize(out.size());
+    return {};
+  }
+  // The snapshot's bytes when it is complete.
+  Result<std::optional<std::string>> step_snapshot() {
+    std::string step;
+    ByteWriter out(step);
+    const Answer answer = operator_->snapshot_rest(out);
+    bytes_.append(out.view());
+    if (answer == Answer::failed) return context_.failure();
+    return answer == Answer::done ? std::optional(bytes_) : std::nullopt;
+  }
+  FakeOperatorContext& context() { return context_; }
+
+ private:
+  template <typename Call>
+  Result<std::vector<Out>> emitted(Call&& call) {
+    std::vector<Out> seen;
+    for (;;) {
+      const Answer answer = call();
+      const auto values = out_.batch().template values<Out>();
+      seen.insert(seen.end(), values.begin(), values.end());
+      out_.batch().clear();
+      if (answer == Answer::failed) return context_.failure();
+      if (answer == Answer::done) return seen;
+    }
+  }
+
+  FakeOperatorContext context_;
+  std::unique_ptr<Operator> operator_;
+  Output out_;
+  std::string bytes_;
+};
+
+using KeyedRun = OperatorRun<Number, Number>;
 
 void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
 
@@ -35,6 +107,14 @@ template <typename T>
 auto sorted_by_key(std::vector<T> values) {
   std::sort(values.begin(), values.end(), [](const T& a, const T& b) { return a.key < b.key; });
   return values;
+}
+
+std::shared_ptr<const OperatorFactory> running_sum() {
+  return make_operator_factory([] {
+    return std::make_unique<
+        RunningAggregateOperator<Number, std::uint32_t, decltype(key_of_number), Sum>>(
+        key_of_number, Sum{value_of_number});
+  });
 }
 
 TEST(SpillingMergeAggregate, TotalsOfTextKeysAtTheEnd) {
@@ -76,19 +156,132 @@ TEST(SpillingMergeAggregate, TotalsOfEveryEpoch) {
 }
 
 TEST(SpillingRunningAggregate, EveryTotalIsRight) {
-  using Total = KeyValue<std::uint32_t, std::int64_t>;
   const auto node = make_simulated_platform({.seed = 1});
-  OperatorHarness<Number> harness(make_operator_factory([] {
-    return std::make_unique<
-        RunningAggregateOperator<Number, std::uint32_t, decltype(key_of_number), Sum>>(
-        key_of_number, Sum{value_of_number});
-  }));
+  OperatorHarness<Number> harness(running_sum());
   without_memory(harness.options(), *node);
   harness.records({{1, 1}, {2, 2}, {1, 3}, {0, 4}, {2, 5}, {1, 6}});
   harness.output<Total>()
       .normalise(sorted_by_key<Total>)
       .records({{0, 4}, {1, 1}, {1, 4}, {1, 10}, {2, 2}, {2, 7}});
   expect_ok(harness.run());
+}
+
+// Random records; snapshots, each a whole one or a delta on those before it; and operators that go
+// on from them, with more or less memory. What they emit against a map.
+template <typename In>
+class DeltasOfRuns {
+ public:
+  using Run = OperatorRun<In, Total>;
+
+  DeltasOfRuns(std::uint64_t seed, std::shared_ptr<const OperatorFactory> factory)
+      : random_(seed), node_(make_simulated_platform({.seed = seed})), factory_(std::move(factory)) {
+    start();
+  }
+
+  // `running`: a total after every record, else all of them at the end.
+  void compare(bool running) {
+    ASSERT_TRUE(run_->open().ok());
+    for (int round = 0; round < 200; ++round) {
+      process_some(running);
+      if (random_.chance(0.2)) take_snapshot(running);
+      if (!pieces_.empty() && random_.chance(0.04)) {
+        start();
+        ASSERT_TRUE(run_->restore(pieces_).ok());
+        ASSERT_TRUE(run_->open().ok());
+        model_ = model_then_;
+        may_be_delta_ = false;
+      }
+    }
+    if (running) return;
+    const Result<std::vector<Total>> seen = run_->end();
+    ASSERT_TRUE(seen.ok()) << seen.status().to_string();
+    std::map<std::uint32_t, std::int64_t> totals;
+    for (const Total& total : *seen) EXPECT_TRUE(totals.emplace(total.key, total.value).second);
+    EXPECT_EQ(totals, model_);
+  }
+  int deltas() const { return deltas_; }
+  int whole() const { return whole_; }
+
+ private:
+  void start() {
+    const std::size_t limit = std::size_t{1} << random_.between(0, 17);
+    run_ = std::make_unique<Run>(*factory_, *node_, limit);
+  }
+  void process_some(bool running) {
+    std::vector<In> records;
+    std::vector<Total> expected;
+    for (std::uint64_t i = 0, count = 1 + random_.below(300); i < count; ++i) {
+      const auto key = static_cast<std::uint32_t>(random_.below(random_.chance(0.3) ? 20 : 3000));
+      const std::int64_t value = random_.between(-5, 5);
+      records.push_back(In{key, value});
+      model_[key] += value;
+      if (running) expected.push_back({key, model_[key]});
+    }
+    Result<std::vector<Total>> seen = run_->process(records);
+    ASSERT_TRUE(seen.ok()) << seen.status().to_string();
+    const auto by_key = [](const Total& a, const Total& b) { return a.key < b.key; };
+    std::stable_sort(seen->begin(), seen->end(), by_key);
+    std::stable_sort(expected.begin(), expected.end(), by_key);
+    const auto same = [](const Total& a, const Total& b) {
+      return a.key == b.key && a.value == b.value;
+    };
+    ASSERT_TRUE(std::equal(seen->begin(), seen->end(), expected.begin(), expected.end(), same));
+  }
+  // Records go on while it is written.
+  void take_snapshot(bool running) {
+    const auto model_now = model_;
+    ASSERT_TRUE(run_->begin_snapshot(may_be_delta_).ok());
+    for (;;) {
+      Result<std::optional<std::string>> step = run_->step_snapshot();
+      ASSERT_TRUE(step.ok()) << step.status().to_string();
+      if (step->has_value()) {
+        const bool delta = run_->context().has_written_delta();
+        (delta ? deltas_ : whole_) += 1;
+        if (!delta) pieces_.clear();
+        pieces_.push_back(std::move(**step));
+        break;
+      }
+      // One that is given up is followed by a whole one.
+      if (random_.chance(0.02)) {
+        may_be_delta_ = false;
+        return;
+      }
+      if (random_.chance(0.3)) process_some(running);
+    }
+    model_then_ = model_now;
+    may_be_delta_ = pieces_.size() < 10;
+  }
+
+  Random random_;
+  std::unique_ptr<SimulatedPlatform> node_;
+  std::shared_ptr<const OperatorFactory> factory_;
+  std::unique_ptr<Run> run_;
+  std::map<std::uint32_t, std::int64_t> model_;
+  std::map<std::uint32_t, std::int64_t> model_then_;  // at the newest snapshot
+  std::vector<std::string> pieces_;                   // the newest whole one, and the deltas on it
+  bool may_be_delta_ = false;
+  int deltas_ = 0;
+  int whole_ = 0;
+};
+
+TEST(SpillingAggregates, DeltasOfRunsHoldWhatAMapHolds) {
+  const auto merging = make_operator_factory([] {
+    return std::make_unique<MergeAggregateOperator<std::uint32_t, Sum>>(Sum{value_of_number},
+                                                                        false);
+  });
+  int deltas = 0;
+  int whole = 0;
+  for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
+    SCOPED_TRACE(seed);
+    DeltasOfRuns<Number> values(seed, running_sum());
+    values.compare(true);
+    DeltasOfRuns<Total> folded(seed, merging);
+    folded.compare(false);
+    deltas += values.deltas() + folded.deltas();
+    whole += values.whole() + folded.whole();
+  }
+  EXPECT_GT(deltas, whole / 4);
+  EXPECT_GT(whole, 0);
 }
 
 // Keeps all values of a key in every kind of state; a value of 0 clears them, one below 0 sets a
@@ -149,60 +342,6 @@ struct FadingSum {
   }
 };
 
-// An operator in surroundings of its own.
-class OperatorRun {
- public:
-  OperatorRun(const OperatorFactory& factory, Platform& platform, std::size_t limit_bytes)
-      : context_({.name = "sum", .platform = &platform, .memory_limit_bytes = limit_bytes}),
-        operator_(factory.make()) {
-    operator_->set_context(context_);
-    operator_->declare(out_);
-    context_.set_snapshot_step_bytes(1000);  // many steps
-  }
-  Status restore(const std::string& bytes) {
-    ByteReader in(bytes);
-    return operator_->restore(in);
-  }
-  Status open() { return operator_->open(); }
-  Result<std::vector<Number>> process(const std::vector<Number>& numbers) {
-    Batch in(type_of<Number>(), static_cast<std::uint32_t>(numbers.size()));
-    std::copy(numbers.begin(), numbers.end(), in.mutable_values<Number>());
-    in.set_size(numbers.size());
-    std::vector<Number> seen;
-    for (;;) {
-      const Answer answer = operator_->process(in, out_);
-      const auto values = out_.batch().values<Number>();
-      seen.insert(seen.end(), values.begin(), values.end());
-      out_.batch().clear();
-      if (answer == Answer::failed) return context_.failure();
-      if (answer == Answer::done) return seen;
-    }
-  }
-  Status begin_snapshot() {
-    bytes_.clear();
-    ByteWriter out(bytes_);
-    HUMMER_TRY(operator_->snapshot(out));
-    bytes_.resize(out.size());
-    return {};
-  }
-  // The snapshot's bytes when it is complete.
-  Result<std::optional<std::string>> step_snapshot() {
-    std::string step;
-    ByteWriter out(step);
-    const Answer answer = operator_->snapshot_rest(out);
-    bytes_.append(out.view());
-    if (answer == Answer::failed) return context_.failure();
-    return answer == Answer::done ? std::optional(bytes_) : std::nullopt;
-  }
-  FakeOperatorContext& context() { return context_; }
-
- private:
-  FakeOperatorContext context_;
-  std::unique_ptr<Operator> operator_;
-  Output out_;
-  std::string bytes_;
-};
-
 struct Faults {
   double read = 0;
   double write = 0;
@@ -220,7 +359,7 @@ Status compare_with_map(std::uint64_t seed, Faults faults) {
     std::int64_t expires_ms = 0;
   };
   std::map<std::uint32_t, Expected> model;
-  auto run = std::make_unique<OperatorRun>(*factory, *node, draw_limit());
+  auto run = std::make_unique<KeyedRun>(*factory, *node, draw_limit());
   HUMMER_TRY(run->open());
   node->simulation().options().read_fault_rate = faults.read;
   node->simulation().options().write_fault_rate = faults.write;
@@ -262,9 +401,9 @@ Status compare_with_map(std::uint64_t seed, Faults faults) {
       if (random.chance(0.5)) HUMMER_TRY(process_some());
     }
     model = model_then;
-    run = std::make_unique<OperatorRun>(*factory, *node, draw_limit());
+    run = std::make_unique<KeyedRun>(*factory, *node, draw_limit());
     run->context().set_now(now_ns);
-    HUMMER_TRY(run->restore(*bytes));
+    HUMMER_TRY(run->restore({*bytes}));
     HUMMER_TRY(run->open());
   }
   return {};
@@ -295,7 +434,7 @@ TEST(SpillingKeyedState, ADiskThatFailsFailsTheOperatorAndNothingElse) {
 TEST(SpillingKeyedState, AFullDiskFailsTheOperatorByName) {
   const auto factory = keyed_factory(FadingSum{});
   const auto node = make_simulated_platform({.seed = 1, .disk_capacity_bytes = 100});
-  OperatorRun run(*factory, *node, 1);
+  KeyedRun run(*factory, *node, 1);
   ASSERT_TRUE(run.open().ok());
   std::vector<Number> numbers(100);
   for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = {i, 1};

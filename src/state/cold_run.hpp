@@ -90,7 +90,4 @@ class ColdRunWriter {
   std::size_t block_begin_ = 0;  // within the buffer
 };
 
-// The entry at `at`, which moves behind it; false: the bytes make no sense.
-[[nodiscard]] bool read_cold_entry(std::string_view bytes, std::size_t& at, ColdEntry& entry);
-
 }  // namespace hummer

@@ -150,6 +150,43 @@ class MergingScan final : public ColdScan {
   std::string both_;
 };
 
+class BlocksOfRuns final : public ColdBlocks {
+ public:
+  BlocksOfRuns(std::vector<Run> runs, std::string name)
+      : runs_(std::move(runs)), name_(std::move(name)) {}
+
+  Result<std::string_view> next() override {
+    while (part_ == parts_.size()) {
+      if (run_ < runs_.size() && block_ == runs_[run_]->block_count()) {
+        runs_[run_++].reset();  // what nobody else has is off the disk
+        block_ = 0;
+      }
+      if (run_ == runs_.size()) return std::string_view();
+      Status status = runs_[run_]->read_blocks(block_, read_bytes, space_, parts_);
+      if (!status.ok()) return status.with_context(name_);
+      block_ += parts_.size();
+      part_ = 0;
+    }
+    const auto [begin, end] = parts_[part_++];
+    return std::string_view(space_).substr(begin, end - begin);
+  }
+
+ private:
+  std::vector<Run> runs_;
+  const std::string name_;
+  std::size_t run_ = 0;
+  std::size_t block_ = 0;  // those before it are in `space_` or were
+  std::string space_;
+  std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the blocks in `space_`
+  std::size_t part_ = 0;
+};
+
+std::uint64_t disk_bytes_of(const std::vector<Run>& runs) {
+  std::uint64_t bytes = 0;
+  for (const Run& run : runs) bytes += run->disk_bytes();
+  return bytes;
+}
+
 // A scan without what comes before some place.
 class ScanFrom final : public ColdScan {
  public:
@@ -274,8 +311,10 @@ class RunStore final : public ColdStore {
     return bytes;
   }
   std::uint64_t disk_bytes() const override {
-    std::uint64_t bytes = 0;
-    for (const Run& run : runs_) bytes += run->disk_bytes();
+    std::uint64_t bytes = disk_bytes_of(runs_);
+    for (const auto& each : merged_away_) {
+      if (const Run run = each.lock()) bytes += run->disk_bytes();
+    }
     return bytes;
   }
 
@@ -285,7 +324,10 @@ class RunStore final : public ColdStore {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
     written_bytes_ += (*run)->disk_bytes();
-    if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
+    if ((*run)->entries() > 0) {
+      if (frozen_once_) since_freeze_.push_back(*run);
+      runs_.push_back(std::move(*run));
+    }
     // What earlier entries lay in, then what merged runs had: what comes next takes its memory
     // elsewhere. Not for little, as it costs system calls.
     const bool much = written_bytes_ >= give_back_after_bytes;
@@ -295,6 +337,7 @@ class RunStore final : public ColdStore {
     }
     const std::size_t runs = runs_.size();
     Status merged = merge_levels();
+    if (disk_bytes_of(since_freeze_) > disk_bytes_of(runs_)) forget_freeze();
     if (much && runs_.size() < runs) give_back_free_memory();
     tell_account();
     return merged;
@@ -326,16 +369,28 @@ class RunStore final : public ColdStore {
     return std::make_unique<ScanOfHash>(
         std::make_unique<MergingScan>(std::move(cursors), options_, name_, false), hash);
   }
+  Frozen freeze(bool may_be_delta) override {
+    Frozen frozen;
+    frozen.delta = may_be_delta && frozen_once_;
+    frozen.blocks = std::make_unique<BlocksOfRuns>(frozen.delta ? since_freeze_ : runs_, name_);
+    since_freeze_.clear();
+    frozen_once_ = true;
+    tell_account();
+    return frozen;
+  }
   void clear() override {
+    forget_freeze();
     runs_.clear();
     tell_account();
   }
   void drop_before(std::uint64_t hash) override {
+    forget_freeze();
     first_hash_ = hash;
     std::erase_if(runs_, [&](const Run& run) { return run->last_hash() < hash; });
     tell_account();
   }
   void absorb(ColdStore& other) override {
+    forget_freeze();
     auto& store = static_cast<RunStore&>(other);
     runs_.insert(runs_.end(), store.runs_.begin(), store.runs_.end());
     std::stable_sort(runs_.begin(), runs_.end(),
@@ -443,6 +498,11 @@ class RunStore final : public ColdStore {
     return std::min(all, static_cast<std::uint64_t>(estimate) + 1);
   }
 
+  // The next one gives everything.
+  void forget_freeze() {
+    since_freeze_.clear();
+    frozen_once_ = false;
+  }
   // Merged runs that no scan reads any more.
   void forget_scanned() {
     std::erase_if(merged_away_, [](const auto& run) { return run.expired(); });
@@ -456,7 +516,9 @@ class RunStore final : public ColdStore {
   const std::string name_;
   const ColdStoreOptions options_;
   std::vector<Run> runs_;  // oldest first
-  // Became part of others; a scan that began before reads them on, and keeps them in memory.
+  std::vector<Run> since_freeze_;  // written since then, oldest first; merging makes none
+  bool frozen_once_ = false;
+  // Became part of others; what reads them on, or will for a snapshot, keeps them in memory.
   std::vector<std::weak_ptr<const ColdRun>> merged_away_;
   std::uint64_t first_hash_ = 0;  // nobody asks for what comes before it
   std::optional<ColdRunWriter> writer_;

@@ -315,5 +315,103 @@ TEST_F(ColdStoreTest, FailuresOfADiskAreFailuresOfTheCall) {
   }
 }
 
+// The entries of a snapshot over those of the snapshots before it.
+void add_blocks(std::map<std::string, std::optional<std::string>>& all, ColdBlocks& blocks) {
+  for (;;) {
+    const Result<std::string_view> block = blocks.next();
+    ASSERT_TRUE(block.ok()) << block.status().to_string();
+    if (block->empty()) return;
+    for (std::size_t at = 0; at < block->size();) {
+      ColdEntry entry;
+      ASSERT_TRUE(read_cold_entry(*block, at, entry));
+      std::optional<std::string>& value = all[std::string(entry.key)];
+      value.reset();
+      if (!entry.removed) value = entry.value;
+    }
+  }
+}
+
+TEST_F(ColdStoreTest, AFreezeGivesEverythingOrWhatWasWrittenSince) {
+  Random random(11);
+  const auto store = make_cold_store(context_, {});
+  std::map<std::string, std::optional<std::string>> model, saved;
+  int deltas = 0;
+  for (int round = 0; round < 200; ++round) {
+    // Few large runs and many small ones, which are merged meanwhile.
+    const Model run = draw_run(random, 1 + random.below(round % 10 == 0 ? 3000 : 60), true);
+    ASSERT_TRUE(put(*store, run).ok());
+    for (const auto& [key, value] : run) model[key.second] = value;
+    if (!random.chance(0.3)) continue;
+    const bool may_be_delta = random.chance(0.9);
+    const ColdStore::Frozen frozen = store->freeze(may_be_delta);
+    ASSERT_TRUE(may_be_delta || !frozen.delta);
+    const auto model_now = model;
+    // It goes on over what there was.
+    const Model later = draw_run(random, 30, true);
+    ASSERT_TRUE(put(*store, later).ok());
+    for (const auto& [key, value] : later) model[key.second] = value;
+    if (!frozen.delta) saved.clear();
+    deltas += frozen.delta ? 1 : 0;
+    add_blocks(saved, *frozen.blocks);
+    std::map<std::string, std::string> left, expected;
+    for (const auto& [key, value] : saved) {
+      if (value) left[key] = *value;
+    }
+    for (const auto& [key, value] : model_now) {
+      if (value) expected[key] = *value;
+    }
+    ASSERT_EQ(left, expected) << "round " << round;
+  }
+  EXPECT_GT(deltas, 20);
+}
+
+TEST_F(ColdStoreTest, AFreezeGivesEverythingBehindWhatNoRunSays) {
+  const auto store = make_cold_store(context_, {});
+  const auto run_of = [](const std::string& key) {
+    return Model{{{hash_of(key), key}, std::string("value")}};
+  };
+  const auto gives_delta = [&] { return store->freeze(true).delta; };
+  ASSERT_TRUE(put(*store, run_of("a")).ok());
+  EXPECT_FALSE(gives_delta());  // the first
+  EXPECT_TRUE(gives_delta());
+  store->clear();
+  EXPECT_FALSE(gives_delta());
+  ASSERT_TRUE(put(*store, run_of("b")).ok());
+  store->drop_before(1);
+  EXPECT_FALSE(gives_delta());
+  const auto other = make_cold_store(context_, {});
+  ASSERT_TRUE(put(*other, run_of("c")).ok());
+  store->absorb(*other);
+  EXPECT_FALSE(gives_delta());
+  EXPECT_TRUE(gives_delta());
+}
+
+// Runs are not kept for a next freeze without end.
+TEST_F(ColdStoreTest, AFreezeGivesEverythingWhereMoreWasWrittenThanThereIs) {
+  const auto store = make_cold_store(context_, {});
+  Random random(5);
+  const auto same_keys = [&] {
+    Model run;
+    for (int i = 0; i < 500; ++i) {
+      const std::string key = "key " + std::to_string(i);
+      run[{hash_of(key), key}] = std::to_string(random.below(1000));
+    }
+    return run;
+  };
+  ASSERT_TRUE(put(*store, same_keys()).ok());
+  EXPECT_FALSE(store->freeze(true).delta);
+  ASSERT_TRUE(put(*store, same_keys()).ok());
+  EXPECT_TRUE(store->freeze(true).delta);
+  std::uint64_t most = 0;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(put(*store, same_keys()).ok());
+    most = std::max(most, store->disk_bytes());
+  }
+  EXPECT_FALSE(store->freeze(true).delta);
+  ASSERT_TRUE(put(*store, same_keys()).ok());
+  const std::uint64_t one = store->disk_bytes() / 4;
+  EXPECT_LT(most, 40 * one) << "of 100 runs of the same keys";
+}
+
 }  // namespace
 }  // namespace hummer

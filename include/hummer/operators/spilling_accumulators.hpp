@@ -78,39 +78,43 @@ class SpillingAccumulators {
     cold_.clear();
   }
 
-  // See table_snapshot.hpp. Once there is something on disk snapshots are whole: the table goes
-  // there too, and what is there then is read in steps.
+  // Of what is in memory alone see table_snapshot.hpp. Once there is something on disk the table
+  // goes there too, and a snapshot is runs as they are, or those written since the last one: a
+  // version, whether it is a delta, and blocks of entries, oldest run first; an empty one ends it.
   Status snapshot(ByteWriter& out) {
-    frozen_.reset();
+    blocks_.reset();
     if (!cold_.used()) return begin_table_snapshot(table_, *context_, out);
     HUMMER_TRY(cold_.put(table_));
     table_.clear();
-    frozen_ = cold_.scan_bytes();
-    out.put_value(table_snapshot_version);
-    out.put_value(std::uint8_t{0});  // no delta
+    ColdStore::Frozen frozen = cold_.freeze(context_->may_write_delta());
+    if (frozen.delta) context_->wrote_delta();
+    blocks_ = std::move(frozen.blocks);
+    out.put_value(runs_snapshot_version);
+    out.put_value(static_cast<std::uint8_t>(frozen.delta));
     return {};
   }
   Answer snapshot_rest(ByteWriter& out) {
-    if (!cold_.used()) return table_snapshot_rest(table_, *context_, out);
+    if (blocks_ == nullptr) return table_snapshot_rest(table_, *context_, out);
     while (out.size() < context_->snapshot_step_bytes()) {
-      const Result<bool> found = frozen_->next();
-      if (!found.ok()) return context_->fail(found.status());
-      if (!*found) {
-        frozen_.reset();
-        out.put_value(Table::end_of_entries);
-        return Answer::done;
-      }
-      out.put_value(Table::entry_follows);
-      out.put(frozen_->entry().key.data(), frozen_->entry().key.size());
-      out.put(frozen_->entry().value.data(), frozen_->entry().value.size());
+      const Result<std::string_view> block = blocks_->next();
+      if (!block.ok()) return context_->fail(block.status());
+      out.put_text(*block);
+      if (!block->empty()) continue;
+      blocks_.reset();
+      return Answer::done;
     }
     return Answer::more;
   }
   // Merges what an earlier subtask wrote of the keys that are owned here. What is too much goes to
   // disk meanwhile.
   Status restore(ByteReader& in) {
+    std::uint8_t version = 0;
+    std::uint8_t delta = 0;
+    if (!in.get_value(version) || !in.get_value(delta)) return table_undecodable(*context_);
+    if (version == runs_snapshot_version) return restore_runs(in);
+    if (version != table_snapshot_version) return table_undecodable(*context_);
     return restore_table(
-        table_, *context_, in,
+        table_, *context_, delta != 0, in,
         [&](Accumulator& accumulator, bool is_new, const Accumulator& other) {
           aggregate_->merge(accumulator, is_new, other);
         },
@@ -118,6 +122,44 @@ class SpillingAccumulators {
   }
 
  private:
+  static constexpr std::uint8_t runs_snapshot_version = 3;
+  static constexpr std::size_t restored_at_once_bytes = 64 << 10;
+
+  // A delta goes over what came before it as later runs go over earlier ones, wherever that is.
+  Status restore_runs(ByteReader& in) {
+    std::size_t bytes = 0;  // since the table was looked at
+    for (std::string_view block; in.get_text(block); in.let_go()) {
+      if (block.empty()) return limited() ? keep_within_share(0) : Status();
+      for (std::size_t at = 0; at < block.size();) {
+        if (!restore_entry(block, at)) return table_undecodable(*context_);
+      }
+      bytes += block.size();
+      if (!limited() || bytes < restored_at_once_bytes) continue;
+      bytes = 0;
+      HUMMER_TRY(keep_within_share(0));
+    }
+    return table_undecodable(*context_);
+  }
+  [[nodiscard]] bool restore_entry(std::string_view block, std::size_t& at) {
+    ColdEntry entry;
+    if (!read_cold_entry(block, at, entry) || entry.removed) return false;
+    ByteReader key_bytes(entry.key);
+    K key{};
+    Accumulator other{};
+    if (!Codec<K>::decode(key_bytes, key) || !decode_accumulator(entry.value, other)) return false;
+    if (!context_->owns_key(key)) return true;
+    table_.update(
+        1, [&](std::size_t) -> const K& { return key; },
+        [&](Accumulator& accumulator, bool is_new, std::size_t) {
+          if (deltas_) {
+            aggregate_->merge(accumulator, is_new, other);
+          } else {
+            accumulator = std::move(other);
+          }
+        });
+    return true;
+  }
+
   OperatorContext* context_ = nullptr;
   const Aggregate* aggregate_ = nullptr;
   MemoryUse memory_;
@@ -125,7 +167,7 @@ class SpillingAccumulators {
   Table table_;
   Table retired_;
   Cold cold_;
-  std::unique_ptr<ColdScan> frozen_;  // of the snapshot under way
+  std::unique_ptr<ColdBlocks> blocks_;  // of the snapshot under way; null: it is of the table
 };
 
 }  // namespace hummer

@@ -28,34 +28,34 @@ Answer table_snapshot_rest(Table& table, const OperatorContext& context, ByteWri
   return Answer::done;
 }
 
-// Keeps the keys that are owned here; merge(A&, is_new, const A&) for one that is there already.
-// make_room() → Status comes now and then, where the table may be put elsewhere.
-template <typename K, typename A, typename Merge, typename MakeRoom>
-Status restore_table(AccumulatorTable<K, A>& table, const OperatorContext& context, ByteReader& in,
-                     Merge&& merge, MakeRoom&& make_room) {
-  using Restored = typename AccumulatorTable<K, A>::Restored;
-  std::uint8_t version = 0;
-  std::uint8_t delta = 0;
-  Restored restored = Restored::not_valid;
-  if (in.get_value(version) && version == table_snapshot_version && in.get_value(delta)) {
-    do {
-      restored = table.restore(
-          in, [&](const K& key) { return context.owns_key(key); },
-          [&](A& accumulator, bool is_new, const A& other) {
-            if (delta != 0) {
-              accumulator = other;
-            } else {
-              merge(accumulator, is_new, other);
-            }
-          });
-      // A delta replaces what came before it, which must be at hand then.
-      const bool replaces = delta != 0 && restored == Restored::some;
-      if (!replaces && !context.delta_follows()) HUMMER_TRY(make_room());
-    } while (restored == Restored::some);
-  }
-  if (restored == Restored::all) return {};
+inline Status table_undecodable(const OperatorContext& context) {
   return {ErrorCode::corrupt_record,
           "the state of operator '" + context.name() + "' cannot be decoded"};
+}
+
+// What is behind version and `delta`. Keeps the keys that are owned here; merge(A&, is_new, const
+// A&) for one that is there already. make_room() → Status comes now and then, where the table may
+// be put elsewhere.
+template <typename K, typename A, typename Merge, typename MakeRoom>
+Status restore_table(AccumulatorTable<K, A>& table, const OperatorContext& context, bool delta,
+                     ByteReader& in, Merge&& merge, MakeRoom&& make_room) {
+  using Restored = typename AccumulatorTable<K, A>::Restored;
+  for (;;) {
+    const Restored restored = table.restore(
+        in, [&](const K& key) { return context.owns_key(key); },
+        [&](A& accumulator, bool is_new, const A& other) {
+          if (delta) {
+            accumulator = other;
+          } else {
+            merge(accumulator, is_new, other);
+          }
+        });
+    if (restored == Restored::not_valid) return table_undecodable(context);
+    // A delta replaces what came before it, which must be at hand then.
+    const bool replaces = delta && restored == Restored::some;
+    if (!replaces && !context.delta_follows()) HUMMER_TRY(make_room());
+    if (restored == Restored::all) return {};
+  }
 }
 
 }  // namespace hummer

@@ -74,8 +74,8 @@ class ColdAccumulators {
 
   // Reads everything in order of hash and key.
   Scan scan() { return Scan(store_->scan()); }
-  // The same as bytes of keys and accumulators, which their codecs read.
-  std::unique_ptr<ColdScan> scan_bytes() { return store_->scan(); }
+  // For a snapshot; entries are bytes of keys and accumulators, which their codecs read.
+  ColdStore::Frozen freeze(bool may_be_delta) { return store_->freeze(may_be_delta); }
 
  private:
   OperatorContext* context_ = nullptr;

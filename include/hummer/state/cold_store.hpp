@@ -14,6 +14,10 @@
 //   values   without it the newer replaces the older, or removes it; find() looks a key up, with
 //            a filter (8 bits per key, in memory) that spares most reads for keys not there.
 //
+// A snapshot is made of runs as they are, since they never change: freeze() answers all of them, or
+// those written since the last freeze, and nothing is merged or decoded for it. (So do RocksDB's
+// checkpoints, which link the files of a tree.)
+//
 // Lifecycle: made with the operator's context, when the first state goes to disk. Nothing outlives
 // it: files lose their name once they are open, so that a crash leaves nothing behind either.
 // A run's blocks carry checks, so that what a disk gives back wrong is found.
@@ -51,6 +55,19 @@ class ColdScan {
   virtual const ColdEntry& entry() const = 0;
 };
 
+// The entries of runs, oldest run first. Goes on over what was there when it was made, whatever the
+// store does.
+class ColdBlocks {
+ public:
+  virtual ~ColdBlocks() = default;
+  // Some entries of one run, which read_cold_entry reads; empty: there are none left. Valid until
+  // the next call.
+  virtual Result<std::string_view> next() = 0;
+};
+
+// The entry at `at`, which moves behind it; false: the bytes make no sense. The hash is as written.
+[[nodiscard]] bool read_cold_entry(std::string_view bytes, std::size_t& at, ColdEntry& entry);
+
 // Writes what both are together; false: not valid.
 using ColdCombine =
     std::function<bool(std::string_view older, std::string_view newer, std::string& both)>;
@@ -86,6 +103,14 @@ class ColdStore {
   // first next().
   virtual std::unique_ptr<ColdScan> scan_hash(std::uint64_t hash,
                                               std::size_t read_bytes_at_once) = 0;
+  struct Frozen {
+    std::unique_ptr<ColdBlocks> blocks;
+    bool delta = false;  // only of runs since the last freeze
+  };
+  // What a snapshot is made of; `may_be_delta`: it may build on what the last freeze gave. Where more
+  // has been written since than there is in all, that is all. Runs are kept for the next freeze, but
+  // no more than that. clear(), drop_before() and absorb() let the next one give all.
+  virtual Frozen freeze(bool may_be_delta) = 0;
   virtual void clear() = 0;
   // Nobody will ask for what has a smaller hash: runs without anything else go, and the rest of it
   // goes when runs are merged.
