@@ -174,7 +174,9 @@ class DeltasOfRuns {
   using Run = OperatorRun<In, Total>;
 
   DeltasOfRuns(std::uint64_t seed, std::shared_ptr<const OperatorFactory> factory)
-      : random_(seed), node_(make_simulated_platform({.seed = seed})), factory_(std::move(factory)) {
+      : random_(seed),
+        node_(make_simulated_platform({.seed = seed})),
+        factory_(std::move(factory)) {
     start();
   }
 

@@ -3,6 +3,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <algorithm>
 #include <cerrno>
@@ -31,6 +32,12 @@ Result<SocketAddress> parse_bind_address(const std::string& text) {
 void bind_to_interface(int socket, const std::string& name) {
   const std::size_t length = std::min<std::size_t>(name.size(), IFNAMSIZ - 1);
   ::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, name.data(), static_cast<socklen_t>(length));
+}
+
+// What is accepted inherits it. Every Linux has this one and allows it to everybody.
+void leave_unpaced(int listener) {
+  constexpr std::string_view reno = "reno";
+  ::setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, reno.data(), reno.size());
 }
 
 // In progress as long as the socket has neither an error nor a peer.
@@ -122,11 +129,13 @@ Result<std::unique_ptr<DatagramSocket>> LinuxNetwork::open_datagrams(const Socke
   return LinuxDatagramSocket::open(local, peer);
 }
 
-Result<std::unique_ptr<Listener>> LinuxNetwork::listen(SocketAddress address) {
+Result<std::unique_ptr<Listener>> LinuxNetwork::listen(SocketAddress address,
+                                                       ListenOptions options) {
   const std::string doing = "cannot listen on " + address.to_string();
   Result<Descriptor> socket = make_tcp_socket(address.is_ipv6);
   if (!socket.ok()) return socket.status().with_context(doing);
   set_socket_wish(socket->number(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (options.small_messages) leave_unpaced(socket->number());
   NativeAddress native(address);
   if (::bind(socket->number(), native.get(), native.length) != 0 ||
       ::listen(socket->number(), accept_backlog) != 0) {

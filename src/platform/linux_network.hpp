@@ -25,7 +25,8 @@ class LinuxNetwork final : public Network {
                                                     ConnectOptions options) override;
   Result<std::unique_ptr<DatagramSocket>> open_datagrams(const SocketAddress& local,
                                                          const SocketAddress* peer) override;
-  Result<std::unique_ptr<Listener>> listen(SocketAddress address) override;
+  using Network::listen;
+  Result<std::unique_ptr<Listener>> listen(SocketAddress address, ListenOptions options) override;
 
  private:
   NameClient names_;

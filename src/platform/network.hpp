@@ -202,6 +202,12 @@ struct ConnectOptions {
   Nanoseconds timeout_ns = seconds(10);
 };
 
+struct ListenOptions {
+  // Connections carry small messages now and then, so nothing needs to be paced: where BBR is the
+  // system's congestion control it sets a timer for each. A wish.
+  bool small_messages = false;
+};
+
 class Network {
  public:
   virtual ~Network() = default;
@@ -225,7 +231,11 @@ class Network {
   virtual Result<std::unique_ptr<DatagramSocket>> open_datagrams(const SocketAddress& local,
                                                                  const SocketAddress* peer) = 0;
   // Port 0: the system chooses one. address_in_use names the address.
-  virtual Result<std::unique_ptr<Listener>> listen(SocketAddress address) = 0;
+  virtual Result<std::unique_ptr<Listener>> listen(SocketAddress address,
+                                                   ListenOptions options) = 0;
+  Result<std::unique_ptr<Listener>> listen(SocketAddress address) {
+    return listen(std::move(address), {});
+  }
 };
 
 }  // namespace hummer

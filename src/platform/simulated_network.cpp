@@ -153,7 +153,7 @@ Task<Result<std::unique_ptr<ByteStream>>> SimulatedNetwork::connect(SocketAddres
   co_return std::unique_ptr<ByteStream>(std::move(stream));
 }
 
-Result<std::unique_ptr<Listener>> SimulatedNetwork::listen(SocketAddress address) {
+Result<std::unique_ptr<Listener>> SimulatedNetwork::listen(SocketAddress address, ListenOptions) {
   const std::string doing = "cannot listen on " + address.to_string();
   if (!node_.alive()) return Status(ErrorCode::cancelled, "the process was killed");
   const bool any = !address.is_ipv6 && address.bytes == SocketAddress().bytes;

@@ -135,7 +135,8 @@ class SimulatedNetwork final : public Network {
                                                     ConnectOptions options) override;
   Result<std::unique_ptr<DatagramSocket>> open_datagrams(const SocketAddress& local,
                                                          const SocketAddress* peer) override;
-  Result<std::unique_ptr<Listener>> listen(SocketAddress address) override;
+  using Network::listen;
+  Result<std::unique_ptr<Listener>> listen(SocketAddress address, ListenOptions options) override;
   void node_died();
   bool alive() const { return node_.alive(); }
   // Loses it, or delivers it later.

@@ -515,7 +515,7 @@ class RunStore final : public ColdStore {
   const std::string directory_;
   const std::string name_;
   const ColdStoreOptions options_;
-  std::vector<Run> runs_;  // oldest first
+  std::vector<Run> runs_;          // oldest first
   std::vector<Run> since_freeze_;  // written since then, oldest first; merging makes none
   bool frozen_once_ = false;
   // Became part of others; what reads them on, or will for a snapshot, keeps them in memory.

@@ -107,9 +107,9 @@ class ColdStore {
     std::unique_ptr<ColdBlocks> blocks;
     bool delta = false;  // only of runs since the last freeze
   };
-  // What a snapshot is made of; `may_be_delta`: it may build on what the last freeze gave. Where more
-  // has been written since than there is in all, that is all. Runs are kept for the next freeze, but
-  // no more than that. clear(), drop_before() and absorb() let the next one give all.
+  // What a snapshot is made of; `may_be_delta`: it may build on what the last freeze gave. Where
+  // more has been written since than there is in all, that is all. Runs are kept for the next
+  // freeze, but no more than that. clear(), drop_before() and absorb() let the next one give all.
   virtual Frozen freeze(bool may_be_delta) = 0;
   virtual void clear() = 0;
   // Nobody will ask for what has a smaller hash: runs without anything else go, and the rest of it

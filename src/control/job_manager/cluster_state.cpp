@@ -113,7 +113,10 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
   workers_.heard(*worker, at.now);
   if (state.sequence() <= worker->sequence_seen) return false;
   worker->sequence_seen = state.sequence();
-  mark_due(*worker);
+  if (must_answer(*worker, state, at)) {
+    worker->answered = at.now;
+    mark_due(*worker);
+  }
   if (workers_.take_left_over(*worker, state)) schedule_due_ = true;
   if (worker->held.empty()) return true;
 
@@ -169,6 +172,17 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
     settle(*job, at);
   }
   return true;
+}
+
+// One that has nothing learns from an answer only that the JobManager is there, and sending is most
+// of what a heartbeat costs. Answers come twice per timeout at least, if heartbeats come so often.
+bool ClusterState::must_answer(const Worker& worker, const wire::TaskManagerState& state,
+                               Moment at) const {
+  const bool says_something = state.attempts_size() > 0 || state.wanted_size() > 0 ||
+                              state.left_over_size() > 0 || state.wants_answer();
+  if (says_something || !worker.held.empty()) return true;
+  return at.now + options_.heartbeat_interval_ns - worker.answered >
+         options_.heartbeat_timeout_ns / 2;
 }
 
 void ClusterState::connection_ended(std::uint64_t session, const Status& why, Moment at) {

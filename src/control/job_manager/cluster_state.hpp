@@ -122,6 +122,7 @@ class ClusterState {
   void log(LogLevel level, const Job& job, const std::string& text) const;
   bool has_journal() const { return !options_.state_directory.empty(); }
   void recover_job(const JobRecord& record, const Status& library, Moment at);
+  bool must_answer(const Worker& worker, const wire::TaskManagerState& state, Moment at) const;
   // The journal must have what has changed.
   void record(Job& job);
   void mark_due(Worker& worker);

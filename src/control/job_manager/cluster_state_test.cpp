@@ -117,6 +117,41 @@ TEST(Failures, WhetherOneFollowsIsSaidByWhoSawIt) {
   EXPECT_EQ(failures.failed_on, "tm2");
 }
 
+// Of a TaskManager that has nothing, as often as it must know that the JobManager is there.
+TEST_F(ClusterStateTest, HeartbeatsThatSayNothingAreNotAllAnswered) {
+  const std::uint64_t worker = add_worker("tm1", 1);
+  wire::TaskManagerState heartbeat;
+  heartbeat.set_session(worker);
+  const auto is_answered = [&] {
+    heartbeat.set_sequence(++sequence);
+    EXPECT_TRUE(cluster.take_state(worker, heartbeat, at));
+    const std::vector<std::uint64_t> due = cluster.take_states_due();
+    wire::JobManagerState answer;
+    for (const std::uint64_t session : due) {
+      cluster.state_for(session, answer);
+      EXPECT_EQ(answer.state_seen(), sequence);
+    }
+    return !due.empty();
+  };
+  (void)cluster.take_states_due();
+  Nanoseconds answered = at.now;
+  for (int beat = 0; beat < 20; ++beat) {
+    pass(options.heartbeat_interval_ns);
+    if (is_answered()) answered = at.now;
+    EXPECT_LE(at.now - answered, options.heartbeat_timeout_ns / 2);
+  }
+  pass(options.heartbeat_timeout_ns / 2);
+  EXPECT_TRUE(is_answered());
+  EXPECT_FALSE(is_answered());
+  heartbeat.set_wants_answer(true);
+  EXPECT_TRUE(is_answered());
+  heartbeat.set_wants_answer(false);
+  EXPECT_FALSE(is_answered());
+  submit(1);
+  EXPECT_TRUE(is_answered());
+  EXPECT_TRUE(is_answered());
+}
+
 TEST_F(ClusterStateTest, SlotsThatALostSessionHoldsAreNotOffered) {
   wire::Registration registration;
   registration.set_id("tm1");

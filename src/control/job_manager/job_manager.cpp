@@ -36,7 +36,8 @@ Status JobManager::State::start() {
   if (!address.ok()) return address.status();
   raise_descriptor_limit();
   if (!options_.state_directory.empty()) HUMMER_TRY(open_journal());
-  Result<std::unique_ptr<Listener>> listener = platform_.network().listen(*address);
+  Result<std::unique_ptr<Listener>> listener =
+      platform_.network().listen(*address, {.small_messages = true});
   if (!listener.ok()) return listener.status();
   listener_ = std::move(*listener);
   address_ = listener_->local_address();

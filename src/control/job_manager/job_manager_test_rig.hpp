@@ -165,6 +165,7 @@ class ScriptedWorker : public ScriptedPeer {
     *message.mutable_task_manager_state() = state;
     message.mutable_task_manager_state()->set_session(session);
     message.mutable_task_manager_state()->set_sequence(number);
+    message.mutable_task_manager_state()->set_wants_answer(true);
     const Status unused = stream->send(message);
     (void)unused;
   }

@@ -30,6 +30,7 @@ struct Worker {
   Nanoseconds last_heard = 0;
   std::uint64_t sequence_seen = 0;  // of its states
   std::uint64_t sequence_sent = 0;  // of ours
+  Nanoseconds answered = 0;         // when its state was last answered
   bool state_due = false;
 
   // Own slots: the job in each. 0: free; left_over: held by an attempt of a lost session.

@@ -115,7 +115,7 @@ class TaskManager::State final : public RestBackend {
   Task<void> serve(std::shared_ptr<Session> session);
   static Task<void> receive(State& self, std::shared_ptr<Session> session);
   void handle(Session& session, const wire::Envelope& message);
-  Status send_due(Session& session, Nanoseconds& sent, Nanoseconds& next_beat);
+  Status send_due(Session& session, bool last, Nanoseconds& sent, Nanoseconds& next_beat);
   Task<void> await_ends();
   Task<void> pause(Nanoseconds duration);
   void log_left_over();
@@ -404,7 +404,7 @@ Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
       session->end = {ErrorCode::timed_out,
                       fmt::format("nothing from the JobManager for {} ms", timeout / 1'000'000)};
     }
-    if (session->end.ok()) session->end = send_due(*session, sent, next_beat);
+    if (session->end.ok()) session->end = send_due(*session, last, sent, next_beat);
     if (last) {
       session->farewell = messages_.sequence();
       session->give_up = executor_->now() + farewell_timeout_ns;
@@ -430,7 +430,8 @@ Task<void> TaskManager::State::serve(std::shared_ptr<Session> session) {
   }
 }
 
-Status TaskManager::State::send_due(Session& session, Nanoseconds& sent, Nanoseconds& next_beat) {
+Status TaskManager::State::send_due(Session& session, bool last, Nanoseconds& sent,
+                                    Nanoseconds& next_beat) {
   const Nanoseconds now = executor_->now();
   wire::Envelope message;
   if (now >= next_beat || (session.dirty && now >= sent + coalescing_ns)) {
@@ -440,6 +441,7 @@ Status TaskManager::State::send_due(Session& session, Nanoseconds& sent, Nanosec
     wire::TaskManagerState& state = *message.mutable_task_manager_state();
     state = messages_.build(host_->reports(now), host_->wanted());
     for (wire::LeftOver& left : host_->left_over(now)) *state.add_left_over() = std::move(left);
+    state.set_wants_answer(last);
     HUMMER_TRY(session.stream->send(message));
   }
   for (const wire::LibraryRequest& request : host_->library_requests(now)) {
