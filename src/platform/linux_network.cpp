@@ -3,7 +3,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <algorithm>
 #include <cerrno>
@@ -32,12 +31,6 @@ Result<SocketAddress> parse_bind_address(const std::string& text) {
 void bind_to_interface(int socket, const std::string& name) {
   const std::size_t length = std::min<std::size_t>(name.size(), IFNAMSIZ - 1);
   ::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, name.data(), static_cast<socklen_t>(length));
-}
-
-// What is accepted inherits it. Every Linux has this one and allows it to everybody.
-void leave_unpaced(int listener) {
-  constexpr std::string_view reno = "reno";
-  ::setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, reno.data(), reno.size());
 }
 
 // In progress as long as the socket has neither an error nor a peer.
@@ -121,6 +114,7 @@ Task<Result<std::unique_ptr<ByteStream>>> LinuxNetwork::connect(SocketAddress ad
     stream->detach();
   }
   if (error != 0) co_return socket_failure(error, doing);
+  leave_unpaced_on_one_machine(number, address);
   co_return std::unique_ptr<ByteStream>(std::move(stream));
 }
 

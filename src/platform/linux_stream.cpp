@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "platform/socket_address.hpp"
@@ -42,6 +43,16 @@ SocketAddress local_address_of(int socket) {
 
 void set_socket_wish(int socket, int level, int name, int value) {
   ::setsockopt(socket, level, name, &value, sizeof(value));
+}
+
+void leave_unpaced(int socket) {
+  constexpr std::string_view reno = "reno";  // every Linux has it, and allows it to everybody
+  ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, reno.data(), reno.size());
+}
+
+void leave_unpaced_on_one_machine(int socket, const SocketAddress& peer) {
+  const SocketAddress local = local_address_of(socket);
+  if (local.is_ipv6 == peer.is_ipv6 && local.bytes == peer.bytes) leave_unpaced(socket);
 }
 
 LinuxByteStream::LinuxByteStream(Descriptor socket, SocketAddress peer)
@@ -115,6 +126,7 @@ Result<std::unique_ptr<ByteStream>> LinuxListener::try_accept() {
     Descriptor socket(::accept(socket_.number(), peer.get(), &peer.length));
     if (socket.valid()) {
       make_non_blocking(socket.number());
+      leave_unpaced_on_one_machine(socket.number(), peer.address());
       return std::unique_ptr<ByteStream>(
           std::make_unique<LinuxByteStream>(std::move(socket), peer.address()));
     }

@@ -1,12 +1,18 @@
 #include "platform/network.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "platform/linux_stream.hpp"
 #include "platform/platform.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
@@ -105,6 +111,36 @@ Task<std::string> echo(Network& network, SocketAddress address, const std::strin
     back.append(buffer.data(), *got);
   }
   co_return sent.ok() ? back : sent.to_string();
+}
+
+std::string congestion_control_of(const ByteStream& stream) {
+  char name[16] = {};
+  socklen_t length = sizeof name;
+  const int socket = static_cast<const LinuxByteStream&>(stream).descriptor();
+  EXPECT_EQ(::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
+  return name;
+}
+
+Task<std::vector<std::string>> congestion_controls(Network& network, SocketAddress address,
+                                                   Listener& listener) {
+  const Result<Stream> one = co_await network.connect(address, defaults);
+  const Result<Stream> other = co_await listener.accept();
+  co_return std::vector{congestion_control_of(**one), congestion_control_of(**other)};
+}
+
+TEST(LinuxNetwork, ConnectionsWithinAMachineAreNotPaced) {
+  std::ifstream allowed("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+  const std::string names((std::istreambuf_iterator<char>(allowed)), {});
+  if (names.find("reno") == std::string::npos) GTEST_SKIP() << "may not choose: " << names;
+  const auto platform = make_linux_platform();
+  const auto executor = platform->make_executor({.name = "both"});
+  const auto listener = platform->network().listen(local_port(0));
+  ASSERT_TRUE(listener.ok());
+  EXPECT_EQ(
+      run_task(*platform, *executor,
+               congestion_controls(platform->network(), (*listener)->local_address(), **listener)),
+      (std::vector<std::string>{"reno", "reno"}));
+  executor->stop();
 }
 
 TEST_P(NetworkTest, EchoesAMegabyteAndEndsInGoodOrder) {
