@@ -68,8 +68,8 @@ void set_socket_wish(int socket, int level, int name, int value);
 // Where BBR is the system's congestion control it sets a timer for each packet. Takes another one,
 // which what a listener accepts inherits.
 void leave_unpaced(int socket);
-// The same between processes of one machine, where there is no path to be gentle to: messages of
-// several packets went at half the speed. REQUIRES: connected.
+// The same between processes of one machine, where there is no path to be gentle to (beside other
+// work 100-byte records went at 17 M/s with BBR, at 22 without). REQUIRES: connected.
 void leave_unpaced_on_one_machine(int socket, const SocketAddress& peer);
 
 }  // namespace hummer
