@@ -2,6 +2,7 @@
 // random runs against a map, and on disks that fail.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -115,6 +116,60 @@ std::shared_ptr<const OperatorFactory> running_sum() {
         RunningAggregateOperator<Number, std::uint32_t, decltype(key_of_number), Sum>>(
         key_of_number, Sum{value_of_number});
   });
+}
+
+// A slot in which the merge half has joined the partial one.
+class SlotOfPair final : public OperatorContext {
+ public:
+  using Pair = CoLocatedState<std::uint32_t, std::int64_t>;
+
+  explicit SlotOfPair(std::size_t limit_bytes) {
+    name_ = "count";
+    memory_ = MemoryAccount::make_root("the test", limit_bytes)->make_child(name_);
+    pair->merge_joined = true;
+  }
+  std::shared_ptr<void> slot_local(const std::string&,
+                                   const std::function<std::shared_ptr<void>()>&) override {
+    return pair;
+  }
+  std::int64_t now() const override { return 0; }
+  void call_at(std::int64_t) override {}
+  void wake() override {}
+  Platform& platform() override { std::abort(); }
+  Executor& executor() override { std::abort(); }
+  WakeEvent& wake_event() override { std::abort(); }
+
+  std::shared_ptr<Pair> pair = std::make_shared<Pair>();
+};
+
+TEST(SpillingPartialAggregate, HandsACommonTableOnThatHasOutgrownItsRoom) {
+  constexpr std::size_t limit = 40'000;
+  SlotOfPair slot(limit);
+  PartialAggregateOperator<Number, std::uint32_t, decltype(key_of_number), Sum> partial(
+      key_of_number, Sum{value_of_number}, {.pair_name = "count"});
+  partial.set_context(slot);
+  Output out;
+  partial.declare(out);
+  ASSERT_TRUE(partial.open().ok());
+  constexpr std::uint32_t records = 64;
+  std::size_t handed_on = 0;
+  std::size_t most = 0;
+  for (std::uint32_t first = 0; first < 4096; first += records) {
+    Batch in(type_of<Number>(), records);
+    for (std::uint32_t i = 0; i < records; ++i) in.mutable_values<Number>()[i] = {first + i, 1};
+    in.set_size(records);
+    Answer answer = Answer::more;
+    while (answer == Answer::more) {
+      answer = partial.process(in, out);
+      handed_on += out.batch().size();
+      out.batch().clear();
+    }
+    ASSERT_EQ(answer, Answer::done);
+    most = std::max(most, slot.pair->table.memory_bytes());
+  }
+  EXPECT_TRUE(slot.pair->outgrown);
+  EXPECT_GT(handed_on, 0u);
+  EXPECT_LT(most, limit);
 }
 
 TEST(SpillingMergeAggregate, TotalsOfTextKeysAtTheEnd) {

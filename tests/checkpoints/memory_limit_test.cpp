@@ -308,16 +308,13 @@ TEST_P(MemoryLimit, ACommonTableThatOutgrowsItsRoomIsNoMore) {
 }
 
 TEST(MemoryLimitFailures, WhatACommonTableHeldGoesToDisk) {
-  // Of one subtask nothing comes behind the partial half's end, so the table must have gone before.
-  for (const int parallelism : {1, 2}) {
-    auto node = make_simulated_platform({.seed = 1});
-    node->simulation().options().disk_capacity_bytes = 100;
-    const JobResult result = totals(*node, parallelism, hardly_any);
-    EXPECT_EQ(result.status.code(), ErrorCode::disk_full) << result.status.to_string();
-    EXPECT_NE(result.status.message().find("the state of operator 'count' on disk"),
-              std::string::npos)
-        << result.status.message();
-  }
+  auto node = make_simulated_platform({.seed = 1});
+  node->simulation().options().disk_capacity_bytes = 100;
+  const JobResult result = totals(*node, 2, hardly_any);
+  EXPECT_EQ(result.status.code(), ErrorCode::disk_full) << result.status.to_string();
+  EXPECT_NE(result.status.message().find("the state of operator 'count' on disk"),
+            std::string::npos)
+      << result.status.message();
 }
 
 TEST(MemoryLimitFailures, WithoutAnOptionTheMachineSetsTheLimit) {
