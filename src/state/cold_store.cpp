@@ -302,21 +302,8 @@ class RunStore final : public ColdStore {
   ~RunStore() override { clear(); }
 
   bool empty() const override { return runs_.empty(); }
-  std::size_t memory_bytes() const override {
-    std::size_t bytes = 0;
-    for (const Run& run : runs_) bytes += run->memory_bytes();
-    for (const auto& each : merged_away_) {
-      if (const Run run = each.lock()) bytes += run->memory_bytes();
-    }
-    return bytes;
-  }
-  std::uint64_t disk_bytes() const override {
-    std::uint64_t bytes = disk_bytes_of(runs_);
-    for (const auto& each : merged_away_) {
-      if (const Run run = each.lock()) bytes += run->disk_bytes();
-    }
-    return bytes;
-  }
+  std::size_t memory_bytes() const override { return of_all_runs(&ColdRun::memory_bytes); }
+  std::uint64_t disk_bytes() const override { return of_all_runs(&ColdRun::disk_bytes); }
 
   Status begin_run(std::uint64_t entries_max) override { return begin(0, entries_max); }
   Status add(const ColdEntry& entry) override { return named(writer_->add(entry)); }
@@ -412,6 +399,17 @@ class RunStore final : public ColdStore {
 
  private:
   Status named(Status status) const { return status.ok() ? status : status.with_context(name_); }
+
+  // Together of those that are read by this store and by what was made of it before.
+  template <typename Bytes>
+  Bytes of_all_runs(Bytes (ColdRun::*bytes_of)() const) const {
+    Bytes bytes = 0;
+    for (const Run& run : runs_) bytes += (*run.*bytes_of)();
+    for (const auto& each : merged_away_) {
+      if (const Run run = each.lock()) bytes += (*run.*bytes_of)();
+    }
+    return bytes;
+  }
 
   void tell_account() {
     const std::uint64_t bytes = disk_bytes();
