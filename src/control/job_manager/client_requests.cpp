@@ -25,10 +25,14 @@ Job* find_job(ClusterState& cluster, std::uint64_t id, wire::ClientAnswer& answe
 }
 
 // Whoever was told of a change may rely on it: it is in the journal.
-bool wait_for_journal(bool time_is_over, wire::ClientAnswer& answer) {
+bool wait_for_journal(const JobRecording& recording, bool time_is_over,
+                      wire::ClientAnswer& answer) {
   if (time_is_over) {
-    fail(answer,
-         Status(ErrorCode::timed_out, "the JobManager's journal has not taken it yet; ask again"));
+    const std::string& trouble = recording.trouble;
+    fail(answer, Status(ErrorCode::timed_out,
+                        fmt::format("the JobManager's journal has not taken it yet, and may; ask "
+                                    "again, or see the list of jobs{}{}",
+                                    trouble.empty() ? "" : ": ", trouble)));
   }
   return time_is_over;
 }
@@ -52,8 +56,8 @@ bool submit(ClusterState& cluster, const wire::SubmitJob& request, bool time_is_
     fail(answer, job.status());
     return true;
   }
-  const bool recorded = cluster.jobs().find(*job)->recording.recorded > 0;
-  if (!recorded) return wait_for_journal(time_is_over, answer);
+  const JobRecording& recording = cluster.jobs().find(*job)->recording;
+  if (!recording.taken()) return wait_for_journal(recording, time_is_over, answer);
   answer.mutable_submitted()->set_job(*job);
   return true;
 }
@@ -102,7 +106,7 @@ bool end(ClusterState& cluster, const wire::EndJob& request, bool time_is_over, 
   }
   const Job* job = find_job(cluster, request.job(), answer);
   if (job == nullptr) return true;
-  if (!job->recording.complete()) return wait_for_journal(time_is_over, answer);
+  if (!job->recording.complete()) return wait_for_journal(job->recording, time_is_over, answer);
   describe_job(cluster, *job, false, false, *answer.mutable_job());
   return true;
 }

@@ -39,6 +39,7 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
     Job* job = jobs_.find(id);
     if (job == nullptr) continue;
     job->recording.place = directory_of(job->newest_path);
+    job->recording.given = job->recording.changes;
     JournalEntry& entry = entries.emplace_back();
     entry.change = job->recording.changes;
     JobRecord& record = entry.record;
@@ -68,16 +69,16 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
   return entries;
 }
 
-void ClusterState::recorded(std::uint64_t id, std::uint64_t change, const Status& outcome,
-                            Moment at) {
-  Job* job = jobs_.find(id);
+void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
+  Job* job = jobs_.find(outcome.job);
   if (job == nullptr || job->recording.refused) return;
   JobRecording& recording = job->recording;
   jobs_changed_ = true;
   ++job->version;
-  if (outcome.ok()) {
+  if (outcome.status.ok()) {
     const bool commit_waited = job->commit_waits();
-    recording.recorded = std::max(recording.recorded, change);
+    recording.recorded = std::max(recording.recorded, outcome.change);
+    recording.refused = recording.in_doubt && recording.complete();
     recording.request.clear();
     recording.trouble.clear();
     schedule_due_ = true;
@@ -85,24 +86,32 @@ void ClusterState::recorded(std::uint64_t id, std::uint64_t change, const Status
     if (job->told_ended()) clear_checkpoints(*job);
     return;
   }
-  if (recording.recorded == 0) {
-    Status why = outcome.with_context("the job was not taken, its journal can't be written");
-    recording.refused = true;
-    recording.recorded = recording.changes;
-    if (job->ended()) {
-      job->root_failure = std::move(why);
-    } else {
-      fail_waiting(*job, std::move(why), at);
-    }
-    return;
+  if (recording.recorded == 0 && !recording.in_doubt) {
+    const bool others_under_way = recording.given > outcome.change;
+    return refuse(
+        *job,
+        outcome.status.with_context("the job was not taken, its journal can't be written"),
+        outcome.in_doubt || others_under_way, at);
   }
   if (recording.trouble.empty()) {
     log(LogLevel::error, *job,
-        "the journal can't be written, tried again each second: " + outcome.to_string());
+        "the journal can't be written, tried again each second: " + outcome.status.to_string());
   }
-  recording.trouble = "the JobManager's journal can't be written: " + outcome.message();
-  entries_failed_.insert(id);
+  recording.trouble = "the JobManager's journal can't be written: " + outcome.status.message();
+  entries_failed_.insert(outcome.job);
   retry_at_ = std::min(retry_at_, at.now + retry_pause_ns);
+}
+
+// A submission that may be in the journal all the same would run when the JobManager starts again,
+// beside the one that its owner submits in its place. So nobody hears that it was refused before its
+// end is there too.
+void ClusterState::refuse(Job& job, Status why, bool in_doubt, Moment at) {
+  job.recording.in_doubt = in_doubt;
+  job.recording.refused = !in_doubt;
+  if (!in_doubt) job.recording.recorded = job.recording.changes;
+  if (!job.ended()) return fail_waiting(job, std::move(why), at);
+  job.root_failure = std::move(why);
+  record(job);
 }
 
 void ClusterState::recover(RecordedCluster recorded,

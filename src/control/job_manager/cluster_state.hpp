@@ -58,7 +58,7 @@ class ClusterState {
                Moment at);
   // What must be written now; each has an outcome some time.
   std::vector<JournalEntry> take_entries_due();
-  void recorded(std::uint64_t job, std::uint64_t change, const Status& outcome, Moment at);
+  void recorded(const JournalOutcome& outcome, Moment at);
 
   // ---- TaskManagers ----
   struct Refused {
@@ -125,6 +125,7 @@ class ClusterState {
   bool must_answer(const Worker& worker, const wire::TaskManagerState& state, Moment at) const;
   // The journal must have what has changed.
   void record(Job& job);
+  void refuse(Job& job, Status why, bool in_doubt, Moment at);
   void mark_due(Worker& worker);
   // Of every TaskManager with an open part.
   void mark_due(const Job& job);

@@ -109,13 +109,17 @@ struct JobRegion : Failures {
 struct JobRecording {
   std::string request;         // the submission as it came, until it is recorded
   std::uint64_t changes = 0;   // there have been so many that it must have
+  std::uint64_t given = 0;     // so many were given to it
   std::uint64_t recorded = 0;  // and it has so many
   std::uint32_t begun = 0;     // the last attempt that may have begun
   std::string place;           // the directory of the newest checkpoint that it knows of
   bool refused = false;        // the submission could not be recorded: there is no such job
+  bool in_doubt = false;       // it could not, and may be there: refused when its end is recorded
   std::string trouble;         // why the journal lacks something, when it can't be written
 
   bool complete() const { return recorded == changes; }
+  // Whoever submitted it may be told that it was taken.
+  bool taken() const { return recorded > 0 && !in_doubt; }
 };
 
 // How far a job has come.

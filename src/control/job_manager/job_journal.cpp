@@ -249,6 +249,7 @@ Status JobJournal::write_record(const JobRecord& record) {
 }
 
 Status JobJournal::write(std::span<const JobRecord> records) {
+  in_doubt_ = false;
   HUMMER_TRY(successor_);
   bool some_ended = false;
   for (const JobRecord& record : records) {
@@ -261,7 +262,10 @@ Status JobJournal::write(std::span<const JobRecord> records) {
   for (const JobRecord& record : records) {
     if (status.ok()) status = write_record(record);
   }
-  if (status.ok()) status = database_.run("COMMIT");
+  if (status.ok()) {
+    status = database_.run("COMMIT");
+    in_doubt_ = !status.ok();
+  }
   if (!status.ok()) {
     database_.roll_back();
     return status;

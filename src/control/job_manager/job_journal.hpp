@@ -13,8 +13,9 @@
 // says the checkpoint directory, and that there must be one, the journal.
 //
 // write() is one transaction: after it returned ok() its records survive a power cut; when it
-// failed, or the process died in it, either all or none of them are there. Whoever tells
-// others of a change waits for it.
+// failed, or the process died in it, either all or none of them are there: none, unless in_doubt()
+// says otherwise, which it does where the disk failed at the commit itself. Whoever tells others of
+// a change waits for it.
 //
 // Two JobManagers: the lock keeps a second one away, and without locks there is no journal. Where
 // two machines each grant a lock of their own (a network file system that is mounted so), the epoch
@@ -46,6 +47,8 @@ class JobJournal {
   // What was there; once.
   RecordedCluster take_recorded() { return std::move(recorded_); }
   Status write(std::span<const JobRecord> records);
+  // Whether that failed so late that its records may be there all the same, now or behind a restart.
+  bool in_doubt() const { return in_doubt_; }
   // Whether it is still this one's.
   Status check_epoch();
   // Who has it now, once that was seen; ok(): nobody else.
@@ -74,6 +77,7 @@ class JobJournal {
   std::unique_ptr<Statements> statements_;
   RecordedCluster recorded_;
   std::uint64_t epoch_ = 0;
+  bool in_doubt_ = false;
   Status successor_;
 };
 

@@ -150,9 +150,7 @@ void JobManager::State::round() {
   const Moment at = moment();
   if (const Status status = failure(); !status.ok()) return step_down(status);
   if (journal_ != nullptr) {
-    for (const JournalWriter::Outcome& each : journal_->take_outcomes()) {
-      cluster_.recorded(each.job, each.change, each.status, at);
-    }
+    for (const JournalOutcome& each : journal_->take_outcomes()) cluster_.recorded(each, at);
   }
   for (const CheckpointOutcome& outcome : disk_->take_outcomes()) cluster_.carried_out(outcome, at);
   cluster_.orders_hang(disk_->look());

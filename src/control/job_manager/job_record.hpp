@@ -53,4 +53,12 @@ struct JournalEntry {
   std::uint64_t change = 0;  // of the job: what its giver knows the entry by
 };
 
+// What came of one.
+struct JournalOutcome {
+  std::uint64_t job = 0;
+  std::uint64_t change = 0;
+  Status status = {};
+  bool in_doubt = false;  // it failed, and may be in the journal all the same
+};
+
 }  // namespace hummer

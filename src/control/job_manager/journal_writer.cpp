@@ -34,7 +34,7 @@ bool JournalWriter::has_news() const {
   return !outcomes_.empty() || successor_is_news_;
 }
 
-std::vector<JournalWriter::Outcome> JournalWriter::take_outcomes() {
+std::vector<JournalOutcome> JournalWriter::take_outcomes() {
   const std::scoped_lock lock(mutex_);
   successor_is_news_ = false;
   return std::exchange(outcomes_, {});
@@ -83,11 +83,15 @@ void JournalWriter::write_together(const std::vector<JournalEntry>& entries) {
   std::vector<JobRecord> records;
   for (const JournalEntry& entry : entries) records.push_back(entry.record);
   const Status together = journal_->write(records);
-  std::vector<Outcome> outcomes;
+  const bool all_in_doubt = journal_->in_doubt();
+  std::vector<JournalOutcome> outcomes;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const bool again = !together.ok() && entries.size() > 1;
-    outcomes.push_back({entries[i].record.job, entries[i].change,
-                        again ? journal_->write({&records[i], 1}) : together});
+    JournalOutcome& outcome = outcomes.emplace_back();
+    outcome.job = entries[i].record.job;
+    outcome.change = entries[i].change;
+    outcome.status = again ? journal_->write({&records[i], 1}) : together;
+    outcome.in_doubt = !outcome.status.ok() && (all_in_doubt || journal_->in_doubt());
   }
   const std::scoped_lock lock(mutex_);
   successor_is_news_ |= successor_.ok() && !journal_->successor().ok();

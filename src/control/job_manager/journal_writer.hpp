@@ -24,12 +24,6 @@ namespace hummer {
 
 class JournalWriter {
  public:
-  struct Outcome {
-    std::uint64_t job = 0;
-    std::uint64_t change = 0;
-    Status status;
-  };
-
   JournalWriter(Platform& platform, std::unique_ptr<JobJournal> journal, WakeEvent& on_outcome);
   ~JournalWriter() { stop(); }
   JournalWriter(const JournalWriter&) = delete;
@@ -38,7 +32,7 @@ class JournalWriter {
   void write(std::vector<JournalEntry> entries);
   // Outcomes, or a successor that take_outcomes() has not been called after.
   bool has_news() const;
-  std::vector<Outcome> take_outcomes();
+  std::vector<JournalOutcome> take_outcomes();
   Status successor() const;
   void stop();
 
@@ -53,7 +47,7 @@ class JournalWriter {
   WakeEvent given_;
   mutable std::mutex mutex_;
   std::vector<JournalEntry> waiting_;
-  std::vector<Outcome> outcomes_;
+  std::vector<JournalOutcome> outcomes_;
   Status successor_;
   bool successor_is_news_ = false;
   std::unique_ptr<Executor> executor_;

@@ -1,6 +1,9 @@
 // A JobManager with a state directory dies and is started again over its disk.
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include <fmt/format.h>
 #include <hummer/codec.hpp>
 
 #include "control/job_manager/job_manager_test_rig.hpp"
@@ -236,6 +239,50 @@ TEST_P(Recovery, AFullDiskFailsTheSubmissionOnly) {
   ScriptedClient client(rig_);
   rig_.run(submit_one(client, job_of(6, 2), &job));
   EXPECT_GT(job, 0u);
+}
+
+// A write that failed may be in the journal all the same: whoever is told that its job was not taken
+// submits another one, and the first may not run beside it when the JobManager starts again.
+TEST_P(Recovery, WhatWasNotTakenNeverRuns) {
+  const auto keep_submitting = [](JobManagerRig& rig, std::uint64_t first,
+                                  std::set<std::string>& not_taken) -> Task<void> {
+    ScriptedClient client(rig);
+    const bool joined = co_await client.join();
+    EXPECT_TRUE(joined);
+    for (std::uint64_t submission = first; submission < first + 8; ++submission) {
+      wire::ClientRequest request;
+      *request.mutable_submit() = job_of(submission, 2);
+      const std::string name = fmt::format("submission {}", submission);
+      request.mutable_submit()->mutable_graph()->set_job_name(name);
+      const wire::ClientAnswer answer = co_await client.ask(std::move(request));
+      const auto code = static_cast<ErrorCode>(answer.failure().code());
+      if (answer.has_failure() && code != ErrorCode::timed_out) not_taken.insert(name);
+    }
+  };
+  const auto list = [](ScriptedClient& client, wire::JobList* jobs) -> Task<void> {
+    const bool joined = co_await client.join();
+    EXPECT_TRUE(joined);
+    wire::ClientRequest request;
+    request.mutable_list();
+    const wire::ClientAnswer answer = co_await client.ask(std::move(request));
+    *jobs = answer.list();
+  };
+  std::set<std::string> not_taken;
+  Random random(GetParam());
+  for (int life = 0; life < 8; ++life) {
+    rig_.simulation.options().write_fault_rate = 0.1;
+    rig_.run(keep_submitting(rig_, 100 + 10 * static_cast<std::uint64_t>(life), not_taken));
+    rig_.simulation.options().write_fault_rate = 0;
+    restart(random.chance(0.5));
+    ScriptedClient client(rig_);
+    wire::JobList jobs;
+    rig_.run(list(client, &jobs));
+    for (const wire::JobStatus& job : jobs.jobs()) {
+      if (!not_taken.contains(job.name())) continue;
+      EXPECT_EQ(job.state(), wire::JOB_FAILED) << job.name() << ", life " << life;
+    }
+  }
+  EXPECT_FALSE(not_taken.empty());
 }
 
 wire::SubmitJob job_with_checkpoints() {

@@ -422,7 +422,7 @@ TEST(RegionsAndTheJournal, ANumberIsRecordedBeforeItIsUsed) {
   Moment at{seconds(1), 1};
   const auto write_down = [&] {
     for (const JournalEntry& entry : cluster.take_entries_due()) {
-      cluster.recorded(entry.record.job, entry.change, {}, at);
+      cluster.recorded({entry.record.job, entry.change}, at);
     }
     cluster.advance(at);
   };
@@ -455,7 +455,7 @@ TEST(RegionsAndTheJournal, ANumberIsRecordedBeforeItIsUsed) {
   const std::vector<JournalEntry> entries = cluster.take_entries_due();
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_EQ(entries[0].record.attempt, 2u);
-  cluster.recorded(job.id, entries[0].change, {}, at);
+  cluster.recorded({job.id, entries[0].change}, at);
   cluster.advance(at);
   EXPECT_EQ(job.regions[1].phase, JobRegion::Phase::runs);
   EXPECT_EQ(job.regions[1].attempt, 2u);
