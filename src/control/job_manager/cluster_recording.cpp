@@ -89,8 +89,7 @@ void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
   if (recording.recorded == 0 && !recording.in_doubt) {
     const bool others_under_way = recording.given > outcome.change;
     return refuse(
-        *job,
-        outcome.status.with_context("the job was not taken, its journal can't be written"),
+        *job, outcome.status.with_context("the job was not taken, its journal can't be written"),
         outcome.in_doubt || others_under_way, at);
   }
   if (recording.trouble.empty()) {
@@ -103,8 +102,8 @@ void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
 }
 
 // A submission that may be in the journal all the same would run when the JobManager starts again,
-// beside the one that its owner submits in its place. So nobody hears that it was refused before its
-// end is there too.
+// beside the one that its owner submits in its place. So nobody hears that it was refused before
+// its end is there too.
 void ClusterState::refuse(Job& job, Status why, bool in_doubt, Moment at) {
   job.recording.in_doubt = in_doubt;
   job.recording.refused = !in_doubt;

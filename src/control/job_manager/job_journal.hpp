@@ -47,7 +47,8 @@ class JobJournal {
   // What was there; once.
   RecordedCluster take_recorded() { return std::move(recorded_); }
   Status write(std::span<const JobRecord> records);
-  // Whether that failed so late that its records may be there all the same, now or behind a restart.
+  // Whether that failed so late that its records may be there all the same, now or behind a
+  // restart.
   bool in_doubt() const { return in_doubt_; }
   // Whether it is still this one's.
   Status check_epoch();

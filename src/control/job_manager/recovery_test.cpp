@@ -241,8 +241,8 @@ TEST_P(Recovery, AFullDiskFailsTheSubmissionOnly) {
   EXPECT_GT(job, 0u);
 }
 
-// A write that failed may be in the journal all the same: whoever is told that its job was not taken
-// submits another one, and the first may not run beside it when the JobManager starts again.
+// A write that failed may be in the journal all the same: whoever is told that its job was not
+// taken submits another one, and the first may not run beside it when the JobManager starts again.
 TEST_P(Recovery, WhatWasNotTakenNeverRuns) {
   const auto keep_submitting = [](JobManagerRig& rig, std::uint64_t first,
                                   std::set<std::string>& not_taken) -> Task<void> {
