@@ -142,6 +142,12 @@ Status CheckpointStore::complete_at(Files& files, const std::string& path,
   return files.sync_directory(path);
 }
 
+Status CheckpointStore::make_durable(Files& files, const std::string& path) {
+  // Who may read its files and not their list has no part in writing it.
+  Status synced = files.sync_directory(path);
+  return synced.code() == ErrorCode::permission_denied ? Status() : synced;
+}
+
 Status CheckpointStore::remove_at(Files& files, const std::string& path) {
   return remove_at(files, path, {});
 }

@@ -123,6 +123,9 @@ class CheckpointStore {
   static Status complete_at(Files& files, const std::string& path,
                             const CheckpointMetadata& metadata);
   static Status remove_at(Files& files, const std::string& path);
+  // For whoever goes on from it: what completed it may have died before its name was durable, and
+  // a power cut must not take it away when more has been done on top of it.
+  static Status make_durable(Files& files, const std::string& path);
 
   // Numbers of all that have a directory, complete or not, ascending; none when the directory is
   // missing.

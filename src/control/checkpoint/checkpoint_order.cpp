@@ -153,6 +153,7 @@ Status find(Files& files, CheckpointOutcome& outcome) {
     found = Found{std::move(*metadata), order.restore};
   }
   if (!found.ok()) return found.status();
+  HUMMER_TRY(CheckpointStore::make_durable(files, found->path));
   outcome.found = std::move(found->metadata);
   outcome.path = std::move(found->path);
   outcome.highest = std::max({outcome.highest, outcome.found.id, outcome.superseded});
