@@ -7,6 +7,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
+#include <array>
+
+#include "base/hash_pieces.hpp"
+
 namespace hummer {
 namespace {
 
@@ -40,6 +45,21 @@ TEST(KeyHash, LengthDoesNotChangeTheFunction) {
   for (int i = 0; i < 70'000; ++i) text.push_back(static_cast<char>(i * 31 % 251));
   for (const std::size_t length : {1023, 1024, 1025, 1087, 4096, 65'472, 70'000}) {
     EXPECT_EQ(hash_bytes(text.data(), length), XXH3_64bits(text.data(), length)) << length;
+  }
+}
+
+TEST(KeyHash, PiecesHashAsTheWhole) {
+  std::string text;
+  for (int i = 0; i < 70'000; ++i) text.push_back(static_cast<char>(i * 31 % 251));
+  for (const std::size_t length : {0, 1, 200, 1024, 65'472, 70'000}) {
+    const std::string_view whole = std::string_view(text).substr(0, length);
+    for (const std::size_t cut : {0, 1, 64, 100, 5000}) {
+      const std::size_t at = std::min(cut, length);
+      const std::array pieces{whole.substr(0, at), std::string_view(),
+                              whole.substr(at, (length - at) / 2),
+                              whole.substr(at + (length - at) / 2)};
+      EXPECT_EQ(hash_pieces(pieces), hash_bytes(whole.data(), whole.size())) << length << ' ' << at;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <hummer/key_hash.hpp>
 
+#include "base/hash_pieces.hpp"
 #include "net/transport.hpp"
 
 namespace hummer {
@@ -68,6 +69,11 @@ void write_frame_header(FrameHeader header, char* to) {
 void seal_frame(FrameHeader header, char* frame) {
   header.payload_check = check_of({frame + frame_header_bytes, header.payload_bytes});
   write_frame_header(header, frame);
+}
+
+void seal_frame(FrameHeader header, std::span<const std::string_view> payload, char* to) {
+  header.payload_check = hash_pieces(payload);
+  write_frame_header(header, to);
 }
 
 Status check_payload(const FrameHeader& header, std::string_view payload) {

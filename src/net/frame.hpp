@@ -74,6 +74,8 @@ static_assert(sizeof(FrameHeader) == frame_header_bytes);
 void write_frame_header(FrameHeader header, char* to);
 // The same in front of the payload, which lies behind `frame`'s first 64 bytes, with both checks.
 void seal_frame(FrameHeader header, char* frame);
+// The same of a payload that lies in several places; `to` gets the 64 bytes only.
+void seal_frame(FrameHeader header, std::span<const std::string_view> payload, char* to);
 // REQUIRES: 64 bytes at `from`. protocol_error when they are no header, or when the payload of a
 // data frame exceeds `max_data_bytes` or any other its own limit.
 Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_bytes);

@@ -1,7 +1,9 @@
 #include "net/network_emitter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace hummer {
@@ -9,6 +11,41 @@ namespace {
 
 // Less room than this is not worth a block of its own.
 constexpr std::size_t minimum_room = 1024;
+// Below it a copy costs less than what is saved, and small batches had better share a buffer.
+constexpr std::size_t least_in_place_bytes = std::size_t{16} << 10;
+
+// Blocks of the values of one batch of a bitwise type.
+struct BitwiseBlocks {
+  BitwiseBlocks(const TypeDescriptor& type_, const Batch& batch_)
+      : type(type_),
+        batch(batch_),
+        timed(batch.has_timestamps()),
+        record_bytes(type.size_bytes + (timed ? sizeof(Timestamp) : 0)),
+        overhead(block_header_bytes + (timed ? sizeof(Timestamp) - 1 : 0)) {}
+
+  std::size_t bytes(std::size_t records) const {
+    return align_up(overhead + records * record_bytes);
+  }
+  std::size_t records_in(std::size_t room) const {
+    return std::min<std::size_t>((room - overhead) / record_bytes, max_block_records);
+  }
+  BlockHeader header(std::size_t records) const {
+    BlockHeader header;
+    header.flags = BlockHeader::bitwise | (timed ? BlockHeader::timestamps : 0);
+    header.records = static_cast<std::uint32_t>(records);
+    header.values_bytes = static_cast<std::uint32_t>(records * type.size_bytes);
+    return header;
+  }
+  const char* values(std::size_t first) const {
+    return static_cast<const char*>(batch.raw_values()) + first * type.size_bytes;
+  }
+
+  const TypeDescriptor& type;
+  const Batch& batch;
+  const bool timed;
+  const std::size_t record_bytes;
+  const std::size_t overhead;  // up to 7 bytes may stand between values and timestamps
+};
 
 }  // namespace
 
@@ -37,9 +74,8 @@ void NetworkEmitter::abandon() {
 Answer NetworkEmitter::offer(Element& element) {
   if (!failure_.ok() || !transport_->failure().ok()) return Answer::failed;
   if (element.control.kind == Control::Kind::idle) element.control = {};
-  const bool follows = static_cast<bool>(element.control);
   while (!element.batch.finished()) {
-    const Answer answer = send_batch(element.batch, follows);
+    const Answer answer = send_batch(element);
     if (answer != Answer::done) return answer;
   }
   if (element.batch.has_storage()) element.batch.clear();
@@ -49,9 +85,10 @@ Answer NetworkEmitter::offer(Element& element) {
   return answer;
 }
 
-Answer NetworkEmitter::send_batch(Batch& batch, bool follows) {
-  if (record_bytes_ != 0) return send_fragments(batch, follows);
-  return type_.bitwise ? send_bitwise(batch, follows) : send_encoded(batch, follows);
+Answer NetworkEmitter::send_batch(Element& element) {
+  const bool follows = static_cast<bool>(element.control);
+  if (record_bytes_ != 0) return send_fragments(element.batch, follows);
+  return type_.bitwise ? send_bitwise(element) : send_encoded(element.batch, follows);
 }
 
 void NetworkEmitter::publish(BlockHeader& header, char* at, bool more) {
@@ -61,30 +98,24 @@ void NetworkEmitter::publish(BlockHeader& header, char* at, bool more) {
   transport_->publish(header.block_bytes(), more);
 }
 
-Answer NetworkEmitter::send_bitwise(Batch& batch, bool follows) {
-  const bool timed = batch.has_timestamps();
+Answer NetworkEmitter::send_bitwise(Element& element) {
+  Batch& batch = element.batch;
+  const BitwiseBlocks blocks(type_, batch);
   const std::size_t first = batch.position();
-  const std::size_t record_bytes = type_.size_bytes + (timed ? sizeof(Timestamp) : 0);
-  // Up to 7 bytes may stand between values and timestamps.
-  const std::size_t overhead = block_header_bytes + (timed ? sizeof(Timestamp) - 1 : 0);
-  if (overhead + record_bytes > transport_->capacity()) return start_record(batch, follows);
   const std::size_t left = batch.size() - first;
-  const std::size_t wanted = align_up(overhead + left * record_bytes);
-  const std::size_t enough = align_up(std::max(overhead + record_bytes, minimum_room));
+  const bool follows = static_cast<bool>(element.control);
+  if (blocks.bytes(1) > transport_->capacity()) return start_record(batch, follows);
+  if (send_in_place(element)) return Answer::done;
+  const std::size_t enough = std::max(blocks.bytes(1), align_up(minimum_room));
   const std::span<char> room =
-      transport_->acquire(std::min({wanted, enough, transport_->capacity()}));
+      transport_->acquire(std::min({blocks.bytes(left), enough, transport_->capacity()}));
   if (room.empty()) return no_room();
 
-  const std::size_t fits = (room.size() - overhead) / record_bytes;
-  const std::size_t count = std::min({fits, left, std::size_t{max_block_records}});
-  BlockHeader header;
-  header.flags = BlockHeader::bitwise | (timed ? BlockHeader::timestamps : 0);
-  header.records = static_cast<std::uint32_t>(count);
-  header.values_bytes = static_cast<std::uint32_t>(count * type_.size_bytes);
+  const std::size_t count = std::min(blocks.records_in(room.size()), left);
+  BlockHeader header = blocks.header(count);
   char* values = room.data() + block_header_bytes;
-  std::memcpy(values, static_cast<const char*>(batch.raw_values()) + first * type_.size_bytes,
-              header.values_bytes);
-  if (timed) {
+  std::memcpy(values, blocks.values(first), header.values_bytes);
+  if (blocks.timed) {
     const std::size_t offset = align_up(header.values_bytes, sizeof(Timestamp));
     std::memset(values + header.values_bytes, 0, offset - header.values_bytes);
     std::memcpy(values + offset, batch.timestamps().data() + first, count * sizeof(Timestamp));
@@ -93,6 +124,59 @@ Answer NetworkEmitter::send_bitwise(Batch& batch, bool follows) {
   records_sent_ += count;
   batch.advance_to(first + count);
   return Answer::done;
+}
+
+bool NetworkEmitter::send_in_place(Element& element) {
+  static constexpr std::array<char, transport_alignment> zeros{};
+  Batch& batch = element.batch;
+  Control& control = element.control;
+  const BitwiseBlocks blocks(type_, batch);
+  const std::size_t capacity = transport_->capacity();
+  const std::size_t most = blocks.records_in(capacity);
+  std::size_t left = batch.size() - batch.position();
+  // A full buffer, and what is behind it.
+  if (std::min(left, most) * blocks.record_bytes < least_in_place_bytes) return false;
+
+  std::array<Pieces, max_buffers_in_place> buffers;
+  std::array<BlockHeader, max_buffers_in_place> headers;
+  BlockHeader behind;
+  bool with_control = false;
+  std::size_t used = 0;
+  for (std::size_t at = batch.position(); used < buffers.size() && left > 0; ++used) {
+    const std::size_t count = std::min(most, left);
+    BlockHeader& header = headers[used];
+    header = blocks.header(count);
+    header.sequence = next_sequence_ + used;
+    Pieces& pieces = buffers[used];
+    pieces.add(&header, sizeof header);
+    pieces.add(blocks.values(at), header.values_bytes);
+    if (blocks.timed) {
+      pieces.add(zeros.data(),
+                 align_up(header.values_bytes, sizeof(Timestamp)) - header.values_bytes);
+      pieces.add(batch.timestamps().data() + at, count * sizeof(Timestamp));
+    }
+    pieces.add(zeros.data(), align_up(header.payload_bytes()) - header.payload_bytes());
+    at += count;
+    left -= count;
+    // The end is told apart by its frame.
+    with_control = left == 0 && control && control.kind != Control::Kind::end &&
+                   pieces.bytes() + block_header_bytes <= capacity;
+    if (!with_control) continue;
+    behind = control_block(control, next_sequence_ + used + 1);
+    pieces.add(&behind, sizeof behind);
+  }
+  const std::size_t taken = transport_->publish_in_place(std::span(buffers).first(used));
+  for (std::size_t i = 0; i < taken; ++i) {
+    bytes_sent_.add(buffers[i].bytes());
+    records_sent_ += headers[i].records;
+    batch.advance_to(batch.position() + headers[i].records);
+  }
+  next_sequence_ += taken;
+  if (with_control && taken == used) {
+    ++next_sequence_;
+    control = {};
+  }
+  return taken > 0;
 }
 
 Answer NetworkEmitter::send_encoded(Batch& batch, bool follows) {

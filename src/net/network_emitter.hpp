@@ -1,5 +1,6 @@
 // NetworkEmitter: the end of a sender task. Encodes elements into the buffers of
-// a transport: one copy, from the batch to the memory that is sent.
+// a transport: one copy, from the batch to the memory that is sent; none of a large batch of
+// bitwise values whose way is free, which leaves from where it lies.
 //
 // Each batch leaves with the offer that brought it when the way is free, so
 // batching adds no waiting time; while it is busy, batches and controls share a
@@ -43,9 +44,12 @@ class NetworkEmitter final : public Emitter {
   std::uint64_t records_sent() const { return records_sent_; }
 
  private:
+  Answer send_batch(Element& element);
+  Answer send_bitwise(Element& element);
+  // As many records as a few buffers hold, and the control if they are the last; false: acquire
+  // room.
+  bool send_in_place(Element& element);
   // `follows`: something comes behind the batch in the same offer.
-  Answer send_batch(Batch& batch, bool follows);
-  Answer send_bitwise(Batch& batch, bool follows);
   Answer send_encoded(Batch& batch, bool follows);
   Answer start_record(Batch& batch, bool follows);
   Answer send_fragments(Batch& batch, bool follows);

@@ -185,12 +185,12 @@ T make_record(Random& random, std::deque<std::string>& arena, bool large) {
 
 template <typename T>
 std::deque<Element> make_elements(Random& random, std::deque<std::string>& arena, bool timed,
-                                  bool large, Journal<T>& journal) {
+                                  bool large, std::uint64_t crowd, Journal<T>& journal) {
   std::deque<Element> elements;
   for (int i = 0; i < 40; ++i) {
     Element element;
     // A large batch now and then; fewer of large records.
-    const std::uint64_t most = i % 5 != 0 ? 20 : sizeof(T) > 1000 ? 40 : 400;
+    const std::uint64_t most = i % 5 != 0 ? 20 : crowd;
     const auto records = static_cast<std::uint32_t>(random.below(most));
     if (records != 0) {
       element.batch = Batch(type_of<T>(), records);
@@ -219,14 +219,15 @@ std::deque<Element> make_elements(Random& random, std::deque<std::string>& arena
 class StreamTest : public testing::TestWithParam<RigOptions> {
  protected:
   template <typename T>
-  void check(bool timed, bool large, std::size_t buffer_size_bytes, int credits = 4) {
+  void check(bool timed, bool large, std::size_t buffer_size_bytes, int credits = 4,
+             std::uint64_t crowd = sizeof(T) > 1000 ? 40 : 400) {
     SCOPED_TRACE(type_of<T>().name + (timed ? " timed" : "") + (large ? " large" : ""));
     Rig rig(GetParam());
     Random random(GetParam().seed + buffer_size_bytes);
     std::deque<std::string> arena;
     Journal<T> sent;
     Sending sending;
-    sending.elements = make_elements<T>(random, arena, timed, large, sent);
+    sending.elements = make_elements<T>(random, arena, timed, large, crowd, sent);
     NetworkSettings settings;
     settings.buffer_size_bytes = buffer_size_bytes;
     settings.credits = credits;
@@ -251,6 +252,16 @@ TEST_P(StreamTest, Numbers) {
 TEST_P(StreamTest, BitwiseStructs) {
   check<Reading>(false, false, 1024);
   check<Reading>(true, false, 4096);
+}
+
+// Batches of up to 300 KiB leave from where they lie, as much as the connection takes at once.
+TEST_P(StreamTest, LargeBatchesOfBitwiseStructs) {
+  for (const bool timed : {false, true}) {
+    check<Reading>(timed, false, 64 * 1024, 16, 3000);
+    check<Reading>(timed, false, 17 * 1024, 2, 3000);
+    check<Reading>(timed, false, 256 * 1024, 1, 3000);
+    check<std::uint64_t>(timed, false, 64 * 1024, 3, 30'000);
+  }
 }
 
 TEST_P(StreamTest, BitwiseStructsLargerThanABuffer) {

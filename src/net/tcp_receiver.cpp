@@ -179,7 +179,7 @@ void TcpReceiver::give_back() {
 void TcpReceiver::write_credits(bool all) {
   while (!mute_) {
     if (outgoing_sent_ == outgoing_.size()) {
-      const auto data_step = std::max<std::uint64_t>(options_.credits / 4, 1);
+      const auto data_step = std::max<std::uint64_t>(options_.credits / 2, 1);
       const auto control_step = std::max<std::uint64_t>(options_.control_credits / 4, 1);
       const std::uint64_t data = data_released_ - data_granted_;
       const std::uint64_t controls = controls_released_ - controls_granted_;

@@ -23,6 +23,7 @@ class TcpSender final : public TransportSender {
   }
   std::span<char> acquire(std::size_t minimum) override;
   void publish(std::size_t used, bool more) override;
+  std::size_t publish_in_place(std::span<const Pieces> buffers) override;
   bool publish_control(std::span<const char> bytes, bool last) override;
   void announce(std::uint64_t epoch, std::string in_flight) override;
   bool finished() override;
@@ -78,6 +79,14 @@ void TcpSender::publish(std::size_t used, bool more) {
   state.slots[static_cast<std::size_t>(state.open)].used += used;
   if (open_room().size() < minimum_room) state.close_open(false);
   if (!more) state.write_out();
+}
+
+std::size_t TcpSender::publish_in_place(std::span<const Pieces> buffers) {
+  TcpSenderState& state = *state_;
+  // While the connection is busy what is published shares buffers: few of them, and full.
+  if (!state.connected() || !state.queue.empty() || !state.stream->writes_pieces()) return 0;
+  if (acquire(capacity()).empty() || !state.queue.empty()) return 0;
+  return state.write_in_place(buffers.first(std::min(buffers.size(), max_buffers_in_place)));
 }
 
 bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
@@ -264,6 +273,61 @@ void TcpSenderState::write_out() {
     }
     queue.pop_front();
   }
+}
+
+std::size_t TcpSenderState::write_in_place(std::span<const Pieces> buffers) {
+  std::array<std::array<char, frame_header_bytes>, max_buffers_in_place> heads;
+  std::array<int, max_buffers_in_place> taken;
+  std::array<std::string_view, max_write_pieces> all;
+  static_assert(max_buffers_in_place * (1 + Pieces::most) <= max_write_pieces);
+  std::size_t count = 0, pieces = 0;
+  do {
+    const Pieces& buffer = buffers[count];
+    HUMMER_ASSERT(buffer.bytes() % transport_alignment == 0);
+    FrameHeader header;
+    header.kind = FrameKind::data;
+    header.payload_bytes = static_cast<std::uint32_t>(buffer.bytes());
+    header.sequence = sequence++;
+    seal_frame(header, buffer.all(), heads[count].data());
+    all[pieces++] = {heads[count].data(), frame_header_bytes};
+    for (const std::string_view piece : buffer.all()) all[pieces++] = piece;
+    taken[count++] = std::exchange(open, -1);
+  } while (count < buffers.size() && open_slot());
+  const std::span<const std::string_view> left = std::span(all).first(pieces);
+  const Result<std::size_t> written = stream->try_write_pieces(left);
+  if (!written.ok()) {
+    read_in();
+    fail(written.status());
+    return count;
+  }
+  std::size_t sent = *written == would_block ? 0 : *written;
+  for (std::size_t i = 0, piece = 0; i < count; ++i) {
+    const std::size_t size = frame_header_bytes + buffers[i].bytes();
+    const std::size_t end = piece + 1 + buffers[i].all().size();
+    const std::size_t gone = std::min(sent, size);
+    if (gone == size) {
+      free_slots.push_back(taken[i]);
+    } else {
+      keep_rest(left.subspan(piece, end - piece), gone, taken[i]);
+    }
+    sent -= gone;
+    piece = end;
+  }
+  return count;
+}
+
+// Each byte at its place in the buffer.
+void TcpSenderState::keep_rest(std::span<const std::string_view> frame, std::size_t sent,
+                               int slot) {
+  char* const bytes = slots[static_cast<std::size_t>(slot)].bytes;
+  std::size_t at = 0;
+  for (const std::string_view piece : frame) {
+    const std::size_t gone = std::min(sent - std::min(sent, at), piece.size());
+    std::memcpy(bytes + at + gone, piece.data() + gone, piece.size() - gone);
+    at += piece.size();
+  }
+  queue.push_back({bytes, at, sent, slot, {}});
+  ++queued_slots;
 }
 
 void TcpSenderState::read_in() {

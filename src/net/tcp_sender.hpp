@@ -34,6 +34,10 @@ class TcpSenderState {
 
   // Writes what waits, as far as the connection takes it; then the open buffer, if any.
   void write_out();
+  // Each of `buffers` as a frame, as many as there is credit for; what the connection does not take
+  // at once goes to buffers. How many. REQUIRES: nothing waits, and the open buffer is empty.
+  std::size_t write_in_place(std::span<const Pieces> buffers);
+  void keep_rest(std::span<const std::string_view> frame, std::size_t sent, int slot);
   // Reads what the receiver says.
   void read_in();
   void fail(Status why);

@@ -38,6 +38,7 @@
 // stopped and before it is destroyed; its WakeEvent must live as long.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,28 @@ constexpr std::size_t align_up(std::size_t size, std::size_t alignment = transpo
   return (size + alignment - 1) / alignment * alignment;
 }
 
+// What lies in several places and is to be one run of bytes. Whoever adds keeps it alive.
+class Pieces {
+ public:
+  static constexpr std::size_t most = 7;
+
+  void add(const void* bytes, std::size_t length) {
+    if (length == 0) return;
+    HUMMER_ASSERT(count_ < most);
+    pieces_[count_++] = {static_cast<const char*>(bytes), length};
+    bytes_ += length;
+  }
+  std::span<const std::string_view> all() const { return std::span(pieces_).first(count_); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::array<std::string_view, most> pieces_;
+  std::size_t count_ = 0;
+  std::size_t bytes_ = 0;
+};
+// Of what is published in place at once.
+inline constexpr std::size_t max_buffers_in_place = 4;
+
 class TransportSender {
  public:
   virtual ~TransportSender() = default;
@@ -79,6 +102,11 @@ class TransportSender {
   // the same call of the task, and may leave together with it; until then it may stay.
   // REQUIRES: used % transport_alignment == 0.
   virtual void publish(std::size_t used, bool more) = 0;
+  // The same of several buffers at once, the pieces of each one behind the other, without a copy
+  // of what leaves at once. How many were taken, the first ones: none when the way is busy, there
+  // is no credit, or this form always copies; acquire room then.
+  // REQUIRES: each is as publish of a fresh buffer.
+  virtual std::size_t publish_in_place(std::span<const Pieces> /*buffers*/) { return 0; }
   // False: no control credit now, or failed. Nothing may follow the `last` one.
   // REQUIRES: bytes.size() == max_control_bytes.
   virtual bool publish_control(std::span<const char> bytes, bool last) = 0;

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -89,6 +92,25 @@ Result<std::size_t> LinuxByteStream::send(std::span<const char> bytes, int flags
   if (closed()) return closed_failure();
   while (true) {
     const ssize_t put = ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | flags);
+    if (put >= 0) return static_cast<std::size_t>(put);
+    if (means_would_block(errno)) return would_block;
+    if (errno != EINTR) return lost(errno);
+  }
+}
+
+Result<std::size_t> LinuxByteStream::try_write_pieces(std::span<const std::string_view> pieces) {
+  if (closed()) return closed_failure();
+  HUMMER_ASSERT(pieces.size() <= max_write_pieces);
+  std::array<iovec, max_write_pieces> places;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    places[i] = {const_cast<char*>(pieces[i].data()),
+                 pieces[i].size()};  // which sendmsg only reads
+  }
+  msghdr message{};
+  message.msg_iov = places.data();
+  message.msg_iovlen = pieces.size();
+  while (true) {
+    const ssize_t put = ::sendmsg(socket_.number(), &message, MSG_NOSIGNAL);
     if (put >= 0) return static_cast<std::size_t>(put);
     if (means_would_block(errno)) return would_block;
     if (errno != EINTR) return lost(errno);

@@ -20,6 +20,8 @@ class LinuxByteStream final : public ByteStream, private ReadinessWatcher {
   Result<std::size_t> try_read(std::span<char> into) override;
   Result<std::size_t> try_write(std::span<const char> bytes) override { return send(bytes, 0); }
   Result<std::size_t> try_write_more(std::span<const char> bytes) override;
+  bool writes_pieces() const override { return true; }
+  Result<std::size_t> try_write_pieces(std::span<const std::string_view> pieces) override;
   Status shutdown_write() override;
   SocketAddress local_address() const override;
   SocketAddress peer_address() const override { return peer_; }

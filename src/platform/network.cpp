@@ -183,6 +183,10 @@ Task<Result<std::size_t>> ByteStream::read_some(std::span<char> into) {
   }
 }
 
+Result<std::size_t> ByteStream::try_write_pieces(std::span<const std::string_view>) {
+  return Status(ErrorCode::internal, "this stream writes one piece at a time");
+}
+
 Task<Status> ByteStream::write_all(std::span<const char> bytes) {
   Executor& executor = co_await current_executor();
   while (!bytes.empty()) {

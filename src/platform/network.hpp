@@ -53,6 +53,7 @@ Result<SocketAddress> parse_socket_address(std::string_view text);
 
 // What try_read and try_write answer when nothing can be moved now.
 inline constexpr std::size_t would_block = static_cast<std::size_t>(-1);
+inline constexpr std::size_t max_write_pieces = 32;
 
 class ByteStream {
  public:
@@ -73,6 +74,10 @@ class ByteStream {
   virtual Result<std::size_t> try_write_more(std::span<const char> bytes) {
     return try_write(bytes);
   }
+  // try_write of `pieces` one behind the other, at most max_write_pieces. REQUIRES:
+  // writes_pieces(), which a stream that makes something of its own of the bytes does not.
+  virtual bool writes_pieces() const { return false; }
+  virtual Result<std::size_t> try_write_pieces(std::span<const std::string_view> pieces);
 
   // For a task that waits for this stream and other things on one WakeEvent: from now on
   // `readable` is notified each time bytes (or the end) arrive after a try_read that answered

@@ -325,9 +325,10 @@ TEST_P(NetworkTest, PeerGoneIsAValue) {
             ErrorCode::connection_lost);
 }
 
-// One task that waits for a stream and a flag on one event, through try_read and try_write.
+// One task that waits for a stream and a flag on one event, through try_read and try_write, or
+// try_write_pieces.
 Task<std::string> echo_on_one_event(Network& network, SocketAddress address,
-                                    const std::string& text) {
+                                    const std::string& text, bool in_pieces) {
   Executor& executor = co_await current_executor();
   Result<Stream> connected = co_await network.connect(address, defaults);
   if (!connected.ok()) co_return connected.status().to_string();
@@ -342,7 +343,11 @@ Task<std::string> echo_on_one_event(Network& network, SocketAddress address,
     bool moved = false;
     if (sent < text.size()) {
       const std::string_view rest = std::string_view(text).substr(sent);
-      const Result<std::size_t> put = stream.try_write(rest);
+      const std::size_t third = rest.size() / 3;
+      const std::array pieces{rest.substr(0, third), std::string_view(), rest.substr(third, third),
+                              rest.substr(2 * third)};
+      const Result<std::size_t> put =
+          in_pieces ? stream.try_write_pieces(pieces) : stream.try_write(rest);
       if (!put.ok()) co_return put.status().to_string();
       if (*put != would_block) sent += *put, moved = true;
     }
@@ -362,8 +367,11 @@ Task<std::string> echo_on_one_event(Network& network, SocketAddress address,
 TEST_P(NetworkTest, OneEventForBothDirections) {
   server_->spawn(accept_loop(*listener_));
   const std::string text = long_text();
-  const auto back = run_task(*platform_, *client_, echo_on_one_event(network(), address_, text));
-  EXPECT_TRUE(back == text);
+  for (const bool in_pieces : {false, true}) {
+    const auto back =
+        run_task(*platform_, *client_, echo_on_one_event(network(), address_, text, in_pieces));
+    EXPECT_TRUE(back == text) << in_pieces;
+  }
 }
 
 Task<bool> exchange_byte(ByteStream& stream) {

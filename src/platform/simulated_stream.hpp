@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 
 #include "platform/simulated_network.hpp"
 
@@ -28,6 +29,12 @@ class SimulatedByteStream final : public ByteStream {
   Result<std::size_t> try_write(std::span<const char> bytes) override {
     if (inert()) return closed_failure();
     return connection_->write(end_, bytes);
+  }
+  bool writes_pieces() const override { return true; }
+  Result<std::size_t> try_write_pieces(std::span<const std::string_view> pieces) override {
+    std::string run;
+    for (const std::string_view piece : pieces) run += piece;
+    return try_write(run);
   }
   Status shutdown_write() override {
     if (inert()) return closed_failure();
