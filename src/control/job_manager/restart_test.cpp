@@ -1,8 +1,6 @@
 // Checkpoints, restarts and savepoints as the JobManager decides on them: no disk, no stream.
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include <hummer/codec.hpp>
 
 #include "control/job_manager/cluster_state.hpp"
@@ -363,82 +361,6 @@ TEST_F(RestartsWithAJournal, TheFirstCheckpointIsCommittedWhenItIsRecorded) {
   carry_out_next(Kind::complete);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 2u);
   EXPECT_TRUE(cluster.take_entries_due().empty()) << "it is where the first one is";
-}
-
-class SubmissionsThatAreNotRecorded : public RestartsWithAJournal {
- protected:
-  JournalEntry next_entry() {
-    std::vector<JournalEntry> entries = cluster.take_entries_due();
-    EXPECT_EQ(entries.size(), 1u);
-    return entries.empty() ? JournalEntry() : std::move(entries.front());
-  }
-  void fails(const JournalEntry& entry, bool in_doubt) {
-    const Status full(ErrorCode::disk_full, "no space");
-    cluster.recorded({entry.record.job, entry.change, full, in_doubt}, at);
-  }
-  void is_there(const JournalEntry& entry) {
-    cluster.recorded({entry.record.job, entry.change}, at);
-  }
-  // What whoever submits it again is told: the job, or why there is none; nothing: it waits.
-  std::optional<Result<std::uint64_t>> told() {
-    Result<std::uint64_t> id = cluster.submit(submission({}), at);
-    if (id.ok() && !cluster.jobs().find(*id)->recording.taken()) return std::nullopt;
-    return id;
-  }
-};
-
-TEST_F(SubmissionsThatAreNotRecorded, AreRefusedAtOnceWhereTheJournalCantHaveThem) {
-  const Job& job = submit({});
-  fails(next_entry(), false);
-  const auto answer = told();
-  ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->status().code(), ErrorCode::disk_full);
-  EXPECT_EQ(job.state, wire::JOB_FAILED);
-  pass(seconds(2));
-  for (const JournalEntry& entry : cluster.take_entries_due()) {
-    EXPECT_TRUE(entry.record.request.empty()) << "it would be added";
-  }
-}
-
-// Else the next JobManager ran it, beside the one that was submitted in its place.
-TEST_F(SubmissionsThatAreNotRecorded, AreRefusedWithTheirEndWhereItMayHaveThem) {
-  const Job& job = submit({});
-  fails(next_entry(), true);
-  EXPECT_FALSE(told().has_value());
-  for (int i = 0; i < 3; ++i) {
-    const JournalEntry end = next_entry();
-    EXPECT_EQ(end.record.state, wire::JOB_FAILED);
-    EXPECT_FALSE(end.record.request.empty()) << "it may be there or not: the whole record";
-    fails(end, i == 1);
-    EXPECT_FALSE(told().has_value());
-    EXPECT_NE(cluster.waiting_reason(job).find("no space"), std::string::npos);
-    EXPECT_TRUE(cluster.take_entries_due().empty()) << "the next try is in a second";
-    pass(seconds(1));
-  }
-  is_there(next_entry());
-  const auto answer = told();
-  ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->status().code(), ErrorCode::disk_full);
-  EXPECT_NE(answer->status().message().find("the job was not taken"), std::string::npos);
-}
-
-// What is on its way is written although the first try failed.
-TEST_F(SubmissionsThatAreNotRecorded, AreInDoubtWhileAnotherEntryIsUnderWay) {
-  Job& job = submit({});
-  const JournalEntry first = next_entry();
-  const std::uint64_t worker = add_worker("a");  // an attempt may begin
-  cluster.advance(at);
-  const JournalEntry second = next_entry();
-  fails(first, false);
-  EXPECT_EQ(job.state, wire::JOB_FAILED);
-  is_there(second);
-  EXPECT_FALSE(told().has_value()) << "the journal has a job that waits";
-  EXPECT_EQ(assigned(worker).job(), 0u);
-  const JournalEntry end = next_entry();
-  EXPECT_EQ(end.record.state, wire::JOB_FAILED);
-  is_there(end);
-  ASSERT_TRUE(told().has_value());
-  EXPECT_FALSE(told()->ok());
 }
 
 class CheckpointsThatAreGone : public Restarts {
