@@ -102,9 +102,9 @@ Result<std::size_t> LinuxByteStream::try_write_pieces(std::span<const std::strin
   if (closed()) return closed_failure();
   HUMMER_ASSERT(pieces.size() <= max_write_pieces);
   std::array<iovec, max_write_pieces> places;
+  // sendmsg only reads what its type says it may write.
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    places[i] = {const_cast<char*>(pieces[i].data()),
-                 pieces[i].size()};  // which sendmsg only reads
+    places[i] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};
   }
   msghdr message{};
   message.msg_iov = places.data();

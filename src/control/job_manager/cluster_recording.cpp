@@ -62,7 +62,8 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
     record.request = job->recording.request;
     if (job->library_bytes == 0) continue;
     record.library_hash = job->library_hash;
-    if (libraries_.complete(job->library_hash)) {
+    // Nobody runs a job that has ended: its end needs no library, and no room for one.
+    if (!job->ended() && libraries_.complete(job->library_hash)) {
       record.library = libraries_.bytes(job->library_hash);
     }
   }
