@@ -6,7 +6,7 @@
 
 #include <hummer/collector.hpp>
 
-namespace hummer {
+namespace hummer::batch_test {
 namespace {
 
 const std::string long_text = "a text longer than a short string";
@@ -193,4 +193,4 @@ TEST(Collector, GrowsBeyondTheLimitForOneRecord) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::batch_test

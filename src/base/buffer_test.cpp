@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace hummer {
+namespace hummer::buffer_test {
 namespace {
 
 // Says when it goes.
@@ -60,4 +60,4 @@ TEST(Buffer, ContainsItsOwnBytes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::buffer_test

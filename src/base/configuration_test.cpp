@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::configuration_test {
 namespace {
 
 using Type = ConfigurationValue::Type;
@@ -117,4 +117,4 @@ TEST(Configuration, MistakesAreNamedByLine) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::configuration_test

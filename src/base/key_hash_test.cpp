@@ -12,7 +12,7 @@
 
 #include "base/hash_pieces.hpp"
 
-namespace hummer {
+namespace hummer::key_hash_test {
 namespace {
 
 TEST(KeyHash, GoldenBytes) {
@@ -107,4 +107,4 @@ TEST(KeyGroup, OwnersCoverAllGroupsInOrder) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::key_hash_test

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <hummer/memory_account.hpp>
 
-namespace hummer {
+namespace hummer::memory_account_test {
 namespace {
 
 TEST(MemoryAccount, SumsAreThoseOfAllBelow) {
@@ -84,4 +84,4 @@ TEST(MemoryAccount, SharesAreEqualPartsOfWhatTheOthersLeave) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::memory_account_test

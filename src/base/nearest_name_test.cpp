@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace hummer {
+namespace hummer::nearest_name_test {
 namespace {
 
 TEST(NearestName, OneMistakeIsForgiven) {
@@ -26,4 +26,4 @@ TEST(NearestName, WhatIsNotLikeAnyIsNone) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::nearest_name_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::status_test {
 namespace {
 
 TEST(Status, SuccessSaysNothing) {
@@ -59,4 +59,4 @@ TEST(StatusDeathTest, AssertionsStayOn) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::status_test

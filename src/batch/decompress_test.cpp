@@ -9,7 +9,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-namespace hummer {
+namespace hummer::decompress_test {
 namespace {
 
 std::string gzip(const std::string& text) {
@@ -177,4 +177,4 @@ TEST(DetectCompression, GoesByTheFirstBytes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::decompress_test

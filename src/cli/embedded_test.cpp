@@ -8,7 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/embedded.hpp"
 
-namespace hummer {
+namespace hummer::embedded_test {
 namespace {
 
 int run(JobFunction job, const std::vector<std::string>& words) {
@@ -109,4 +109,4 @@ TEST(CheckpointInterval, ZeroIsOneTooInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::embedded_test

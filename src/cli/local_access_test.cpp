@@ -11,7 +11,7 @@
 #include "control/client/local_token.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::local_access_test {
 namespace {
 
 class LocalAccess : public testing::Test {
@@ -79,4 +79,4 @@ TEST_F(LocalAccess, EverybodyIsLetInWhereThatIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::local_access_test

@@ -10,7 +10,7 @@
 
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::mini_cluster_test {
 namespace {
 
 void count_digits(StreamExecutionEnvironment& env) {
@@ -138,4 +138,4 @@ TEST_F(MiniClusterTest, AKilledTaskManagerIsMissedAndCanBeReplaced) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::mini_cluster_test

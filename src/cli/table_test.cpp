@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::table_test {
 namespace {
 
 TEST(Table, IsAlignedForPeopleAndTabSeparatedForPrograms) {
@@ -30,4 +30,4 @@ TEST(Duration, HasTheUnitThatFits) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::table_test

@@ -38,7 +38,7 @@ enum class Color : std::uint8_t { red, green };
 
 }  // namespace shop
 
-namespace hummer {
+namespace hummer::format_test {
 namespace {
 
 template <typename T>
@@ -93,4 +93,4 @@ TEST(FormatRecord, TypesWithFormatsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::format_test

@@ -8,7 +8,7 @@
 
 #include "connectors/connector_test_context.hpp"
 
-namespace hummer {
+namespace hummer::text_sink_test {
 namespace {
 
 struct Journal {
@@ -170,4 +170,4 @@ TEST(PrintWriter, WritesAtOnceToStandardOutput) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::text_sink_test

@@ -9,7 +9,7 @@
 
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::execution_graph_test {
 namespace {
 
 Cluster cluster_of(std::vector<int> slots) {
@@ -346,4 +346,4 @@ TEST(PlaceProperties, HoldForManyJobsAndClusters) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::execution_graph_test

@@ -8,7 +8,7 @@
 
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::explain_test {
 namespace {
 
 // WordCount on two TaskManagers with one slot each, its exchange on a network of its own.
@@ -204,4 +204,4 @@ TEST(Explain, FormatsHaveNames) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::explain_test

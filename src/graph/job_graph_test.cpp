@@ -7,7 +7,7 @@
 #include "graph/fingerprint.hpp"
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::job_graph_test {
 namespace {
 
 TEST(Fuse, WordCountBecomesTwoChains) {
@@ -248,4 +248,4 @@ TEST(Fingerprint, NamesTheFirstOperatorThatDiffers) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::job_graph_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::network_settings_test {
 namespace {
 
 TEST(NetworkSettings, DefaultsAreValidAndReadable) {
@@ -48,4 +48,4 @@ TEST(NetworkSettings, BoundsThemselvesAreAccepted) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::network_settings_test

@@ -4,7 +4,7 @@
 
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::parallelism_test {
 namespace {
 
 // `count` vertices in a row, joined by rebalance edges.
@@ -135,4 +135,4 @@ TEST(Parallelism, NonsenseOptionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::parallelism_test

@@ -7,7 +7,7 @@
 #include "graph/fingerprint.hpp"
 #include "graph/job_graph.hpp"
 
-namespace hummer {
+namespace hummer::planner_test {
 namespace {
 
 class NamedPartitioner final : public PartitionerFactory {
@@ -90,4 +90,4 @@ TEST(Planner, APlannedGraphIsTheGraphWithoutAlternatives) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::planner_test

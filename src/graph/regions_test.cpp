@@ -7,7 +7,7 @@
 
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::regions_test {
 namespace {
 
 using Regions = std::vector<int>;
@@ -83,4 +83,4 @@ TEST(RegionsTest, ThereAreNoMoreThanTheMost) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::regions_test

@@ -6,7 +6,7 @@
 
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::stream_graph_test {
 namespace {
 
 TEST(StreamGraph, AcceptsWordCount) { EXPECT_EQ(validate(word_count().graph).to_string(), "ok"); }
@@ -149,4 +149,4 @@ TEST(StreamGraph, AStreamMayJoinItselfTwice) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::stream_graph_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::data_address_test {
 namespace {
 
 const std::vector<DataAddress> here = {{"eth0", "10.0.1.1:7000"}, {"eth1", "10.0.2.1:7001"}};
@@ -85,4 +85,4 @@ TEST(DataRoute, FromAnyAddressBindsNone) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::data_address_test

@@ -5,7 +5,7 @@
 #include "net/net_test_rig.hpp"
 #include "platform/random.hpp"
 
-namespace hummer {
+namespace hummer::data_plane_test {
 namespace {
 
 const TypeDescriptor& numbers() { return type_of<std::uint64_t>(); }
@@ -243,4 +243,4 @@ INSTANTIATE_TEST_SUITE_P(Forms, DataPlaneTest,
                          rig_name);
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::data_plane_test

@@ -8,7 +8,7 @@
 
 #include "net/block_reader.hpp"
 
-namespace hummer {
+namespace hummer::frame_test {
 namespace {
 
 Hello some_hello() {
@@ -204,4 +204,4 @@ TEST(BlockReaderTest, CutBlocksAreNoticed) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::frame_test

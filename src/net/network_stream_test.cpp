@@ -11,7 +11,7 @@
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
 
-namespace hummer {
+namespace hummer::network_stream_test {
 namespace {
 
 // What was sent or received: records in order, controls with the number of records before them.
@@ -415,4 +415,4 @@ TEST(SimulatedStreamTest, FaultsLoseNothingSilently) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::network_stream_test

@@ -10,7 +10,7 @@ namespace hummer {
 namespace {
 
 // An open buffer with less room than this is closed.
-constexpr std::size_t minimum_room = 4 * transport_alignment;
+constexpr std::size_t least_open_room = 4 * transport_alignment;
 
 class TcpSender final : public TransportSender {
  public:
@@ -77,7 +77,7 @@ void TcpSender::publish(std::size_t used, bool more) {
   if (!state.failure.ok()) return;
   HUMMER_ASSERT(state.open >= 0 && used % transport_alignment == 0 && used <= open_room().size());
   state.slots[static_cast<std::size_t>(state.open)].used += used;
-  if (open_room().size() < minimum_room) state.close_open(false);
+  if (open_room().size() < least_open_room) state.close_open(false);
   if (!more) state.write_out();
 }
 

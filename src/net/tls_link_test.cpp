@@ -8,7 +8,7 @@
 #include "platform/temporary_folder_for_test.hpp"
 #include "platform/tls_certificates_for_test.hpp"
 
-namespace hummer {
+namespace hummer::tls_link_test {
 namespace {
 
 const TypeDescriptor& numbers() { return type_of<std::uint64_t>(); }
@@ -229,4 +229,4 @@ INSTANTIATE_TEST_SUITE_P(Forms, TlsLinkTest,
                          rig_name);
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::tls_link_test

@@ -6,7 +6,7 @@
 
 #include "net/net_test_rig.hpp"
 
-namespace hummer {
+namespace hummer::transport_test {
 namespace {
 
 NetworkSettings small_settings(int credits = 3) {
@@ -336,4 +336,4 @@ TEST(SimulatedTransport, ATurnedBitEndsTheChannelByName) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::transport_test

@@ -13,8 +13,9 @@
 
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"
+#include "support/expect_ok.hpp"
 
-namespace hummer {
+namespace hummer::accumulator_defaults_test {
 namespace {
 
 struct Range {
@@ -223,4 +224,4 @@ TYPED_TEST(AccumulatorDefaults, SessionsTriggersAndCounts) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::accumulator_defaults_test

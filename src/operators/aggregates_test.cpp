@@ -11,7 +11,7 @@
 #include <hummer/operators/partial_aggregate.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::aggregates_test {
 namespace {
 
 using Word = std::pair<std::string_view, int>;
@@ -309,4 +309,4 @@ TEST(RunningAggregateOperator, AThrownExceptionNamesTheRecord) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::aggregates_test

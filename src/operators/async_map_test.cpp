@@ -9,7 +9,9 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+#include "support/expect_ok.hpp"
+
+namespace hummer::async_map_test {
 namespace {
 
 template <typename In, typename U, typename Function>
@@ -18,8 +20,6 @@ auto async_factory(Function function, AsyncOptions options) {
     return std::make_unique<AsyncMapOperator<In, U, Function>>(function, options);
   });
 }
-
-void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
 
 // Keeps results back and gives them in reversed order, three at a time or when it holds
 // what the last record gave.
@@ -384,4 +384,4 @@ TEST(AsyncMapOperator, AtAnotherParallelismTheWatermarkIsTheLeastOfAll) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::async_map_test

@@ -12,7 +12,7 @@
 #include "operators/keyed_bench.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::changed_ttl_test {
 namespace {
 
 using Row = std::vector<int>;
@@ -134,4 +134,4 @@ TEST_P(ChangedTtl, AClockThatHasGoneBackLeavesListsReadable) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::changed_ttl_test

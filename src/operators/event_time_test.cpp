@@ -7,8 +7,9 @@
 
 #include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"
+#include "support/expect_ok.hpp"
 
-namespace hummer {
+namespace hummer::event_time_test {
 namespace {
 
 template <typename T, typename TimestampOf, typename Generator>
@@ -397,4 +398,4 @@ TEST(PartialWindowOperator, AddsUpToTheSums) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::event_time_test

@@ -7,7 +7,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::filter_test {
 namespace {
 
 template <typename T, typename Function>
@@ -74,4 +74,4 @@ TEST(FilterOperator, AThrownExceptionNamesTheRecord) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::filter_test

@@ -7,7 +7,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::flat_map_test {
 namespace {
 
 template <typename In, typename Out, typename Function>
@@ -72,4 +72,4 @@ TEST(FlatMapOperator, AThrownExceptionNamesTheRecord) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::flat_map_test

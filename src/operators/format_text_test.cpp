@@ -7,7 +7,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::format_text_test {
 namespace {
 
 struct Fragile {
@@ -73,4 +73,4 @@ TEST(FormatTextOperator, ARecordThatThrowsIsLeftOutWhole) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::format_text_test

@@ -6,7 +6,7 @@
 
 #include <hummer/identity.hpp>
 
-namespace hummer {
+namespace hummer::hash_partitioner_test {
 namespace {
 
 Batch numbers(const std::vector<int>& values, const std::vector<Timestamp>& times) {
@@ -102,4 +102,4 @@ TEST(HashPartitioner, OwningValuesMoveOrAreCopied) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::hash_partitioner_test

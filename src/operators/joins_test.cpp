@@ -9,7 +9,7 @@
 
 #include "operators/with_and_without_memory.hpp"
 
-namespace hummer {
+namespace hummer::joins_test {
 namespace {
 
 struct Order {
@@ -210,4 +210,4 @@ TEST(IntervalJoin, WhollyBeforeOrBehind) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::joins_test

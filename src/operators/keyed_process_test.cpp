@@ -13,7 +13,7 @@
 #include "operators/with_and_without_memory.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::keyed_process_test {
 namespace {
 
 struct Reading {
@@ -306,4 +306,4 @@ TEST(KeyedProcessOperator, AtTheSameParallelismNoWindowOpensAgain) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::keyed_process_test

@@ -11,7 +11,7 @@
 #include "operators/keyed_bench.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::keyed_state_test {
 namespace {
 
 struct WithTtl {
@@ -263,4 +263,4 @@ TEST(KeyedState, BroadcastStateIsTheSameAfterARestoreAtAnyParallelism) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::keyed_state_test

@@ -7,7 +7,7 @@
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"
 
-namespace hummer {
+namespace hummer::keyed_window_test {
 namespace {
 
 template <typename Windows, typename Trigger = DefaultTrigger>
@@ -247,4 +247,4 @@ TEST(KeyedWindowOperator, RestoredAtTheSameParallelismOpensNoWindowAgain) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::keyed_window_test

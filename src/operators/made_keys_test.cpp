@@ -18,8 +18,9 @@
 
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"
+#include "support/expect_ok.hpp"
 
-namespace hummer {
+namespace hummer::made_keys_test {
 namespace {
 
 struct Trip {
@@ -295,4 +296,4 @@ TEST(MadeKeys, HashPartitioner) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::made_keys_test

@@ -7,7 +7,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::map_test {
 namespace {
 
 template <typename In, typename Out, typename Function>
@@ -94,4 +94,4 @@ TEST(MapOperator, AThrownExceptionNamesTheRecord) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::map_test

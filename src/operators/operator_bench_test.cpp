@@ -4,7 +4,7 @@
 
 #include <hummer/hummer.hpp>
 
-namespace hummer {
+namespace hummer::operator_bench_test {
 namespace {
 
 struct Reading {
@@ -169,4 +169,4 @@ TEST(OperatorBench, WhatThrowsIsItsStatus) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::operator_bench_test

@@ -8,7 +8,7 @@
 
 #include <hummer/operators/factory.hpp>
 
-namespace hummer {
+namespace hummer::operator_harness_test {
 namespace {
 
 template <typename Subject, typename... Argument>
@@ -445,4 +445,4 @@ TEST(SourceHarness, CatchesAPositionLostOnRestore) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::operator_harness_test

@@ -10,7 +10,7 @@
 
 #include "operators/restored_subtask.hpp"
 
-namespace hummer {
+namespace hummer::process_test {
 namespace {
 
 constexpr SideOutput<int> late_tag{"late"};
@@ -248,4 +248,4 @@ TEST(ProcessOperator, EachPieceOfTheFunctionFallsToOneSubtask) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::process_test

@@ -13,8 +13,9 @@
 #include <hummer/words.hpp>
 
 #include "operators/window_test_parts.hpp"
+#include "support/expect_ok.hpp"
 
-namespace hummer {
+namespace hummer::record_text_test {
 namespace {
 
 struct Note {
@@ -139,4 +140,4 @@ TEST(RecordText, WindowFunctionsEmitViewsOfTheirRecords) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::record_text_test

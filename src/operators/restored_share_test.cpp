@@ -17,7 +17,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::restored_share_test {
 namespace {
 
 constexpr std::uint64_t keys = 30'000;
@@ -119,4 +119,4 @@ TEST_P(RestoredShare, TotalsGoToDiskWhileTheyAreRead) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::restored_share_test

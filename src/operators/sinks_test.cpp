@@ -8,7 +8,7 @@
 #include <hummer/operators/sink_function.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::sinks_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -141,4 +141,4 @@ TEST(SinkFunctionOperator, AFailureFailsTheJob) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::sinks_test

@@ -6,8 +6,9 @@
 #include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"
+#include "support/expect_ok.hpp"
 
-namespace hummer {
+namespace hummer::slice_window_test {
 namespace {
 
 auto sums(WindowGrid grid, std::int64_t lateness_ms = 0) {
@@ -464,4 +465,4 @@ TEST(SliceWindowOperator, RestoredAtTheSameParallelismOpensNoWindowAgain) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::slice_window_test

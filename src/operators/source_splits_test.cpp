@@ -10,8 +10,9 @@
 #include <hummer/operators/source_function.hpp>
 
 #include "operators/window_test_parts.hpp"
+#include "support/expect_ok.hpp"
 
-namespace hummer {
+namespace hummer::source_splits_test {
 namespace {
 
 using Kind = Control::Kind;
@@ -484,4 +485,4 @@ TEST(SourceFunctionOperator, RecordsOfNoSplitAreAMistakeWhereThereAreSplits) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::source_splits_test

@@ -8,7 +8,7 @@
 #include <hummer/operators/source_function.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::sources_test {
 namespace {
 
 template <typename Value>
@@ -241,4 +241,4 @@ TEST(SourceFunctionOperator, TheUsersOwnSource) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::sources_test

@@ -15,8 +15,9 @@
 
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
+#include "support/expect_ok.hpp"
 
-namespace hummer {
+namespace hummer::spilling_test {
 namespace {
 
 using Number = std::pair<std::uint32_t, std::int64_t>;  // key, value
@@ -95,8 +96,6 @@ class OperatorRun {
 };
 
 using KeyedRun = OperatorRun<Number, Number>;
-
-void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
 
 // So little memory that everything goes to disk after every batch.
 void without_memory(HarnessOptions& options, Platform& platform) {
@@ -501,4 +500,4 @@ TEST(SpillingKeyedState, AFullDiskFailsTheOperatorByName) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::spilling_test

@@ -11,7 +11,7 @@
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::spilling_windows_test {
 namespace {
 
 using Input = RecordInput<Sale, std::int64_t, ShopOf>;
@@ -281,4 +281,4 @@ TEST(SpillingWindows, ADiskThatFailsFailsTheOperatorAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::spilling_windows_test

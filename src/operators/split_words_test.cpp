@@ -10,7 +10,7 @@
 
 #include "operators/split_words_kernels.hpp"
 
-namespace hummer {
+namespace hummer::split_words_test {
 namespace {
 
 struct Level {
@@ -158,4 +158,4 @@ TEST(SplitWords, ThePublicFunctionUsesSpans) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::split_words_test

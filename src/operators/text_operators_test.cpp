@@ -7,7 +7,7 @@
 #include <hummer/operators/line_flat_map.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::text_operators_test {
 namespace {
 
 const std::string origin = "poem.txt";
@@ -130,4 +130,4 @@ TEST(BlockFlatMapOperator, RefusesAFunctionThatTakesNothingOrTooMuch) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::text_operators_test

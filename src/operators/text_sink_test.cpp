@@ -6,7 +6,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::text_sink_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -96,4 +96,4 @@ TEST(TextSinkOperator, WritesFormattedTextAsItIsAndCountsItsRecords) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::text_sink_test

@@ -16,7 +16,7 @@
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::timed_state_test {
 namespace {
 
 struct Item {
@@ -426,4 +426,4 @@ TEST(TimedState, WindowsWithATriggerAreThoseOfAModel) { expect_model<CountedSlic
 TEST(TimedState, TimersAreThoseOfAModel) { expect_model<Alarms>(12); }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::timed_state_test

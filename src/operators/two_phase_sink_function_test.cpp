@@ -9,7 +9,7 @@
 #include <hummer/testing/operator_bench.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::two_phase_sink_function_test {
 namespace {
 
 using Numbers = std::vector<int>;
@@ -130,4 +130,4 @@ TEST(TwoPhaseSinkFunctionOperator, WithoutCheckpointsTheEndCommits) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::two_phase_sink_function_test

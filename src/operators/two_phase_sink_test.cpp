@@ -7,7 +7,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::two_phase_sink_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -202,4 +202,4 @@ TEST_F(TwoPhaseSink, RefusesWhatIsNoState) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::two_phase_sink_test

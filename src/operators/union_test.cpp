@@ -5,7 +5,7 @@
 #include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-namespace hummer {
+namespace hummer::union_test {
 namespace {
 
 template <typename T>
@@ -43,4 +43,4 @@ TEST(UnionOperator, OwningTypes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::union_test

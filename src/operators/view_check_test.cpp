@@ -12,7 +12,7 @@
 #include <hummer/operators/process.hpp>
 #include <hummer/testing/fake_operator_context.hpp>
 
-namespace hummer {
+namespace hummer::view_check_test {
 namespace {
 
 TEST(CheckView, KeptBuffersAndTheImageAreSafe) {
@@ -112,4 +112,4 @@ TEST(CheckViews, FlatMapAndProcessAreCheckedToo) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::view_check_test

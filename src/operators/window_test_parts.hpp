@@ -28,8 +28,6 @@ using SaleSum = SumAggregate<std::int64_t, std::remove_const_t<decltype(amount_o
 using SumWindow = Windowed<std::int64_t, std::int64_t>;
 using SumValue = WindowValue<std::int64_t, SaleSum>;
 
-inline void expect_ok(const HarnessReport& report) { EXPECT_TRUE(report.ok()) << report.text(); }
-
 // The last result of each key and window, in their order: where batches end decides how often a
 // window's result is refined.
 inline std::vector<SumWindow> last_of_each(const std::vector<SumWindow>& seen) {

@@ -7,7 +7,7 @@
 
 #include <hummer/windows.hpp>
 
-namespace hummer {
+namespace hummer::windows_test {
 namespace {
 
 __extension__ using Wide = __int128;
@@ -76,4 +76,4 @@ TEST(WindowGrid, WindowsAsLongAsTime) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::windows_test

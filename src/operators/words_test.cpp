@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hummer {
+namespace hummer::words_test {
 namespace {
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -55,4 +55,4 @@ TEST(Words, AreThoseOfALoopOverBytes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::words_test

@@ -11,7 +11,7 @@
 
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::core_claim_test {
 namespace {
 
 std::set<int> own_cores() {
@@ -90,4 +90,4 @@ TEST_F(CoreClaimTest, TheDeathOfAProcessGivesItsCoresBack) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::core_claim_test

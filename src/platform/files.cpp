@@ -46,13 +46,15 @@ std::string joined(const std::string& directory, std::string_view name) {
   return directory + "/" + std::string(name);
 }
 
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.find_last_of('/');
-  if (slash == path.npos) return ".";
-  return path.substr(0, std::max<std::size_t>(slash, 1));
-}
-
 }  // namespace
+
+std::string parent_of(const std::string& path) {
+  const std::size_t last = path.find_last_not_of('/');
+  const std::size_t slash = path.rfind('/', last);
+  if (slash == path.npos) return ".";
+  if (last == path.npos || slash == 0) return "/";
+  return path.substr(0, slash);
+}
 
 bool has_wildcard(std::string_view pattern) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {

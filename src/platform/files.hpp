@@ -157,4 +157,8 @@ class Files {
 bool has_wildcard(std::string_view pattern);
 bool matches_wildcard(std::string_view pattern, std::string_view name);
 
+// The directory that `path` is in, by its text alone: "/" of "/a" and of "/", "." of a bare name. A
+// slash at the end does not count.
+std::string parent_of(const std::string& path);
+
 }  // namespace hummer

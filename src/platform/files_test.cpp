@@ -14,7 +14,7 @@
 #include "platform/simulation.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::files_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -311,4 +311,4 @@ TEST(Wildcards, Match) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::files_test

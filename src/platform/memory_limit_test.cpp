@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::memory_limit_test {
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
@@ -94,4 +94,4 @@ TEST(MemoryLimit, WhatIsGivenWinsOverTheSurroundings) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::memory_limit_test

@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::name_client_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -308,4 +308,4 @@ TEST_F(SimulatedNames, NoMoreThanAThousandNamesAreKept) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::name_client_test

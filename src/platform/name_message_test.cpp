@@ -4,7 +4,7 @@
 
 #include "platform/name_configuration.hpp"
 
-namespace hummer {
+namespace hummer::name_message_test {
 namespace {
 
 const NameQuestion question{.id = 0x1234, .labels = labels_of("www.test"), .type = NameType::ipv4};
@@ -131,4 +131,4 @@ TEST(NameMessage, ConfigurationTakesWhatItKnows) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::name_message_test

@@ -17,7 +17,7 @@
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::network_test {
 namespace {
 
 using Stream = std::unique_ptr<ByteStream>;
@@ -434,4 +434,4 @@ TEST(SocketAddress, ParsesAndPrints) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::network_test

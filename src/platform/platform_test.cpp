@@ -10,7 +10,7 @@
 #include "platform/run_task.hpp"
 #include "platform/task.hpp"
 
-namespace hummer {
+namespace hummer::platform_test {
 namespace {
 
 Task<void> raise_flag(Platform& platform, std::atomic<bool>& flag) {
@@ -108,4 +108,4 @@ TEST(Random, IsSeededAndStaysInBounds) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::platform_test

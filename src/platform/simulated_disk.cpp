@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::size_t sector_bytes = 512;
 
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 SimulatedDisk::SimulatedDisk(Simulation& simulation) : simulation_(simulation) {

@@ -25,11 +25,6 @@ std::string normal(std::string_view path) {
   return result.empty() ? "/" : result;
 }
 
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 Status failure(ErrorCode code, const std::string& doing, const std::string& path,
                const std::string& why) {
   return {code, "cannot " + doing + " '" + path + "': " + why};

@@ -12,7 +12,7 @@
 
 #include "platform/run_task.hpp"
 
-namespace hummer {
+namespace hummer::simulation_test {
 namespace {
 
 using Stream = std::unique_ptr<ByteStream>;
@@ -570,4 +570,4 @@ TEST(SimulatedNode, NobodyWaitsForAKilledNode) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::simulation_test

@@ -12,7 +12,7 @@
 #include "platform/simulation.hpp"
 #include "platform/wake_event.hpp"
 
-namespace hummer {
+namespace hummer::task_test {
 namespace {
 
 // Every test runs on both forms.
@@ -245,4 +245,4 @@ TEST(LinuxExecutor, IdleBusyPollCallsPollers) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::task_test

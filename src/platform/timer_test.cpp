@@ -9,7 +9,7 @@
 
 #include "platform/random.hpp"
 
-namespace hummer {
+namespace hummer::timer_test {
 namespace {
 
 struct Firing {
@@ -76,4 +76,4 @@ TEST(TimerHeap, ATimerThatRearmsItselfFiresOncePerCall) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::timer_test

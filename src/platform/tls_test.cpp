@@ -13,7 +13,7 @@
 #include "platform/temporary_folder_for_test.hpp"
 #include "platform/tls_certificates_for_test.hpp"
 
-namespace hummer {
+namespace hummer::tls_test {
 namespace {
 
 using Stream = std::unique_ptr<ByteStream>;
@@ -343,4 +343,4 @@ TEST_P(TlsLink, ChangedFilesAreUsedByNewConnections) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::tls_test

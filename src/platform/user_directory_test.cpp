@@ -7,7 +7,7 @@
 #include "platform/simulation.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::user_directory_test {
 namespace {
 
 unsigned mode_of(const std::string& path) {
@@ -48,4 +48,4 @@ TEST(UserDirectory, ANodeOfASimulationHasOneToo) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::user_directory_test

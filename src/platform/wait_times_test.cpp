@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace hummer {
+namespace hummer::wait_times_test {
 namespace {
 
 TEST(WaitTimes, AWaitThatGoesOnCounts) {
@@ -55,4 +55,4 @@ TEST(WaitTimes, WhatAnotherThreadReadsNeverGoesBack) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::wait_times_test

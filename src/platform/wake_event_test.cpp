@@ -12,7 +12,7 @@
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::wake_event_test {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -231,4 +231,4 @@ TEST(WakeEvent, MayOutliveOrPrecedeAStoppedWaiter) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::wake_event_test

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace hummer {
+namespace hummer::zeroed_pages_test {
 namespace {
 
 bool all_zero(const char* begin, std::size_t size) {
@@ -51,4 +51,4 @@ TEST(ZeroedPages, GrowWhereTheyLieAsFarAsAddressesAreReserved) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::zeroed_pages_test

@@ -12,7 +12,7 @@
 #include "platform/simulation.hpp"
 #include "platform/wake_event.hpp"
 
-namespace hummer {
+namespace hummer::chain_driver_test {
 namespace {
 
 // Text that turns into garbage when the last reference to it is dropped; the memory stays.
@@ -268,4 +268,4 @@ TEST(ChainDriver, TheClockOfOperatorsDoesNotGoBack) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::chain_driver_test

@@ -14,7 +14,7 @@
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"
 
-namespace hummer {
+namespace hummer::chain_failures_test {
 namespace {
 
 using Number = std::int64_t;
@@ -185,4 +185,4 @@ TEST_P(WatermarksBetweenRecords, FollowEveryNthRecordAndTheLast) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::chain_failures_test

@@ -12,7 +12,7 @@
 #include "runtime/channel_emitters.hpp"
 #include "runtime/stream_task.hpp"
 
-namespace hummer {
+namespace hummer::overtaking_barrier_test {
 namespace {
 
 using Number = std::int64_t;
@@ -454,4 +454,4 @@ TEST_P(OvertakenInAChain, ItDoesNotKeepTheOneThatOvertookFromBeingWrittenInParts
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::overtaking_barrier_test

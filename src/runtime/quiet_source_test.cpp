@@ -11,7 +11,7 @@
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"
 
-namespace hummer {
+namespace hummer::quiet_source_test {
 namespace {
 
 struct Tick {
@@ -179,4 +179,4 @@ TEST_P(QuietSource, OneWithATimerIsLeftAloneUntilThen) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::quiet_source_test

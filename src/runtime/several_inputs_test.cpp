@@ -6,7 +6,7 @@
 #include "runtime/channel_emitters.hpp"
 #include "runtime/stream_task.hpp"
 
-namespace hummer {
+namespace hummer::several_inputs_test {
 namespace {
 
 using Number = std::int64_t;
@@ -147,4 +147,4 @@ TEST_P(SeveralInputs, AnOperatorThatWakesItsTaskIsCalledWithoutInput) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::several_inputs_test

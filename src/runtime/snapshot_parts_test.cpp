@@ -5,7 +5,7 @@
 #include "platform/wake_event.hpp"
 #include "runtime/chain_driver.hpp"
 
-namespace hummer {
+namespace hummer::snapshot_parts_test {
 namespace {
 
 // Its state takes `steps` calls to write; it writes a delta where it may.
@@ -173,4 +173,4 @@ TEST_F(SnapshotParts, ADeltaBuildsOnWhatIsCompleteAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::snapshot_parts_test

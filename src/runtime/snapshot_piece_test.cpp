@@ -5,7 +5,7 @@
 #include <hummer/bytes.hpp>
 #include <hummer/evolving.hpp>
 
-namespace hummer {
+namespace hummer::snapshot_piece_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -43,4 +43,4 @@ TEST(StatesHeld, SoIsWhatNobodyNamed) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::snapshot_piece_test

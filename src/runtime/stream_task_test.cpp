@@ -12,7 +12,7 @@
 #include "platform/simulation.hpp"
 #include "runtime/channel_emitters.hpp"
 
-namespace hummer {
+namespace hummer::stream_task_test {
 namespace {
 
 using Number = std::int64_t;
@@ -436,4 +436,4 @@ TEST_P(Seeds, AnInputIsNotIdleWhileItsTaskIsBlocked) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::stream_task_test

@@ -8,7 +8,7 @@
 #include "runtime/channel_emitters.hpp"
 #include "runtime/stream_task.hpp"
 
-namespace hummer {
+namespace hummer::task_snapshot_test {
 namespace {
 
 using Number = std::int64_t;
@@ -276,4 +276,4 @@ TEST(TaskSnapshot, CancelReachesATaskThatWaitsToCommit) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::task_snapshot_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace hummer {
+namespace hummer::watermark_merger_test {
 namespace {
 
 using Kind = Control::Kind;
@@ -109,4 +109,4 @@ TEST(WatermarkMerger, WhenAllAreInactiveTheLatestOfThemCounts) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::watermark_merger_test

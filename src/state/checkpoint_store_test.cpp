@@ -6,7 +6,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::checkpoint_store_test {
 namespace {
 
 constexpr const char* directory = "/checkpoints/job";
@@ -302,4 +302,4 @@ TEST(CheckpointStore, ADeathWhileAllAreRemovedLeavesTheNewestOneOrNone) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::checkpoint_store_test

@@ -7,7 +7,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::cold_store_test {
 namespace {
 
 // What a store should hold, and a store that is told the same.
@@ -414,4 +414,4 @@ TEST_F(ColdStoreTest, AFreezeGivesEverythingWhereMoreWasWrittenThanThereIs) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::cold_store_test

@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::cold_timers_test {
 namespace {
 
 using Wake = ColdTimers::Wake;
@@ -86,4 +86,4 @@ TEST(OrderedKey, BytesAreOrderedAsTheKeys) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::cold_timers_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace hummer {
+namespace hummer::entry_index_test {
 namespace {
 
 struct Entry {
@@ -45,4 +45,4 @@ TEST(EntryIndex, EqualsASetUnderInsertionAndRemoval) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::entry_index_test

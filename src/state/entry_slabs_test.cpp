@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace hummer {
+namespace hummer::entry_slabs_test {
 namespace {
 
 struct Entry {
@@ -82,4 +82,4 @@ TEST(EntrySlabs, OnlyEmptySlabsAreReleased) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::entry_slabs_test

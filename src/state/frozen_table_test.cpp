@@ -10,7 +10,7 @@
 
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::frozen_table_test {
 namespace {
 
 template <typename K>
@@ -278,4 +278,4 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::frozen_table_test

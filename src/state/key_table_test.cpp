@@ -9,7 +9,7 @@
 
 #include <hummer/state/accumulator_table.hpp>
 
-namespace hummer {
+namespace hummer::key_table_test {
 namespace {
 
 template <typename K>
@@ -108,4 +108,4 @@ TEST(IntegerTable, TakesAnotherTablesScanInShortProbes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::key_table_test

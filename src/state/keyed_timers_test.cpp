@@ -8,7 +8,7 @@
 
 #include "platform/random.hpp"
 
-namespace hummer {
+namespace hummer::keyed_timers_test {
 namespace {
 
 struct Entry : KeyedEntry {
@@ -65,4 +65,4 @@ TEST(KeyedTimers, AreThoseOfASet) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::keyed_timers_test

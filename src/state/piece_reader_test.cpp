@@ -8,7 +8,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::piece_reader_test {
 namespace {
 
 constexpr std::size_t block_bytes = 1000;
@@ -94,4 +94,4 @@ TEST_F(PieceReaderTest, ADamagedBlockIsNamed) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::piece_reader_test

@@ -8,7 +8,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::snapshot_file_test {
 namespace {
 
 using Pieces = std::map<std::string, std::string>;
@@ -133,4 +133,4 @@ TEST_F(SnapshotFileTest, GoldenBytes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::snapshot_file_test

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace hummer {
+namespace hummer::text_table_test {
 namespace {
 
 using Counts = TextTable<std::uint64_t>;
@@ -294,4 +294,4 @@ TEST(TextTable, HoldsValuesOfOtherSizes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::text_table_test

@@ -10,7 +10,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::alignment_timeout_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -141,4 +141,4 @@ TEST_P(AlignmentTimeout, EmbeddedTheyAreCompleteWhileNothingMoves) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::alignment_timeout_test

@@ -7,7 +7,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::cluster_checkpoints_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -215,4 +215,4 @@ TEST_P(ClusterCheckpoints, WorkersBuildTheWindowsThatTheClientAskedFor) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::cluster_checkpoints_test

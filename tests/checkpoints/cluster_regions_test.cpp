@@ -7,7 +7,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "checkpoints/simulated_cluster.hpp"
 
-namespace hummer {
+namespace hummer::cluster_regions_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -197,4 +197,4 @@ TEST_P(ClusterRegions, ASavepointThatStopsTheJobHoldsBoth) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::cluster_regions_test

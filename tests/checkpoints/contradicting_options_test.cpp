@@ -5,7 +5,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::contradicting_options_test {
 namespace {
 
 JobResult run(EnvironmentOptions options) {
@@ -39,4 +39,4 @@ TEST(ContradictingOptions, AJobThatBeginsWithACheckpointNeedsADirectoryForItsOwn
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::contradicting_options_test

@@ -12,7 +12,7 @@
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::corrupt_checkpoints_test {
 namespace {
 
 constexpr std::uint64_t records = 4'000;
@@ -337,4 +337,4 @@ TEST_P(CorruptCheckpoints, ThatOfAnotherJobIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::corrupt_checkpoints_test

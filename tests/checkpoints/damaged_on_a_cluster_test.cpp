@@ -8,7 +8,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::damaged_on_a_cluster_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -167,4 +167,4 @@ TEST(LatestOnACluster, OfWhichThereIsNoneIsTold) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::damaged_on_a_cluster_test

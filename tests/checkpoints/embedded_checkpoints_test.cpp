@@ -11,7 +11,7 @@
 #include "state/checkpoint_store.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::embedded_checkpoints_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -287,4 +287,4 @@ TEST(EmbeddedRestarts, StateThatTheJobNoLongerHasIsRefused) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::embedded_checkpoints_test

@@ -11,7 +11,7 @@
 #include "state/checkpoint_store.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::incremental_checkpoints_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -160,4 +160,4 @@ TEST_P(IncrementalCheckpoints, ADiskThatFailsNowAndThenCostsCheckpointsOnly) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::incremental_checkpoints_test

@@ -8,7 +8,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::keyed_checkpoints_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -134,4 +134,4 @@ TEST_P(KeyedCheckpoints, FailuresAndAnotherParallelismDoNotShow) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::keyed_checkpoints_test

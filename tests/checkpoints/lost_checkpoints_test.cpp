@@ -6,7 +6,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::lost_checkpoints_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -63,4 +63,4 @@ TEST(LostCheckpoints, LetAJobBeginAnewThatMay) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::lost_checkpoints_test

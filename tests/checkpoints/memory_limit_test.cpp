@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::memory_limit_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -333,4 +333,4 @@ TEST(MemoryLimitFailures, WithoutAnOptionTheMachineSetsTheLimit) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::memory_limit_test

@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::own_sinks_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -232,4 +232,4 @@ TEST_P(OwnSinksOnACluster, AKilledTaskManagerShowsNowhere) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::own_sinks_test

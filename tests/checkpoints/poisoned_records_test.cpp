@@ -11,7 +11,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::poisoned_records_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -92,4 +92,4 @@ TEST_P(PoisonedRecords, EndTheJobOnAClusterToo) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::poisoned_records_test

@@ -9,7 +9,7 @@
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::restart_options_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -132,4 +132,4 @@ TEST_P(RestartOptions, CheckpointsKeepTheirPause) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::restart_options_test

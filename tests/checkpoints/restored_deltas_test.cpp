@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::restored_deltas_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -106,4 +106,4 @@ TEST(RestoredDeltas, GoWithTheirPieceWhereAnOperatorHasNoKeys) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::restored_deltas_test

@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::restored_ends_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -112,4 +112,4 @@ TEST(RestoredEnds, ASubtaskThatHadEndedEndsAgainWhereItHasAnothersInput) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::restored_ends_test

@@ -9,7 +9,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::restored_functions_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -410,4 +410,4 @@ TEST_P(RestoredFunctionsOnACluster, AKilledTaskManagerAndAnotherParallelismDoNot
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::restored_functions_test

@@ -7,7 +7,7 @@
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::savepoints_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -159,4 +159,4 @@ TEST_P(Savepoints, AFinishedRunLeavesWhatEarlierRunsHaveLeftUntilOneGoesOnWithIt
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::savepoints_test

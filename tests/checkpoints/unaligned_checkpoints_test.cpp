@@ -11,7 +11,7 @@
 #include "state/checkpoint_store.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::unaligned_checkpoints_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -264,4 +264,4 @@ TEST_P(UnalignedCheckpoints, RecordsInFlightAtAnEarlierCheckpointComeOnce) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::unaligned_checkpoints_test

@@ -9,7 +9,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::unreplayable_sources_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -128,4 +128,4 @@ TEST_F(UnreplayableSources, AreInTheLogOfTheJobManagerAndToldByTheClient) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::unreplayable_sources_test

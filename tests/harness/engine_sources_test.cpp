@@ -19,7 +19,7 @@
 #include "net/network_receiver.hpp"
 #include "platform/task.hpp"
 
-namespace hummer {
+namespace hummer::engine_sources_test {
 namespace {
 
 // Lines as blocks of one line each, whatever the schedule.
@@ -250,4 +250,4 @@ TEST(ReceiverUnderTheHarness, ASenderThatGoesAwayFailsItBehindItsRecords) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::engine_sources_test

@@ -9,7 +9,7 @@
 #include "graph/fingerprint.hpp"
 #include "graph/job_graph.hpp"
 
-namespace hummer {
+namespace hummer::job_build_test {
 namespace {
 
 JobResult numbers(StreamExecutionEnvironment& env) {
@@ -176,4 +176,4 @@ TEST(Environment, LastResultIsThatOfTheLastJob) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::job_build_test

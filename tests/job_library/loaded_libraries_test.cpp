@@ -15,7 +15,7 @@
 #include "graph/job_graph.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::loaded_libraries_test {
 namespace {
 
 std::string read_file(const std::filesystem::path& path) {
@@ -156,4 +156,4 @@ TEST_F(LoadedLibraries, HummerRefusesAForeignLibraryByItsName) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::loaded_libraries_test

@@ -5,7 +5,7 @@
 
 #include "pipelines/on_platforms.hpp"
 
-namespace hummer {
+namespace hummer::clock_window_test {
 namespace {
 
 class ClockWindows : public OnPlatforms {};
@@ -157,4 +157,4 @@ TEST_P(VirtualClockWindows, WindowsOfEventsThatGoOutByTheClock) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::clock_window_test

@@ -9,7 +9,7 @@
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::failure_policy_test {
 namespace {
 
 using Number = std::int64_t;
@@ -289,4 +289,4 @@ TEST_P(Failures, ATagOfAnotherTypeIsRefused) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::failure_policy_test

@@ -13,7 +13,7 @@
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::golden_test {
 namespace {
 
 using Lines = std::shared_ptr<const std::vector<std::string>>;
@@ -156,4 +156,4 @@ TEST_P(Golden, CutOffAndGoneOnWithAtAnotherParallelism) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::golden_test

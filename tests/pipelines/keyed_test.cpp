@@ -12,7 +12,7 @@
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::keyed_test {
 namespace {
 
 struct KeyedSetting {
@@ -459,4 +459,4 @@ TEST_P(Keyed, AsyncMapGivesEachRecordItsResult) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::keyed_test

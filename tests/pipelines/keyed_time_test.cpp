@@ -5,7 +5,7 @@
 
 #include "pipelines/on_platforms.hpp"
 
-namespace hummer {
+namespace hummer::keyed_time_test {
 namespace {
 
 // ---- watermarks ----
@@ -406,4 +406,4 @@ TEST_P(WatermarkJobs, AnAsyncCallWithoutAnAnswerFailsTheJobByName) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::keyed_time_test

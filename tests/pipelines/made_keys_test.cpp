@@ -5,7 +5,7 @@
 
 #include "pipelines/on_platforms.hpp"
 
-namespace hummer {
+namespace hummer::made_keys_test {
 namespace {
 
 struct Order {
@@ -271,4 +271,4 @@ TEST_P(TextKeys, Joins) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::made_keys_test

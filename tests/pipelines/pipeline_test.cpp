@@ -10,7 +10,7 @@
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::pipeline_test {
 namespace {
 
 struct Setting {
@@ -392,4 +392,4 @@ TEST(CommandLine, ArgumentsAndOptions) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::pipeline_test

@@ -10,7 +10,7 @@
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::splits_test {
 namespace {
 
 struct Reading {
@@ -483,4 +483,4 @@ TEST_P(FarApart, AFunctionSeesNoRecordBehindTheWatermarkForARestart) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::splits_test

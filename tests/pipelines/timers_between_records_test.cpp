@@ -11,7 +11,7 @@
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::timers_between_records_test {
 namespace {
 
 struct Beat {
@@ -35,8 +35,8 @@ struct Silence {
   using Output = Alert;
   ValueState<Timestamp> due{"due"};
 
-  void process(const Beat& beat, KeyedOutput<Alert>& out) {
-    const Timestamp time = std::max(due.get_or(0), beat.time_ms + silence_ms);
+  void process(const Beat& latest, KeyedOutput<Alert>& out) {
+    const Timestamp time = std::max(due.get_or(0), latest.time_ms + silence_ms);
     due.set(time);
     out.set_event_timer(time);
   }
@@ -139,4 +139,4 @@ TEST(WatermarkSettings, EveryZerothRecordMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::timers_between_records_test

@@ -3,7 +3,7 @@
 
 #include "pipelines/on_platforms.hpp"
 
-namespace hummer {
+namespace hummer::trigger_test {
 namespace {
 
 class Triggers : public OnPlatforms {};
@@ -432,4 +432,4 @@ TEST_P(Triggers, LateIsWhatNoWindowTakes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::trigger_test

@@ -8,7 +8,7 @@
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::window_test {
 namespace {
 
 struct Click {
@@ -490,4 +490,4 @@ TEST(WindowsWithAlignment, FastInputsWaitForSlowOnes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::window_test

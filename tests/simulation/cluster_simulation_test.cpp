@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace hummer::cluster_simulation {
+namespace hummer::cluster_simulation::cluster_simulation_test {
 namespace {
 
 class SimulatedCluster : public testing::TestWithParam<std::uint64_t> {};
@@ -113,4 +113,4 @@ TEST(ClusterHistory, LossesAreReportedInTime) {
 }
 
 }  // namespace
-}  // namespace hummer::cluster_simulation
+}  // namespace hummer::cluster_simulation::cluster_simulation_test

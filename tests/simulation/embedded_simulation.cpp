@@ -17,17 +17,17 @@
 namespace hummer::cluster_simulation {
 namespace {
 
-constexpr std::int64_t lasts_s = 67;
+constexpr std::int64_t embedded_lasts_s = 67;
 constexpr Nanoseconds faults_from = seconds(9);
 // Also while the job ends.
 constexpr Nanoseconds faults_until = seconds(70);
 // Every job must have ended by then. Nearly all have a minute after the last fault; one in
 // thousands is slow without a fault, where a drawn batch is of 7 records and each step of the clock
 // is long.
-constexpr Nanoseconds run_at_most = seconds(300);
-constexpr Nanoseconds look_every = milliseconds(200);
-constexpr const char* checkpoints = "/checkpoints";
-constexpr const char* output = "/out";
+constexpr Nanoseconds embedded_at_most = seconds(300);
+constexpr Nanoseconds look_at_job_every = milliseconds(200);
+constexpr const char* checkpoint_directory = "/checkpoints";
+constexpr const char* output_directory = "/out";
 
 // Which checkpoints a run takes, and at which parallelism.
 struct Way {
@@ -44,7 +44,7 @@ Way draw_way(Random& random) {
 }
 
 Workload workload_for(const Way& way, Random& random, std::int64_t begins_ms) {
-  Workload workload = draw_workload(random, begins_ms, lasts_s);
+  Workload workload = draw_workload(random, begins_ms, embedded_lasts_s);
   // Records that were in flight within a chain keep their order only at the same parallelism.
   if (way.unaligned && way.parallelism == 0) {
     workload.shuts_accounts = 0;
@@ -88,7 +88,7 @@ class EmbeddedSimulation {
       if (ended_) break;
       strike(fault);
     }
-    run_until(run_at_most);
+    run_until(embedded_at_most);
     if (!ended_) violation("the job never ended");
     check_end();
     if (node_->alive()) node_->kill();
@@ -162,7 +162,7 @@ void EmbeddedSimulation::start() {
     options.parallelism = static_cast<int>(least + random_.below(4 - least));
   options.batch_records = random_.chance(0.2) ? 7 : 512;
   options.channel_credits = static_cast<int>(2 + random_.below(3));
-  options.checkpoints.directory = checkpoints;
+  options.checkpoints.directory = checkpoint_directory;
   // In small steps some are given up in the middle of a table.
   if (random_.chance(0.5)) options.checkpoints.step_bytes = 1 + random_.below(400);
   options.checkpoints.interval_ms = interval_ms_;
@@ -179,13 +179,14 @@ void EmbeddedSimulation::start() {
   log(fmt::format("starts at parallelism {}", options.parallelism));
   troubles_at_start_ = disk_troubles();
   process_.environment = std::make_unique<StreamExecutionEnvironment>(options);
-  build_stateful_job(*process_.environment, workload_, output);
+  build_stateful_job(*process_.environment, workload_, output_directory);
   process_.job.emplace(process_.environment->execute_async("accounts"));
 }
 
 void EmbeddedSimulation::look(CommittedOutput::Look how) {
-  if (std::string wrong = output_.look(*node_, output, how); !wrong.empty()) violation(wrong);
-  for (const std::string& path : completed_.look(*node_, checkpoints)) {
+  if (std::string wrong = output_.look(*node_, output_directory, how); !wrong.empty())
+    violation(wrong);
+  for (const std::string& path : completed_.look(*node_, checkpoint_directory)) {
     log(fmt::format("checkpoint {}", path));
   }
 }
@@ -198,7 +199,7 @@ void EmbeddedSimulation::run_until(Nanoseconds time) {
         simulation_.run_until([&] { return !node_->alive() || process_.job->finished(); }, until);
     if (simulation_.now() >= next_look_ || end == RunEnd::satisfied) {
       look(CommittedOutput::Look::sizes);
-      next_look_ = simulation_.now() + look_every;
+      next_look_ = simulation_.now() + look_at_job_every;
     }
     if (end == RunEnd::deadlock) return violation("nothing can ever happen again");
     if (node_->alive() && process_.job->finished()) job_ended();
@@ -255,7 +256,8 @@ void EmbeddedSimulation::die(const ProcessFault& fault) {
   if (drop_at_once) process_ = {};
   if (power_cut) {
     node_->crash_disk();
-    if (std::string wrong = output_.look_after_power_cut(*node_, output); !wrong.empty()) {
+    if (std::string wrong = output_.look_after_power_cut(*node_, output_directory);
+        !wrong.empty()) {
       violation(wrong);
     }
   }
@@ -317,7 +319,7 @@ void EmbeddedSimulation::strike(const ProcessFault& fault) {
 void EmbeddedSimulation::check_end() {
   look();
   if (!ended_ || !report_.violations.empty()) return;
-  for (std::string& wrong : output_.check_end(*node_, output, workload_)) {
+  for (std::string& wrong : output_.check_end(*node_, output_directory, workload_)) {
     violation(std::move(wrong));
   }
 }

@@ -10,7 +10,7 @@
 #include "simulation/stateful_cluster.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer::cluster_simulation {
+namespace hummer::cluster_simulation::exactly_once_simulation_test {
 namespace {
 
 void expect_rules_kept(const SeedReport& report) {
@@ -187,4 +187,4 @@ TEST(ExactlyOnceTrace, OneSeedOneTrace) {
 }
 
 }  // namespace
-}  // namespace hummer::cluster_simulation
+}  // namespace hummer::cluster_simulation::exactly_once_simulation_test

@@ -5,7 +5,7 @@
 namespace hummer::cluster_simulation {
 namespace {
 
-constexpr std::size_t violations_maximum = 20;
+constexpr std::size_t history_violations_maximum = 20;
 
 std::string describe(const wire::JobStatus& status) {
   std::string text = fmt::format("job {} '{}' version {}: {}", status.job(), status.name(),
@@ -19,7 +19,7 @@ std::string describe(const wire::JobStatus& status) {
 }  // namespace
 
 void History::violation(std::string_view sort, std::string text) {
-  if (!sorts_.emplace(sort).second || violations_.size() >= violations_maximum) return;
+  if (!sorts_.emplace(sort).second || violations_.size() >= history_violations_maximum) return;
   violations_.push_back(
       fmt::format("{:.6f} s: {}: {}", static_cast<double>(now_) / 1e9, sort, text));
 }

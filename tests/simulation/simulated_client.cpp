@@ -4,22 +4,9 @@
 
 #include <utility>
 
+#include "simulation/client_patience.hpp"
+
 namespace hummer::cluster_simulation {
-namespace {
-
-constexpr Nanoseconds pause_ns = milliseconds(700);
-
-bool is_network_trouble(const Status& status) {
-  switch (status.code()) {
-    case ErrorCode::connection_refused:
-    case ErrorCode::connection_lost:
-    case ErrorCode::timed_out:
-    case ErrorCode::peer_gone: return true;
-    default: return false;
-  }
-}
-
-}  // namespace
 
 SimulatedClient::SimulatedClient(SimulatedPlatform& node, Surroundings& surroundings)
     : node_(node), surroundings_(surroundings), executor_(node.make_executor({.name = "client"})) {}

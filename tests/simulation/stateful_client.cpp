@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "control/client/job_status.hpp"
+#include "simulation/client_patience.hpp"
 
 namespace hummer::cluster_simulation {
 namespace {
 
-constexpr Nanoseconds pause_ns = milliseconds(700);
 constexpr Nanoseconds wish_pause_ns = milliseconds(250);
 constexpr std::uint32_t savepoint_wait_ms = 1000;
 
@@ -24,12 +24,6 @@ wire::ClientRequest wish_of(const StatefulSubmission& submission) {
   savepoint.set_stop(submission.wish == StatefulWish::stop_with_savepoint);
   savepoint.set_wait_ms(savepoint_wait_ms);
   return request;
-}
-
-bool is_network_trouble(const Status& status) {
-  return status.code() == ErrorCode::connection_refused ||
-         status.code() == ErrorCode::connection_lost || status.code() == ErrorCode::timed_out ||
-         status.code() == ErrorCode::peer_gone;
 }
 
 }  // namespace

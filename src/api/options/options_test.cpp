@@ -9,7 +9,7 @@
 #include "api/options/option_programs.hpp"
 #include "base/nearest_name.hpp"
 
-namespace hummer {
+namespace hummer::options_test {
 namespace {
 
 // Every member as a text, those of members too, in order.
@@ -274,4 +274,4 @@ TEST(Options, VariablesOfOthersAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::options_test

@@ -4,7 +4,7 @@
 
 #include "connectors/connector_test_context.hpp"
 
-namespace hummer {
+namespace hummer::file_listing_test {
 namespace {
 
 TEST(FileListing, ComesBackFromItsBytes) {
@@ -30,4 +30,4 @@ TEST(FileListing, ComesBackFromItsBytes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::file_listing_test

@@ -13,7 +13,7 @@
 #include "connectors/connector_test_context.hpp"
 #include "connectors/file/file_listing.hpp"
 
-namespace hummer {
+namespace hummer::file_source_test {
 namespace {
 
 std::string gzip(const std::string& text) {
@@ -583,4 +583,4 @@ TEST_F(FileSourceTest, OptionsAreChecked) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::file_source_test

@@ -6,7 +6,7 @@
 
 #include "connectors/connector_test_context.hpp"
 
-namespace hummer {
+namespace hummer::file_writer_test {
 namespace {
 
 class FileWriterTest : public testing::Test {
@@ -113,4 +113,4 @@ TEST_F(FileWriterTest, WhatIsAlreadyThereIsNotMixedWithTheResult) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::file_writer_test

@@ -6,7 +6,7 @@
 #include "connectors/connector_test_context.hpp"
 #include "connectors/file/sink_names.hpp"
 
-namespace hummer {
+namespace hummer::two_phase_file_writer_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -277,4 +277,4 @@ TEST_F(TwoPhaseFileWriterTest, AnEntryThatACrashCutOffSpoilsNoOther) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::two_phase_file_writer_test

@@ -8,7 +8,7 @@
 #include "connectors/connector_test_context.hpp"
 #include "platform/task.hpp"
 
-namespace hummer {
+namespace hummer::socket_source_test {
 namespace {
 
 // What the peer sends, a pause behind each piece; then it closes.
@@ -174,4 +174,4 @@ TEST(SocketSource, HasOneReader) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::socket_source_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::attempt_checkpoints_test {
 namespace {
 
 using Kind = CheckpointOrder::Kind;
@@ -74,4 +74,4 @@ TEST(AttemptCheckpoints, ASavepointThatCannotBeCompletedEndsItsOwnWish) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::attempt_checkpoints_test

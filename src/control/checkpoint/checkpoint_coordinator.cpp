@@ -4,18 +4,13 @@
 #include <utility>
 
 namespace hummer {
-namespace {
-
-constexpr Nanoseconds milliseconds_ns(std::int64_t ms) { return ms * 1'000'000; }
-
-}  // namespace
 
 CheckpointCoordinator::CheckpointCoordinator(const CheckpointOptions& options, std::size_t tasks,
                                              std::uint64_t first, Nanoseconds now)
     : options_(options),
       files_(tasks),
       next_(first),
-      next_begin_(options.interval_ms > 0 ? now + milliseconds_ns(options.interval_ms) : never) {}
+      next_begin_(options.interval_ms > 0 ? now + milliseconds(options.interval_ms) : never) {}
 
 bool CheckpointCoordinator::request_savepoint() { return !std::exchange(savepoint_wanted_, true); }
 
@@ -37,7 +32,7 @@ void CheckpointCoordinator::passed(std::uint64_t checkpoint, std::size_t task) {
 Nanoseconds CheckpointCoordinator::alignment_deadline() const {
   const bool waits = under_way() && !storing_ && !overtakes_ && may_overtake() &&
                      !current_is_savepoint_ && passed_ < files_.size();
-  return waits ? began_ + milliseconds_ns(options_.alignment_timeout_ms) : never;
+  return waits ? began_ + milliseconds(options_.alignment_timeout_ms) : never;
 }
 
 void CheckpointCoordinator::ended(std::size_t task) {
@@ -67,7 +62,7 @@ void CheckpointCoordinator::give_up(Nanoseconds now, Status why, bool is_failure
     failure_ = last_failure_;
   }
   if (next_begin_ != never) {
-    next_begin_ = std::max(next_begin_, now + milliseconds_ns(options_.minimum_pause_ms));
+    next_begin_ = std::max(next_begin_, now + milliseconds(options_.minimum_pause_ms));
   }
 }
 
@@ -92,7 +87,7 @@ void CheckpointCoordinator::stored(std::uint64_t checkpoint, Nanoseconds now,
   final_complete_ = current_is_final_;
   if (current_is_savepoint_) savepoint_wanted_ = false;
   if (next_begin_ != never) {
-    next_begin_ = std::max(next_begin_, now + milliseconds_ns(options_.minimum_pause_ms));
+    next_begin_ = std::max(next_begin_, now + milliseconds(options_.minimum_pause_ms));
   }
 }
 
@@ -108,7 +103,7 @@ std::optional<CheckpointCoordinator::Begin> CheckpointCoordinator::take_begin(Na
   began_ = now;
   if (next_begin_ != never && !overtakes_next_) {
     // Missed ones are not made up for.
-    const Nanoseconds interval = milliseconds_ns(options_.interval_ms);
+    const Nanoseconds interval = milliseconds(options_.interval_ms);
     next_begin_ = std::max(next_begin_ + interval, now + interval / 2);
   }
   overtakes_next_ = false;
@@ -130,7 +125,7 @@ std::optional<CheckpointCoordinator::Completed> CheckpointCoordinator::take_comp
 }
 
 std::optional<std::uint64_t> CheckpointCoordinator::take_given_up(Nanoseconds now) {
-  if (under_way() && !storing_ && now - began_ >= milliseconds_ns(options_.timeout_ms)) {
+  if (under_way() && !storing_ && now - began_ >= milliseconds(options_.timeout_ms)) {
     const std::size_t missing = files_.size() - acknowledged_;
     give_up(now,
             {ErrorCode::timed_out,
@@ -154,7 +149,7 @@ Nanoseconds CheckpointCoordinator::next_deadline() const {
   if (final_complete_ || !failure_.ok()) return never;
   if (under_way()) {
     if (storing_) return never;
-    return std::min(began_ + milliseconds_ns(options_.timeout_ms), alignment_deadline());
+    return std::min(began_ + milliseconds(options_.timeout_ms), alignment_deadline());
   }
   return overtakes_next_ || savepoint_wanted_ || all_ended() ? 0 : next_begin_;
 }

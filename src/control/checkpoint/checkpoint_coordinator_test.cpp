@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::checkpoint_coordinator_test {
 namespace {
 
 constexpr Nanoseconds ms = 1'000'000;
@@ -245,4 +245,4 @@ TEST(CheckpointCoordinator, AnInterruptionIsNoFailureAndSparesWhatIsBeingStored)
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::checkpoint_coordinator_test

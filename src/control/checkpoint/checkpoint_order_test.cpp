@@ -3,7 +3,7 @@
 #include "control/checkpoint/checkpoint_order.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::checkpoint_order_test {
 namespace {
 
 using Kind = CheckpointOrder::Kind;
@@ -52,4 +52,4 @@ TEST(CheckpointOrder, WhatIsGoneOnFromOutlivesAPowerCut) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::checkpoint_order_test

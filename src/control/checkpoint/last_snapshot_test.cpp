@@ -9,7 +9,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::last_snapshot_test {
 namespace {
 
 constexpr SnapshotFiles::Writer task{.vertex = 3, .subtask = 1, .parallelism = 2};
@@ -103,4 +103,4 @@ TEST_F(LastSnapshotTest, ADiskThatFailsFailsEveryCheckpointByName) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::last_snapshot_test

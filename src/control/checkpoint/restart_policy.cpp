@@ -6,8 +6,6 @@
 namespace hummer {
 namespace {
 
-constexpr Nanoseconds milliseconds_ns(std::int64_t ms) { return ms * 1'000'000; }
-
 constexpr std::uint32_t failures_at_one_place_max = 5;
 
 // "function of operator 'map' (subtask 0) failed at logs/may.txt, line 12 (byte 345)"; see
@@ -59,19 +57,19 @@ std::optional<Nanoseconds> RestartPolicy::next_delay(Nanoseconds now) {
     case RestartStrategy::Kind::none: return std::nullopt;
     case RestartStrategy::Kind::fixed_delay:
       if (restarts_ >= strategy_.attempts) return std::nullopt;
-      return again(milliseconds_ns(strategy_.delay_ms));
+      return again(milliseconds(strategy_.delay_ms));
     case RestartStrategy::Kind::exponential: {
-      const bool quiet = delay_ == 0 || now - last_failure_ >= milliseconds_ns(strategy_.quiet_ms);
+      const bool quiet = delay_ == 0 || now - last_failure_ >= milliseconds(strategy_.quiet_ms);
       const auto longer = static_cast<Nanoseconds>(static_cast<double>(delay_) * strategy_.factor);
-      delay_ = quiet ? milliseconds_ns(strategy_.delay_ms)
-                     : std::min(longer, milliseconds_ns(strategy_.longest_delay_ms));
+      delay_ = quiet ? milliseconds(strategy_.delay_ms)
+                     : std::min(longer, milliseconds(strategy_.longest_delay_ms));
       return again(delay_);
     }
     case RestartStrategy::Kind::failure_rate:
       recent_.push_back(now);
-      while (recent_.front() <= now - milliseconds_ns(strategy_.interval_ms)) recent_.pop_front();
+      while (recent_.front() <= now - milliseconds(strategy_.interval_ms)) recent_.pop_front();
       if (recent_.size() > strategy_.failures) return std::nullopt;
-      return again(milliseconds_ns(strategy_.delay_ms));
+      return again(milliseconds(strategy_.delay_ms));
   }
   return std::nullopt;
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::restart_policy_test {
 namespace {
 
 constexpr Nanoseconds ms = 1'000'000;
@@ -96,4 +96,4 @@ TEST(RestartPolicy, ANumberOfTheAttemptIsAnotherPlaceBehindACheckpoint) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::restart_policy_test

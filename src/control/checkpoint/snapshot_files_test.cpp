@@ -4,7 +4,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::snapshot_files_test {
 namespace {
 
 constexpr const char* path = "/checkpoints/chk-0000000007";
@@ -40,4 +40,4 @@ TEST(SnapshotFiles, NeverWriteOverThoseOfAnotherAttempt) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::snapshot_files_test

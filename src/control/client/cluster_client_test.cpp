@@ -7,7 +7,7 @@
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::cluster_client_test {
 namespace {
 
 using Deed = AnsweringJobManager::Deed;
@@ -249,4 +249,4 @@ TEST_F(ClusterClientTest, CloseEndsAWaitingCall) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::cluster_client_test

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include "control/client/job_status.hpp"
+#include "control/client/poll_intervals.hpp"
 #include "platform/run_task.hpp"
 
 namespace hummer {
 namespace {
 
-constexpr Nanoseconds tick_ns = milliseconds(100);
-constexpr Nanoseconds stuck_report_ns = seconds(10);
 // With the 1 s that a question may wait for its answer: under 10 s until a lost JobManager is
 // called so.
 constexpr Nanoseconds patience_ns = seconds(7);

@@ -1,15 +1,9 @@
 #include "control/client/embedded_run.hpp"
 
 #include "control/client/drain.hpp"
+#include "control/client/poll_intervals.hpp"
 
 namespace hummer {
-namespace {
-
-constexpr Nanoseconds tick_ns = milliseconds(100);
-constexpr Nanoseconds stuck_patience_ns = seconds(5);
-constexpr Nanoseconds stuck_report_ns = seconds(10);
-
-}  // namespace
 
 EmbeddedRun::EmbeddedRun(JobSurroundings surroundings, std::unique_ptr<Deployment> deployment)
     : surroundings_(std::move(surroundings)),

@@ -6,7 +6,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::embedded_runs_test {
 namespace {
 
 using Index = std::uint64_t;
@@ -80,4 +80,4 @@ TEST_P(EmbeddedRuns, PinnedSlotsAreSaid) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::embedded_runs_test

@@ -10,7 +10,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::local_text_test {
 namespace {
 
 using Count = KeyValue<std::string, std::uint64_t>;
@@ -196,4 +196,4 @@ TEST(OwnedText, WhereNothingCanTellThereAreViews) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::local_text_test

@@ -4,7 +4,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::local_token_test {
 namespace {
 
 constexpr const char* listens = "127.0.0.1:6123";
@@ -72,4 +72,4 @@ TEST_F(LocalTokenTest, ATokenThatCannotBeReadIsAFailureThatNamesIt) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::local_token_test

@@ -19,7 +19,7 @@
 #include "graph/job_graph.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::planned_options_test {
 namespace {
 
 using Number = std::int64_t;
@@ -195,4 +195,4 @@ TEST(PlannedOptions, CheckpointsThatAreEnabledBehindTheStreamsMakeTheSinkTransac
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::planned_options_test

@@ -12,7 +12,7 @@
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::rest_questions_test {
 namespace {
 
 class OneAnswer final : public RestBackend {
@@ -308,4 +308,4 @@ TEST_F(RestQuestions, WhatIsNoAnswerOfAJobManagersIsRefused) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::rest_questions_test

@@ -6,6 +6,7 @@
 #include "control/checkpoint/restart_policy.hpp"
 #include "control/checkpoint/restored_state.hpp"
 #include "control/client/drain.hpp"
+#include "control/client/poll_intervals.hpp"
 #include "control/task_manager/listed_sources.hpp"
 #include "graph/replay_warnings.hpp"
 #include "platform/task.hpp"
@@ -13,9 +14,6 @@
 namespace hummer {
 namespace {
 
-constexpr Nanoseconds tick_ns = milliseconds(100);
-constexpr Nanoseconds stuck_patience_ns = seconds(5);
-constexpr Nanoseconds stuck_report_ns = seconds(10);
 constexpr Nanoseconds commit_look_ns = milliseconds(1);
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-namespace hummer {
+namespace hummer::elf_note_test {
 namespace {
 
 template <typename Number>
@@ -104,4 +104,4 @@ TEST(ElfNote, SizesThatOverflowAreRefused) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::elf_note_test

@@ -3,7 +3,7 @@
 #include "control/protocol/placement.hpp"
 #include "graph/fingerprint.hpp"
 
-namespace hummer {
+namespace hummer::attempts_test {
 namespace {
 
 class Attempts : public testing::TestWithParam<std::uint64_t> {};
@@ -310,4 +310,4 @@ TEST_P(Attempts, StopEndsInGoodOrder) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::attempts_test

@@ -14,7 +14,7 @@
 #include "platform/descriptor.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::checkpoint_disk_test {
 namespace {
 
 using Kind = CheckpointOrder::Kind;
@@ -107,4 +107,4 @@ TEST_F(HungDisk, WhoLooksForTheLatestWaitsForWhatIsBeingCleared) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::checkpoint_disk_test

@@ -3,7 +3,7 @@
 
 #include "control/job_manager/job_manager_test_rig.hpp"
 
-namespace hummer {
+namespace hummer::client_requests_test {
 namespace {
 
 class ClientRequests : public testing::TestWithParam<std::uint64_t> {};
@@ -320,4 +320,4 @@ TEST_P(ClientRequests, LogsAreReadByPages) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::client_requests_test

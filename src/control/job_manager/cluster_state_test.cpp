@@ -13,7 +13,7 @@
 
 #include <hummer/key_hash.hpp>
 
-namespace hummer {
+namespace hummer::cluster_state_test {
 namespace {
 
 wire::SubmitJob job_of(std::uint64_t submission, std::uint32_t parallelism) {
@@ -422,4 +422,4 @@ TEST(LibraryStoreTest, AnnouncementsAloneTakeNothing) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::cluster_state_test

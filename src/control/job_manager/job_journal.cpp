@@ -22,13 +22,6 @@ constexpr const char* schema =
     "  failure_code INTEGER NOT NULL, failure BLOB NOT NULL, next_checkpoint INTEGER NOT NULL,"
     "  newest_checkpoint INTEGER NOT NULL, newest_path BLOB NOT NULL, stopped INTEGER NOT NULL);";
 
-std::string parent_of(const std::string& path) {
-  const std::size_t last = path.find_last_not_of('/');
-  const std::size_t slash = path.rfind('/', last);
-  if (last == path.npos || slash == path.npos) return slash == 0 ? "/" : ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 std::int64_t hash_of(std::string_view bytes) {
   return static_cast<std::int64_t>(hash_bytes(bytes.data(), bytes.size()));
 }

@@ -13,7 +13,7 @@
 #include "platform/simulation.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::job_journal_test {
 namespace {
 
 std::shared_ptr<const std::string> library_of(std::string text) {
@@ -436,4 +436,4 @@ TEST(JobJournalFaults, AFailureSaysWhatTheDiskSaid) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::job_journal_test

@@ -9,7 +9,7 @@
 #include "control/job_manager/job_manager_test_rig.hpp"
 #include "state/checkpoint_store.hpp"
 
-namespace hummer {
+namespace hummer::recovery_test {
 namespace {
 
 JobManagerOptions with_journal() {
@@ -401,4 +401,4 @@ TEST_P(Recovery, ASecondJobManagerIsRefused) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::recovery_test

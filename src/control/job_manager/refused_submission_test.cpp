@@ -7,7 +7,7 @@
 #include "control/protocol/graph_messages.hpp"
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::refused_submission_test {
 namespace {
 
 class SubmissionsThatAreNotRecorded : public testing::Test {
@@ -117,4 +117,4 @@ TEST_F(SubmissionsThatAreNotRecorded, AreInDoubtWhileAnotherEntryIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::refused_submission_test

@@ -10,7 +10,7 @@
 #include "platform/random.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer {
+namespace hummer::region_histories_test {
 namespace {
 
 // Parts are where the TaskManagers are told of them, slots are held by jobs that run, and attempts
@@ -157,4 +157,4 @@ TEST(RegionHistories, RandomOnesKeepTheBooks) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::region_histories_test

@@ -7,7 +7,7 @@
 #include "control/job_manager/cluster_state.hpp"
 #include "control/job_manager/two_pipelines_for_test.hpp"
 
-namespace hummer {
+namespace hummer::regions_test {
 namespace {
 
 using Kind = CheckpointOrder::Kind;
@@ -463,4 +463,4 @@ TEST(RegionsAndTheJournal, ANumberIsRecordedBeforeItIsUsed) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::regions_test

@@ -1,7 +1,7 @@
 // Who is let in, who is lost, and what garbage costs.
 #include "control/job_manager/job_manager_test_rig.hpp"
 
-namespace hummer {
+namespace hummer::registration_test {
 namespace {
 
 class Registration : public testing::TestWithParam<std::uint64_t> {};
@@ -211,4 +211,4 @@ TEST(RegistrationFlood, TheOldestGreetingsAreDropped) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::registration_test

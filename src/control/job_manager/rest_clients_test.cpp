@@ -5,7 +5,7 @@
 #include "control/client/job_status.hpp"
 #include "control/job_manager/job_manager_test_rig.hpp"
 
-namespace hummer {
+namespace hummer::rest_clients_test {
 namespace {
 
 class RestClients : public testing::TestWithParam<std::uint64_t> {};
@@ -198,4 +198,4 @@ TEST_P(RestClients, NeverMeanAJobOfAnotherJobManager) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::rest_clients_test

@@ -7,7 +7,7 @@
 #include "control/protocol/graph_messages.hpp"
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::restart_test {
 namespace {
 
 class Restarts : public testing::Test {
@@ -550,4 +550,4 @@ TEST_F(Restarts, AJobOfAnEarlierJobManagerGoesOnWithItsNextAttempt) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::restart_test

@@ -6,7 +6,7 @@
 #include "control/task_manager/registration.hpp"
 #include "platform/tls_certificates_for_test.hpp"
 
-namespace hummer {
+namespace hummer::tls_registration_test {
 namespace {
 
 const TestCertificateOptions for_job_manager{.name = "jm", .alternatives = "DNS:jobmanager"};
@@ -127,4 +127,4 @@ TEST_P(TlsRegistration, AWorkerWithTlsFindsAPlainJobManager) {
 INSTANTIATE_TEST_SUITE_P(Seeds, TlsRegistration, testing::Values(1, 2, 3));
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::tls_registration_test

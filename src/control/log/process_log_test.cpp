@@ -4,7 +4,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::process_log_test {
 namespace {
 
 TEST(LogLevels, OneForAllAndOthersForSingleRooms) {
@@ -126,4 +126,4 @@ TEST_F(ProcessLogTest, AFollowerMissesNothingOfALongLog) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::process_log_test

@@ -11,7 +11,7 @@
 namespace hummer {
 namespace {
 
-Status refuse(std::string what) {
+Status refuse_graph(std::string what) {
   return {ErrorCode::protocol_error, "the job graph makes no sense: " + std::move(what)};
 }
 
@@ -42,7 +42,7 @@ class Checker {
 
  private:
   void fail(const std::string& what) {
-    if (failure_.ok()) failure_ = refuse(where_ + ": " + what);
+    if (failure_.ok()) failure_ = refuse_graph(where_ + ": " + what);
   }
   std::string where_;
   Status failure_;
@@ -205,16 +205,16 @@ void to_message(const JobGraph& graph, wire::JobGraph& message) {
 
 Result<JobGraph> job_graph_from(const wire::JobGraph& message) {
   const auto too_many = [](std::string_view what, int count, int most) {
-    return refuse(fmt::format("{} {}; the most is {}", count, what, most));
+    return refuse_graph(fmt::format("{} {}; the most is {}", count, what, most));
   };
-  if (message.vertices_size() == 0) return refuse("it has no vertex");
+  if (message.vertices_size() == 0) return refuse_graph("it has no vertex");
   if (message.vertices_size() > max_job_vertices) {
     return too_many("vertices", message.vertices_size(), max_job_vertices);
   }
   if (message.edges_size() > max_job_edges) {
     return too_many("edges", message.edges_size(), max_job_edges);
   }
-  if (message.job_name().size() > max_graph_text_bytes) return refuse("its name is too long");
+  if (message.job_name().size() > max_graph_text_bytes) return refuse_graph("its name is too long");
   JobGraph graph;
   graph.job_name = message.job_name();
   int operators = 0;
@@ -233,7 +233,7 @@ Result<JobGraph> job_graph_from(const wire::JobGraph& message) {
   }
   graph.fingerprint = fingerprint(graph);
   if (graph.fingerprint != message.fingerprint()) {
-    return refuse(
+    return refuse_graph(
         fmt::format("its fingerprint is {:016x}, but {:016x} was computed here; client "
                     "and JobManager must be of one version",
                     message.fingerprint(), graph.fingerprint));

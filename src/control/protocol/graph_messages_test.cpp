@@ -9,7 +9,7 @@
 #include "graph/fingerprint.hpp"
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::graph_messages_test {
 namespace {
 
 JobGraph rich_graph() {
@@ -146,4 +146,4 @@ TEST(GraphMessages, OptionsHaveLimits) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::graph_messages_test

@@ -30,7 +30,7 @@ std::uint32_t check_of(std::string_view payload) {
 // A record of TLS: alert or handshake, version 3.x.
 bool is_tls(const char* header) { return (header[0] == 21 || header[0] == 22) && header[1] == 3; }
 
-Status refuse(const std::string& what) { return {ErrorCode::protocol_error, what}; }
+Status refuse_frame(const std::string& what) { return {ErrorCode::protocol_error, what}; }
 
 }  // namespace
 
@@ -54,15 +54,15 @@ Status append_frame(const wire::Envelope& message, std::string& out) {
 
 Result<std::size_t> FrameDecoder::payload_bytes(const char* header) const {
   if (get_u32(header) != magic) {
-    return refuse(is_tls(header)
-                      ? "the peer speaks TLS, this side does not: give both --tls-ca and "
-                        "certificates, or neither"
-                      : "the peer does not speak Hummer's control protocol");
+    return refuse_frame(is_tls(header)
+                            ? "the peer speaks TLS, this side does not: give both --tls-ca and "
+                              "certificates, or neither"
+                            : "the peer does not speak Hummer's control protocol");
   }
   const std::size_t bytes = get_u32(header + 4);
   if (bytes > limit_bytes_) {
-    return refuse("the peer announces a control message of " + std::to_string(bytes) +
-                  " bytes; the limit is " + std::to_string(limit_bytes_));
+    return refuse_frame("the peer announces a control message of " + std::to_string(bytes) +
+                        " bytes; the limit is " + std::to_string(limit_bytes_));
   }
   return bytes;
 }
@@ -70,10 +70,10 @@ Result<std::size_t> FrameDecoder::payload_bytes(const char* header) const {
 Status FrameDecoder::parse(std::string_view frame, wire::Envelope& message) const {
   const std::string_view payload = frame.substr(message_header_bytes);
   if (get_u32(frame.data() + 8) != check_of(payload)) {
-    return refuse("a control message was damaged on its way (its check differs)");
+    return refuse_frame("a control message was damaged on its way (its check differs)");
   }
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-    return refuse("a control message can't be read");
+    return refuse_frame("a control message can't be read");
   }
   return {};
 }

@@ -10,7 +10,7 @@
 #include "platform/simulation.hpp"
 #include "platform/task.hpp"
 
-namespace hummer {
+namespace hummer::message_stream_test {
 namespace {
 
 wire::Envelope message(std::uint64_t number, std::size_t padding = 0) {
@@ -338,4 +338,4 @@ TEST(MessageFrameTest, TooLongToBeSent) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::message_stream_test

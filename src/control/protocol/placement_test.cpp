@@ -5,7 +5,7 @@
 #include "graph/fingerprint.hpp"
 #include "graph/graph_builder_for_test.hpp"
 
-namespace hummer {
+namespace hummer::placement_test {
 namespace {
 
 JobGraph graph_of_word_count() {
@@ -76,4 +76,4 @@ TEST(PlacementTest, RefusesMoreChannelsThanAProcessShouldHold) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::placement_test

@@ -18,7 +18,7 @@ namespace http = boost::beast::http;
 constexpr Nanoseconds accept_pause_ns = milliseconds(100);
 constexpr std::size_t read_bytes = 16 * 1024;
 
-HttpResponse refusal(int status, std::string_view message) {
+HttpResponse plain_refusal(int status, std::string_view message) {
   HttpResponse response;
   response.status = status;
   response.content_type = "text/plain";
@@ -106,24 +106,24 @@ class HttpServer::Connection {
             parser_->put(boost::asio::buffer(pending_.data(), pending_.size()), error);
         pending_.erase(0, used);
         if (error && error != http::error::need_more) {
-          refused = refusal(status_of(error), "this is no request: " + error.message());
+          refused = plain_refusal(status_of(error), "this is no request: " + error.message());
           co_return false;
         }
         if (parser_->is_done()) co_return true;
         if (server_.held_bytes_ > server_.options_.max_held_bytes) {
-          refused = refusal(503, "too many requests are under way");
+          refused = plain_refusal(503, "too many requests are under way");
           co_return false;
         }
         if (used > 0 && !pending_.empty()) continue;
         if (pending_.size() > server_.options_.max_header_bytes) {
-          refused = refusal(431, "the header of the request is too long");
+          refused = plain_refusal(431, "the header of the request is too long");
           co_return false;
         }
       }
       const std::size_t got = co_await read_more(deadline);
       if (got == 0) {
         if (begun && !closing_ && server_.executor_.now() >= deadline) {
-          refused = refusal(408, "the request took too long to arrive");
+          refused = plain_refusal(408, "the request took too long to arrive");
         }
         co_return false;
       }
@@ -191,7 +191,7 @@ class HttpServer::Connection {
     HttpRequest request;
     request.method = std::string(message.method_string());
     if (!parse_http_target({message.target().data(), message.target().size()}, request)) {
-      refused = refusal(400, "the request's target is not a valid path");
+      refused = plain_refusal(400, "the request's target is not a valid path");
       return request;
     }
     const auto header = [&](http::field field) {

@@ -8,7 +8,7 @@
 
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::http_server_test {
 namespace {
 
 // Answers with what it was asked.
@@ -177,4 +177,4 @@ TEST_P(HttpServerTest, TheConnectionIdleLongestMakesRoom) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::http_server_test

@@ -4,7 +4,7 @@
 
 #include "graph/json_writer.hpp"
 
-namespace hummer {
+namespace hummer::json_reader_test {
 namespace {
 
 JsonDocument read(std::string_view text) {
@@ -60,4 +60,4 @@ TEST(JsonReader, RefusesWhatIsNoDocument) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::json_reader_test

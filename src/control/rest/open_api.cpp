@@ -21,6 +21,8 @@ struct Schema {
   std::span<const Member> members;
 };
 
+namespace members {
+
 constexpr Member failure[] = {
     {"code", "integer"}, {"message", "string"}, {"library_offset?", "integer"}};
 constexpr Member overview[] = {
@@ -111,27 +113,29 @@ constexpr Member task_manager[] = {{"id", "string"},
 constexpr Member task_managers[] = {{"task_managers", "[TaskManager]"}};
 constexpr Member open_api[] = {{"openapi", "string"}};
 
-constexpr Schema schemas[] = {{"AttemptFailure", attempt_failure},
-                              {"Failure", failure},
-                              {"Job", job},
-                              {"JobList", job_list},
-                              {"Log", log_page},
-                              {"LogLine", log_line},
-                              {"OpenApi", open_api},
-                              {"Operator", operator_figures},
-                              {"Overview", overview},
-                              {"Plan", plan},
-                              {"PlanEdge", plan_edge},
-                              {"PlanOperator", plan_operator},
-                              {"PlanVertex", plan_vertex},
-                              {"ProcessLog", process_log},
-                              {"ProcessLogLine", process_log_line},
-                              {"Savepoint", savepoint},
-                              {"Submitted", submitted},
-                              {"TaskManager", task_manager},
-                              {"TaskManagerList", task_managers},
-                              {"Uploaded", uploaded},
-                              {"Vertex", vertex}};
+}  // namespace members
+
+constexpr Schema schemas[] = {{"AttemptFailure", members::attempt_failure},
+                              {"Failure", members::failure},
+                              {"Job", members::job},
+                              {"JobList", members::job_list},
+                              {"Log", members::log_page},
+                              {"LogLine", members::log_line},
+                              {"OpenApi", members::open_api},
+                              {"Operator", members::operator_figures},
+                              {"Overview", members::overview},
+                              {"Plan", members::plan},
+                              {"PlanEdge", members::plan_edge},
+                              {"PlanOperator", members::plan_operator},
+                              {"PlanVertex", members::plan_vertex},
+                              {"ProcessLog", members::process_log},
+                              {"ProcessLogLine", members::process_log_line},
+                              {"Savepoint", members::savepoint},
+                              {"Submitted", members::submitted},
+                              {"TaskManager", members::task_manager},
+                              {"TaskManagerList", members::task_managers},
+                              {"Uploaded", members::uploaded},
+                              {"Vertex", members::vertex}};
 
 void write_states(JsonWriter& json) {
   json.field("type", "string");

@@ -19,7 +19,7 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-HttpResponse refusal(int status, std::string message) {
+HttpResponse access_refusal(int status, std::string message) {
   HttpResponse response = failure_response({ErrorCode::permission_denied, std::move(message)});
   response.status = status;
   return response;
@@ -48,9 +48,10 @@ std::string host_of(std::string_view address) {
 
 std::optional<HttpResponse> refuse(const RestAccess& access, const HttpRequest& request) {
   if (!request.origin.empty() && !is_own_origin(request)) {
-    return refusal(403, fmt::format("a page of '{}' asks, but this is '{}': no page of another "
-                                    "origin is answered",
-                                    request.origin, request.host));
+    return access_refusal(403,
+                          fmt::format("a page of '{}' asks, but this is '{}': no page of another "
+                                      "origin is answered",
+                                      request.origin, request.host));
   }
   if (access.token.empty()) {
     if (access.encrypted || request.host.empty()) return std::nullopt;
@@ -59,17 +60,18 @@ std::optional<HttpResponse> refuse(const RestAccess& access, const HttpRequest& 
     const bool known = is_number(host) || std::find(access.names.begin(), access.names.end(),
                                                     host) != access.names.end();
     if (known) return std::nullopt;
-    return refusal(403, fmt::format("the host '{}' is not known here, and there is no token: ask "
-                                    "by number (http://127.0.0.1:...), or start the JobManager "
-                                    "with --token-file",
-                                    request.host));
+    return access_refusal(403,
+                          fmt::format("the host '{}' is not known here, and there is no token: ask "
+                                      "by number (http://127.0.0.1:...), or start the JobManager "
+                                      "with --token-file",
+                                      request.host));
   }
   const std::string_view given = request.authorization;
   const bool any = given.starts_with(bearer);
   if (any && equal_tokens(given.substr(bearer.size()), access.token)) return std::nullopt;
   HttpResponse response =
-      refusal(401, any ? "the token is not the JobManager's"
-                       : "this needs the cluster's token: Authorization: Bearer TOKEN");
+      access_refusal(401, any ? "the token is not the JobManager's"
+                              : "this needs the cluster's token: Authorization: Bearer TOKEN");
   response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;
 }

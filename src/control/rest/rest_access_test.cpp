@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::rest_access_test {
 namespace {
 
 // The status that a request gets; 200 when it is let in.
@@ -56,4 +56,4 @@ TEST(RestAccess, NoPageOfAnotherOriginIsAnswered) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::rest_access_test

@@ -10,7 +10,7 @@
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
 
-namespace hummer {
+namespace hummer::rest_api_test {
 namespace {
 
 class FakeBackend final : public RestBackend {
@@ -254,4 +254,4 @@ TEST(Metrics, SamplesOfOneMetricStandTogetherAndLabelsAreQuoted) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::rest_api_test

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-namespace hummer {
+namespace hummer::attempt_table_test {
 namespace {
 
 using Phase = AttemptTable::Phase;
@@ -316,4 +316,4 @@ TEST(AttemptTableExploration, NoSequenceOfStatesAndEndsBreaksTheRules) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::attempt_table_test

@@ -4,7 +4,7 @@
 #include "control/task_manager/task_manager_test_jobs.hpp"
 #include "platform/task.hpp"
 
-namespace hummer {
+namespace hummer::deployment_test {
 namespace {
 
 class DeploymentTest : public testing::Test {
@@ -130,4 +130,4 @@ TEST_F(DeploymentTest, ItsEndIsNotified) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::deployment_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::library_fetch_test {
 namespace {
 
 constexpr std::uint64_t hash = 0xabc;
@@ -106,4 +106,4 @@ TEST(LibraryFetch, FailuresAreGivenOnce) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::library_fetch_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hummer {
+namespace hummer::state_message_test {
 namespace {
 
 wire::AttemptReport report_of(std::uint64_t records,
@@ -68,4 +68,4 @@ TEST(StateMessages, LogLinesAreLimited) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::state_message_test

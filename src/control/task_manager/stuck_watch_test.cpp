@@ -3,7 +3,7 @@
 
 #include "control/task_manager/task_manager_test_jobs.hpp"
 
-namespace hummer {
+namespace hummer::stuck_watch_test {
 namespace {
 
 enum class Habit { polled, timed, woken };
@@ -97,4 +97,4 @@ TEST_P(StuckWatchTest, NamesASourceThatNobodyWakes) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::stuck_watch_test

@@ -5,7 +5,7 @@
 #include "platform/kept_log_for_test.hpp"
 #include "platform/run_task.hpp"
 
-namespace hummer {
+namespace hummer::task_manager_linux_test {
 namespace {
 
 constexpr std::uint64_t spread_hash = 1;
@@ -303,4 +303,4 @@ TEST_F(TaskManagerLinuxDeathTest, StopGivesUpOnAFunctionThatNeverReturns) {
 }
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::task_manager_linux_test

@@ -5,7 +5,7 @@
 #include "control/task_manager/state_message.hpp"
 #include "control/task_manager/task_manager_test_jobs.hpp"
 
-namespace hummer {
+namespace hummer::task_manager_test {
 namespace {
 
 constexpr std::uint64_t spread_hash = 1;
@@ -581,4 +581,4 @@ TEST_P(TaskManagerTest, StopTellsTheJobManagerHowItsAttemptsEnded) {
 INSTANTIATE_TEST_SUITE_P(Seeds, TaskManagerTest, testing::Values(1, 2, 3, 4, 5));
 
 }  // namespace
-}  // namespace hummer
+}  // namespace hummer::task_manager_test
