@@ -3,7 +3,7 @@
 # Sets <out> to what <target> is compiled from. With HUMMER_UNITY_BUILD these are files that include
 # up to eight sources of one folder each: most of what a source takes is what its headers take, so a
 # build from nothing takes less than half (docs/build_times.md). Otherwise, and for sources with
-# flags or dependencies of their own, they are the sources themselves.
+# macros, flags or dependencies of their own, they are the sources themselves.
 #
 # Such a file lies in the build tree under units/<target>/ and names its sources by relative paths,
 # so that its bytes, and with them what ccache finds, are the same in every clone.
@@ -22,7 +22,8 @@ function(hummer_unity out target)
   set(folders)
   foreach(source ${ARGN})
     get_filename_component(source ${source} ABSOLUTE)
-    set(alone FALSE)
+    # A macro would reach what is included behind it.
+    file(STRINGS ${source} alone REGEX "^#define " LIMIT_COUNT 1)
     foreach(property COMPILE_OPTIONS COMPILE_DEFINITIONS OBJECT_DEPENDS HEADER_FILE_ONLY)
       get_source_file_property(value ${source} ${property})
       if(value)

@@ -5,7 +5,7 @@
 namespace hummer {
 namespace {
 
-constexpr ExitCode table[] = {
+constexpr ExitCode all_exit_codes[] = {
     {0, "success",
      "Done as asked. A job: it has finished, also when SIGTERM or Ctrl-C ended it early in good "
      "order; then a line says so. JobManager and TaskManager: ended by a signal in good order."},
@@ -23,11 +23,11 @@ constexpr ExitCode table[] = {
 
 }  // namespace
 
-std::span<const ExitCode> exit_codes() { return table; }
+std::span<const ExitCode> exit_codes() { return all_exit_codes; }
 
 std::string exit_codes_line() {
   std::string text = "Exit code: ";
-  for (const ExitCode& code : table) {
+  for (const ExitCode& code : all_exit_codes) {
     text += fmt::format("{}{} {}", code.code == 0 ? "" : ", ", code.code, code.short_form);
   }
   return text + ".";
@@ -38,7 +38,7 @@ std::string exit_codes_page() {
       "# Exit codes\n\n"
       "Of `hummer`, all its commands, and programs with a job inside.\n\n"
       "| code | in short | what it means |\n|---|---|---|\n";
-  for (const ExitCode& code : table) {
+  for (const ExitCode& code : all_exit_codes) {
     text += fmt::format("| {} | {} | {} |\n", code.code, code.short_form, code.meaning);
   }
   return text +

@@ -55,7 +55,7 @@ def declarations(text):
     """The text in pieces: each outermost declaration, but namespaces, from its begin to its end."""
     text = re.sub(r"^\s*#.*$", "", without_comments(text), flags=re.MULTILINE)
     text = re.sub(r'"(\\.|[^"\\\n])*"|\'(\\.|[^\'\\\n])\'', '""', text)
-    text = re.sub(r"\bnamespace(\s+\w+)*\s*\{", ";", text)
+    text = re.sub(r"\bnamespace(\s+[\w:]+)*\s*\{", ";", text)
     depth, begin = 0, 0
     for at, letter in enumerate(text):
         if letter == "{":

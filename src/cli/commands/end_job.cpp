@@ -36,8 +36,8 @@ int stop_with_savepoint(ClusterSession& session, std::uint64_t job, const std::s
   return report(session.platform(), job_result(*end, 0).status);
 }
 
-int end_job(const Invocation& invocation, const char* description, wire::Wish wish) {
-  CommandLine line(description);
+int end_job(const Invocation& invocation, const char* help, wire::Wish wish) {
+  CommandLine line(help);
   ClusterSession session(invocation.platform);
   std::string word;
   bool no_wait = false;

@@ -3,7 +3,7 @@
 namespace hummer {
 namespace {
 
-constexpr Metric table[] = {
+constexpr Metric all_metrics[] = {
     {"hummer_buffer_bytes", "gauge", "state",
      "Buffers that receive data from other processes: used (with data), total."},
     {"hummer_channel_credits", "gauge", "job, name, from, to",
@@ -98,6 +98,6 @@ constexpr Metric table[] = {
 
 }  // namespace
 
-std::span<const Metric> metrics_table() { return table; }
+std::span<const Metric> metrics_table() { return all_metrics; }
 
 }  // namespace hummer
