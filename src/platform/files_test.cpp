@@ -310,5 +310,13 @@ TEST(Wildcards, Match) {
   EXPECT_FALSE(matches_wildcard("?", ""));
 }
 
+TEST(ParentOf, GoesByTheTextAlone) {
+  EXPECT_EQ(parent_of("/a/b/c"), "/a/b");
+  EXPECT_EQ(parent_of("a/b/"), "a");
+  EXPECT_EQ(parent_of("/a"), "/");
+  EXPECT_EQ(parent_of("/"), "/");
+  EXPECT_EQ(parent_of("a"), ".");
+}
+
 }  // namespace
 }  // namespace hummer::files_test

@@ -30,11 +30,6 @@ Status metadata_refused(const std::string& path, const std::string& what) {
   return {ErrorCode::corrupt_file, "checkpoint metadata '" + path + "': " + what};
 }
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-}
-
 }  // namespace
 
 Result<CheckpointMetadata> decode_metadata(std::string_view bytes, const std::string& path) {
@@ -118,9 +113,9 @@ Status CheckpointStore::begin_at(Files& files, const std::string& path) {
   HUMMER_TRY(files.create_directories(path));
   // An earlier process may have made the directories above, and died before it had synced them. Who
   // may not read the upper one has made nothing in it.
-  const std::string parent = directory_of(path);
+  const std::string parent = parent_of(path);
   HUMMER_TRY(files.sync_directory(parent));
-  Status above = files.sync_directory(directory_of(parent));
+  Status above = files.sync_directory(parent_of(parent));
   return above.code() == ErrorCode::permission_denied ? Status() : above;
 }
 
@@ -224,7 +219,7 @@ Status CheckpointStore::remove_of(std::string_view job_name, std::uint64_t below
     for (const CheckpointFile& file : metadata->files) {
       const std::string path = path_of(path_of(id), file);
       if (own) {
-        removed.insert(directory_of(path));
+        removed.insert(parent_of(path));
       } else {
         needed.insert(path);
       }

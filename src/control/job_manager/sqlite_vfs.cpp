@@ -32,12 +32,6 @@ struct FileHandle {
 OpenFile& opened(sqlite3_file* file) { return *reinterpret_cast<FileHandle*>(file)->open; }
 SqliteVfs& instance(sqlite3_vfs* vfs) { return *static_cast<SqliteVfs*>(vfs->pAppData); }
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // ---- one file ----
 
 int close_file(sqlite3_file* file) {
@@ -77,7 +71,7 @@ int sync_file(sqlite3_file* file, int) {
   Status synced = open.file->sync();
   if (!synced.ok()) return open.vfs.failed(std::move(synced), SQLITE_IOERR_FSYNC);
   if (!open.is_new) return SQLITE_OK;
-  synced = open.vfs.platform().files().sync_directory(directory_of(open.file->path()));
+  synced = open.vfs.platform().files().sync_directory(parent_of(open.file->path()));
   if (!synced.ok()) return open.vfs.failed(std::move(synced), SQLITE_IOERR_DIR_FSYNC);
   open.is_new = false;
   return SQLITE_OK;
@@ -160,7 +154,7 @@ int delete_file(sqlite3_vfs* vfs, const char* name, int sync_directory) {
   if (removed.code() == ErrorCode::not_found) return SQLITE_IOERR_DELETE_NOENT;
   if (!removed.ok()) return self.failed(std::move(removed), SQLITE_IOERR_DELETE);
   if (sync_directory == 0) return SQLITE_OK;
-  Status synced = files.sync_directory(directory_of(name));
+  Status synced = files.sync_directory(parent_of(name));
   return synced.ok() ? SQLITE_OK : self.failed(std::move(synced), SQLITE_IOERR_DIR_FSYNC);
 }
 
