@@ -15,8 +15,9 @@ struct OperatorResult {
   std::string name;
   std::uint64_t records_in = 0;
   std::uint64_t records_out = 0;
-  std::uint64_t bytes = 0;         // read or written outside the engine
-  std::uint64_t records_late = 0;  // that came too late to be used
+  std::uint64_t bytes = 0;           // read or written outside the engine
+  std::uint64_t bytes_expected = 0;  // of these, in all; 0: not known
+  std::uint64_t records_late = 0;    // that came too late to be used
   // For which a function has thrown, of an operator that goes on then (hummer/failure_policy.hpp).
   std::uint64_t records_skipped = 0;
 };

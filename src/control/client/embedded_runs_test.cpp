@@ -1,5 +1,4 @@
-// What both ways of running a job in its client's process have in common: once as it is
-// (EmbeddedRun), and with a restart strategy (SupervisedRun).
+// Jobs that run in their client's process, without and with a restart strategy.
 #include <gtest/gtest.h>
 
 #include <hummer/hummer.hpp>

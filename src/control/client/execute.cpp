@@ -5,13 +5,20 @@
 #include "api/environment_impl.hpp"
 #include "control/client/credentials.hpp"
 #include "control/client/embedded_run.hpp"
+#include "control/client/local_run.hpp"
 #include "control/client/submit.hpp"
-#include "control/client/supervised_run.hpp"
 #include "graph/explain.hpp"
 #include "platform/memory_limit.hpp"
 
 namespace hummer {
 namespace {
+
+struct PlannedGraphs {
+  StreamGraph stream_graph;
+  JobGraph job_graph;
+  ExecutionGraph execution_graph;
+  int slots = 1;  // of the embedded TaskManager
+};
 
 Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
                            const EnvironmentOptions& options, const std::string& job_name,
@@ -47,8 +54,8 @@ Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
       {.free_slots = highest_parallelism, .default_parallelism = slots, .total_slots = {}});
   if (!parallelism.ok()) return parallelism.status();
   const int needed = slots_needed(job.job_graph, *parallelism, placement.sharing);
-  Result<ExecutionGraph> placed =
-      place(job.job_graph, embedded_cluster(std::max(slots, needed)), placement);
+  job.slots = std::max(slots, needed);
+  Result<ExecutionGraph> placed = place(job.job_graph, embedded_cluster(job.slots), placement);
   if (!placed.ok()) return placed.status();
   job.execution_graph = std::move(*placed);
   return job;
@@ -132,6 +139,16 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
     return ended({});
   }
 
+  if (options_.peers.empty()) {
+    if (surroundings.options.parallelism == 0) {
+      surroundings.options.parallelism = platform.processors();
+    }
+    auto run = std::make_shared<LocalRun>(
+        surroundings, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)},
+        job->slots);
+    if (Status status = run->start(); !status.ok()) return ended(std::move(status));
+    return JobHandle(run);
+  }
   DeploymentOptions deployment;
   deployment.batch_records = options_.batch_records;
   deployment.channel_credits = static_cast<std::uint32_t>(options_.channel_credits);
@@ -143,17 +160,10 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   deployment.spill_directory = options_.spill_directory;
   deployment.task_manager = options_.process;
   deployment.addresses = options_.peers;
-  if (!options_.peers.empty()) {
-    Result<Credentials> credentials = find_credentials(platform, options_, TlsRole::both);
-    if (!credentials.ok()) return ended(credentials.status());
-    deployment.token = std::move(credentials->token);
-    deployment.tls = std::move(credentials->tls);
-  }
-  if (options_.checkpoints.enabled() || options_.restart.kind != RestartStrategy::Kind::none) {
-    auto run = std::make_shared<SupervisedRun>(surroundings, std::move(*job), deployment);
-    if (Status status = run->start(); !status.ok()) return ended(std::move(status));
-    return JobHandle(run);
-  }
+  Result<Credentials> credentials = find_credentials(platform, options_, TlsRole::both);
+  if (!credentials.ok()) return ended(credentials.status());
+  deployment.token = std::move(credentials->token);
+  deployment.tls = std::move(credentials->tls);
   auto run = std::make_shared<EmbeddedRun>(
       surroundings, std::make_unique<Deployment>(platform, std::move(job->stream_graph),
                                                  std::move(job->job_graph),

@@ -31,6 +31,7 @@ VertexResult vertex_result(const wire::VertexStatus& vertex) {
     op.records_in = figures.records_in();
     op.records_out = figures.records_out();
     op.bytes = figures.bytes();
+    op.bytes_expected = figures.bytes_expected();
     op.records_late = figures.records_late();
     op.records_skipped = figures.records_skipped();
   }

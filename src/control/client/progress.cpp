@@ -54,7 +54,10 @@ ProgressFigures progress_figures(const JobResult& so_far) {
   figures.seconds = so_far.seconds;
   figures.bytes_read = so_far.bytes_read;
   for (const VertexResult& vertex : so_far.vertices) {
-    for (const OperatorResult& op : vertex.operators) figures.records += op.records_in;
+    for (const OperatorResult& op : vertex.operators) {
+      figures.bytes_expected += op.bytes_expected;
+      figures.records += op.records_in;
+    }
   }
   figures.vertices = so_far.vertices;
   return figures;

@@ -1,4 +1,4 @@
-// What stands behind a JobHandle: a job that runs in this process (embedded_run.hpp), one on a
+// What stands behind a JobHandle: a job that runs in this process (local_run.hpp), one on a
 // cluster (cluster_run.hpp), or one that ended before it began (a wrong option, --help).
 //
 // Thread: as JobHandle.

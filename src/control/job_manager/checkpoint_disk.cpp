@@ -72,9 +72,17 @@ std::vector<HungOrder> CheckpointDisk::look() {
 
 Nanoseconds CheckpointDisk::next_look() {
   const std::lock_guard lock(mutex_);
-  const bool idle = waiting_.empty() && std::none_of(lanes_.begin(), lanes_.end(),
-                                                     [](const Lane& lane) { return !!lane.order; });
-  return idle ? never : platform_.now() + patience_.lane;
+  return at_work() ? platform_.now() + patience_.lane : never;
+}
+
+bool CheckpointDisk::idle() {
+  const std::lock_guard lock(mutex_);
+  return !at_work() && outcomes_.empty();
+}
+
+bool CheckpointDisk::at_work() const {
+  return !waiting_.empty() ||
+         std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return !!lane.order; });
 }
 
 void CheckpointDisk::stop() {

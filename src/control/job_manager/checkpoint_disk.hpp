@@ -44,6 +44,8 @@ class CheckpointDisk {
   void give(std::vector<CheckpointOrder> orders);
   bool has_outcomes();
   std::vector<CheckpointOutcome> take_outcomes();
+  // No order is waiting or under way, and no outcome has not been taken.
+  bool idle();
   // Those that have been under way for long.
   std::vector<HungOrder> look();
   // When to look again, by then.
@@ -64,6 +66,7 @@ class CheckpointDisk {
   void carried_out(Lane& lane, CheckpointOutcome outcome);
   // Of waiting_, those that need not wait for others, in their order. REQUIRES: mutex_ is held.
   std::vector<std::list<CheckpointOrder>::iterator> ready();
+  bool at_work() const;  // REQUIRES: mutex_ is held.
   void add_lanes();
   void wake_idle_lanes();
 

@@ -124,6 +124,7 @@ void ClusterState::begin_checkpoints(Job& job, Moment at) {
   // A job that a savepoint has stopped has only commits to make.
   if (job.stopped_by_savepoint) settings.options.interval_ms = 0;
   settings.directory = job.checkpoint_directory;
+  settings.own_from = job.own_from;
   settings.describes = describe_job(job.graph, job.parallelism);
   settings.tasks = chain_count(job.parallelism);
   settings.first = job.next_checkpoint;
@@ -174,6 +175,10 @@ void ClusterState::clear_checkpoints(const Job& job) {
   clear.job = job.id;
   clear.directory = job.checkpoint_directory;
   clear.latest_in = job.checkpoint_options.directory;
+  if (!job.shares_directory()) return;
+  clear.own_from = job.own_from;
+  clear.restore = job.checkpoint_options.restore;
+  clear.metadata.job_name = job.graph.job_name;
 }
 
 // ---- what became of it ----
@@ -305,15 +310,17 @@ void ClusterState::seek(Job& job, std::string restore) {
   find.job = job.id;
   find.attempt = job.attempt;
   find.directory = job.checkpoint_directory;
+  find.own_from = job.own_from;
   find.latest_in = job.checkpoint_options.directory;
   find.metadata.job_name = job.graph.job_name;
   find.restore = std::move(restore);
   const bool own =
+      job.newest_checkpoint >= job.own_from &&
       job.newest_path == CheckpointStore::path_in(job.checkpoint_directory, job.newest_checkpoint);
   if (find.restore.empty() && !own) find.known = job.newest_path;
   find.checkpoint = job.newest_checkpoint;
   // What is read is checked by those who read it: only after they complained, once more before.
-  find.verify = job.distrust_files;
+  find.verify = job.distrust_files || is_local();
 }
 
 void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) {
@@ -321,6 +328,7 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
   job.seeking = false;
   schedule_due_ = true;
   job.next_checkpoint = std::max(job.next_checkpoint, outcome.highest + 1);
+  if (job.own_from == UINT64_MAX) job.own_from = job.next_checkpoint;
   for (const std::string& line : outcome.passed_over) {
     log(LogLevel::warning, job, line);
   }
@@ -332,7 +340,17 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
   // What it began with may be missing while one from before is there.
   const bool latest_is_next = of_its_own && first == "latest" && !outcome.order.known.empty();
   if (status.code() == ErrorCode::not_found && !job.newest_path.empty() && !latest_is_next) {
-    if (!job.checkpoint_options.allow_fresh_start) return miss_checkpoints(job, at);
+    if (!job.checkpoint_options.allow_fresh_start) {
+      if (!is_local()) return miss_checkpoints(job, at);
+      return cannot_begin(
+          job,
+          {ErrorCode::not_found,
+           fmt::format("all checkpoints that this run has completed in '{}' are gone; put them "
+                       "back and run it with --restore latest, or run it again to begin anew "
+                       "(--allow-fresh-start lets it do that by itself)",
+                       job.checkpoint_directory)},
+          at);
+    }
     log(LogLevel::warning, job,
         fmt::format("checkpoint {}, '{}', is gone, and there is no other: it begins anew, as "
                     "--allow-fresh-start says",
@@ -365,14 +383,18 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
   } else if (of_its_own && first == "latest" && status.code() == ErrorCode::corrupt_file) {
     // What it began with is damaged, or all that came since: one from before may be whole.
     return seek(job, first);
-  } else if (job.state == wire::JOB_WAITING) {
-    return fail_waiting(job, std::move(status), at);
-  } else if (job.state == wire::JOB_RESTARTING) {
-    job.root_failure = status.with_context("after '" + job.failure().message() + "'");
-    job.state = wire::JOB_FAILING;
-    return settle(job, at);
+  } else if (job.state == wire::JOB_WAITING || job.state == wire::JOB_RESTARTING) {
+    return cannot_begin(job, std::move(status), at);
   }
   attend(job, at);
+}
+
+// For want of a state to begin with.
+void ClusterState::cannot_begin(Job& job, Status why, Moment at) {
+  if (job.state == wire::JOB_WAITING) return fail_waiting(job, std::move(why), at);
+  job.root_failure = why.with_context("after '" + job.first().message() + "'");
+  job.state = wire::JOB_FAILING;
+  settle(job, at);
 }
 
 // All are gone that it had: of an empty mount point as of a directory that somebody has removed. To

@@ -66,7 +66,10 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   Job& added = jobs_.add(std::move(*job));
   record(added);
   schedule_due_ = true;
-  if (!added.checkpoint_options.restore.empty()) seek(added, added.checkpoint_options.restore);
+  // In a directory that others use too, the numbers that they have used are found out first.
+  if (!added.checkpoint_options.restore.empty() || added.shares_directory()) {
+    seek(added, added.checkpoint_options.restore);
+  }
   log(LogLevel::info, added,
       fmt::format("'{}' submitted, needs {}", added.graph.job_name, slots_text(added.least_slots)));
   if (added.checkpoint_options.enabled()) {
@@ -93,7 +96,11 @@ Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Mom
   job->options = std::move(*request.mutable_options());
   job->checkpoint_options = checkpoint_options_from(job->options.checkpointing());
   if (job->checkpoint_options.enabled()) {
-    job->checkpoint_directory = job_directory(job->checkpoint_options.directory, job->submission);
+    const std::string& configured = job->checkpoint_options.directory;
+    job->checkpoint_directory =
+        is_local() ? configured : job_directory(configured, job->submission);
+    // Until it is known, nothing in there is its own.
+    if (job->shares_directory()) job->own_from = UINT64_MAX;
   }
   job->restarts = RestartPolicy(effective_strategy(restart_strategy_from(job->options.restarting()),
                                                    job->checkpoint_options.enabled()));
@@ -113,7 +120,8 @@ Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
   if (job->ending() || job->asked >= wish) return {};
   job->asked = wish;
   record(*job);
-  const bool begun = job->attempt > 1;  // what it has done so far is finished by a stop
+  // What it has done so far is finished by a stop; a local one begins at once, whoever is faster.
+  const bool begun = job->attempt > 1 || is_local();
   if (job->state == wire::JOB_WAITING && (wish == wire::WISH_CANCEL || !begun)) {
     end_job(*job, wire::JOB_CANCELLED, at.wall_ms);
     job_ended(*job);

@@ -217,7 +217,7 @@ void ClusterState::advance(Moment at) {
     entries_due_.merge(entries_failed_);
     retry_at_ = never;
   }
-  while (Worker* quiet = workers_.quietest()) {
+  while (Worker* quiet = is_local() ? nullptr : workers_.quietest()) {
     if (at.now - quiet->last_heard < options_.heartbeat_timeout_ns) break;
     ended_sessions_.push_back(quiet->session);
     const double silent = static_cast<double>(at.now - quiet->last_heard) / 1e9;
@@ -231,7 +231,8 @@ void ClusterState::advance(Moment at) {
 
 Nanoseconds ClusterState::next_deadline() const {
   Nanoseconds next = std::min(next_attention_, retry_at_);
-  if (Worker* quiet = const_cast<WorkerTable&>(workers_).quietest()) {
+  Worker* quiet = const_cast<WorkerTable&>(workers_).quietest();
+  if (quiet != nullptr && !is_local()) {
     next = std::min(next, quiet->last_heard + options_.heartbeat_timeout_ns);
   }
   if (const Job* longest = const_cast<JobTable&>(jobs_).waiting_longest()) {

@@ -121,6 +121,8 @@ class ClusterState {
   // About `job`, in the process's log.
   void log(LogLevel level, const Job& job, const std::string& text) const;
   bool has_journal() const { return !options_.state_directory.empty(); }
+  // The only TaskManager is in this process.
+  bool is_local() const { return options_.local != nullptr; }
   void recover_job(const JobRecord& record, const Status& library, Moment at);
   bool must_answer(const Worker& worker, const wire::TaskManagerState& state, Moment at) const;
   // The journal must have what has changed.
@@ -173,6 +175,7 @@ class ClusterState {
   // Asks the disk for the checkpoint to begin with.
   void seek(Job& job, std::string restore);
   void found(Job& job, const CheckpointOutcome& outcome, Moment at);
+  void cannot_begin(Job& job, Status why, Moment at);
   // Waits until they are there again.
   void miss_checkpoints(Job& job, Moment at);
   // Of a job that has finished, and whose end is recorded.

@@ -14,7 +14,7 @@ constexpr std::size_t max_failure_bytes = 16 * 1024;
 constexpr int max_stuck_lines = 32;
 constexpr std::size_t max_stuck_bytes = 1024;
 
-std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 5 * vertex.chain.size(); }
+std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 6 * vertex.chain.size(); }
 
 std::size_t figure_count(const JobGraph& graph) {
   std::size_t count = 0;
@@ -57,6 +57,7 @@ bool take_figures(Job& job, JobPart& part, const wire::AttemptReport& report) {
       set(at++, op.bytes());
       set(at++, op.records_late());
       set(at++, op.records_skipped());
+      set(at++, op.bytes_expected());
     }
   }
   return changed;

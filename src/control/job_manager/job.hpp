@@ -146,6 +146,7 @@ struct Job : JobProgress, Failures {
   wire::JobOptions options;
   CheckpointOptions checkpoint_options;
   std::string checkpoint_directory;  // of this job; empty: it takes none
+  std::uint64_t own_from = 1;        // checkpoints in it with lower numbers are of others
   int least_slots = 1;
 
   wire::JobState state = wire::JOB_WAITING;
@@ -201,6 +202,10 @@ struct Job : JobProgress, Failures {
   std::string disk_hangs;  // which, and in what; empty: it answers
   Nanoseconds disk_hangs_for = 0;
 
+  // Its checkpoints are among those of other jobs and runs.
+  bool shares_directory() const {
+    return !checkpoint_directory.empty() && checkpoint_directory == checkpoint_options.directory;
+  }
   bool ended() const { return state >= wire::JOB_FINISHED && state <= wire::JOB_CANCELLED; }
   // Or ended.
   bool ending() const { return state >= wire::JOB_CANCELLING && state <= wire::JOB_CANCELLED; }

@@ -32,6 +32,18 @@ JobManager::State::State(Platform& platform, JobManagerOptions options)
 
 Status JobManager::State::start() {
   HUMMER_ASSERT(executor_ == nullptr);
+  if (options_.local == nullptr) HUMMER_TRY(listen());
+  executor_ = platform_.make_executor({.name = "jobmanager"});
+  disk_ = std::make_unique<CheckpointDisk>(platform_, [this] { house_event_.notify(); });
+  const bool has_rest = options_.local == nullptr || !options_.rest_address.empty();
+  if (has_rest) HUMMER_TRY(start_rest());
+  if (options_.local != nullptr) register_local();
+  executor_->spawn(keep_house(this));
+  if (listener_ != nullptr) executor_->spawn(accept_all(this));
+  return {};
+}
+
+Status JobManager::State::listen() {
   const Result<SocketAddress> address = look_up_now(platform_, options_.listen_address);
   if (!address.ok()) return address.status();
   raise_descriptor_limit();
@@ -41,12 +53,23 @@ Status JobManager::State::start() {
   if (!listener.ok()) return listener.status();
   listener_ = std::move(*listener);
   address_ = listener_->local_address();
-  executor_ = platform_.make_executor({.name = "jobmanager"});
-  disk_ = std::make_unique<CheckpointDisk>(platform_, [this] { house_event_.notify(); });
-  HUMMER_TRY(start_rest());
-  executor_->spawn(keep_house(this));
-  executor_->spawn(accept_all(this));
   return {};
+}
+
+void JobManager::State::register_local() {
+  wire::Registration registration;
+  registration.set_id(std::string(local_task_manager_id));
+  registration.set_incarnation(incarnation_);
+  registration.set_slots(static_cast<std::uint32_t>(options_.local_slots));
+  ClusterState::Refused refused;
+  local_session_ = cluster_.register_worker(registration, "this process",
+                                            {platform_.now(), platform_.wall_time_ms()}, refused);
+  HUMMER_ASSERT(local_session_ != 0);
+}
+
+void JobManager::State::take_local_state(const wire::TaskManagerState& state) {
+  (void)cluster_.take_state(local_session_, state, moment());
+  something_happened();
 }
 
 Status JobManager::State::open_journal() {
@@ -84,6 +107,7 @@ void JobManager::State::stop() {
 }
 
 void JobManager::State::tell_what_becomes_of_jobs() {
+  if (options_.local != nullptr) return;
   for (const auto& [id, job] : cluster_.jobs().all()) {
     if (job->told_ended()) continue;
     const std::string what =
@@ -161,14 +185,7 @@ void JobManager::State::round() {
     if (found != sessions_.end()) found->second->close();
   }
   for (const std::uint64_t session : cluster_.take_states_due()) {
-    const auto found = sessions_.find(session);
-    if (found == sessions_.end() || cluster_.workers().find(session) == nullptr) continue;
-    state_message_.mutable_job_manager_state()->Clear();
-    cluster_.state_for(session, *state_message_.mutable_job_manager_state());
-    const Status sent = found->second->send(state_message_);
-    if (sent.ok()) continue;
-    cluster_.connection_ended(session, sent, at);
-    found->second->close();
+    send_state(session, at);
   }
   std::vector<JournalEntry> entries = cluster_.take_entries_due();
   if (journal_ != nullptr && !entries.empty()) journal_->write(std::move(entries));
@@ -177,10 +194,26 @@ void JobManager::State::round() {
   if (jobs_changed) {
     for (WakeEvent* each : rest_waiting_) each->notify();
   }
+  if (options_.local != nullptr) options_.local->round_ended(jobs_changed);
   counts_.task_managers = cluster_.workers().live().size();
   counts_.task_managers_lost = cluster_.lost();
   // What this round itself brought about, such as slots that a lost TaskManager's job gave back.
   if (cluster_.work_due()) something_happened();
+}
+
+void JobManager::State::send_state(std::uint64_t session, Moment at) {
+  const auto found = sessions_.find(session);
+  const bool is_local = session == local_session_;
+  if (cluster_.workers().find(session) == nullptr) return;
+  if (!is_local && found == sessions_.end()) return;
+  wire::JobManagerState& state = *state_message_.mutable_job_manager_state();
+  state.Clear();
+  cluster_.state_for(session, state);
+  if (is_local) return options_.local->follow(state);
+  const Status sent = found->second->send(state_message_);
+  if (sent.ok()) return;
+  cluster_.connection_ended(session, sent, at);
+  found->second->close();
 }
 
 JobManagerCounts JobManager::State::counts() const {
@@ -207,5 +240,15 @@ SocketAddress JobManager::address() const { return state_->address(); }
 std::optional<SocketAddress> JobManager::rest_address() const { return state_->rest_address(); }
 JobManagerCounts JobManager::counts() const { return state_->counts(); }
 Status JobManager::failure() const { return state_->failure(); }
+Executor& JobManager::executor() { return state_->executor(); }
+std::uint64_t JobManager::local_session() const { return state_->local_session(); }
+std::uint64_t JobManager::incarnation() const { return state_->incarnation(); }
+void JobManager::take_local_state(const wire::TaskManagerState& state) {
+  state_->take_local_state(state);
+}
+Task<wire::ClientAnswer> JobManager::ask(wire::ClientRequest request) {
+  return state_->ask(std::move(request));
+}
+bool JobManager::disk_is_idle() { return state_->disk_is_idle(); }
 
 }  // namespace hummer

@@ -12,6 +12,9 @@
 // When another JobManager takes the journal over in spite of its lock (job_journal.hpp), this one
 // closes all connections, leads nothing any more, and failure() says why: whoever runs it ends it.
 //
+// A job that runs in its client's process is led by one too, which has a local TaskManager
+// (client/local_run.hpp): the same decisions, by local calls.
+//
 // Lifecycle: start() reads the journal, listens and returns; stop() (or the destructor) closes all
 // connections. Thread: start and stop on the caller's; everything else on its own
 // executor, the journal's writes on another. Errors: start() address_in_use, those of
@@ -23,18 +26,41 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "control/protocol/control.pb.h"
 #include "control/protocol/message_stream.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
+#include "platform/task.hpp"
 #include "platform/tls.hpp"
 
 namespace hummer {
 
 class ProcessLog;
 
+// A TaskManager in the JobManager's own process, for jobs that run in their client's. Called on the
+// JobManager's executor; it answers by JobManager::take_local_state.
+class LocalTaskManager {
+ public:
+  virtual ~LocalTaskManager() = default;
+  // What it should have now (docs/design/2026-11-21-cluster.md), as others get it by message.
+  virtual void follow(const wire::JobManagerState& state) = 0;
+  // After each round in which the JobManager looked at what had happened. `jobs_changed`: the state
+  // of a job has.
+  virtual void round_ended(bool jobs_changed) = 0;
+};
+
+inline constexpr std::string_view local_task_manager_id = "embedded";
+
 struct JobManagerOptions {
-  std::string listen_address = "127.0.0.1:6123";
+  std::string listen_address = "127.0.0.1:6123";  // unused with a local TaskManager
+  // The only TaskManager of this JobManager, which outlives it; null: they register. What follows
+  // from it: nothing listens but the HTTP interface, a job's checkpoints are in the directory that
+  // was configured and not in one of the job's below it, a job whose checkpoints are gone fails
+  // where it would wait for them, and stop() is silent.
+  LocalTaskManager* local = nullptr;
+  int local_slots = 1;
   // A further port for the HTTP interface (docs/rest.md), which the first one answers too; empty:
   // none.
   std::string rest_address;
@@ -87,6 +113,17 @@ class JobManager {
   JobManagerCounts counts() const;  // any thread
   // Why it leads no more; ok(): it does. Any thread.
   Status failure() const;
+
+  // ---- with a local TaskManager; on executor() ----
+  Executor& executor();
+  // The session, and a number that tells this JobManager from others.
+  std::uint64_t local_session() const;
+  std::uint64_t incarnation() const;
+  void take_local_state(const wire::TaskManagerState& state);
+  // As a client asks. With no time to wait it is answered at once.
+  Task<wire::ClientAnswer> ask(wire::ClientRequest request);
+  // Nothing is ordered from the disk that has not been carried out.
+  bool disk_is_idle();
 
  private:
   class State;

@@ -36,6 +36,13 @@ class JobManager::State final : public RestBackend {
   std::optional<SocketAddress> rest_address() const;
   JobManagerCounts counts() const;
   Status failure() const { return journal_ != nullptr ? journal_->successor() : Status(); }
+  Executor& executor() { return *executor_; }
+  std::uint64_t local_session() const { return local_session_; }
+  std::uint64_t incarnation() const { return incarnation_; }
+  void take_local_state(const wire::TaskManagerState& state);
+  // rest.cpp; also what the REST API asks.
+  Task<wire::ClientAnswer> ask(wire::ClientRequest request) override;
+  bool disk_is_idle() { return disk_->idle() && !cluster_.work_due(); }
 
  private:
   // A connection that has not said who it is.
@@ -66,6 +73,9 @@ class JobManager::State final : public RestBackend {
 
   // job_manager.cpp
   Status open_journal();
+  Status listen();
+  void register_local();
+  void send_state(std::uint64_t session, Moment at);
   static Task<void> keep_house(State* self);
   void round();
   // Another one leads: nothing of this one's may reach anybody any more.
@@ -74,7 +84,6 @@ class JobManager::State final : public RestBackend {
 
   // rest.cpp: what the REST API asks.
   Status start_rest();
-  Task<wire::ClientAnswer> ask(wire::ClientRequest request) override;
   std::string metrics() override;
   Status ready() override;
   std::uint64_t draw() override { return platform_.random().next(); }
@@ -116,7 +125,8 @@ class JobManager::State final : public RestBackend {
   std::unique_ptr<JournalWriter> journal_;  // null: without one
   ParkedRequests parked_;
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
-  std::list<Greeting*> greetings_;  // oldest first
+  std::uint64_t local_session_ = 0;  // of options_.local
+  std::list<Greeting*> greetings_;   // oldest first
   std::unique_ptr<Listener> listener_;
   // REST speaks at the control port too, and at a port of its own when it is told one.
   std::unique_ptr<RestApi> rest_api_;

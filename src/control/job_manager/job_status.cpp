@@ -64,6 +64,7 @@ void add_vertices(const Job& job, wire::JobStatus& into) {
       counts.set_bytes(figure());
       counts.set_records_late(figure());
       counts.set_records_skipped(figure());
+      counts.set_bytes_expected(figure());
     }
   }
 }

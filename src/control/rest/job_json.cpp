@@ -52,6 +52,7 @@ void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
     counts.set_records_in(op["records_in"].count());
     counts.set_records_out(op["records_out"].count());
     counts.set_bytes(op["bytes"].count());
+    counts.set_bytes_expected(op["bytes_expected"].count());
     counts.set_records_late(op["records_late"].count());
     counts.set_records_skipped(op["records_skipped"].count());
   }
@@ -117,6 +118,7 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
         json.field("records_in", op.records_in);
         json.field("records_out", op.records_out);
         json.field("bytes", op.bytes);
+        if (op.bytes_expected > 0) json.field("bytes_expected", op.bytes_expected);
         json.field("records_late", op.records_late);
         json.field("records_skipped", op.records_skipped);
         json.end_object();

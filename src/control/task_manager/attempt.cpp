@@ -52,6 +52,7 @@ std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
       figures.set_bytes(op.bytes);
       figures.set_records_late(op.records_late);
       figures.set_records_skipped(op.records_skipped);
+      figures.set_bytes_expected(op.bytes_expected);
     }
   }
   return all;
@@ -99,7 +100,8 @@ void Attempt::cancel() {
 }
 
 Task<void> Attempt::run() {
-  const Result<JobFunction> function = co_await obtain_function();
+  Result<JobFunction> function(nullptr);
+  if (surroundings_.prepared == nullptr) function = co_await obtain_function();
   Status status = function.status();
   if (status.ok()) status = build(*function);
   if (status.ok()) status = list_sources();
@@ -192,6 +194,27 @@ void Attempt::deliver_library(Result<LibraryBytes> bytes) {
 Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction function) const {
   auto plan = std::make_unique<Plan>();
   Plan& graphs = *plan;
+  if (surroundings_.prepared != nullptr) {
+    graphs.stream = surroundings_.prepared->stream;
+    graphs.job = surroundings_.prepared->job;
+  } else {
+    HUMMER_TRY(call_job_function(function, graphs));
+  }
+  Result<ExecutionGraph> placed =
+      place_on_cluster(graphs.job, message_.task_managers(), message_.options());
+  if (!placed.ok()) return placed.status();
+  graphs.execution = std::move(*placed);
+  const std::uint64_t hash = execution_hash(graphs.execution);
+  if (hash != message_.execution_hash()) {
+    return Status(ErrorCode::invalid_graph,
+                  fmt::format("this TaskManager places the job otherwise than the JobManager: "
+                              "{:016x} instead of {:016x}; run the same version of both",
+                              hash, message_.execution_hash()));
+  }
+  return plan;
+}
+
+Status Attempt::call_job_function(JobFunction function, Plan& graphs) const {
   const std::vector<std::string> arguments(message_.arguments().begin(),
                                            message_.arguments().end());
   Result<BuiltJob> built = build_job(
@@ -214,18 +237,7 @@ Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction functio
                                                             message_.operator_hashes().end()}),
                               graphs.job.fingerprint, message_.fingerprint()));
   }
-  Result<ExecutionGraph> placed =
-      place_on_cluster(graphs.job, message_.task_managers(), message_.options());
-  if (!placed.ok()) return placed.status();
-  graphs.execution = std::move(*placed);
-  const std::uint64_t hash = execution_hash(graphs.execution);
-  if (hash != message_.execution_hash()) {
-    return Status(ErrorCode::invalid_graph,
-                  fmt::format("this TaskManager places the job otherwise than the JobManager: "
-                              "{:016x} instead of {:016x}; run the same version of both",
-                              hash, message_.execution_hash()));
-  }
-  return plan;
+  return {};
 }
 
 Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
@@ -233,7 +245,9 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   DeploymentOptions options;
   options.task_manager = static_cast<int>(message_.task_manager());
   options.data_plane = surroundings_.data_plane;
-  for (const wire::PlacedWorker& worker : message_.task_managers()) {
+  const PlacedWorkers none;
+  for (const wire::PlacedWorker& worker :
+       surroundings_.data_plane != nullptr ? message_.task_managers() : none) {
     DeploymentPeer& peer = options.peers.emplace_back();
     peer.name = worker.id();
     for (const wire::DataAddress& address : worker.data_addresses()) {
@@ -323,7 +337,6 @@ Status Attempt::deploy() {
   }
   HUMMER_TRY(guarded("making the job's operators", [&] { return deployment_->start(); }));
   log(fmt::format("running, {} tasks here", deployment_->tasks().size()));
-  if (std::string pinning = deployment_->describe_pinning(); !pinning.empty()) log(pinning);
   // Once for the job.
   if (message_.task_manager() == 0 && deployment_->aligns_across_task_managers()) {
     log("inputs with an alignment run on several TaskManagers: those of one TaskManager wait for "
@@ -336,10 +349,13 @@ Status Attempt::deploy() {
   {
     const std::lock_guard lock(mutex_);
     state_ = wire::ATTEMPT_RUNNING;
+    if (const std::string pinning = deployment_->describe_pinning(); !pinning.empty()) {
+      log_note(pinning);
+    }
     if (restored) {
-      log_line(fmt::format("goes on from checkpoint {}, '{}'", restored->checkpoint,
+      log_note(fmt::format("goes on from checkpoint {}, '{}'", restored->checkpoint,
                            message_.restore_path()));
-      if (!restored->dropped.empty()) log_line("drops " + restored->dropped);
+      if (!restored->dropped.empty()) log_note("drops " + restored->dropped);
       deployment_->commit(restored->checkpoint);
     }
     tell_tasks();
@@ -367,7 +383,10 @@ Status Attempt::close_deployment(Status status) {
   if (status.ok()) {
     status = guarded("closing the job's operators", [&] { return deployment_->finish(); });
   }
-  if (deployment_->started()) log_task_ends();
+  if (deployment_->started()) {
+    log_task_ends();
+    tasks_ended_at_ = deployment_->ended_at();
+  }
   if (writer_) writer_->stop();  // without mutex_, which it may wait for
   std::vector<wire::VertexFigures> figures = figures_of(*deployment_);
   std::unique_ptr<Deployment> over;
@@ -450,6 +469,11 @@ void Attempt::log_line(std::string text, LogLevel level) {
     log_lines_.pop_front();
     ++first_log_line_;
   }
+}
+
+void Attempt::log_note(const std::string& text) {
+  log_line(text);
+  if (surroundings_.on_note) surroundings_.on_note(text);
 }
 
 void Attempt::log_task(const StreamTask& task, LogLevel level, std::string_view text) const {

@@ -28,6 +28,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,8 @@
 #include "control/task_manager/deployment.hpp"
 #include "control/task_manager/library_fetch.hpp"
 #include "control/task_manager/stuck_watch.hpp"
+#include "graph/job_graph.hpp"
+#include "graph/stream_graph.hpp"
 #include "net/data_plane.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
@@ -68,6 +71,12 @@ class ChangeSignal {
   std::atomic<bool> raised_{false};
 };
 
+// A job whose graphs this process has already, so that nothing need be loaded or built.
+struct PreparedJob {
+  StreamGraph stream;
+  JobGraph job;
+};
+
 // What an attempt uses of its process; all of it outlives the attempt.
 struct AttemptSurroundings {
   Platform* platform = nullptr;
@@ -80,6 +89,10 @@ struct AttemptSurroundings {
   std::shared_ptr<MemoryAccount> memory;  // the process's
   std::string spill_directory;
   Logger log;
+  // In the process of the job's client: the only job that runs here, without libraries and data
+  // plane, and who hears what its owner may want to know. Null, empty: on a TaskManager.
+  const PreparedJob* prepared = nullptr;
+  std::function<void(std::string)> on_note = {};
 };
 
 class Attempt {
@@ -117,6 +130,8 @@ class Attempt {
   TaskSamples samples(Nanoseconds now) const;
 
   const AttemptId& id() const { return id_; }
+  // REQUIRES: ended(). 0: none has begun.
+  Nanoseconds tasks_ended_at() const { return tasks_ended_at_; }
   // Of this TaskManager: those that the JobManager gave to it.
   std::vector<int> slots() const;
   // REQUIRES: cancelled. Those of `before` that it has not given back: where a task has not ended;
@@ -139,6 +154,7 @@ class Attempt {
   Task<Status> await_listings();
   Status deploy();
   Result<std::unique_ptr<Plan>> build_graphs(JobFunction function) const;
+  Status call_job_function(JobFunction function, Plan& graphs) const;
   Result<DeploymentOptions> deployment_options(const JobGraph& job);
   Result<std::shared_ptr<const RestoredState>> read_state(const JobGraph& job) const;
   bool is_own(int region) const { return region == static_cast<int>(id_.region); }
@@ -152,6 +168,8 @@ class Attempt {
   // Into the job's log, which goes to the JobManager, and the process's.
   void log(std::string text, LogLevel level = LogLevel::info);
   void log_line(std::string text, LogLevel level = LogLevel::info);  // REQUIRES: mutex_
+  // For the job's owner, too. REQUIRES: mutex_.
+  void log_note(const std::string& text);
   // Into the process's alone, with the task as whom it is about.
   void log_task(const StreamTask& task, LogLevel level, std::string_view text) const;
   void log_task_ends() const;  // REQUIRES: the deployment has finished
@@ -187,6 +205,7 @@ class Attempt {
   StuckWatch watch_;
   wire::AttemptState state_ = wire::ATTEMPT_PREPARING;
   Status failure_;
+  Nanoseconds tasks_ended_at_ = 0;
   std::vector<wire::VertexFigures> final_figures_;
   BusyShares busy_shares_;
   std::uint64_t first_log_line_ = 0;

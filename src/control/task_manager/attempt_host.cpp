@@ -120,6 +120,7 @@ bool AttemptHost::look() {
   for (const AttemptId& id : over) {
     live_.fetch_sub(1, std::memory_order_acq_rel);
     changed = true;
+    tasks_ended_at_ = std::max(tasks_ended_at_, attempts_.at(id)->tasks_ended_at());
     carry_out(table_.ended(id));
   }
   if (changed) surroundings_.platform->notify_main();

@@ -66,6 +66,8 @@ class AttemptHost {
   std::vector<std::pair<AttemptId, std::vector<int>>> held() const;
 
   bool empty() const { return table_.empty() && left_over_.empty(); }
+  // When the last task of an attempt that has ended did; 0: none has.
+  Nanoseconds tasks_ended_at() const { return tasks_ended_at_; }
   std::size_t live() const { return live_.load(std::memory_order_acquire); }
 
  private:
@@ -83,6 +85,7 @@ class AttemptHost {
   std::map<AttemptId, std::unique_ptr<Attempt>> attempts_;
   std::vector<LeftOver> left_over_;
   std::atomic<std::size_t> live_{0};
+  Nanoseconds tasks_ended_at_ = 0;
   bool refusing_ = false;  // cancel_all(): what would start is cancelled
 };
 

@@ -50,7 +50,7 @@ Status Attempt::list_sources() {
     });
     if (!listing.ok()) return listing.status();
     bytes += (*listing)->size();
-    if (bytes > max_listing_bytes) {
+    if (bytes > max_listing_bytes && surroundings_.prepared == nullptr) {
       return {
           ErrorCode::limit_exceeded,
           fmt::format("operator '{}': what it is to read is too long a list for the JobManager, "

@@ -548,6 +548,7 @@ JobResult Deployment::figures() const {
         row.operators[i].records_in += figures.operators[i].records_in.get();
         row.operators[i].records_out += figures.operators[i].records_out.get();
         row.operators[i].bytes += figures.operators[i].bytes.get();
+        row.operators[i].bytes_expected += figures.operators[i].bytes_expected.get();
         row.operators[i].records_late += figures.operators[i].records_late.get();
         row.operators[i].records_skipped += figures.operators[i].records_skipped.get();
       }
