@@ -81,6 +81,9 @@ struct EnvironmentOptions {
   // listen, in order. Each has `parallelism` slots. Empty: one process.
   int process = 0;
   std::vector<std::string> peers;
+  // Where a job that runs in this process answers HTTP while it does (docs/rest.md), host:port;
+  // empty: nowhere. Without a token one is made, which commands of the same user find.
+  std::string rest_listen;
   // Runs the job on the cluster of this JobManager (host:port); empty: in this process. Needs a
   // program made by HUMMER_JOB (job.hpp), since the workers build the job again.
   std::string job_manager;

@@ -128,6 +128,12 @@ constexpr std::array running_rows{
                       .type = OptionType::address,
                       .description = "host:port of every process of a fixed cluster, separated by "
                                      "commas"}),
+    field<&O::rest_listen>(
+        {.name = "rest-listen",
+         .value = "ADDRESS",
+         .type = OptionType::address,
+         .description = "host:port where a job that runs in this process answers HTTP: status, "
+                        "metrics, savepoints (docs/rest.md)"}),
     field<&O::explain>({.name = "explain",
                         .value = "FORMAT",
                         .type = OptionType::choice,

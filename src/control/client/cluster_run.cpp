@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "control/client/job_status.hpp"
-#include "control/client/poll_intervals.hpp"
 #include "platform/run_task.hpp"
 
 namespace hummer {
@@ -17,7 +16,7 @@ constexpr std::uint32_t savepoint_wait_ms = 1000;
 }  // namespace
 
 ClusterRun::ClusterRun(JobSurroundings surroundings, Credentials credentials)
-    : surroundings_(std::move(surroundings)),
+    : WaitingRun(std::move(surroundings)),
       credentials_(std::move(credentials)),
       executor_(surroundings_.platform->make_executor({.name = "client"})),
       client_(
@@ -25,7 +24,7 @@ ClusterRun::ClusterRun(JobSurroundings surroundings, Credentials credentials)
 
 ClusterRun::~ClusterRun() {
   executor_->stop();
-  if (!complete_ && job_ != 0) {
+  if (!waited() && job_ != 0) {
     *surroundings_.last_result = surroundings_.failed(
         {ErrorCode::cancelled, fmt::format("nobody waited for job {}, which goes on", job_)});
   }
@@ -124,69 +123,44 @@ wire::JobStatus ClusterRun::status() const {
 }
 
 std::vector<std::string> ClusterRun::stuck() {
-  if (finished()) return {};
-  const wire::JobStatus now = status();
-  return {now.stuck().begin(), now.stuck().end()};
+  return finished() ? std::vector<std::string>() : stuck_in(status());
 }
 
-void ClusterRun::show(Progress& progress) {
-  Platform& platform = *surroundings_.platform;
-  const wire::JobStatus now = status();
-  if (!now.reason().empty() && now.reason() != told_reason_) {
-    told_reason_ = now.reason();
-    progress.note(fmt::format("hummer: job {}: {}", job_, told_reason_));
-  }
-  if (now.started_ms() == 0) return;
-  progress.tick([&] { return progress_figures(job_result(now, platform.wall_time_ms())); });
-  if (now.stuck_size() > 0 && platform.now() - last_stuck_report_ > stuck_report_ns) {
-    last_stuck_report_ = platform.now();
-    for (const std::string& text : now.stuck()) progress.note("hummer: " + text);
-  }
+std::vector<std::string> ClusterRun::stuck_in(const wire::JobStatus& status) const {
+  return {status.stuck().begin(), status.stuck().end()};
 }
 
-JobResult ClusterRun::detached(int signal) {
-  JobResult result = job_result(status(), surroundings_.platform->wall_time_ms());
+JobResult ClusterRun::so_far(const wire::JobStatus& status) const {
+  return job_result(status, surroundings_.platform->wall_time_ms());
+}
+
+std::vector<std::string> ClusterRun::take_notes() {
+  const std::string reason = status().reason();
+  if (finished() || reason.empty() || reason == told_reason_) return {};
+  told_reason_ = reason;
+  return {fmt::format("hummer: job {}: {}", job_, reason)};
+}
+
+// The job is the cluster's: it goes on.
+std::optional<JobResult> ClusterRun::asked_to_end(int signal, Progress& progress) {
+  JobResult result = so_far(status());
   result.job_name = surroundings_.job_name;
   result.status =
       Status(ErrorCode::cancelled,
              fmt::format("detached from job {}, which goes on (signal {}); end it with: {}", job_,
                          signal, hint("cancel")));
+  progress.note("hummer: " + result.status.message());
   return result;
 }
 
-JobResult ClusterRun::wait() {
-  if (complete_) return result_;
-  Platform& platform = *surroundings_.platform;
-  Progress progress(platform, surroundings_.options.quiet,
-                    surroundings_.options.progress_per_vertex);
-  // Only a program that belongs to the job: signals of any other are its author's.
-  std::unique_ptr<SignalWatch> signals;
-  if (surroundings_.from_command_line) signals = platform.watch_signals();
-  const auto asked_to_end = [&] { return signals != nullptr && signals->received() != 0; };
-  while (true) {
-    const RunEnd end =
-        platform.run_until([&] { return finished() || asked_to_end(); }, platform.now() + tick_ns);
-    if (end == RunEnd::deadlock) return surroundings_.failed({ErrorCode::internal, "deadlock"});
-    if (end == RunEnd::satisfied) break;
-    show(progress);
-  }
-  complete_ = true;
-  if (!finished()) {
-    result_ = detached(signals->received());
-    progress.note("hummer: " + result_.status.message());
-    *surroundings_.last_result = result_;
-    return result_;
-  }
-  result_ = job_result(status(), platform.wall_time_ms());
-  if (!lost_.ok()) {
-    result_.status =
-        Status(ErrorCode::connection_lost,
-               fmt::format("the state of job {} is unknown, it may go on: {}. Ask again with: {}",
-                           job_, lost_.message(), hint("status")));
-  }
-  progress.summarize(result_);
-  surroundings_.keep_and_report(result_);
-  return result_;
+JobResult ClusterRun::result() {
+  JobResult result = so_far(status());
+  if (lost_.ok()) return result;
+  result.status =
+      Status(ErrorCode::connection_lost,
+             fmt::format("the state of job {} is unknown, it may go on: {}. Ask again with: {}",
+                         job_, lost_.message(), hint("status")));
+  return result;
 }
 
 }  // namespace hummer

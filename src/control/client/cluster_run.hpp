@@ -18,12 +18,11 @@
 
 #include "control/client/cluster_client.hpp"
 #include "control/client/credentials.hpp"
-#include "control/client/progress.hpp"
-#include "control/client/running_job.hpp"
+#include "control/client/waiting_run.hpp"
 
 namespace hummer {
 
-class ClusterRun final : public JobHandle::Running {
+class ClusterRun final : public WaitingRun {
  public:
   ClusterRun(JobSurroundings surroundings, Credentials credentials);
   ~ClusterRun() override;
@@ -35,24 +34,27 @@ class ClusterRun final : public JobHandle::Running {
   void stop() override { send_wish(wire::WISH_STOP); }
   void cancel() override { send_wish(wire::WISH_CANCEL); }
   bool finished() const override { return ended_.load(std::memory_order_acquire); }
-  JobResult wait() override;
   std::vector<std::string> stuck() override;
   Result<std::string> savepoint(const std::string& directory, bool stop) override;
 
  private:
+  wire::JobStatus look() override { return status(); }
+  JobResult so_far(const wire::JobStatus& status) const override;
+  std::vector<std::string> stuck_in(const wire::JobStatus& status) const override;
+  std::vector<std::string> take_notes() override;
+  std::optional<JobResult> asked_to_end(int signal, Progress& progress) override;
+  JobResult result() override;
+
   static Task<void> watch(ClusterRun& run);
   static Task<void> send(ClusterRun& run, wire::Wish wish);
   static Task<Result<std::string>> ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint wish);
   static void changed(void* run, const wire::JobStatus& status);
   ClusterClientOptions client_options() const;
   void send_wish(wire::Wish wish);
-  void show(Progress& progress);
-  JobResult detached(int signal);
   wire::JobStatus status() const;
   // "; end it with: wordcount cancel 7"
   std::string hint(const char* command) const;
 
-  const JobSurroundings surroundings_;
   const Credentials credentials_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ClusterClient> client_;
@@ -63,11 +65,7 @@ class ClusterRun final : public JobHandle::Running {
   Status lost_;             // why there will be no more of them
   std::atomic<bool> ended_{false};
 
-  // Of wait().
   std::string told_reason_;
-  Nanoseconds last_stuck_report_ = 0;
-  JobResult result_;
-  bool complete_ = false;
 };
 
 }  // namespace hummer

@@ -143,9 +143,11 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
     if (surroundings.options.parallelism == 0) {
       surroundings.options.parallelism = platform.processors();
     }
+    const Result<JobInterface> interface = find_job_interface(platform, options_);
+    if (!interface.ok()) return ended(interface.status());
     auto run = std::make_shared<LocalRun>(
         surroundings, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)},
-        job->slots);
+        job->slots, *interface);
     if (Status status = run->start(); !status.ok()) return ended(std::move(status));
     return JobHandle(run);
   }

@@ -2,10 +2,13 @@
 
 #include <utility>
 
-#include "control/client/drain.hpp"
+#include <fmt/format.h>
+
 #include "control/client/job_status.hpp"
+#include "control/client/local_token.hpp"
 #include "control/client/poll_intervals.hpp"
 #include "control/client/submit.hpp"
+#include "control/metrics/task_manager_metrics.hpp"
 #include "control/protocol/graph_messages.hpp"
 #include "platform/memory_limit.hpp"
 #include "platform/run_task.hpp"
@@ -27,14 +30,19 @@ std::vector<std::string> LocalRun::Notes::take() {
   return std::exchange(texts_, {});
 }
 
-LocalRun::LocalRun(JobSurroundings surroundings, PreparedJob job, int slots)
-    : surroundings_(std::move(surroundings)),
+LocalRun::LocalRun(JobSurroundings surroundings, PreparedJob job, int slots,
+                   const JobInterface& interface)
+    : WaitingRun(std::move(surroundings)),
       job_(std::move(job)),
+      made_token_(interface.made_token ? interface.token : ""),
       began_(surroundings_.platform->now()) {
   host_ = std::make_unique<AttemptHost>(attempt_surroundings());
   JobManagerOptions options;
   options.local = this;
   options.local_slots = slots;
+  options.rest_address = interface.listen;
+  options.token = interface.token;
+  options.tls = interface.tls;
   options.log = Logger(&notes_, LogRoom::control);
   manager_ = std::make_unique<JobManager>(*surroundings_.platform, std::move(options));
 }
@@ -44,9 +52,12 @@ LocalRun::~LocalRun() {
     cancel();
     (void)surroundings_.platform->run_until([&] { return finished(); }, never);
   }
-  if (!reported_) {
+  if (!waited()) {
     *surroundings_.last_result =
         surroundings_.failed({ErrorCode::cancelled, "nobody waited for the job"});
+  }
+  if (const auto rest = manager_->rest_address(); rest && !made_token_.empty()) {
+    withdraw_local_token(*surroundings_.platform, *rest);
   }
   manager_->stop();
   host_.reset();
@@ -60,7 +71,8 @@ AttemptSurroundings LocalRun::attempt_surroundings() {
   process.platform = surroundings_.platform;
   process.changed = &changed_;
   process.stuck_patience_ns = stuck_patience_ns;
-  process.memory = MemoryAccount::make_root("this process", limit.bytes, limit.from);
+  memory_ = MemoryAccount::make_root("this process", limit.bytes, limit.from);
+  process.memory = memory_;
   process.spill_directory = options.spill_directory;
   process.log = Logger(&notes_, LogRoom::control);
   process.prepared = &job_;
@@ -70,9 +82,22 @@ AttemptSurroundings LocalRun::attempt_surroundings() {
 
 Status LocalRun::start() {
   HUMMER_TRY(manager_->start());
+  if (const auto rest = manager_->rest_address()) {
+    notes_.add(fmt::format("HTTP interface at {}/v1/overview", rest->to_string()));
+    publish_token();
+  }
   started_ = true;
   manager_->executor().spawn(run(*this));
   return {};
+}
+
+void LocalRun::publish_token() {
+  if (made_token_.empty()) return;
+  const Result<std::string> path =
+      publish_local_token(*surroundings_.platform, *manager_->rest_address(), made_token_);
+  notes_.add(path.ok()
+                 ? fmt::format("its token, which commands of this user find, is in '{}'", *path)
+                 : "warning: " + path.status().to_string());
 }
 
 void LocalRun::stop() {
@@ -107,6 +132,17 @@ void LocalRun::follow(const wire::JobManagerState& state) {
 void LocalRun::round_ended(bool jobs_changed) {
   query_due_ |= jobs_changed;
   changed_.event.notify();
+}
+
+void LocalRun::write_metrics(MetricsText& text) {
+  const Nanoseconds now = surroundings_.platform->now();
+  ProcessFigures figures;
+  figures.attempts = host_->samples(now);
+  figures.stuck = host_->stuck(now);
+  figures.memory = memory_->figures();
+  figures.memory_limit_bytes = memory_->limit_bytes();
+  figures.resident_bytes = surroundings_.platform->resident_bytes();
+  write_process_figures(text, figures);
 }
 
 void LocalRun::report() {
@@ -195,14 +231,14 @@ Task<wire::JobStatus> LocalRun::ask_how_it_is(LocalRun& self) {
   co_return status.ok() ? std::move(*status) : wire::JobStatus{};
 }
 
-wire::JobStatus LocalRun::status_now() {
+wire::JobStatus LocalRun::look() {
   if (finished()) return {};
   return run_task(*surroundings_.platform, manager_->executor(), ask_how_it_is(*this))
       .value_or(wire::JobStatus{});
 }
 
 // Who has it is known: there is one.
-std::vector<std::string> LocalRun::stuck_in(const wire::JobStatus& status) {
+std::vector<std::string> LocalRun::stuck_in(const wire::JobStatus& status) const {
   const std::string holder = std::string(local_task_manager_id) + ": ";
   std::vector<std::string> texts(status.stuck().begin(), status.stuck().end());
   for (std::string& text : texts) {
@@ -211,7 +247,7 @@ std::vector<std::string> LocalRun::stuck_in(const wire::JobStatus& status) {
   return texts;
 }
 
-std::vector<std::string> LocalRun::stuck() { return stuck_in(status_now()); }
+std::vector<std::string> LocalRun::stuck() { return stuck_in(look()); }
 
 Task<Result<std::string>> LocalRun::ask_for_savepoint(LocalRun& self, wire::TakeSavepoint wish) {
   while (self.number_ == 0 && !self.finished()) co_await sleep_for(milliseconds(1));
@@ -238,43 +274,27 @@ Result<std::string> LocalRun::savepoint(const std::string& directory, bool stop)
   return std::move(*path);
 }
 
-JobResult LocalRun::wait() {
-  if (reported_) return result_;
-  Platform& platform = *surroundings_.platform;
-  Progress progress(platform, surroundings_.options.quiet,
-                    surroundings_.options.progress_per_vertex);
-  Drain drain(surroundings_);
-  Nanoseconds last_stuck_report = 0;
-  for (;;) {
-    const RunEnd end =
-        platform.run_until([&] { return finished() || drain.due(); }, platform.now() + tick_ns);
-    for (const std::string& note : notes_.take()) progress.note(note);
-    if (finished()) break;
-    if (drain.due()) {
-      stop();
-      progress.note(drain.begin());
-    }
-    if (end == RunEnd::deadlock) {
-      result_ = surroundings_.failed({ErrorCode::internal, "the job can never go on"});
-      ended_.store(true, std::memory_order_release);
-      break;
-    }
-    const wire::JobStatus now = status_now();
-    if (now.started_ms() == 0) continue;
-    progress.tick([&] {
-      JobResult so_far = job_result(now, platform.wall_time_ms());
-      so_far.seconds = static_cast<double>(platform.now() - began_) / 1e9;
-      return progress_figures(so_far);
-    });
-    if (now.stuck_size() == 0 || platform.now() - last_stuck_report <= stuck_report_ns) continue;
-    last_stuck_report = platform.now();
-    for (const std::string& text : stuck_in(now)) progress.note("hummer: " + text);
-  }
-  reported_ = true;
-  progress.summarize(result_);
-  if (const std::string early = drain.end(result_); !early.empty()) progress.note(early);
-  surroundings_.keep_and_report(result_);
-  return result_;
+JobResult LocalRun::so_far(const wire::JobStatus& status) const {
+  JobResult result = job_result(status, surroundings_.platform->wall_time_ms());
+  result.seconds = static_cast<double>(surroundings_.platform->now() - began_) / 1e9;
+  return result;
+}
+
+// It is drained: its sources end, what was read flows through to the sinks, and it finishes.
+std::optional<JobResult> LocalRun::asked_to_end(int signal, Progress& progress) {
+  drained_ = true;
+  stop();
+  progress.note(fmt::format(
+      "hummer: {}: its sources end (signal {}), what was read is finished; a second signal ends it "
+      "at once",
+      surroundings_.job_name, signal));
+  return std::nullopt;
+}
+
+std::string LocalRun::farewell(const JobResult& result) const {
+  if (!drained_ || !result.ok()) return {};
+  return fmt::format("hummer: {} was ended early: {} records read", result.job_name,
+                     result.records_read);
 }
 
 }  // namespace hummer

@@ -15,28 +15,28 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "control/client/progress.hpp"
-#include "control/client/running_job.hpp"
+#include "control/client/job_interface.hpp"
+#include "control/client/waiting_run.hpp"
 #include "control/job_manager/job_manager.hpp"
 #include "control/task_manager/attempt_host.hpp"
 #include "control/task_manager/state_message.hpp"
 
 namespace hummer {
 
-class LocalRun final : public JobHandle::Running, private LocalTaskManager {
+class LocalRun final : public WaitingRun, private LocalTaskManager {
  public:
   // `slots`: of the TaskManager, at least those that the job needs.
-  LocalRun(JobSurroundings surroundings, PreparedJob job, int slots);
+  LocalRun(JobSurroundings surroundings, PreparedJob job, int slots, const JobInterface& interface);
   ~LocalRun() override;
 
   Status start();
   void stop() override;
   void cancel() override;
   bool finished() const override { return ended_.load(std::memory_order_acquire); }
-  JobResult wait() override;
   std::vector<std::string> stuck() override;
   Result<std::string> savepoint(const std::string& directory, bool stop) override;
 
@@ -56,8 +56,20 @@ class LocalRun final : public JobHandle::Running, private LocalTaskManager {
     std::vector<std::string> texts_;
   };
 
+  // Blocks. Empty before the job is there, and after its end.
+  wire::JobStatus look() override;
+  JobResult so_far(const wire::JobStatus& status) const override;
+  std::vector<std::string> stuck_in(const wire::JobStatus& status) const override;
+  std::vector<std::string> take_notes() override { return notes_.take(); }
+  std::optional<JobResult> asked_to_end(int signal, Progress& progress) override;
+  JobResult result() override { return result_; }
+  std::string farewell(const JobResult& result) const override;
+
   void follow(const wire::JobManagerState& state) override;
   void round_ended(bool jobs_changed) override;
+  void write_metrics(MetricsText& text) override;
+  // Where commands look that ask at the HTTP interface.
+  void publish_token();
 
   static Task<void> run(LocalRun& self);
   wire::SubmitJob submission() const;
@@ -69,14 +81,12 @@ class LocalRun final : public JobHandle::Running, private LocalTaskManager {
   static Task<wire::JobStatus> ask_how_it_is(LocalRun& self);
   static Task<Result<std::string>> ask_for_savepoint(LocalRun& self, wire::TakeSavepoint wish);
   void end(Result<wire::JobStatus> status);
-  // Blocks. Empty before the job is there, and after its end.
-  wire::JobStatus status_now();
-  static std::vector<std::string> stuck_in(const wire::JobStatus& status);
 
-  const JobSurroundings surroundings_;
   const PreparedJob job_;
+  const std::string made_token_;  // empty: none
   const Nanoseconds began_;
   Notes notes_;
+  std::shared_ptr<MemoryAccount> memory_;
   ChangeSignal changed_;
   std::unique_ptr<AttemptHost> host_;
   std::unique_ptr<JobManager> manager_;
@@ -93,7 +103,7 @@ class LocalRun final : public JobHandle::Running, private LocalTaskManager {
   std::atomic<bool> ended_{false};
   JobResult result_;  // once ended_
   bool started_ = false;
-  bool reported_ = false;
+  bool drained_ = false;
 };
 
 }  // namespace hummer

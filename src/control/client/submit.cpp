@@ -71,6 +71,11 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
                                   "hummer: warning: --memory-limit is not used here: memory is the "
                                   "workers', give it to hummer taskmanager\n");
   }
+  if (!options.quiet && !options.rest_listen.empty()) {
+    (void)platform.write_standard(2,
+                                  "hummer: warning: --rest-listen is not used here: the "
+                                  "JobManager answers HTTP for its jobs\n");
+  }
   if (options.checkpoints.enabled() && !options.quiet) {
     for (const std::string& line : replay_warnings(*fused)) {
       (void)platform.write_standard(2, "hummer: warning: " + line + "\n");

@@ -48,6 +48,10 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
     if (known->recording.refused) return *known->root_failure;
     return known->id;
   }
+  if (is_local() && !jobs_.all().empty()) {
+    return Status(ErrorCode::invalid_argument,
+                  "this process runs one job, its own; submit others to a cluster");
+  }
   if (jobs_.live() >= max_live_jobs) {
     return Status(ErrorCode::limit_exceeded,
                   fmt::format("{} jobs have not ended; submit again later", jobs_.live()));

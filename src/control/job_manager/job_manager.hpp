@@ -37,6 +37,7 @@
 
 namespace hummer {
 
+class MetricsText;
 class ProcessLog;
 
 // A TaskManager in the JobManager's own process, for jobs that run in their client's. Called on the
@@ -49,6 +50,8 @@ class LocalTaskManager {
   // After each round in which the JobManager looked at what had happened. `jobs_changed`: the state
   // of a job has.
   virtual void round_ended(bool jobs_changed) = 0;
+  // What a TaskManager shows at /metrics; the JobManager's page has it.
+  virtual void write_metrics(MetricsText& text) = 0;
 };
 
 inline constexpr std::string_view local_task_manager_id = "embedded";

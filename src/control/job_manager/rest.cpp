@@ -73,7 +73,7 @@ Task<wire::ClientAnswer> JobManager::State::ask(wire::ClientRequest request) {
 }
 
 std::string JobManager::State::metrics() {
-  return job_manager_metrics(cluster_, counts(), moment(), options_.process_log);
+  return job_manager_metrics(cluster_, counts(), moment(), options_);
 }
 
 // A JobManager that listens takes jobs; they wait for their slots there.

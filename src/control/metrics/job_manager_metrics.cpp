@@ -63,9 +63,9 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
 }  // namespace
 
 std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at,
-                                const ProcessLog* process_log) {
+                                const JobManagerOptions& options) {
   MetricsText text;
-  text.log_lines(process_log);
+  text.log_lines(options.process_log);
   text.sample("hummer_connections", {}, counts.connections);
   text.sample("hummer_garbage_connections_total", {}, counts.garbage);
   text.sample("hummer_heartbeats_total", {}, counts.heartbeats);
@@ -88,6 +88,7 @@ std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& c
     write_job(text, *job, at.wall_ms);
   }
   for (const auto& [state, count] : by_state) text.sample("hummer_jobs", {{"state", state}}, count);
+  if (options.local != nullptr) options.local->write_metrics(text);
   return std::move(text).finish();
 }
 

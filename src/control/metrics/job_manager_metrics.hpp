@@ -8,6 +8,6 @@
 namespace hummer {
 
 std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& counts, Moment at,
-                                const ProcessLog* process_log);
+                                const JobManagerOptions& options);
 
 }  // namespace hummer

@@ -61,19 +61,23 @@ void write_memory(MetricsText& text, const std::vector<MemoryAccount::Figure>& f
 
 }  // namespace
 
+void write_process_figures(MetricsText& text, const ProcessFigures& figures) {
+  text.sample("hummer_stuck", {}, std::uint64_t{figures.stuck.size()});
+  text.sample("hummer_memory_limit_bytes", {}, std::uint64_t{figures.memory_limit_bytes});
+  text.sample("hummer_resident_bytes", {}, std::uint64_t{figures.resident_bytes});
+  write_memory(text, figures.memory);
+  for (const AttemptHost::Sampled& attempt : figures.attempts) write_attempt(text, attempt);
+}
+
 std::string task_manager_metrics(const TaskManagerFigures& figures) {
   MetricsText text;
   text.sample("hummer_registered", {}, std::uint64_t{figures.registered ? 1u : 0u});
   text.sample("hummer_job_manager_heartbeat_age_seconds", {}, in_seconds(figures.unheard_ns));
-  text.sample("hummer_stuck", {}, std::uint64_t{figures.stuck.size()});
   text.sample("hummer_buffer_bytes", {{"state", "used"}}, figures.data_plane.buffer_bytes_used);
   text.sample("hummer_buffer_bytes", {{"state", "total"}}, figures.data_plane.buffer_bytes);
-  text.sample("hummer_memory_limit_bytes", {}, std::uint64_t{figures.memory_limit_bytes});
-  text.sample("hummer_resident_bytes", {}, std::uint64_t{figures.resident_bytes});
   text.sample("hummer_garbage_connections_total", {}, figures.data_plane.garbage);
   text.sample("hummer_refused_connections_total", {}, figures.data_plane.refused);
-  write_memory(text, figures.memory);
-  for (const AttemptHost::Sampled& attempt : figures.attempts) write_attempt(text, attempt);
+  write_process_figures(text, figures);
   text.log_lines(figures.process_log);
   return std::move(text).finish();
 }

@@ -12,15 +12,22 @@ namespace hummer {
 
 class ProcessLog;
 
-struct TaskManagerFigures {
-  bool registered = false;
-  Nanoseconds unheard_ns = 0;  // since the JobManager was last heard of
+class MetricsText;
+
+// Of every process that runs attempts.
+struct ProcessFigures {
   std::vector<AttemptHost::Sampled> attempts;
   std::vector<std::string> stuck;
-  DataPlaneCounts data_plane;
   std::vector<MemoryAccount::Figure> memory;
   std::size_t memory_limit_bytes = 0;
   std::size_t resident_bytes = 0;
+};
+void write_process_figures(MetricsText& text, const ProcessFigures& figures);
+
+struct TaskManagerFigures : ProcessFigures {
+  bool registered = false;
+  Nanoseconds unheard_ns = 0;  // since the JobManager was last heard of
+  DataPlaneCounts data_plane;
   const ProcessLog* process_log = nullptr;
 };
 

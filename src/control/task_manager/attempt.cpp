@@ -268,7 +268,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.memory = surroundings_.memory;
   options.spill_directory = surroundings_.spill_directory;
   options.run = message_.run();
-  options.attempt = id_.attempt;
+  options.attempt = id_.attempt - 1;  // how often the job was started before
   options.superseded_checkpoint = message_.superseded_checkpoint();
   options.allow_dropped_state = job.checkpoints.allow_dropped_state;
   if (!message_.restore_path().empty()) {
