@@ -12,7 +12,7 @@ int run_chain(hummer::StreamExecutionEnvironment& env) {
       .map(Change{parameters.addend, parameters.mask})
       .parallelism(1)
       .resource_group("front")
-      .add_sink("checksum", checksum_sink<std::uint64_t, Checksum>(&result, is_timed(env)))
+      .add_sink("checksum", checksum_sink<std::uint64_t, Checksum>(keep_in(&result), is_timed(env)))
       .parallelism(1)
       .resource_group("front");
   const Stopwatch watch;

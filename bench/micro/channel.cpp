@@ -13,7 +13,7 @@ int run_channel(hummer::StreamExecutionEnvironment& env) {
       .map(Change{parameters.addend, parameters.mask})
       .parallelism(1)
       .resource_group("front")
-      .add_sink("checksum", checksum_sink<std::uint64_t, Checksum>(&result, is_timed(env)))
+      .add_sink("checksum", checksum_sink<std::uint64_t, Checksum>(keep_in(&result), is_timed(env)))
       .parallelism(1)
       .resource_group("back");
   const Stopwatch watch;

@@ -1,9 +1,11 @@
 // What the jobs share: their arguments, their event time and the sink that takes the checksum.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <hummer/hummer.hpp>
 
@@ -65,10 +67,17 @@ struct SinkResult {
   double seconds = 0;  // since the first batch
 };
 
+// What a sink does with it, once.
+using TakeResult = std::function<void(const SinkResult&)>;
+
+inline TakeResult keep_in(SinkResult* kept) {
+  return [kept](const SinkResult& result) { *kept = result; };
+}
+
 template <typename T, typename Sum>
 class ChecksumSink final : public hummer::SinkFunction<T> {
  public:
-  explicit ChecksumSink(SinkResult* result) : result_(result) {}
+  explicit ChecksumSink(TakeResult take) : take_(std::move(take)) {}
 
   hummer::Answer write(std::span<const T> records) override {
     if (records_ == 0) watch_ = Stopwatch();
@@ -77,12 +86,12 @@ class ChecksumSink final : public hummer::SinkFunction<T> {
     return hummer::Answer::done;
   }
   hummer::Answer end() override {
-    *result_ = {records_, 0, sum_.value(), watch_.seconds()};
+    take_({records_, 0, sum_.value(), watch_.seconds()});
     return hummer::Answer::done;
   }
 
  private:
-  SinkResult* result_;
+  TakeResult take_;
   Sum sum_;
   std::uint64_t records_ = 0;
   Stopwatch watch_;
@@ -93,7 +102,7 @@ class ChecksumSink final : public hummer::SinkFunction<T> {
 template <typename T, typename Sum>
 class TimedChecksumSink final : public hummer::Operator {
  public:
-  explicit TimedChecksumSink(SinkResult* result) : result_(result) {}
+  explicit TimedChecksumSink(TakeResult take) : take_(std::move(take)) {}
 
   void declare(hummer::Output&) const override {}
   hummer::Answer process(hummer::Batch& in, hummer::Output&) override {
@@ -111,12 +120,12 @@ class TimedChecksumSink final : public hummer::Operator {
     return hummer::Answer::done;
   }
   hummer::Answer end(hummer::Output&) override {
-    *result_ = {records_, watermarks_, mix(sum_.value(), times_.value()), watch_.seconds()};
+    take_({records_, watermarks_, mix(sum_.value(), times_.value()), watch_.seconds()});
     return hummer::Answer::done;
   }
 
  private:
-  SinkResult* result_;
+  TakeResult take_;
   Sum sum_;
   Checksum times_;
   std::uint64_t records_ = 0;
@@ -125,14 +134,14 @@ class TimedChecksumSink final : public hummer::Operator {
 };
 
 template <typename T, typename Sum>
-std::shared_ptr<const hummer::OperatorFactory> checksum_sink(SinkResult* result, bool timed) {
+std::shared_ptr<const hummer::OperatorFactory> checksum_sink(TakeResult take, bool timed) {
   if (timed) {
     return hummer::make_operator_factory(
-        [result] { return std::make_unique<TimedChecksumSink<T, Sum>>(result); });
+        [take] { return std::make_unique<TimedChecksumSink<T, Sum>>(take); });
   }
-  return hummer::make_operator_factory([result] {
+  return hummer::make_operator_factory([take] {
     return std::make_unique<hummer::SinkFunctionOperator<T>>(
-        std::make_unique<ChecksumSink<T, Sum>>(result));
+        std::make_unique<ChecksumSink<T, Sum>>(take));
   });
 }
 

@@ -7,7 +7,6 @@ namespace micro {
 
 int run_chain(hummer::StreamExecutionEnvironment& env);
 int run_channel(hummer::StreamExecutionEnvironment& env);
-int run_tcp(hummer::StreamExecutionEnvironment& env);
 int run_latency(hummer::StreamExecutionEnvironment& env);
 
 }  // namespace micro

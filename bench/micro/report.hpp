@@ -33,13 +33,14 @@ inline double processor_seconds() {
 }
 
 inline void report(const char* name, std::uint64_t records, double seconds, std::uint64_t hash,
-                   std::uint64_t watermarks = 0) {
-  std::printf("{\"name\": \"%s\", \"records\": %" PRIu64
-              ", \"seconds\": %.6f, "
-              "\"processor_seconds\": %.6f, \"hash\": \"%016" PRIx64 "\", \"watermarks\": %" PRIu64
-              "}\n",
-              name, records, seconds, processor_seconds(), hash, watermarks);
-  std::fflush(stdout);
+                   std::uint64_t watermarks = 0, std::FILE* file = stdout) {
+  std::fprintf(file,
+               "{\"name\": \"%s\", \"records\": %" PRIu64
+               ", \"seconds\": %.6f, "
+               "\"processor_seconds\": %.6f, \"hash\": \"%016" PRIx64 "\", \"watermarks\": %" PRIu64
+               "}\n",
+               name, records, seconds, processor_seconds(), hash, watermarks);
+  std::fflush(file);
 }
 
 }  // namespace micro

@@ -1,28 +1,46 @@
-// source in process 0, sink in process 1, 100-byte records over a TCP connection between them:
+// Source in one process, sink in another, 100-byte records over a TCP connection between them: a
+// job for a cluster with a JobManager and two TaskManagers of one slot each, all of which this
+// program is.
 //
-//   micro_hummer --job tcp --parallelism 1 --peers 127.0.0.1:7001,127.0.0.1:7002 --process 0 &
-//   micro_hummer --job tcp --parallelism 1 --peers 127.0.0.1:7001,127.0.0.1:7002 --process 1
+//   micro_tcp_hummer jobmanager &
+//   micro_tcp_hummer taskmanager --slots 1 & micro_tcp_hummer taskmanager --slots 1 &
+//   micro_tcp_hummer submit --report FILE
 //
-// Process 1 reports; its clock runs from the first batch, so that no start of a process counts.
+// The TaskManager with the sink writes the report; its clock runs from the first batch, so that no
+// start of a process and no submission counts.
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
 #include "job_parts.hpp"
-#include "jobs.hpp"
 
 namespace micro {
+namespace {
 
-int run_tcp(hummer::StreamExecutionEnvironment& env) {
-  const std::uint64_t count = number_argument(env, "records", 50'000'000, "how many");
-  const Parameters parameters = parameters_of(env);
-  const bool is_sink = env.options().process == 1;
-  SinkResult result;
-  make_records(env, count, MakeRecord{static_cast<std::uint32_t>(parameters.seed)}, TimeOfRecord{})
-      .add_sink("checksum", checksum_sink<Record, RecordChecksum>(&result, is_timed(env)))
-      .parallelism(1)
-      .resource_group("back");
-  const hummer::JobResult job = env.execute("tcp");
-  if (job.ok() && is_sink) {
-    report("tcp", result.records, result.seconds, result.hash, result.watermarks);
+// To the file, on the machine of the sink; without one, to the standard output of its process.
+void write_report(const std::string& path, const SinkResult& result) {
+  std::FILE* const file = path.empty() ? stdout : std::fopen(path.c_str(), "w");
+  if (file == nullptr) throw std::system_error(errno, std::generic_category(), path);
+  report("tcp", result.records, result.seconds, result.hash, result.watermarks, file);
+  if (file != stdout && std::fclose(file) != 0) {
+    throw std::system_error(errno, std::generic_category(), path);
   }
-  return job.exit_code();
 }
 
+void run_tcp(hummer::StreamExecutionEnvironment& env) {
+  const std::uint64_t count = number_argument(env, "records", 50'000'000, "how many");
+  const std::string path = env.argument_or("report", "", "file that the sink writes its report to");
+  const Parameters parameters = parameters_of(env);
+  const TakeResult take = [path](const SinkResult& result) { write_report(path, result); };
+  make_records(env, count, MakeRecord{static_cast<std::uint32_t>(parameters.seed)}, TimeOfRecord{})
+      .add_sink("checksum", checksum_sink<Record, RecordChecksum>(take, is_timed(env)))
+      .parallelism(1)
+      .resource_group("back");
+  env.execute("tcp");
+}
+
+}  // namespace
 }  // namespace micro
+
+HUMMER_JOB(micro::run_tcp)
