@@ -76,11 +76,6 @@ struct EnvironmentOptions {
   std::string explain;  // "", "text", "json", "dot"
   CheckpointOptions checkpoints;
   RestartStrategy restart;
-  // A fixed cluster without a JobManager: every process runs this program with the same arguments
-  // and its own `process`; `peers` are the addresses (host:port) where the processes' data planes
-  // listen, in order. Each has `parallelism` slots. Empty: one process.
-  int process = 0;
-  std::vector<std::string> peers;
   // Where a job that runs in this process answers HTTP while it does (docs/rest.md), host:port;
   // empty: nowhere. Without a token one is made, which commands of the same user find.
   std::string rest_listen;
@@ -90,7 +85,7 @@ struct EnvironmentOptions {
   // What the cluster's members know each other by: itself, or the file that holds it.
   std::string token;
   std::string token_file;
-  // TLS on the links to the cluster (and, with `peers`, between them): PEM files. The CA says whom
+  // TLS on the links to the cluster: PEM files. The CA says whom
   // to trust; certificate and key are this side's. `tls_peer_name`: what the others' certificates
   // are for, where that is not their host's name or address.
   std::string tls_ca;

@@ -44,7 +44,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(options.spin_us >= -1 && options.spin_us <= 1'000'000'000);
     require(options.memory_limit_bytes == memory_limit_of_surroundings ||
             options.memory_limit_bytes <= std::size_t{1} << 50);
-    require(options.process >= 0 && options.process <= 65535);
     require(options.explain.empty() || options.explain == "text" || options.explain == "json" ||
             options.explain == "dot");
     require(help_text(impl).find("--parallelism") != std::string::npos);

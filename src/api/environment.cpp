@@ -105,10 +105,9 @@ Plan plan_of(const EnvironmentOptions& options) {
   plan.partial_state_bytes = options.partial_state_bytes;
   // One subtask would keep two tables of the same keys. With checkpoints the graph must not depend
   // on the parallelism, which may change at a restore.
-  plan.partial_windows =
-      options.window_strategy == WindowStrategy::automatic
-          ? options.parallelism != 1 || options.peers.size() > 1 || plan.checkpoints
-          : options.window_strategy == WindowStrategy::partial;
+  plan.partial_windows = options.window_strategy == WindowStrategy::automatic
+                             ? options.parallelism != 1 || plan.checkpoints
+                             : options.window_strategy == WindowStrategy::partial;
   return plan;
 }
 

@@ -18,17 +18,6 @@ JobResult run(EnvironmentOptions options) {
   return result;
 }
 
-TEST(ContradictingOptions, AFixedClusterTakesNoCheckpoints) {
-  EnvironmentOptions options;
-  options.peers = {"127.0.0.1:7000", "127.0.0.1:7001"};
-  options.checkpoints.directory = "/checkpoints";
-  options.checkpoints.interval_ms = 100;
-  const JobResult result = run(options);
-  EXPECT_EQ(result.status.code(), ErrorCode::invalid_configuration) << result.status.to_string();
-  EXPECT_NE(result.status.message().find("--peers and --checkpoint-dir"), std::string::npos);
-  EXPECT_EQ(result.exit_code(), 2);
-}
-
 TEST(ContradictingOptions, AJobThatBeginsWithACheckpointNeedsADirectoryForItsOwn) {
   EnvironmentOptions options;
   options.checkpoints.restore = "/checkpoints/chk-0000000007";

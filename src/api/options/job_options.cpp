@@ -118,16 +118,6 @@ constexpr std::array running_rows{
     field<&O::pin_slots>({.name = "pin-slots",
                           .description = "pin each slot to a core that nobody else has claimed"}),
     negated_field<&O::chaining>({.name = "no-chaining", .description = "do not fuse operators"}),
-    field<&O::process>({.name = "process",
-                        .value = "K",
-                        .least = 0,
-                        .most = 65535,
-                        .description = "which of --peers this process is, from 0"}),
-    field<&O::peers>({.name = "peers",
-                      .value = "ADDRESSES",
-                      .type = OptionType::address,
-                      .description = "host:port of every process of a fixed cluster, separated by "
-                                     "commas"}),
     field<&O::rest_listen>(
         {.name = "rest-listen",
          .value = "ADDRESS",

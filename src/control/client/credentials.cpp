@@ -56,7 +56,6 @@ Result<Credentials> find_credentials(Platform& platform, const EnvironmentOption
   tls.key_file = options.tls_key;
   tls.ca_file = options.tls_ca;
   tls.peer_name = options.tls_peer_name;
-  tls.verify_peer = role == TlsRole::both;
   return find_credentials(platform, options.token_file, options.token, tls, role);
 }
 

@@ -34,8 +34,7 @@ Result<Credentials> find_credentials(Platform& platform, const std::string& toke
 Result<Credentials> find_credentials(Platform& platform, const CredentialSettings& settings,
                                      TlsRole role);
 
-// Of a client of a cluster, or (role both) of a process of a fixed one, which all know each other
-// by certificates.
+// As a job's options say: of a client of a cluster, or (role server) of a job's HTTP interface.
 Result<Credentials> find_credentials(Platform& platform, const EnvironmentOptions& options,
                                      TlsRole role);
 

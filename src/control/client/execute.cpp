@@ -3,12 +3,9 @@
 #include <hummer/environment.hpp>
 
 #include "api/environment_impl.hpp"
-#include "control/client/credentials.hpp"
-#include "control/client/embedded_run.hpp"
 #include "control/client/local_run.hpp"
 #include "control/client/submit.hpp"
 #include "graph/explain.hpp"
-#include "platform/memory_limit.hpp"
 
 namespace hummer {
 namespace {
@@ -32,22 +29,6 @@ Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
   const int slots = options.parallelism > 0 ? options.parallelism : processors;
   PlacementOptions placement;
   placement.default_parallelism = slots;
-  if (!options.peers.empty()) {
-    if (static_cast<std::size_t>(options.process) >= options.peers.size()) {
-      return Status(ErrorCode::invalid_argument,
-                    fmt::format("--process {} of {} peers: they count from 0", options.process,
-                                options.peers.size()));
-    }
-    placement.default_parallelism = slots * static_cast<int>(options.peers.size());
-    Cluster cluster;
-    for (const std::string& peer : options.peers) {
-      cluster.task_managers.push_back({.id = peer, .host = {}, .slots = slots, .occupied = {}});
-    }
-    Result<ExecutionGraph> spread = place(job.job_graph, cluster, placement);
-    if (!spread.ok()) return spread.status();
-    job.execution_graph = std::move(*spread);
-    return job;
-  }
   // Embedded, the TaskManager has as many slots as the job needs.
   const Result<std::vector<int>> parallelism = resolve_parallelism(
       job.job_graph,
@@ -64,12 +45,6 @@ Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
 // What no run could do, whatever the job.
 Status check_settings(const EnvironmentOptions& options) {
   const CheckpointOptions& checkpoints = options.checkpoints;
-  if (!options.peers.empty() && checkpoints.enabled()) {
-    return {ErrorCode::invalid_configuration,
-            "--peers and --checkpoint-dir exclude each other: a fixed cluster has nobody who leads "
-            "its checkpoints, so none would ever be complete; run the job on a cluster with a "
-            "JobManager (docs/cluster.md), or leave out --checkpoint-dir"};
-  }
   if (!checkpoints.restore.empty() && !checkpoints.enabled()) {
     return {ErrorCode::invalid_configuration,
             "--restore " + checkpoints.restore +
@@ -139,37 +114,12 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
     return ended({});
   }
 
-  if (options_.peers.empty()) {
-    if (surroundings.options.parallelism == 0) {
-      surroundings.options.parallelism = platform.processors();
-    }
-    const Result<JobInterface> interface = find_job_interface(platform, options_);
-    if (!interface.ok()) return ended(interface.status());
-    auto run = std::make_shared<LocalRun>(
-        surroundings, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)},
-        job->slots, *interface);
-    if (Status status = run->start(); !status.ok()) return ended(std::move(status));
-    return JobHandle(run);
-  }
-  DeploymentOptions deployment;
-  deployment.batch_records = options_.batch_records;
-  deployment.channel_credits = static_cast<std::uint32_t>(options_.channel_credits);
-  deployment.spin_ns = options_.spin_us < 0 ? busy_poll : options_.spin_us * 1000;
-  deployment.pin_slots = options_.pin_slots;
-  deployment.checks_views = options_.check_views != CheckViews::off;
-  const MemoryLimit limit = effective_memory_limit(platform, options_.memory_limit_bytes);
-  deployment.memory = MemoryAccount::make_root("this process", limit.bytes, limit.from);
-  deployment.spill_directory = options_.spill_directory;
-  deployment.task_manager = options_.process;
-  deployment.addresses = options_.peers;
-  Result<Credentials> credentials = find_credentials(platform, options_, TlsRole::both);
-  if (!credentials.ok()) return ended(credentials.status());
-  deployment.token = std::move(credentials->token);
-  deployment.tls = std::move(credentials->tls);
-  auto run = std::make_shared<EmbeddedRun>(
-      surroundings, std::make_unique<Deployment>(platform, std::move(job->stream_graph),
-                                                 std::move(job->job_graph),
-                                                 std::move(job->execution_graph), deployment));
+  if (options_.parallelism == 0) surroundings.options.parallelism = platform.processors();
+  const Result<JobInterface> interface = find_job_interface(platform, options_);
+  if (!interface.ok()) return ended(interface.status());
+  auto run = std::make_shared<LocalRun>(
+      surroundings, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)},
+      job->slots, *interface);
   if (Status status = run->start(); !status.ok()) return ended(std::move(status));
   return JobHandle(run);
 }

@@ -31,24 +31,6 @@ std::string format_count(double count) {
   return fmt::format("{:.{}f}{}", count, unit == 0 ? 0 : 1, units[unit]);
 }
 
-ProgressFigures progress_figures(const Deployment& deployment, double seconds) {
-  ProgressFigures figures;
-  figures.seconds = seconds;
-  for (const auto& task : deployment.tasks()) {
-    bool head = true;
-    for (const OperatorFigures& op : task->figures().operators) {
-      if (op.bytes_expected.get() > 0 || head) {
-        figures.bytes_read += head ? op.bytes.get() : 0;
-        figures.bytes_expected += op.bytes_expected.get();
-      }
-      figures.records += op.records_in.get();
-      head = false;
-    }
-  }
-  figures.vertices = deployment.figures().vertices;
-  return figures;
-}
-
 ProgressFigures progress_figures(const JobResult& so_far) {
   ProgressFigures figures;
   figures.seconds = so_far.seconds;

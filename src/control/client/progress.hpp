@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "control/task_manager/deployment.hpp"
-#include "control/task_manager/stuck_watch.hpp"
+#include <hummer/job_result.hpp>
+
 #include "platform/platform.hpp"
 
 namespace hummer {
@@ -23,7 +23,6 @@ struct ProgressFigures {
   std::uint64_t records = 0;         // handled, by all operators
   std::vector<VertexResult> vertices;
 };
-ProgressFigures progress_figures(const Deployment& deployment, double seconds);
 ProgressFigures progress_figures(const JobResult& so_far);
 
 class Progress {

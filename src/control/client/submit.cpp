@@ -38,10 +38,6 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
                     "main(), or leave out --job-manager (HUMMER_JOB_MANAGER) to run it here",
                     options.job_manager));
   }
-  if (!options.peers.empty()) {
-    return Status(ErrorCode::invalid_configuration,
-                  "--peers and --job-manager exclude each other: leave out one of them");
-  }
   Result<Credentials> credentials = find_credentials(platform, options, TlsRole::client);
   if (!credentials.ok()) return credentials.status();
   if (credentials->token.empty()) {

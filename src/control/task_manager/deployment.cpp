@@ -182,12 +182,7 @@ Status Deployment::start_data_plane() {
   own_data_plane_ = std::make_unique<DataPlaneHost>();
   own_data_plane_->executor = platform_.make_executor({.name = "data-plane"});
   DataPlaneOptions options;
-  options.token = options_.token;
-  options.tls = options_.tls;
-  options.listen_addresses = {
-      {"", options_.addresses.empty()
-               ? "127.0.0.1:0"
-               : options_.addresses[static_cast<std::size_t>(options_.task_manager)]}};
+  options.listen_addresses = {{"", "127.0.0.1:0"}};
   own_data_plane_->plane =
       std::make_unique<DataPlane>(platform_, *own_data_plane_->executor, std::move(options));
   data_plane_ = own_data_plane_->plane.get();
@@ -218,9 +213,7 @@ Status Deployment::choose_routes() {
       }
       routes_[channel.id] = std::move(*route);
     } else {
-      const std::string address =
-          options_.addresses.empty() ? data_plane_->address().to_string() : options_.addresses[to];
-      routes_[channel.id] = {address, connect_options(wish)};
+      routes_[channel.id] = {data_plane_->address().to_string(), connect_options(wish)};
     }
   }
   return {};

@@ -10,10 +10,10 @@
 // functions that run, but for no channel). A task that fails cancels all others; the first failure
 // that is not a consequence of another is the job's.
 //
-// Network: on the process's data plane when one is given, else on one of its own, which listens
-// at this process's entry of `addresses`. With a shared one, an edge's interface_or_address chooses
-// among the addresses of `peers` (net/data_address.hpp), and channels of several jobs and attempts
-// are told apart by channel_job and channel_attempt.
+// Network: on the process's data plane when one is given, where an edge's interface_or_address
+// chooses among the addresses of `peers` (net/data_address.hpp), and channels of several jobs and
+// attempts are told apart by channel_job and channel_attempt. Else, for an edge between two tasks
+// of this process that asks for a transport, on one of its own on loopback.
 //
 // Thread: make, start, finish and the destructor on the caller's; stop, cancel, finished, figures,
 // tasks and started from any. Ownership: owns tasks, channels and executors.
@@ -69,15 +69,10 @@ struct RestoredState {
 };
 
 struct DeploymentOptions {
-  // Which TaskManager of the execution graph this process is, and where the data planes of all
-  // listen (host:port, in the graph's order). Without addresses every task runs here.
+  // Which TaskManager of the execution graph this process is. Without peers every task runs here.
   int task_manager = 0;
-  std::vector<std::string> addresses;
-  // What those data planes know each other by; see DataPlaneOptions.
-  std::string token;
-  std::shared_ptr<TlsContext> tls;
-  // Instead of addresses: the process's data plane, which outlives the deployment, and where those
-  // of all TaskManagers listen (the own ones too), in the graph's order.
+  // The process's data plane, which outlives the deployment, and where those of all TaskManagers
+  // listen (the own ones too), in the graph's order.
   DataPlane* data_plane = nullptr;
   std::vector<DeploymentPeer> peers;
   // By id: those whose tasks run in this deployment; empty: all. No channel leads to the others.
@@ -129,8 +124,6 @@ class Deployment {
   Status start();
   void stop();
   void cancel();
-  // As if a task had failed.
-  void fail(Status status);
   // With snapshots: sources send the barrier (where options.unaligned allows it one that overtakes
   // records; the snapshots of a savepoint are whole); operators may commit; tasks that have ended
   // may finish. Any thread, after start().
@@ -182,7 +175,7 @@ class Deployment {
   Slot& slot_of(const ExecutionTask& task);
   bool is_here(const ExecutionTask& task) const;
   StreamTask* task_here(int id) { return tasks_by_id_[static_cast<std::size_t>(id)]; }
-  bool is_alone() const { return options_.addresses.empty() && options_.peers.empty(); }
+  bool is_alone() const { return options_.peers.empty(); }
   Status list_sources();
   Status start_data_plane();
   Status choose_routes();
@@ -219,6 +212,8 @@ class Deployment {
   // Of the records that cross a JobEdge.
   const TypeDescriptor& edge_type(int edge) const;
   void task_ended(StreamTask& task);
+  // The job's failure, if it is the first or closer to the root than the one that is known.
+  void fail(Status status);
   void stop_tasks();
   void cancel_tasks();
   void stop_executors();
