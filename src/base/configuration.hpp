@@ -6,7 +6,7 @@
 //   [job]                             # options of jobs, as on their command line
 //   parallelism = 4
 //   memory-limit = "4GiB"
-//   peers = ["a:7000", "b:7000"]
+//   checkpoint-dir = "/var/lib/checkpoints"
 //
 // The language is the part of TOML 1.0 that options need: tables of one level with bare or quoted
 // names; keys likewise; texts in one line ("…" with escapes, '…' without), whole numbers, decimal

@@ -246,7 +246,7 @@ TEST(Options, WrongValuesNameThePlaceAndWhatIsExpected) {
   EXPECT_EQ(refusal("[jobmanager]\nslot-timeout = [1, 2]"),
             "E1001: h.toml:2: 'slot-timeout': expected a number from 0 to 1000000 (s), not a list");
   EXPECT_EQ(refusal("[jobmanager]\nrest-listen = \"none\""), "ok");
-  EXPECT_EQ(refusal("[job]\nmemory-limit = 1024\npeers = []\nspin-us = -1"), "ok");
+  EXPECT_EQ(refusal("[job]\nmemory-limit = 1024\nspin-us = -1"), "ok");
 }
 
 TEST(Options, WhatBelongsElsewhereIsToldWhere) {

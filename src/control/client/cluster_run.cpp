@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/client/job_status.hpp"
+#include "control/client/poll_intervals.hpp"
 #include "platform/run_task.hpp"
 
 namespace hummer {
@@ -11,7 +12,6 @@ namespace {
 // With the 1 s that a question may wait for its answer: under 10 s until a lost JobManager is
 // called so.
 constexpr Nanoseconds patience_ns = seconds(7);
-constexpr std::uint32_t savepoint_wait_ms = 1000;
 
 }  // namespace
 

@@ -14,12 +14,6 @@
 #include "platform/run_task.hpp"
 
 namespace hummer {
-namespace {
-
-constexpr std::uint32_t savepoint_wait_ms = 1000;
-
-}  // namespace
-
 void LocalRun::Notes::add(std::string text) {
   const std::lock_guard lock(mutex_);
   texts_.push_back("hummer: " + std::move(text));
