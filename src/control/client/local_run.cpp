@@ -14,6 +14,7 @@
 #include "platform/run_task.hpp"
 
 namespace hummer {
+
 void LocalRun::Notes::add(std::string text) {
   const std::lock_guard lock(mutex_);
   texts_.push_back("hummer: " + std::move(text));
