@@ -73,6 +73,14 @@ class LocalCluster : public testing::Test {
     EXPECT_EQ(code, 0);
     return testing::internal::GetCapturedStdout();
   }
+  void await_token() {
+    const auto is_there = [&] { return !find_local_token(*platform_, address_).empty(); };
+    const Nanoseconds give_up = platform_->now() + seconds(20);
+    while (!is_there() && platform_->now() < give_up) {
+      (void)platform_->run_until(is_there, platform_->now() + milliseconds(10));
+    }
+    ASSERT_TRUE(is_there());
+  }
   // Waits until somebody answers.
   Result<wire::ClientAnswer> list_workers(const std::string& token) {
     ClusterSession session(*platform_);
@@ -91,7 +99,7 @@ class LocalCluster : public testing::Test {
 TEST_F(LocalCluster, RunsAJobInTheSlotsOfAllItsWorkersAndSaysHow) {
   const std::string output = folder_ / "digits";
   const std::string said = run({"--workers", "3", "--slots", "2"}, [&] {
-    while (find_local_token(*platform_, address_).empty()) std::this_thread::yield();
+    await_token();
     EXPECT_EQ(call(&run_submit, "submit",
                    {"--job-manager", address_, "--parallelism", "6", "--output", output}),
               0);
