@@ -7,6 +7,7 @@
 #include "cli/commands/end_job.hpp"
 #include "cli/commands/job_manager.hpp"
 #include "cli/commands/list.hpp"
+#include "cli/commands/local.hpp"
 #include "cli/commands/logs.hpp"
 #include "cli/commands/savepoint.hpp"
 #include "cli/commands/status.hpp"
@@ -21,6 +22,8 @@ std::span<const Command> cluster_commands() {
       Command{"jobmanager", "[--listen ADDRESS]...", "runs the JobManager of a cluster",
               &run_job_manager},
       Command{"taskmanager", "[--slots N]...", "runs a worker of a cluster", &run_task_manager},
+      Command{"local", "[--workers N]...", "runs a whole cluster in this process, for development",
+              &run_local},
       Command{"submit", "[LIBRARY] [--name VALUE]...", "submits a job and watches it", &run_submit},
       Command{"list", "", "jobs of a cluster", &run_list},
       Command{"status", "JOB", "a job's state and figures", &run_status},

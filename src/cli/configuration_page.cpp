@@ -34,7 +34,7 @@ checkpoint-dir = "/var/lib/hummer/checkpoints"
 memory-limit = "4GiB"
 ```
 
-`hummer config show [jobmanager|taskmanager|client|job] [flags]` prints the values in effect, and where each comes from.
+`hummer config show [jobmanager|taskmanager|local|client|job] [flags]` prints the values in effect, and where each comes from.
 
 What is wrong is refused before anything starts, with its place, what was expected and, for a misspelt name, the one that is
 meant: keys and tables of the file (all of them, whoever reads the file) and flags. Of a variable that begins with `HUMMER_` and

@@ -8,7 +8,8 @@ namespace {
 constexpr ExitCode all_exit_codes[] = {
     {0, "success",
      "Done as asked. A job: it has finished, also when SIGTERM or Ctrl-C ended it early in good "
-     "order; then a line says so. JobManager and TaskManager: ended by a signal in good order."},
+     "order; then a line says so. JobManager, TaskManager and a local cluster: ended by a signal "
+     "in good order."},
     {1, "failure",
      "It failed; the last line on standard error says why, with a code of errors.md."},
     {2, "wrong usage",
@@ -44,7 +45,7 @@ std::string exit_codes_page() {
   return text +
          "\n## Signals\n\n"
          "| signal | a job in its own program, or `hummer run` | `hummer jobmanager`, `hummer "
-         "taskmanager` | `hummer submit` |\n|---|---|---|---|\n"
+         "taskmanager`, `hummer local` | `hummer submit` |\n|---|---|---|---|\n"
          "| SIGTERM, Ctrl-C | the sources end, what was read flows through to the sinks; 0 | ends "
          "in good order; 0 | leaves the job running; 130 |\n"
          "| a second one | ends at once; 143 or 130 | the same | the same |\n"

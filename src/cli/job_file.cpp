@@ -18,4 +18,12 @@ Result<JobFile> read_job_file(Files& files, const std::string& path) {
   return job;
 }
 
+Result<std::uint64_t> add_own_job(const Invocation& invocation, BuiltInJobLibraries& libraries) {
+  if (invocation.job == nullptr) return std::uint64_t{0};
+  const Result<JobFile> own = read_job_file(invocation.platform.files(), own_executable);
+  if (!own.ok()) return own.status();
+  libraries.add(own->hash, invocation.job);
+  return own->hash;
+}
+
 }  // namespace hummer

@@ -9,17 +9,17 @@
 
 #include "api/environment_impl.hpp"
 #include "cli/cluster_session.hpp"
+#include "cli/local_workers.hpp"
 #include "control/client/job_status.hpp"
 #include "control/job_library/job_libraries.hpp"
 #include "control/job_manager/job_manager.hpp"
-#include "control/task_manager/task_manager.hpp"
 
 namespace hummer {
 namespace {
 
 // The job in the program needs no hash of its file: all processes are this one.
 constexpr std::uint64_t own_hash = 1;
-constexpr Nanoseconds patience_ns = seconds(20);  // with a registration, or a job that is to come
+constexpr Nanoseconds patience_ns = seconds(20);  // with a job that is to come
 constexpr Nanoseconds look_ns = milliseconds(10);
 
 void append_lines(Files& files, const std::string& path, std::vector<std::string>& lines) {
@@ -60,25 +60,14 @@ class MiniCluster::State {
 
   Status add() {
     TaskManagerOptions options;
-    options.id = "task_manager_" + std::to_string(task_managers_.size());
+    options.id = "task_manager_" + std::to_string(workers_.size());
     options.job_manager = address_;
     options.token = token_;
     options.slots = options_.slots;
     options.host = options.id;  // as if each had a machine of its own
     options.program_hash = own_hash;
-    task_managers_.push_back(
-        std::make_unique<TaskManager>(*platform_, libraries_, std::move(options)));
-    TaskManager& added = *task_managers_.back();
-    HUMMER_TRY(added.start());
-    const auto decided = [&] { return added.registered() || !added.refusal().ok(); };
-    // Nobody wakes this thread for it.
-    const Nanoseconds give_up = platform_->now() + patience_ns;
-    while (!decided() && platform_->now() < give_up) {
-      (void)platform_->run_until(decided, platform_->now() + look_ns);
-    }
-    if (!added.refusal().ok()) return added.refusal();
-    if (added.registered()) return {};
-    return {ErrorCode::timed_out, "a TaskManager of the test's cluster could not register"};
+    HUMMER_TRY(workers_.add(std::move(options)));
+    return workers_.await_registration();
   }
 
   JobResult run(const std::vector<std::string>& arguments) {
@@ -147,16 +136,14 @@ class MiniCluster::State {
   std::string token_;
   std::string address_;
   std::unique_ptr<JobManager> job_manager_;
-  std::vector<std::unique_ptr<TaskManager>> task_managers_;  // null: killed
+  LocalWorkers workers_{*platform_, libraries_};
 };
 
 MiniCluster::MiniCluster(JobFunction job, MiniClusterOptions options)
     : state_(std::make_unique<State>(job, options)) {}
 
 MiniCluster::~MiniCluster() {
-  for (auto& task_manager : state_->task_managers_) {
-    if (task_manager) task_manager->stop();
-  }
+  state_->workers_.stop();
   if (state_->job_manager_) state_->job_manager_->stop();
 }
 
@@ -173,14 +160,14 @@ Result<std::string> MiniCluster::stop_with_savepoint(const std::string& director
 }
 
 void MiniCluster::kill_task_manager(std::size_t number) {
-  HUMMER_ASSERT(number < state_->task_managers_.size());
-  state_->task_managers_[number].reset();
+  HUMMER_ASSERT(number < state_->workers_.size());
+  state_->workers_.kill(number);
 }
 Status MiniCluster::add_task_manager() { return state_->add(); }
 std::size_t MiniCluster::attempts_on(std::size_t task_manager) const {
-  HUMMER_ASSERT(task_manager < state_->task_managers_.size());
-  const auto& one = state_->task_managers_[task_manager];
-  return one ? one->attempts() : 0;
+  HUMMER_ASSERT(task_manager < state_->workers_.size());
+  const TaskManager* const one = state_->workers_.at(task_manager);
+  return one != nullptr ? one->attempts() : 0;
 }
 
 std::vector<std::string> MiniCluster::lines_of(const std::string& path) {

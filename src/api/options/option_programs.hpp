@@ -25,6 +25,8 @@ const OptionProgram& program_of<JobManagerSettings>();  // "jobmanager"
 template <>
 const OptionProgram& program_of<TaskManagerSettings>();  // "taskmanager"
 template <>
+const OptionProgram& program_of<LocalSettings>();  // "local"
+template <>
 const OptionProgram& program_of<ClientSettings>();  // "client"
 
 std::span<const OptionProgram> option_programs();

@@ -96,8 +96,9 @@ void check_program(std::size_t without_option) {
 TEST(Options, EachIsReadAndEachMemberHasOne) {
   check_program<JobManagerSettings>(0);
   check_program<TaskManagerSettings>(1);  // tls.verify_peer, always
-  check_program<ClientSettings>(1);       // tls.verify_peer
-  check_program<EnvironmentOptions>(1);   // platform
+  check_program<LocalSettings>(0);
+  check_program<ClientSettings>(1);      // tls.verify_peer
+  check_program<EnvironmentOptions>(1);  // platform
 }
 
 TEST(Options, NoTwoOfAProgramSetTheSameMember) {
@@ -258,7 +259,7 @@ TEST(Options, WhatBelongsElsewhereIsToldWhere) {
             "HUMMER_TOKEN");
   EXPECT_EQ(refusal("[elsewhere-entirely]"),
             "E1001: h.toml:1: nothing reads the table [elsewhere-entirely]; there are [cluster], "
-            "[jobmanager], [taskmanager], [client], [job]");
+            "[jobmanager], [taskmanager], [local], [client], [job]");
   EXPECT_EQ(refusal("[cluster]\nslots = 2"),
             "E1001: h.toml:2: nothing reads 'slots' in [cluster]; it belongs in [taskmanager]");
 }

@@ -59,6 +59,15 @@ struct TaskManagerSettings {
   CredentialSettings credentials;
 };
 
+// `hummer local`
+struct LocalSettings {
+  int workers = 2;
+  int slots = 0;  // of each worker; 0: one per processor
+  std::size_t memory_limit_bytes = memory_limit_of_surroundings;
+  std::string spill_directory = default_spill_directory;
+  JobManagerSettings job_manager;
+};
+
 // The commands that ask a cluster: `hummer submit`, `list`, `status` ...
 struct ClientSettings {
   std::string job_manager = default_job_manager;

@@ -104,18 +104,18 @@ inline constexpr Option log_format_row{.name = "log-format",
                                        .shared = true};
 
 // --config, the token and the TLS files; `path` leads to the CredentialSettings.
-template <auto path>
+template <auto... path>
 constexpr auto credential_rows() {
-  using Settings = typename option_field_detail::FirstOwner<path>::Type;
+  using Settings = typename option_field_detail::FirstOwner<path...>::Type;
   constexpr auto tls = &CredentialSettings::tls;
   return std::array{row_without_field<Settings>(config_row),
                     row_without_field<Settings>(strict_variables_row),
-                    field<path, &CredentialSettings::token>(token_row),
-                    field<path, &CredentialSettings::token_file>(token_file_row),
-                    field<path, tls, &TlsOptions::ca_file>(tls_ca_row),
-                    field<path, tls, &TlsOptions::certificate_file>(tls_certificate_row),
-                    field<path, tls, &TlsOptions::key_file>(tls_key_row),
-                    field<path, tls, &TlsOptions::peer_name>(tls_peer_name_row)};
+                    field<path..., &CredentialSettings::token>(token_row),
+                    field<path..., &CredentialSettings::token_file>(token_file_row),
+                    field<path..., tls, &TlsOptions::ca_file>(tls_ca_row),
+                    field<path..., tls, &TlsOptions::certificate_file>(tls_certificate_row),
+                    field<path..., tls, &TlsOptions::key_file>(tls_key_row),
+                    field<path..., tls, &TlsOptions::peer_name>(tls_peer_name_row)};
 }
 
 }  // namespace hummer

@@ -29,6 +29,7 @@ Status collect(const OptionSources& sources, std::string_view program, Shown& sh
   const auto wanted = [&](std::string_view name) { return program.empty() || program == name; };
   if (wanted("jobmanager")) HUMMER_TRY(add<JobManagerSettings>(sources, shown));
   if (wanted("taskmanager")) HUMMER_TRY(add<TaskManagerSettings>(sources, shown));
+  if (wanted("local")) HUMMER_TRY(add<LocalSettings>(sources, shown));
   if (wanted("client")) HUMMER_TRY(add<ClientSettings>(sources, shown));
   if (wanted("job")) HUMMER_TRY(add<EnvironmentOptions>(sources, shown));
   return {};

@@ -142,12 +142,9 @@ int run_task_manager(const Invocation& invocation) {
     return report(platform, status);
   }
   BuiltInJobLibraries built_in;
-  if (invocation.job != nullptr) {
-    const Result<JobFile> own = read_job_file(platform.files(), own_executable);
-    if (!own.ok()) return report(platform, own.status());
-    options.program_hash = own->hash;
-    built_in.add(own->hash, invocation.job);
-  }
+  const Result<std::uint64_t> program_hash = add_own_job(invocation, built_in);
+  if (!program_hash.ok()) return report(platform, program_hash.status());
+  options.program_hash = *program_hash;
 
   (void)platform.raise_descriptor_limit(wanted_descriptors);
   options.job_manager = settings.job_manager;
