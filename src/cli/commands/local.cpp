@@ -100,8 +100,8 @@ int run_local(const Invocation& invocation) {
   options.memory_limit_bytes = memory_of_each(platform, settings);
   options.spill_directory = settings.spill_directory;
   options.rest_address = "127.0.0.1:0";
-  std::deque<ProcessLog>
-      logs;  // as if each were a process; the workers write to them until they end
+  // The workers write to them until they end.
+  std::deque<ProcessLog> logs;
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
   LocalWorkers workers(platform, libraries);
   Status status = add_workers(platform, settings, options, logs, workers);
