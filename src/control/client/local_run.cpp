@@ -30,6 +30,7 @@ LocalRun::LocalRun(JobSurroundings surroundings, PreparedJob job, int slots,
     : WaitingRun(std::move(surroundings)),
       job_(std::move(job)),
       made_token_(interface.made_token ? interface.token : ""),
+      interface_encrypted_(interface.tls != nullptr),
       began_(surroundings_.platform->now()) {
   host_ = std::make_unique<AttemptHost>(attempt_surroundings());
   JobManagerOptions options;
@@ -78,7 +79,8 @@ AttemptSurroundings LocalRun::attempt_surroundings() {
 Status LocalRun::start() {
   HUMMER_TRY(manager_->start());
   if (const auto rest = manager_->rest_address()) {
-    notes_.add(fmt::format("HTTP interface at {}/v1/overview", rest->to_string()));
+    notes_.add(fmt::format("HTTP interface at {}://{}/v1/overview",
+                           interface_encrypted_ ? "https" : "http", rest->to_string()));
     publish_token();
   }
   started_ = true;

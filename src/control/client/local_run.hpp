@@ -84,6 +84,7 @@ class LocalRun final : public WaitingRun, private LocalTaskManager {
 
   const PreparedJob job_;
   const std::string made_token_;  // empty: none
+  const bool interface_encrypted_;
   const Nanoseconds began_;
   Notes notes_;
   std::shared_ptr<MemoryAccount> memory_;
