@@ -77,7 +77,7 @@ struct EnvironmentOptions {
   CheckpointOptions checkpoints;
   RestartStrategy restart;
   // Where a job that runs in this process answers HTTP while it does (docs/rest.md), host:port;
-  // empty: nowhere. Without a token one is made, which commands of the same user find.
+  // empty or "none": nowhere. Without a token one is made, which commands of the same user find.
   std::string rest_listen;
   // Runs the job on the cluster of this JobManager (host:port); empty: in this process. Needs a
   // program made by HUMMER_JOB (job.hpp), since the workers build the job again.

@@ -5,8 +5,6 @@
 namespace hummer {
 namespace {
 
-constexpr std::string_view no_address[] = {"none"};
-
 constexpr Option slots_row{.name = "slots",
                            .value = "N",
                            .unit = "slots",

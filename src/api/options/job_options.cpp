@@ -122,8 +122,10 @@ constexpr std::array running_rows{
         {.name = "rest-listen",
          .value = "ADDRESS",
          .type = OptionType::address,
+         .choices = no_address,
+         .otherwise = "none",
          .description = "host:port where a job that runs in this process answers HTTP: status, "
-                        "metrics, savepoints (docs/rest.md)"}),
+                        "metrics, savepoints (docs/rest.md); none: nowhere"}),
     field<&O::explain>({.name = "explain",
                         .value = "FORMAT",
                         .type = OptionType::choice,

@@ -7,6 +7,9 @@
 
 namespace hummer {
 
+// What an address may be instead.
+inline constexpr std::string_view no_address[] = {"none"};
+
 inline constexpr Option config_row{
     .name = "config",
     .value = "FILE",

@@ -11,7 +11,7 @@ namespace hummer {
 
 Result<JobInterface> find_job_interface(Platform& platform, const EnvironmentOptions& options) {
   JobInterface interface;
-  interface.listen = options.rest_listen;
+  if (options.rest_listen != "none") interface.listen = options.rest_listen;
   if (interface.listen.empty()) return interface;
   Result<Credentials> credentials = find_credentials(platform, options, TlsRole::server);
   if (!credentials.ok()) return credentials.status();

@@ -67,7 +67,7 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
                                   "hummer: warning: --memory-limit is not used here: memory is the "
                                   "workers', give it to hummer taskmanager\n");
   }
-  if (!options.quiet && !options.rest_listen.empty()) {
+  if (!options.quiet && !options.rest_listen.empty() && options.rest_listen != "none") {
     (void)platform.write_standard(2,
                                   "hummer: warning: --rest-listen is not used here: the "
                                   "JobManager answers HTTP for its jobs\n");
