@@ -35,9 +35,8 @@ JobManagerServer::JobManagerServer(Platform& platform, ProcessLogOptions log,
       credentials_(std::move(credentials)),
       made_(std::move(made)) {}
 
-Result<std::unique_ptr<JobManagerServer>> JobManagerServer::make(Platform& platform,
-                                                                 const JobManagerSettings& settings,
-                                                                 TlsRole role) {
+Result<std::unique_ptr<JobManagerServer>> JobManagerServer::make(
+    Platform& platform, const JobManagerSettings& settings) {
   if (settings.heartbeat_timeout_s < 2 * settings.heartbeat_interval_s) {
     return Status(ErrorCode::invalid_argument,
                   "--heartbeat-timeout must be at least twice --heartbeat-interval, "
@@ -45,7 +44,8 @@ Result<std::unique_ptr<JobManagerServer>> JobManagerServer::make(Platform& platf
   }
   Result<ProcessLogOptions> log_options = process_log_options(settings.log, "jobmanager");
   if (!log_options.ok()) return log_options.status();
-  Result<Credentials> credentials = find_credentials(platform, settings.credentials, role);
+  Result<Credentials> credentials =
+      find_credentials(platform, settings.credentials, TlsRole::server);
   if (!credentials.ok()) return credentials.status();
   const Admission admission{
       .by_token = !credentials->token.empty(),

@@ -1,7 +1,7 @@
 // JobManagerServer: the JobManager of a server command, as its options say, and who is let in: what
 // `hummer jobmanager` and `hummer local` have in common.
 //
-//   auto server = JobManagerServer::make(platform, settings, TlsRole::server);
+//   auto server = JobManagerServer::make(platform, settings);
 //   if (!server.ok()) return report(platform, server.status());
 //   (*server)->start();                                     // listens, and logs where
 //   serve_until(..., [&] { return !(*server)->look().ok(); }, ...);
@@ -35,10 +35,9 @@ namespace hummer {
 
 class JobManagerServer {
  public:
-  // `role`: server, or both where its TLS context serves TaskManagers too. Nothing listens yet.
+  // Nothing listens yet.
   static Result<std::unique_ptr<JobManagerServer>> make(Platform& platform,
-                                                        const JobManagerSettings& settings,
-                                                        TlsRole role);
+                                                        const JobManagerSettings& settings);
 
   Status start();
   // Why it leads no more; ok(): it does. To be asked once in a while: it keeps the token findable.

@@ -8,6 +8,7 @@
 
 #include "cli/cluster_session.hpp"
 #include "cli/commands/job_manager.hpp"
+#include "cli/published_token_for_test.hpp"
 #include "control/client/local_token.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
@@ -63,7 +64,7 @@ TEST_F(LocalAccess, ATokenIsMadeWhereNoneIsGivenAndItsUserFindsIt) {
   const std::string state = folder_.path() + "/state";
   start_job_manager({"--state-dir", state});
   EXPECT_EQ(list_jobs("").code(), ErrorCode::permission_denied);
-  const std::string token = find_local_token(*platform_, address_);
+  const std::string token = await_published_token(*platform_, address_);
   EXPECT_EQ(token.size(), 64u);
   const Status with_it = list_jobs(token);
   EXPECT_TRUE(with_it.ok()) << with_it.to_string();

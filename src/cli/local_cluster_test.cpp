@@ -11,6 +11,7 @@
 #include "cli/cluster_session.hpp"
 #include "cli/commands/local.hpp"
 #include "cli/commands/submit.hpp"
+#include "cli/published_token_for_test.hpp"
 #include "control/client/local_token.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
@@ -73,14 +74,6 @@ class LocalCluster : public testing::Test {
     EXPECT_EQ(code, 0);
     return testing::internal::GetCapturedStdout();
   }
-  void await_token() {
-    const auto is_there = [&] { return !find_local_token(*platform_, address_).empty(); };
-    const Nanoseconds give_up = platform_->now() + seconds(20);
-    while (!is_there() && platform_->now() < give_up) {
-      (void)platform_->run_until(is_there, platform_->now() + milliseconds(10));
-    }
-    ASSERT_TRUE(is_there());
-  }
   // Waits until somebody answers.
   Result<wire::ClientAnswer> list_workers(const std::string& token) {
     ClusterSession session(*platform_);
@@ -99,7 +92,7 @@ class LocalCluster : public testing::Test {
 TEST_F(LocalCluster, RunsAJobInTheSlotsOfAllItsWorkersAndSaysHow) {
   const std::string output = folder_ / "digits";
   const std::string said = run({"--workers", "3", "--slots", "2"}, [&] {
-    await_token();
+    ASSERT_FALSE(await_published_token(*platform_, address_).empty());
     EXPECT_EQ(call(&run_submit, "submit",
                    {"--job-manager", address_, "--parallelism", "6", "--output", output}),
               0);

@@ -1,5 +1,8 @@
 #include "cli/server.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "platform/look_up_now.hpp"
@@ -10,6 +13,20 @@ namespace {
 
 constexpr Nanoseconds look_interval_ns = milliseconds(200);
 constexpr Nanoseconds reload_interval_ns = seconds(1);
+
+void reload(std::span<const std::shared_ptr<TlsContext>> tls, bool asked, const Logger& log) {
+  bool changed = false, failed = false;
+  for (const std::shared_ptr<TlsContext>& each : tls) {
+    if (each == nullptr) continue;
+    const Result<bool> reloaded = each->reload();
+    // Several are of the same files.
+    if (!reloaded.ok() && !std::exchange(failed, true)) log.error(reloaded.status().to_string());
+    if (reloaded.ok() && *reloaded) changed = true;
+  }
+  if (failed) return;
+  if (changed) log.info("the TLS files have changed, the new ones are in use");
+  if (!changed && asked) log.info("SIGHUP: the TLS files have not changed");
+}
 
 }  // namespace
 
@@ -46,19 +63,17 @@ void warn_of_plain_text(const Logger& log, const SocketAddress& address, bool tl
 }
 
 void serve_until(Platform& platform, SignalWatch& signals, const std::function<bool()>& over,
-                 TlsContext* tls, const Logger& log) {
+                 std::span<const std::shared_ptr<TlsContext>> tls, const Logger& log) {
+  const bool any = std::any_of(tls.begin(), tls.end(), [](const auto& each) { return each; });
   Nanoseconds next_reload = platform.now() + reload_interval_ns;
   const auto ends = [&] { return signals.received() != 0 || over(); };
   while (!ends()) {
     (void)platform.run_until(ends, platform.now() + look_interval_ns);
     const bool asked = signals.take_hangup();
-    if (asked && tls == nullptr) log.info("SIGHUP: there are no TLS files to read again");
-    if (tls == nullptr || (!asked && platform.now() < next_reload)) continue;
+    if (asked && !any) log.info("SIGHUP: there are no TLS files to read again");
+    if (!any || (!asked && platform.now() < next_reload)) continue;
     next_reload = platform.now() + reload_interval_ns;
-    const Result<bool> changed = tls->reload();
-    if (!changed.ok()) log.error(changed.status().to_string());
-    if (changed.ok() && *changed) log.info("the TLS files have changed, the new ones are in use");
-    if (changed.ok() && !*changed && asked) log.info("SIGHUP: the TLS files have not changed");
+    reload(tls, asked, log);
   }
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,10 +40,10 @@ Status check_exposure(Platform& platform, std::string_view option, std::string_v
 void warn_of_plain_text(const Logger& log, const SocketAddress& address, bool tls);
 
 // Blocks until a signal asks for the end or over() holds, which is asked five times a second.
-// Meanwhile TLS files that change are read again (`tls` may be null): looked at once a second, and
-// at once after SIGHUP.
+// Meanwhile TLS files that change are read again (null in `tls` counts as none): looked at once a
+// second, and at once after SIGHUP.
 void serve_until(Platform& platform, SignalWatch& signals, const std::function<bool()>& over,
-                 TlsContext* tls, const Logger& log);
+                 std::span<const std::shared_ptr<TlsContext>> tls, const Logger& log);
 
 // With what to do about it.
 Status explain_listen_failure(Status failure, std::string_view option);

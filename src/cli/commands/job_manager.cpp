@@ -19,13 +19,13 @@ int run_job_manager(const Invocation& invocation) {
   if (const auto effective = command_options.read(platform, settings); !effective.ok()) {
     return report(platform, effective.status());
   }
-  const auto made = JobManagerServer::make(platform, settings, TlsRole::server);
+  const auto made = JobManagerServer::make(platform, settings);
   if (!made.ok()) return report(platform, made.status());
   JobManagerServer& server = **made;
   const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
   if (const Status status = server.start(); !status.ok()) return report(platform, status);
   const auto over = [&] { return !server.look().ok(); };
-  serve_until(platform, *signals, over, server.credentials().tls.get(), server.log());
+  serve_until(platform, *signals, over, std::span(&server.credentials().tls, 1), server.log());
   server.log().info("stopping");
   server.stop();
   const Status failure = server.look();

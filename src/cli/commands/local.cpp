@@ -34,10 +34,18 @@ std::string address_to_ask(const std::string& listen, const SocketAddress& addre
 }
 
 // The limit is of the process, and each worker keeps to its part; 0: none.
-std::size_t memory_of_each(Platform& platform, const LocalSettings& settings) {
-  const std::size_t all = effective_memory_limit(platform, settings.memory_limit_bytes).bytes;
+std::size_t memory_of_each(Platform& platform, const LocalSettings& settings, const Logger& log) {
+  const MemoryLimit all = effective_memory_limit(platform, settings.memory_limit_bytes);
+  if (all.bytes == 0) return 0;
   const auto workers = static_cast<std::size_t>(settings.workers);
-  return all == 0 ? 0 : std::max<std::size_t>(all / workers, 1);
+  const std::size_t each = std::max<std::size_t>(all.bytes / workers, 1);
+  if (!all.from.empty()) {
+    log.info(
+        fmt::format("jobs may hold {} MiB in the memory of each worker: its part of {}; "
+                    "--memory-limit sets it for all of them",
+                    each >> 20, all.from));
+  }
+  return each;
 }
 
 // Each with a name and a log of its own, as if it were a process.
@@ -79,8 +87,12 @@ int run_local(const Invocation& invocation) {
   if (const auto effective = command_options.read(platform, settings); !effective.ok()) {
     return report(platform, effective.status());
   }
-  // Its certificate is that of the workers too.
-  const auto made = JobManagerServer::make(platform, settings.job_manager, TlsRole::both);
+  // The workers have the JobManager's certificate, and take data only from who has one.
+  CredentialSettings of_workers = settings.job_manager.credentials;
+  of_workers.tls.verify_peer = true;
+  const Result<Credentials> credentials = find_credentials(platform, of_workers, TlsRole::both);
+  if (!credentials.ok()) return report(platform, credentials.status());
+  const auto made = JobManagerServer::make(platform, settings.job_manager);
   if (!made.ok()) return report(platform, made.status());
   JobManagerServer& server = **made;
   BuiltInJobLibraries built_in;
@@ -94,14 +106,13 @@ int run_local(const Invocation& invocation) {
   TaskManagerOptions options;
   options.job_manager = address_to_ask(settings.job_manager.listen, server.address());
   options.token = server.credentials().token;
-  options.tls = server.credentials().tls;
+  options.tls = credentials->tls;
   options.slots = settings.slots == 0 ? platform.processors() : settings.slots;
   options.program_hash = *program_hash;
-  options.memory_limit_bytes = memory_of_each(platform, settings);
+  options.memory_limit_bytes = memory_of_each(platform, settings, server.log());
   options.spill_directory = settings.spill_directory;
   options.rest_address = "127.0.0.1:0";
-  // The workers write to them until they end.
-  std::deque<ProcessLog> logs;
+  std::deque<ProcessLog> logs;  // the workers write to them until they have ended
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;
   LocalWorkers workers(platform, libraries);
   Status status = add_workers(platform, settings, options, logs, workers);
@@ -115,10 +126,12 @@ int run_local(const Invocation& invocation) {
     if (status.ok()) status = workers.refusal();
     return !status.ok();
   };
-  serve_until(platform, *signals, look, server.credentials().tls.get(), server.log());
+  const std::array tls{server.credentials().tls, credentials->tls};
+  serve_until(platform, *signals, look, tls, server.log());
   server.log().info("stopping");
-  workers.stop();
+  // First who leads: to lose its workers one after the other would cost jobs their restarts.
   server.stop();
+  workers.stop();
   return status.ok() ? 0 : report(platform, status);
 }
 

@@ -177,7 +177,7 @@ int run_task_manager(const Invocation& invocation) {
     if (resolved.ok()) warn_of_plain_text(log, *resolved, tls != nullptr);
   }
   const auto refused = [&] { return !task_manager.refusal().ok(); };
-  serve_until(platform, *signals, refused, tls.get(), log);
+  serve_until(platform, *signals, refused, std::span(&tls, 1), log);
   const Status refusal = task_manager.refusal();
   if (refusal.ok()) log.info("stopping");
   task_manager.stop();
