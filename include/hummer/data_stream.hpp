@@ -70,6 +70,13 @@ namespace detail {
 template <typename Make, typename Contract>
 concept Makes = std::is_convertible_v<std::invoke_result_t<const Make&>, std::unique_ptr<Contract>>;
 
+// The sink of write_file, reading from `node` over `edge`: lines by one of these operators, without
+// checkpoints and with them. Answers its node.
+int add_file_sink(
+    StreamExecutionEnvironment& env, int node, const EdgeSpecification& edge,
+    const std::string& path, std::unique_ptr<Operator> (*make_sink)(std::unique_ptr<TextWriter>),
+    std::unique_ptr<Operator> (*make_two_phase_sink)(std::unique_ptr<TwoPhaseWriter>));
+
 }  // namespace detail
 
 template <typename T>
@@ -409,27 +416,14 @@ class DataStream {
   // what it reads with checkpoints.
   template <typename Record>
   int add_file_sink(const std::string& path) const {
-    NodeSpecification sink{.name = "write_file", .kind = "sink", .captured = encoded_values(path)};
-    if (path == "-") {
-      const auto writers = make_print_writer();
-      sink.factory = make_operator_factory(
-          [writers] { return std::make_unique<TextSinkOperator<T>>(writers->make()); });
-      sink.parallelism = 1;
-    } else {
-      const auto writers = make_file_writer(path);
-      const auto transactions = make_two_phase_file_writer(path);
-      sink.factory = make_planned_factory(
-          [writers, transactions](const Plan& plan) -> std::unique_ptr<Operator> {
-            if (plan.checkpoints) {
-              return std::make_unique<TwoPhaseSinkOperator<Record>>(transactions->make());
-            }
-            return std::make_unique<TextSinkOperator<T>>(writers->make());
-          });
-      sink.parallelism_without_checkpoints = 1;
-    }
-    const int node = env_->add_node(std::move(sink));
-    env_->add_edge(node_, node, edge_);
-    return node;
+    return detail::add_file_sink(
+        *env_, node_, edge_, path,
+        [](std::unique_ptr<TextWriter> writer) -> std::unique_ptr<Operator> {
+          return std::make_unique<TextSinkOperator<T>>(std::move(writer));
+        },
+        [](std::unique_ptr<TwoPhaseWriter> writer) -> std::unique_ptr<Operator> {
+          return std::make_unique<TwoPhaseSinkOperator<Record>>(std::move(writer));
+        });
   }
   DataStream with_routing(EdgeRouting routing) const {
     DataStream copy = *this;

@@ -39,6 +39,21 @@ void expect_counts(const std::vector<K>& keys) {
     });
   } while (cursor != table.scan_end);
   EXPECT_TRUE(found == expected);
+
+  // One by one: what is there as it is, and into an empty table as new, once.
+  KeyTable<K, std::uint64_t> single;
+  for (const auto& [key, count] : expected) {
+    const auto [there, is_new] = table.find_or_add(key);
+    EXPECT_FALSE(is_new);
+    EXPECT_EQ(*there, count);
+    const auto [added, first] = single.find_or_add(key);
+    EXPECT_TRUE(first);
+    EXPECT_EQ(*added, 0u);
+    *added = count;
+    EXPECT_FALSE(single.find_or_add(key).second);
+  }
+  EXPECT_EQ(single.size(), expected.size());
+  for (const auto& [key, count] : expected) EXPECT_EQ(*single.find(key), count);
 }
 
 TEST(KeyTable, IntegersWithZeroAndNegatives) {

@@ -71,7 +71,7 @@ class MergeAggregateOperator final : public Operator {
     }
     table.update(records.size() - first, key_of, merge);
     if (emit_epochs_) {
-      changed_.update(records.size() - first, key_of, [](bool&, bool, std::size_t) {});
+      changed_.update(records.size() - first, key_of, [](std::uint64_t&, bool, std::size_t) {});
       if (!timer_set_) {
         timer_set_ = true;
         context().call_at(context().now() + epoch_ms_ * 1'000'000);
@@ -100,20 +100,20 @@ class MergeAggregateOperator final : public Operator {
       if (answer == Answer::done) own_.retire();  // nobody asks for it any more
       return answer;
     }
-    const auto result = [&](const Accumulator& a) { return aggregate_.result(a); };
     if (pair_ && pair_->outgrown) pair_.reset();
-    if (!pair_) {
-      if (own_.spilled()) return emit_spilled(out);
-      const Answer answer =
-          emit_table<K, Result>(own_.table(), cursor_, out, [](const K&) { return true; }, result);
-      if (answer == Answer::done) own_.retire();  // a snapshot from here on emits nothing twice
-      return answer;
+    if (pair_) {
+      HUMMER_ASSERT(!pair_->handing_on);  // the partial half's end came first
+      fold_own();
+    } else if (own_.spilled()) {
+      return emit_spilled(out);
     }
-    HUMMER_ASSERT(!pair_->handing_on);  // the partial half's end came first
-    fold_own();
-    return emit_table<K, Result>(
-        pair_->table, cursor_, out, [&](const K& key) { return pair_->owns(key, context()); },
-        result);
+    const Answer answer = emit_table<K, Result>(
+        pair_ ? pair_->table : own_.table(), cursor_, out,
+        [&](const K& key) { return !pair_ || pair_->owns(key, context()); },
+        [&](const Accumulator& accumulator) { return aggregate_.result(accumulator); });
+    // A snapshot from here on emits nothing twice.
+    if (!pair_ && answer == Answer::done) own_.retire();
+    return answer;
   }
   Answer flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : Answer::done; }
 
@@ -159,17 +159,13 @@ class MergeAggregateOperator final : public Operator {
     auto collector = out.collector<KeyValue<K, Result>>();
     if (collector.full()) return Answer::more;
     Status fetched;
-    cursor_ = changed_.scan(cursor_, [&](const K& key, bool) {
+    cursor_ = changed_.scan(cursor_, [&](const K& key, std::uint64_t) {
       if (own_.must_fetch()) {
         fetched = own_.fetch(1, [&](std::size_t) -> const K& { return key; });
         if (!fetched.ok()) return false;
       }
-      own_.table().update(
-          1, [&](std::size_t) -> const K& { return key; },
-          [&](Accumulator& accumulator, bool, std::size_t) {
-            collector(KeyValue<K, Result>{key_for_output(key, collector),
-                                          aggregate_.result(accumulator)});
-          });
+      collector(KeyValue<K, Result>{key_for_output(key, collector),
+                                    aggregate_.result(*own_.table().find_or_add(key).first)});
       return !collector.full();
     });
     if (!fetched.ok()) return context().fail(std::move(fetched));
@@ -188,8 +184,7 @@ class MergeAggregateOperator final : public Operator {
     if (!pair_->outgrown && !large) return;
     if (!pair_->outgrown) {
       fold_own();
-      pair_->table.retain(
-          [&](const K& key, const Accumulator&) { return pair_->owns(key, context()); });
+      pair_->keep_owned(context());
       own_.table() = std::move(pair_->table);
     }
     pair_.reset();
@@ -198,11 +193,8 @@ class MergeAggregateOperator final : public Operator {
   void fold_own() {
     if (own_.table().empty()) return;
     own_.table().scan(0, [&](const K& key, const Accumulator& other) {
-      pair_->table.update(
-          1, [&](std::size_t) -> const K& { return key; },
-          [&](Accumulator& accumulator, bool is_new, std::size_t) {
-            aggregate_.merge(accumulator, is_new, other);
-          });
+      const auto [accumulator, is_new] = pair_->table.find_or_add(key);
+      aggregate_.merge(*accumulator, is_new, other);
       return true;
     });
     own_.table() = {};
@@ -215,7 +207,9 @@ class MergeAggregateOperator final : public Operator {
   std::shared_ptr<State> pair_;  // null: alone
   Own own_;
   std::optional<typename Own::Scan> scan_;  // of the emission in hand
-  KeyTable<K, bool> changed_;
+  // A set of keys. Its values are of the type that counts have, whose table is compiled anyway; an
+  // entry needs as much memory with a byte.
+  KeyTable<K, std::uint64_t> changed_;
   std::size_t cursor_ = 0;
   bool timer_set_ = false;
 };

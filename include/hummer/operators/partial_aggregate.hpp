@@ -138,8 +138,7 @@ class PartialAggregateOperator final : public Operator {
       state_->table.clear();
     } else if (!ending_) {
       state_->table.set_dense(false);
-      state_->table.retain(
-          [&](const K& key, const Accumulator&) { return state_->owns(key, context()); });
+      state_->keep_owned(context());
       // Its own keys stay: only what comes on top of them can be handed on.
       limit_bytes_ =
           std::max(limit_bytes_, std::min(2 * state_->table.memory_bytes(), most_paired_bytes_));

@@ -330,7 +330,7 @@ class SliceWindowOperator final : public Operator {
             const std::size_t at = runs_.in_order() ? i : runs_.indexes()[run.first + i];
             return input_.key(i, records[at]);
           },
-          [](bool&, bool, std::size_t) {});
+          [](std::uint64_t&, bool, std::size_t) {});
     });
   }
 
@@ -411,7 +411,7 @@ class SliceWindowOperator final : public Operator {
     while (!dirty_.empty()) {
       const TimeWindow window{dirty_.begin()->first,
                               time_after(dirty_.begin()->first, grid_.size_ms)};
-      const KeyTable<K, bool>& changed = dirty_.begin()->second;
+      const KeyTable<K, std::uint64_t>& changed = dirty_.begin()->second;
       if (!scan_ && refine_cursor_ == 0 && memory_.limited() &&
           slices_.scan_is_cheaper(window.start_ms, window.end_ms, changed.size())) {
         scan_.emplace(slices_.scan(window.start_ms, window.end_ms));
@@ -511,7 +511,7 @@ class SliceWindowOperator final : public Operator {
   std::optional<typename Slices::Scan> scan_;  // or this; or of a window with new results
   std::size_t cursor_ = 0;
 
-  std::map<Timestamp, KeyTable<K, bool>> dirty_;  // by the start of their windows
+  std::map<Timestamp, KeyTable<K, std::uint64_t>> dirty_;  // by the start of their windows
   std::size_t refine_cursor_ = 0;
   bool refining_ = false;
 };

@@ -148,15 +148,12 @@ class SpillingAccumulators {
     Accumulator other{};
     if (!Codec<K>::decode(key_bytes, key) || !decode_accumulator(entry.value, other)) return false;
     if (!context_->owns_key(key)) return true;
-    table_.update(
-        1, [&](std::size_t) -> const K& { return key; },
-        [&](Accumulator& accumulator, bool is_new, std::size_t) {
-          if (deltas_) {
-            aggregate_->merge(accumulator, is_new, other);
-          } else {
-            accumulator = std::move(other);
-          }
-        });
+    const auto [accumulator, is_new] = table_.find_or_add(key);
+    if (deltas_) {
+      aggregate_->merge(*accumulator, is_new, other);
+    } else {
+      *accumulator = std::move(other);
+    }
     return true;
   }
 

@@ -24,16 +24,30 @@
 
 namespace hummer {
 
-template <typename T>
-class TextSinkOperator final : public Operator {
+// What all of them have in common, whatever they format.
+class TextSinkBase : public Operator {
  public:
   static constexpr std::size_t buffer_bytes = 64 << 10;
 
-  explicit TextSinkOperator(std::unique_ptr<TextWriter> writer) : writer_(std::move(writer)) {}
-
   void declare(Output&) const override {}
+  Status open() override;
+  Answer idle(Output&) override { return hand_over(); }
+  Answer flush(Output&) override { return hand_over(); }
+  Answer end(Output&) override;
+  Status close() override;
 
-  Status open() override { return writer_->open(context()); }
+ protected:
+  explicit TextSinkBase(std::unique_ptr<TextWriter> writer) : writer_(std::move(writer)) {}
+  Answer hand_over();
+
+  std::unique_ptr<TextWriter> writer_;
+  std::string text_;
+};
+
+template <typename T>
+class TextSinkOperator final : public TextSinkBase {
+ public:
+  explicit TextSinkOperator(std::unique_ptr<TextWriter> writer) : TextSinkBase(std::move(writer)) {}
 
   Answer process(Batch& in, Output&) override {
     const auto records = in.values<T>();
@@ -69,20 +83,6 @@ class TextSinkOperator final : public Operator {
     return Answer::done;
   }
 
-  Answer idle(Output&) override { return hand_over(); }
-  Answer flush(Output&) override { return hand_over(); }
-
-  Answer end(Output&) override {
-    if (const Answer answer = hand_over(); answer != Answer::done) return answer;
-    if (Status status = writer_->commit(); !status.ok()) return context().fail(std::move(status));
-    return Answer::done;
-  }
-
-  Status close() override {
-    writer_->close();
-    return {};
-  }
-
  private:
   static constexpr std::size_t large_bytes = 8 << 10;
 
@@ -99,19 +99,6 @@ class TextSinkOperator final : public Operator {
     }
     text_.push_back('\n');
   }
-
-  Answer hand_over() {
-    if (text_.empty()) return Answer::done;
-    const Answer answer = writer_->write(text_);
-    if (answer != Answer::done) return answer;
-    text_.clear();
-    // A huge record must not hold its memory for good.
-    if (text_.capacity() > 16 * buffer_bytes) std::string().swap(text_);
-    return Answer::done;
-  }
-
-  std::unique_ptr<TextWriter> writer_;
-  std::string text_;
 };
 
 }  // namespace hummer

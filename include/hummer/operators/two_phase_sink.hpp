@@ -22,18 +22,35 @@
 
 namespace hummer {
 
-template <typename T>
-class TwoPhaseSinkOperator final : public Operator {
+// What all of them have in common, whatever they format.
+class TwoPhaseSinkBase : public Operator {
  public:
   static constexpr std::size_t buffer_bytes = 64 << 10;
 
-  explicit TwoPhaseSinkOperator(std::unique_ptr<TwoPhaseWriter> writer)
-      : writer_(std::move(writer)) {}
-
   void declare(Output&) const override {}
-
   Status restore(ByteReader& in) override { return transactions_.restore(in); }
   Status open() override { return transactions_.open(context()); }
+  Answer flush(Output&) override;
+  Answer end(Output&) override;
+  std::vector<StateDescription> states() override { return TwoPhaseCommit::states(); }
+  Status snapshot(ByteWriter& out) override;
+  Status commit(std::uint64_t epoch) override { return transactions_.commit(epoch); }
+  Status close() override;
+
+ protected:
+  explicit TwoPhaseSinkBase(std::unique_ptr<TwoPhaseWriter> writer) : writer_(std::move(writer)) {}
+  Answer hand_over();
+
+  std::unique_ptr<TwoPhaseWriter> writer_;
+  TwoPhaseCommit transactions_{*writer_};
+  std::string text_;
+};
+
+template <typename T>
+class TwoPhaseSinkOperator final : public TwoPhaseSinkBase {
+ public:
+  explicit TwoPhaseSinkOperator(std::unique_ptr<TwoPhaseWriter> writer)
+      : TwoPhaseSinkBase(std::move(writer)) {}
 
   Answer process(Batch& in, Output&) override {
     const auto records = in.values<T>();
@@ -58,27 +75,6 @@ class TwoPhaseSinkOperator final : public Operator {
     return Answer::done;
   }
 
-  Answer flush(Output&) override {
-    const Answer answer = hand_over();
-    return answer == Answer::done ? transactions_.flush(context()) : answer;
-  }
-  Answer end(Output&) override {
-    const Answer answer = hand_over();
-    return answer == Answer::done ? transactions_.end(context()) : answer;
-  }
-
-  std::vector<StateDescription> states() override { return TwoPhaseCommit::states(); }
-  Status snapshot(ByteWriter& out) override {
-    transactions_.snapshot(out);
-    return {};
-  }
-  Status commit(std::uint64_t epoch) override { return transactions_.commit(epoch); }
-
-  Status close() override {
-    writer_->close();
-    return {};
-  }
-
  private:
   void add(const T& record) {
     if constexpr (std::is_same_v<T, FormattedText>) {
@@ -89,17 +85,6 @@ class TwoPhaseSinkOperator final : public Operator {
       text_.push_back('\n');
     }
   }
-
-  Answer hand_over() {
-    if (text_.empty()) return Answer::done;
-    const Answer answer = writer_->write(text_);
-    if (answer == Answer::done) text_.clear();
-    return answer;
-  }
-
-  std::unique_ptr<TwoPhaseWriter> writer_;
-  TwoPhaseCommit transactions_{*writer_};
-  std::string text_;
 };
 
 }  // namespace hummer

@@ -17,6 +17,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <hummer/state/key_table.hpp>
 #include <hummer/state/saved_entries.hpp>
@@ -59,6 +60,13 @@ class AccumulatorTable {
     table_.update_views(keys, reaching(apply), saving());
   }
 
+  // The same for one key: its accumulator, A{} in a new entry, and whether it is new. Valid until
+  // the next update.
+  std::pair<A*, bool> find_or_add(const K& key) {
+    const auto [value, is_new] = table_.find_or_add(key, saving());
+    return {&reached(*value, is_new), is_new};
+  }
+
   // The accumulator of a key, or null. Valid until the next update.
   const A* find(const K& key) const {
     const Value* const value = table_.find(key);
@@ -87,11 +95,7 @@ class AccumulatorTable {
   void retain(Keep&& keep) {
     AccumulatorTable kept;
     scan(0, [&](const K& key, const A& accumulator) {
-      if (keep(key, accumulator)) {
-        kept.update(
-            1, [&](std::size_t) -> const K& { return key; },
-            [&](A& copy, bool, std::size_t) { copy = accumulator; });
-      }
+      if (keep(key, accumulator)) *kept.find_or_add(key).first = accumulator;
       return true;
     });
     *this = std::move(kept);
@@ -138,9 +142,8 @@ class AccumulatorTable {
       A other{};
       if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return Restored::not_valid;
       if (!owns(key)) continue;
-      update(
-          1, [&](std::size_t) -> const K& { return key; },
-          [&](A& accumulator, bool is_new, std::size_t) { put(accumulator, is_new, other); });
+      const auto [accumulator, is_new] = find_or_add(key);
+      put(*accumulator, is_new, other);
     }
     return Restored::some;
   }
@@ -176,20 +179,24 @@ class AccumulatorTable {
   template <typename Apply>
   auto reaching(Apply& apply) {
     return [this, &apply](Value& value, bool is_new, std::size_t i) {
-      if constexpr (inside) {
-        // The table gave zero bytes, which is what the others begin as.
-        if constexpr (!std::is_trivially_default_constructible_v<A>) {
-          if (is_new) std::construct_at(&value);
-        }
-        apply(value, is_new, i);
-      } else {
-        if (is_new) {
-          value = outside_.size();
-          outside_.emplace_back();
-        }
-        apply(outside_[value], is_new, i);
-      }
+      apply(reached(value, is_new), is_new, i);
     };
+  }
+  // The accumulator behind what the table holds for it.
+  A& reached(Value& value, bool is_new) {
+    if constexpr (inside) {
+      // The table gave zero bytes, which is what the others begin as.
+      if constexpr (!std::is_trivially_default_constructible_v<A>) {
+        if (is_new) std::construct_at(&value);
+      }
+      return value;
+    } else {
+      if (is_new) {
+        value = outside_.size();
+        outside_.emplace_back();
+      }
+      return outside_[value];
+    }
   }
 
   KeyTable<K, Value> table_;

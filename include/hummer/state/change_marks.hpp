@@ -38,6 +38,26 @@ struct SaveNothing {
   void operator()(const Key&, const V&) const {}
 };
 
+// What a table calls with an entry that the snapshot under way has yet to write, before it changes
+// it: a reference to any save(const Key&, const V&), of one type whatever the caller's is, so that
+// the code that calls it is compiled once per table and not once per caller. The referred-to
+// function outlives it.
+template <typename Key, typename V>
+class SaveReference {
+ public:
+  template <typename Save>
+  explicit SaveReference(Save& save)
+      : save_(const_cast<void*>(static_cast<const void*>(&save))),
+        call_([](void* saved, const Key& key, const V& value) {
+          (*static_cast<Save*>(saved))(key, value);
+        }) {}
+  void operator()(const Key& key, const V& value) const { call_(save_, key, value); }
+
+ private:
+  void* save_;
+  void (*call_)(void*, const Key&, const V&);
+};
+
 // What a change of an entry asks for: nothing; a mark; a mark, and to save the entry before if the
 // snapshot under way has yet to write it.
 enum class Tracking : std::uint8_t { none, changes, snapshot };
@@ -52,22 +72,7 @@ class ChangeMarks {
   // What is in the slots now is to be written: all, or what has changed since the last time
   // (`may_be_delta`). Answers whether only that, or all in its place. One under way is given up,
   // and then all is.
-  bool freeze(std::size_t slots, bool may_be_delta) {
-    const bool delta = may_be_delta && begun_ && !frozen_;
-    by_marks_ = delta && tracked_;
-    if (by_marks_) {
-      changed_.swap(pending_);  // nothing is pending now
-      if (changed_.size_bytes() != pending_.size_bytes()) clear(changed_, slots);
-    } else {
-      clear(changed_, slots);
-      if (frozen_ && !whole_) clear(pending_, slots);
-    }
-    whole_ = !by_marks_;
-    begun_ = frozen_ = true;
-    tracked_ = freezes_without_marks_ == 0;
-    if (!tracked_) --freezes_without_marks_;
-    return delta;
-  }
+  bool freeze(std::size_t slots, bool may_be_delta);
   // `most`: of the entries were in it.
   void written(bool most) {
     frozen_ = false;
@@ -79,15 +84,7 @@ class ChangeMarks {
     freezes_without_marks_ = freezes_between_looks;
   }
   // As before the first freeze; keeps the memory.
-  void reset() {
-    ChangeMarks fresh;
-    for (const auto& [kept, bits] :
-         {std::pair{&fresh.changed_, &changed_}, std::pair{&fresh.pending_, &pending_}}) {
-      if (begun_ && bits->size_bytes() > 0) std::memset(bits->data(), 0, bits->size_bytes());
-      kept->swap(*bits);
-    }
-    *this = std::move(fresh);
-  }
+  void reset();
 
   // REQUIRES: frozen(). The slot is about to change; whether what it holds is to be saved first.
   // `written`: the scan has been there, which only matters to a snapshot of everything.
@@ -126,17 +123,7 @@ class ChangeMarks {
 
   // Growth: the marks as they were; from now on there are none, until carry() brings them along
   // with the entries.
-  ChangeMarks grow(std::size_t slots) {
-    ChangeMarks old;
-    old.changed_.swap(changed_);
-    old.pending_.swap(pending_);
-    old.whole_ = std::exchange(whole_, false);
-    for (ZeroedPages* bits : {&changed_, &pending_}) {
-      if (kept() || slots >= large_slots) clear(*bits, slots);
-      if (slots >= large_slots) clear(*bits, slots);  // again: now every page is there
-    }
-    return old;
-  }
+  ChangeMarks grow(std::size_t slots);
   // REQUIRES: kept(). `written` as in changing(), of the slot `from`.
   void carry(const ChangeMarks& old, std::size_t from, bool written, std::size_t to) {
     const std::uint64_t changed = bit(old.changed_, from);
@@ -158,14 +145,7 @@ class ChangeMarks {
     return word(bits, slot) >> (slot % 64) & 1;
   }
   // Room for so many bits, none of them set.
-  static void clear(ZeroedPages& bits, std::size_t slots) {
-    const std::size_t bytes = (slots + 63) / 64 * 8;
-    if (bits.size_bytes() != bytes) {
-      bits = bytes == 0 ? ZeroedPages() : ZeroedPages(bytes);
-    } else if (bytes > 0) {
-      std::memset(bits.data(), 0, bytes);
-    }
-  }
+  static void clear(ZeroedPages& bits, std::size_t slots);
 
   ZeroedPages changed_;
   ZeroedPages pending_;   // zero where no snapshot is under way

@@ -50,6 +50,11 @@ struct CoLocatedState {
                                         key_groups)) == context.subtask();
   }
 
+  // Drops the keys that other subtasks own.
+  void keep_owned(const OperatorContext& context) {
+    table.retain([&](const K& key, const A&) { return owns(key, context); });
+  }
+
   // The pair's state, or one of its own for an empty name.
   static std::shared_ptr<CoLocatedState> find(OperatorContext& context, const std::string& name) {
     const auto make = [] {

@@ -65,9 +65,7 @@ class ColdAccumulators {
       if (!*found) continue;
       A value{};
       if (!decode_accumulator(value_space_, value)) return Scan::undecodable();
-      table.update(
-          1, [&](std::size_t) -> const K& { return key; },
-          [&](A& accumulator, bool, std::size_t) { accumulator = std::move(value); });
+      *table.find_or_add(key).first = std::move(value);
     }
     return {};
   }

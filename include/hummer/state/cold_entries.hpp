@@ -1,13 +1,13 @@
 // Accumulators as entries of a cold store (cold_store.hpp):
 //
-//   TableInHashOrder    a table's, in the store's order
+//   SortedEntries       in the store's order, whatever they are entries of
+//   TableInHashOrder    those of a table
 //   AccumulatorScan     what a scan finds, as keys and accumulators again
 //   combine_with        two accumulators of a key become one, as bytes
 //
 // Thread: one. Errors: bytes that cannot be decoded; and those of the scans.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,35 +40,31 @@ ColdCombine combine_with(Merge merge) {
   };
 }
 
-// A large table is gone over about sixteen times, each time for a range of hashes, so that sorting
-// takes a fraction of the memory that the table has. The table stays as it is meanwhile.
-template <typename K, typename A>
-class TableInHashOrder final : public ColdScan {
+// Entries of something larger, sorted by hash and key: it is gone over about sixteen times, each
+// time for a range of hashes, so that sorting takes a fraction of the memory that it has.
+class SortedEntries : public ColdScan {
  public:
-  explicit TableInHashOrder(const AccumulatorTable<K, A>& table)
-      : table_(table), at_once_(std::max<std::size_t>(table.size() / parts, least_at_once)) {
-    if (table.size() <= at_once_) return;
-    counts_.resize(ranges);
-    table.scan(0, [&](const K& key, const A&) {
-      ++counts_[range_of(key_hash(key))];
-      return true;
-    });
-  }
-
   Result<bool> next() override { return advance(); }
   // The same: nothing can go wrong here.
-  bool advance() {
-    while (at_ == items_.size()) {
-      if (range_ == ranges) return false;
-      sort_some();
-    }
-    const Item& item = items_[at_++];
-    entry_.hash = item.hash;
-    entry_.key = key_of(item);
-    entry_.value = std::string_view(bytes_).substr(item.offset + item.key_bytes, item.value_bytes);
-    return true;
-  }
+  bool advance();
   const ColdEntry& entry() const override { return entry_; }
+
+ protected:
+  // Of `entries` in all. Where they are many(), count() comes for each before the first next().
+  explicit SortedEntries(std::size_t entries);
+  bool many() const { return !counts_.empty(); }
+  void count(std::uint64_t hash) { ++counts_[range_of(hash)]; }
+
+  // Goes over all entries and for those with wanted(hash) writes key and value, without a gap,
+  // through `out`, and says so by add().
+  virtual void read(ByteWriter& out) = 0;
+  bool wanted(std::uint64_t hash) const {
+    return range_of(hash) >= first_range_ && range_of(hash) < next_range_;
+  }
+  void add(std::uint64_t hash, std::size_t offset, std::size_t key_bytes, std::size_t value_bytes) {
+    items_.push_back({hash, offset, static_cast<std::uint32_t>(key_bytes),
+                      static_cast<std::uint32_t>(value_bytes)});
+  }
 
  private:
   static constexpr int range_bits = 12;
@@ -87,48 +83,49 @@ class TableInHashOrder final : public ColdScan {
   std::string_view key_of(const Item& item) const {
     return std::string_view(bytes_).substr(item.offset, item.key_bytes);
   }
+  void sort_some();
 
-  // The entries of the next ranges, as many as at_once_ allows but one range at least.
-  void sort_some() {
-    const std::size_t first = range_;
-    range_ = ranges;
-    std::size_t count = table_.size();
-    if (!counts_.empty()) {
-      count = counts_[first];
-      range_ = first + 1;
-      while (range_ < ranges && count + counts_[range_] <= at_once_) count += counts_[range_++];
-    }
-    at_ = 0;
-    items_.clear();
-    items_.reserve(count);
-    if (count == 0) return;
-    ByteWriter out(bytes_);
+  const std::size_t entries_;
+  const std::size_t at_once_;
+  std::vector<std::uint32_t> counts_;  // by range; of few entries none
+  std::size_t first_range_ = 0;        // those of the ranges from here…
+  std::size_t next_range_ = 0;         // …to before here are in hand
+  std::vector<Item> items_;            // in order
+  std::size_t at_ = 0;
+  std::string bytes_;
+  ColdEntry entry_;
+};
+
+// The table stays as it is meanwhile.
+template <typename K, typename A>
+class TableInHashOrder final : public SortedEntries {
+ public:
+  explicit TableInHashOrder(const AccumulatorTable<K, A>& table)
+      : SortedEntries(table.size()), table_(table) {
+    if (!many()) return;
+    table.scan(0, [&](const K& key, const A&) {
+      count(key_hash(key));
+      return true;
+    });
+  }
+
+ private:
+  void read(ByteWriter& out) override {
     table_.scan(0, [&](const K& key, const A& value) {
       const std::uint64_t hash = key_hash(key);
-      if (range_of(hash) < first || range_of(hash) >= range_) return true;
+      if (!wanted(hash)) return true;
       ByteWriter key_out(key_space_, true);
       Codec<K>::encode(key, key_out);
       const std::size_t offset = out.size();
       out.put(key_out.view().data(), key_out.size());
       Codec<A>::encode(value, out);
-      items_.push_back({hash, offset, static_cast<std::uint32_t>(key_out.size()),
-                        static_cast<std::uint32_t>(out.size() - offset - key_out.size())});
+      add(hash, offset, key_out.size(), out.size() - offset - key_out.size());
       return true;
-    });
-    std::sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) {
-      return a.hash != b.hash ? a.hash < b.hash : key_of(a) < key_of(b);
     });
   }
 
   const AccumulatorTable<K, A>& table_;
-  const std::size_t at_once_;
-  std::vector<std::uint32_t> counts_;  // by range; of a small table none
-  std::size_t range_ = 0;              // all before it have been read
-  std::vector<Item> items_;            // those of the last ranges, in order
-  std::size_t at_ = 0;
-  std::string bytes_;
   std::string key_space_;
-  ColdEntry entry_;
 };
 
 // Views in a key are valid until the next call.

@@ -68,6 +68,9 @@ class HashSlots {
   std::uint64_t shift() const { return shift_; }
   const Entry* entries() const { return entries_; }
 
+  // Scans look at so many slots at once.
+  static constexpr std::size_t page_slots = 16;
+
   // From a home on: the entry for which same(entry) holds, or a free one, after fill(entry) has
   // given it a key; and whether it is new. Entries are compared before asking whether they are
   // free: most are found at once, so same() must not hold for a free one.
@@ -96,11 +99,12 @@ class HashSlots {
     }
   }
 
-  // visit(entry) answers whether to go on. `cursor` runs from 0 to capacity(); answers whether it
-  // has got there. Groups of a few pages come in bit-reversed order: in order of their hashes
-  // they would fill another table of this kind from one end, in ever longer runs of used slots
-  // (probes quadratic in the number of entries). Larger groups are read faster (neighbours in
-  // memory) and fill another table more slowly; at 64 slots both together cost least.
+  // visit(entry, next) answers whether to go on, from the cursor `next`. `cursor` runs from 0 to
+  // capacity(); answers whether it has got there. Groups of a few pages come in bit-reversed order:
+  // in order of their hashes they would fill another table of this kind from one end, in ever
+  // longer runs of used slots (probes quadratic in the number of entries). Larger groups are read
+  // faster (neighbours in memory) and fill another table more slowly; at 64 slots both together
+  // cost least.
   template <typename Visit>
   bool scan(std::size_t& cursor, Visit&& visit) const {
     while (cursor < capacity_) {
@@ -110,8 +114,9 @@ class HashSlots {
       std::uint32_t used = used_slots(page) & ~std::uint32_t{0} << (cursor % page_slots);
       for (; used != 0; used &= used - 1) {
         const auto i = static_cast<std::size_t>(std::countr_zero(used));
-        if (!visit(page[i])) {
-          cursor = next_page - page_slots + i + 1;
+        const std::size_t next = next_page - page_slots + i + 1;
+        if (!visit(page[i], next)) {
+          cursor = next;
           return false;
         }
       }
@@ -203,7 +208,6 @@ class HashSlots {
 
  private:
   static_assert(std::is_trivially_copyable_v<Entry>, "entries are moved as bytes");
-  static constexpr std::size_t page_slots = 16;
   static constexpr std::size_t group_slots = 64;
   static constexpr std::size_t pages_ahead = 8;
   static constexpr std::size_t pages_per_step = 16 * 1024;

@@ -45,6 +45,12 @@ class IntegerTable {
     }
   }
 
+  // The same for one key: see TextTable.
+  template <typename Save = SaveNothing>
+  std::pair<V*, bool> find_or_add(std::uint64_t key, Save&& save = {}) {
+    return find_or_add_one(key, SaveReference<std::uint64_t, V>(save));
+  }
+
   // Null: there is none. Valid until the next update.
   const V* find(std::uint64_t key) const {
     if (key == 0) return zero_.occupied ? &zero_.value : nullptr;
@@ -61,8 +67,8 @@ class IntegerTable {
       if (zero_.occupied && !visit(std::uint64_t{0}, zero_.value)) return cursor;
     }
     std::size_t place = cursor - 1;
-    const bool finished =
-        slots_.scan(place, [&](const Entry& entry) { return visit(entry.key, entry.value); });
+    const bool finished = slots_.scan(
+        place, [&](const Entry& entry, std::size_t) { return visit(entry.key, entry.value); });
     return finished ? scan_end : place + 1;
   }
 
@@ -105,6 +111,23 @@ class IntegerTable {
     bool pending = false;
     V value{};
   };
+
+  __attribute__((noinline)) std::pair<V*, bool> find_or_add_one(
+      std::uint64_t key, const SaveReference<std::uint64_t, V>& save) {
+    slots_.reserve_for(1);
+    std::pair<V*, bool> found;
+    const auto keep = [&](V& value, bool is_new, std::size_t) { found = {&value, is_new}; };
+    Entry* const home = slots_.home(hash_of(key));
+    switch (slots_.tracking(1)) {
+      case Tracking::none: update_one<Tracking::none>(key, home, 0, keep, save); break;
+      case Tracking::changes:
+        slots_.mark_home(hash_of(key));
+        update_one<Tracking::changes>(key, home, 0, keep, save);
+        break;
+      case Tracking::snapshot: update_one<Tracking::snapshot>(key, home, 0, keep, save); break;
+    }
+    return found;
+  }
 
   // Not inlined: three copies of the loop in a caller leave none of them the registers it needs.
   template <Tracking tracking, typename KeyOf, typename Apply, typename Save>

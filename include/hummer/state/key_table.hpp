@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <hummer/bytes.hpp>
 #include <hummer/codec.hpp>
@@ -58,6 +59,25 @@ class KeyTable {
     table_.update_views(keys, apply, save);
   }
 
+  // The same for one key: see TextTable.
+  template <typename Save = SaveNothing>
+  std::pair<V*, bool> find_or_add(const K& key, Save&& save = {}) {
+    if constexpr (by_text) {
+      return table_.find_or_add(key, save);
+    } else if constexpr (by_integer) {
+      const auto save_key = [&](std::uint64_t bits, const V& value) {
+        save(static_cast<K>(bits), value);
+      };
+      return table_.find_or_add(static_cast<std::uint64_t>(key), save_key);
+    } else {
+      std::string grown;
+      const auto save_key = [&](std::string_view bytes, const V& value) {
+        save(decoded(bytes), value);
+      };
+      return table_.find_or_add(encoded(key, grown), save_key);
+    }
+  }
+
   // The value of a key, or null. Valid until the next update.
   const V* find(const K& key) const {
     if constexpr (by_text) {
@@ -66,10 +86,7 @@ class KeyTable {
       return table_.find(static_cast<std::uint64_t>(key));
     } else {
       std::string grown;
-      ByteWriter bytes(grown, true);
-      Codec<K>::encode(key, bytes);
-      bytes.put_value(end_mark);
-      return table_.find(bytes.view());
+      return table_.find(encoded(key, grown));
     }
   }
 
@@ -114,6 +131,14 @@ class KeyTable {
     return key;
   }
 
+  // The bytes that stand for a key in the table; they lie in `space`.
+  static std::string_view encoded(const K& key, std::string& space) {
+    ByteWriter bytes(space, true);
+    Codec<K>::encode(key, bytes);
+    bytes.put_value(end_mark);
+    return bytes.view();
+  }
+
   // Key bytes are collected, so that the table gets groups; a key that has no room goes alone.
   // A byte is put behind each, since integers mostly end in zero bytes and a TextTable treats
   // text that does so as long.
@@ -149,10 +174,7 @@ class KeyTable {
           continue;
         }
         std::string grown;
-        ByteWriter more(grown, true);
-        Codec<K>::encode(key, more);
-        more.put_value(end_mark);
-        views[collected++] = more.view();
+        views[collected++] = encoded(key, grown);
         hand_on();
         break;
       }

@@ -23,6 +23,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <hummer/key_hash.hpp>
@@ -90,20 +91,28 @@ class TextTable {
   // yet to write it calls save(key, const V&); see freeze().
   template <typename KeyOf, typename Apply, typename Save = SaveNothing>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply, Save&& save = {}) {
+    const Saver saver(save);
     std::string_view views[TextKeys::capacity];
     for (std::size_t from = 0; from < count; from += TextKeys::capacity) {
       const std::size_t length = std::min(count - from, TextKeys::capacity);
       for (std::size_t i = 0; i < length; ++i) views[i] = key_of(from + i);
-      update_group(views, length, from, apply, save);
+      update_group(views, length, from, apply, saver);
     }
   }
   // The same where the keys lie in memory as views.
   template <typename Apply, typename Save = SaveNothing>
   void update_views(std::span<const std::string_view> keys, Apply&& apply, Save&& save = {}) {
+    const Saver saver(save);
     for (std::size_t from = 0; from < keys.size(); from += TextKeys::capacity) {
       update_group(keys.data() + from, std::min(keys.size() - from, TextKeys::capacity), from,
-                   apply, save);
+                   apply, saver);
     }
+  }
+  // The same for one key: its value, zero bytes in a new entry, and whether it is new. Valid until
+  // the next update. For what is done to single entries: nothing overlaps here.
+  template <typename Save = SaveNothing>
+  std::pair<V*, bool> find_or_add(std::string_view key, Save&& save = {}) {
+    return find_or_add_one(key, Saver(save));
   }
 
   // The value of a key, or null. Valid until the next update. For single look-ups: no batch, no
@@ -143,21 +152,14 @@ class TextTable {
   static constexpr std::size_t scan_end = static_cast<std::size_t>(-1);
   template <typename Visit>
   std::size_t scan(std::size_t cursor, Visit&& visit) const {
-    std::size_t before = 0;
-    const auto scan_slots = [&](const auto& slots) {
-      if (cursor < before + slots.capacity()) {
-        std::size_t place = cursor - before;
-        const bool finished =
-            slots.scan(place, [&](const auto& entry) { return visit(entry.view(), entry.value); });
-        cursor = before + place;
-        if (!finished) return false;
+    Found found[entries_at_once];
+    while (cursor != scan_end) {
+      const std::size_t count = read_some(cursor, found);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!visit(found[i].key, *found[i].value)) return found[i].next;
       }
-      before += slots.capacity();
-      return true;
-    };
-    return scan_slots(shorts_) && scan_slots(mediums_) && scan_slots(wides_) && scan_slots(longs_)
-               ? scan_end
-               : cursor;
+    }
+    return scan_end;
   }
 
   // A snapshot in steps. freeze() fixes what belongs to it: all entries, or with `may_be_delta`
@@ -177,10 +179,14 @@ class TextTable {
   }
   template <typename Visit>
   bool scan_frozen(Visit&& visit) {
-    const auto scan_slots = [&](auto& slots) {
-      return slots.scan_frozen([&](const auto& entry) { return visit(entry.view(), entry.value); });
-    };
-    return scan_slots(shorts_) && scan_slots(mediums_) && scan_slots(wides_) && scan_slots(longs_);
+    Found found[entries_at_once];
+    for (;;) {
+      std::size_t count = 0;
+      const FrozenRead read = read_some_frozen(found, count);
+      bool goes_on = true;
+      for (std::size_t i = 0; i < count; ++i) goes_on &= visit(found[i].key, *found[i].value);
+      if (!goes_on || read != FrozenRead::some) return goes_on && read == FrozenRead::all;
+    }
   }
 
   // Empties it and keeps the memory of the entries.
@@ -251,6 +257,57 @@ class TextTable {
     std::string_view view() const { return {text, length}; }
   };
 
+  using Saver = SaveReference<std::string_view, V>;
+
+  // Scans take entries into an array first, so that what visits them is compiled once and not for
+  // each of the four kinds of entry.
+  static constexpr std::size_t entries_at_once = 64;
+  struct Found {
+    std::string_view key;
+    const V* value;
+    std::size_t next;  // the cursor behind it
+  };
+
+  // Fills `found` from `cursor` on, which moves behind what was looked at; how many there are.
+  __attribute__((noinline)) std::size_t read_some(std::size_t& cursor, Found* found) const {
+    std::size_t count = 0;
+    std::size_t before = 0;
+    const auto read_slots = [&](const auto& slots) {
+      if (cursor < before + slots.capacity()) {
+        std::size_t place = cursor - before;
+        const bool finished = slots.scan(place, [&](const auto& entry, std::size_t next) {
+          found[count++] = {entry.view(), &entry.value, before + next};
+          return count < entries_at_once;
+        });
+        cursor = before + place;
+        if (!finished) return false;
+      }
+      before += slots.capacity();
+      return true;
+    };
+    if (read_slots(shorts_) && read_slots(mediums_) && read_slots(wides_) && read_slots(longs_)) {
+      cursor = scan_end;
+    }
+    return count;
+  }
+  enum class FrozenRead : std::uint8_t { some, paused, all };  // paused: many slots were looked at
+  __attribute__((noinline)) FrozenRead read_some_frozen(Found* found, std::size_t& count) {
+    const auto room_for_page = [&](const auto& slots) {
+      return count + slots.page_slots <= entries_at_once;
+    };
+    const auto read_slots = [&](auto& slots) {
+      if (!slots.frozen()) return true;
+      return room_for_page(slots) && slots.scan_frozen([&](const auto& entry) {
+        found[count++] = {entry.view(), &entry.value, 0};
+        return room_for_page(slots);
+      });
+    };
+    if (read_slots(shorts_) && read_slots(mediums_) && read_slots(wides_) && read_slots(longs_)) {
+      return FrozenRead::all;
+    }
+    return room_for_page(shorts_) ? FrozenRead::paused : FrozenRead::some;
+  }
+
   template <typename Entry>
   static SlotsPlan plan_of(const HashSlots<Entry>& slots) {
     return {slots.entries(), slots.shift(), sizeof(Entry)};
@@ -258,9 +315,9 @@ class TextTable {
   TextSlotsPlan plan() const { return {plan_of(shorts_), plan_of(mediums_), plan_of(wides_)}; }
 
   // The entry is about to change.
-  template <typename Entry, typename Save>
+  template <typename Entry>
   static void changing(HashSlots<Entry>& slots, Tracking tracking, const Entry* entry, bool is_new,
-                       Save& save) {
+                       const Saver& save) {
     if (tracking == Tracking::changes) {
       slots.mark(entry);
     } else if (tracking == Tracking::snapshot && slots.changing(entry) && !is_new) [[unlikely]] {
@@ -268,9 +325,17 @@ class TextTable {
     }
   }
 
-  template <typename Apply, typename Save>
+  __attribute__((noinline)) std::pair<V*, bool> find_or_add_one(std::string_view key,
+                                                                const Saver& save) {
+    std::pair<V*, bool> found;
+    const auto keep = [&](V& value, bool is_new, std::size_t) { found = {&value, is_new}; };
+    update_group(&key, 1, 0, keep, save);
+    return found;
+  }
+
+  template <typename Apply>
   void update_group(const std::string_view* views, std::size_t count, std::size_t from,
-                    Apply& apply, Save& save) {
+                    Apply& apply, const Saver& save) {
     TextKeys keys;  // filled by what comes next; 20 KiB
     find_keys_(views, count, plan(), keys);
     if (!shorts_.has_room_for(keys.short_count) || !mediums_.has_room_for(keys.medium_count) ||
@@ -304,34 +369,46 @@ class TextTable {
       changing(mediums_, of_mediums, entry, is_new, save);
       apply(entry->value, is_new, from + TextKeys::index_of(keys.medium_places[i]));
     }
-    if (keys.wide_count > 0) update_wide(keys, from, apply, save);
-    if (keys.long_count > 0) update_long(views, keys, from, apply, save);
-  }
-
-  template <typename Apply, typename Save>
-  __attribute__((noinline)) void update_wide(const TextKeys& keys, std::size_t from, Apply& apply,
-                                             Save& save) {
-    const Tracking tracking = wides_.tracking(keys.wide_count);
-    for (std::size_t i = 0; i < keys.wide_count; ++i) {
-      const std::uint64_t* const key = keys.wide_keys[i];
-      const auto [entry, is_new] = wides_.find_or_add(
-          TextKeys::entry_of<WideEntry>(keys.wide_places[i]),
-          [&](const WideEntry& other) {
-            return ((other.key[0] ^ key[0]) | (other.key[1] ^ key[1]) | (other.key[2] ^ key[2]) |
-                    (other.key[3] ^ key[3])) == 0;
-          },
-          [&](WideEntry& added) { std::copy_n(key, 4, added.key); });
-      changing(wides_, tracking, entry, is_new, save);
-      apply(entry->value, is_new, from + TextKeys::index_of(keys.wide_places[i]));
+    // Keys beyond 16 bytes are few, or cost cache misses: a call for each is little then, and the
+    // code is there once and not in each of the loops that are made for their `apply`.
+    if (keys.wide_count > 0) {
+      const Tracking tracking = wides_.tracking(keys.wide_count);
+      for (std::size_t i = 0; i < keys.wide_count; ++i) {
+        const auto [value, is_new] = find_or_add_wide(keys, i, tracking, save);
+        apply(*value, is_new, from + TextKeys::index_of(keys.wide_places[i]));
+      }
+    }
+    if (keys.long_count > 0) {
+      std::uint64_t hashes[TextKeys::capacity];
+      prepare_longs(views, keys, hashes);
+      const Tracking tracking = longs_.tracking(keys.long_count);
+      for (std::size_t i = 0; i < keys.long_count; ++i) {
+        const std::uint32_t index = keys.long_indexes[i];
+        const auto [value, is_new] = find_or_add_long(views[index], hashes[i], tracking, save);
+        apply(*value, is_new, from + index);
+      }
     }
   }
 
-  template <typename Apply, typename Save>
-  __attribute__((noinline)) void update_long(const std::string_view* views, const TextKeys& keys,
-                                             std::size_t from, Apply& apply, Save& save) {
-    std::uint64_t hashes[TextKeys::capacity];
+  __attribute__((noinline)) std::pair<V*, bool> find_or_add_wide(const TextKeys& keys,
+                                                                 std::size_t i, Tracking tracking,
+                                                                 const Saver& save) {
+    const std::uint64_t* const key = keys.wide_keys[i];
+    const auto [entry, is_new] = wides_.find_or_add(
+        TextKeys::entry_of<WideEntry>(keys.wide_places[i]),
+        [&](const WideEntry& other) {
+          return ((other.key[0] ^ key[0]) | (other.key[1] ^ key[1]) | (other.key[2] ^ key[2]) |
+                  (other.key[3] ^ key[3])) == 0;
+        },
+        [&](WideEntry& added) { std::copy_n(key, 4, added.key); });
+    changing(wides_, tracking, entry, is_new, save);
+    return {&entry->value, is_new};
+  }
+
+  // Room for all, their hashes, and what of the table they need on its way to the caches.
+  __attribute__((noinline)) void prepare_longs(const std::string_view* views, const TextKeys& keys,
+                                               std::uint64_t* hashes) {
     longs_.reserve_for(keys.long_count);
-    const Tracking tracking = longs_.tracking(keys.long_count);
     for (std::size_t i = 0; i < keys.long_count; ++i) {
       const std::string_view view = views[keys.long_indexes[i]];
       HUMMER_ASSERT(view.size() < UINT32_MAX);
@@ -342,21 +419,23 @@ class TextTable {
     for (std::size_t i = 0; i < keys.long_count; ++i) {
       __builtin_prefetch(longs_.home(hashes[i])->text);
     }
-    for (std::size_t i = 0; i < keys.long_count; ++i) {
-      const std::string_view view = views[keys.long_indexes[i]];
-      const auto [entry, is_new] = longs_.find_or_add(
-          longs_.home(hashes[i]),
-          [&](const LongEntry& other) {
-            return other.hash() == hashes[i] && !other.is_free() && other.view() == view;
-          },
-          [&](LongEntry& added) {
-            added.text = keep_text(view);
-            added.length = static_cast<std::uint32_t>(view.size());
-            added.hash_bits = static_cast<std::uint32_t>(hashes[i] >> 32);
-          });
-      changing(longs_, tracking, entry, is_new, save);
-      apply(entry->value, is_new, from + keys.long_indexes[i]);
-    }
+  }
+  __attribute__((noinline)) std::pair<V*, bool> find_or_add_long(std::string_view view,
+                                                                 std::uint64_t hash,
+                                                                 Tracking tracking,
+                                                                 const Saver& save) {
+    const auto [entry, is_new] = longs_.find_or_add(
+        longs_.home(hash),
+        [&](const LongEntry& other) {
+          return other.hash() == hash && !other.is_free() && other.view() == view;
+        },
+        [&](LongEntry& added) {
+          added.text = keep_text(view);
+          added.length = static_cast<std::uint32_t>(view.size());
+          added.hash_bits = static_cast<std::uint32_t>(hash >> 32);
+        });
+    changing(longs_, tracking, entry, is_new, save);
+    return {&entry->value, is_new};
   }
 
   const char* keep_text(std::string_view text) {
