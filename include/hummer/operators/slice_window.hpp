@@ -424,7 +424,7 @@ class SliceWindowOperator final : public Operator {
           });
         }
         Status found;
-        refine_cursor_ = changed.scan(refine_cursor_, [&](const K& key, bool) {
+        refine_cursor_ = changed.scan(refine_cursor_, [&](const K& key, std::uint64_t) {
           Accumulator total{};
           found = slices_.total_of(key, window.start_ms, window.end_ms, total);
           if (!found.ok()) return false;
