@@ -26,6 +26,19 @@ wire::ClientRequest wish_of(const StatefulSubmission& submission) {
   return request;
 }
 
+// A submission whose entry met a full disk can be in the journal all the same. The JobManager then
+// ends that job before it ever started, so whoever asks again with the same id is told its number.
+bool was_refused(const wire::JobStatus& end) {
+  return end.state() == wire::JOB_FAILED && end.started_ms() == 0 &&
+         end.failure().message().find("the job was not taken") != std::string::npos;
+}
+
+// A submission that was refused stays so: as a person does, the client submits the job anew.
+void submit_anew(StatefulSubmission& submission) {
+  submission.job = 0;
+  submission.request.set_submission_id(submission.request.submission_id() + 2);
+}
+
 }  // namespace
 
 StatefulClient::StatefulClient(SimulatedPlatform& node, StatefulSubmission& submission)
@@ -82,10 +95,7 @@ Task<void> StatefulClient::pursue(StatefulClient& self) {
     if (submission.job == 0) {
       const Result<std::uint64_t> job = co_await client.submit(submission.request, std::string());
       if (!job.ok()) {
-        // A submission that was refused stays so: as a person does, it is submitted anew.
-        if (!is_network_trouble(job.status())) {
-          submission.request.set_submission_id(submission.request.submission_id() + 2);
-        }
+        if (!is_network_trouble(job.status())) submit_anew(submission);
         co_await sleep_for(pause_ns);
         continue;
       }
@@ -100,6 +110,10 @@ Task<void> StatefulClient::pursue(StatefulClient& self) {
                                            end.status().message());
       }
       co_await sleep_for(pause_ns);
+      continue;
+    }
+    if (was_refused(*end)) {
+      submit_anew(submission);
       continue;
     }
     submission.last = std::move(*end);
