@@ -1,5 +1,5 @@
 # The ABI text: what a job library and the `hummer` that loads it must have in common (see
-# src/control/job_library/engine_abi.hpp). In one header of the build tree, ${HUMMER_ABI_HEADER}, that
+# src/job_library/engine_abi.hpp). In one header of the build tree, ${HUMMER_ABI_HEADER}, that
 # defines HUMMER_ABI and HUMMER_VERSION; it is written again when a public header or a flag changes.
 #
 # Flags are all but warnings, optimisation and debug information: what is left may change a layout
@@ -31,5 +31,5 @@ add_custom_command(
   VERBATIM)
 add_custom_target(hummer_abi DEPENDS ${HUMMER_ABI_HEADER})
 
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/control/job_library/engine_abi.cpp PROPERTIES
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/job_library/engine_abi.cpp PROPERTIES
   COMPILE_OPTIONS "-include;${HUMMER_ABI_HEADER}" OBJECT_DEPENDS ${HUMMER_ABI_HEADER})

@@ -587,7 +587,3 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
 };
 
 }  // namespace hummer
-
-#include <hummer/sources.hpp>
-#include <hummer/text_stream.hpp>
-#include <hummer/windowed_stream.hpp>

@@ -1,4 +1,4 @@
-// TextStream: text as it comes from a file or socket. Included by data_stream.hpp.
+// TextStream: text as it comes from a file or socket..
 #pragma once
 
 #include <string>

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <charconv>
 
-#include "control/client/job_status.hpp"
-#include "control/client/local_token.hpp"
+#include "protocol/job_status.hpp"
+#include "client/local_token.hpp"
 #include "platform/run_task.hpp"
 
 namespace hummer {

@@ -17,8 +17,8 @@
 
 #include <hummer/status.hpp>
 
-#include "control/job_library/job_libraries.hpp"
-#include "control/task_manager/task_manager.hpp"
+#include "job_library/job_libraries.hpp"
+#include "task_manager/task_manager.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/explain_forms.hpp"
-#include "graph/json_writer.hpp"
+#include "base/json_writer.hpp"
 
 namespace hummer {
 namespace {

@@ -1,7 +1,7 @@
 // Log: what a process says about its own work, one entry per event.
 //
 // Code that has something to say is given a Logger, which names its room; where entries go is
-// decided by whoever made the process (control/log/process_log.hpp). Without a sink nothing is
+// decided by whoever made the process (observability/process_log.hpp). Without a sink nothing is
 // said. Never on a record's way: an entry costs a lock and a write.
 //
 //   error    somebody should look: a job or this process can't go on

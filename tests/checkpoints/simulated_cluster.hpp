@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "api/job_build.hpp"
-#include "control/client/cluster_client.hpp"
-#include "control/client/job_status.hpp"
-#include "control/client/submit.hpp"
-#include "control/job_manager/job_manager.hpp"
-#include "control/protocol/graph_messages.hpp"
-#include "control/task_manager/task_manager.hpp"
+#include "client/cluster_client.hpp"
+#include "protocol/job_status.hpp"
+#include "client/submit.hpp"
+#include "job_manager/job_manager.hpp"
+#include "protocol/graph_messages.hpp"
+#include "task_manager/task_manager.hpp"
 #include "platform/kept_log_for_test.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/job_manager/sqlite_database.hpp"
+#include "job_manager/sqlite_database.hpp"
 
 namespace hummer {
 

@@ -6,7 +6,7 @@
 #include <hummer/hummer.hpp>
 
 #include "checkpoints/failing_jobs.hpp"
-#include "control/checkpoint/snapshot_files.hpp"
+#include "checkpoint/snapshot_files.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 #include "support/drawn_cases.hpp"

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/protocol/message_stream.hpp"
+#include "protocol/message_stream.hpp"
 #include "platform/random.hpp"
 #include "platform/simulation.hpp"
 

@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/client/job_status.hpp"
-#include "control/protocol/message_stream.hpp"
+#include "protocol/job_status.hpp"
+#include "protocol/message_stream.hpp"
 
 namespace hummer::cluster_simulation {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "control/client/cluster_client.hpp"
+#include "client/cluster_client.hpp"
 #include "platform/simulation.hpp"
 #include "simulation/history.hpp"
 #include "simulation/submission_plan.hpp"

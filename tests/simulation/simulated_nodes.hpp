@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "control/job_manager/job_manager.hpp"
-#include "control/task_manager/task_manager.hpp"
+#include "job_manager/job_manager.hpp"
+#include "task_manager/task_manager.hpp"
 #include "simulation/fault_schedule.hpp"
 #include "simulation/simulated_client.hpp"
 #include "simulation/simulated_jobs.hpp"

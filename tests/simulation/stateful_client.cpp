@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "control/client/job_status.hpp"
+#include "protocol/job_status.hpp"
 #include "simulation/client_patience.hpp"
 
 namespace hummer::cluster_simulation {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "control/client/cluster_client.hpp"
+#include "client/cluster_client.hpp"
 #include "platform/simulation.hpp"
 
 namespace hummer::cluster_simulation {

@@ -9,8 +9,8 @@
 #include <hummer/hummer.hpp>
 
 #include "api/job_build.hpp"
-#include "control/client/submit.hpp"
-#include "control/protocol/graph_messages.hpp"
+#include "client/submit.hpp"
+#include "protocol/graph_messages.hpp"
 #include "graph/job_graph.hpp"
 #include "simulation/committed_output.hpp"
 #include "simulation/completed_checkpoints.hpp"

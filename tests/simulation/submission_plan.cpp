@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "api/job_build.hpp"
-#include "control/protocol/graph_messages.hpp"
+#include "protocol/graph_messages.hpp"
 #include "graph/job_graph.hpp"
 #include "simulation/fault_schedule.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "control/protocol/message_stream.hpp"
+#include "protocol/message_stream.hpp"
 #include "platform/random.hpp"
 #include "simulation/simulated_jobs.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/table.hpp"
-#include "control/checkpoint/checkpoint_inspection.hpp"
-#include "graph/json_writer.hpp"
+#include "checkpoint/checkpoint_inspection.hpp"
+#include "base/json_writer.hpp"
 
 namespace hummer {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cli/command_options.hpp"
 #include "cli/table.hpp"
-#include "graph/json_writer.hpp"
+#include "base/json_writer.hpp"
 
 namespace hummer {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
-#include "control/client/job_status.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/cluster_session.hpp"
-#include "control/log/log_line.hpp"
+#include "observability/log_line.hpp"
 
 namespace hummer {
 namespace {

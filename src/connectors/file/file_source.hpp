@@ -36,7 +36,7 @@
 #include <hummer/connectors.hpp>
 #include <hummer/operator.hpp>
 
-#include "batch/decompress.hpp"
+#include "connectors/file/decompress.hpp"
 #include "connectors/file/file_splits.hpp"
 #include "connectors/file/split_reader.hpp"
 #include "runtime/source_listing.hpp"

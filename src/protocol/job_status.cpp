@@ -1,0 +1,101 @@
+#include "protocol/job_status.hpp"
+
+#include <algorithm>
+
+#include "protocol/graph_messages.hpp"
+
+namespace hummer {
+namespace {
+
+Status end_of(const wire::JobStatus& job) {
+  switch (job.state()) {
+    case wire::JOB_CANCELLED: return {ErrorCode::cancelled, "the job was cancelled"};
+    case wire::JOB_FAILED: {
+      Status failure = status_from(job.failure());
+      if (failure.ok()) return {ErrorCode::internal, "the job failed and no reason was given"};
+      return failure;
+    }
+    default: return {};
+  }
+}
+
+VertexResult vertex_result(const wire::VertexStatus& vertex) {
+  VertexResult row;
+  row.name = vertex.name();
+  row.parallelism = static_cast<int>(vertex.parallelism());
+  for (int i = 0; i < vertex.operators_size(); ++i) {
+    OperatorResult& op = row.operators.emplace_back();
+    op.name = vertex.operators(i);
+    if (i >= vertex.figures().operators_size()) continue;  // none yet
+    const wire::OperatorFigures& figures = vertex.figures().operators(i);
+    op.records_in = figures.records_in();
+    op.records_out = figures.records_out();
+    op.bytes = figures.bytes();
+    op.bytes_expected = figures.bytes_expected();
+    op.records_late = figures.records_late();
+    op.records_skipped = figures.records_skipped();
+  }
+  return row;
+}
+
+}  // namespace
+
+bool has_ended(wire::JobState state) {
+  return state == wire::JOB_FINISHED || state == wire::JOB_FAILED || state == wire::JOB_CANCELLED;
+}
+
+std::string_view job_state_name(wire::JobState state) {
+  switch (state) {
+    case wire::JOB_WAITING: return "waiting";
+    case wire::JOB_DEPLOYING: return "deploying";
+    case wire::JOB_RUNNING: return "running";
+    case wire::JOB_STOPPING: return "stopping";
+    case wire::JOB_CANCELLING: return "cancelling";
+    case wire::JOB_FAILING: return "failing";
+    case wire::JOB_FINISHED: return "finished";
+    case wire::JOB_FAILED: return "failed";
+    case wire::JOB_CANCELLED: return "cancelled";
+    case wire::JOB_RESTARTING: return "restarting";
+    default: return "unknown";
+  }
+}
+
+JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
+  JobResult result;
+  result.job_name = job.name();
+  result.status = end_of(job);
+  if (job.started_ms() != 0) {
+    const std::int64_t end_ms = job.ended_ms() != 0 ? job.ended_ms() : wall_time_ms;
+    result.seconds =
+        static_cast<double>(std::max<std::int64_t>(end_ms - job.started_ms(), 0)) / 1e3;
+  }
+  for (const wire::VertexStatus& vertex : job.vertices()) {
+    const VertexResult& row = result.vertices.emplace_back(vertex_result(vertex));
+    for (const OperatorResult& op : row.operators) {
+      result.records_late += op.records_late;
+      result.records_skipped += op.records_skipped;
+    }
+    for (int i = 0; i < std::min(vertex.operators_size(), vertex.kinds_size()); ++i) {
+      const OperatorResult& op = row.operators[static_cast<std::size_t>(i)];
+      if (vertex.kinds(i) == "source") {
+        result.bytes_read += op.bytes;
+        result.records_read += op.records_out;
+      } else if (vertex.kinds(i) == "sink") {
+        result.records_written += op.records_in;
+      }
+    }
+  }
+  return result;
+}
+
+VertexShares vertex_shares(const wire::VertexFigures& figures) {
+  const std::uint32_t running = figures.tasks_running();
+  if (running == 0) return {};
+  VertexShares shares{figures.busy_percent() / running, 0,
+                      figures.back_pressured_percent() / running};
+  const std::uint32_t other = shares.busy_percent + shares.back_pressured_percent;
+  shares.idle_percent = other < 100 ? 100 - other : 0;
+  return shares;
+}
+
+}  // namespace hummer

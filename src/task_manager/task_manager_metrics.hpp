@@ -1,0 +1,36 @@
+// A TaskManager's /metrics: what runs in its slots, and what it holds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hummer/memory_account.hpp>
+
+#include "execution/attempt_host.hpp"
+
+namespace hummer {
+
+class ProcessLog;
+
+class MetricsText;
+
+// Of every process that runs attempts.
+struct ProcessFigures {
+  std::vector<AttemptHost::Sampled> attempts;
+  std::vector<std::string> stuck;
+  std::vector<MemoryAccount::Figure> memory;
+  std::size_t memory_limit_bytes = 0;
+  std::size_t resident_bytes = 0;
+};
+void write_process_figures(MetricsText& text, const ProcessFigures& figures);
+
+struct TaskManagerFigures : ProcessFigures {
+  bool registered = false;
+  Nanoseconds unheard_ns = 0;  // since the JobManager was last heard of
+  DataPlaneCounts data_plane;
+  const ProcessLog* process_log = nullptr;
+};
+
+std::string task_manager_metrics(const TaskManagerFigures& figures);
+
+}  // namespace hummer
