@@ -28,7 +28,7 @@ endif()
 # Assertions are for our own mistakes and stay on in release, so NDEBUG is never set.
 
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-  # Text views into temporaries are found (operators/view_check.hpp); the whole program alike.
+  # Text views into temporaries are found (hummer/detail/operators/view_check.hpp); the whole program alike.
   add_compile_definitions(HUMMER_CHECK_VIEWS=)
 endif()
 

@@ -25,7 +25,7 @@
 
 #include <hummer/buffer.hpp>
 #include <hummer/status.hpp>
-#include <hummer/type_descriptor.hpp>
+#include <hummer/detail/type_descriptor.hpp>
 
 namespace hummer {
 

@@ -40,7 +40,7 @@ std::shared_ptr<const OperatorFactory> make_socket_source(std::string address,
                                                           std::size_t max_line_bytes = 64 << 20);
 
 // Where formatted lines go: one per sink subtask, used by TextSinkOperator
-// (operators/text_sink.hpp). Calls come in the order open, write*, commit, close;
+// (hummer/detail/operators/text_sink.hpp). Calls come in the order open, write*, commit, close;
 // close without commit means that the job failed: leave nothing that looks complete.
 class TextWriter {
  public:
@@ -59,7 +59,7 @@ class TextWriterFactory {
 };
 
 // A store of lines that can hold them back (two_phase_store.hpp): used by TwoPhaseSinkOperator
-// (operators/two_phase_sink.hpp), one per sink subtask.
+// (hummer/detail/operators/two_phase_sink.hpp), one per sink subtask.
 class TwoPhaseWriter : public TwoPhaseStore {
  public:
   // Whole lines, into the open transaction. blocked: nothing was taken, call again.

@@ -31,11 +31,11 @@
 #include <hummer/connectors.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/job_result.hpp>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 #include <hummer/network_settings.hpp>
 #include <hummer/operator.hpp>
-#include <hummer/operators/generator_source.hpp>
-#include <hummer/plan.hpp>
+#include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/detail/plan.hpp>
 #include <hummer/rebuildable.hpp>
 #include <hummer/windows.hpp>
 
@@ -46,7 +46,7 @@ template <typename T>
 class DataStream;
 class TextStream;
 
-// Whether text views that leave user functions are looked at (operators/view_check.hpp), so that
+// Whether text views that leave user functions are looked at (hummer/detail/operators/view_check.hpp), so that
 // one of a local variable fails the job. automatic: in jobs that run in this process.
 enum class CheckViews : std::uint8_t { automatic, off, on };
 
@@ -182,11 +182,11 @@ class StreamExecutionEnvironment {
   template <typename T>
   DataStream<Stored<T>> from_collection(std::vector<T> values);
   // Records made from their index by a pure function(std::uint64_t) → T, spread over the subtasks;
-  // how many, how fast and with which event time: operators/generator_source.hpp.
+  // how many, how fast and with which event time: hummer/detail/operators/generator_source.hpp.
   template <typename Function, typename TimestampFunction = NoTimestamps>
   auto generate(Function function, GeneratorOptions options, TimestampFunction timestamp = {});
   // A source of your own: make() gives a SourceFunction<T> per subtask; see
-  // operators/source_function.hpp.
+  // hummer/source_function.hpp.
   template <typename T, typename Make>
     requires std::is_invocable_v<const Make&>
   DataStream<T> from_source(std::string name, Make make, bool bounded);

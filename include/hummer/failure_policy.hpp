@@ -26,8 +26,8 @@
 #include <utility>
 
 #include <hummer/operator.hpp>
-#include <hummer/operators/batch_run.hpp>
-#include <hummer/operators/side_output.hpp>
+#include <hummer/detail/operators/batch_run.hpp>
+#include <hummer/side_output.hpp>
 #include <hummer/text.hpp>
 
 namespace hummer {

@@ -85,9 +85,9 @@
 #include <hummer/bytes.hpp>
 #include <hummer/collector.hpp>
 #include <hummer/evolving.hpp>
-#include <hummer/key_hash.hpp>
-#include <hummer/memory_account.hpp>
-#include <hummer/plan.hpp>
+#include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/memory_account.hpp>
+#include <hummer/detail/plan.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -195,7 +195,7 @@ class OperatorContext {
   }
   // How much one call of snapshot_rest writes, about.
   std::size_t snapshot_step_bytes() const { return snapshot_step_bytes_; }
-  // Views that leave user functions are looked at: see operators/view_check.hpp.
+  // Views that leave user functions are looked at: see hummer/detail/operators/view_check.hpp.
   bool checks_views() const { return checks_views_; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }

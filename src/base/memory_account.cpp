@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 namespace hummer::memory_account_test {
 namespace {

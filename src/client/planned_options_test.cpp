@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include <hummer/hummer.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 
 #include "api/job_build.hpp"
 #include "api/options/option_programs.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include <hummer/operators/union.hpp>
+#include <hummer/detail/operators/union.hpp>
 
 #include "execution/deployment_slot.hpp"
 #include "execution/listed_sources.hpp"

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include <hummer/job_result.hpp>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include "checkpoint/restored_state.hpp"
 #include "execution/task_samples.hpp"
@@ -80,7 +80,7 @@ struct DeploymentOptions {
   std::uint32_t channel_credits = 8;
   Nanoseconds spin_ns = 0;
   bool pin_slots = false;
-  bool checks_views = false;  // see operators/view_check.hpp
+  bool checks_views = false;  // see hummer/detail/operators/view_check.hpp
   // The process's account, and where state goes that has no room in memory.
   std::shared_ptr<MemoryAccount> memory;
   std::string spill_directory;

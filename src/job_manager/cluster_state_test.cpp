@@ -11,7 +11,7 @@
 #include "platform/random.hpp"
 #include "support/drawn_cases.hpp"
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer::cluster_state_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 namespace {

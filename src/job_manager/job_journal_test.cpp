@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "platform/simulation.hpp"
 #include "platform/temporary_folder_for_test.hpp"

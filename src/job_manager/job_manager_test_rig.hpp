@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "job_manager/job_manager.hpp"
 #include "protocol/graph_messages.hpp"

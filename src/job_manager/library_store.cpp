@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 namespace {

@@ -31,7 +31,7 @@
 #include <vector>
 
 #include <hummer/network_settings.hpp>
-#include <hummer/type_descriptor.hpp>
+#include <hummer/detail/type_descriptor.hpp>
 
 #include "net/data_address.hpp"
 #include "net/frame.hpp"

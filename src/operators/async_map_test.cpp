@@ -1,4 +1,4 @@
-#include <hummer/operators/async_map.hpp>
+#include <hummer/detail/operators/async_map.hpp>
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "support/expect_ok.hpp"

@@ -1,7 +1,7 @@
 // Timestamps, watermarks, late records and partial windows, under every schedule.
-#include <hummer/operators/assign_timestamps.hpp>
-#include <hummer/operators/late_records.hpp>
-#include <hummer/operators/partial_window.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/late_records.hpp>
+#include <hummer/detail/operators/partial_window.hpp>
 
 #include <stdexcept>
 

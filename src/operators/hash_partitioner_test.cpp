@@ -1,4 +1,4 @@
-#include <hummer/operators/hash_partitioner.hpp>
+#include <hummer/detail/operators/hash_partitioner.hpp>
 
 #include <gtest/gtest.h>
 

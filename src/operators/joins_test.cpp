@@ -1,10 +1,10 @@
 // The join functions under the harness: two inputs in any order between them.
 #include <gtest/gtest.h>
 
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/interval_join.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/window_join.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/interval_join.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/window_join.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/with_and_without_memory.hpp"

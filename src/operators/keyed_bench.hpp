@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 namespace hummer {
 

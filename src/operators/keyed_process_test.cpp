@@ -1,13 +1,13 @@
-#include <hummer/operators/keyed_process.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
 
 #include <gtest/gtest.h>
 
 #include <hummer/identity.hpp>
-#include <hummer/operators/deduplicate.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/top_n.hpp>
+#include <hummer/deduplicate.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/top_n.hpp>
 #include <hummer/testing/operator_harness.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 #include "operators/restored_subtask.hpp"
 #include "operators/with_and_without_memory.hpp"

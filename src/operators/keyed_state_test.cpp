@@ -5,7 +5,7 @@
 #include <map>
 
 #include <hummer/identity.hpp>
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/keyed_bench.hpp"

@@ -3,18 +3,18 @@
 #include <map>
 #include <set>
 
-#include <hummer/operators/count_window.hpp>
-#include <hummer/operators/deduplicate.hpp>
-#include <hummer/operators/hash_partitioner.hpp>
-#include <hummer/operators/interval_join.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/keyed_window.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
-#include <hummer/operators/partial_aggregate.hpp>
-#include <hummer/operators/partial_window.hpp>
-#include <hummer/operators/slice_window.hpp>
-#include <hummer/operators/top_n.hpp>
-#include <hummer/operators/window_join.hpp>
+#include <hummer/detail/operators/count_window.hpp>
+#include <hummer/deduplicate.hpp>
+#include <hummer/detail/operators/hash_partitioner.hpp>
+#include <hummer/detail/operators/interval_join.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/partial_aggregate.hpp>
+#include <hummer/detail/operators/partial_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
+#include <hummer/top_n.hpp>
+#include <hummer/detail/operators/window_join.hpp>
 
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"

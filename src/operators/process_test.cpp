@@ -1,11 +1,11 @@
-#include <hummer/operators/process.hpp>
+#include <hummer/detail/operators/process.hpp>
 
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <stdexcept>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/restored_subtask.hpp"

@@ -9,11 +9,11 @@
 
 #include <hummer/aggregate.hpp>
 #include <hummer/bytes.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
-#include <hummer/operators/slice_window.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 #include "platform/simulation.hpp"
 

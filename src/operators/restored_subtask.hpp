@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 namespace hummer {
 

@@ -2,10 +2,10 @@
 
 #include <stdexcept>
 
-#include <hummer/operators/blackhole_sink.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/for_each_sink.hpp>
-#include <hummer/operators/sink_function.hpp>
+#include <hummer/detail/operators/blackhole_sink.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/for_each_sink.hpp>
+#include <hummer/sink_function.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::sinks_test {

@@ -1,7 +1,7 @@
 // Tumbling and sliding windows from slices, under every schedule.
-#include <hummer/operators/slice_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
 
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 #include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"

@@ -5,9 +5,9 @@
 #include <map>
 #include <random>
 
-#include <hummer/operators/assign_timestamps.hpp>
-#include <hummer/operators/generator_source.hpp>
-#include <hummer/operators/source_function.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/source_function.hpp>
 
 #include "operators/window_test_parts.hpp"
 #include "support/expect_ok.hpp"

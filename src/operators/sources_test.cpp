@@ -2,10 +2,10 @@
 
 #include <stdexcept>
 
-#include <hummer/operators/collection_source.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/generator_source.hpp>
-#include <hummer/operators/source_function.hpp>
+#include <hummer/detail/operators/collection_source.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/source_function.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::sources_test {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include <hummer/identity.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "platform/simulation.hpp"

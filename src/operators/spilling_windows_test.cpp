@@ -1,6 +1,6 @@
 // Windows whose slices outgrow memory, in long random runs against an operator that has all it
 // wants: tumbling and sliding, with late records, and with snapshots from which others go on.
-#include <hummer/operators/slice_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include <hummer/operators/text_sink.hpp>
+#include <hummer/detail/operators/text_sink.hpp>
 
 namespace hummer {
 

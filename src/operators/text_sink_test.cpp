@@ -1,9 +1,9 @@
 // Under every schedule; what it writes in detail: connectors/text_sink_test.cpp.
-#include <hummer/operators/text_sink.hpp>
+#include <hummer/detail/operators/text_sink.hpp>
 
 #include <gtest/gtest.h>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::text_sink_test {

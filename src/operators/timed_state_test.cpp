@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/keyed_window.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"

@@ -1,4 +1,4 @@
-#include <hummer/operators/two_phase_sink.hpp>
+#include <hummer/detail/operators/two_phase_sink.hpp>
 
 namespace hummer {
 

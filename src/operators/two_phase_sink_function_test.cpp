@@ -1,11 +1,11 @@
-#include <hummer/operators/two_phase_sink_function.hpp>
+#include <hummer/two_phase_sink_function.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_bench.hpp>
 #include <hummer/testing/operator_harness.hpp>
 

@@ -1,10 +1,10 @@
-#include <hummer/operators/two_phase_sink.hpp>
+#include <hummer/detail/operators/two_phase_sink.hpp>
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::two_phase_sink_test {

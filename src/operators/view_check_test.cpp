@@ -1,16 +1,16 @@
 // This file only: as a debug build would have it.
 #define HUMMER_CHECK_VIEWS
 
-#include <hummer/operators/view_check.hpp>
+#include <hummer/detail/operators/view_check.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include <hummer/operators/flat_map.hpp>
-#include <hummer/operators/map.hpp>
-#include <hummer/operators/process.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/detail/operators/flat_map.hpp>
+#include <hummer/detail/operators/map.hpp>
+#include <hummer/detail/operators/process.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 
 namespace hummer::view_check_test {
 namespace {

@@ -1,7 +1,7 @@
 #include "platform/memory_limit.hpp"
 
 #include <fmt/format.h>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 namespace hummer {
 

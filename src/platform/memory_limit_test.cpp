@@ -1,7 +1,7 @@
 #include "platform/memory_limit.hpp"
 
 #include <gtest/gtest.h>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include <filesystem>
 #include <fstream>

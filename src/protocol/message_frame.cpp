@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "protocol/message_limits.hpp"
 

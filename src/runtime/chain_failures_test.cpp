@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include <hummer/failure_policy.hpp>
-#include <hummer/operators/assign_timestamps.hpp>
-#include <hummer/operators/filter.hpp>
-#include <hummer/operators/for_each_sink.hpp>
-#include <hummer/operators/line_flat_map.hpp>
-#include <hummer/operators/map.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/filter.hpp>
+#include <hummer/detail/operators/for_each_sink.hpp>
+#include <hummer/detail/operators/line_flat_map.hpp>
+#include <hummer/detail/operators/map.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"

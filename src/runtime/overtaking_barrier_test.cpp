@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include <hummer/operators/two_phase_commit.hpp>
+#include <hummer/detail/operators/two_phase_commit.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/channel_emitters.hpp"

@@ -1,12 +1,12 @@
 // Sources that answer `blocked` and wake nobody, run by the contract's own text
-// (hummer/operators/source_function.hpp): they are called again, less and less often.
+// (hummer/source_function.hpp): they are called again, less and less often.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include <hummer/operators/for_each_sink.hpp>
-#include <hummer/operators/source_function.hpp>
+#include <hummer/detail/operators/for_each_sink.hpp>
+#include <hummer/source_function.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"

@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-#include <hummer/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/channel_emitters.hpp"

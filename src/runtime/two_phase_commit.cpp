@@ -1,4 +1,4 @@
-#include <hummer/operators/two_phase_commit.hpp>
+#include <hummer/detail/operators/two_phase_commit.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include <hummer/state/cold_entries.hpp>
+#include <hummer/detail/state/cold_entries.hpp>
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "platform/nameless_file.hpp"
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/state/cold_store.hpp>
+#include <hummer/detail/state/cold_store.hpp>
 
 #include "platform/platform.hpp"
 

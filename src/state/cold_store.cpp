@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <hummer/state/cold_store.hpp>
+#include <hummer/detail/state/cold_store.hpp>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
-#include <hummer/key_hash.hpp>
-#include <hummer/state/cold_store.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/state/cold_store.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 #include <map>
 #include <optional>
 

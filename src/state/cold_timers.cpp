@@ -1,4 +1,4 @@
-#include <hummer/state/cold_timers.hpp>
+#include <hummer/detail/state/cold_timers.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,9 @@
-#include <hummer/state/cold_timers.hpp>
+#include <hummer/detail/state/cold_timers.hpp>
 
 #include <gtest/gtest.h>
 
-#include <hummer/state/ordered_key.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/detail/state/ordered_key.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 #include <limits>
 #include <set>
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <random>
 
-#include <hummer/state/accumulator_table.hpp>
-#include <hummer/state/slice_tables.hpp>
+#include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/detail/state/slice_tables.hpp>
 
 #include "support/drawn_cases.hpp"
 

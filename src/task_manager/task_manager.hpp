@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include "job_library/job_libraries.hpp"
 #include "protocol/message_stream.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include "execution/attempt_host.hpp"
 

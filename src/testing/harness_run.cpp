@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 namespace hummer {
 namespace {

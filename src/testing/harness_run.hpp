@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/testing/harness_case.hpp>
+#include <hummer/detail/testing/harness_case.hpp>
 
 namespace hummer {
 

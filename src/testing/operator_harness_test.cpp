@@ -6,7 +6,7 @@
 
 #include <deque>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 
 namespace hummer::operator_harness_test {
 namespace {

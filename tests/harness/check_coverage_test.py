@@ -24,7 +24,7 @@ class Coverage(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = Path(self.folder.name)
-        self.write("include/hummer/operators/map.hpp",
+        self.write("include/hummer/detail/operators/map.hpp",
                    "template <typename F>\nclass MapOperator final : public Operator {\n};\n")
         self.write("include/hummer/operator.hpp",
                    "class Operator {};\nclass SourceOperator : public Operator {};\n"

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <hummer/connectors.hpp>
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "connectors/connector_test_context.hpp"

@@ -27,10 +27,10 @@
 #include <vector>
 
 #include <hummer/operator.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 namespace hummer {
 

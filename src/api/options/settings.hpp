@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include "platform/tls.hpp"
 

@@ -45,7 +45,7 @@
 #include <utility>
 
 #include <hummer/connectors.hpp>
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "connectors/file/sink_names.hpp"
 #include "platform/platform.hpp"
