@@ -51,7 +51,7 @@ inline hummer::FileSourceOptions file_options(hummer::StreamExecutionEnvironment
 inline void print_figures(const hummer::JobResult& result) {
   std::uint64_t words = 0;
   for (const hummer::VertexResult& vertex : result.vertices) {
-    for (const hummer::OperatorResult& op : vertex.operators) {
+    for (const hummer::OperatorSummary& op : vertex.operators) {
       if (op.name == "partial_count") words += op.records_in;
     }
   }

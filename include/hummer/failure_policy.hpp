@@ -5,7 +5,7 @@
 //   orders.side_output(bad).write_file("bad");
 //
 //   fail_job()         the job fails, with the record's position (E3000); so it is without a policy
-//   skip_failures()    the record is left out and counted (OperatorResult::records_skipped)
+//   skip_failures()    the record is left out and counted (OperatorSummary::records_skipped)
 //   failures_to(tag)   the same, and it goes to the side output `tag` of the operator's stream,
 //                      with its position, the exception's text and the attempt of the job
 //

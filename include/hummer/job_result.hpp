@@ -11,7 +11,7 @@
 
 namespace hummer {
 
-struct OperatorResult {
+struct OperatorSummary {
   std::string name;
   std::uint64_t records_in = 0;
   std::uint64_t records_out = 0;
@@ -25,7 +25,7 @@ struct OperatorResult {
 struct VertexResult {
   std::string name;
   int parallelism = 0;
-  std::vector<OperatorResult> operators;  // the chain, summed over subtasks
+  std::vector<OperatorSummary> operators;  // the chain, summed over subtasks
 };
 
 struct JobResult {

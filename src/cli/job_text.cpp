@@ -64,7 +64,7 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
   Table table({"vertex", "tasks", "operator", "in", "out", "bytes", "late"});
   for (const VertexResult& vertex : result.vertices) {
     std::string name = vertex.name, tasks = std::to_string(vertex.parallelism);
-    for (const OperatorResult& op : vertex.operators) {
+    for (const OperatorSummary& op : vertex.operators) {
       table.add({name, tasks, op.name, std::to_string(op.records_in),
                  std::to_string(op.records_out), std::to_string(op.bytes),
                  std::to_string(op.records_late)});

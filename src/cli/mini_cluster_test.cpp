@@ -104,7 +104,7 @@ TEST_F(MiniClusterTest, LateRecordsAreAFigureOfTheirOperators) {
   EXPECT_EQ(result.records_late, late + late_for_top);
   std::map<std::string, std::uint64_t> by_operator;
   for (const VertexResult& vertex : result.vertices) {
-    for (const OperatorResult& op : vertex.operators) by_operator[op.name] += op.records_late;
+    for (const OperatorSummary& op : vertex.operators) by_operator[op.name] += op.records_late;
   }
   EXPECT_EQ(by_operator["late_records"], late);
   EXPECT_EQ(by_operator["top_n"], late_for_top);

@@ -36,7 +36,7 @@ ProgressFigures progress_figures(const JobResult& so_far) {
   figures.seconds = so_far.seconds;
   figures.bytes_read = so_far.bytes_read;
   for (const VertexResult& vertex : so_far.vertices) {
-    for (const OperatorResult& op : vertex.operators) {
+    for (const OperatorSummary& op : vertex.operators) {
       figures.bytes_expected += op.bytes_expected;
       figures.records += op.records_in;
     }
@@ -69,7 +69,7 @@ std::string Progress::line(const ProgressFigures& figures) const {
   if (per_vertex_) {
     for (const VertexResult& vertex : figures.vertices) {
       text += fmt::format("\n    {} ×{}:", vertex.name, vertex.parallelism);
-      for (const OperatorResult& op : vertex.operators) {
+      for (const OperatorSummary& op : vertex.operators) {
         text += fmt::format(" {} {}→{};", op.name, format_count(static_cast<double>(op.records_in)),
                             format_count(static_cast<double>(op.records_out)));
       }
@@ -125,7 +125,7 @@ void Progress::summarize(const JobResult& result) {
   if (per_vertex_) {
     for (const VertexResult& vertex : result.vertices) {
       text += fmt::format("  {} (parallelism {})\n", vertex.name, vertex.parallelism);
-      for (const OperatorResult& op : vertex.operators) {
+      for (const OperatorSummary& op : vertex.operators) {
         text += fmt::format("    {:<20} {:>14} in {:>14} out {:>14} bytes {:>14} late\n", op.name,
                             op.records_in, op.records_out, op.bytes, op.records_late);
       }

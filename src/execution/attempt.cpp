@@ -45,7 +45,7 @@ std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
     const auto counts = deployment.task_counts(static_cast<int>(vertex.vertex()));
     vertex.set_tasks_running(counts.running);
     vertex.set_tasks_finished(counts.finished);
-    for (const OperatorResult& op : result.vertices[i].operators) {
+    for (const OperatorSummary& op : result.vertices[i].operators) {
       wire::OperatorFigures& figures = *vertex.add_operators();
       figures.set_records_in(op.records_in);
       figures.set_records_out(op.records_out);

@@ -24,7 +24,7 @@ VertexResult vertex_result(const wire::VertexStatus& vertex) {
   row.name = vertex.name();
   row.parallelism = static_cast<int>(vertex.parallelism());
   for (int i = 0; i < vertex.operators_size(); ++i) {
-    OperatorResult& op = row.operators.emplace_back();
+    OperatorSummary& op = row.operators.emplace_back();
     op.name = vertex.operators(i);
     if (i >= vertex.figures().operators_size()) continue;  // none yet
     const wire::OperatorFigures& figures = vertex.figures().operators(i);
@@ -71,12 +71,12 @@ JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
   }
   for (const wire::VertexStatus& vertex : job.vertices()) {
     const VertexResult& row = result.vertices.emplace_back(vertex_result(vertex));
-    for (const OperatorResult& op : row.operators) {
+    for (const OperatorSummary& op : row.operators) {
       result.records_late += op.records_late;
       result.records_skipped += op.records_skipped;
     }
     for (int i = 0; i < std::min(vertex.operators_size(), vertex.kinds_size()); ++i) {
-      const OperatorResult& op = row.operators[static_cast<std::size_t>(i)];
+      const OperatorSummary& op = row.operators[static_cast<std::size_t>(i)];
       if (vertex.kinds(i) == "source") {
         result.bytes_read += op.bytes;
         result.records_read += op.records_out;

@@ -111,7 +111,7 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
       json.field("back_pressured_percent", shares.back_pressured_percent);
       json.begin_array("operators");
       int kind = 0;
-      for (const OperatorResult& op : row.operators) {
+      for (const OperatorSummary& op : row.operators) {
         json.begin_object();
         json.field("name", op.name);
         json.field("kind", kind < vertex.kinds_size() ? vertex.kinds(kind++) : std::string());

@@ -89,7 +89,7 @@ std::vector<Row> all_rows(std::uint64_t splits) {
 std::uint64_t late_records(const JobResult& result) {
   std::uint64_t late = 0;
   for (const VertexResult& vertex : result.vertices) {
-    for (const OperatorResult& one : vertex.operators) late += one.records_late;
+    for (const OperatorSummary& one : vertex.operators) late += one.records_late;
   }
   return late;
 }

@@ -29,7 +29,7 @@ void show(ClusterSession& session, const wire::JobStatus& job) {
       table.add(std::move(row));
     };
     for (const VertexResult& vertex : job_result(job, now_ms).vertices) {
-      for (const OperatorResult& op : vertex.operators) {
+      for (const OperatorSummary& op : vertex.operators) {
         add({vertex.name, std::to_string(vertex.parallelism), op.name,
              std::to_string(op.records_in), std::to_string(op.records_out),
              std::to_string(op.bytes), std::to_string(op.records_late)});
