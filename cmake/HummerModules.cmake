@@ -1,4 +1,4 @@
-# hummer_module(<name> [COLD] [SINGLE_THREADED_TESTS [BUT <x>_test.cpp...]]
+# hummer_module(<name> [FOR_SIZE] [SINGLE_THREADED_TESTS [BUT <x>_test.cpp...]]
 #               [USES <module>...] [TESTS_USE <module>...] [LINK <target>...])
 #
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
@@ -16,7 +16,7 @@
 # TESTS_USE: modules that only what stands beside the code (tests, benchmarks, fuzz targets) may use; they may
 # be higher ones, as no other source sees them.
 #
-# COLD: no record passes through it, and it is optimised for size in release.
+# FOR_SIZE: no record passes through it, and it is optimised for size in release.
 #
 # SINGLE_THREADED_TESTS: these tests start no thread (but for those files of them that BUT names), so
 # ThreadSanitizer has nothing to find and the preset tsan leaves them out; ASan runs them. In release
@@ -45,7 +45,7 @@ function(hummer_module_tests target name uses)
 endfunction()
 
 function(hummer_module name)
-  cmake_parse_arguments(MODULE "COLD;SINGLE_THREADED_TESTS" "" "BUT;USES;TESTS_USE;LINK" ${ARGN})
+  cmake_parse_arguments(MODULE "FOR_SIZE;SINGLE_THREADED_TESTS" "" "BUT;USES;TESTS_USE;LINK" ${ARGN})
   set_property(GLOBAL APPEND PROPERTY HUMMER_MODULES ${name})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   set(root ${CMAKE_BINARY_DIR}/modules/${name})
@@ -84,7 +84,7 @@ function(hummer_module name)
     # Coverage for the fuzzers, in what they fuzz; tests link the same libraries.
     target_compile_options(hummer_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
-  if(MODULE_COLD)
+  if(MODULE_FOR_SIZE)
     target_compile_options(hummer_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
   endif()
   target_include_directories(hummer_${name} ${scope} ${root})

@@ -47,7 +47,7 @@ class TextWriter {
   virtual ~TextWriter() = default;
   virtual Status open(OperatorContext& context) = 0;
   // Whole lines. blocked: nothing was taken, call again with the same text.
-  virtual Answer write(std::string_view lines) = 0;
+  virtual OperatorResult write(std::string_view lines) = 0;
   virtual Status commit() = 0;
   virtual void close() = 0;
 };
@@ -63,7 +63,7 @@ class TextWriterFactory {
 class TwoPhaseWriter : public TwoPhaseStore {
  public:
   // Whole lines, into the open transaction. blocked: nothing was taken, call again.
-  virtual Answer write(std::string_view lines) = 0;
+  virtual OperatorResult write(std::string_view lines) = 0;
 };
 
 class TwoPhaseWriterFactory {

@@ -65,7 +65,7 @@ struct EnvironmentOptions {
   // What the job may hold in memory in this process, in bytes (see memory_account.hpp); 0: no
   // limit. Unless it is set: half of the cgroup's limit or of the machine's memory
   // (docs/memory.md). State beyond it goes to files in `spill_directory`, which have no name there.
-  std::size_t memory_limit_bytes = memory_limit_of_surroundings;
+  std::size_t memory_limit_bytes = memory_limit_from_environment;
   std::string spill_directory = default_spill_directory;
   // How records reach windows, where the stream does not say.
   WindowStrategy window_strategy = WindowStrategy::automatic;

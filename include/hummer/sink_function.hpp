@@ -1,7 +1,7 @@
 // SinkFunction: a sink of the user's own.
 //
 //   class Queue : public SinkFunction<Order> {
-//     Answer write(std::span<const Order> orders) override { ... }
+//     OperatorResult write(std::span<const Order> orders) override { ... }
 //   };
 //   orders.add_sink("queue", [] { return std::make_unique<Queue>(); });
 //
@@ -47,9 +47,9 @@ class SinkFunction {
   virtual ~SinkFunction() = default;
   // `context` lives as long as this object.
   virtual Status open(OperatorContext& /*context*/) { return {}; }
-  virtual Answer write(std::span<const T> records) = 0;
-  virtual Answer flush(std::uint64_t /*epoch*/) { return Answer::done; }
-  virtual Answer end() { return Answer::done; }
+  virtual OperatorResult write(std::span<const T> records) = 0;
+  virtual OperatorResult flush(std::uint64_t /*epoch*/) { return OperatorResult::done; }
+  virtual OperatorResult end() { return OperatorResult::done; }
   virtual Status close() { return {}; }
   virtual Status snapshot(ByteWriter&) { return {}; }
   // What that writes: see Operator::states.

@@ -1,9 +1,9 @@
 // SourceFunction: a source of the user's own.
 //
 //   class Ticker : public SourceFunction<Tick> {
-//     Answer produce(SourceOutput<Tick>& out) override {
+//     OperatorResult produce(SourceOutput<Tick>& out) override {
 //       while (!out.full() && feed_.has_next()) out.emit(feed_.next());
-//       return feed_.ended() ? Answer::done : out.full() ? Answer::more : Answer::blocked;
+//       return feed_.ended() ? OperatorResult::done : out.full() ? OperatorResult::more : OperatorResult::blocked;
 //     }
 //   };
 //
@@ -33,15 +33,15 @@
 //     }
 //     return {};
 //   }
-//   Answer produce(SourceOutput<Tick>& out) override {
-//     if (ids_.empty()) return Answer::blocked;
+//   OperatorResult produce(SourceOutput<Tick>& out) override {
+//     if (ids_.empty()) return OperatorResult::blocked;
 //     std::rotate(ids_.begin(), ids_.begin() + 1, ids_.end());
 //     for (const SplitId id : ids_) {
 //       if (!log_.has(id, offsets_[id]) || !out.split(id)) continue;
 //       while (!out.full() && log_.has(id, offsets_[id])) out.emit(log_.at(id, offsets_[id]++));
-//       return Answer::more;
+//       return OperatorResult::more;
 //     }
-//     return Answer::blocked;
+//     return OperatorResult::blocked;
 //   }
 //
 // out.finish_split(id): no record of it comes any more; out.idle_split(id): none for a while, so
@@ -119,7 +119,7 @@ class SourceFunction {
   virtual ~SourceFunction() = default;
   // `context` lives as long as this object.
   virtual Status open(OperatorContext& /*context*/) { return {}; }
-  virtual Answer produce(SourceOutput<T>& out) = 0;
+  virtual OperatorResult produce(SourceOutput<T>& out) = 0;
   virtual Status snapshot(ByteWriter&) { return {}; }
   // What that writes: see Operator::states.
   virtual std::vector<StateDescription> states() { return {}; }

@@ -67,18 +67,18 @@ class TopN {
     out.set_event_timer(start + window_ms_);
   }
 
-  Answer on_timer(Timestamp end, KeyedOutput<Ranked<T>>& out) {
+  OperatorResult on_timer(Timestamp end, KeyedOutput<Ranked<T>>& out) {
     const Timestamp start = end - window_ms_;
     const std::vector<T>* const best = windows_.find(start);
     while (best != nullptr && emitted_ < best->size()) {
-      if (out.full()) return Answer::more;
+      if (out.full()) return OperatorResult::more;
       const auto rank = static_cast<std::uint32_t>(emitted_ + 1);
       out.emit(Ranked<T>{start, rank, (*best)[emitted_]}, end - 1);
       ++emitted_;
     }
     emitted_ = 0;
     windows_.remove(start);
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

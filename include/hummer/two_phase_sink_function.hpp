@@ -2,7 +2,7 @@
 // checkpoint that they belong to.
 //
 //   class Ledger : public TwoPhaseSinkFunction<Booking> {
-//     Answer write(std::span<const Booking> bookings) override;       // into the open transaction
+//     OperatorResult write(std::span<const Booking> bookings) override;       // into the open transaction
 //     Result<std::string> prepare(std::uint64_t epoch) override;      // durable, has a handle
 //     Status commit(const std::string& handle) override;              // visible
 //     Status abort_all_but(const std::vector<std::string>&) override;
@@ -37,8 +37,8 @@ namespace hummer {
 template <StreamType T>
 class TwoPhaseSinkFunction : public TwoPhaseStore {
  public:
-  virtual Answer write(std::span<const T> records) = 0;
-  virtual Answer flush() { return Answer::done; }
+  virtual OperatorResult write(std::span<const T> records) = 0;
+  virtual OperatorResult flush() { return OperatorResult::done; }
 };
 
 }  // namespace hummer

@@ -28,10 +28,10 @@ void AttemptCheckpoints::ended(std::size_t task) {
   if (task < settings_.tasks) coordinator_.ended(task);
 }
 
-void AttemptCheckpoints::wish(SavepointWish wish) {
-  const bool known = std::any_of(wishes_.begin(), wishes_.end(),
-                                 [&](const SavepointWish& each) { return each.id == wish.id; });
-  if (!known) wishes_.push_back(std::move(wish));
+void AttemptCheckpoints::request_savepoint(SavepointRequest savepoint) {
+  const bool known = std::any_of(requests_.begin(), requests_.end(),
+                                 [&](const SavepointRequest& each) { return each.id == savepoint.id; });
+  if (!known) requests_.push_back(std::move(savepoint));
 }
 
 void AttemptCheckpoints::carried_out(const CheckpointOutcome& outcome, Nanoseconds now) {
@@ -59,8 +59,8 @@ void AttemptCheckpoints::carried_out(const CheckpointOutcome& outcome, Nanosecon
 }
 
 void AttemptCheckpoints::end_savepoint(Status status, std::string path) {
-  ends_.push_back({wishes_.front().id, std::move(status), std::move(path)});
-  wishes_.pop_front();
+  ends_.push_back({requests_.front().id, std::move(status), std::move(path)});
+  requests_.pop_front();
   asked_ = false;
 }
 
@@ -74,7 +74,7 @@ void AttemptCheckpoints::begin_again(const std::vector<std::uint32_t>& tasks) {
 }
 
 void AttemptCheckpoints::over(const Status& why) {
-  while (!wishes_.empty()) end_savepoint(why, {});
+  while (!requests_.empty()) end_savepoint(why, {});
 }
 
 // ---- what is due ----
@@ -120,16 +120,16 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
     }
   }
   if (held_) return orders;
-  if (!wishes_.empty() && !asked_) asked_ = coordinator_.request_savepoint();
+  if (!requests_.empty() && !asked_) asked_ = coordinator_.request_savepoint();
   if (const auto begin = coordinator_.take_begin(now)) {
     current_.checkpoint = begin->checkpoint;
     current_.savepoint = begin->savepoint;
-    current_.overtakes = begin->overtakes;
-    current_.stops = begin->savepoint && wishes_.front().stop;
+    current_.unaligned = begin->unaligned;
+    current_.stops = begin->savepoint && requests_.front().stop;
     if (begin->savepoint) {
-      const std::string& wished = wishes_.front().directory;
-      current_.path = savepoint_path(wished.empty() ? settings_.options.directory : wished,
-                                     begin->checkpoint, wishes_.front().id);
+      const std::string& requested = requests_.front().directory;
+      current_.path = savepoint_path(requested.empty() ? settings_.options.directory : requested,
+                                     begin->checkpoint, requests_.front().id);
     } else {
       current_.path = CheckpointStore::path_in(settings_.directory, begin->checkpoint);
     }
@@ -142,7 +142,7 @@ std::vector<CheckpointOrder> AttemptCheckpoints::advance(Nanoseconds now, std::i
 
 Nanoseconds AttemptCheckpoints::next_deadline() const {
   if (stopped_with_ || held_) return never;
-  if (!wishes_.empty() && !asked_) return 0;
+  if (!requests_.empty() && !asked_) return 0;
   return coordinator_.next_deadline();
 }
 

@@ -31,8 +31,8 @@
 namespace hummer {
 
 // What a client wants.
-struct SavepointWish {
-  std::uint64_t id = 0;   // drawn by the client: the same again is the same wish
+struct SavepointRequest {
+  std::uint64_t id = 0;   // drawn by the client: the same again is the same request
   std::string directory;  // empty: where the job's checkpoints are
   bool stop = false;      // the job ends with it
 };
@@ -63,7 +63,7 @@ class AttemptCheckpoints {
   void declined(std::uint64_t checkpoint, Nanoseconds now, Status why);
   void ended(std::size_t task);
   void carried_out(const CheckpointOutcome& outcome, Nanoseconds now);
-  void wish(SavepointWish wish);
+  void request_savepoint(SavepointRequest savepoint);
   // A region has failed. Unless a checkpoint is being completed now, there is none under way then.
   void hold(Nanoseconds now, const Status& why);
   bool held() const { return held_; }
@@ -86,7 +86,7 @@ class AttemptCheckpoints {
     std::uint64_t checkpoint = 0;  // 0: none so far
     std::string path;
     bool savepoint = false;
-    bool overtakes = false;
+    bool unaligned = false;
     bool stops = false;  // sources send nothing after its barrier
   };
   const Begun& begun() const { return begun_; }
@@ -115,7 +115,7 @@ class AttemptCheckpoints {
   CheckpointCoordinator coordinator_;
   Begun current_;  // under way or being given up; checkpoint 0: none
   Begun begun_;    // the newest whose directory is there
-  std::deque<SavepointWish> wishes_;
+  std::deque<SavepointRequest> requests_;
   bool asked_ = false;  // the coordinator, for the first of them
   std::vector<SavepointEnd> ends_;
   bool held_ = false;

@@ -56,12 +56,12 @@ TEST(AttemptCheckpoints, OneThatCannotBeCompletedIsDroppedBeforeTheNextBegins) {
   EXPECT_EQ(complete.path, orders[1].path);
 }
 
-TEST(AttemptCheckpoints, ASavepointThatCannotBeCompletedEndsItsOwnWish) {
+TEST(AttemptCheckpoints, ASavepointThatCannotBeCompletedEndsItsOwnRequest) {
   AttemptCheckpoints checkpoints(one_task(), 0);
-  checkpoints.wish({.id = 5, .directory = "/s"});
+  checkpoints.request_savepoint({.id = 5, .directory = "/s"});
   const CheckpointOrder savepoint = due(checkpoints, 10 * ms);
   carried_out(checkpoints, savepoint, 10 * ms);
-  checkpoints.wish({.id = 6, .directory = "/s"});
+  checkpoints.request_savepoint({.id = 6, .directory = "/s"});
   checkpoints.saved(1, 0, baseless());
   const std::vector<CheckpointOrder> orders = checkpoints.advance(20 * ms, 0);
   const std::vector<SavepointEnd> ends = checkpoints.take_savepoints();
@@ -70,7 +70,7 @@ TEST(AttemptCheckpoints, ASavepointThatCannotBeCompletedEndsItsOwnWish) {
   EXPECT_NE(ends.front().status.message().find(savepoint.path), std::string::npos);
   ASSERT_EQ(orders.size(), 2u);
   EXPECT_EQ(orders[0].path, savepoint.path);
-  EXPECT_TRUE(orders[1].savepoint) << "the other wish";
+  EXPECT_TRUE(orders[1].savepoint) << "the other desired_state";
 }
 
 }  // namespace

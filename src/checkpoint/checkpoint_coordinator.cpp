@@ -30,7 +30,7 @@ void CheckpointCoordinator::passed(std::uint64_t checkpoint, std::size_t task) {
 }
 
 Nanoseconds CheckpointCoordinator::alignment_deadline() const {
-  const bool waits = under_way() && !storing_ && !overtakes_ && may_overtake() &&
+  const bool waits = under_way() && !storing_ && !unaligned_ && may_be_unaligned() &&
                      !current_is_savepoint_ && passed_ < files_.size();
   return waits ? began_ + milliseconds(options_.alignment_timeout_ms) : never;
 }
@@ -47,7 +47,7 @@ void CheckpointCoordinator::begins_again(std::size_t task) {
 }
 
 void CheckpointCoordinator::interrupt(Nanoseconds now, Status why) {
-  overtakes_next_ = false;
+  unaligned_next_ = false;
   if (under_way() && !storing_) give_up(now, std::move(why), false);
 }
 
@@ -94,26 +94,26 @@ void CheckpointCoordinator::stored(std::uint64_t checkpoint, Nanoseconds now,
 std::optional<CheckpointCoordinator::Begin> CheckpointCoordinator::take_begin(Nanoseconds now) {
   if (under_way() || final_complete_ || !failure_.ok()) return std::nullopt;
   const bool by_time = next_begin_ != never && now >= next_begin_;
-  if (!by_time && !overtakes_next_ && !savepoint_wanted_ && !all_ended()) return std::nullopt;
+  if (!by_time && !unaligned_next_ && !savepoint_wanted_ && !all_ended()) return std::nullopt;
   current_ = next_++;
-  current_is_savepoint_ = savepoint_wanted_ && !overtakes_next_ && !all_ended();
-  overtakes_ = may_overtake() && !current_is_savepoint_ &&
-               (overtakes_next_ || options_.alignment_timeout_ms == 0);
+  current_is_savepoint_ = savepoint_wanted_ && !unaligned_next_ && !all_ended();
+  unaligned_ = may_be_unaligned() && !current_is_savepoint_ &&
+               (unaligned_next_ || options_.alignment_timeout_ms == 0);
   current_is_final_ = all_ended();
   began_ = now;
-  if (next_begin_ != never && !overtakes_next_) {
+  if (next_begin_ != never && !unaligned_next_) {
     // Missed ones are not made up for.
     const Nanoseconds interval = milliseconds(options_.interval_ms);
     next_begin_ = std::max(next_begin_ + interval, now + interval / 2);
   }
-  overtakes_next_ = false;
+  unaligned_next_ = false;
   acknowledged_ = 0;
   passed_ = ended_;
   for (Task& task : files_) {
     task.acknowledged = false;
     task.passed = task.ended;
   }
-  return Begin{current_, current_is_savepoint_, overtakes_};
+  return Begin{current_, current_is_savepoint_, unaligned_};
 }
 
 std::optional<CheckpointCoordinator::Completed> CheckpointCoordinator::take_completed() {
@@ -136,9 +136,9 @@ std::optional<std::uint64_t> CheckpointCoordinator::take_given_up(Nanoseconds no
   if (now >= alignment_deadline()) {
     give_up(now,
             {ErrorCode::timed_out, "checkpoint " + std::to_string(current_) +
-                                       " was not aligned in time; one that overtakes follows"},
+                                       " was not aligned in time; one that unaligned follows"},
             false);
-    overtakes_next_ = true;
+    unaligned_next_ = true;
   }
   if (given_up_ == 0) return std::nullopt;
   return std::exchange(given_up_, 0);
@@ -151,7 +151,7 @@ Nanoseconds CheckpointCoordinator::next_deadline() const {
     if (storing_) return never;
     return std::min(began_ + milliseconds(options_.timeout_ms), alignment_deadline());
   }
-  return overtakes_next_ || savepoint_wanted_ || all_ended() ? 0 : next_begin_;
+  return unaligned_next_ || savepoint_wanted_ || all_ended() ? 0 : next_begin_;
 }
 
 }  // namespace hummer

@@ -9,8 +9,8 @@
 //
 // Where barriers may overtake (CheckpointOptions::unaligned), but only after an alignment timeout,
 // every checkpoint begins aligned; if its barrier has not passed all tasks by then it is given up,
-// which is no failure, and the next one begins at once and overtakes. So no task ever changes its
-// mind about a barrier: one that overtakes takes the place of an earlier one anyway.
+// which is no failure, and the next one begins at once and unaligned. So no task ever changes its
+// mind about a barrier: one that unaligned takes the place of an earlier one anyway.
 //
 // One checkpoint at a time. A task that has ended (its stream did, and its output is out) goes on
 // to take part: whoever runs it acknowledges with the snapshot that it took at its end. The final
@@ -65,7 +65,7 @@ class CheckpointCoordinator {
   struct Begin {
     std::uint64_t checkpoint = 0;
     bool savepoint = false;
-    bool overtakes = false;
+    bool unaligned = false;
   };
   std::optional<Begin> take_begin(Nanoseconds now);
   // Files of a checkpoint that every task has acknowledged, in the tasks' order.
@@ -102,7 +102,7 @@ class CheckpointCoordinator {
     CheckpointFile file;
   };
   bool under_way() const { return current_ != 0; }
-  bool may_overtake() const {
+  bool may_be_unaligned() const {
     return options_.unaligned && options_.guarantee == Guarantee::exactly_once;
   }
   // It is given up at this time if the barrier has not passed everywhere by then.
@@ -119,8 +119,8 @@ class CheckpointCoordinator {
   bool current_is_savepoint_ = false;
   bool current_is_final_ = false;
   bool storing_ = false;
-  bool overtakes_ = false;       // the one under way
-  bool overtakes_next_ = false;  // in the place of one that was given up
+  bool unaligned_ = false;       // the one under way
+  bool unaligned_next_ = false;  // in the place of one that was given up
   bool savepoint_wanted_ = false;
   std::uint64_t given_up_ = 0;
   Nanoseconds began_ = 0;

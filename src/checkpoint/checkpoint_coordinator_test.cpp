@@ -168,7 +168,7 @@ TEST(CheckpointCoordinator, OneThatIsNotAlignedInTimeIsFollowedByOneThatOvertake
   CheckpointCoordinator coordinator(aligned_for_30_ms(), 2, 1, 0);
   const auto first = coordinator.take_begin(100 * ms);
   ASSERT_TRUE(first);
-  EXPECT_FALSE(first->overtakes);
+  EXPECT_FALSE(first->unaligned);
   coordinator.passed(1, 0);
   EXPECT_EQ(coordinator.next_deadline(), 130 * ms);
   EXPECT_FALSE(coordinator.take_given_up(129 * ms));
@@ -177,13 +177,13 @@ TEST(CheckpointCoordinator, OneThatIsNotAlignedInTimeIsFollowedByOneThatOvertake
   const auto second = coordinator.take_begin(130 * ms);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->checkpoint, 2u);
-  EXPECT_TRUE(second->overtakes);
+  EXPECT_TRUE(second->unaligned);
   EXPECT_EQ(coordinator.next_deadline(), 1130 * ms) << "it has the whole timeout";
   EXPECT_FALSE(coordinator.take_given_up(1000 * ms));
   finish(coordinator, 2, 1010 * ms);
   EXPECT_EQ(coordinator.failed(), 0u);
   EXPECT_TRUE(coordinator.failure().ok()) << "none is tolerated";
-  EXPECT_FALSE(coordinator.take_begin(1020 * ms)->overtakes) << "the next one begins aligned";
+  EXPECT_FALSE(coordinator.take_begin(1020 * ms)->unaligned) << "the next one begins aligned";
 }
 
 TEST(CheckpointCoordinator, OneThatIsAlignedMayTakeLongToWrite) {
@@ -200,17 +200,17 @@ TEST(CheckpointCoordinator, WithoutAnAlignmentTimeoutTheyOvertakeAtOnceAndSavepo
   CheckpointOptions options = aligned_for_30_ms();
   options.alignment_timeout_ms = 0;
   CheckpointCoordinator coordinator(options, 2, 1, 0);
-  EXPECT_TRUE(coordinator.take_begin(100 * ms)->overtakes);
+  EXPECT_TRUE(coordinator.take_begin(100 * ms)->unaligned);
   finish(coordinator, 1, 110 * ms);
   EXPECT_TRUE(coordinator.request_savepoint());
   const auto savepoint = coordinator.take_begin(120 * ms);
   ASSERT_TRUE(savepoint && savepoint->savepoint);
-  EXPECT_FALSE(savepoint->overtakes);
+  EXPECT_FALSE(savepoint->unaligned);
   EXPECT_EQ(coordinator.next_deadline(), 1120 * ms);
 
   options.unaligned = false;
   CheckpointCoordinator aligned(options, 2, 1, 0);
-  EXPECT_FALSE(aligned.take_begin(100 * ms)->overtakes);
+  EXPECT_FALSE(aligned.take_begin(100 * ms)->unaligned);
   EXPECT_EQ(aligned.next_deadline(), 1100 * ms);
 }
 
@@ -221,7 +221,7 @@ TEST(CheckpointCoordinator, ASavepointWaitsForTheOneThatOvertakes) {
   EXPECT_EQ(coordinator.take_given_up(130 * ms), 1u);
   const auto next = coordinator.take_begin(130 * ms);
   ASSERT_TRUE(next);
-  EXPECT_TRUE(next->overtakes);
+  EXPECT_TRUE(next->unaligned);
   EXPECT_FALSE(next->savepoint);
   finish(coordinator, 2, 140 * ms);
   EXPECT_TRUE(coordinator.take_begin(140 * ms)->savepoint);

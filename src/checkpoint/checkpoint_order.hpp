@@ -5,7 +5,7 @@
 // outcomes back. Orders of one job are carried out in the order in which they were given: so a
 // search for the newest checkpoint that follows the completion of one knows of it.
 //
-// Thread: a value; carry_out() blocks for as long as the disk takes.
+// Thread: a value; execute() blocks for as long as the disk takes.
 #pragma once
 
 #include <cstdint>
@@ -72,11 +72,11 @@ struct HungOrder {
   Nanoseconds age = 0;
 };
 
-CheckpointOutcome carry_out(Files& files, CheckpointOrder order);
+CheckpointOutcome execute(Files& files, CheckpointOrder order);
 
-// Where savepoint `number`, that was wished for by `wish`, goes in the directory that was asked
+// Where savepoint `number`, that was requested for by `desired_state`, goes in the directory that was asked
 // for.
-std::string savepoint_path(const std::string& directory, std::uint64_t number, std::uint64_t wish);
+std::string savepoint_path(const std::string& directory, std::uint64_t number, std::uint64_t request);
 bool is_savepoint(const std::string& name);  // of a directory
 // Where the checkpoints of a job on a cluster are: several share the directory that was configured.
 std::string job_directory(const std::string& configured, std::uint64_t submission);

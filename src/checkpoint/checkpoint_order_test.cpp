@@ -21,8 +21,8 @@ CheckpointOrder order_of(Kind kind, std::uint64_t checkpoint = 0) {
 }
 
 Status write_checkpoint(Files& files, std::uint64_t number) {
-  HUMMER_TRY(carry_out(files, order_of(Kind::begin, number)).status);
-  return carry_out(files, order_of(Kind::complete, number)).status;
+  HUMMER_TRY(execute(files, order_of(Kind::begin, number)).status);
+  return execute(files, order_of(Kind::complete, number)).status;
 }
 
 // Whoever completes a checkpoint may die when its name is there and not durable yet. Who goes on
@@ -37,14 +37,14 @@ TEST(CheckpointOrder, WhatIsGoneOnFromOutlivesAPowerCut) {
     const Status written = write_checkpoint(node->files(), 2);
     node->kill();
     node = &simulation.restart_node(*node);
-    const CheckpointOutcome before = carry_out(node->files(), order_of(Kind::find));
+    const CheckpointOutcome before = execute(node->files(), order_of(Kind::find));
     ASSERT_TRUE(before.status.ok()) << before.status.to_string();
     EXPECT_TRUE(before.found.id == 2 || !written.ok());
     if (before.found.id == 2 && !written.ok()) ++unfinished_and_chosen;
     node->kill();
     node->crash_disk();
     node = &simulation.restart_node(*node);
-    const CheckpointOutcome after = carry_out(node->files(), order_of(Kind::find));
+    const CheckpointOutcome after = execute(node->files(), order_of(Kind::find));
     ASSERT_TRUE(after.status.ok()) << "seed " << seed << ": " << after.status.to_string();
     EXPECT_EQ(after.found.id, before.found.id) << "seed " << seed;
   }

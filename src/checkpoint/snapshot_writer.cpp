@@ -17,7 +17,7 @@
 namespace hummer {
 class SnapshotWriter::State {
  public:
-  State(Platform& platform, Settings settings, std::function<void(SnapshotNews)> tell)
+  State(Platform& platform, Settings settings, std::function<void(SnapshotProgress)> tell)
       : platform_(platform),
         settings_(std::move(settings)),
         tell_(std::move(tell)),
@@ -99,7 +99,7 @@ class SnapshotWriter::State {
     const int task = taken.task.id;
     if (taken.snapshot.epoch != 0) {
       if (settings_.tells_passed) {
-        SnapshotNews news;
+        SnapshotProgress news;
         news.checkpoint = taken.snapshot.epoch;
         news.task = static_cast<std::size_t>(task);
         news.passed = true;
@@ -116,7 +116,7 @@ class SnapshotWriter::State {
             .first->second.snapshot;
     last.add(std::move(taken.snapshot));
     if (!last.complete()) return;
-    SnapshotNews news;
+    SnapshotProgress news;
     news.task = static_cast<std::size_t>(task);
     tell_(std::move(news));
   }
@@ -139,7 +139,7 @@ class SnapshotWriter::State {
   }
   void saved(const ExecutionTask& task, Result<CheckpointFile> file) {
     saved_.insert(task.id);
-    SnapshotNews news;
+    SnapshotProgress news;
     news.checkpoint = current_;
     news.task = static_cast<std::size_t>(task.id);
     if (file.ok()) {
@@ -152,7 +152,7 @@ class SnapshotWriter::State {
 
   Platform& platform_;
   const Settings settings_;
-  const std::function<void(SnapshotNews)> tell_;
+  const std::function<void(SnapshotProgress)> tell_;
   WakeEvent event_;
   std::atomic<bool> cancelled_{false};
   std::mutex mutex_;
@@ -170,7 +170,7 @@ class SnapshotWriter::State {
 };
 
 SnapshotWriter::SnapshotWriter(Platform& platform, Settings settings,
-                               std::function<void(SnapshotNews)> tell)
+                               std::function<void(SnapshotProgress)> tell)
     : state_(std::make_unique<State>(platform, std::move(settings), std::move(tell))) {}
 SnapshotWriter::~SnapshotWriter() { stop(); }
 void SnapshotWriter::snapshot_taken(const ExecutionTask& task, TaskSnapshot snapshot) {

@@ -28,7 +28,7 @@
 
 namespace hummer {
 
-struct SnapshotNews {
+struct SnapshotProgress {
   std::uint64_t checkpoint = 0;  // 0: the task's stream has ended, and nothing else
   std::size_t task = 0;          // its number among the chains
   bool passed = false;           // by the barrier, and nothing else: the file follows
@@ -43,7 +43,7 @@ class SnapshotWriter {
     bool tells_passed = false;    // also when the barrier has passed a task
     std::string spill_directory;  // see LastSnapshot
   };
-  SnapshotWriter(Platform& platform, Settings settings, std::function<void(SnapshotNews)> tell);
+  SnapshotWriter(Platform& platform, Settings settings, std::function<void(SnapshotProgress)> tell);
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter&) = delete;
   SnapshotWriter& operator=(const SnapshotWriter&) = delete;

@@ -110,12 +110,12 @@ Result<wire::JobStatus> ClusterSession::status_of(std::uint64_t job, bool with_g
 Result<std::string> ClusterSession::take_savepoint(std::uint64_t job, const std::string& directory,
                                                    bool stop) {
   constexpr std::uint32_t wait_ms = 1000;
-  const std::uint64_t wish = platform_.random().next() | 1;
+  const std::uint64_t desired_state = platform_.random().next() | 1;
   for (;;) {
     wire::ClientRequest request;
     wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
     savepoint.set_job(job);
-    savepoint.set_wish_id(wish);
+    savepoint.set_request_id(savepoint);
     savepoint.set_directory(directory);
     savepoint.set_stop(stop);
     savepoint.set_wait_ms(wait_ms);

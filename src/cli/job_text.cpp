@@ -62,7 +62,7 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
                         format_count(static_cast<double>(result.records_skipped)));
   }
   Table table({"vertex", "tasks", "operator", "in", "out", "bytes", "late"});
-  for (const VertexResult& vertex : result.vertices) {
+  for (const VertexSummary& vertex : result.vertices) {
     std::string name = vertex.name, tasks = std::to_string(vertex.parallelism);
     for (const OperatorSummary& op : vertex.operators) {
       table.add({name, tasks, op.name, std::to_string(op.records_in),

@@ -35,7 +35,7 @@ class AnsweringJobManager {
 
   std::uint64_t incarnation = 1;
   std::string token;       // that a client must have
-  Status refuse_with;      // every greeting
+  Status refuse_with;      // every handshake
   bool may_retry = false;  // after refuse_with
   int connections = 0;
   std::vector<wire::ClientRequest> requests;
@@ -55,17 +55,17 @@ class AnsweringJobManager {
   static Task<void> serve(AnsweringJobManager& self, MessageStream& stream) {
     const Result<wire::Envelope> hello = co_await stream.receive();
     if (!hello.ok()) co_return;
-    wire::Envelope greeting;
+    wire::Envelope handshake;
     if (!self.refuse_with.ok() || hello->hello().token() != self.token) {
       const Status why = self.refuse_with.ok() ? Status(ErrorCode::permission_denied, "wrong token")
                                                : self.refuse_with;
-      to_message(why, *greeting.mutable_refusal()->mutable_failure());
-      greeting.mutable_refusal()->set_may_retry(self.may_retry);
-      (void)stream.send(greeting);
+      to_message(why, *handshake.mutable_refusal()->mutable_failure());
+      handshake.mutable_refusal()->set_may_retry(self.may_retry);
+      (void)stream.send(handshake);
       co_return;
     }
-    greeting.mutable_welcome()->set_numbering(self.incarnation);
-    (void)stream.send(greeting);
+    handshake.mutable_welcome()->set_numbering(self.incarnation);
+    (void)stream.send(handshake);
     stream.set_limit(max_message_bytes);
     while (true) {
       const Result<wire::Envelope> message = co_await stream.receive();

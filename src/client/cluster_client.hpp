@@ -4,7 +4,7 @@
 // Each call connects when there is no connection, asks, and repeats itself over a new
 // connection when the old one broke or no answer came, until `patience` has passed: all
 // requests are idempotent. Status failures: those of the network (naming the address), of
-// the greeting (token, version), and what the JobManager answered.
+// the handshake (token, version), and what the JobManager answered.
 //
 // Thread: coroutines on one executor. Lifecycle: close() ends a waiting call with cancelled.
 #pragma once

@@ -100,7 +100,7 @@ TEST_F(ClusterClientTest, WaitsForAJobManagerThatStartsLater) {
   EXPECT_TRUE((*outcome->value).ok()) << (*outcome->value).status().to_string();
 }
 
-TEST_F(ClusterClientTest, ARefusedGreetingIsFinal) {
+TEST_F(ClusterClientTest, ARefusedHandshakeIsFinal) {
   AnsweringJobManager job_manager(master_, 6123, &answer_empty_list);
   job_manager.token = "secret";
   ClusterClient stranger = make_client("guess");

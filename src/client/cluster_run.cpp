@@ -15,24 +15,24 @@ constexpr Nanoseconds patience_ns = seconds(7);
 
 }  // namespace
 
-ClusterRun::ClusterRun(JobSurroundings surroundings, Credentials credentials)
-    : WaitingRun(std::move(surroundings)),
+ClusterRun::ClusterRun(JobContext context, Credentials credentials)
+    : WaitingRun(std::move(context)),
       credentials_(std::move(credentials)),
-      executor_(surroundings_.platform->make_executor({.name = "client"})),
+      executor_(context_.platform->make_executor({.name = "client"})),
       client_(
-          std::make_unique<ClusterClient>(*surroundings_.platform, *executor_, client_options())) {}
+          std::make_unique<ClusterClient>(*context_.platform, *executor_, client_options())) {}
 
 ClusterRun::~ClusterRun() {
   executor_->stop();
   if (!waited() && job_ != 0) {
-    *surroundings_.last_result = surroundings_.failed(
+    *context_.last_result = context_.failed(
         {ErrorCode::cancelled, fmt::format("nobody waited for job {}, which goes on", job_)});
   }
 }
 
 ClusterClientOptions ClusterRun::client_options() const {
   ClusterClientOptions options;
-  options.job_manager = surroundings_.options.job_manager;
+  options.job_manager = context_.options.job_manager;
   options.token = credentials_.token;
   options.tls = credentials_.tls;
   options.over_rest = true;
@@ -41,14 +41,14 @@ ClusterClientOptions ClusterRun::client_options() const {
 }
 
 std::string ClusterRun::hint(const char* command) const {
-  return fmt::format("{} {} {} --job-manager {}", surroundings_.program, command, job_,
-                     surroundings_.options.job_manager);
+  return fmt::format("{} {} {} --job-manager {}", context_.program, command, job_,
+                     context_.options.job_manager);
 }
 
 Status ClusterRun::submit(wire::SubmitJob job, std::string library) {
   status_.set_name(job.graph().job_name());
   const std::optional<Result<std::uint64_t>> submitted = run_task(
-      *surroundings_.platform, *executor_, client_->submit(std::move(job), std::move(library)));
+      *context_.platform, *executor_, client_->submit(std::move(job), std::move(library)));
   if (!submitted) return {ErrorCode::internal, "the submission can never end"};
   if (!submitted->ok()) return submitted->status().with_context("submitting the job");
   job_ = **submitted;
@@ -71,46 +71,46 @@ Task<void> ClusterRun::watch(ClusterRun& run) {
     run.lost_ = end.status();
   }
   run.ended_.store(true, std::memory_order_release);
-  run.surroundings_.platform->notify_main();
+  run.context_.platform->notify_main();
 }
 
-void ClusterRun::send_wish(wire::Wish wish) { executor_->spawn(send(*this, wish)); }
+void ClusterRun::send_desired_state(wire::DesiredState desired_state) { executor_->spawn(send(*this, desired_state)); }
 
-Task<void> ClusterRun::send(ClusterRun& run, wire::Wish wish) {
+Task<void> ClusterRun::send(ClusterRun& run, wire::DesiredState desired_state) {
   // A connection of its own: the other one waits for the job.
   ClusterClientOptions options = run.client_options();
   options.numbered_by = run.client_->numbered_by();
-  ClusterClient client(*run.surroundings_.platform, *run.executor_, std::move(options));
+  ClusterClient client(*run.context_.platform, *run.executor_, std::move(options));
   wire::ClientRequest request;
   request.mutable_end()->set_job(run.job_);
-  request.mutable_end()->set_wish(wish);
+  request.mutable_end()->set_desired_state(desired_state);
   const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
   if (answer.ok() || run.finished()) co_return;
-  (void)run.surroundings_.platform->write_standard(
+  (void)run.context_.platform->write_standard(
       2, fmt::format("hummer: job {} could not be told to end: {}\n", run.job_,
                      answer.status().to_string()));
 }
 
 Result<std::string> ClusterRun::savepoint(const std::string& directory, bool stop) {
-  wire::TakeSavepoint wish;
-  wish.set_job(job_);
-  wish.set_wish_id(surroundings_.platform->random().next() | 1);
-  wish.set_directory(directory);
-  wish.set_stop(stop);
-  wish.set_wait_ms(savepoint_wait_ms);
+  wire::TakeSavepoint savepoint;
+  savepoint.set_job(job_);
+  savepoint.set_request_id(context_.platform->random().next() | 1);
+  savepoint.set_directory(directory);
+  savepoint.set_stop(stop);
+  savepoint.set_wait_ms(savepoint_wait_ms);
   std::optional<Result<std::string>> path =
-      run_task(*surroundings_.platform, *executor_, ask_for_savepoint(*this, std::move(wish)));
+      run_task(*context_.platform, *executor_, ask_for_savepoint(*this, std::move(savepoint)));
   if (!path) return Status(ErrorCode::internal, "the savepoint can never come");
   return std::move(*path);
 }
 
-Task<Result<std::string>> ClusterRun::ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint wish) {
+Task<Result<std::string>> ClusterRun::ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint savepoint) {
   ClusterClientOptions options = run.client_options();
   options.numbered_by = run.client_->numbered_by();
-  ClusterClient client(*run.surroundings_.platform, *run.executor_, std::move(options));
+  ClusterClient client(*run.context_.platform, *run.executor_, std::move(options));
   for (;;) {
     wire::ClientRequest request;
-    *request.mutable_savepoint() = wish;
+    *request.mutable_savepoint() = savepoint;
     const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
     if (!answer.ok()) co_return answer.status();
     if (!answer->savepoint().path().empty()) co_return answer->savepoint().path();
@@ -131,7 +131,7 @@ std::vector<std::string> ClusterRun::stuck_in(const wire::JobStatus& status) con
 }
 
 JobResult ClusterRun::so_far(const wire::JobStatus& status) const {
-  return job_result(status, surroundings_.platform->wall_time_ms());
+  return job_result(status, context_.platform->wall_time_ms());
 }
 
 std::vector<std::string> ClusterRun::take_notes() {
@@ -144,7 +144,7 @@ std::vector<std::string> ClusterRun::take_notes() {
 // The job is the cluster's: it goes on.
 std::optional<JobResult> ClusterRun::asked_to_end(int signal, Progress& progress) {
   JobResult result = so_far(status());
-  result.job_name = surroundings_.job_name;
+  result.job_name = context_.job_name;
   result.status =
       Status(ErrorCode::cancelled,
              fmt::format("detached from job {}, which goes on (signal {}); end it with: {}", job_,

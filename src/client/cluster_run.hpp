@@ -24,15 +24,15 @@ namespace hummer {
 
 class ClusterRun final : public WaitingRun {
  public:
-  ClusterRun(JobSurroundings surroundings, Credentials credentials);
+  ClusterRun(JobContext context, Credentials credentials);
   ~ClusterRun() override;
 
   // Blocks until the JobManager has the job and its library, or a failure.
   Status submit(wire::SubmitJob job, std::string library);
   std::uint64_t job() const { return job_; }
 
-  void stop() override { send_wish(wire::WISH_STOP); }
-  void cancel() override { send_wish(wire::WISH_CANCEL); }
+  void stop() override { send_desired_state(wire::DESIRED_STOP); }
+  void cancel() override { send_desired_state(wire::DESIRED_CANCEL); }
   bool finished() const override { return ended_.load(std::memory_order_acquire); }
   std::vector<std::string> stuck() override;
   Result<std::string> savepoint(const std::string& directory, bool stop) override;
@@ -46,11 +46,11 @@ class ClusterRun final : public WaitingRun {
   JobResult result() override;
 
   static Task<void> watch(ClusterRun& run);
-  static Task<void> send(ClusterRun& run, wire::Wish wish);
-  static Task<Result<std::string>> ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint wish);
+  static Task<void> send(ClusterRun& run, wire::DesiredState desired_state);
+  static Task<Result<std::string>> ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint savepoint);
   static void changed(void* run, const wire::JobStatus& status);
   ClusterClientOptions client_options() const;
-  void send_wish(wire::Wish wish);
+  void send_desired_state(wire::DesiredState desired_state);
   wire::JobStatus status() const;
   // "; end it with: wordcount cancel 7"
   std::string hint(const char* command) const;

@@ -13,8 +13,8 @@ using Index = std::uint64_t;
 // Takes nothing for about 23 s: it is asked again every 2 ms.
 class StandsStill final : public SinkFunction<Index> {
  public:
-  Answer write(std::span<const Index>) override {
-    return ++asked_ < 11500 ? Answer::blocked : Answer::done;
+  OperatorResult write(std::span<const Index>) override {
+    return ++asked_ < 11500 ? OperatorResult::blocked : OperatorResult::done;
   }
 
  private:

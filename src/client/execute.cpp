@@ -69,25 +69,25 @@ Result<std::string> JobHandle::stop_with_savepoint(const std::string& directory)
 JobResult JobHandle::wait() { return running_->wait(); }
 
 JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name) {
-  JobSurroundings surroundings;
-  surroundings.last_result = impl_->last_result;
+  JobContext context;
+  context.last_result = impl_->last_result;
   ++impl_->execute_calls;
   if (impl_->kept != nullptr) {
-    return JobHandle(std::make_shared<EndedRun>(surroundings, impl_->keep(job_name, options_)));
+    return JobHandle(std::make_shared<EndedRun>(context, impl_->keep(job_name, options_)));
   }
-  surroundings.platform = options_.platform;
+  context.platform = options_.platform;
   if (options_.platform == nullptr) {
-    surroundings.own_platform = make_linux_platform();
-    surroundings.platform = surroundings.own_platform.get();
+    context.own_platform = make_linux_platform();
+    context.platform = context.own_platform.get();
   }
-  Platform& platform = *surroundings.platform;
-  surroundings.program = impl_->program;
-  surroundings.job_name = job_name;
-  surroundings.options = options_;
-  surroundings.from_command_line = impl_->from_command_line;
+  Platform& platform = *context.platform;
+  context.program = impl_->program;
+  context.job_name = job_name;
+  context.options = options_;
+  context.from_command_line = impl_->from_command_line;
   const auto ended = [&](Status status) {
     return JobHandle(
-        std::make_shared<EndedRun>(surroundings, surroundings.failed(std::move(status))));
+        std::make_shared<EndedRun>(context, context.failed(std::move(status))));
   };
 
   if (impl_->help) {
@@ -101,7 +101,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   if (Status status = check_settings(options_); !status.ok()) return ended(std::move(status));
   impl_->executed = true;
   if (!options_.job_manager.empty() && options_.explain.empty()) {
-    Result<JobHandle> submitted = submit_to_cluster(*impl_, surroundings);
+    Result<JobHandle> submitted = submit_to_cluster(*impl_, context);
     return submitted.ok() ? std::move(*submitted) : ended(submitted.status());
   }
   Result<PlannedGraphs> job = plan(*impl_, options_, job_name, platform.processors());
@@ -114,11 +114,11 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
     return ended({});
   }
 
-  if (options_.parallelism == 0) surroundings.options.parallelism = platform.processors();
+  if (options_.parallelism == 0) context.options.parallelism = platform.processors();
   const Result<JobInterface> interface = find_job_interface(platform, options_);
   if (!interface.ok()) return ended(interface.status());
   auto run = std::make_shared<LocalRun>(
-      surroundings, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)},
+      context, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)},
       job->slots, *interface);
   if (Status status = run->start(); !status.ok()) return ended(std::move(status));
   return JobHandle(run);

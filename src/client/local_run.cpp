@@ -25,52 +25,52 @@ std::vector<std::string> LocalRun::Notes::take() {
   return std::exchange(texts_, {});
 }
 
-LocalRun::LocalRun(JobSurroundings surroundings, PreparedJob job, int slots,
+LocalRun::LocalRun(JobContext context, PreparedJob job, int slots,
                    const JobInterface& interface)
-    : WaitingRun(std::move(surroundings)),
+    : WaitingRun(std::move(context)),
       job_(std::move(job)),
       made_token_(interface.made_token ? interface.token : ""),
       interface_encrypted_(interface.tls != nullptr),
-      began_(surroundings_.platform->now()) {
-  host_ = std::make_unique<AttemptHost>(attempt_surroundings());
+      began_(context_.platform->now()) {
+  host_ = std::make_unique<AttemptHost>(attempt_context());
   JobManagerOptions options;
   options.local = this;
   options.local_slots = slots;
   options.rest_address = interface.listen;
   options.token = interface.token;
   options.tls = interface.tls;
-  options.log = Logger(&notes_, LogRoom::control);
-  manager_ = std::make_unique<JobManager>(*surroundings_.platform, std::move(options));
+  options.log = Logger(&notes_, LogModule::cluster);
+  manager_ = std::make_unique<JobManager>(*context_.platform, std::move(options));
 }
 
 LocalRun::~LocalRun() {
   if (started_ && !finished()) {
     cancel();
-    (void)surroundings_.platform->run_until([&] { return finished(); }, never);
+    (void)context_.platform->run_until([&] { return finished(); }, never);
   }
   if (!waited()) {
-    *surroundings_.last_result =
-        surroundings_.failed({ErrorCode::cancelled, "nobody waited for the job"});
+    *context_.last_result =
+        context_.failed({ErrorCode::cancelled, "nobody waited for the job"});
   }
   if (const auto rest = manager_->rest_address(); rest && !made_token_.empty()) {
-    withdraw_local_token(*surroundings_.platform, *rest);
+    withdraw_local_token(*context_.platform, *rest);
   }
   manager_->stop();
   host_.reset();
 }
 
-AttemptSurroundings LocalRun::attempt_surroundings() {
-  const EnvironmentOptions& options = surroundings_.options;
+AttemptContext LocalRun::attempt_context() {
+  const EnvironmentOptions& options = context_.options;
   const MemoryLimit limit =
-      effective_memory_limit(*surroundings_.platform, options.memory_limit_bytes);
-  AttemptSurroundings process;
-  process.platform = surroundings_.platform;
+      effective_memory_limit(*context_.platform, options.memory_limit_bytes);
+  AttemptContext process;
+  process.platform = context_.platform;
   process.changed = &changed_;
   process.stuck_patience_ns = stuck_patience_ns;
   memory_ = MemoryAccount::make_root("this process", limit.bytes, limit.from);
   process.memory = memory_;
   process.spill_directory = options.spill_directory;
-  process.log = Logger(&notes_, LogRoom::control);
+  process.log = Logger(&notes_, LogModule::cluster);
   process.prepared = &job_;
   process.on_note = [this](std::string text) { notes_.add(std::move(text)); };
   return process;
@@ -91,7 +91,7 @@ Status LocalRun::start() {
 void LocalRun::publish_token() {
   if (made_token_.empty()) return;
   const Result<std::string> path =
-      publish_local_token(*surroundings_.platform, *manager_->rest_address(), made_token_);
+      publish_local_token(*context_.platform, *manager_->rest_address(), made_token_);
   notes_.add(path.ok()
                  ? fmt::format("its token, which commands of this user find, is in '{}'", *path)
                  : "warning: " + path.status().to_string());
@@ -111,11 +111,11 @@ void LocalRun::cancel() {
 
 wire::SubmitJob LocalRun::submission() const {
   wire::SubmitJob job;
-  job.set_submission_id(surroundings_.platform->random().next() | 1);
+  job.set_submission_id(context_.platform->random().next() | 1);
   to_message(job_.job, *job.mutable_graph());
-  *job.mutable_options() = job_options(surroundings_.options);
+  *job.mutable_options() = job_options(context_.options);
   // Somebody sits before it.
-  job.mutable_options()->set_check_views(surroundings_.options.check_views != CheckViews::off);
+  job.mutable_options()->set_check_views(context_.options.check_views != CheckViews::off);
   return job;
 }
 
@@ -132,19 +132,19 @@ void LocalRun::round_ended(bool jobs_changed) {
 }
 
 void LocalRun::write_metrics(MetricsText& text) {
-  const Nanoseconds now = surroundings_.platform->now();
-  ProcessFigures figures;
-  figures.attempts = host_->samples(now);
-  figures.stuck = host_->stuck(now);
-  figures.memory = memory_->figures();
-  figures.memory_limit_bytes = memory_->limit_bytes();
-  figures.resident_bytes = surroundings_.platform->resident_bytes();
-  write_process_figures(text, figures);
+  const Nanoseconds now = context_.platform->now();
+  ProcessMetrics metrics;
+  metrics.attempts = host_->samples(now);
+  metrics.stuck = host_->stuck(now);
+  metrics.memory = memory_->metrics();
+  metrics.memory_limit_bytes = memory_->limit_bytes();
+  metrics.resident_bytes = context_.platform->resident_bytes();
+  write_process_metrics(text, metrics);
 }
 
 void LocalRun::report() {
   report_due_ = false;
-  const Nanoseconds now = surroundings_.platform->now();
+  const Nanoseconds now = context_.platform->now();
   manager_->take_local_state(messages_.build(host_->reports(now), host_->wanted()));
 }
 
@@ -161,7 +161,7 @@ Task<void> LocalRun::run(LocalRun& self) {
   while (status.ok() && !has_ended(status->state())) {
     const bool changed = self.changed_.take();
     if (self.host_->look() || changed || self.report_due_) self.report();
-    co_await self.send_wishes();
+    co_await self.send_desired_statees();
     if (std::exchange(self.query_due_, false)) status = co_await self.query();
     self.changed_.event.prepare_wait();
     if (self.report_due_ || self.query_due_ || self.changed_.raised()) {
@@ -187,15 +187,15 @@ Task<void> LocalRun::await_disk() {
   changed_.event.cancel_wait();
 }
 
-Task<void> LocalRun::send_wishes() {
-  wire::Wish wish = wire::WISH_RUN;
-  if (stop_requested_.load(std::memory_order_acquire)) wish = wire::WISH_STOP;
-  if (cancel_requested_.load(std::memory_order_acquire)) wish = wire::WISH_CANCEL;
-  if (wish <= sent_wish_) co_return;
-  sent_wish_ = wish;
+Task<void> LocalRun::send_desired_statees() {
+  wire::DesiredState desired_state = wire::DESIRED_RUN;
+  if (stop_requested_.load(std::memory_order_acquire)) desired_state = wire::DESIRED_STOP;
+  if (cancel_requested_.load(std::memory_order_acquire)) desired_state = wire::DESIRED_CANCEL;
+  if (desired_state <= sent_desired_state_) co_return;
+  sent_desired_state_ = desired_state;
   wire::ClientRequest request;
   request.mutable_end()->set_job(number_);
-  request.mutable_end()->set_wish(wish);
+  request.mutable_end()->set_desired_state(desired_state);
   (void)co_await manager_->ask(std::move(request));
 }
 
@@ -208,10 +208,10 @@ Task<Result<wire::JobStatus>> LocalRun::query() {
 }
 
 void LocalRun::end(Result<wire::JobStatus> status) {
-  Platform& platform = *surroundings_.platform;
+  Platform& platform = *context_.platform;
   result_ = status.ok() ? job_result(*status, platform.wall_time_ms())
-                        : surroundings_.failed(status.status());
-  result_.job_name = surroundings_.job_name;
+                        : context_.failed(status.status());
+  result_.job_name = context_.job_name;
   const Nanoseconds tasks_ended = host_->tasks_ended_at();
   result_.seconds =
       static_cast<double>((tasks_ended != 0 ? tasks_ended : platform.now()) - began_) / 1e9;
@@ -230,7 +230,7 @@ Task<wire::JobStatus> LocalRun::ask_how_it_is(LocalRun& self) {
 
 wire::JobStatus LocalRun::look() {
   if (finished()) return {};
-  return run_task(*surroundings_.platform, manager_->executor(), ask_how_it_is(*this))
+  return run_task(*context_.platform, manager_->executor(), ask_how_it_is(*this))
       .value_or(wire::JobStatus{});
 }
 
@@ -246,12 +246,12 @@ std::vector<std::string> LocalRun::stuck_in(const wire::JobStatus& status) const
 
 std::vector<std::string> LocalRun::stuck() { return stuck_in(look()); }
 
-Task<Result<std::string>> LocalRun::ask_for_savepoint(LocalRun& self, wire::TakeSavepoint wish) {
+Task<Result<std::string>> LocalRun::ask_for_savepoint(LocalRun& self, wire::TakeSavepoint savepoint) {
   while (self.number_ == 0 && !self.finished()) co_await sleep_for(milliseconds(1));
-  wish.set_job(self.number_);
+  savepoint.set_job(self.number_);
   for (;;) {
     wire::ClientRequest request;
-    *request.mutable_savepoint() = wish;
+    *request.mutable_savepoint() = savepoint;
     const wire::ClientAnswer answer = co_await self.manager_->ask(std::move(request));
     if (answer.has_failure()) co_return status_from(answer.failure());
     if (!answer.savepoint().path().empty()) co_return answer.savepoint().path();
@@ -259,21 +259,21 @@ Task<Result<std::string>> LocalRun::ask_for_savepoint(LocalRun& self, wire::Take
 }
 
 Result<std::string> LocalRun::savepoint(const std::string& directory, bool stop) {
-  if (!surroundings_.options.checkpoints.enabled()) return Running::savepoint(directory, stop);
-  wire::TakeSavepoint wish;
-  wish.set_wish_id(surroundings_.platform->random().next() | 1);
-  wish.set_directory(directory);
-  wish.set_stop(stop);
-  wish.set_wait_ms(savepoint_wait_ms);
-  std::optional<Result<std::string>> path = run_task(*surroundings_.platform, manager_->executor(),
-                                                     ask_for_savepoint(*this, std::move(wish)));
+  if (!context_.options.checkpoints.enabled()) return Running::savepoint(directory, stop);
+  wire::TakeSavepoint savepoint;
+  savepoint.set_request_id(context_.platform->random().next() | 1);
+  savepoint.set_directory(directory);
+  savepoint.set_stop(stop);
+  savepoint.set_wait_ms(savepoint_wait_ms);
+  std::optional<Result<std::string>> path = run_task(*context_.platform, manager_->executor(),
+                                                     ask_for_savepoint(*this, std::move(savepoint)));
   if (!path) return Status(ErrorCode::internal, "the savepoint can never come");
   return std::move(*path);
 }
 
 JobResult LocalRun::so_far(const wire::JobStatus& status) const {
-  JobResult result = job_result(status, surroundings_.platform->wall_time_ms());
-  result.seconds = static_cast<double>(surroundings_.platform->now() - began_) / 1e9;
+  JobResult result = job_result(status, context_.platform->wall_time_ms());
+  result.seconds = static_cast<double>(context_.platform->now() - began_) / 1e9;
   return result;
 }
 
@@ -284,7 +284,7 @@ std::optional<JobResult> LocalRun::asked_to_end(int signal, Progress& progress) 
   progress.note(fmt::format(
       "hummer: {}: its sources end (signal {}), what was read is finished; a second signal ends it "
       "at once",
-      surroundings_.job_name, signal));
+      context_.job_name, signal));
   return std::nullopt;
 }
 

@@ -30,7 +30,7 @@ namespace hummer {
 class LocalRun final : public WaitingRun, private LocalTaskManager {
  public:
   // `slots`: of the TaskManager, at least those that the job needs.
-  LocalRun(JobSurroundings surroundings, PreparedJob job, int slots, const JobInterface& interface);
+  LocalRun(JobContext context, PreparedJob job, int slots, const JobInterface& interface);
   ~LocalRun() override;
 
   Status start();
@@ -44,7 +44,7 @@ class LocalRun final : public WaitingRun, private LocalTaskManager {
   // What the JobManager has to say that a person at the terminal should read.
   class Notes final : public LogSink {
    public:
-    bool wants(LogRoom /*room*/, LogLevel level) const override {
+    bool wants(LogModule /*room*/, LogLevel level) const override {
       return level == LogLevel::warning;
     }
     void write(const LogEntry& entry) override { add("warning: " + std::string(entry.text)); }
@@ -73,13 +73,13 @@ class LocalRun final : public WaitingRun, private LocalTaskManager {
 
   static Task<void> run(LocalRun& self);
   wire::SubmitJob submission() const;
-  AttemptSurroundings attempt_surroundings();
+  AttemptContext attempt_context();
   void report();
-  Task<void> send_wishes();
+  Task<void> send_desired_statees();
   Task<Result<wire::JobStatus>> query();
   Task<void> await_disk();
   static Task<wire::JobStatus> ask_how_it_is(LocalRun& self);
-  static Task<Result<std::string>> ask_for_savepoint(LocalRun& self, wire::TakeSavepoint wish);
+  static Task<Result<std::string>> ask_for_savepoint(LocalRun& self, wire::TakeSavepoint savepoint);
   void end(Result<wire::JobStatus> status);
 
   const PreparedJob job_;
@@ -97,7 +97,7 @@ class LocalRun final : public WaitingRun, private LocalTaskManager {
   std::uint64_t number_ = 0;  // the job's; 0: not submitted yet
   bool report_due_ = false;
   bool query_due_ = false;
-  wire::Wish sent_wish_ = wire::WISH_RUN;
+  wire::DesiredState sent_desired_state_ = wire::DESIRED_RUN;
 
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> cancel_requested_{false};

@@ -87,7 +87,7 @@ TEST_F(LocalRunsInterface, ShowsTheJobAndEndsIt) {
 
   wire::ClientRequest stop;
   stop.mutable_end()->set_job(jobs->list().jobs(0).job());
-  stop.mutable_end()->set_wish(wire::WISH_STOP);
+  stop.mutable_end()->set_desired_state(wire::DESIRED_STOP);
   EXPECT_EQ(ask(stop, "wrong").status().code(), ErrorCode::permission_denied);
   EXPECT_FALSE(job.finished());
   EXPECT_TRUE(ask(stop, "secret").ok());

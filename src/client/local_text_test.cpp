@@ -170,9 +170,9 @@ TEST(OwnedText, WindowFunctionsTakeStrings) {
 
 class Seen final : public SinkFunction<Count> {
  public:
-  Answer write(std::span<const Count> counts) override {
+  OperatorResult write(std::span<const Count> counts) override {
     for (const Count& count : counts) seen.push_back(count.key);
-    return Answer::done;
+    return OperatorResult::done;
   }
 };
 

@@ -49,7 +49,7 @@ Task<Status> MessageLink::greet(Nanoseconds give_up) {
     co_return status;
   }
   if (!answer->has_welcome()) {
-    co_return refused({ErrorCode::protocol_error, "the greeting was answered by something else"});
+    co_return refused({ErrorCode::protocol_error, "the handshake was answered by something else"});
   }
   stream_->set_limit(max_message_bytes);
   numbering_ = answer->welcome().numbering();

@@ -26,7 +26,7 @@ using Number = std::int64_t;
 
 class Store final : public TwoPhaseSinkFunction<Number> {
  public:
-  Answer write(std::span<const Number>) override { return Answer::done; }
+  OperatorResult write(std::span<const Number>) override { return OperatorResult::done; }
   Result<std::string> prepare(std::uint64_t) override { return std::string(); }
   Status commit(const std::string&) override { return {}; }
   Status abort_all_but(const std::vector<std::string>&) override { return {}; }

@@ -31,18 +31,18 @@ std::string format_count(double count) {
   return fmt::format("{:.{}f}{}", count, unit == 0 ? 0 : 1, units[unit]);
 }
 
-ProgressFigures progress_figures(const JobResult& so_far) {
-  ProgressFigures figures;
-  figures.seconds = so_far.seconds;
-  figures.bytes_read = so_far.bytes_read;
-  for (const VertexResult& vertex : so_far.vertices) {
+ProgressMetrics progress_metrics(const JobResult& so_far) {
+  ProgressMetrics metrics;
+  metrics.seconds = so_far.seconds;
+  metrics.bytes_read = so_far.bytes_read;
+  for (const VertexSummary& vertex : so_far.vertices) {
     for (const OperatorSummary& op : vertex.operators) {
-      figures.bytes_expected += op.bytes_expected;
-      figures.records += op.records_in;
+      metrics.bytes_expected += op.bytes_expected;
+      metrics.records += op.records_in;
     }
   }
-  figures.vertices = so_far.vertices;
-  return figures;
+  metrics.vertices = so_far.vertices;
+  return metrics;
 }
 
 Progress::Progress(Platform& platform, bool quiet, bool per_vertex)
@@ -52,22 +52,22 @@ Progress::Progress(Platform& platform, bool quiet, bool per_vertex)
       terminal_(platform.is_terminal(2)),
       last_line_(platform.now()) {}
 
-std::string Progress::line(const ProgressFigures& figures) const {
-  const double seconds = figures.seconds > 0 ? figures.seconds : 1e-3;
-  const auto bytes = static_cast<double>(figures.bytes_read);
-  std::string text = fmt::format("{:6.1f} s", figures.seconds);
-  if (figures.bytes_read > 0) {
+std::string Progress::line(const ProgressMetrics& metrics) const {
+  const double seconds = metrics.seconds > 0 ? metrics.seconds : 1e-3;
+  const auto bytes = static_cast<double>(metrics.bytes_read);
+  std::string text = fmt::format("{:6.1f} s", metrics.seconds);
+  if (metrics.bytes_read > 0) {
     text += fmt::format("  {} read, {}/s", format_bytes(bytes), format_bytes(bytes / seconds));
   }
   text += fmt::format("  {} records/s handled",
-                      format_count(static_cast<double>(figures.records) / seconds));
-  if (figures.bytes_expected > 0) {
-    const double share = bytes / static_cast<double>(figures.bytes_expected);
+                      format_count(static_cast<double>(metrics.records) / seconds));
+  if (metrics.bytes_expected > 0) {
+    const double share = bytes / static_cast<double>(metrics.bytes_expected);
     text += fmt::format("  {:3.0f} %", share * 100);
     if (share > 0.01) text += fmt::format(", {:.0f} s to go", seconds / share - seconds);
   }
   if (per_vertex_) {
-    for (const VertexResult& vertex : figures.vertices) {
+    for (const VertexSummary& vertex : metrics.vertices) {
       text += fmt::format("\n    {} ×{}:", vertex.name, vertex.parallelism);
       for (const OperatorSummary& op : vertex.operators) {
         text += fmt::format(" {} {}→{};", op.name, format_count(static_cast<double>(op.records_in)),
@@ -87,9 +87,9 @@ bool Progress::due() {
   return true;
 }
 
-void Progress::show(const ProgressFigures& figures) {
+void Progress::show(const ProgressMetrics& metrics) {
   const bool rewrite = terminal_ && !per_vertex_;
-  const std::string text = rewrite ? "\r\x1b[K" + line(figures) : line(figures) + "\n";
+  const std::string text = rewrite ? "\r\x1b[K" + line(metrics) : line(metrics) + "\n";
   (void)platform_.write_standard(2, text);
   line_open_ = rewrite;
 }
@@ -123,7 +123,7 @@ void Progress::summarize(const JobResult& result) {
     text += "\n";
   }
   if (per_vertex_) {
-    for (const VertexResult& vertex : result.vertices) {
+    for (const VertexSummary& vertex : result.vertices) {
       text += fmt::format("  {} (parallelism {})\n", vertex.name, vertex.parallelism);
       for (const OperatorSummary& op : vertex.operators) {
         text += fmt::format("    {:<20} {:>14} in {:>14} out {:>14} bytes {:>14} late\n", op.name,

@@ -16,23 +16,23 @@
 namespace hummer {
 
 // What a line of progress is made of.
-struct ProgressFigures {
+struct ProgressMetrics {
   double seconds = 0;  // since the job began
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_expected = 0;  // 0: unknown
   std::uint64_t records = 0;         // handled, by all operators
-  std::vector<VertexResult> vertices;
+  std::vector<VertexSummary> vertices;
 };
-ProgressFigures progress_figures(const JobResult& so_far);
+ProgressMetrics progress_metrics(const JobResult& so_far);
 
 class Progress {
  public:
   Progress(Platform& platform, bool quiet, bool per_vertex);
 
-  // Called a few times a second; asks for figures only when a line is due.
-  template <typename Figures>
-  void tick(const Figures& figures) {
-    if (due()) show(figures());
+  // Called a few times a second; asks for metrics only when a line is due.
+  template <typename Metrics>
+  void tick(const Metrics& metrics) {
+    if (due()) show(metrics());
   }
   // A line of its own that is not progress, such as a stuck slot.
   void note(const std::string& text);
@@ -41,8 +41,8 @@ class Progress {
 
  private:
   bool due();
-  void show(const ProgressFigures& figures);
-  std::string line(const ProgressFigures& figures) const;
+  void show(const ProgressMetrics& metrics);
+  std::string line(const ProgressMetrics& metrics) const;
 
   Platform& platform_;
   const bool quiet_;

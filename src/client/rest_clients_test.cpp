@@ -106,15 +106,15 @@ Task<void> late_records_script(JobManagerRig& rig) {
   EXPECT_TRUE(number.ok()) << number.status().to_string();
   if (!number.ok()) co_return;
   co_await worker.run_job(*number);
-  wire::VertexFigures& figures = *worker.report(*number, wire::ATTEMPT_RUNNING).add_figures();
-  figures.set_vertex(0);
-  figures.add_operators()->set_records_late(3);
+  wire::VertexMetrics& metrics = *worker.report(*number, wire::ATTEMPT_RUNNING).add_metrics();
+  metrics.set_vertex(0);
+  metrics.add_operators()->set_records_late(3);
   const wire::JobManagerState seen = co_await worker.beat();
 
   const Result<wire::ClientAnswer> now = co_await client.ask(query(*number, 0, 0));
   EXPECT_TRUE(now.ok()) << now.status().to_string();
   if (!now.ok()) co_return;
-  EXPECT_EQ(now->job().vertices(0).figures().operators(0).records_late(), 3U);
+  EXPECT_EQ(now->job().vertices(0).metrics().operators(0).records_late(), 3U);
   EXPECT_EQ(job_result(now->job(), 0).records_late, 3U);
   const std::string metrics = co_await get(rig, "/metrics");
   EXPECT_NE(metrics.find("\nhummer_operator_records_late_total{"), metrics.npos) << metrics;
@@ -182,7 +182,7 @@ Task<void> restart_script(JobManagerRig& rig) {
   EXPECT_EQ(*first, *second);
   wire::ClientRequest cancel;
   cancel.mutable_end()->set_job(*first);
-  cancel.mutable_end()->set_wish(wire::WISH_CANCEL);
+  cancel.mutable_end()->set_desired_state(wire::DESIRED_CANCEL);
   const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(cancel));
   EXPECT_EQ(answer.status().code(), ErrorCode::not_found) << answer.status().to_string();
   const Result<wire::ClientAnswer> alive = co_await other.ask(query(*second, 0, 0));

@@ -31,11 +31,11 @@ HttpQuestion upload_question(const wire::LibraryPiece& piece) {
 }
 
 // A number in a query has 63 bits.
-HttpQuestion savepoint_question(const wire::TakeSavepoint& wish) {
+HttpQuestion savepoint_question(const wire::TakeSavepoint& savepoint) {
   std::string target =
-      fmt::format("{}?wish={}&wait_ms={}&stop={}", job_path(wish.job(), "/savepoint"),
-                  (wish.wish_id() >> 1) | 1, wish.wait_ms(), wish.stop());
-  if (!wish.directory().empty()) target += "&directory=" + percent_encoded(wish.directory());
+      fmt::format("{}?request_id={}&wait_ms={}&stop={}", job_path(desired_state.job(), "/savepoint"),
+                  (savepoint.request_id() >> 1) | 1, savepoint.wait_ms(), savepoint.stop());
+  if (!savepoint.directory().empty()) target += "&directory=" + percent_encoded(savepoint.directory());
   return post(std::move(target));
 }
 
@@ -68,7 +68,7 @@ void read_process_log(JsonValue json, wire::ProcessLogPage& page) {
     line.set_number(from["number"].count());
     line.set_wall_time_ms(from["wall_time_ms"].number());
     line.set_level(from["level"].text());
-    line.set_room(from["room"].text());
+    line.set_module(from["module"].text());
     line.set_job(from["job"].count());
     if (from["attempt"].is_there()) {
       line.set_attempt(static_cast<std::uint32_t>(from["attempt"].count()));
@@ -126,7 +126,7 @@ HttpQuestion rest_question(const wire::ClientRequest& request) {
     case wire::ClientRequest::kJob: return job_question(request.job());
     case wire::ClientRequest::kEnd:
       return post(job_path(request.end().job(),
-                           request.end().wish() == wire::WISH_CANCEL ? "/cancel" : "/stop"));
+                           request.end().desired_state() == wire::DESIRED_CANCEL ? "/cancel" : "/stop"));
     case wire::ClientRequest::kLog:
       return get(fmt::format("{}?from_line={}&wait_ms={}", job_path(request.log().job(), "/log"),
                              request.log().from_line(), request.log().wait_ms()));

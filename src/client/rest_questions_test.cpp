@@ -95,17 +95,17 @@ wire::JobStatus whole_status() {
     wire::VertexStatus& vertex = *job.add_vertices();
     vertex.set_name(name);
     vertex.set_parallelism(2);
-    vertex.mutable_figures()->set_tasks_running(1);
-    vertex.mutable_figures()->set_tasks_finished(2);
-    vertex.mutable_figures()->set_busy_percent(70);
-    vertex.mutable_figures()->set_back_pressured_percent(20);
+    vertex.mutable_metrics()->set_tasks_running(1);
+    vertex.mutable_metrics()->set_tasks_finished(2);
+    vertex.mutable_metrics()->set_busy_percent(70);
+    vertex.mutable_metrics()->set_back_pressured_percent(20);
     vertex.add_operators("read");
     vertex.add_kinds("source");
-    wire::OperatorFigures& figures = *vertex.mutable_figures()->add_operators();
-    figures.set_records_in(1);
-    figures.set_records_out(std::uint64_t{1} << 60);
-    figures.set_bytes(3);
-    figures.set_records_late(5);
+    wire::OperatorMetrics& metrics = *vertex.mutable_metrics()->add_operators();
+    metrics.set_records_in(1);
+    metrics.set_records_out(std::uint64_t{1} << 60);
+    metrics.set_bytes(3);
+    metrics.set_records_late(5);
   }
   job.add_stuck("slot 0: stuck");
   job.set_version(9);
@@ -140,9 +140,9 @@ TEST_F(RestQuestions, AJob) {
 TEST_F(RestQuestions, AProcesssLog) {
   ProcessLog log(*platform_, {.process = "jobmanager", .levels = {}});
   backend_.log = &log;
-  Logger(&log, LogRoom::net).info("left out", {.job = 7001});
-  Logger(&log, LogRoom::net).warning("kept \n", {.job = 7001, .attempt = 0, .task = "count[1]"});
-  Logger(&log, LogRoom::cli).error("about nobody");
+  Logger(&log, LogModule::net).info("left out", {.job = 7001});
+  Logger(&log, LogModule::net).warning("kept \n", {.job = 7001, .attempt = 0, .task = "count[1]"});
+  Logger(&log, LogModule::cli).error("about nobody");
   wire::ClientRequest request;
   request.mutable_process_log()->set_after(1);
   request.mutable_process_log()->set_level("warning");
@@ -158,7 +158,7 @@ TEST_F(RestQuestions, AProcesssLog) {
   EXPECT_EQ(line.number(), 2U);
   EXPECT_EQ(line.wall_time_ms(), platform_->wall_time_ms());
   EXPECT_EQ(line.level(), "warning");
-  EXPECT_EQ(line.room(), "net");
+  EXPECT_EQ(line.module(), "net");
   EXPECT_EQ(line.job(), 7001U);
   EXPECT_TRUE(line.has_attempt());
   EXPECT_EQ(line.task(), "count[1]");
@@ -198,31 +198,31 @@ TEST_F(RestQuestions, EndingAndSaving) {
   backend_.answer.mutable_job()->set_state(wire::JOB_STOPPING);
   wire::ClientRequest request;
   request.mutable_end()->set_job(7);
-  request.mutable_end()->set_wish(wire::WISH_STOP);
+  request.mutable_end()->set_desired_state(wire::DESIRED_STOP);
   expect_the_same(request);
-  request.mutable_end()->set_wish(wire::WISH_CANCEL);
+  request.mutable_end()->set_desired_state(wire::DESIRED_CANCEL);
   expect_the_same(request);
 
   backend_.answer.Clear();
   backend_.answer.mutable_savepoint()->set_path("/save points/ü?&%/1");
-  wire::TakeSavepoint& wish = *request.mutable_savepoint();
-  wish.set_job(7);
-  wish.set_wish_id((std::uint64_t{1} << 63) | 3);
-  wish.set_directory("/save points/ü?&%");
-  wish.set_stop(true);
-  wish.set_wait_ms(1000);
+  wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
+  savepoint.set_job(7);
+  savepoint.set_request_id((std::uint64_t{1} << 63) | 3);
+  savepoint.set_directory("/save points/ü?&%");
+  savepoint.set_stop(true);
+  savepoint.set_wait_ms(1000);
   const Result<wire::ClientAnswer> heard = ask(request);
   ASSERT_TRUE(heard.ok()) << heard.status().to_string();
   EXPECT_EQ(heard->savepoint().path(), backend_.answer.savepoint().path());
   const wire::TakeSavepoint& asked = backend_.asked.savepoint();
-  EXPECT_EQ(asked.directory(), wish.directory());
+  EXPECT_EQ(asked.directory(), savepoint.directory());
   EXPECT_TRUE(asked.stop());
   EXPECT_EQ(asked.wait_ms(), 1000U);
-  const std::uint64_t first_wish = asked.wish_id();
-  EXPECT_NE(first_wish, 0U);
-  // The same wish stays the same one.
+  const std::uint64_t first_id = asked.request_id();
+  EXPECT_NE(first_id, 0U);
+  // The same desired_state stays the same one.
   (void)ask(request);
-  EXPECT_EQ(backend_.asked.savepoint().wish_id(), first_wish);
+  EXPECT_EQ(backend_.asked.savepoint().request_id(), first_id);
 }
 
 TEST_F(RestQuestions, SubmittingUploadsWhatIsLacking) {

@@ -4,23 +4,23 @@
 
 namespace hummer {
 
-JobResult JobSurroundings::failed(Status status) const {
+JobResult JobContext::failed(Status status) const {
   JobResult result;
   result.job_name = job_name;
   result.status = std::move(status);
   return result;
 }
 
-void JobSurroundings::keep_and_report(const JobResult& result) const {
+void JobContext::keep_and_report(const JobResult& result) const {
   *last_result = result;
   if (!from_command_line || result.ok()) return;
   (void)platform->write_standard(
       2, fmt::format("hummer: {} failed: {}\n", job_name, result.status.to_string()));
 }
 
-EndedRun::EndedRun(const JobSurroundings& surroundings, JobResult result)
+EndedRun::EndedRun(const JobContext& context, JobResult result)
     : result_(std::move(result)) {
-  surroundings.keep_and_report(result_);
+  context.keep_and_report(result_);
 }
 
 }  // namespace hummer

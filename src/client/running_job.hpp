@@ -30,7 +30,7 @@ struct JobHandle::Running {
 };
 
 // What every form needs.
-struct JobSurroundings {
+struct JobContext {
   std::shared_ptr<Platform> own_platform;  // null: the caller's
   Platform* platform = nullptr;
   std::string program;  // for hints: "wordcount", "hummer"
@@ -46,7 +46,7 @@ struct JobSurroundings {
 
 class EndedRun final : public JobHandle::Running {
  public:
-  EndedRun(const JobSurroundings& surroundings, JobResult result);
+  EndedRun(const JobContext& context, JobResult result);
   JobResult wait() override { return result_; }
 
  private:

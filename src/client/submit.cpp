@@ -27,9 +27,9 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
 }
 
 Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
-                                    JobSurroundings surroundings) {
-  const EnvironmentOptions& options = surroundings.options;
-  Platform& platform = *surroundings.platform;
+                                    JobContext context) {
+  const EnvironmentOptions& options = context.options;
+  Platform& platform = *context.platform;
   if (!impl.origin) {
     return Status(
         ErrorCode::invalid_configuration,
@@ -43,7 +43,7 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   if (credentials->token.empty()) {
     credentials->token = find_local_token(platform, options.job_manager);
   }
-  const StreamGraph graph = impl.finished_graph(surroundings.job_name, options);
+  const StreamGraph graph = impl.finished_graph(context.job_name, options);
   HUMMER_TRY(validate(graph));
   const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining});
   if (!fused.ok()) return fused.status();
@@ -56,13 +56,13 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   for (const auto& [name, value] : impl.arguments) {
     job.add_arguments(value.empty() ? "--" + name : fmt::format("--{}={}", name, value));
   }
-  surroundings.program = impl.origin->program;
+  context.program = impl.origin->program;
   *job.mutable_options() = job_options(options);
 
-  auto run = std::make_shared<ClusterRun>(surroundings, std::move(*credentials));
+  auto run = std::make_shared<ClusterRun>(context, std::move(*credentials));
   HUMMER_TRY(run->submit(std::move(job), impl.origin->library));
   if (!options.quiet && options.memory_limit_bytes > 0 &&
-      options.memory_limit_bytes != memory_limit_of_surroundings) {
+      options.memory_limit_bytes != memory_limit_from_environment) {
     (void)platform.write_standard(2,
                                   "hummer: warning: --memory-limit is not used here: memory is the "
                                   "workers', give it to hummer taskmanager\n");
@@ -80,11 +80,11 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   if (options.detached) {
     (void)platform.write_standard(1, fmt::format("{}\n", run->job()));
     run.reset();  // before the result, which would be that nobody waited
-    return JobHandle(std::make_shared<EndedRun>(surroundings, surroundings.failed({})));
+    return JobHandle(std::make_shared<EndedRun>(context, context.failed({})));
   }
   if (!options.quiet) {
     (void)platform.write_standard(
-        2, fmt::format("hummer: {} is job {} of {}\n", surroundings.job_name, run->job(),
+        2, fmt::format("hummer: {} is job {} of {}\n", context.job_name, run->job(),
                        options.job_manager));
   }
   return JobHandle(run);

@@ -10,11 +10,11 @@
 
 namespace hummer {
 
-// The graph, the library and the arguments go to surroundings.options.job_manager. With
+// The graph, the library and the arguments go to context.options.job_manager. With
 // options.detached the handle's job counts as ended, and its number is printed.
 // Errors: no origin (an ordinary main), a graph that is none, what the JobManager says.
 Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl,
-                                    JobSurroundings surroundings);
+                                    JobContext context);
 
 // What of the options workers must know.
 wire::JobOptions job_options(const EnvironmentOptions& options);

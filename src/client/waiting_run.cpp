@@ -14,11 +14,11 @@ JobResult WaitingRun::keep(JobResult result) {
 
 JobResult WaitingRun::wait() {
   if (waited_) return result_;
-  Platform& platform = *surroundings_.platform;
-  Progress progress(platform, surroundings_.options.quiet,
-                    surroundings_.options.progress_per_vertex);
+  Platform& platform = *context_.platform;
+  Progress progress(platform, context_.options.quiet,
+                    context_.options.progress_per_vertex);
   std::unique_ptr<SignalWatch> signals;
-  if (surroundings_.from_command_line) signals = platform.watch_signals();
+  if (context_.from_command_line) signals = platform.watch_signals();
   bool told = false;
   const auto signalled = [&] { return !told && signals != nullptr && signals->received() != 0; };
   for (;;) {
@@ -29,13 +29,13 @@ JobResult WaitingRun::wait() {
     if (signalled()) {
       told = true;
       if (std::optional<JobResult> left = asked_to_end(signals->received(), progress)) {
-        *surroundings_.last_result = *left;
+        *context_.last_result = *left;
         return keep(std::move(*left));
       }
     }
     if (end == RunEnd::deadlock) {
-      JobResult result = surroundings_.failed({ErrorCode::internal, "the job can never go on"});
-      surroundings_.keep_and_report(result);
+      JobResult result = context_.failed({ErrorCode::internal, "the job can never go on"});
+      context_.keep_and_report(result);
       return keep(std::move(result));
     }
     show(progress);
@@ -43,15 +43,15 @@ JobResult WaitingRun::wait() {
   JobResult ended = result();
   progress.summarize(ended);
   if (const std::string text = farewell(ended); !text.empty()) progress.note(text);
-  surroundings_.keep_and_report(ended);
+  context_.keep_and_report(ended);
   return keep(std::move(ended));
 }
 
 void WaitingRun::show(Progress& progress) {
-  const Nanoseconds now = surroundings_.platform->now();
+  const Nanoseconds now = context_.platform->now();
   const wire::JobStatus status = look();
   if (status.started_ms() == 0) return;
-  progress.tick([&] { return progress_figures(so_far(status)); });
+  progress.tick([&] { return progress_metrics(so_far(status)); });
   if (status.stuck_size() == 0 || now - last_stuck_report_ <= stuck_report_ns) return;
   last_stuck_report_ = now;
   for (const std::string& text : stuck_in(status)) progress.note("hummer: " + text);

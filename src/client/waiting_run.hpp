@@ -23,7 +23,7 @@ class WaitingRun : public JobHandle::Running {
   JobResult wait() final;
 
  protected:
-  explicit WaitingRun(JobSurroundings surroundings) : surroundings_(std::move(surroundings)) {}
+  explicit WaitingRun(JobContext context) : context_(std::move(context)) {}
 
   // Without a start time where there is nothing to show.
   virtual wire::JobStatus look() = 0;
@@ -41,7 +41,7 @@ class WaitingRun : public JobHandle::Running {
 
   bool waited() const { return waited_; }
 
-  const JobSurroundings surroundings_;
+  const JobContext context_;
 
  private:
   void show(Progress& progress);

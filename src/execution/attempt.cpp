@@ -36,23 +36,23 @@ EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform*
   return options;
 }
 
-std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
-  std::vector<wire::VertexFigures> all;
-  const JobResult result = deployment.figures();
+std::vector<wire::VertexMetrics> metrics_of(const Deployment& deployment) {
+  std::vector<wire::VertexMetrics> all;
+  const JobResult result = deployment.metrics();
   for (std::size_t i = 0; i < result.vertices.size(); ++i) {
-    wire::VertexFigures& vertex = all.emplace_back();
+    wire::VertexMetrics& vertex = all.emplace_back();
     vertex.set_vertex(static_cast<std::uint32_t>(deployment.job_graph().vertices[i].id));
     const auto counts = deployment.task_counts(static_cast<int>(vertex.vertex()));
     vertex.set_tasks_running(counts.running);
     vertex.set_tasks_finished(counts.finished);
     for (const OperatorSummary& op : result.vertices[i].operators) {
-      wire::OperatorFigures& figures = *vertex.add_operators();
-      figures.set_records_in(op.records_in);
-      figures.set_records_out(op.records_out);
-      figures.set_bytes(op.bytes);
-      figures.set_records_late(op.records_late);
-      figures.set_records_skipped(op.records_skipped);
-      figures.set_bytes_expected(op.bytes_expected);
+      wire::OperatorMetrics& metrics = *vertex.add_operators();
+      metrics.set_records_in(op.records_in);
+      metrics.set_records_out(op.records_out);
+      metrics.set_bytes(op.bytes);
+      metrics.set_records_late(op.records_late);
+      metrics.set_records_skipped(op.records_skipped);
+      metrics.set_bytes_expected(op.bytes_expected);
     }
   }
   return all;
@@ -60,12 +60,12 @@ std::vector<wire::VertexFigures> figures_of(const Deployment& deployment) {
 
 }  // namespace
 
-Attempt::Attempt(AttemptSurroundings surroundings, AttemptId id, wire::Deployment deployment)
-    : surroundings_(surroundings),
+Attempt::Attempt(AttemptContext context, AttemptId id, wire::Deployment deployment)
+    : context_(context),
       id_(id),
       message_(std::move(deployment)),
-      step_since_(surroundings.platform->now()),
-      watch_(surroundings.stuck_patience_ns) {}
+      step_since_(context.platform->now()),
+      watch_(context.stuck_patience_ns) {}
 
 Attempt::~Attempt() {
   if (!executor_) return;
@@ -77,7 +77,7 @@ Attempt::~Attempt() {
 }
 
 void Attempt::start() {
-  executor_ = surroundings_.platform->make_executor(
+  executor_ = context_.platform->make_executor(
       {.name = id_.region == 0 ? fmt::format("job-{}-{}", id_.job, id_.attempt)
                                : fmt::format("job-{}.{}-{}", id_.job, id_.region, id_.attempt)});
   executor_->spawn(run());
@@ -101,7 +101,7 @@ void Attempt::cancel() {
 
 Task<void> Attempt::run() {
   Result<JobFunction> function(nullptr);
-  if (surroundings_.prepared == nullptr) function = co_await obtain_function();
+  if (context_.prepared == nullptr) function = co_await obtain_function();
   Status status = function.status();
   if (status.ok()) status = build(*function);
   if (status.ok()) status = list_sources();
@@ -123,7 +123,7 @@ Task<Result<JobFunction>> Attempt::obtain_function() {
 }
 
 Result<JobFunction> Attempt::find_function() {
-  const JobFunction found = surroundings_.libraries->find(message_.library_hash());
+  const JobFunction found = context_.libraries->find(message_.library_hash());
   if (found == nullptr && message_.library_bytes() == 0) {
     return Status(ErrorCode::not_found,
                   fmt::format("this TaskManager runs another program than the one that was "
@@ -138,7 +138,7 @@ Task<Status> Attempt::await_library() {
     const std::lock_guard lock(mutex_);
     library_wanted_ = true;
   }
-  surroundings_.changed->raise();
+  context_.changed->raise();
   while (true) {
     event_.prepare_wait();
     Status failure;
@@ -168,10 +168,10 @@ Result<JobFunction> Attempt::load_function() {
   }
   log(fmt::format("loading the job library, {} bytes", bytes->size()));
   // Another job may have loaded it meanwhile.
-  const JobFunction found = surroundings_.libraries->find(message_.library_hash());
+  const JobFunction found = context_.libraries->find(message_.library_hash());
   if (found != nullptr) return found;
   return guarded("loading the job library",
-                 [&] { return surroundings_.libraries->load(message_.library_hash(), *bytes); });
+                 [&] { return context_.libraries->load(message_.library_hash(), *bytes); });
 }
 
 std::optional<Attempt::WantedLibrary> Attempt::wanted_library() const {
@@ -194,9 +194,9 @@ void Attempt::deliver_library(Result<LibraryBytes> bytes) {
 Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction function) const {
   auto plan = std::make_unique<Plan>();
   Plan& graphs = *plan;
-  if (surroundings_.prepared != nullptr) {
-    graphs.stream = surroundings_.prepared->stream;
-    graphs.job = surroundings_.prepared->job;
+  if (context_.prepared != nullptr) {
+    graphs.stream = context_.prepared->stream;
+    graphs.job = context_.prepared->job;
   } else {
     HUMMER_TRY(call_job_function(function, graphs));
   }
@@ -218,7 +218,7 @@ Status Attempt::call_job_function(JobFunction function, Plan& graphs) const {
   const std::vector<std::string> arguments(message_.arguments().begin(),
                                            message_.arguments().end());
   Result<BuiltJob> built = build_job(
-      function, arguments, environment_options(message_.options(), surroundings_.platform));
+      function, arguments, environment_options(message_.options(), context_.platform));
   if (!built.ok()) return built.status();
   if (!built->help.empty()) {
     return Status(ErrorCode::invalid_argument, "a job was submitted with --help");
@@ -244,10 +244,10 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   const EnvironmentOptions job = environment_options(message_.options(), nullptr);
   DeploymentOptions options;
   options.task_manager = static_cast<int>(message_.task_manager());
-  options.data_plane = surroundings_.data_plane;
+  options.data_plane = context_.data_plane;
   const PlacedWorkers none;
   for (const wire::PlacedWorker& worker :
-       surroundings_.data_plane != nullptr ? message_.task_managers() : none) {
+       context_.data_plane != nullptr ? message_.task_managers() : none) {
     DeploymentPeer& peer = options.peers.emplace_back();
     peer.name = worker.id();
     for (const wire::DataAddress& address : worker.data_addresses()) {
@@ -257,7 +257,7 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   for (const int region : regions_of(graph, region_options(message_.options()))) {
     options.vertices.push_back(is_own(region));
   }
-  options.channel_job = surroundings_.job_manager ^ id_.job;
+  options.channel_job = context_.job_manager ^ id_.job;
   options.channel_attempt = id_.attempt;
   options.on_finished = &event_;
   options.batch_records = job.batch_records;
@@ -265,8 +265,8 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.spin_ns = job.spin_us < 0 ? busy_poll : microseconds(job.spin_us);
   options.pin_slots = job.pin_slots;
   options.checks_views = message_.options().check_views();
-  options.memory = surroundings_.memory;
-  options.spill_directory = surroundings_.spill_directory;
+  options.memory = context_.memory;
+  options.spill_directory = context_.spill_directory;
   options.run = message_.run();
   options.attempt = id_.attempt - 1;  // how often the job was started before
   options.superseded_checkpoint = message_.superseded_checkpoint();
@@ -291,12 +291,12 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.unaligned = job.checkpoints.unaligned;
   options.snapshot_step_bytes = job.checkpoints.step_bytes;
   const SnapshotWriter::Settings settings{graph.fingerprint, job.checkpoints.begins_aligned(),
-                                          surroundings_.spill_directory};
+                                          context_.spill_directory};
   writer_ = std::make_unique<SnapshotWriter>(
-      *surroundings_.platform, settings,
-      [this](SnapshotNews news) { snapshot_news(std::move(news)); });
+      *context_.platform, settings,
+      [this](SnapshotProgress news) { snapshot_progress(std::move(news)); });
   options.on_snapshot = std::bind_front(&SnapshotWriter::snapshot_taken, writer_.get());
-  options.on_committed = [this] { surroundings_.changed->raise(); };
+  options.on_committed = [this] { context_.changed->raise(); };
   return options;
 }
 
@@ -325,7 +325,7 @@ Status Attempt::deploy() {
   enter(Step::deploy);
   const std::unique_ptr<Plan> plan = std::move(plan_);
   const std::shared_ptr<const RestoredState> restored = plan->options.restored;
-  auto deployment = std::make_unique<Deployment>(*surroundings_.platform, std::move(plan->stream),
+  auto deployment = std::make_unique<Deployment>(*context_.platform, std::move(plan->stream),
                                                  std::move(plan->job), std::move(plan->execution),
                                                  std::move(plan->options));
   {
@@ -344,7 +344,7 @@ Status Attempt::deploy() {
         LogLevel::warning);
   }
   for (const auto& task : deployment_->tasks()) {
-    log_task(*task, LogLevel::debug, fmt::format("runs in {}", task->figures().slot));
+    log_task(*task, LogLevel::debug, fmt::format("runs in {}", task->metrics().slot));
   }
   {
     const std::lock_guard lock(mutex_);
@@ -361,7 +361,7 @@ Status Attempt::deploy() {
     tell_tasks();
   }
   enter(Step::run);
-  surroundings_.changed->raise();
+  context_.changed->raise();
   return {};
 }
 
@@ -388,11 +388,11 @@ Status Attempt::close_deployment(Status status) {
     tasks_ended_at_ = deployment_->ended_at();
   }
   if (writer_) writer_->stop();  // without mutex_, which it may wait for
-  std::vector<wire::VertexFigures> figures = figures_of(*deployment_);
+  std::vector<wire::VertexMetrics> metrics = metrics_of(*deployment_);
   std::unique_ptr<Deployment> over;
   {
     const std::lock_guard lock(mutex_);
-    final_figures_ = std::move(figures);
+    final_metrics_ = std::move(metrics);
     over = std::move(deployment_);
   }
   over.reset();  // runs destructors of user code
@@ -406,7 +406,7 @@ void Attempt::end(Status status) {
       : as_asked  ? "cancelled"
                   : "failed: " + status.to_string(),
       failed ? LogLevel::error : LogLevel::info);
-  ChangeSignal& changed = *surroundings_.changed;
+  ChangeSignal& changed = *context_.changed;
   {
     const std::lock_guard lock(mutex_);
     step_ = Step::over;
@@ -451,7 +451,7 @@ std::vector<int> Attempt::slots_left(const std::vector<int>& before) const {
 void Attempt::enter(Step step) {
   const std::lock_guard lock(mutex_);
   step_ = step;
-  step_since_ = surroundings_.platform->now();
+  step_since_ = context_.platform->now();
 }
 
 void Attempt::log(std::string text, LogLevel level) {
@@ -460,10 +460,10 @@ void Attempt::log(std::string text, LogLevel level) {
 }
 
 void Attempt::log_line(std::string text, LogLevel level) {
-  surroundings_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
+  context_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
                           {.job = id_.job, .attempt = id_.attempt});
   wire::LogLine& line = log_lines_.emplace_back();
-  line.set_wall_time_ms(surroundings_.platform->wall_time_ms());
+  line.set_wall_time_ms(context_.platform->wall_time_ms());
   line.set_text(std::move(text));
   if (log_lines_.size() > log_lines_kept) {
     log_lines_.pop_front();
@@ -473,13 +473,13 @@ void Attempt::log_line(std::string text, LogLevel level) {
 
 void Attempt::log_note(const std::string& text) {
   log_line(text);
-  if (surroundings_.on_note) surroundings_.on_note(text);
+  if (context_.on_note) context_.on_note(text);
 }
 
 void Attempt::log_task(const StreamTask& task, LogLevel level, std::string_view text) const {
-  if (!surroundings_.log.wants(level)) return;
-  surroundings_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
-                          {.job = id_.job, .attempt = id_.attempt, .task = task.figures().name});
+  if (!context_.log.wants(level)) return;
+  context_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
+                          {.job = id_.job, .attempt = id_.attempt, .task = task.metrics().name});
 }
 
 void Attempt::log_task_ends() const {
@@ -522,7 +522,7 @@ std::vector<std::string> Attempt::stuck(Nanoseconds now) {
   std::vector<std::string> texts;
   if (step_ == Step::run && deployment_) {
     texts = watch_.look(*deployment_, now);
-  } else if (step_ != Step::over && now - step_since_ >= surroundings_.stuck_patience_ns) {
+  } else if (step_ != Step::over && now - step_since_ >= context_.stuck_patience_ns) {
     texts.push_back(fmt::format("{} for {} s", where(step_), (now - step_since_) / seconds(1)));
   }
   if (cancelled()) {
@@ -550,9 +550,9 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
   }
   const bool running = deployment_ && deployment_->started();
   if (running) busy_shares_.look(*deployment_, now);
-  for (const wire::VertexFigures& figures : running ? figures_of(*deployment_) : final_figures_) {
-    wire::VertexFigures& added = *report.add_figures();
-    added = figures;
+  for (const wire::VertexMetrics& metrics : running ? metrics_of(*deployment_) : final_metrics_) {
+    wire::VertexMetrics& added = *report.add_metrics();
+    added = metrics;
     if (running) busy_shares_.describe(added);
   }
   for (const auto& [task, snapshot] : snapshots_) *report.add_snapshots() = snapshot;

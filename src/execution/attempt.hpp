@@ -78,11 +78,11 @@ struct PreparedJob {
 };
 
 // What an attempt uses of its process; all of it outlives the attempt.
-struct AttemptSurroundings {
+struct AttemptContext {
   Platform* platform = nullptr;
   JobLibraries* libraries = nullptr;
   DataPlane* data_plane = nullptr;
-  ChangeSignal* changed = nullptr;  // raised when report() would differ in more than figures
+  ChangeSignal* changed = nullptr;  // raised when report() would differ in more than metrics
   // Of the JobManager that assigned it: with another one, job numbers begin again.
   std::uint64_t job_manager = 0;
   Nanoseconds stuck_patience_ns = seconds(5);
@@ -97,7 +97,7 @@ struct AttemptSurroundings {
 
 class Attempt {
  public:
-  Attempt(AttemptSurroundings surroundings, AttemptId id, wire::Deployment deployment);
+  Attempt(AttemptContext context, AttemptId id, wire::Deployment deployment);
   ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
@@ -121,7 +121,7 @@ class Attempt {
   // How far its checkpoints are, as the JobManager says.
   void follow(const wire::CheckpointState& checkpoints);
 
-  // All figures, and the log lines from the first that was not seen.
+  // All metrics, and the log lines from the first that was not seen.
   wire::AttemptReport report(Nanoseconds now);
   void log_lines_seen(std::uint64_t lines);
   std::vector<std::string> stuck(Nanoseconds now);
@@ -158,7 +158,7 @@ class Attempt {
   Result<DeploymentOptions> deployment_options(const JobGraph& job);
   Result<std::shared_ptr<const RestoredState>> read_state(const JobGraph& job) const;
   bool is_own(int region) const { return region == static_cast<int>(id_.region); }
-  void snapshot_news(SnapshotNews news);
+  void snapshot_progress(SnapshotProgress news);
   // Hands checkpoints_ on to the tasks. REQUIRES: mutex_.
   void tell_tasks();
   Task<void> await_tasks();
@@ -176,7 +176,7 @@ class Attempt {
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   std::string where(Step step) const;
 
-  const AttemptSurroundings surroundings_;
+  const AttemptContext context_;
   const AttemptId id_;
   const wire::Deployment message_;
   WakeEvent event_;  // of run()
@@ -206,7 +206,7 @@ class Attempt {
   wire::AttemptState state_ = wire::ATTEMPT_PREPARING;
   Status failure_;
   Nanoseconds tasks_ended_at_ = 0;
-  std::vector<wire::VertexFigures> final_figures_;
+  std::vector<wire::VertexMetrics> final_metrics_;
   BusyShares busy_shares_;
   std::uint64_t first_log_line_ = 0;
   std::deque<wire::LogLine> log_lines_;

@@ -16,13 +16,13 @@ std::string name_of(const Attempt& attempt) {
 }  // namespace
 
 void AttemptHost::begin_session(std::uint64_t session, std::uint64_t job_manager) {
-  surroundings_.job_manager = job_manager;
+  context_.job_manager = job_manager;
   table_.begin_session(session);
   libraries_.connection_changed();
 }
 
 void AttemptHost::end_session() {
-  carry_out(table_.end_session());
+  execute(table_.end_session());
   libraries_.keep_only({});
 }
 
@@ -30,7 +30,7 @@ void AttemptHost::cancel_all() {
   refusing_ = true;
   for (auto& [id, attempt] : attempts_) {
     if (!attempt->ended()) {
-      surroundings_.log.warning(
+      context_.log.warning(
           fmt::format("'{}': its part here ends with this TaskManager; the JobManager says whether "
                       "the job goes on elsewhere",
                       attempt->job_name()),
@@ -44,7 +44,7 @@ bool AttemptHost::apply(const wire::JobManagerState& state) {
   const auto before = table_.entries();
   AttemptTable::Actions actions;
   if (table_.apply(state, actions) != AttemptTable::Verdict::applied) return false;
-  carry_out(std::move(actions));
+  execute(std::move(actions));
   for (const wire::Assignment& assignment : state.assignments()) {
     const auto at = attempts_.find({assignment.job(), assignment.attempt(), assignment.region()});
     if (at == attempts_.end()) continue;
@@ -55,7 +55,7 @@ bool AttemptHost::apply(const wire::JobManagerState& state) {
   return table_.entries() != before;
 }
 
-void AttemptHost::carry_out(AttemptTable::Actions actions) {
+void AttemptHost::execute(AttemptTable::Actions actions) {
   for (const AttemptId& id : actions.stop) attempts_.at(id)->stop();
   for (const AttemptId& id : actions.cancel) attempts_.at(id)->cancel();
   for (const AttemptId& id : actions.forget) attempts_.erase(id);
@@ -65,7 +65,7 @@ void AttemptHost::carry_out(AttemptTable::Actions actions) {
     left_over_.push_back({std::move(left.mapped()), std::move(slots)});
   }
   for (AttemptTable::Start& start : actions.start) {
-    auto attempt = std::make_unique<Attempt>(surroundings_, start.id, std::move(start.deployment));
+    auto attempt = std::make_unique<Attempt>(context_, start.id, std::move(start.deployment));
     if (start.stop) attempt->stop();
     if (refusing_) attempt->cancel();
     attempt->start();
@@ -121,9 +121,9 @@ bool AttemptHost::look() {
     live_.fetch_sub(1, std::memory_order_acq_rel);
     changed = true;
     tasks_ended_at_ = std::max(tasks_ended_at_, attempts_.at(id)->tasks_ended_at());
-    carry_out(table_.ended(id));
+    execute(table_.ended(id));
   }
-  if (changed) surroundings_.platform->notify_main();
+  if (changed) context_.platform->notify_main();
   return changed;
 }
 

@@ -27,7 +27,7 @@ namespace hummer {
 
 class AttemptHost {
  public:
-  explicit AttemptHost(AttemptSurroundings surroundings) : surroundings_(surroundings) {}
+  explicit AttemptHost(AttemptContext context) : context_(context) {}
 
   void begin_session(std::uint64_t session, std::uint64_t job_manager);
   // All that is live is cancelled, and left over; nothing of it is reported any more.
@@ -76,10 +76,10 @@ class AttemptHost {
     std::vector<int> slots;  // that it holds
   };
 
-  void carry_out(AttemptTable::Actions actions);
+  void execute(AttemptTable::Actions actions);
   bool look_at_left_over();
 
-  AttemptSurroundings surroundings_;
+  AttemptContext context_;
   AttemptTable table_;
   LibraryFetch libraries_;
   std::map<AttemptId, std::unique_ptr<Attempt>> attempts_;

@@ -14,7 +14,7 @@ namespace hummer {
 
 Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph& job) const {
   const std::string& path = message_.restore_path();
-  Files& files = surroundings_.platform->files();
+  Files& files = context_.platform->files();
   Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, path);
   if (!metadata.ok()) return metadata.status();
   if (metadata->fingerprint == job.fingerprint) {
@@ -46,11 +46,11 @@ Status Attempt::list_sources() {
     });
     if (!makes_it) continue;
     const Result<SourceListing> listing = guarded("operator '" + source.name + "'", [&] {
-      return list_source(*surroundings_.platform, source);
+      return list_source(*context_.platform, source);
     });
     if (!listing.ok()) return listing.status();
     bytes += (*listing)->size();
-    if (bytes > max_listing_bytes && surroundings_.prepared == nullptr) {
+    if (bytes > max_listing_bytes && context_.prepared == nullptr) {
       return {
           ErrorCode::limit_exceeded,
           fmt::format("operator '{}': what it is to read is too long a list for the JobManager, "
@@ -66,7 +66,7 @@ Status Attempt::list_sources() {
 }
 
 Task<Status> Attempt::await_listings() {
-  surroundings_.changed->raise();
+  context_.changed->raise();
   while (true) {
     event_.prepare_wait();
     bool complete = false;

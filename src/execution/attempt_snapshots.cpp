@@ -29,12 +29,12 @@ void Attempt::tell_tasks() {
   if (checkpoints_.begun() > told_begun_) {
     told_begun_ = checkpoints_.begun();
     writer_->begin(told_begun_, checkpoints_.path());
-    deployment_->trigger(told_begun_, checkpoints_.savepoint(), checkpoints_.overtakes());
+    deployment_->trigger(told_begun_, checkpoints_.savepoint(), checkpoints_.unaligned());
   }
   if (checkpoints_.finished()) deployment_->finish_committed();
 }
 
-void Attempt::snapshot_news(SnapshotNews news) {
+void Attempt::snapshot_progress(SnapshotProgress news) {
   {
     const std::lock_guard lock(mutex_);
     const auto task = static_cast<std::uint32_t>(news.task);
@@ -60,7 +60,7 @@ void Attempt::snapshot_news(SnapshotNews news) {
       }
     }
   }
-  surroundings_.changed->raise();
+  context_.changed->raise();
 }
 
 }  // namespace hummer

@@ -30,7 +30,7 @@ AttemptTable::Actions AttemptTable::end_session() {
 
 AttemptTable::Verdict AttemptTable::apply(const wire::JobManagerState& state, Actions& actions) {
   if (session_ == 0 || state.session() != session_) return Verdict::foreign;
-  if (state.sequence() <= last_sequence_) return Verdict::overtaken;
+  if (state.sequence() <= last_sequence_) return Verdict::stale;
   last_sequence_ = state.sequence();
 
   for (auto& [id, entry] : entries_) entry.named = false;
@@ -42,20 +42,20 @@ AttemptTable::Verdict AttemptTable::apply(const wire::JobManagerState& state, Ac
       entry.phase = Phase::held_back;
       entry.deployment = assignment.deployment();
     }
-    apply_wish(id, entry, assignment.wish(), actions);
+    apply_desired_state(id, entry, assignment.desired_state(), actions);
   }
   drop_unnamed(actions);
   start_what_can(actions);
   return Verdict::applied;
 }
 
-void AttemptTable::apply_wish(const AttemptId& id, Entry& entry, wire::Wish wish,
+void AttemptTable::apply_desired_state(const AttemptId& id, Entry& entry, wire::DesiredState desired_state,
                               Actions& actions) {
-  if (wish <= entry.wish) return;
-  entry.wish = wish;
+  if (desired_state <= entry.desired_state) return;
+  entry.desired_state = desired_state;
   if (entry.phase == Phase::live) {
-    (wish == wire::WISH_STOP ? actions.stop : actions.cancel).push_back(id);
-  } else if (entry.phase != Phase::ended && wish >= wire::WISH_CANCEL) {
+    (desired_state == wire::DESIRED_STOP ? actions.stop : actions.cancel).push_back(id);
+  } else if (entry.phase != Phase::ended && desired_state >= wire::DESIRED_CANCEL) {
     entry.phase = Phase::never_ran;
     entry.deployment.Clear();
   }
@@ -67,8 +67,8 @@ void AttemptTable::drop_unnamed(Actions& actions) {
     if (entry.named) {
       ++at;
     } else if (entry.phase == Phase::live) {
-      if (entry.wish < wire::WISH_CANCEL) actions.cancel.push_back(id);
-      entry.wish = wire::WISH_CANCEL;
+      if (entry.desired_state < wire::DESIRED_CANCEL) actions.cancel.push_back(id);
+      entry.desired_state = wire::DESIRED_CANCEL;
       ++at;
     } else {
       if (entry.phase == Phase::ended) actions.forget.push_back(id);
@@ -89,7 +89,7 @@ void AttemptTable::start_what_can(Actions& actions) {
     if (entry.phase != Phase::held_back || region_is_live(id)) continue;
     entry.phase = Phase::live;
     actions.start.push_back(
-        {id, std::exchange(entry.deployment, {}), entry.wish == wire::WISH_STOP});
+        {id, std::exchange(entry.deployment, {}), entry.desired_state == wire::DESIRED_STOP});
   }
 }
 

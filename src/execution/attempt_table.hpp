@@ -7,7 +7,7 @@
 //   wanted ──deployment──▶ live ──ended()──▶ ended ──not named any more──▶ forgotten
 //        (held_back first, while another attempt of the region is live)
 //
-// A wish only ever grows: run < stop < cancel. What was assigned but never began ends without
+// A desired_state only ever grows: run < stop < cancel. What was assigned but never began ends without
 // having run: as never_ran when the JobManager wants it cancelled, else forgotten at once.
 //
 // Thread: one.
@@ -82,13 +82,13 @@ class AttemptTable {
  private:
   struct Entry {
     Phase phase = Phase::wanted;
-    wire::Wish wish = wire::WISH_RUN;
+    wire::DesiredState desired_state = wire::DESIRED_RUN;
     bool named = true;            // by the last state
     wire::Deployment deployment;  // of held_back
   };
 
   bool region_is_live(const AttemptId& of) const;
-  void apply_wish(const AttemptId& id, Entry& entry, wire::Wish wish, Actions& actions);
+  void apply_desired_state(const AttemptId& id, Entry& entry, wire::DesiredState desired_state, Actions& actions);
   void drop_unnamed(Actions& actions);
   void start_what_can(Actions& actions);
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t session = 5;
 
 struct Wanted {
   AttemptId id;
-  wire::Wish wish = wire::WISH_RUN;
+  wire::DesiredState desired_state = wire::DESIRED_RUN;
   bool deployed = true;
 };
 
@@ -32,7 +32,7 @@ wire::JobManagerState state_of(std::uint64_t sequence, const std::vector<Wanted>
     wire::Assignment& assignment = *state.add_assignments();
     assignment.set_job(want.id.job);
     assignment.set_attempt(want.id.attempt);
-    assignment.set_wish(want.wish);
+    assignment.set_desired_state(want.desired_state);
     if (want.deployed) assignment.mutable_deployment()->set_job_name("job");
   }
   return state;
@@ -66,7 +66,7 @@ class AttemptTableTest : public testing::Test {
 using Ids = std::vector<AttemptId>;
 
 TEST_F(AttemptTableTest, ADeploymentIsWantedThenStartedOnce) {
-  EXPECT_TRUE(apply({{one, wire::WISH_RUN, false}}).start.empty());
+  EXPECT_TRUE(apply({{one, wire::DESIRED_RUN, false}}).start.empty());
   EXPECT_EQ(phase(one), Phase::wanted);
   const AttemptTable::Actions actions = apply({{one}});
   ASSERT_EQ(started(actions), Ids{one});
@@ -90,24 +90,24 @@ TEST_F(AttemptTableTest, StatesOfOtherSessionsAndOvertakenOnesAreDropped) {
   wire::JobManagerState foreign = state_of(99, {});
   foreign.set_session(session + 1);
   EXPECT_EQ(table_.apply(foreign, actions), Verdict::foreign);
-  EXPECT_EQ(table_.apply(state_of(sequence_, {}), actions), Verdict::overtaken);
-  EXPECT_EQ(table_.apply(state_of(0, {}), actions), Verdict::overtaken);
+  EXPECT_EQ(table_.apply(state_of(sequence_, {}), actions), Verdict::stale);
+  EXPECT_EQ(table_.apply(state_of(0, {}), actions), Verdict::stale);
   EXPECT_EQ(actions, AttemptTable::Actions());
   EXPECT_EQ(phase(one), Phase::live);
 }
 
-TEST_F(AttemptTableTest, WishesGrowAndNeverShrink) {
+TEST_F(AttemptTableTest, DesiredStatesGrowAndNeverShrink) {
   apply({{one}});
-  EXPECT_EQ(apply({{one, wire::WISH_STOP}}).stop, Ids{one});
-  EXPECT_EQ(apply({{one, wire::WISH_STOP}}), AttemptTable::Actions());
-  EXPECT_EQ(apply({{one, wire::WISH_CANCEL}}).cancel, Ids{one});
-  EXPECT_EQ(apply({{one, wire::WISH_CANCEL}}), AttemptTable::Actions());
-  EXPECT_EQ(apply({{one, wire::WISH_RUN}}), AttemptTable::Actions());
+  EXPECT_EQ(apply({{one, wire::DESIRED_STOP}}).stop, Ids{one});
+  EXPECT_EQ(apply({{one, wire::DESIRED_STOP}}), AttemptTable::Actions());
+  EXPECT_EQ(apply({{one, wire::DESIRED_CANCEL}}).cancel, Ids{one});
+  EXPECT_EQ(apply({{one, wire::DESIRED_CANCEL}}), AttemptTable::Actions());
+  EXPECT_EQ(apply({{one, wire::DESIRED_RUN}}), AttemptTable::Actions());
   EXPECT_EQ(phase(one), Phase::live);
 }
 
 TEST_F(AttemptTableTest, AStopThatComesWithTheDeploymentIsTheStarts) {
-  const AttemptTable::Actions actions = apply({{one, wire::WISH_STOP}});
+  const AttemptTable::Actions actions = apply({{one, wire::DESIRED_STOP}});
   ASSERT_EQ(started(actions), Ids{one});
   EXPECT_TRUE(actions.start[0].stop);
   EXPECT_TRUE(actions.stop.empty());
@@ -137,15 +137,15 @@ TEST_F(AttemptTableTest, AForgottenAttemptDoesNotComeBackByAnOldState) {
   (void)table_.ended(one);
   apply({});
   AttemptTable::Actions actions;
-  EXPECT_EQ(table_.apply(old, actions), Verdict::overtaken);
+  EXPECT_EQ(table_.apply(old, actions), Verdict::stale);
   EXPECT_TRUE(table_.empty());
 }
 
 TEST_F(AttemptTableTest, CancelledBeforeItsDeploymentItEndsWithoutHavingRun) {
-  apply({{one, wire::WISH_RUN, false}});
-  EXPECT_EQ(apply({{one, wire::WISH_CANCEL, false}}), AttemptTable::Actions());
+  apply({{one, wire::DESIRED_RUN, false}});
+  EXPECT_EQ(apply({{one, wire::DESIRED_CANCEL, false}}), AttemptTable::Actions());
   EXPECT_EQ(phase(one), Phase::never_ran);
-  EXPECT_EQ(apply({{one, wire::WISH_RUN}}), AttemptTable::Actions());
+  EXPECT_EQ(apply({{one, wire::DESIRED_RUN}}), AttemptTable::Actions());
   EXPECT_EQ(phase(one), Phase::never_ran);
   apply({});
   EXPECT_TRUE(table_.empty());
@@ -164,7 +164,7 @@ TEST_F(AttemptTableTest, TheNextAttemptWaitsForTheEndOfTheOneBefore) {
 }
 
 TEST_F(AttemptTableTest, TheEndOfASessionEndsEverything) {
-  apply({{one}, {other}, {two, wire::WISH_RUN, false}});
+  apply({{one}, {other}, {two, wire::DESIRED_RUN, false}});
   (void)table_.ended(other);
   const AttemptTable::Actions actions = table_.end_session();
   EXPECT_EQ(actions.cancel, Ids{one});
@@ -212,11 +212,11 @@ class Exploration {
   static void add(std::vector<Wanted>& wanted, const AttemptId& id, Face face) {
     switch (face) {
       case Face::absent: return;
-      case Face::run: wanted.push_back({id, wire::WISH_RUN, false}); return;
-      case Face::run_deployed: wanted.push_back({id, wire::WISH_RUN, true}); return;
-      case Face::stop_deployed: wanted.push_back({id, wire::WISH_STOP, true}); return;
-      case Face::cancel: wanted.push_back({id, wire::WISH_CANCEL, false}); return;
-      case Face::cancel_deployed: wanted.push_back({id, wire::WISH_CANCEL, true}); return;
+      case Face::run: wanted.push_back({id, wire::DESIRED_RUN, false}); return;
+      case Face::run_deployed: wanted.push_back({id, wire::DESIRED_RUN, true}); return;
+      case Face::stop_deployed: wanted.push_back({id, wire::DESIRED_STOP, true}); return;
+      case Face::cancel: wanted.push_back({id, wire::DESIRED_CANCEL, false}); return;
+      case Face::cancel_deployed: wanted.push_back({id, wire::DESIRED_CANCEL, true}); return;
     }
   }
 

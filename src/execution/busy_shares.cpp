@@ -26,11 +26,11 @@ void BusyShares::look(const Deployment& deployment, Nanoseconds now) {
   begin_ = now;
 }
 
-void BusyShares::describe(wire::VertexFigures& figures) const {
-  const auto found = vertices_.find(figures.vertex());
+void BusyShares::describe(wire::VertexMetrics& metrics) const {
+  const auto found = vertices_.find(metrics.vertex());
   if (found == vertices_.end()) return;
-  figures.set_busy_percent(found->second.busy_percent);
-  figures.set_back_pressured_percent(found->second.back_pressured_percent);
+  metrics.set_busy_percent(found->second.busy_percent);
+  metrics.set_back_pressured_percent(found->second.back_pressured_percent);
 }
 
 }  // namespace hummer

@@ -15,7 +15,7 @@ class BusyShares {
  public:
   void look(const Deployment& deployment, Nanoseconds now);
   // Fills in what the last whole window of this vertex was; nothing before its end.
-  void describe(wire::VertexFigures& figures) const;
+  void describe(wire::VertexMetrics& metrics) const;
 
  private:
   struct Vertex {

@@ -7,7 +7,7 @@
 
 #include "execution/deployment_slot.hpp"
 #include "execution/listed_sources.hpp"
-#include "net/greeting.hpp"
+#include "net/handshake.hpp"
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
 #include "net/tcp_transport.hpp"
@@ -138,7 +138,7 @@ Status Deployment::start() {
     StreamTask* task = task_here(execution.id);
     if (task == nullptr) continue;
     make_emitters(execution, *task);
-    task->figures().turn = &slot_of(execution).turn;
+    task->metrics().turn = &slot_of(execution).turn;
   }
   {
     const std::lock_guard lock(start_mutex_);
@@ -198,11 +198,11 @@ Status Deployment::choose_routes() {
     };
     if (!is_here(task_of(channel.from_task))) continue;
     const auto to = static_cast<std::size_t>(task_of(channel.to_task).task_manager);
-    const std::string& wish = channel.network.interface_or_address;
+    const std::string& setting = channel.network.interface_or_address;
     if (!options_.peers.empty()) {
       const auto own = static_cast<std::size_t>(options_.task_manager);
       Result<DataRoute> route =
-          choose_route(wish, options_.peers.at(own).addresses, options_.peers.at(to).addresses,
+          choose_route(setting, options_.peers.at(own).addresses, options_.peers.at(to).addresses,
                        options_.peers.at(to).name);
       if (!route.ok()) {
         const JobEdge& edge = job_graph_.edges[static_cast<std::size_t>(channel.edge)];
@@ -213,7 +213,7 @@ Status Deployment::choose_routes() {
       }
       routes_[channel.id] = std::move(*route);
     } else {
-      routes_[channel.id] = {data_plane_->address().to_string(), connect_options(wish)};
+      routes_[channel.id] = {data_plane_->address().to_string(), connect_options(setting)};
     }
   }
   return {};
@@ -254,10 +254,10 @@ void Deployment::for_each_chain(Function&& function) {
   }
 }
 
-void Deployment::trigger(std::uint64_t checkpoint, bool savepoint, bool overtakes) {
-  overtakes = overtakes && !savepoint && this->overtakes();
+void Deployment::trigger(std::uint64_t checkpoint, bool savepoint, bool unaligned) {
+  unaligned = unaligned && !savepoint && this->unaligned();
   for_each_chain([&](StreamTask& task) {
-    if (task.chain().has_source()) task.trigger(checkpoint, savepoint, overtakes);
+    if (task.chain().has_source()) task.trigger(checkpoint, savepoint, unaligned);
   });
 }
 
@@ -290,7 +290,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.batch_records = options_.batch_records;
   stage.checks_views = options_.checks_views;
   stage.slot_objects = &slot_of(execution).objects;
-  if (execution.kind != TaskKind::chain && overtakes()) task.set_passes_barriers_on();
+  if (execution.kind != TaskKind::chain && unaligned()) task.set_passes_barriers_on();
   if (execution.kind == TaskKind::sender) {
     stage.name = "send";
     task.chain().add_stage(std::make_unique<UnionOperator>(edge_type(execution.edge)), stage);
@@ -522,11 +522,11 @@ Status Deployment::finish() {
   return failure_;
 }
 
-JobResult Deployment::figures() const {
+JobResult Deployment::metrics() const {
   JobResult result;
   result.job_name = job_graph_.job_name;
   for (const JobVertex& vertex : job_graph_.vertices) {
-    VertexResult& row = result.vertices.emplace_back();
+    VertexSummary& row = result.vertices.emplace_back();
     row.name = vertex.name;
     for (const ChainedOperator& chained : vertex.chain)
       row.operators.push_back({.name = chained.name});
@@ -536,14 +536,14 @@ JobResult Deployment::figures() const {
       const StreamTask* task =
           started() ? tasks_by_id_[static_cast<std::size_t>(execution.id)] : nullptr;
       if (task == nullptr) continue;
-      const TaskFigures& figures = task->figures();
+      const TaskMetrics& metrics = task->metrics();
       for (std::size_t i = 0; i < row.operators.size(); ++i) {
-        row.operators[i].records_in += figures.operators[i].records_in.get();
-        row.operators[i].records_out += figures.operators[i].records_out.get();
-        row.operators[i].bytes += figures.operators[i].bytes.get();
-        row.operators[i].bytes_expected += figures.operators[i].bytes_expected.get();
-        row.operators[i].records_late += figures.operators[i].records_late.get();
-        row.operators[i].records_skipped += figures.operators[i].records_skipped.get();
+        row.operators[i].records_in += metrics.operators[i].records_in.get();
+        row.operators[i].records_out += metrics.operators[i].records_out.get();
+        row.operators[i].bytes += metrics.operators[i].bytes.get();
+        row.operators[i].bytes_expected += metrics.operators[i].bytes_expected.get();
+        row.operators[i].records_late += metrics.operators[i].records_late.get();
+        row.operators[i].records_skipped += metrics.operators[i].records_skipped.get();
       }
     }
     for (std::size_t i = 0; i < vertex.chain.size(); ++i) {
@@ -566,7 +566,7 @@ std::vector<int> Deployment::slots_in_use() const {
   for (const ExecutionTask& execution : execution_graph_.tasks) {
     const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
     if (task == nullptr) continue;
-    const TaskState state = task->figures().state.load(std::memory_order_acquire);
+    const TaskState state = task->metrics().state.load(std::memory_order_acquire);
     if (state != TaskState::finished) slots.insert(execution.slot);
   }
   return {slots.begin(), slots.end()};
@@ -580,7 +580,7 @@ Deployment::TaskCounts Deployment::task_counts(int vertex) const {
     const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
     if (task == nullptr) continue;
     const bool finished =
-        task->figures().state.load(std::memory_order_acquire) == TaskState::finished;
+        task->metrics().state.load(std::memory_order_acquire) == TaskState::finished;
     ++(finished ? counts.finished : counts.running);
   }
   return counts;

@@ -15,7 +15,7 @@
 // attempts are told apart by channel_job and channel_attempt. Else, for an edge between two tasks
 // of this process that asks for a transport, on one of its own on loopback.
 //
-// Thread: make, start, finish and the destructor on the caller's; stop, cancel, finished, figures,
+// Thread: make, start, finish and the destructor on the caller's; stop, cancel, finished, metrics,
 // tasks and started from any. Ownership: owns tasks, channels and executors.
 #pragma once
 
@@ -88,7 +88,7 @@ struct DeploymentOptions {
 
 // Whether barriers may overtake records: one that does saves a record once, and a record of a
 // broadcast edge is in flight to some subtasks and with others already. There they align.
-bool can_overtake(const JobGraph& job);
+bool can_be_unaligned(const JobGraph& job);
 
 // A failure that may only follow from another task's, here or in another process.
 bool is_consequence(const Status& status);
@@ -105,17 +105,17 @@ class Deployment {
   Status start();
   void stop();
   void cancel();
-  // With snapshots: sources send the barrier (where options.unaligned allows it one that overtakes
+  // With snapshots: sources send the barrier (where options.unaligned allows it one that unaligned
   // records; the snapshots of a savepoint are whole); operators may commit; tasks that have ended
   // may finish. Any thread, after start().
-  void trigger(std::uint64_t checkpoint, bool savepoint, bool overtakes);
+  void trigger(std::uint64_t checkpoint, bool savepoint, bool unaligned);
   void commit(std::uint64_t checkpoint);
   void finish_committed();
   // Sources send nothing behind the barrier of this checkpoint; 0: they go on.
   void pause_sources_after(std::uint64_t checkpoint);
   // The lowest checkpoint that all tasks here have committed.
   std::uint64_t committed();
-  // Whether start() has wired the tasks: tasks() and figures() are complete from then on.
+  // Whether start() has wired the tasks: tasks() and metrics() are complete from then on.
   bool started() const { return started_.load(std::memory_order_acquire); }
   bool finished() const { return running_.load(std::memory_order_acquire) == 0; }
   // REQUIRES: finished(). When the last task ended.
@@ -134,8 +134,8 @@ class Deployment {
   // REQUIRES: started(). "pinned: slot 0 to core 2; not pinned: slot 1 (why)"; empty: not asked
   // for.
   std::string describe_pinning() const;
-  // Figures so far, summed per vertex; complete once finished.
-  JobResult figures() const;
+  // Metrics so far, summed per vertex; complete once finished.
+  JobResult metrics() const;
   // Of a vertex's tasks in this process.
   struct TaskCounts {
     std::uint32_t running = 0;
@@ -178,7 +178,7 @@ class Deployment {
   struct InFlightInput;
   Result<InFlightInput> in_flight_input(const JobVertex& vertex, ChainDriver& chain,
                                         std::size_t stage, int input) const;
-  bool overtakes() const;
+  bool unaligned() const;
   // Of a hash edge.
   const PartitionerFactory& partitioner_of(const JobEdge& edge) const;
   // REQUIRES: started(). Those that run operators of the job, not senders and receivers.

@@ -16,9 +16,9 @@ TimeShares shares(WaitTimes::Spent waited, Nanoseconds alive_ns) {
 }
 
 TimeShares time_of(const StreamTask& task, Nanoseconds now) {
-  const auto began = static_cast<Nanoseconds>(task.figures().began_ns.get());
+  const auto began = static_cast<Nanoseconds>(task.metrics().began_ns.get());
   if (began == 0) return {};
-  return shares(task.figures().waits.spent(now), now - began);
+  return shares(task.metrics().waits.spent(now), now - began);
 }
 
 }  // namespace
@@ -29,15 +29,15 @@ TaskSamples Deployment::samples(Nanoseconds now) const {
   for (const ExecutionTask& execution : execution_graph_.tasks) {
     const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
     if (task == nullptr) continue;
-    const TaskFigures& figures = task->figures();
+    const TaskMetrics& metrics = task->metrics();
     TaskSample& sample = samples.tasks.emplace_back();
-    sample.name = figures.name;
+    sample.name = metrics.name;
     sample.slot = execution.slot;
     if (execution.kind == TaskKind::chain) sample.vertex = execution.vertex;
-    sample.records_in = figures.operators.front().records_in.get();
-    sample.records_out = figures.operators.back().records_out.get();
-    for (const OperatorFigures& op : figures.operators) {
-      const bool reads = &op == &figures.operators.front() && task->has_source();
+    sample.records_in = metrics.operators.front().records_in.get();
+    sample.records_out = metrics.operators.back().records_out.get();
+    for (const OperatorMetrics& op : metrics.operators) {
+      const bool reads = &op == &metrics.operators.front() && task->has_source();
       (reads ? sample.bytes_in : sample.bytes_out) += op.bytes.get();
     }
     const auto sender = network_emitters_.find(execution.id);
@@ -48,7 +48,7 @@ TaskSamples Deployment::samples(Nanoseconds now) const {
     const RingChannel* ring = channels_[static_cast<std::size_t>(channel.id)].get();
     if (ring == nullptr) continue;
     const auto name = [&](int id) {
-      return tasks_by_id_[static_cast<std::size_t>(id)]->figures().name;
+      return tasks_by_id_[static_cast<std::size_t>(id)]->metrics().name;
     };
     samples.channels.push_back(
         {name(channel.from_task), name(channel.to_task), ring->occupancy(), ring->credits()});

@@ -14,7 +14,7 @@ struct Deployment::Slot {
   Nanoseconds began_ns = 0;
   CoreClaim core;  // where its thread is pinned; core -1: it is not
   std::unique_ptr<Executor> executor;
-  std::atomic<const TaskFigures*> turn{nullptr};
+  std::atomic<const TaskMetrics*> turn{nullptr};
   SlotObjects objects;
 };
 

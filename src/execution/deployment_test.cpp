@@ -46,16 +46,16 @@ TEST_F(DeploymentTest, StoppedBeforeItsStartItFinishesWithoutRecords) {
   ASSERT_TRUE(deployment->start().ok());
   ASSERT_TRUE(until([&] { return deployment->finished(); }));
   EXPECT_TRUE(deployment->finish().ok());
-  EXPECT_EQ(deployment->figures().records_written, deployment->figures().records_read);
+  EXPECT_EQ(deployment->metrics().records_written, deployment->metrics().records_read);
 }
 
-TEST_F(DeploymentTest, FiguresMayBeReadAtAnyTime) {
+TEST_F(DeploymentTest, MetricsMayBeReadAtAnyTime) {
   const auto deployment = make(&endless_job);
-  EXPECT_EQ(deployment->figures().records_read, 0u);
+  EXPECT_EQ(deployment->metrics().records_read, 0u);
   EXPECT_EQ(deployment->task_counts(0).running, 0u);
   ASSERT_TRUE(deployment->start().ok());
   EXPECT_EQ(deployment->task_counts(0).running, 2u);
-  ASSERT_TRUE(until([&] { return deployment->figures().records_written > 100; }));
+  ASSERT_TRUE(until([&] { return deployment->metrics().records_written > 100; }));
   deployment->cancel();
   ASSERT_TRUE(until([&] { return deployment->finished(); }));
   EXPECT_EQ(deployment->finish().code(), ErrorCode::cancelled);

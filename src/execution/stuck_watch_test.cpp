@@ -17,11 +17,11 @@ class Quiet final : public SourceFunction<std::uint64_t> {
     place = &context;
     return {};
   }
-  Answer produce(SourceOutput<std::uint64_t>& out) override {
+  OperatorResult produce(SourceOutput<std::uint64_t>& out) override {
     if (has_something) out.emit(std::uint64_t{1});
     if (habit == Habit::timed) place->call_at(place->now() + seconds(1));
     has_something = false;
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
 };
 

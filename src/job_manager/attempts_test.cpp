@@ -49,18 +49,18 @@ Task<void> life_script(JobManagerRig& rig) {
   EXPECT_EQ(status.state(), wire::JOB_DEPLOYING);
   pair.one.report(job, wire::ATTEMPT_RUNNING);
   pair.two.report(job, wire::ATTEMPT_RUNNING);
-  wire::VertexFigures& figures = *pair.one.report(job, wire::ATTEMPT_RUNNING).add_figures();
-  figures.set_vertex(0);
-  figures.add_operators()->set_records_out(10);
+  wire::VertexMetrics& metrics = *pair.one.report(job, wire::ATTEMPT_RUNNING).add_metrics();
+  metrics.set_vertex(0);
+  metrics.add_operators()->set_records_out(10);
   const wire::JobManagerState unused_one = co_await pair.one.beat();
-  *pair.two.report(job, wire::ATTEMPT_RUNNING).add_figures() = figures;
+  *pair.two.report(job, wire::ATTEMPT_RUNNING).add_metrics() = metrics;
   const wire::JobManagerState unused_two = co_await pair.two.beat();
   const wire::JobManagerState unused_again = co_await pair.two.beat();
   status = co_await pair.client.status(job);
   EXPECT_EQ(status.state(), wire::JOB_RUNNING);
   EXPECT_EQ(status.slots(), 2u);
   EXPECT_GT(status.started_ms(), 0);
-  EXPECT_EQ(status.vertices(0).figures().operators(0).records_out(), 20u);
+  EXPECT_EQ(status.vertices(0).metrics().operators(0).records_out(), 20u);
   pair.one.report(job, wire::ATTEMPT_FINISHED);
   const wire::JobManagerState ended = co_await pair.one.beat();
   EXPECT_EQ(ended.assignments_size(), 0);  // it may forget it
@@ -71,7 +71,7 @@ Task<void> life_script(JobManagerRig& rig) {
   EXPECT_EQ(last.assignments_size(), 0);
   status = co_await pair.client.status(job);
   EXPECT_EQ(status.state(), wire::JOB_FINISHED);
-  EXPECT_EQ(status.vertices(0).figures().operators(0).records_out(), 20u);
+  EXPECT_EQ(status.vertices(0).metrics().operators(0).records_out(), 20u);
   EXPECT_FALSE(status.has_failure());
 }
 
@@ -117,7 +117,7 @@ Task<void> verdict_script(JobManagerRig& rig) {
   EXPECT_EQ(status.state(), wire::JOB_FAILING);
   const wire::JobManagerState cancel = co_await pair.one.beat();
   EXPECT_EQ(cancel.assignments_size(), 1);
-  EXPECT_EQ(cancel.assignments(0).wish(), wire::WISH_CANCEL);
+  EXPECT_EQ(cancel.assignments(0).desired_state(), wire::DESIRED_CANCEL);
   pair.one.report_failure(job, ErrorCode::corrupt_record, "line 7", false);
   const wire::JobManagerState gone = co_await pair.one.beat();
   EXPECT_EQ(gone.assignments_size(), 0);
@@ -216,7 +216,7 @@ Task<void> completeness_script(JobManagerRig& rig) {
   pair.one.forget(job);
   const wire::JobManagerState unused = co_await pair.one.beat();
   const wire::JobManagerState cancel = co_await pair.two.beat();
-  EXPECT_EQ(cancel.assignments(0).wish(), wire::WISH_CANCEL);
+  EXPECT_EQ(cancel.assignments(0).desired_state(), wire::DESIRED_CANCEL);
   pair.two.report(job, wire::ATTEMPT_CANCELLED);
   const wire::JobManagerState last = co_await pair.two.beat();
   EXPECT_EQ(last.assignments_size(), 0);
@@ -235,13 +235,13 @@ Task<void> slots_script(JobManagerRig& rig) {
   co_await pair.join();
   const std::uint64_t job = co_await pair.running_job(5);
   const std::uint64_t next = co_await pair.client.submit(job_of(6, 2));
-  co_await pair.client.end(job, wire::WISH_CANCEL);
-  const wire::JobManagerState wish = co_await pair.one.beat();
-  EXPECT_EQ(wish.assignments(0).wish(), wire::WISH_CANCEL);
+  co_await pair.client.end(job, wire::DESIRED_CANCEL);
+  const wire::JobManagerState desired_state = co_await pair.one.beat();
+  EXPECT_EQ(desired_state.assignments(0).desired_state(), wire::DESIRED_CANCEL);
   pair.one.report(job, wire::ATTEMPT_CANCELLED);
   const wire::JobManagerState unused = co_await pair.one.beat();
   pair.one.forget(job);
-  // tm2 is still at it: its slot is not free, whatever was wished.
+  // tm2 is still at it: its slot is not free, whatever was asked.
   co_await sleep_for(seconds(1));
   wire::JobStatus status = co_await pair.client.status(next);
   EXPECT_EQ(status.state(), wire::JOB_WAITING);
@@ -269,7 +269,7 @@ Task<void> early_cancel_script(JobManagerRig& rig) {
   co_await pair.join();
   const std::uint64_t job = co_await pair.client.submit(job_of(5, 2));
   const wire::Deployment unused = co_await pair.one.fetch(job);
-  co_await pair.client.end(job, wire::WISH_CANCEL);
+  co_await pair.client.end(job, wire::DESIRED_CANCEL);
   // tm2 never had the deployment: there is nothing to wait for.
   const wire::JobManagerState two = co_await pair.two.beat();
   EXPECT_EQ(two.assignments_size(), 0);
@@ -291,9 +291,9 @@ Task<void> stop_script(JobManagerRig& rig) {
   Pair pair(rig);
   co_await pair.join();
   const std::uint64_t job = co_await pair.running_job(5);
-  co_await pair.client.end(job, wire::WISH_STOP);
-  const wire::JobManagerState wish = co_await pair.one.beat();
-  EXPECT_EQ(wish.assignments(0).wish(), wire::WISH_STOP);
+  co_await pair.client.end(job, wire::DESIRED_STOP);
+  const wire::JobManagerState desired_state = co_await pair.one.beat();
+  EXPECT_EQ(desired_state.assignments(0).desired_state(), wire::DESIRED_STOP);
   wire::JobStatus status = co_await pair.client.status(job);
   EXPECT_EQ(status.state(), wire::JOB_STOPPING);
   for (ScriptedWorker* worker : {&pair.one, &pair.two}) {

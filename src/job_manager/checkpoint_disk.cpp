@@ -175,7 +175,7 @@ Task<void> CheckpointDisk::run(CheckpointDisk& self, Lane& lane) {
       continue;
     }
     lane.event.cancel_wait();
-    CheckpointOutcome outcome = carry_out(self.platform_.files(), *lane.order);
+    CheckpointOutcome outcome = execute(self.platform_.files(), *lane.order);
     self.carried_out(lane, std::move(outcome));
     self.on_outcome_();
   }

@@ -99,7 +99,7 @@ void list(ClusterState& cluster, wire::ClientAnswer& answer) {
 
 bool end(ClusterState& cluster, const wire::EndJob& request, bool time_is_over, Moment at,
          wire::ClientAnswer& answer) {
-  const Status status = cluster.end(request.job(), request.wish(), at);
+  const Status status = cluster.end(request.job(), request.desired_state(), at);
   if (!status.ok()) {
     fail(answer, status);
     return true;

@@ -194,10 +194,10 @@ Task<void> submit_script(JobManagerRig& rig) {
   EXPECT_TRUE(answer.has_failure());
   wire::ClientRequest unknown;
   unknown.mutable_end()->set_job(99);
-  unknown.mutable_end()->set_wish(wire::WISH_CANCEL);
+  unknown.mutable_end()->set_desired_state(wire::DESIRED_CANCEL);
   answer = co_await client.ask(unknown);
   EXPECT_EQ(answer.failure().code(), static_cast<std::uint32_t>(ErrorCode::not_found));
-  co_await client.end(1, wire::WISH_CANCEL);
+  co_await client.end(1, wire::DESIRED_CANCEL);
   const wire::JobStatus status = co_await client.status(1);
   EXPECT_EQ(status.state(), wire::JOB_CANCELLED);
 }
@@ -212,7 +212,7 @@ Task<void> end_soon(JobManagerRig& rig, std::uint64_t job) {
   const bool joined = co_await client.join();
   EXPECT_TRUE(joined);
   co_await sleep_for(seconds(3));
-  co_await client.end(job, wire::WISH_CANCEL);
+  co_await client.end(job, wire::DESIRED_CANCEL);
 }
 
 Task<void> long_poll_script(JobManagerRig& rig) {

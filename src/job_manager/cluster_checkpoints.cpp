@@ -51,21 +51,21 @@ void ClusterState::take_snapshots(Job& job, const wire::AttemptReport& report, M
 
 // ---- what is due ----
 
-void ClusterState::attend_all(Moment at) {
-  next_attention_ = never;
-  const std::vector<std::uint64_t> ids(attended_.begin(), attended_.end());
-  for (const std::uint64_t id : ids) attend(*jobs_.find(id), at);
+void ClusterState::advance_all(Moment at) {
+  next_advance_ = never;
+  const std::vector<std::uint64_t> ids(advancing_.begin(), advancing_.end());
+  for (const std::uint64_t id : ids) advance(*jobs_.find(id), at);
 }
 
-void ClusterState::attend(Job& job, Moment at) {
-  if (job.seek_at != never) {
-    if (at.now < job.seek_at) return attend_by(job.seek_at);
-    job.seek_at = never;
-    return seek(job, {});
+void ClusterState::advance(Job& job, Moment at) {
+  if (job.find_checkpoint_at != never) {
+    if (at.now < job.find_checkpoint_at) return advance_by(job.find_checkpoint_at);
+    job.find_checkpoint_at = never;
+    return find_checkpoint(job, {});
   }
   if (job.state == wire::JOB_RESTARTING) {
-    if (job.open_parts > 0 || job.seeking) return;
-    if (at.now < job.restart_at) return attend_by(job.restart_at);
+    if (job.open_parts > 0 || job.finding_checkpoint) return;
+    if (at.now < job.restart_at) return advance_by(job.restart_at);
     prepare_next_attempt(job, at.now);
     jobs_.wait(job);
     jobs_changed_ = true;
@@ -97,10 +97,10 @@ void ClusterState::attend(Job& job, Moment at) {
     ++job.version;
     jobs_changed_ = true;
     mark_due(job);
-    settle(job, at);
+    conclude_or_advance(job, at);
     return;
   }
-  attend_by(checkpoints.next_deadline());
+  advance_by(checkpoints.next_deadline());
 }
 
 // After the savepoint that stops a job: once all sinks have committed it, the job is done.
@@ -111,7 +111,7 @@ void ClusterState::look_at_commits(Job& job, Moment at) {
   }
   job.commits_done = true;
   mark_due(job);
-  settle(job, at);
+  conclude_or_advance(job, at);
 }
 
 void ClusterState::begin_checkpoints(Job& job, Moment at) {
@@ -120,7 +120,7 @@ void ClusterState::begin_checkpoints(Job& job, Moment at) {
   settings.job = job.id;
   settings.attempt = job.attempt;
   settings.options = job.checkpoint_options;
-  settings.options.unaligned &= can_overtake(job.graph);
+  settings.options.unaligned &= can_be_unaligned(job.graph);
   // A job that a savepoint has stopped has only commits to make.
   if (job.stopped_by_savepoint) settings.options.interval_ms = 0;
   settings.directory = job.checkpoint_directory;
@@ -129,16 +129,16 @@ void ClusterState::begin_checkpoints(Job& job, Moment at) {
   settings.tasks = chain_count(job.parallelism);
   settings.first = job.next_checkpoint;
   job.checkpoints = std::make_unique<AttemptCheckpoints>(std::move(settings), at.now);
-  for (SavepointWish& each : std::exchange(job.savepoint_wishes, {})) {
-    job.checkpoints->wish(std::move(each));
+  for (SavepointRequest& each : std::exchange(job.savepoint_requests, {})) {
+    job.checkpoints->request_savepoint(std::move(each));
   }
-  attended_.insert(job.id);
+  advancing_.insert(job.id);
 }
 
 void ClusterState::end_checkpoints(Job& job, const Status& why) {
   if (!job.checkpoints) {
     if (!job.ended()) return;
-    for (const SavepointWish& each : std::exchange(job.savepoint_wishes, {})) {
+    for (const SavepointRequest& each : std::exchange(job.savepoint_requests, {})) {
       keep_savepoints(job, {{each.id, why, {}}});
     }
     return;
@@ -187,7 +187,7 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
   const CheckpointOrder& order = outcome.order;
   Job* job = jobs_.find(order.job);
   if (job == nullptr || job->ended()) return;
-  if (order.kind == CheckpointOrder::Kind::find) return found(*job, outcome, at);
+  if (order.kind == CheckpointOrder::Kind::find) return checkpoint_found(*job, outcome, at);
   if (!job->checkpoints || job->checkpoints->attempt() != order.attempt) return;
   AttemptCheckpoints& checkpoints = *job->checkpoints;
   if (checkpoints.held()) schedule_due_ = true;  // a region may have waited for this
@@ -197,7 +197,7 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
     job->newest_checkpoint = checkpoints.to_commit();
     job->newest_path = order.path;
     if (!job->commit_waits()) job->committed_before = committed;
-    job->distrust_files = false;
+    job->verify_files = false;
     ++job->checkpoints_completed;
     job->newest_duration = checkpoints.last_duration();
     job->newest_written_bytes = order.metadata.written_bytes();
@@ -214,7 +214,7 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
     }
   }
   mark_due(*job);
-  attend(*job, at);
+  advance(*job, at);
 }
 
 void ClusterState::orders_hang(const std::vector<HungOrder>& orders) {
@@ -247,7 +247,7 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
                                                            const wire::TakeSavepoint& request,
                                                            Moment at) {
   for (const SavepointEnd& each : job.savepoint_ends) {
-    if (each.id != request.wish_id()) continue;
+    if (each.id != request.request_id()) continue;
     if (each.status.ok() && !job.recording.complete()) return std::nullopt;
     if (each.status.ok()) return Result<std::string>(each.path);
     return Result<std::string>(each.status);
@@ -263,13 +263,13 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
                     "see",
                     job.id)));
   }
-  SavepointWish wish{request.wish_id(), request.directory(), request.stop()};
+  SavepointRequest savepoint{request.request_id(), request.directory(), request.stop()};
   if (job.checkpoints) {
-    job.checkpoints->wish(std::move(wish));
-    attend(job, at);
-  } else if (std::none_of(job.savepoint_wishes.begin(), job.savepoint_wishes.end(),
-                          [&](const SavepointWish& each) { return each.id == wish.id; })) {
-    job.savepoint_wishes.push_back(std::move(wish));
+    job.checkpoints->request_savepoint(std::move(savepoint));
+    advance(job, at);
+  } else if (std::none_of(job.savepoint_requests.begin(), job.savepoint_requests.end(),
+                          [&](const SavepointRequest& each) { return each.id == savepoint.id; })) {
+    job.savepoint_requests.push_back(std::move(savepoint));
   }
   return std::nullopt;
 }
@@ -285,7 +285,7 @@ void ClusterState::consider_restart(Job& job, Moment at) {
     return;
   }
   remember_failure(job, job.attempt, job, at.wall_ms);
-  job.distrust_files |= failure.code() == ErrorCode::corrupt_file;
+  job.verify_files |= failure.code() == ErrorCode::corrupt_file;
   restart_all(job, at.now + *delay,
               fmt::format("begins again, for the {}. time, {} ms after: {}",
                           job.restarts.restarts(), *delay / milliseconds(1), failure.to_string()));
@@ -295,16 +295,16 @@ void ClusterState::restart_all(Job& job, Nanoseconds at, std::string reason) {
   job.state = wire::JOB_RESTARTING;
   job.restart_at = at;
   job.restart_reason = std::move(reason);
-  attended_.insert(job.id);
+  advancing_.insert(job.id);
   ++job.version;
   jobs_changed_ = true;
   log(LogLevel::warning, job,
       fmt::format("'{}' failed and {}", job.graph.job_name, job.restart_reason));
-  if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
+  if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) find_checkpoint(job, {});
 }
 
-void ClusterState::seek(Job& job, std::string restore) {
-  job.seeking = true;
+void ClusterState::find_checkpoint(Job& job, std::string restore) {
+  job.finding_checkpoint = true;
   CheckpointOrder& find = orders_.emplace_back();
   find.kind = CheckpointOrder::Kind::find;
   find.job = job.id;
@@ -320,12 +320,12 @@ void ClusterState::seek(Job& job, std::string restore) {
   if (find.restore.empty() && !own) find.known = job.newest_path;
   find.checkpoint = job.newest_checkpoint;
   // What is read is checked by those who read it: only after they complained, once more before.
-  find.verify = job.distrust_files || is_local();
+  find.verify = job.verify_files || is_local();
 }
 
-void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) {
-  if (!job.seeking) return;
-  job.seeking = false;
+void ClusterState::checkpoint_found(Job& job, const CheckpointOutcome& outcome, Moment at) {
+  if (!job.finding_checkpoint) return;
+  job.finding_checkpoint = false;
   schedule_due_ = true;
   job.next_checkpoint = std::max(job.next_checkpoint, outcome.highest + 1);
   if (job.own_from == UINT64_MAX) job.own_from = job.next_checkpoint;
@@ -376,17 +376,17 @@ void ClusterState::found(Job& job, const CheckpointOutcome& outcome, Moment at) 
     }
   } else if (status.code() == ErrorCode::not_found) {
     // None of its own so far: as at first.
-    if (of_its_own && !first.empty()) return seek(job, first);
+    if (of_its_own && !first.empty()) return find_checkpoint(job, first);
     if (!of_its_own) {
       log(LogLevel::warning, job, status.message() + ": it begins at the beginning");
     }
   } else if (of_its_own && first == "latest" && status.code() == ErrorCode::corrupt_file) {
     // What it began with is damaged, or all that came since: one from before may be whole.
-    return seek(job, first);
+    return find_checkpoint(job, first);
   } else if (job.state == wire::JOB_WAITING || job.state == wire::JOB_RESTARTING) {
     return cannot_begin(job, std::move(status), at);
   }
-  attend(job, at);
+  advance(job, at);
 }
 
 // For want of a state to begin with.
@@ -394,7 +394,7 @@ void ClusterState::cannot_begin(Job& job, Status why, Moment at) {
   if (job.state == wire::JOB_WAITING) return fail_waiting(job, std::move(why), at);
   job.root_failure = why.with_context("after '" + job.first().message() + "'");
   job.state = wire::JOB_FAILING;
-  settle(job, at);
+  conclude_or_advance(job, at);
 }
 
 // All are gone that it had: of an empty mount point as of a directory that somebody has removed. To
@@ -411,10 +411,10 @@ void ClusterState::miss_checkpoints(Job& job, Moment at) {
     ++job.version;
     jobs_changed_ = true;
   }
-  job.seeking = true;
-  job.seek_at = at.now + missing_pause_ns;
-  attended_.insert(job.id);
-  attend_by(job.seek_at);
+  job.finding_checkpoint = true;
+  job.find_checkpoint_at = at.now + missing_pause_ns;
+  advancing_.insert(job.id);
+  advance_by(job.find_checkpoint_at);
 }
 
 }  // namespace hummer

@@ -72,7 +72,7 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   schedule_due_ = true;
   // In a directory that others use too, the numbers that they have used are found out first.
   if (!added.checkpoint_options.restore.empty() || added.shares_directory()) {
-    seek(added, added.checkpoint_options.restore);
+    find_checkpoint(added, added.checkpoint_options.restore);
   }
   log(LogLevel::info, added,
       fmt::format("'{}' submitted, needs {}", added.graph.job_name, slots_text(added.least_slots)));
@@ -115,30 +115,30 @@ Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Mom
   return job;
 }
 
-Status ClusterState::end(std::uint64_t id, wire::Wish wish, Moment at) {
+Status ClusterState::end(std::uint64_t id, wire::DesiredState desired_state, Moment at) {
   Job* job = jobs_.find(id);
   if (job == nullptr) return {ErrorCode::not_found, fmt::format("there is no job {}", id)};
-  if (wish != wire::WISH_STOP && wish != wire::WISH_CANCEL) {
+  if (desired_state != wire::DESIRED_STOP && desired_state != wire::DESIRED_CANCEL) {
     return {ErrorCode::invalid_argument, "a job can be stopped or cancelled"};
   }
-  if (job->ending() || job->asked >= wish) return {};
-  job->asked = wish;
+  if (job->ending() || job->asked >= desired_state) return {};
+  job->asked = desired_state;
   record(*job);
   // What it has done so far is finished by a stop; a local one begins at once, whoever is faster.
   const bool begun = job->attempt > 1 || is_local();
-  if (job->state == wire::JOB_WAITING && (wish == wire::WISH_CANCEL || !begun)) {
+  if (job->state == wire::JOB_WAITING && (desired_state == wire::DESIRED_CANCEL || !begun)) {
     end_job(*job, wire::JOB_CANCELLED, at.wall_ms);
     job_ended(*job);
     return {};
   }
   // Else its next attempt is told.
   const bool between = job->state == wire::JOB_WAITING || job->state == wire::JOB_RESTARTING;
-  if (between && wish == wire::WISH_STOP) return {};
-  job->state = wish == wire::WISH_STOP ? wire::JOB_STOPPING : wire::JOB_CANCELLING;
+  if (between && desired_state == wire::DESIRED_STOP) return {};
+  job->state = desired_state == wire::DESIRED_STOP ? wire::JOB_STOPPING : wire::JOB_CANCELLING;
   ++job->version;
   jobs_changed_ = true;
   mark_due(*job);
-  settle(*job, at);
+  conclude_or_advance(*job, at);
   return {};
 }
 
@@ -164,7 +164,7 @@ void ClusterState::release_slots(Job& job, std::size_t host) {
   schedule_due_ = true;
 }
 
-void ClusterState::settle(Job& job, Moment at) {
+void ClusterState::conclude_or_advance(Job& job, Moment at) {
   if (job.ended()) return;
   if (!job.unwinding()) look_at_regions(job, at);
   if (job.unwinding() && !std::exchange(job.undeployed_swept, true)) {
@@ -177,7 +177,7 @@ void ClusterState::settle(Job& job, Moment at) {
   }
   if (job.state == wire::JOB_RESTARTING) {
     if (job.open_parts > 0) return;
-    if (may_restart(job)) return attend(job, at);
+    if (may_restart(job)) return advance(job, at);
     job.state = wire::JOB_FAILING;
   }
   if (!job.unwinding() && job.has_region_out()) return;
@@ -198,7 +198,7 @@ void ClusterState::job_ended(Job& job) {
   jobs_changed_ = true;
   schedule_due_ = true;  // also when it only stood in the way of others
   record(job);
-  attended_.erase(job.id);
+  advancing_.erase(job.id);
   end_checkpoints(job, {ErrorCode::cancelled, "the job ended before the savepoint was complete"});
   if (job.recording.complete()) clear_checkpoints(job);
   if (job.library_bytes > 0) libraries_.release(job.library_hash);
@@ -228,11 +228,11 @@ std::string ClusterState::waiting_reason(const Job& job) const {
     }
   }
   if (job.state != wire::JOB_WAITING) return {};
-  if (job.seeking && !job.disk_hangs.empty()) {
+  if (job.finding_checkpoint && !job.disk_hangs.empty()) {
     return fmt::format("waits for the disk: {} for {} s", job.disk_hangs,
                        job.disk_hangs_for / seconds(1));
   }
-  if (job.seeking) return "reads the checkpoint to begin with";
+  if (job.finding_checkpoint) return "reads the checkpoint to begin with";
   return slots_missing("waits for", job, workers_.slots(job.library_hash));
 }
 
@@ -240,7 +240,7 @@ void ClusterState::schedule(Moment at) {
   while (Job* longest = jobs_.waiting_longest()) {
     Job& first = *longest;
     if (at.now - first.waiting_since < options_.slot_timeout_ns) break;
-    if (first.seeking) {  // it does not wait for slots
+    if (first.finding_checkpoint) {  // it does not wait for slots
       jobs_.no_longer_waiting(first);
       first.waiting_since = at.now;
       jobs_.wait(first);
@@ -255,7 +255,7 @@ void ClusterState::schedule(Moment at) {
   const std::vector<std::uint64_t> waiting(jobs_.waiting().begin(), jobs_.waiting().end());
   for (const std::uint64_t id : waiting) {
     Job& job = *jobs_.find(id);
-    if (job.seeking) continue;
+    if (job.finding_checkpoint) continue;
     const SlotCount slots = workers_.slots(job.library_hash);
     Status missing(ErrorCode::not_enough_slots, "");
     if (job.least_slots <= slots.free) {
@@ -280,7 +280,7 @@ void ClusterState::schedule(Moment at) {
 
 void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   jobs_.no_longer_waiting(job);
-  job.state = job.asked == wire::WISH_STOP ? wire::JOB_STOPPING : wire::JOB_DEPLOYING;
+  job.state = job.asked == wire::DESIRED_STOP ? wire::JOB_STOPPING : wire::JOB_DEPLOYING;
   job.slots = placement.slots;
   job.parallelism = std::move(placement.parallelism);
   ++job.version;

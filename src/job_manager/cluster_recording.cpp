@@ -47,7 +47,7 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
     record.submission = job->submission;
     record.submitted_ms = job->submitted_ms;
     record.attempt = job->recording.begun;
-    record.wish = job->asked;
+    record.desired_state = job->asked;
     record.next_checkpoint = job->next_checkpoint;
     record.newest_checkpoint = job->newest_checkpoint;
     record.newest_path = job->newest_path;
@@ -146,7 +146,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   job.newest_path = record.newest_path;
   job.recording.place = directory_of(record.newest_path);
   job.stopped_by_savepoint = record.stopped_by_savepoint;
-  job.asked = record.wish;
+  job.asked = record.desired_state;
   job.recording.changes = job.recording.recorded = 1;
   jobs_.add(std::move(*made));
   if (record.ended()) {
@@ -164,7 +164,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   const bool held = job.library_bytes > 0 && library.ok();
   if (!held) job.library_bytes = 0;  // nothing to release
   schedule_due_ = true;
-  if (record.wish == wire::WISH_CANCEL) {
+  if (record.desired_state == wire::DESIRED_CANCEL) {
     end_job(job, wire::JOB_CANCELLED, at.wall_ms);
     job_ended(job);
   } else if (!unusable.ok()) {
@@ -172,7 +172,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   } else if (!library.ok()) {
     fail_waiting(job, library, at);
   } else if (record.attempt == 0) {
-    if (!job.checkpoint_options.restore.empty()) seek(job, job.checkpoint_options.restore);
+    if (!job.checkpoint_options.restore.empty()) find_checkpoint(job, job.checkpoint_options.restore);
   } else if (!job.restarts.failed(at.now)) {
     fail_waiting(
         job,
@@ -182,7 +182,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
         at);
   } else {
     ++job.attempt;
-    if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) seek(job, {});
+    if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) find_checkpoint(job, {});
   }
 }
 

@@ -59,7 +59,7 @@ void ClusterState::region_failed(Job& job, std::size_t index, Moment at) {
   sweep_undeployed(job, index);
   if (!job.checkpoints) return;
   job.checkpoints->hold(at.now, {ErrorCode::cancelled, region.restart_reason});
-  attend_by(at.now);
+  advance_by(at.now);
 }
 
 void ClusterState::fail_with(Job& job, const JobRegion& region) {
@@ -84,7 +84,7 @@ void ClusterState::begin_regions(Moment at) {
 void ClusterState::begin_regions(Job& job, Moment at) {
   if (job.stopped_by_savepoint) {
     restart_all(job, at.now, "begins again, to commit the savepoint that stops it");
-    return settle(job, at);
+    return conclude_or_advance(job, at);
   }
   // Which checkpoint is the newest is known when it is complete or given up.
   if (job.checkpoints && job.checkpoints->completing()) return;
@@ -93,7 +93,7 @@ void ClusterState::begin_regions(Job& job, Moment at) {
     JobRegion& region = job.regions[i];
     if (region.phase != Phase::waiting) continue;
     if (at.now < region.restart_at) {
-      attend_by(region.restart_at);
+      advance_by(region.restart_at);
       continue;
     }
     if (!std::exchange(region.numbered, true)) {
@@ -140,11 +140,11 @@ bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& reg
   const bool fits_anew = job.least_slots <= held + workers_.slots(job.library_hash).free ||
                          hash.status().code() != ErrorCode::not_enough_slots;
   if (!fits_anew && at.now < deadline) {
-    attend_by(deadline);
+    advance_by(deadline);
     return false;
   }
   restart_all(job, at.now, "begins again as a whole: " + hash.status().message());
-  settle(job, at);
+  conclude_or_advance(job, at);
   return false;
 }
 

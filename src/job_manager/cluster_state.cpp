@@ -44,7 +44,7 @@ void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignm
     state.set_begun(begun.checkpoint);
     state.set_path(begun.path);
     state.set_savepoint(begun.savepoint);
-    state.set_overtakes(begun.overtakes);
+    state.set_unaligned(begun.unaligned);
     state.set_stops(begun.stops);
   }
   const bool waits = job.commit_waits();
@@ -151,8 +151,8 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
     if (change.ended) part_ended(*job, index_of(*job, *part));
     if (!part->ended) take_listings(*job, *part, report);
     take_snapshots(*job, report, at);
-    settle(*job, at);
-    if (!job->ended()) attend(*job, at);
+    conclude_or_advance(*job, at);
+    if (!job->ended()) advance(*job, at);
   }
   for (const wire::AttemptKey& key : state.wanted()) {
     const auto [job, part] = held_part(key);
@@ -167,9 +167,9 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
               Status(ErrorCode::internal,
                      fmt::format("TaskManager '{}' no longer has its part of the job",
                                  part->task_manager)),
-              job->wish(*part) == wire::WISH_CANCEL);
+              job->desired_state(*part) == wire::DESIRED_CANCEL);
     part_ended(*job, each.part);
-    settle(*job, at);
+    conclude_or_advance(*job, at);
   }
   return true;
 }
@@ -206,7 +206,7 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
     if (part.ended || part.session != worker.session) continue;
     fail_part(*job, part, failure, false);
     part_ended(*job, each.part);
-    settle(*job, at);
+    conclude_or_advance(*job, at);
   }
   HUMMER_ASSERT(worker.held.empty());
   workers_.lose(worker, why.message());
@@ -224,13 +224,13 @@ void ClusterState::advance(Moment at) {
     lose(*quiet, Status(ErrorCode::timed_out, fmt::format("no heartbeat for {:.1f} s", silent)),
          at);
   }
-  if (at.now >= next_attention_) attend_all(at);
+  if (at.now >= next_advance_) advance_all(at);
   begin_regions(at);
   schedule(at);
 }
 
 Nanoseconds ClusterState::next_deadline() const {
-  Nanoseconds next = std::min(next_attention_, retry_at_);
+  Nanoseconds next = std::min(next_advance_, retry_at_);
   Worker* quiet = const_cast<WorkerTable&>(workers_).quietest();
   if (quiet != nullptr && !is_local()) {
     next = std::min(next, quiet->last_heard + options_.heartbeat_timeout_ns);
@@ -262,7 +262,7 @@ void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into)
     const JobRegion& region = job.regions[part.region];
     assignment.set_attempt(region.attempt);
     assignment.set_region(static_cast<std::uint32_t>(part.region));
-    assignment.set_wish(job.wish(part));
+    assignment.set_desired_state(job.desired_state(part));
     assignment.set_log_lines_seen(part.log_lines_seen);
     describe_checkpoints(job, region, assignment);
     for (const std::string& uid : part.wanted_listings) {

@@ -1,7 +1,7 @@
 // ClusterState: the JobManager's mind. TaskManagers, jobs, libraries, and the rules between
 // them (docs/design/2026-11-21-cluster.md, "Control: states instead of commands").
 //
-// It is told what happened (a registration, a state, a lost connection, the time, a client's wish)
+// It is told what happened (a registration, a state, a lost connection, the time, a client's desired_state)
 // and says afterwards what is due: whose state must be sent, which sessions have ended. No
 // coroutine, stream or clock inside, so it tests without threads.
 //
@@ -77,7 +77,7 @@ class ClusterState {
   // recording is complete.
   Result<std::uint64_t> submit(wire::SubmitJob request, Moment at);
   // not_found. An ended job stays as it is.
-  Status end(std::uint64_t job, wire::Wish wish, Moment at);
+  Status end(std::uint64_t job, wire::DesiredState desired_state, Moment at);
 
   // Empty: not yet. Else the savepoint's path, or why there is none.
   std::optional<Result<std::string>> savepoint(Job& job, const wire::TakeSavepoint& request,
@@ -134,7 +134,7 @@ class ClusterState {
   void lose(Worker& worker, Status why, Moment at);
   void part_ended(Job& job, std::size_t part);
   // After anything that may have ended parts: cancels those that never began, gives the verdict.
-  void settle(Job& job, Moment at);
+  void conclude_or_advance(Job& job, Moment at);
   void sweep_undeployed(Job& job, std::size_t region);
   void job_ended(Job& job);
   void fail_waiting(Job& job, Status why, Moment at);
@@ -162,9 +162,9 @@ class ClusterState {
   void take_listings(Job& job, JobPart& part, const wire::AttemptReport& report);
   void take_snapshots(Job& job, const wire::AttemptReport& report, Moment at);
   // What is due of its checkpoints, or of its restart.
-  void attend(Job& job, Moment at);
-  void attend_all(Moment at);
-  void attend_by(Nanoseconds time) { next_attention_ = std::min(next_attention_, time); }
+  void advance(Job& job, Moment at);
+  void advance_all(Moment at);
+  void advance_by(Nanoseconds time) { next_advance_ = std::min(next_advance_, time); }
   void begin_checkpoints(Job& job, Moment at);
   void end_checkpoints(Job& job, const Status& why);
   void keep_savepoints(Job& job, std::vector<SavepointEnd> ends);
@@ -173,8 +173,8 @@ class ClusterState {
   void consider_restart(Job& job, Moment at);
   void restart_all(Job& job, Nanoseconds at, std::string reason);
   // Asks the disk for the checkpoint to begin with.
-  void seek(Job& job, std::string restore);
-  void found(Job& job, const CheckpointOutcome& outcome, Moment at);
+  void find_checkpoint(Job& job, std::string restore);
+  void checkpoint_found(Job& job, const CheckpointOutcome& outcome, Moment at);
   void cannot_begin(Job& job, Status why, Moment at);
   // Waits until they are there again.
   void miss_checkpoints(Job& job, Moment at);
@@ -192,8 +192,8 @@ class ClusterState {
   std::vector<std::uint64_t> due_;
   std::vector<std::uint64_t> ended_sessions_;
   std::vector<CheckpointOrder> orders_;
-  std::set<std::uint64_t> attended_;  // jobs that take checkpoints, or are to begin again
-  Nanoseconds next_attention_ = never;
+  std::set<std::uint64_t> advancing_;  // jobs that take checkpoints, or are to begin again
+  Nanoseconds next_advance_ = never;
   std::set<std::uint64_t> regional_;  // jobs with regions that wait
   std::set<std::uint64_t> hung_;      // jobs whose disk does not answer
   bool schedule_due_ = false;

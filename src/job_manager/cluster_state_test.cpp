@@ -79,8 +79,8 @@ TEST_F(ClusterStateTest, SmallJobsPassAWideOneForAWhileOnly) {
   pass(options.slot_timeout_ns / 4);
   const std::uint64_t late = submit(1);
   EXPECT_EQ(state(late), wire::JOB_WAITING);
-  EXPECT_TRUE(cluster.end(running, wire::WISH_CANCEL, at).ok());
-  EXPECT_TRUE(cluster.end(early, wire::WISH_CANCEL, at).ok());
+  EXPECT_TRUE(cluster.end(running, wire::DESIRED_CANCEL, at).ok());
+  EXPECT_TRUE(cluster.end(early, wire::DESIRED_CANCEL, at).ok());
   cluster.advance(at);
   EXPECT_EQ(state(wide), wire::JOB_DEPLOYING);
   EXPECT_EQ(state(late), wire::JOB_WAITING);
@@ -244,7 +244,7 @@ TEST_F(ClusterStateTest, EndedJobsAreForgottenOldestFirst) {
   for (std::uint64_t i = 1; i <= 10; ++i) {
     const Result<std::uint64_t> job = small.submit(job_of(i, 1), at);
     EXPECT_EQ(*job, i);
-    EXPECT_TRUE(small.end(*job, wire::WISH_CANCEL, at).ok());
+    EXPECT_TRUE(small.end(*job, wire::DESIRED_CANCEL, at).ok());
   }
   EXPECT_EQ(small.jobs().all().size(), 3u);
   EXPECT_EQ(small.jobs().all().begin()->first, 8u);
@@ -334,7 +334,7 @@ TEST_F(ClusterStateTest, RandomHistoriesKeepTheBooks) {
         }
         case 2:
           (void)state.end(1 + random.below(number + 1),
-                          random.chance(0.5) ? wire::WISH_STOP : wire::WISH_CANCEL, now);
+                          random.chance(0.5) ? wire::DESIRED_STOP : wire::DESIRED_CANCEL, now);
           break;
         case 3:
           if (!sessions.empty() && random.chance(0.3)) {

@@ -13,7 +13,7 @@
 namespace hummer {
 namespace {
 
-constexpr std::size_t max_greetings = 1000;
+constexpr std::size_t max_handshakes = 1000;
 constexpr Nanoseconds accept_pause_ns = milliseconds(100);
 // For a refused peer to read why, and to close.
 constexpr Nanoseconds farewell_ns = seconds(1);
@@ -50,18 +50,18 @@ Task<void> JobManager::State::accept_all(State* self) {
   }
 }
 
-void JobManager::State::list_greeting(Greeting& greeting) {
-  if (greetings_.size() >= max_greetings) {
-    Greeting& oldest = *greetings_.front();
-    unlist_greeting(oldest);
+void JobManager::State::list_handshake(Handshake& handshake) {
+  if (handshakes_.size() >= max_handshakes) {
+    Handshake& oldest = *handshakes_.front();
+    unlist_handshake(oldest);
     oldest.stream->close();
   }
-  greeting.place = greetings_.insert(greetings_.end(), &greeting);
-  greeting.listed = true;
+  handshake.place = handshakes_.insert(handshakes_.end(), &handshake);
+  handshake.listed = true;
 }
 
-void JobManager::State::unlist_greeting(Greeting& greeting) {
-  if (std::exchange(greeting.listed, false)) greetings_.erase(greeting.place);
+void JobManager::State::unlist_handshake(Handshake& handshake) {
+  if (std::exchange(handshake.listed, false)) handshakes_.erase(handshake.place);
 }
 
 Task<void> JobManager::State::serve(State* self, std::unique_ptr<ByteStream> connection) {
@@ -112,12 +112,12 @@ Status JobManager::State::check_hello(const wire::Hello& hello) const {
 
 Task<Result<wire::Hello>> JobManager::State::greet(State* self,
                                                    std::shared_ptr<MessageStream> stream) {
-  Greeting greeting;
-  greeting.stream = stream;
-  self->list_greeting(greeting);
-  const Nanoseconds deadline = self->executor_->now() + self->options_.greeting_timeout_ns;
+  Handshake handshake;
+  handshake.stream = stream;
+  self->list_handshake(handshake);
+  const Nanoseconds deadline = self->executor_->now() + self->options_.handshake_timeout_ns;
   Result<wire::Envelope> first = co_await stream->receive(deadline);
-  self->unlist_greeting(greeting);
+  self->unlist_handshake(handshake);
   if (!first.ok()) {
     const bool garbage = is_garbage(first.status()) && !is_http(stream->foreign_bytes());
     if (garbage) self->garbage_came(first.status(), stream->peer_address());

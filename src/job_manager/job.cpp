@@ -14,44 +14,44 @@ constexpr std::size_t max_failure_bytes = 16 * 1024;
 constexpr int max_stuck_lines = 32;
 constexpr std::size_t max_stuck_bytes = 1024;
 
-std::size_t figures_per_vertex(const JobVertex& vertex) { return 4 + 6 * vertex.chain.size(); }
+std::size_t metrics_per_vertex(const JobVertex& vertex) { return 4 + 6 * vertex.chain.size(); }
 
-std::size_t figure_count(const JobGraph& graph) {
+std::size_t metric_count(const JobGraph& graph) {
   std::size_t count = 0;
-  for (const JobVertex& vertex : graph.vertices) count += figures_per_vertex(vertex);
+  for (const JobVertex& vertex : graph.vertices) count += metrics_per_vertex(vertex);
   return count;
 }
 
-// Index of the vertex's first figure; npos for one that isn't there.
-std::size_t figures_of(const JobGraph& graph, std::uint32_t vertex) {
+// Index of the vertex's first metric; npos for one that isn't there.
+std::size_t metrics_of(const JobGraph& graph, std::uint32_t vertex) {
   std::size_t at = 0;
-  for (std::uint32_t v = 0; v < vertex; ++v) at += figures_per_vertex(graph.vertices[v]);
+  for (std::uint32_t v = 0; v < vertex; ++v) at += metrics_per_vertex(graph.vertices[v]);
   return at;
 }
 
-// Replaces the part's figures and keeps the job's sums.
-bool take_figures(Job& job, JobPart& part, const wire::AttemptReport& report) {
-  if (report.figures_size() == 0) return false;
-  const std::size_t count = figure_count(job.graph);
-  if (part.figures.empty()) part.figures.resize(count);
-  if (job.figures.empty()) job.figures.resize(count);
+// Replaces the part's metrics and keeps the job's sums.
+bool take_metrics(Job& job, JobPart& part, const wire::AttemptReport& report) {
+  if (report.metrics_size() == 0) return false;
+  const std::size_t count = metric_count(job.graph);
+  if (part.metrics.empty()) part.metrics.resize(count);
+  if (job.metrics.empty()) job.metrics.resize(count);
   bool changed = false;
   const auto set = [&](std::size_t at, std::uint64_t value) {
-    if (part.figures[at] == value) return;
-    job.figures[at] += value - part.figures[at];
-    part.figures[at] = value;
+    if (part.metrics[at] == value) return;
+    job.metrics[at] += value - part.metrics[at];
+    part.metrics[at] = value;
     changed = true;
   };
-  for (const wire::VertexFigures& vertex : report.figures()) {
+  for (const wire::VertexMetrics& vertex : report.metrics()) {
     if (vertex.vertex() >= job.graph.vertices.size()) continue;
-    std::size_t at = figures_of(job.graph, vertex.vertex());
+    std::size_t at = metrics_of(job.graph, vertex.vertex());
     set(at++, vertex.tasks_running());
     set(at++, vertex.tasks_finished());
     set(at++, vertex.busy_percent());
     set(at++, vertex.back_pressured_percent());
     const int operators = static_cast<int>(job.graph.vertices[vertex.vertex()].chain.size());
     for (int i = 0; i < std::min(operators, vertex.operators_size()); ++i) {
-      const wire::OperatorFigures& op = vertex.operators(i);
+      const wire::OperatorMetrics& op = vertex.operators(i);
       set(at++, op.records_in());
       set(at++, op.records_out());
       set(at++, op.bytes());
@@ -122,12 +122,12 @@ bool Job::has_region_out() const {
   });
 }
 
-wire::Wish Job::wish(const JobPart& part) const {
+wire::DesiredState Job::desired_state(const JobPart& part) const {
   if (unwinding() || regions[part.region].phase == JobRegion::Phase::ending) {
-    return wire::WISH_CANCEL;
+    return wire::DESIRED_CANCEL;
   }
   // One that a savepoint stops goes on to its barrier.
-  return state == wire::JOB_STOPPING && asked == wire::WISH_STOP ? wire::WISH_STOP : wire::WISH_RUN;
+  return state == wire::JOB_STOPPING && asked == wire::DESIRED_STOP ? wire::DESIRED_STOP : wire::DESIRED_RUN;
 }
 
 Status Job::failure() const {
@@ -142,10 +142,10 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   PartChange change;
   part.wanted = false;
   part.committed = std::max(part.committed, report.committed());
-  bool figures = take_figures(job, part, report);
-  figures |= take_stuck(part, report);
-  figures |= take_log(job, part, report);
-  if (figures) ++job.version;
+  bool metrics = take_metrics(job, part, report);
+  metrics |= take_stuck(part, report);
+  metrics |= take_log(job, part, report);
+  if (metrics) ++job.version;
   const bool runs = part.state == wire::ATTEMPT_RUNNING;
   switch (report.state()) {
     case wire::ATTEMPT_PREPARING:
@@ -164,7 +164,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
       break;
     }
     case wire::ATTEMPT_CANCELLED:
-      if (job.wish(part) == wire::WISH_CANCEL || job.state == wire::JOB_STOPPING) {
+      if (job.desired_state(part) == wire::DESIRED_CANCEL || job.state == wire::JOB_STOPPING) {
         end_part(job, part, wire::ATTEMPT_CANCELLED);
       } else {
         fail_part(job, part,
@@ -199,7 +199,7 @@ void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
 
 void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string task_manager) {
   HUMMER_ASSERT(part.ended);
-  for (std::size_t i = 0; i < part.figures.size(); ++i) job.figures[i] -= part.figures[i];
+  for (std::size_t i = 0; i < part.metrics.size(); ++i) job.metrics[i] -= part.metrics[i];
   if (part.ran) --job.running_parts;
   if (part.state == wire::ATTEMPT_FINISHED) --job.finished_parts;
   JobPart next;
@@ -225,7 +225,7 @@ void prepare_next_attempt(Job& job, Nanoseconds now) {
   job.hosts.clear();
   job.regions.clear();
   job.parts.clear();
-  job.figures.clear();
+  job.metrics.clear();
   job.parallelism.clear();
   job.slots = 0;
   job.running_parts = 0;

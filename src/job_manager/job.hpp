@@ -63,7 +63,7 @@ struct JobPart {
   std::uint64_t log_lines_seen = 0;
   std::uint64_t committed = 0;               // the lowest checkpoint that its tasks have committed
   std::vector<std::string> wanted_listings;  // by uid of a source
-  std::vector<std::uint64_t> figures;        // last report; see Job::figures
+  std::vector<std::uint64_t> metrics;        // last report; see Job::metrics
   std::vector<std::string> stuck;
 };
 
@@ -132,7 +132,7 @@ struct JobProgress {
   std::string newest_path;
   // That is a savepoint which has stopped the job: only commits are left.
   bool stopped_by_savepoint = false;
-  wire::Wish asked = wire::WISH_RUN;  // by its owner, last
+  wire::DesiredState asked = wire::DESIRED_RUN;  // by its owner, last
   std::int64_t submitted_ms = 0;
 };
 
@@ -172,7 +172,7 @@ struct Job : JobProgress, Failures {
   std::map<std::string, std::string> listings;
   // Sums over the parts: per vertex tasks running and finished, busy and
   // back-pressured percent, then three per operator.
-  std::vector<std::uint64_t> figures;
+  std::vector<std::uint64_t> metrics;
   JobLog log{10000};
 
   // The attempt's checkpoints; null: the job takes none, or nothing runs.
@@ -188,16 +188,16 @@ struct Job : JobProgress, Failures {
   // the next JobManager could begin without what somebody has seen.
   std::uint64_t place_change = 0;
   std::uint64_t committed_before = 0;
-  std::vector<SavepointWish> savepoint_wishes;  // for when it runs
+  std::vector<SavepointRequest> savepoint_requests;  // for when it runs
   std::vector<SavepointEnd> savepoint_ends;     // the last few
   RestartPolicy restarts{RestartStrategy::no_restart()};
   Nanoseconds restart_at = 0;  // of restarting
   std::string restart_reason;
-  bool seeking = false;  // the checkpoint to begin with is not known yet
+  bool finding_checkpoint = false;  // the checkpoint to begin with is not known yet
   std::string missing;   // why it waits for its checkpoints, which are all gone; empty: it doesn't
-  Nanoseconds seek_at = never;              // of missing: when the disk is asked again
+  Nanoseconds find_checkpoint_at = never;              // of missing: when the disk is asked again
   std::uint64_t superseded_checkpoint = 0;  // see OperatorContext::superseded_epoch
-  bool distrust_files = false;              // the last attempt could not read its state
+  bool verify_files = false;              // the last attempt could not read its state
   // Its checkpoint directory, or another that it named, does not answer.
   std::string disk_hangs;  // which, and in what; empty: it answers
   Nanoseconds disk_hangs_for = 0;
@@ -219,7 +219,7 @@ struct Job : JobProgress, Failures {
   // Whether what the newest checkpoint holds may not become visible yet.
   bool commit_waits() const { return recording.recorded < place_change; }
   // What the TaskManager of a part is told.
-  wire::Wish wish(const JobPart& part) const;
+  wire::DesiredState desired_state(const JobPart& part) const;
   // ok() unless failed.
   Status failure() const;
 };

@@ -39,7 +39,7 @@ struct JobJournal::Statements {
         " request_hash, library, submitted_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
         " ?12, ?13, ?14, ?15, ?16, ?17)"));
     HUMMER_TRY(change.prepare(
-        "UPDATE jobs SET attempt = ?2, wish = ?3, state = ?4, started_ms = ?5, ended_ms = ?6,"
+        "UPDATE jobs SET attempt = ?2, desired_state = ?3, state = ?4, started_ms = ?5, ended_ms = ?6,"
         " failure_code = ?7, failure = ?8, next_checkpoint = ?9, newest_checkpoint = ?10,"
         " newest_path = ?11, stopped = ?12 WHERE job = ?1"));
     HUMMER_TRY(remove.prepare("DELETE FROM jobs WHERE job = ?1"));
@@ -199,7 +199,7 @@ Status JobJournal::read_jobs() {
     record.library_hash = static_cast<std::uint64_t>(row.number(4));
     record.submitted_ms = row.number(5);
     record.attempt = static_cast<std::uint32_t>(row.number(6));
-    record.wish = static_cast<wire::Wish>(row.number(7));
+    record.desired_state = static_cast<wire::DesiredState>(row.number(7));
     record.state = static_cast<wire::JobState>(row.number(8));
     record.started_ms = row.number(9);
     record.ended_ms = row.number(10);
@@ -220,7 +220,7 @@ Status JobJournal::write_record(const JobRecord& record) {
   SqliteStatement& statement = record.request.empty() ? statements_->change : statements_->add;
   statement.bind(1, record.job);
   statement.bind(2, std::uint64_t{record.attempt});
-  statement.bind(3, static_cast<std::int64_t>(record.wish));
+  statement.bind(3, static_cast<std::int64_t>(record.desired_state));
   statement.bind(4, static_cast<std::int64_t>(record.ended() ? record.state : wire::JOB_WAITING));
   statement.bind(5, record.started_ms);
   statement.bind(6, record.ended_ms);

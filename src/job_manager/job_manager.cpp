@@ -38,7 +38,7 @@ Status JobManager::State::start() {
   const bool has_rest = options_.local == nullptr || !options_.rest_address.empty();
   if (has_rest) HUMMER_TRY(start_rest());
   if (options_.local != nullptr) register_local();
-  executor_->spawn(keep_house(this));
+  executor_->spawn(event_loop(this));
   if (listener_ != nullptr) executor_->spawn(accept_all(this));
   return {};
 }
@@ -141,7 +141,7 @@ void JobManager::State::not_let_in(const Status& why, const SocketAddress& from)
                             log_limit_.suffix()));
 }
 
-Task<void> JobManager::State::keep_house(State* self) {
+Task<void> JobManager::State::event_loop(State* self) {
   while (true) {
     if (self->happened_) {
       co_await yield();

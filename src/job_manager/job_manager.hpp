@@ -6,7 +6,7 @@
 // libraries pass through it as bytes.
 //
 // With a state directory it outlives its death: jobs are kept in a journal (job_journal.hpp). A
-// submission and a wish are acknowledged, and an end is told, when the journal has them; the next
+// submission and a request are acknowledged, and an end is told, when the journal has them; the next
 // JobManager of the directory goes on with the jobs and their numbers.
 //
 // When another JobManager takes the journal over in spite of its lock (job_journal.hpp), this one
@@ -73,7 +73,7 @@ struct JobManagerOptions {
   std::string state_directory;      // of the journal; empty: none, and a death forgets all jobs
   Nanoseconds heartbeat_interval_ns = seconds(1);
   Nanoseconds heartbeat_timeout_ns = seconds(5);
-  Nanoseconds greeting_timeout_ns = seconds(5);
+  Nanoseconds handshake_timeout_ns = seconds(5);
   // How long a job waits for its slots before it fails.
   Nanoseconds slot_timeout_ns = seconds(300);
   // Ended jobs and lost TaskManagers that are remembered.

@@ -33,16 +33,16 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
   of_job("hummer_checkpoint_last_written_bytes",
          std::uint64_t{status.last_checkpoint_written_bytes()});
   for (const wire::VertexStatus& vertex : status.vertices()) {
-    const VertexShares shares = vertex_shares(vertex.figures());
+    const VertexShares shares = vertex_shares(vertex.metrics());
     const auto of_vertex = [&](std::string_view metric, std::uint64_t value) {
       text.sample(metric, {{"job", id}, {"name", name}, {"vertex", vertex.name()}}, value);
     };
     of_vertex("hummer_vertex_busy_percent", shares.busy_percent);
     of_vertex("hummer_vertex_back_pressured_percent", shares.back_pressured_percent);
-    of_vertex("hummer_vertex_tasks_running", vertex.figures().tasks_running());
-    of_vertex("hummer_vertex_tasks_finished", vertex.figures().tasks_finished());
+    of_vertex("hummer_vertex_tasks_running", vertex.metrics().tasks_running());
+    of_vertex("hummer_vertex_tasks_finished", vertex.metrics().tasks_finished());
     for (int i = 0; i < vertex.operators_size(); ++i) {
-      const wire::OperatorFigures& figures = vertex.figures().operators(i);
+      const wire::OperatorMetrics& metrics = vertex.metrics().operators(i);
       const auto sample = [&](std::string_view metric, std::uint64_t value) {
         text.sample(metric,
                     {{"job", id},
@@ -51,11 +51,11 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
                      {"operator", vertex.operators(i)}},
                     value);
       };
-      sample("hummer_operator_records_in_total", figures.records_in());
-      sample("hummer_operator_records_out_total", figures.records_out());
-      sample("hummer_operator_bytes_total", figures.bytes());
-      sample("hummer_operator_records_late_total", figures.records_late());
-      sample("hummer_operator_records_skipped_total", figures.records_skipped());
+      sample("hummer_operator_records_in_total", metrics.records_in());
+      sample("hummer_operator_records_out_total", metrics.records_out());
+      sample("hummer_operator_bytes_total", metrics.bytes());
+      sample("hummer_operator_records_late_total", metrics.records_late());
+      sample("hummer_operator_records_skipped_total", metrics.records_skipped());
     }
   }
 }
@@ -84,7 +84,7 @@ std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& c
   std::map<std::string_view, std::uint64_t> by_state;
   for (const auto& [id, job] : cluster.jobs().all()) {
     ++by_state[job_state_name(job->state)];
-    // Of ended jobs only the state is kept in the figures: they do not change any more.
+    // Of ended jobs only the state is kept in the metrics: they do not change any more.
     write_job(text, *job, at.wall_ms);
   }
   for (const auto& [state, count] : by_state) text.sample("hummer_jobs", {{"state", state}}, count);

@@ -1,4 +1,4 @@
-// The JobManager's /metrics: its TaskManagers and jobs, with the figures that they have reported.
+// The JobManager's /metrics: its TaskManagers and jobs, with the metrics that they have reported.
 #pragma once
 
 #include <string>

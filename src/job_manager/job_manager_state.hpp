@@ -1,6 +1,6 @@
 // JobManager::State: the actor around ClusterState: connections, and one task that keeps house.
 //
-// Each connection is one task: greeting, then a loop that hands each message to ClusterState. All
+// Each connection is one task: handshake, then a loop that hands each message to ClusterState. All
 // that follows from it (states to send, sessions to end, requests to answer) is done by the
 // housekeeper, once per round of the executor, so that ten heartbeats in one round cost one look.
 //
@@ -46,9 +46,9 @@ class JobManager::State final : public RestBackend {
 
  private:
   // A connection that has not said who it is.
-  struct Greeting {
+  struct Handshake {
     std::shared_ptr<MessageStream> stream;
-    std::list<Greeting*>::iterator place;
+    std::list<Handshake*>::iterator place;
     bool listed = false;
   };
 
@@ -68,15 +68,15 @@ class JobManager::State final : public RestBackend {
                              const wire::Envelope& message);
   void take_client_request(const std::shared_ptr<ClientConnection>& client,
                            wire::ClientRequest request);
-  void list_greeting(Greeting& greeting);
-  void unlist_greeting(Greeting& greeting);
+  void list_handshake(Handshake& handshake);
+  void unlist_handshake(Handshake& handshake);
 
   // job_manager.cpp
   Status open_journal();
   Status listen();
   void register_local();
   void send_state(std::uint64_t session, Moment at);
-  static Task<void> keep_house(State* self);
+  static Task<void> event_loop(State* self);
   void round();
   // Another one leads: nothing of this one's may reach anybody any more.
   void step_down(const Status& why);
@@ -126,7 +126,7 @@ class JobManager::State final : public RestBackend {
   ParkedRequests parked_;
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
   std::uint64_t local_session_ = 0;  // of options_.local
-  std::list<Greeting*> greetings_;   // oldest first
+  std::list<Handshake*> handshakes_;   // oldest first
   std::unique_ptr<Listener> listener_;
   // REST speaks at the control port too, and at a port of its own when it is told one.
   std::unique_ptr<RestApi> rest_api_;

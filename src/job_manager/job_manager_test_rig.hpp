@@ -31,7 +31,7 @@ class JobManagerRig {
     options.listen_address = "jobmanager:6123";
     options.token = "secret";
     options.first_job = 1;
-    options.log = Logger(&log, LogRoom::control);
+    options.log = Logger(&log, LogModule::cluster);
     options_ = options;
     start_job_manager();
     executor = peers_node.make_executor({.name = "peers"});
@@ -296,10 +296,10 @@ class ScriptedClient : public ScriptedPeer {
     const wire::ClientAnswer answer = co_await ask(std::move(request));
     co_return answer.job();
   }
-  Task<void> end(std::uint64_t job, wire::Wish wish) {
+  Task<void> end(std::uint64_t job, wire::DesiredState desired_state) {
     wire::ClientRequest request;
     request.mutable_end()->set_job(job);
-    request.mutable_end()->set_wish(wish);
+    request.mutable_end()->set_desired_state(desired_state);
     const wire::ClientAnswer answer = co_await ask(std::move(request));
     EXPECT_FALSE(answer.has_failure()) << answer.failure().message();
   }

@@ -30,7 +30,7 @@ struct JobRecord {
   std::string newest_path = {};
   bool stopped_by_savepoint = false;
   std::uint32_t attempt = 0;  // the last one that may have begun; 0: none
-  wire::Wish wish = wire::WISH_RUN;
+  wire::DesiredState desired_state = wire::DESIRED_RUN;
   wire::JobState state = wire::JOB_WAITING;  // how it ended; waiting: it has not
   std::int64_t started_ms = 0;
   std::int64_t ended_ms = 0;

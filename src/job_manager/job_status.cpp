@@ -41,7 +41,7 @@ void add_failures(const Job& job, wire::JobStatus& into) {
 
 void add_vertices(const Job& job, wire::JobStatus& into) {
   std::size_t at = 0;
-  const auto figure = [&] { return job.figures.empty() ? 0 : job.figures[at++]; };
+  const auto metric = [&] { return job.metrics.empty() ? 0 : job.metrics[at++]; };
   for (const JobVertex& vertex : job.graph.vertices) {
     wire::VertexStatus& out = *into.add_vertices();
     out.set_name(vertex.name);
@@ -49,22 +49,22 @@ void add_vertices(const Job& job, wire::JobStatus& into) {
       const int parallelism = job.parallelism[static_cast<std::size_t>(vertex.id)];
       out.set_parallelism(static_cast<std::uint32_t>(parallelism));
     }
-    wire::VertexFigures& figures = *out.mutable_figures();
-    figures.set_vertex(static_cast<std::uint32_t>(vertex.id));
-    figures.set_tasks_running(static_cast<std::uint32_t>(figure()));
-    figures.set_tasks_finished(static_cast<std::uint32_t>(figure()));
-    figures.set_busy_percent(static_cast<std::uint32_t>(figure()));
-    figures.set_back_pressured_percent(static_cast<std::uint32_t>(figure()));
+    wire::VertexMetrics& metrics = *out.mutable_metrics();
+    metrics.set_vertex(static_cast<std::uint32_t>(vertex.id));
+    metrics.set_tasks_running(static_cast<std::uint32_t>(metric()));
+    metrics.set_tasks_finished(static_cast<std::uint32_t>(metric()));
+    metrics.set_busy_percent(static_cast<std::uint32_t>(metric()));
+    metrics.set_back_pressured_percent(static_cast<std::uint32_t>(metric()));
     for (const ChainedOperator& op : vertex.chain) {
       out.add_operators(op.name);
       out.add_kinds(std::string(to_string(op.kind)));
-      wire::OperatorFigures& counts = *figures.add_operators();
-      counts.set_records_in(figure());
-      counts.set_records_out(figure());
-      counts.set_bytes(figure());
-      counts.set_records_late(figure());
-      counts.set_records_skipped(figure());
-      counts.set_bytes_expected(figure());
+      wire::OperatorMetrics& counts = *metrics.add_operators();
+      counts.set_records_in(metric());
+      counts.set_records_out(metric());
+      counts.set_bytes(metric());
+      counts.set_records_late(metric());
+      counts.set_records_skipped(metric());
+      counts.set_bytes_expected(metric());
     }
   }
 }

@@ -1,7 +1,7 @@
 // ParkedRequests: clients' requests that wait for a change (long polls).
 //
 // They are looked at when a job changed its state, and otherwise at most ten times a second:
-// figures change with every heartbeat, and nobody reads faster. Thread: the JobManager's executor.
+// metrics change with every heartbeat, and nobody reads faster. Thread: the JobManager's executor.
 #pragma once
 
 #include <list>

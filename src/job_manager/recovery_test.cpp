@@ -121,7 +121,7 @@ TEST_P(Recovery, AJobThatRanFailsAndSaysWhy) {
 TEST_P(Recovery, AnEndStaysAnEnd) {
   std::uint64_t job = 0;
   const auto cancel = [](ScriptedClient& client, std::uint64_t which) -> Task<void> {
-    co_await client.end(which, wire::WISH_CANCEL);
+    co_await client.end(which, wire::DESIRED_CANCEL);
   };
   wire::JobStatus before;
   {

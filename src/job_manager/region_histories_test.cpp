@@ -91,7 +91,7 @@ TEST(RegionHistories, RandomOnesKeepTheBooks) {
         EXPECT_TRUE(state.submit(std::move(job), now).ok());
       } else if (what == 4 && random.chance(0.05)) {
         (void)state.end(1 + random.below(number + 1),
-                        random.chance(0.5) ? wire::WISH_STOP : wire::WISH_CANCEL, now);
+                        random.chance(0.5) ? wire::DESIRED_STOP : wire::DESIRED_CANCEL, now);
       } else if (what == 5) {
         state.connection_ended(sessions[random.below(sessions.size())],
                                Status(ErrorCode::peer_gone, "gone"), now);
@@ -109,7 +109,7 @@ TEST(RegionHistories, RandomOnesKeepTheBooks) {
           report.set_region(each.region());
           report.set_attempt(each.attempt());
           report.set_state(wire::ATTEMPT_RUNNING);
-          if (each.wish() == wire::WISH_CANCEL) report.set_state(wire::ATTEMPT_CANCELLED);
+          if (each.desired_state() == wire::DESIRED_CANCEL) report.set_state(wire::ATTEMPT_CANCELLED);
           if (random.chance(0.05)) report.set_state(wire::ATTEMPT_FAILED);
           if (each.checkpoints().begun() == 0) continue;
           for (const std::uint32_t task : job.regions[each.region()].tasks) {

@@ -116,7 +116,7 @@ class Regions : public testing::Test {
     const wire::Assignment told = assigned(left);
     EXPECT_EQ(told.attempt(), 1u);
     EXPECT_EQ(told.region(), 0u);
-    EXPECT_EQ(told.wish(), wire::WISH_RUN);
+    EXPECT_EQ(told.desired_state(), wire::DESIRED_RUN);
     EXPECT_EQ(job.regions[0].attempt, 1u);
     EXPECT_EQ(job.regions[0].phase, JobRegion::Phase::runs);
   }
@@ -296,7 +296,7 @@ TEST_F(Regions, WhereNobodyComesTheWholeJobWaitsForSlotsInTheEnd) {
   expect_left_untouched(job);
   pass(options.slot_timeout_ns / 2 + milliseconds(50));
   EXPECT_EQ(job.state, wire::JOB_RESTARTING);
-  EXPECT_EQ(assigned(left).wish(), wire::WISH_CANCEL);
+  EXPECT_EQ(assigned(left).desired_state(), wire::DESIRED_CANCEL);
 }
 
 TEST_F(Regions, WhenNoOtherRunsAllBeginAgainTogether) {
@@ -313,7 +313,7 @@ TEST_F(Regions, WhatNoRestartCanMendEndsTheJob) {
   to_message(Status(ErrorCode::invalid_graph, "built another job"), *failed.mutable_failure());
   send(right, failed);
   EXPECT_EQ(job.state, wire::JOB_FAILING);
-  EXPECT_EQ(assigned(left).wish(), wire::WISH_CANCEL);
+  EXPECT_EQ(assigned(left).desired_state(), wire::DESIRED_CANCEL);
 }
 
 TEST_F(Regions, WithoutAStrategyOneFailureEndsTheJob) {
@@ -337,15 +337,15 @@ TEST_F(Regions, DamagedStateIsTheWholeJobsBusiness) {
 
 TEST_F(Regions, ASavepointUnderWayFailsByName) {
   Job& job = running(every_100_ms());
-  wire::TakeSavepoint wish;
-  wish.set_wish_id(5);
-  wish.set_stop(true);
-  EXPECT_FALSE(cluster.savepoint(job, wish, at));
+  wire::TakeSavepoint savepoint;
+  savepoint.set_request_id(5);
+  savepoint.set_stop(true);
+  EXPECT_FALSE(cluster.savepoint(job, savepoint, at));
   outcome_of(next_order(Kind::begin));
   EXPECT_TRUE(assigned(left).checkpoints().stops());
   say(right, job, 1, wire::ATTEMPT_FAILED);
   next_order(Kind::drop);
-  const auto end = cluster.savepoint(job, wish, at);
+  const auto end = cluster.savepoint(job, savepoint, at);
   ASSERT_TRUE(end.has_value());
   EXPECT_NE(end->status().message().find("region 2 of 2"), std::string::npos);
   EXPECT_FALSE(assigned(left).checkpoints().stops()) << "its sources go on";
@@ -355,8 +355,8 @@ TEST_F(Regions, ASavepointUnderWayFailsByName) {
 TEST_F(Regions, CancellingWhileOneWaitsEndsTheOther) {
   Job& job = running({});
   say(right, job, 1, wire::ATTEMPT_FAILED);
-  EXPECT_TRUE(cluster.end(job.id, wire::WISH_CANCEL, at).ok());
-  EXPECT_EQ(assigned(left).wish(), wire::WISH_CANCEL);
+  EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_CANCEL, at).ok());
+  EXPECT_EQ(assigned(left).desired_state(), wire::DESIRED_CANCEL);
   say(left, job, 0, wire::ATTEMPT_CANCELLED);
   EXPECT_EQ(job.state, wire::JOB_CANCELLED);
   pass(seconds(1));
@@ -366,11 +366,11 @@ TEST_F(Regions, CancellingWhileOneWaitsEndsTheOther) {
 TEST_F(Regions, AStopWhileOneWaitsIsToldToItsNextAttempt) {
   Job& job = running({});
   say(right, job, 1, wire::ATTEMPT_FAILED);
-  EXPECT_TRUE(cluster.end(job.id, wire::WISH_STOP, at).ok());
+  EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
   say(left, job, 0, wire::ATTEMPT_FINISHED);
   EXPECT_EQ(job.state, wire::JOB_STOPPING);
   pass(milliseconds(50));
-  EXPECT_EQ(assigned(right).wish(), wire::WISH_STOP);
+  EXPECT_EQ(assigned(right).desired_state(), wire::DESIRED_STOP);
   say(right, job, 1, wire::ATTEMPT_FINISHED);
   EXPECT_EQ(job.state, wire::JOB_FINISHED);
 }

@@ -203,9 +203,9 @@ Task<void> flood_script(JobManagerRig& rig) {
   EXPECT_TRUE(joined);
 }
 
-TEST(RegistrationFlood, TheOldestGreetingsAreDropped) {
+TEST(RegistrationFlood, TheOldestHandshakesAreDropped) {
   JobManagerOptions options;
-  options.greeting_timeout_ns = seconds(60);
+  options.handshake_timeout_ns = seconds(60);
   JobManagerRig rig(1, options);
   rig.run(flood_script(rig));
 }

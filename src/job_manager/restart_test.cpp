@@ -91,7 +91,7 @@ class Restarts : public testing::Test {
     }
   }
   // The one order that is due now, carried out with this outcome.
-  CheckpointOrder carry_out_next(CheckpointOrder::Kind kind, Status status = {}) {
+  CheckpointOrder execute_next(CheckpointOrder::Kind kind, Status status = {}) {
     std::vector<CheckpointOrder> orders = cluster.take_orders();
     EXPECT_EQ(orders.size(), 1u);
     if (orders.empty()) return {};
@@ -143,13 +143,13 @@ TEST_F(Restarts, ACheckpointIsToldWhenItsDirectoryIsThereAndCommittedWhenItIsCom
   EXPECT_EQ(assigned(worker).checkpoints().begun(), 0u);
   pass(milliseconds(100));
   EXPECT_EQ(assigned(worker).checkpoints().begun(), 0u);
-  const CheckpointOrder begin = carry_out_next(Kind::begin);
+  const CheckpointOrder begin = execute_next(Kind::begin);
   EXPECT_EQ(begin.path, "/d/job-0000000000000abc/chk-0000000001");
   EXPECT_EQ(assigned(worker).checkpoints().begun(), 1u);
   EXPECT_EQ(assigned(worker).checkpoints().path(), begin.path);
   save(worker, job, 1);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 0u);
-  carry_out_next(Kind::complete);
+  execute_next(Kind::complete);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
   EXPECT_EQ(job.newest_checkpoint, 1u);
   EXPECT_EQ(job.newest_path, begin.path);
@@ -159,7 +159,7 @@ TEST_F(Restarts, ReportsOfAnotherAttemptCountNothing) {
   const std::uint64_t worker = add_worker("a");
   Job& job = running(worker, every_100_ms());
   pass(milliseconds(100));
-  carry_out_next(Kind::begin);
+  execute_next(Kind::begin);
   fill_in_saved(job, 1, job.attempt + 1);
   wire::AttemptReport own;
   own.set_job(job.id);
@@ -190,14 +190,14 @@ TEST_F(Restarts, ALostTaskManagerRestartsTheJobWithWhatTheDiskHas) {
   EXPECT_EQ(job.deployment.restore_path(), "/d/chk-7");
   report(second, job, wire::ATTEMPT_RUNNING);
   pass(milliseconds(100));
-  EXPECT_EQ(carry_out_next(Kind::begin).checkpoint, 8u) << "no number is used twice";
+  EXPECT_EQ(execute_next(Kind::begin).checkpoint, 8u) << "no number is used twice";
 }
 
 TEST_F(Restarts, ACheckpointThatIsCompletedAfterTheFailureIsFound) {
   const std::uint64_t worker = add_worker("a");
   Job& job = running(worker, every_100_ms());
   pass(milliseconds(100));
-  carry_out_next(Kind::begin);
+  execute_next(Kind::begin);
   save(worker, job, 1);
   const std::vector<CheckpointOrder> completing = cluster.take_orders();
   ASSERT_EQ(completing.size(), 1u);
@@ -242,7 +242,7 @@ TEST_F(Restarts, CancellingWhileItWaitsEndsIt) {
   report(worker, job, wire::ATTEMPT_RUNNING);
   report(worker, job, wire::ATTEMPT_FAILED);
   ASSERT_EQ(job.state, wire::JOB_RESTARTING);
-  EXPECT_TRUE(cluster.end(job.id, wire::WISH_CANCEL, at).ok());
+  EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_CANCEL, at).ok());
   EXPECT_EQ(job.state, wire::JOB_CANCELLED);
   pass(seconds(5));
   EXPECT_EQ(job.state, wire::JOB_CANCELLED);
@@ -253,9 +253,9 @@ TEST_F(Restarts, AStopWhileItWaitsIsToldToTheNextAttempt) {
   Job& job = submit({}, RestartStrategy::fixed_delay(10, 500));
   report(worker, job, wire::ATTEMPT_RUNNING);
   report(worker, job, wire::ATTEMPT_FAILED);
-  EXPECT_TRUE(cluster.end(job.id, wire::WISH_STOP, at).ok());
+  EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
   pass(milliseconds(500));
-  EXPECT_EQ(assigned(worker).wish(), wire::WISH_STOP);
+  EXPECT_EQ(assigned(worker).desired_state(), wire::DESIRED_STOP);
 }
 
 TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
@@ -264,24 +264,24 @@ TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
   checkpoints.interval_ms = 0;
   Job& job = running(worker, checkpoints);
   job.parts[0].deployed = true;
-  wire::TakeSavepoint wish;
-  wish.set_wish_id(5);
-  wish.set_directory("/s");
-  wish.set_stop(true);
-  EXPECT_FALSE(cluster.savepoint(job, wish, at));
-  EXPECT_FALSE(cluster.savepoint(job, wish, at));  // asked again: the same one
-  const CheckpointOrder begin = carry_out_next(Kind::begin);
+  wire::TakeSavepoint savepoint;
+  savepoint.set_request_id(5);
+  savepoint.set_directory("/s");
+  savepoint.set_stop(true);
+  EXPECT_FALSE(cluster.savepoint(job, savepoint, at));
+  EXPECT_FALSE(cluster.savepoint(job, savepoint, at));  // asked again: the same one
+  const CheckpointOrder begin = execute_next(Kind::begin);
   EXPECT_TRUE(begin.path.starts_with("/s/savepoint-"));
   EXPECT_TRUE(assigned(worker).checkpoints().stops());
   save(worker, job, 1);
-  carry_out_next(Kind::complete);
-  const auto path = cluster.savepoint(job, wish, at);
+  execute_next(Kind::complete);
+  const auto path = cluster.savepoint(job, savepoint, at);
   ASSERT_TRUE(path && path->ok());
   EXPECT_EQ(**path, begin.path);
-  EXPECT_EQ(assigned(worker).wish(), wire::WISH_RUN) << "its sinks have not committed";
+  EXPECT_EQ(assigned(worker).desired_state(), wire::DESIRED_RUN) << "its sinks have not committed";
   report_of(job, wire::ATTEMPT_RUNNING).set_committed(1);
   send(worker);
-  EXPECT_EQ(assigned(worker).wish(), wire::WISH_CANCEL);
+  EXPECT_EQ(assigned(worker).desired_state(), wire::DESIRED_CANCEL);
   report(worker, job, wire::ATTEMPT_CANCELLED);
   EXPECT_EQ(job.state, wire::JOB_FINISHED);
 }
@@ -314,24 +314,24 @@ TEST_F(RestartsWithAJournal, WhatASavepointHoldsIsCommittedWhenItIsRecorded) {
   ASSERT_EQ(job.state, wire::JOB_RUNNING);
   job.parts[0].deployed = true;
   pass(milliseconds(100));
-  carry_out_next(Kind::begin);
+  execute_next(Kind::begin);
   save(worker, job, 1);
-  carry_out_next(Kind::complete);
+  execute_next(Kind::complete);
   write_down();
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
-  wire::TakeSavepoint wish;
-  wish.set_wish_id(5);
-  wish.set_directory("/s");
-  wish.set_stop(true);
-  EXPECT_FALSE(cluster.savepoint(job, wish, at));
-  carry_out_next(Kind::begin);
+  wire::TakeSavepoint savepoint;
+  savepoint.set_request_id(5);
+  savepoint.set_directory("/s");
+  savepoint.set_stop(true);
+  EXPECT_FALSE(cluster.savepoint(job, savepoint, at));
+  execute_next(Kind::begin);
   save(worker, job, 2);
-  carry_out_next(Kind::complete);
+  execute_next(Kind::complete);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
-  EXPECT_FALSE(cluster.savepoint(job, wish, at)) << "nobody is told of it before";
+  EXPECT_FALSE(cluster.savepoint(job, savepoint, at)) << "nobody is told of it before";
   write_down();
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 2u);
-  EXPECT_TRUE(cluster.savepoint(job, wish, at));
+  EXPECT_TRUE(cluster.savepoint(job, savepoint, at));
 }
 
 // Else a JobManager that comes after this one, over a directory that is not mounted, would know of
@@ -343,9 +343,9 @@ TEST_F(RestartsWithAJournal, TheFirstCheckpointIsCommittedWhenItIsRecorded) {
   write_down();
   report(worker, job, wire::ATTEMPT_RUNNING);
   pass(milliseconds(100));
-  const CheckpointOrder begin = carry_out_next(Kind::begin);
+  const CheckpointOrder begin = execute_next(Kind::begin);
   save(worker, job, 1);
-  carry_out_next(Kind::complete);
+  execute_next(Kind::complete);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 0u);
   const std::vector<JournalEntry> entries = cluster.take_entries_due();
   ASSERT_EQ(entries.size(), 1u);
@@ -356,9 +356,9 @@ TEST_F(RestartsWithAJournal, TheFirstCheckpointIsCommittedWhenItIsRecorded) {
   pass(seconds(1));
   write_down();
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 1u);
-  carry_out_next(Kind::begin);
+  execute_next(Kind::begin);
   save(worker, job, 2);
-  carry_out_next(Kind::complete);
+  execute_next(Kind::complete);
   EXPECT_EQ(assigned(worker).checkpoints().committed(), 2u);
   EXPECT_TRUE(cluster.take_entries_due().empty()) << "it is where the first one is";
 }
@@ -387,10 +387,10 @@ class CheckpointsThatAreGone : public Restarts {
 
 TEST_F(CheckpointsThatAreGone, AreWaitedForByName) {
   Job& job = recovered(every_100_ms());
-  carry_out_next(Kind::find, none());
+  execute_next(Kind::find, none());
   for (int i = 0; i < 1000; ++i) {  // longer than any job waits for slots
     pass(seconds(1));
-    carry_out_next(Kind::find, none());
+    execute_next(Kind::find, none());
     ASSERT_EQ(job.state, wire::JOB_WAITING) << job.failure().message();
   }
   const std::string reason = cluster.waiting_reason(job);
@@ -406,7 +406,7 @@ TEST_F(CheckpointsThatAreGone, AreNotReplacedByTheLatestOfWhichThereIsNone) {
   CheckpointOptions checkpoints = every_100_ms();
   checkpoints.restore = "latest";
   Job& job = recovered(checkpoints);
-  carry_out_next(Kind::find, none());
+  execute_next(Kind::find, none());
   pass(seconds(1));
   EXPECT_EQ(job.state, wire::JOB_WAITING);
   EXPECT_NE(cluster.waiting_reason(job).find("none now"), std::string::npos);
@@ -414,8 +414,8 @@ TEST_F(CheckpointsThatAreGone, AreNotReplacedByTheLatestOfWhichThereIsNone) {
 
 TEST_F(CheckpointsThatAreGone, LetAJobEndThatNobodyWantsAnyMore) {
   Job& job = recovered(every_100_ms());
-  carry_out_next(Kind::find, none());
-  EXPECT_TRUE(cluster.end(job.id, wire::WISH_CANCEL, at).ok());
+  execute_next(Kind::find, none());
+  EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_CANCEL, at).ok());
   EXPECT_EQ(job.state, wire::JOB_CANCELLED);
   pass(seconds(5));
   EXPECT_TRUE(cluster.take_orders().empty());
@@ -425,7 +425,7 @@ TEST_F(CheckpointsThatAreGone, LetAJobBeginAnewThatMay) {
   CheckpointOptions checkpoints = every_100_ms();
   checkpoints.allow_fresh_start = true;
   Job& job = recovered(checkpoints);
-  carry_out_next(Kind::find, none());
+  execute_next(Kind::find, none());
   pass(0);
   EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
   EXPECT_EQ(job.deployment.restore_path(), "");
@@ -435,11 +435,11 @@ TEST_F(CheckpointsThatAreGone, AlsoKeepAnAttemptOfThisJobManagerWaiting) {
   const std::uint64_t worker = add_worker("b");
   Job& job = running(worker, every_100_ms());
   pass(milliseconds(100));
-  carry_out_next(Kind::begin);
+  execute_next(Kind::begin);
   save(worker, job, 1);
-  carry_out_next(Kind::complete);
+  execute_next(Kind::complete);
   report(worker, job, wire::ATTEMPT_FAILED);
-  carry_out_next(Kind::find, none());
+  execute_next(Kind::find, none());
   pass(seconds(1));
   EXPECT_EQ(job.state, wire::JOB_RESTARTING);
   EXPECT_NE(cluster.waiting_reason(job).find("none now"), std::string::npos);
@@ -453,9 +453,9 @@ TEST_F(Restarts, AnOlderCheckpointThanTheKnownOneSupersedesIt) {
   const std::uint64_t worker = add_worker("a");
   Job& job = running(worker, every_100_ms());
   pass(milliseconds(100));
-  carry_out_next(Kind::begin);
+  execute_next(Kind::begin);
   save(worker, job, 1);
-  carry_out_next(Kind::complete);
+  execute_next(Kind::complete);
   job.newest_checkpoint = 9;
   report(worker, job, wire::ATTEMPT_FAILED);
   find(cluster.take_orders().at(0), job, 7);
@@ -478,12 +478,12 @@ TEST_F(Restarts, ADiskThatDoesNotAnswerIsNamed) {
 TEST_F(Restarts, ASavepointThatFailsLetsTheJobGoOn) {
   const std::uint64_t worker = add_worker("a");
   Job& job = running(worker, every_100_ms());
-  wire::TakeSavepoint wish;
-  wish.set_wish_id(5);
-  wish.set_stop(true);
-  EXPECT_FALSE(cluster.savepoint(job, wish, at));
-  carry_out_next(Kind::begin, {ErrorCode::disk_full, "no space"});
-  const auto path = cluster.savepoint(job, wish, at);
+  wire::TakeSavepoint savepoint;
+  savepoint.set_request_id(5);
+  savepoint.set_stop(true);
+  EXPECT_FALSE(cluster.savepoint(job, savepoint, at));
+  execute_next(Kind::begin, {ErrorCode::disk_full, "no space"});
+  const auto path = cluster.savepoint(job, savepoint, at);
   ASSERT_TRUE(path);
   EXPECT_EQ(path->status().code(), ErrorCode::disk_full);
   EXPECT_EQ(job.state, wire::JOB_RUNNING);
@@ -506,7 +506,7 @@ TEST_F(Restarts, AJobBeginsWithTheCheckpointThatItWasToldOrFails) {
   Job& job = submit(checkpoints);
   EXPECT_EQ(job.state, wire::JOB_WAITING);
   const CheckpointOrder order =
-      carry_out_next(Kind::find, {ErrorCode::invalid_configuration, "no such checkpoint"});
+      execute_next(Kind::find, {ErrorCode::invalid_configuration, "no such checkpoint"});
   EXPECT_EQ(order.restore, "/elsewhere/chk-3");
   EXPECT_EQ(job.state, wire::JOB_FAILED);
 }

@@ -9,10 +9,10 @@
 namespace hummer {
 namespace {
 
-std::string room_names() {
+std::string module_names() {
   std::string names;
-  for (std::size_t i = 0; i < log_rooms; ++i) {
-    names += fmt::format("{}{}", i == 0 ? "" : ", ", to_string(static_cast<LogRoom>(i)));
+  for (std::size_t i = 0; i < log_modules; ++i) {
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", to_string(static_cast<LogModule>(i)));
   }
   return names;
 }
@@ -27,7 +27,7 @@ Result<LogLevel> parse_log_level(std::string_view text) {
 
 Result<LogLevels> LogLevels::parse(std::string_view text) {
   LogLevels levels;
-  std::array<std::optional<LogLevel>, log_rooms> own;
+  std::array<std::optional<LogLevel>, log_modules> own;
   bool at_end = false;
   while (!at_end) {
     const std::size_t comma = text.find(',');
@@ -42,15 +42,15 @@ Result<LogLevels> LogLevels::parse(std::string_view text) {
       levels.of_.fill(*level);
       continue;
     }
-    const std::optional<LogRoom> room = find_log_room(part.substr(0, equals));
-    if (!room) {
+    const std::optional<LogModule> module = find_log_module(part.substr(0, equals));
+    if (!module) {
       return Status(ErrorCode::invalid_argument,
-                    fmt::format("no room '{}' writes log lines; those that do: {}",
-                                part.substr(0, equals), room_names()));
+                    fmt::format("no module '{}' writes log lines; those that do: {}",
+                                part.substr(0, equals), module_names()));
     }
-    own[static_cast<std::size_t>(*room)] = *level;
+    own[static_cast<std::size_t>(*module)] = *level;
   }
-  for (std::size_t i = 0; i < log_rooms; ++i) levels.of_[i] = own[i].value_or(levels.of_[i]);
+  for (std::size_t i = 0; i < log_modules; ++i) levels.of_[i] = own[i].value_or(levels.of_[i]);
   return levels;
 }
 

@@ -1,6 +1,6 @@
-// LogLevels: which entries of which room are wanted, as --log-level says: "info,net=debug".
+// LogLevels: which entries of which module are wanted, as --log-level says: "info,net=debug".
 //
-// A level alone is that of all rooms; ROOM=LEVEL, behind or before it, that of one. Pure.
+// A level alone is that of all modules; MODULE=LEVEL, behind or before it, that of one. Pure.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ class LogLevels {
   // invalid_argument names what is wrong and what there is.
   static Result<LogLevels> parse(std::string_view text);
 
-  bool wants(LogRoom room, LogLevel level) const {
-    return level <= of_[static_cast<std::size_t>(room)];
+  bool wants(LogModule module, LogLevel level) const {
+    return level <= of_[static_cast<std::size_t>(module)];
   }
 
  private:
-  std::array<LogLevel, log_rooms> of_;
+  std::array<LogLevel, log_modules> of_;
 };
 
 Result<LogLevel> parse_log_level(std::string_view text);

@@ -58,9 +58,9 @@ std::optional<LogLevel> find_log_level(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<LogRoom> find_log_room(std::string_view name) {
-  for (std::size_t i = 0; i < log_rooms; ++i) {
-    if (to_string(static_cast<LogRoom>(i)) == name) return static_cast<LogRoom>(i);
+std::optional<LogModule> find_log_module(std::string_view name) {
+  for (std::size_t i = 0; i < log_modules; ++i) {
+    if (to_string(static_cast<LogModule>(i)) == name) return static_cast<LogModule>(i);
   }
   return std::nullopt;
 }
@@ -68,15 +68,15 @@ std::optional<LogRoom> find_log_room(std::string_view name) {
 std::string format_log_line(const LogLine& line, std::string_view process, LogFormat format) {
   if (format == LogFormat::text) {
     std::string out = fmt::format("{} {} {} {}", time_text(line.wall_time_ms, ' ', ""),
-                                  to_string(line.level), to_string(line.room), process);
+                                  to_string(line.level), to_string(line.module), process);
     if (line.job != 0) out += fmt::format(" job={}", line.job);
     if (line.attempt) out += fmt::format(" attempt={}", *line.attempt);
     if (!line.task.empty()) out += fmt::format(" task={}", escaped(line.task, false));
     return out + ": " + escaped(line.text, false) + "\n";
   }
-  std::string out = fmt::format(R"({{"time":"{}","level":"{}","room":"{}","process":"{}")",
+  std::string out = fmt::format(R"({{"time":"{}","level":"{}","module":"{}","process":"{}")",
                                 time_text(line.wall_time_ms, 'T', "Z"), to_string(line.level),
-                                to_string(line.room), escaped(process, true));
+                                to_string(line.module), escaped(process, true));
   if (line.job != 0) out += fmt::format(R"(,"job":{})", line.job);
   if (line.attempt) out += fmt::format(R"(,"attempt":{})", *line.attempt);
   if (!line.task.empty()) out += fmt::format(R"(,"task":"{}")", escaped(line.task, true));

@@ -1,4 +1,4 @@
-// MetricsText: figures in Prometheus' text exposition format 0.0.4.
+// MetricsText: metrics in Prometheus' text exposition format 0.0.4.
 //
 // Every metric is a row of the table in metrics_table.cpp (name, type, unit, meaning), from which
 // docs/metrics.md is written too; a sample of a metric that is not there asserts.

@@ -19,7 +19,7 @@ void ProcessLog::write(const LogEntry& entry) {
   LogLine line;
   line.wall_time_ms = platform_.wall_time_ms();
   line.level = entry.level;
-  line.room = entry.room;
+  line.module = entry.module;
   line.job = entry.subject.job;
   line.attempt = entry.subject.attempt;
   line.task = entry.subject.task;

@@ -48,8 +48,8 @@ class ProcessLog final : public LogSink {
   ProcessLog(Platform& platform, ProcessLogOptions options)
       : platform_(platform), options_(std::move(options)) {}
 
-  bool wants(LogRoom room, LogLevel level) const override {
-    return options_.levels.wants(room, level);
+  bool wants(LogModule module, LogLevel level) const override {
+    return options_.levels.wants(module, level);
   }
   void write(const LogEntry& entry) override;
 

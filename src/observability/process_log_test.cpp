@@ -9,17 +9,17 @@ namespace {
 
 TEST(LogLevels, OneForAllAndOthersForSingleRooms) {
   const LogLevels levels = *LogLevels::parse("net=debug,warning,cli=error");
-  EXPECT_TRUE(levels.wants(LogRoom::net, LogLevel::debug));
-  EXPECT_TRUE(levels.wants(LogRoom::control, LogLevel::warning));
-  EXPECT_FALSE(levels.wants(LogRoom::control, LogLevel::info));
-  EXPECT_TRUE(levels.wants(LogRoom::cli, LogLevel::error));
-  EXPECT_FALSE(levels.wants(LogRoom::cli, LogLevel::warning));
+  EXPECT_TRUE(levels.wants(LogModule::net, LogLevel::debug));
+  EXPECT_TRUE(levels.wants(LogModule::cluster, LogLevel::warning));
+  EXPECT_FALSE(levels.wants(LogModule::cluster, LogLevel::info));
+  EXPECT_TRUE(levels.wants(LogModule::cli, LogLevel::error));
+  EXPECT_FALSE(levels.wants(LogModule::cli, LogLevel::warning));
 }
 
 TEST(LogLevels, WhatIsWrongIsNamed) {
   for (const auto& [text, part] :
        {std::pair("loud", "'loud' is no log level"), std::pair("", "'' is no log level"),
-        std::pair("info,", "'' is no log level"), std::pair("nte=info", "no room 'nte'"),
+        std::pair("info,", "'' is no log level"), std::pair("nte=info", "no module 'nte'"),
         std::pair("net=", "'' is no log level")}) {
     const Result<LogLevels> parsed = LogLevels::parse(text);
     ASSERT_FALSE(parsed.ok()) << text;
@@ -31,7 +31,7 @@ LogLine line_about(std::string text) {
   LogLine line;
   line.wall_time_ms = 1'700'000'000'123;
   line.level = LogLevel::warning;
-  line.room = LogRoom::control;
+  line.module = LogModule::cluster;
   line.job = 7;
   line.attempt = 2;
   line.task = "count[1]";
@@ -41,17 +41,17 @@ LogLine line_about(std::string text) {
 
 TEST(LogLine, TextAndJsonSayTheSame) {
   EXPECT_EQ(format_log_line(line_about("lost"), "jobmanager", LogFormat::text),
-            "2023-11-14 22:13:20.123 warning control jobmanager job=7 attempt=2 task=count[1]: "
+            "2023-11-14 22:13:20.123 warning cluster jobmanager job=7 attempt=2 task=count[1]: "
             "lost\n");
   EXPECT_EQ(format_log_line(line_about("lost"), "jobmanager", LogFormat::json),
-            R"({"time":"2023-11-14T22:13:20.123Z","level":"warning","room":"control",)"
+            R"({"time":"2023-11-14T22:13:20.123Z","level":"warning","module":"cluster",)"
             R"("process":"jobmanager","job":7,"attempt":2,"task":"count[1]","message":"lost"})"
             "\n");
   LogLine bare;
   bare.wall_time_ms = 1'700'000'000'000;
   bare.text = "up";
   EXPECT_EQ(format_log_line(bare, "x", LogFormat::text),
-            "2023-11-14 22:13:20.000 info control x: up\n");
+            "2023-11-14 22:13:20.000 info cluster x: up\n");
 }
 
 TEST(LogLine, NothingInATextLooksLikeAnotherLineOrSteersATerminal) {
@@ -75,7 +75,7 @@ class ProcessLogTest : public testing::Test {
 
 TEST_F(ProcessLogTest, KeepsTheLastLinesByNumber) {
   ProcessLog log(*platform_, {.process = "p", .levels = {}, .kept_lines = 3});
-  const Logger logger(&log, LogRoom::net);
+  const Logger logger(&log, LogModule::net);
   logger.debug("not wanted");
   for (int i = 1; i <= 5; ++i) {
     logger.info("line " + std::to_string(i), {.job = i % 2 == 0 ? 8u : 9u});
@@ -86,7 +86,7 @@ TEST_F(ProcessLogTest, KeepsTheLastLinesByNumber) {
   ASSERT_EQ(page.lines.size(), 3u);
   EXPECT_EQ(page.lines.front().text, "line 3");
   EXPECT_EQ(page.lines.front().number, 3u);
-  EXPECT_EQ(page.lines.front().room, LogRoom::net);
+  EXPECT_EQ(page.lines.front().module, LogModule::net);
 
   page = log.read({.after = 4});
   ASSERT_EQ(page.lines.size(), 1u);
@@ -101,7 +101,7 @@ TEST_F(ProcessLogTest, KeepsTheLastLinesByNumber) {
 
 TEST_F(ProcessLogTest, BytesAreBoundedToo) {
   ProcessLog log(*platform_, {.process = "p", .levels = {}, .kept_bytes = 10'000});
-  const Logger logger(&log, LogRoom::cli);
+  const Logger logger(&log, LogModule::cli);
   for (int i = 0; i < 100; ++i) logger.error(std::string(1000, 'x'));
   EXPECT_LE(log.read({}).lines.size(), 10u);
   EXPECT_GE(log.read({}).lines.size(), 8u);
@@ -111,7 +111,7 @@ TEST_F(ProcessLogTest, BytesAreBoundedToo) {
 
 TEST_F(ProcessLogTest, AFollowerMissesNothingOfALongLog) {
   ProcessLog log(*platform_, {.process = "p", .levels = {}});
-  const Logger logger(&log, LogRoom::cli);
+  const Logger logger(&log, LogModule::cli);
   for (int i = 0; i < 300; ++i) logger.info(std::string(10'000, 'x'));
   std::size_t seen = 0;
   std::uint64_t after = 0;

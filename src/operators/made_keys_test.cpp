@@ -287,7 +287,7 @@ TEST(MadeKeys, HashPartitioner) {
   }
   std::vector<Batch> targets;
   for (int i = 0; i < 2; ++i) targets.emplace_back(type_of<Trip>(), 16);
-  ASSERT_EQ(partitioner.scatter(in, targets, 16), Answer::done);
+  ASSERT_EQ(partitioner.scatter(in, targets, 16), OperatorResult::done);
   for (std::uint32_t target = 0; target < 2; ++target) {
     for (const Trip& trip : targets[target].values<Trip>()) {
       EXPECT_EQ(group_owner(key_group(key_hash(route_of(trip)), 128), 2, 128), target);

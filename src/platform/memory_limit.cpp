@@ -6,7 +6,7 @@
 namespace hummer {
 
 MemoryLimit effective_memory_limit(const Platform& platform, std::size_t option_bytes) {
-  if (option_bytes != memory_limit_of_surroundings) return {option_bytes, {}};
+  if (option_bytes != memory_limit_from_environment) return {option_bytes, {}};
   const MemoryGiven given = platform.memory_given();
   if (given.bytes == 0) return {};
   return {given.bytes / 2, fmt::format("half of {} MiB, {}", given.bytes >> 20, given.source)};

@@ -1,6 +1,6 @@
 // Graphs, failures and options as messages, and back.
 //
-// What comes from a wire is held against every rule that the graph room relies on: indexes in
+// What comes from a wire is held against every rule that the graph module relies on: indexes in
 // range, known enums, upstream before downstream, ranges that are not empty, settings that
 // validate() accepts, limits on counts and texts, and a fingerprint that agrees. So what
 // job_graph_from() returns may be given to resolve_parallelism() and place() without further ado.

@@ -1,4 +1,4 @@
-// Bytes → wire::JobGraph → JobGraph. What is accepted must be fit for the graph room, and must
+// Bytes → wire::JobGraph → JobGraph. What is accepted must be fit for the graph module, and must
 // survive the way back. The fingerprint, which no mutation guesses, is put right first.
 #include <cstddef>
 #include <cstdint>

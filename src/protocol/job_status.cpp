@@ -19,21 +19,21 @@ Status end_of(const wire::JobStatus& job) {
   }
 }
 
-VertexResult vertex_result(const wire::VertexStatus& vertex) {
-  VertexResult row;
+VertexSummary vertex_result(const wire::VertexStatus& vertex) {
+  VertexSummary row;
   row.name = vertex.name();
   row.parallelism = static_cast<int>(vertex.parallelism());
   for (int i = 0; i < vertex.operators_size(); ++i) {
     OperatorSummary& op = row.operators.emplace_back();
     op.name = vertex.operators(i);
-    if (i >= vertex.figures().operators_size()) continue;  // none yet
-    const wire::OperatorFigures& figures = vertex.figures().operators(i);
-    op.records_in = figures.records_in();
-    op.records_out = figures.records_out();
-    op.bytes = figures.bytes();
-    op.bytes_expected = figures.bytes_expected();
-    op.records_late = figures.records_late();
-    op.records_skipped = figures.records_skipped();
+    if (i >= vertex.metrics().operators_size()) continue;  // none yet
+    const wire::OperatorMetrics& metrics = vertex.metrics().operators(i);
+    op.records_in = metrics.records_in();
+    op.records_out = metrics.records_out();
+    op.bytes = metrics.bytes();
+    op.bytes_expected = metrics.bytes_expected();
+    op.records_late = metrics.records_late();
+    op.records_skipped = metrics.records_skipped();
   }
   return row;
 }
@@ -70,7 +70,7 @@ JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
         static_cast<double>(std::max<std::int64_t>(end_ms - job.started_ms(), 0)) / 1e3;
   }
   for (const wire::VertexStatus& vertex : job.vertices()) {
-    const VertexResult& row = result.vertices.emplace_back(vertex_result(vertex));
+    const VertexSummary& row = result.vertices.emplace_back(vertex_result(vertex));
     for (const OperatorSummary& op : row.operators) {
       result.records_late += op.records_late;
       result.records_skipped += op.records_skipped;
@@ -88,11 +88,11 @@ JobResult job_result(const wire::JobStatus& job, std::int64_t wall_time_ms) {
   return result;
 }
 
-VertexShares vertex_shares(const wire::VertexFigures& figures) {
-  const std::uint32_t running = figures.tasks_running();
+VertexShares vertex_shares(const wire::VertexMetrics& metrics) {
+  const std::uint32_t running = metrics.tasks_running();
   if (running == 0) return {};
-  VertexShares shares{figures.busy_percent() / running, 0,
-                      figures.back_pressured_percent() / running};
+  VertexShares shares{metrics.busy_percent() / running, 0,
+                      metrics.back_pressured_percent() / running};
   const std::uint32_t other = shares.busy_percent + shares.back_pressured_percent;
   shares.idle_percent = other < 100 ? 100 - other : 0;
   return shares;

@@ -24,6 +24,6 @@ struct VertexShares {
   std::uint32_t idle_percent = 0;
   std::uint32_t back_pressured_percent = 0;
 };
-VertexShares vertex_shares(const wire::VertexFigures& figures);
+VertexShares vertex_shares(const wire::VertexMetrics& metrics);
 
 }  // namespace hummer

@@ -8,7 +8,7 @@ namespace hummer {
 inline constexpr std::size_t max_message_bytes = std::size_t{16} << 20;
 // Of what the sources of a job read: a message holds it beside other things.
 inline constexpr std::size_t max_listing_bytes = std::size_t{6} << 20;
-// Before the greeting is done.
-inline constexpr std::size_t max_greeting_bytes = std::size_t{64} << 10;
+// Before the handshake is done.
+inline constexpr std::size_t max_handshake_bytes = std::size_t{64} << 10;
 
 }  // namespace hummer

@@ -43,7 +43,7 @@ class MessageFaults {
 class MessageStream {
  public:
   struct Options {
-    std::size_t limit_bytes = max_greeting_bytes;
+    std::size_t limit_bytes = max_handshake_bytes;
     std::size_t max_queued_bytes = std::size_t{64} << 20;
     MessageFaults* faults = nullptr;
   };

@@ -157,7 +157,7 @@ TEST_P(MessageStreamTest, ADamagedMessageIsRefused) {
 }
 
 TEST_P(MessageStreamTest, AnOversizeMessageIsRefusedByItsHeaderAlone) {
-  const std::string bytes = frame(message(1, max_greeting_bytes));
+  const std::string bytes = frame(message(1, max_handshake_bytes));
   Link link(GetParam());
   link.run(expect_refusal(link, bytes.substr(0, message_header_bytes)));
 }

@@ -35,20 +35,20 @@ void read_failure(JsonValue json, wire::Failure& failure) {
 void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
   vertex.set_name(json["name"].text());
   vertex.set_parallelism(static_cast<std::uint32_t>(json["parallelism"].number()));
-  wire::VertexFigures& figures = *vertex.mutable_figures();
-  figures.set_tasks_running(static_cast<std::uint32_t>(json["tasks_running"].number()));
-  figures.set_tasks_finished(static_cast<std::uint32_t>(json["tasks_finished"].number()));
+  wire::VertexMetrics& metrics = *vertex.mutable_metrics();
+  metrics.set_tasks_running(static_cast<std::uint32_t>(json["tasks_running"].number()));
+  metrics.set_tasks_finished(static_cast<std::uint32_t>(json["tasks_finished"].number()));
   // Written as the mean of the running tasks.
-  const std::uint32_t running = std::max(figures.tasks_running(), 1u);
-  figures.set_busy_percent(static_cast<std::uint32_t>(json["busy_percent"].count()) * running);
-  figures.set_back_pressured_percent(
+  const std::uint32_t running = std::max(metrics.tasks_running(), 1u);
+  metrics.set_busy_percent(static_cast<std::uint32_t>(json["busy_percent"].count()) * running);
+  metrics.set_back_pressured_percent(
       static_cast<std::uint32_t>(json["back_pressured_percent"].count()) * running);
   const JsonValue operators = json["operators"];
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const JsonValue op = operators[i];
     vertex.add_operators(op["name"].text());
     vertex.add_kinds(op["kind"].text());
-    wire::OperatorFigures& counts = *figures.add_operators();
+    wire::OperatorMetrics& counts = *metrics.add_operators();
     counts.set_records_in(op["records_in"].count());
     counts.set_records_out(op["records_out"].count());
     counts.set_bytes(op["bytes"].count());
@@ -99,13 +99,13 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
     json.begin_array("vertices");
     for (int i = 0; i < job.vertices_size(); ++i) {
       const wire::VertexStatus& vertex = job.vertices(i);
-      const VertexResult& row = result.vertices[static_cast<std::size_t>(i)];
+      const VertexSummary& row = result.vertices[static_cast<std::size_t>(i)];
       json.begin_object();
       json.field("name", row.name);
       json.field("parallelism", row.parallelism);
-      json.field("tasks_running", vertex.figures().tasks_running());
-      json.field("tasks_finished", vertex.figures().tasks_finished());
-      const VertexShares shares = vertex_shares(vertex.figures());
+      json.field("tasks_running", vertex.metrics().tasks_running());
+      json.field("tasks_finished", vertex.metrics().tasks_finished());
+      const VertexShares shares = vertex_shares(vertex.metrics());
       json.field("busy_percent", shares.busy_percent);
       json.field("idle_percent", shares.idle_percent);
       json.field("back_pressured_percent", shares.back_pressured_percent);

@@ -68,7 +68,7 @@ constexpr Member vertex[] = {{"name", "string"},
                              {"idle_percent", "integer"},
                              {"back_pressured_percent", "integer"},
                              {"operators", "[Operator]"}};
-constexpr Member operator_figures[] = {{"name", "string"},
+constexpr Member operator_metrics[] = {{"name", "string"},
                                        {"kind", "string"},
                                        {"records_in", "integer"},
                                        {"records_out", "integer"},
@@ -95,7 +95,7 @@ constexpr Member process_log[] = {{"process", "string"},
                                   {"last", "integer"},
                                   {"lines", "[ProcessLogLine]"}};
 constexpr Member process_log_line[] = {
-    {"number", "integer"}, {"wall_time_ms", "integer"}, {"level", "string"}, {"room", "string"},
+    {"number", "integer"}, {"wall_time_ms", "integer"}, {"level", "string"}, {"module", "string"},
     {"job?", "integer"},   {"attempt?", "integer"},     {"task?", "string"}, {"message", "string"}};
 constexpr Member submitted[] = {{"job", "integer"}};
 constexpr Member uploaded[] = {{"offset", "integer"}};
@@ -122,7 +122,7 @@ constexpr Schema schemas[] = {{"AttemptFailure", members::attempt_failure},
                               {"Log", members::log_page},
                               {"LogLine", members::log_line},
                               {"OpenApi", members::open_api},
-                              {"Operator", members::operator_figures},
+                              {"Operator", members::operator_metrics},
                               {"Overview", members::overview},
                               {"Plan", members::plan},
                               {"PlanEdge", members::plan_edge},

@@ -80,7 +80,7 @@ TEST_F(RestApiTest, AJobIsAskedForByNumber) {
 
 TEST_F(RestApiTest, TheProcesssLogIsReadFromALineOn) {
   ProcessLog log(*platform_, {.process = "taskmanager", .levels = {}});
-  const Logger logger(&log, LogRoom::net);
+  const Logger logger(&log, LogModule::net);
   logger.info("one");
   logger.error("two \"\n", {.job = 7, .attempt = 2});
   EXPECT_NE(call("GET", "/v1/logs").body.find("\"lines\": []"), std::string::npos);
@@ -164,13 +164,13 @@ TEST_F(RestApiTest, ASavepointIsAskedForOnce) {
   EXPECT_EQ(waiting.status, 200);
   EXPECT_NE(waiting.body.find("\"complete\": false"), std::string::npos) << waiting.body;
   backend_.answers.emplace_back().mutable_savepoint()->set_path("/a b/savepoint-1");
-  const HttpResponse there = call("POST", "/v1/jobs/3/savepoint?wish=77&wait_ms=1000");
+  const HttpResponse there = call("POST", "/v1/jobs/3/savepoint?request_id=77&wait_ms=1000");
   EXPECT_NE(there.body.find("\"path\": \"/a b/savepoint-1\""), std::string::npos) << there.body;
   ASSERT_EQ(backend_.asked.size(), 2U);
   EXPECT_EQ(backend_.asked[0].savepoint().directory(), "/a b");
   EXPECT_TRUE(backend_.asked[0].savepoint().stop());
-  EXPECT_NE(backend_.asked[0].savepoint().wish_id(), 0U);
-  EXPECT_EQ(backend_.asked[1].savepoint().wish_id(), 77U);
+  EXPECT_NE(backend_.asked[0].savepoint().request_id(), 0U);
+  EXPECT_EQ(backend_.asked[1].savepoint().request_id(), 77U);
   EXPECT_FALSE(backend_.asked[1].savepoint().stop());
   EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?stop=perhaps").status, 400);
   EXPECT_EQ(call("POST", "/v1/jobs/3/savepoint?directory=a%00b").status, 400);
@@ -195,14 +195,14 @@ TEST_F(RestApiTest, AnotherJobManagersJobIsNotAsked) {
   EXPECT_EQ(same->headers.back(), std::pair(std::string(numbering_header), std::string("12")));
 }
 
-TEST_F(RestApiTest, EndingAJobSaysWhatIsWished) {
+TEST_F(RestApiTest, EndingAJobSaysWhatIsAsked) {
   (void)call("POST", "/v1/jobs/3/stop");
   (void)call("POST", "/v1/jobs/4/cancel");
   ASSERT_EQ(backend_.asked.size(), 2U);
   EXPECT_EQ(backend_.asked[0].end().job(), 3U);
-  EXPECT_EQ(backend_.asked[0].end().wish(), wire::WISH_STOP);
+  EXPECT_EQ(backend_.asked[0].end().desired_state(), wire::DESIRED_STOP);
   EXPECT_EQ(backend_.asked[1].end().job(), 4U);
-  EXPECT_EQ(backend_.asked[1].end().wish(), wire::WISH_CANCEL);
+  EXPECT_EQ(backend_.asked[1].end().desired_state(), wire::DESIRED_CANCEL);
 }
 
 TEST_F(RestApiTest, ALibraryComesInPieces) {

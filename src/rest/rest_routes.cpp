@@ -81,7 +81,7 @@ Task<HttpResponse> get_process_log(RestBackend& backend, RestCall call) {
     json.field("number", line.number);
     json.field("wall_time_ms", line.wall_time_ms);
     json.field("level", to_string(line.level));
-    json.field("room", to_string(line.room));
+    json.field("module", to_string(line.module));
     if (line.job != 0) json.field("job", line.job);
     if (line.attempt) json.field("attempt", *line.attempt);
     if (!line.task.empty()) json.field("task", line.task);
@@ -245,31 +245,31 @@ Task<HttpResponse> get_log(RestBackend& backend, RestCall call) {
   co_return json_response(std::move(json));
 }
 
-Task<HttpResponse> end_job(RestBackend& backend, std::uint64_t job, wire::Wish wish) {
+Task<HttpResponse> end_job(RestBackend& backend, std::uint64_t job, wire::DesiredState desired_state) {
   wire::ClientRequest request;
   request.mutable_end()->set_job(job);
-  request.mutable_end()->set_wish(wish);
+  request.mutable_end()->set_desired_state(desired_state);
   const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
   co_return job_response(backend, answer, 202);
 }
 
 Task<HttpResponse> post_cancel(RestBackend& backend, RestCall call) {
-  return end_job(backend, call.number("job"), wire::WISH_CANCEL);
+  return end_job(backend, call.number("job"), wire::DESIRED_CANCEL);
 }
 
 Task<HttpResponse> post_stop(RestBackend& backend, RestCall call) {
-  return end_job(backend, call.number("job"), wire::WISH_STOP);
+  return end_job(backend, call.number("job"), wire::DESIRED_STOP);
 }
 
 Task<HttpResponse> post_savepoint(RestBackend& backend, RestCall call) {
   wire::ClientRequest request;
-  wire::TakeSavepoint& wish = *request.mutable_savepoint();
-  wish.set_job(call.number("job"));
-  wish.set_wish_id(call.number("wish"));
-  if (wish.wish_id() == 0) wish.set_wish_id(backend.draw() | 1);
-  wish.set_directory(call.text("directory"));
-  wish.set_stop(call.text("stop") == "true");
-  wish.set_wait_ms(wait_ms(call));
+  wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
+  savepoint.set_job(call.number("job"));
+  savepoint.set_request_id(call.number("savepoint"));
+  if (savepoint.request_id() == 0) savepoint.set_request_id(backend.draw() | 1);
+  savepoint.set_directory(call.text("directory"));
+  savepoint.set_stop(call.text("stop") == "true");
+  savepoint.set_wait_ms(wait_ms(call));
   const wire::ClientAnswer answer = co_await backend.ask(std::move(request));
   if (answer.has_failure()) co_return answer_failure(answer);
   const std::string& path = answer.savepoint().path();
@@ -316,10 +316,10 @@ constexpr RestParameter of_savepoint[] = {
     {"directory", RestParameterType::path, false,
      "below which it is made; absent: where the job's checkpoints are"},
     {"stop", RestParameterType::boolean, false, "the job ends with it"},
-    {"wish", RestParameterType::number, false,
+    {"request_id", RestParameterType::number, false,
      "drawn by who asks: the same again is the same savepoint; absent: a new one"},
     {"wait_ms", RestParameterType::number, false,
-     "for it to be complete, at most 60,000; then ask again with the same wish"}};
+     "for it to be complete, at most 60,000; then ask again with the same request_id"}};
 constexpr RestParameter of_jobs[] = {
     {"state", RestParameterType::job_state, false, "only jobs in this state"}};
 constexpr RestParameter of_library[] = {
@@ -353,7 +353,7 @@ constexpr RestRoute routes[] = {
      true},
     {"GET",
      "/metrics",
-     "All figures, for Prometheus",
+     "All metrics, for Prometheus",
      {},
      "",
      200,
@@ -386,7 +386,7 @@ constexpr RestRoute routes[] = {
      true},
     {"GET",
      "/v1/overview",
-     "The cluster in figures",
+     "The cluster in metrics",
      {},
      "",
      200,
@@ -407,7 +407,7 @@ constexpr RestRoute routes[] = {
      post_job},
     {"PUT", "/v1/libraries/{hash}", "Uploads a job library, or a piece of it", of_library, bytes,
      200, "Uploaded", of_upload, false, put_library},
-    {"GET", "/v1/jobs/{job}", "A job with the figures of its vertices", of_job_query, "", 200,
+    {"GET", "/v1/jobs/{job}", "A job with the metrics of its vertices", of_job_query, "", 200,
      "Job", not_found, false, get_job},
     {"GET", "/v1/jobs/{job}/plan", "A job's graph and where it runs", of_job, "", 200, "Plan",
      not_found, false, get_plan},

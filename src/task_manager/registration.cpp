@@ -9,7 +9,7 @@ namespace hummer {
 namespace {
 
 constexpr Nanoseconds connect_timeout_ns = seconds(5);
-constexpr Nanoseconds greeting_timeout_ns = seconds(5);
+constexpr Nanoseconds handshake_timeout_ns = seconds(5);
 
 // The address as others may use it.
 std::string reachable(const DataAddress& address, SocketAddress local) {
@@ -54,7 +54,7 @@ Task<Registered> register_once(Platform& platform, RegistrationRequest request) 
   *hello.mutable_hello() = std::move(request.hello);
   const Status sent = stream->send(hello);
   if (!sent.ok()) co_return failed(sent.with_context(context));
-  Result<wire::Envelope> answer = co_await stream->receive(executor.now() + greeting_timeout_ns);
+  Result<wire::Envelope> answer = co_await stream->receive(executor.now() + handshake_timeout_ns);
   if (!answer.ok()) co_return failed(answer.status().with_context(context));
 
   if (answer->has_refusal()) {
@@ -62,7 +62,7 @@ Task<Registered> register_once(Platform& platform, RegistrationRequest request) 
     co_return failed(status_from(refusal.failure()).with_context(context), !refusal.may_retry());
   }
   if (!answer->has_welcome() || answer->welcome().session() == 0) {
-    co_return failed({ErrorCode::protocol_error, context + " did not answer the greeting"});
+    co_return failed({ErrorCode::protocol_error, context + " did not answer the handshake"});
   }
   stream->set_limit(max_message_bytes);
   Registered registered;

@@ -45,7 +45,7 @@ class ScriptedJobManager {
     std::size_t piece_bytes = 100;
   };
   struct Want {
-    wire::Wish wish = wire::WISH_RUN;
+    wire::DesiredState desired_state = wire::DESIRED_RUN;
     wire::Deployment deployment;
     std::uint64_t log_lines_seen = 0;
     wire::CheckpointState checkpoints = {};
@@ -59,7 +59,7 @@ class ScriptedJobManager {
     int states = 0;  // of the newest session
     bool connected = false;
     wire::TaskManagerState state;  // the newest
-    std::map<AttemptId, std::vector<wire::VertexFigures>> figures;
+    std::map<AttemptId, std::vector<wire::VertexMetrics>> metrics;
     std::map<AttemptId, std::vector<std::string>> log;
   };
 
@@ -80,9 +80,9 @@ class ScriptedJobManager {
     const std::lock_guard lock(mutex_);
     wanted_[worker][id] = std::move(want);
   }
-  void wish(const std::string& worker, const AttemptId& id, wire::Wish wish) {
+  void desired_state(const std::string& worker, const AttemptId& id, wire::DesiredState desired_state) {
     const std::lock_guard lock(mutex_);
-    wanted_.at(worker).at(id).wish = wish;
+    wanted_.at(worker).at(id).desired_state = desired_state;
   }
   void begin_checkpoint(const std::string& worker, const AttemptId& id, std::uint64_t number,
                         const std::string& path) {
@@ -222,8 +222,8 @@ class ScriptedJobManager {
 
   static void keep(Worker& worker, const wire::AttemptReport& report) {
     const AttemptId id{report.job(), report.attempt()};
-    if (!report.figures().empty()) {
-      worker.figures[id].assign(report.figures().begin(), report.figures().end());
+    if (!report.metrics().empty()) {
+      worker.metrics[id].assign(report.metrics().begin(), report.metrics().end());
     }
     std::vector<std::string>& log = worker.log[id];
     std::uint64_t number = report.first_log_line();
@@ -242,7 +242,7 @@ class ScriptedJobManager {
       wire::Assignment& assignment = *state.add_assignments();
       assignment.set_job(attempt.job);
       assignment.set_attempt(attempt.attempt);
-      assignment.set_wish(want.wish);
+      assignment.set_desired_state(want.desired_state);
       assignment.set_log_lines_seen(worker.log[attempt].size());
       *assignment.mutable_checkpoints() = want.checkpoints;
       for (const wire::AttemptKey& key : worker.state.wanted()) {

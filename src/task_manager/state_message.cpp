@@ -21,7 +21,7 @@ wire::TaskManagerState StateMessages::build(std::vector<wire::AttemptReport> rep
   state.set_session(session_);
   state.set_sequence(++sequence_);
   for (wire::AttemptReport& report : reports) {
-    leave_out_seen_figures(report);
+    leave_out_seen_metrics(report);
     if (report.log_lines_size() > log_lines_per_state) {
       report.mutable_log_lines()->DeleteSubrange(log_lines_per_state,
                                                  report.log_lines_size() - log_lines_per_state);
@@ -37,18 +37,18 @@ wire::TaskManagerState StateMessages::build(std::vector<wire::AttemptReport> rep
   return state;
 }
 
-void StateMessages::leave_out_seen_figures(wire::AttemptReport& report) {
-  if (report.figures().empty()) return;
-  std::string figures;
-  for (const wire::VertexFigures& vertex : report.figures()) {
+void StateMessages::leave_out_seen_metrics(wire::AttemptReport& report) {
+  if (report.metrics().empty()) return;
+  std::string metrics;
+  for (const wire::VertexMetrics& vertex : report.metrics()) {
     const std::string text = vertex.SerializeAsString();
-    figures += std::to_string(text.size()) + ":" + text;
+    metrics += std::to_string(text.size()) + ":" + text;
   }
   Sent& sent = attempts_[{report.job(), report.attempt(), report.region()}];
-  if (sent.figures != figures) {
-    sent = {std::move(figures), sequence_, false};
+  if (sent.metrics != metrics) {
+    sent = {std::move(metrics), sequence_, false};
   } else if (sent.seen && !has_ended(report.state())) {
-    report.clear_figures();
+    report.clear_metrics();
   }
 }
 

@@ -1,9 +1,9 @@
 // StateMessages: the TaskManager's state as it is sent, without what the JobManager has seen.
 //
-// The owner fills in a whole report per attempt. Figures are left out when a state that the
+// The owner fills in a whole report per attempt. Metrics are left out when a state that the
 // JobManager has answered held the same; log lines when it has said that it has seen them, and
 // beyond a limit per state. What was sent and not answered is sent again: a lost message costs
-// nothing. The report of an ended attempt always holds its figures.
+// nothing. The report of an ended attempt always holds its metrics.
 //
 // Pure; thread: one.
 #pragma once
@@ -35,11 +35,11 @@ class StateMessages {
 
  private:
   struct Sent {
-    std::string figures;         // as last sent, serialised
+    std::string metrics;         // as last sent, serialised
     std::uint64_t sequence = 0;  // of the first state that held them
     bool seen = false;
   };
-  void leave_out_seen_figures(wire::AttemptReport& report);
+  void leave_out_seen_metrics(wire::AttemptReport& report);
 
   std::uint64_t session_ = 0;
   std::uint64_t sequence_ = 0;

@@ -11,7 +11,7 @@ wire::AttemptReport report_of(std::uint64_t records,
   report.set_job(7);
   report.set_attempt(1);
   report.set_state(attempt_state);
-  report.add_figures()->add_operators()->set_records_in(records);
+  report.add_metrics()->add_operators()->set_records_in(records);
   return report;
 }
 
@@ -29,28 +29,28 @@ TEST(StateMessages, CountUpWithinASession) {
   EXPECT_EQ(messages.build({}, {}).sequence(), 1u);
 }
 
-bool has_figures(const wire::TaskManagerState& state) {
-  return !state.attempts(0).figures().empty();
+bool has_metrics(const wire::TaskManagerState& state) {
+  return !state.attempts(0).metrics().empty();
 }
 
-TEST(StateMessages, FiguresAreRepeatedUntilTheyWereSeen) {
+TEST(StateMessages, MetricsAreRepeatedUntilTheyWereSeen) {
   StateMessages messages;
   messages.begin_session(3);
-  EXPECT_TRUE(has_figures(messages.build({report_of(1)}, {})));
-  EXPECT_TRUE(has_figures(messages.build({report_of(1)}, {})));
+  EXPECT_TRUE(has_metrics(messages.build({report_of(1)}, {})));
+  EXPECT_TRUE(has_metrics(messages.build({report_of(1)}, {})));
   messages.seen(0);
-  EXPECT_TRUE(has_figures(messages.build({report_of(1)}, {})));
+  EXPECT_TRUE(has_metrics(messages.build({report_of(1)}, {})));
   messages.seen(2);
-  EXPECT_FALSE(has_figures(messages.build({report_of(1)}, {})));
+  EXPECT_FALSE(has_metrics(messages.build({report_of(1)}, {})));
   const wire::TaskManagerState changed = messages.build({report_of(2)}, {});
-  EXPECT_TRUE(has_figures(changed));
+  EXPECT_TRUE(has_metrics(changed));
   messages.seen(changed.sequence() - 1);
-  EXPECT_TRUE(has_figures(messages.build({report_of(2)}, {})));
+  EXPECT_TRUE(has_metrics(messages.build({report_of(2)}, {})));
   messages.seen(changed.sequence());
-  EXPECT_FALSE(has_figures(messages.build({report_of(2)}, {})));
-  EXPECT_TRUE(has_figures(messages.build({report_of(2, wire::ATTEMPT_FINISHED)}, {})));
+  EXPECT_FALSE(has_metrics(messages.build({report_of(2)}, {})));
+  EXPECT_TRUE(has_metrics(messages.build({report_of(2, wire::ATTEMPT_FINISHED)}, {})));
   messages.begin_session(4);
-  EXPECT_TRUE(has_figures(messages.build({report_of(2)}, {})));
+  EXPECT_TRUE(has_metrics(messages.build({report_of(2)}, {})));
 }
 
 TEST(StateMessages, LogLinesAreLimited) {

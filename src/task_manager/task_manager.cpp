@@ -35,7 +35,7 @@ DataPlaneOptions data_plane_options(const TaskManagerOptions& options) {
   plane.name = options.id;
   plane.token = options.token;
   plane.tls = options.tls;
-  plane.log = Logger(options.log, LogRoom::net);
+  plane.log = Logger(options.log, LogModule::net);
   plane.max_handshakes = 1 << 14;
   plane.unknown_channel_timeout_ns = seconds(60);
   plane.receiver_timeout_ns = seconds(120);
@@ -61,7 +61,7 @@ class TaskManager::State final : public RestBackend {
       : platform_(platform),
         libraries_(libraries),
         options_(std::move(options)),
-        log_(options_.log, LogRoom::control) {}
+        log_(options_.log, LogModule::cluster) {}
   ~State() override;
 
   Status start();
@@ -180,7 +180,7 @@ Status TaskManager::State::start() {
   }
   memory_ = MemoryAccount::make_root("this worker", limit.bytes, limit.from);
   host_ = std::make_unique<AttemptHost>(
-      AttemptSurroundings{&platform_, &libraries_, data_plane_.get(), &changed_, 0,
+      AttemptContext{&platform_, &libraries_, data_plane_.get(), &changed_, 0,
                           options_.stuck_patience_ns, memory_, options_.spill_directory, log_});
   executor_ = platform_.make_executor({.name = "task-manager"});
   heard_ = platform_.now();
@@ -242,17 +242,17 @@ Task<wire::ClientAnswer> TaskManager::State::ask(wire::ClientRequest /*request*/
 
 std::string TaskManager::State::metrics() {
   const Nanoseconds now = executor_->now();
-  TaskManagerFigures figures;
-  figures.registered = registered();
-  figures.unheard_ns = now - heard_;
-  figures.attempts = host_->samples(now);
-  figures.stuck = host_->stuck(now);
-  figures.data_plane = data_plane_->counts();
-  figures.memory = memory_->figures();
-  figures.memory_limit_bytes = memory_->limit_bytes();
-  figures.resident_bytes = platform_.resident_bytes();
-  figures.process_log = options_.process_log;
-  return task_manager_metrics(figures);
+  TaskManagerMetrics metrics;
+  metrics.registered = registered();
+  metrics.unheard_ns = now - heard_;
+  metrics.attempts = host_->samples(now);
+  metrics.stuck = host_->stuck(now);
+  metrics.data_plane = data_plane_->counts();
+  metrics.memory = memory_->metrics();
+  metrics.memory_limit_bytes = memory_->limit_bytes();
+  metrics.resident_bytes = platform_.resident_bytes();
+  metrics.process_log = options_.process_log;
+  return task_manager_metrics(metrics);
 }
 
 Status TaskManager::State::ready() {

@@ -47,7 +47,7 @@ struct TaskManagerOptions {
   std::vector<std::string> data_addresses = {"127.0.0.1:0"};
   std::uint64_t program_hash = 0;  // application mode
   // What all jobs here may hold in memory, in bytes (memory_account.hpp; 0: no limit;
-  // memory_limit_of_surroundings), and where state goes that has no room in it.
+  // memory_limit_from_environment), and where state goes that has no room in it.
   std::size_t memory_limit_bytes = 0;
   std::string spill_directory = default_spill_directory;
   Nanoseconds stop_patience_ns = seconds(10);

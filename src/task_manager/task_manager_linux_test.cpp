@@ -78,7 +78,7 @@ class TaskManagerLinuxTest : public testing::Test {
     for (const std::string& id : workers) registrations.push_back(jobs().worker(id).registration);
     const auto deployments = make_deployments(function, hash, registrations, 4);
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      jobs().want(workers[i], first, {wire::WISH_RUN, deployments[i]});
+      jobs().want(workers[i], first, {wire::DESIRED_RUN, deployments[i]});
     }
   }
   bool until_stuck(const std::string& text) {
@@ -194,7 +194,7 @@ TEST_F(TaskManagerLinuxTest, TheLogNamesTheTaskThatFailed) {
 TEST_F(TaskManagerLinuxTest, CancelAndStopWhileRecordsFlow) {
   deploy(&endless_job, endless_hash, {"a", "b"});
   ASSERT_TRUE(until([&] { return TestSink::instance().size() > 1000; }));
-  jobs().wish("a", first, wire::WISH_CANCEL);
+  jobs().desired_state("a", first, wire::DESIRED_CANCEL);
   ASSERT_TRUE(until([&] { return jobs().state("a", first) == wire::ATTEMPT_CANCELLED; }));
   ASSERT_TRUE(until([&] { return jobs().state("b", first) == wire::ATTEMPT_FAILED; }));
   EXPECT_TRUE(jobs().report("b", first).consequence())
@@ -217,7 +217,7 @@ TEST_F(TaskManagerLinuxTest, AJobFunctionThatHangsStopsNoHeartbeats) {
   ASSERT_TRUE(until([&] { return jobs().worker("a").states > states + 20; }));
   EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_PREPARING);
   ASSERT_TRUE(until_stuck("inside the job function"));
-  jobs().wish("a", first, wire::WISH_CANCEL);
+  jobs().desired_state("a", first, wire::DESIRED_CANCEL);
   ASSERT_TRUE(until_stuck("cancelling, stuck: inside the job function"));
   EXPECT_EQ(managers_[0]->attempts(), 1u);
   TestGate::instance().release();
@@ -228,7 +228,7 @@ TEST_F(TaskManagerLinuxTest, AUserFunctionThatHangsIsNamedAndItsCancellationWait
   deploy(&hanging_map_job, hanging_map_hash, {"a"});
   ASSERT_TRUE(until_stuck("inside operator 'map'"));
   EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_RUNNING);
-  jobs().wish("a", first, wire::WISH_CANCEL);
+  jobs().desired_state("a", first, wire::DESIRED_CANCEL);
   ASSERT_TRUE(until_stuck("cancelling, stuck: "));
   const int states = jobs().worker("a").states;
   ASSERT_TRUE(until([&] { return jobs().worker("a").states > states + 20; }));
@@ -242,7 +242,7 @@ TEST_F(TaskManagerLinuxTest, AFunctionThatHangsTakesItsSlotAwayAndNothingElse) {
   const auto deploy_to_a = [&](const AttemptId& id) {
     const auto deployments = make_deployments(&once_hanging_job, once_hanging_hash,
                                               {jobs().worker("a").registration}, 1);
-    jobs().want("a", id, {wire::WISH_RUN, deployments[0]});
+    jobs().want("a", id, {wire::DESIRED_RUN, deployments[0]});
   };
   deploy_to_a(first);
   TestGate::instance().inside.wait(false);

@@ -46,39 +46,39 @@ void write_attempt(MetricsText& text, const AttemptHost::Sampled& attempt) {
 }
 
 // "this worker/WordCount/count[1]"
-void write_memory(MetricsText& text, const std::vector<MemoryAccount::Figure>& figures) {
+void write_memory(MetricsText& text, const std::vector<MemoryAccount::Metric>& metrics) {
   std::vector<std::string> path;
-  for (const MemoryAccount::Figure& figure : figures) {
-    if (figure.depth > deepest_account) continue;
-    path.resize(static_cast<std::size_t>(figure.depth));
-    path.push_back(path.empty() ? figure.name : path.back() + "/" + figure.name);
+  for (const MemoryAccount::Metric& metric : metrics) {
+    if (metric.depth > deepest_account) continue;
+    path.resize(static_cast<std::size_t>(metric.depth));
+    path.push_back(path.empty() ? metric.name : path.back() + "/" + metric.name);
     text.sample("hummer_memory_used_bytes", {{"account", path.back()}},
-                std::uint64_t{figure.used_bytes});
+                std::uint64_t{metric.used_bytes});
     text.sample("hummer_spilled_bytes", {{"account", path.back()}},
-                std::uint64_t{figure.disk_bytes});
+                std::uint64_t{metric.disk_bytes});
   }
 }
 
 }  // namespace
 
-void write_process_figures(MetricsText& text, const ProcessFigures& figures) {
-  text.sample("hummer_stuck", {}, std::uint64_t{figures.stuck.size()});
-  text.sample("hummer_memory_limit_bytes", {}, std::uint64_t{figures.memory_limit_bytes});
-  text.sample("hummer_resident_bytes", {}, std::uint64_t{figures.resident_bytes});
-  write_memory(text, figures.memory);
-  for (const AttemptHost::Sampled& attempt : figures.attempts) write_attempt(text, attempt);
+void write_process_metrics(MetricsText& text, const ProcessMetrics& metrics) {
+  text.sample("hummer_stuck", {}, std::uint64_t{metrics.stuck.size()});
+  text.sample("hummer_memory_limit_bytes", {}, std::uint64_t{metrics.memory_limit_bytes});
+  text.sample("hummer_resident_bytes", {}, std::uint64_t{metrics.resident_bytes});
+  write_memory(text, metrics.memory);
+  for (const AttemptHost::Sampled& attempt : metrics.attempts) write_attempt(text, attempt);
 }
 
-std::string task_manager_metrics(const TaskManagerFigures& figures) {
+std::string task_manager_metrics(const TaskManagerMetrics& metrics) {
   MetricsText text;
-  text.sample("hummer_registered", {}, std::uint64_t{figures.registered ? 1u : 0u});
-  text.sample("hummer_job_manager_heartbeat_age_seconds", {}, in_seconds(figures.unheard_ns));
-  text.sample("hummer_buffer_bytes", {{"state", "used"}}, figures.data_plane.buffer_bytes_used);
-  text.sample("hummer_buffer_bytes", {{"state", "total"}}, figures.data_plane.buffer_bytes);
-  text.sample("hummer_garbage_connections_total", {}, figures.data_plane.garbage);
-  text.sample("hummer_refused_connections_total", {}, figures.data_plane.refused);
-  write_process_figures(text, figures);
-  text.log_lines(figures.process_log);
+  text.sample("hummer_registered", {}, std::uint64_t{metrics.registered ? 1u : 0u});
+  text.sample("hummer_job_manager_heartbeat_age_seconds", {}, in_seconds(metrics.unheard_ns));
+  text.sample("hummer_buffer_bytes", {{"state", "used"}}, metrics.data_plane.buffer_bytes_used);
+  text.sample("hummer_buffer_bytes", {{"state", "total"}}, metrics.data_plane.buffer_bytes);
+  text.sample("hummer_garbage_connections_total", {}, metrics.data_plane.garbage);
+  text.sample("hummer_refused_connections_total", {}, metrics.data_plane.refused);
+  write_process_metrics(text, metrics);
+  text.log_lines(metrics.process_log);
   return std::move(text).finish();
 }
 

@@ -15,22 +15,22 @@ class ProcessLog;
 class MetricsText;
 
 // Of every process that runs attempts.
-struct ProcessFigures {
+struct ProcessMetrics {
   std::vector<AttemptHost::Sampled> attempts;
   std::vector<std::string> stuck;
-  std::vector<MemoryAccount::Figure> memory;
+  std::vector<MemoryAccount::Metric> memory;
   std::size_t memory_limit_bytes = 0;
   std::size_t resident_bytes = 0;
 };
-void write_process_figures(MetricsText& text, const ProcessFigures& figures);
+void write_process_metrics(MetricsText& text, const ProcessMetrics& metrics);
 
-struct TaskManagerFigures : ProcessFigures {
+struct TaskManagerMetrics : ProcessMetrics {
   bool registered = false;
   Nanoseconds unheard_ns = 0;  // since the JobManager was last heard of
   DataPlaneCounts data_plane;
   const ProcessLog* process_log = nullptr;
 };
 
-std::string task_manager_metrics(const TaskManagerFigures& figures);
+std::string task_manager_metrics(const TaskManagerMetrics& metrics);
 
 }  // namespace hummer

@@ -100,8 +100,8 @@ class TaskManagerTest : public testing::TestWithParam<std::uint64_t> {
               const std::vector<std::string>& arguments = {}) {
     const auto deployments =
         make_deployments(function, hash, {registration("a"), registration("b")}, 4, arguments);
-    jobs().want("a", id, {wire::WISH_RUN, deployments[0]});
-    jobs().want("b", id, {wire::WISH_RUN, deployments[1]});
+    jobs().want("a", id, {wire::DESIRED_RUN, deployments[0]});
+    jobs().want("b", id, {wire::DESIRED_RUN, deployments[1]});
   }
   void omit(const AttemptId& id) {
     jobs().omit("a", id);
@@ -109,13 +109,13 @@ class TaskManagerTest : public testing::TestWithParam<std::uint64_t> {
   }
   // Over both, of the vertex at the head or the end of the job's chains.
   std::uint64_t total(const std::string& which, const AttemptId& id,
-                      std::uint64_t (wire::OperatorFigures::*figure)() const) {
+                      std::uint64_t (wire::OperatorMetrics::*metric)() const) {
     std::uint64_t sum = 0;
     for (const char* worker_id : {"a", "b"}) {
-      const std::vector<wire::VertexFigures> figures = jobs().worker(worker_id).figures.at(id);
-      const wire::VertexFigures& vertex = which == "generate" ? figures.front() : figures.back();
+      const std::vector<wire::VertexMetrics> metrics = jobs().worker(worker_id).metrics.at(id);
+      const wire::VertexMetrics& vertex = which == "generate" ? metrics.front() : metrics.back();
       const int at = which == "generate" ? 0 : vertex.operators_size() - 1;
-      sum += (vertex.operators(at).*figure)();
+      sum += (vertex.operators(at).*metric)();
     }
     return sum;
   }
@@ -211,14 +211,14 @@ TEST_P(TaskManagerTest, AJobRunsAcrossTwo) {
       << jobs().report("a", first).failure().message();
   EXPECT_EQ(TestSink::instance().sorted(), spread_output());
   EXPECT_EQ(managers_[0]->attempts(), 0u);
-  // Figures and log of both add up.
+  // Metrics and log of both add up.
   std::uint64_t written = 0;
   for (const char* id : {"a", "b"}) {
     const ScriptedJobManager::Worker worker = jobs().worker(id);
-    const std::vector<wire::VertexFigures>& figures = worker.figures.at(first);
-    written += figures.back().operators(figures.back().operators_size() - 1).records_in();
-    EXPECT_EQ(figures.back().tasks_finished(), 2u);
-    EXPECT_EQ(figures.back().tasks_running(), 0u);
+    const std::vector<wire::VertexMetrics>& metrics = worker.metrics.at(first);
+    written += metrics.back().operators(metrics.back().operators_size() - 1).records_in();
+    EXPECT_EQ(metrics.back().tasks_finished(), 2u);
+    EXPECT_EQ(metrics.back().tasks_running(), 0u);
     ASSERT_FALSE(worker.log.at(first).empty());
     EXPECT_EQ(worker.log.at(first).back(), "finished");
   }
@@ -290,12 +290,12 @@ TEST_P(TaskManagerTest, StopEndsAJobInGoodOrderAndCancelEndsItAtOnce) {
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_RUNNING));
   ASSERT_TRUE(until_state({8, 1}, wire::ATTEMPT_RUNNING));
   for (const char* id : {"a", "b"}) {
-    jobs().wish(id, first, wire::WISH_STOP);
-    jobs().wish(id, {8, 1}, wire::WISH_CANCEL);
+    jobs().desired_state(id, first, wire::DESIRED_STOP);
+    jobs().desired_state(id, {8, 1}, wire::DESIRED_CANCEL);
   }
   EXPECT_TRUE(until_state(first, wire::ATTEMPT_FINISHED));
-  EXPECT_EQ(total("generate", first, &wire::OperatorFigures::records_out),
-            total("for_each", first, &wire::OperatorFigures::records_in))
+  EXPECT_EQ(total("generate", first, &wire::OperatorMetrics::records_out),
+            total("for_each", first, &wire::OperatorMetrics::records_in))
       << "what was under way is lost";
   // The first that hears of it takes its peers with it.
   ASSERT_TRUE(until([&] { return has_ended(jobs().state("a", {8, 1})); }));
@@ -323,8 +323,8 @@ TEST_P(TaskManagerTest, ABarrierThatComesBeforeTheJobManagersWordIsSaidToHavePas
     options.step_bytes = 1;
     to_message(options, *each.mutable_options()->mutable_checkpointing());
   }
-  jobs().want("a", first, {wire::WISH_RUN, deployments[0]});
-  jobs().want("b", first, {wire::WISH_RUN, deployments[1]});
+  jobs().want("a", first, {wire::DESIRED_RUN, deployments[0]});
+  jobs().want("b", first, {wire::DESIRED_RUN, deployments[1]});
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_RUNNING));
   let_pass(milliseconds(300));
   ASSERT_TRUE(nodes_[1]->files().create_directories("/checkpoints/1").ok());
@@ -390,7 +390,7 @@ TEST_P(TaskManagerTest, AJobFunctionThatThrowsFailsItsJob) {
   start_two();
   std::vector<wire::Deployment> deployments =
       make_deployments(&spread_job, throwing_hash, {registration("a")}, 2);
-  jobs().want("a", first, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", first, {wire::DESIRED_RUN, deployments[0]});
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_FAILED, "a"));
   const std::string message = jobs().report("a", first).failure().message();
   EXPECT_NE(message.find("no graph today"), std::string::npos) << message;
@@ -400,12 +400,12 @@ TEST_P(TaskManagerTest, AnotherFingerprintOrPlacementIsRefusedNamingBoth) {
   start_two();
   std::vector<wire::Deployment> deployments =
       make_deployments(&spread_job, endless_hash, {registration("a")}, 2);
-  jobs().want("a", first, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", first, {wire::DESIRED_RUN, deployments[0]});
   deployments = make_deployments(&spread_job, spread_hash, {registration("a")}, 2);
   deployments[0].set_execution_hash(0xabcdef);
-  jobs().want("a", {8, 1}, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", {8, 1}, {wire::DESIRED_RUN, deployments[0]});
   deployments[0].set_task_manager(5);
-  jobs().want("a", {9, 1}, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", {9, 1}, {wire::DESIRED_RUN, deployments[0]});
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_FAILED, "a"));
   ASSERT_TRUE(until_state({8, 1}, wire::ATTEMPT_FAILED, "a"));
   ASSERT_TRUE(until_state({9, 1}, wire::ATTEMPT_FAILED, "a"));
@@ -431,8 +431,8 @@ TEST_P(TaskManagerTest, ALibraryIsPulledInPiecesOnceForTwoJobs) {
   std::vector<wire::Deployment> deployments =
       make_deployments(&spread_job, fetched_hash, {registration("a")}, 2);
   deployments[0].set_library_bytes(library.size());
-  jobs().want("a", first, {wire::WISH_RUN, deployments[0]});
-  jobs().want("a", {8, 1}, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", first, {wire::DESIRED_RUN, deployments[0]});
+  jobs().want("a", {8, 1}, {wire::DESIRED_RUN, deployments[0]});
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_FINISHED, "a"));
   ASSERT_TRUE(until_state({8, 1}, wire::ATTEMPT_FINISHED, "a"));
   EXPECT_EQ(libraries_.loaded, library);
@@ -445,9 +445,9 @@ TEST_P(TaskManagerTest, ALibraryThatTheJobManagerLacksFailsTheJob) {
   std::vector<wire::Deployment> deployments =
       make_deployments(&spread_job, fetched_hash, {registration("a")}, 2);
   deployments[0].set_library_bytes(100);
-  jobs().want("a", first, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", first, {wire::DESIRED_RUN, deployments[0]});
   deployments[0].set_library_bytes(0);  // of another executable
-  jobs().want("a", {8, 1}, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", {8, 1}, {wire::DESIRED_RUN, deployments[0]});
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_FAILED, "a"));
   ASSERT_TRUE(until_state({8, 1}, wire::ATTEMPT_FAILED, "a"));
   EXPECT_EQ(status_from(jobs().report("a", first).failure()).code(), ErrorCode::not_found);
@@ -467,10 +467,10 @@ TEST_P(TaskManagerTest, CancelWhileTheLibraryIsOnItsWay) {
   std::vector<wire::Deployment> deployments =
       make_deployments(&spread_job, fetched_hash, {registration("a")}, 2);
   deployments[0].set_library_bytes(1000);
-  jobs().want("a", first, {wire::WISH_RUN, deployments[0]});
+  jobs().want("a", first, {wire::DESIRED_RUN, deployments[0]});
   ASSERT_TRUE(until([&] { return jobs().library_requests() > 3; }));
   EXPECT_EQ(jobs().state("a", first), wire::ATTEMPT_PREPARING);
-  jobs().wish("a", first, wire::WISH_CANCEL);
+  jobs().desired_state("a", first, wire::DESIRED_CANCEL);
   ASSERT_TRUE(until_state(first, wire::ATTEMPT_CANCELLED, "a"));
   const int requests = jobs().library_requests();
   let_pass(seconds(5));
@@ -515,7 +515,7 @@ TEST_P(TaskManagerTest, TwoAttemptsOfOneJobNeverRunAtOnce) {
 
 TEST_P(TaskManagerTest, CancelledBeforeItBegan) {
   start_two();
-  jobs().want("a", first, {wire::WISH_CANCEL, {}});
+  jobs().want("a", first, {wire::DESIRED_CANCEL, {}});
   EXPECT_TRUE(until_state(first, wire::ATTEMPT_CANCELLED, "a"));
   EXPECT_EQ(managers_[0]->attempts(), 0u);
   jobs().omit("a", first);

@@ -90,10 +90,10 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
     }
     const std::uint32_t position = in ? in->position() : 0;
     const bool full = output_.any_full();
-    Answer answer = Answer::failed;
+    OperatorResult answer = OperatorResult::failed;
     try {
       answer = call();
-      if (answer == Answer::failed) {
+      if (answer == OperatorResult::failed) {
         if (context_.failure().ok()) violate(std::string(name) + " failed without saying why");
         fail(in, context_.failure().message(), false);
       }
@@ -115,10 +115,10 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
     idle_calls = progress ? 0 : idle_calls + 1;
     if (idle_calls > calls_without_progress_max) {
       return violate(std::string(name) + " answered " +
-                     (answer == Answer::more ? "more" : "blocked") + " " +
+                     (answer == OperatorResult::more ? "more" : "blocked") + " " +
                      std::to_string(calls_without_progress_max) + " times without progress");
     }
-    if (answer == Answer::done) {
+    if (answer == OperatorResult::done) {
       if (in && !in->finished()) {
         violate(std::string(name) + " answered done with " +
                 std::to_string(in->size() - in->position()) + " records left");
@@ -131,12 +131,12 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
       }
       return;
     }
-    if (answer == Answer::more || !schedule_.output_after_more) take_output();
-    if (answer == Answer::more && operator_->makes_watermarks()) {
+    if (answer == OperatorResult::more || !schedule_.output_after_more) take_output();
+    if (answer == OperatorResult::more && operator_->makes_watermarks()) {
       const Control own = output_.take_control();
       if (own.kind == Control::Kind::watermark) add_watermark(own.time);
     }
-    if (answer == Answer::blocked || schedule_.pauses) {
+    if (answer == OperatorResult::blocked || schedule_.pauses) {
       context_.advance(pause_nanoseconds);
       if (in) (void)operator_->describe_position(*in);
     }
@@ -144,7 +144,7 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
 }
 
 void HarnessRun::check_call(const char* name, const Batch* in, std::uint32_t position_before,
-                            const std::vector<std::size_t>& sizes_before, Answer answer) {
+                            const std::vector<std::size_t>& sizes_before, OperatorResult answer) {
   if (in != nullptr) {
     if (in->position() < position_before) {
       violate(std::string(name) + " moved the input's position back from " +
@@ -173,7 +173,7 @@ void HarnessRun::check_call(const char* name, const Batch* in, std::uint32_t pos
               std::to_string(batch.timestamps().size()) + " timestamps on port " +
               std::to_string(port));
     }
-    if (answer != Answer::failed && port < test_.ports.size() && test_.ports[port].check_views) {
+    if (answer != OperatorResult::failed && port < test_.ports.size() && test_.ports[port].check_views) {
       const Status views = test_.ports[port].check_views(batch, before);
       if (!views.ok()) {
         has_stray_views_ = true;
@@ -226,10 +226,10 @@ void HarnessRun::step_snapshot() {
   if (!snapshot_under_way_ || stopped()) return;
   std::string bytes;
   ByteWriter out(bytes);
-  const Answer answer = operator_->snapshot_rest(out);
+  const OperatorResult answer = operator_->snapshot_rest(out);
   part_.append(out.view());
-  if (answer == Answer::more) return;
-  if (answer != Answer::done) return violate("snapshot_rest answered neither more nor done");
+  if (answer == OperatorResult::more) return;
+  if (answer != OperatorResult::done) return violate("snapshot_rest answered neither more nor done");
   snapshot_under_way_ = false;
   if (!context_.has_written_delta()) pieces_.clear();
   pieces_.push_back(std::exchange(part_, {}));
@@ -243,7 +243,7 @@ void HarnessRun::finish_snapshot() {
 // written. What it puts out then is lost with it, and a new one, restored, gets them again.
 void HarnessRun::restore_after_running_ahead(std::size_t element) {
   take_output();
-  settle_output();
+  check_output();
   const auto seen = seen_;
   const std::int64_t now = context_.now();
   const auto timer = context_.timer();
@@ -254,7 +254,7 @@ void HarnessRun::restore_after_running_ahead(std::size_t element) {
   finish_snapshot();
   if (stopped()) return;
   take_output();
-  settle_output();
+  check_output();
   seen_ = seen;
   context_.set_now(now);
   context_.set_timer(timer);
@@ -370,7 +370,7 @@ void HarnessRun::take_output() {
 }
 
 // Reads the output taken, after the input behind it has gone.
-void HarnessRun::settle_output() {
+void HarnessRun::check_output() {
   if (has_stray_views_) return taken_.clear();
   for (const BufferRef& buffer : released_) {
     if (buffer->unique()) std::memset(buffer->data(), spoiled_byte, buffer->size());
@@ -397,7 +397,7 @@ void HarnessRun::settle_output() {
 }
 
 void HarnessRun::add_watermark(Timestamp time) {
-  settle_output();
+  check_output();
   watermark_ = std::max(watermark_, time);
   for (auto& port : seen_) port.push_back({true, {}, time});
 }
@@ -420,7 +420,7 @@ std::size_t HarnessRun::run_element(std::size_t element) {
   }
   if (schedule_.pauses) context_.advance(pause_nanoseconds);
   fire_timer();
-  if (!schedule_.output_after_more) settle_output();
+  if (!schedule_.output_after_more) check_output();
   return element;
 }
 
@@ -459,11 +459,11 @@ std::string HarnessRun::run_source() {
     if (source == nullptr) violate("not a source");
     if (stopped()) break;
     const std::vector<std::size_t> sizes(output_.port_count(), 0);
-    Answer answer = Answer::failed;
-    if (context_.splits() != nullptr) context_.splits()->settle();
+    OperatorResult answer = OperatorResult::failed;
+    if (context_.splits() != nullptr) context_.splits()->apply_changes();
     try {
       answer = source->produce(output_);
-      if (answer == Answer::failed) fail(nullptr, context_.failure().message(), false);
+      if (answer == OperatorResult::failed) fail(nullptr, context_.failure().message(), false);
     } catch (const std::exception& thrown) {
       fail(nullptr, thrown.what(), false);
     }
@@ -472,14 +472,14 @@ std::string HarnessRun::run_source() {
     take_output();
     const Control control = output_.take_control();
     if (control.kind == Control::Kind::watermark) add_watermark(control.time);
-    settle_output();
-    if (stopped() || answer == Answer::done) break;
+    check_output();
+    if (stopped() || answer == OperatorResult::done) break;
     calls_without_output = records_seen_ != before ? 0 : calls_without_output + 1;
     if (calls_without_output > calls_without_progress_max) {
       violate("produce gives nothing for ever");
     }
-    if (answer == Answer::blocked || schedule_.pauses) context_.advance(pause_nanoseconds);
-    if (answer == Answer::blocked && context_.timer()) {
+    if (answer == OperatorResult::blocked || schedule_.pauses) context_.advance(pause_nanoseconds);
+    if (answer == OperatorResult::blocked && context_.timer()) {
       context_.set_now(std::max(context_.now(), *context_.timer()));
     }
     fire_timer();
@@ -500,7 +500,7 @@ void HarnessRun::finish() {
     }
   }
   operator_.reset();
-  settle_output();
+  check_output();
   if (records_seen_ > records_max_) {  // the first difference says more
     const std::string ended = std::exchange(violation_, {});
     for (std::size_t port = 0; port < seen_.size(); ++port) compare_port(port);

@@ -43,7 +43,7 @@ class HarnessRun {
   std::size_t largest_expansion() const { return largest_expansion_; }
 
  private:
-  using Call = std::function<Answer()>;
+  using Call = std::function<OperatorResult()>;
 
   void start(const std::vector<std::string>& pieces);
   std::size_t run_element(std::size_t element);
@@ -52,7 +52,7 @@ class HarnessRun {
   void fail(const Batch* in, const std::string& what, bool thrown);
   void drive(const char* name, Batch* in, const Call& call);
   void check_call(const char* name, const Batch* in, std::uint32_t position_before,
-                  const std::vector<std::size_t>& sizes_before, Answer answer);
+                  const std::vector<std::size_t>& sizes_before, OperatorResult answer);
   void interrupt();
   void snapshot_and_restore();
   void begin_snapshot();
@@ -66,7 +66,7 @@ class HarnessRun {
   void check_unchanged(const Batch& shared, std::size_t first);
   void watermark(Timestamp time);
   void take_output();
-  void settle_output();
+  void check_output();
   void add_watermark(Timestamp time);
   void finish();
   void compare_port(std::size_t port);

@@ -38,14 +38,14 @@ class Copy final : public Operator {
   explicit Copy(Mistake mistake) : mistake_(mistake) {}
   void declare(Output& out) const override { out.add_port(type_of<int>()); }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     last_output_ = &out;
     const auto values = in.values<int>();
-    if (mistake_ == Mistake::fails_without_a_word) return Answer::failed;
+    if (mistake_ == Mistake::fails_without_a_word) return OperatorResult::failed;
     if (mistake_ == Mistake::writes_to_shared_input) const_cast<int&>(values[0]) = 77;
     if (mistake_ == Mistake::moves_back && in.position() > 1) {
       in.advance_to(0);
-      return Answer::more;
+      return OperatorResult::more;
     }
     Batch& target = out.batch();
     Collector<int> collector(target, out.soft_limit());
@@ -68,16 +68,16 @@ class Copy final : public Operator {
       if (mistake_ == Mistake::doubles_when_full && taken > in.position() + 1) --taken;
       if (mistake_ == Mistake::answers_done_early) {
         in.advance_to(taken);
-        return Answer::done;
+        return OperatorResult::done;
       }
     }
-    if (mistake_ == Mistake::repeats_for_ever) return Answer::more;
+    if (mistake_ == Mistake::repeats_for_ever) return OperatorResult::more;
     in.advance_to(taken);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
-  Answer end(Output& out) override {
+  OperatorResult end(Output& out) override {
     last_output_ = &out;
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status close() override {
     if (mistake_ == Mistake::emits_after_end && last_output_ != nullptr) {
@@ -160,7 +160,7 @@ class EchoText final : public Operator {
  public:
   explicit EchoText(Text kind) : kind_(kind) {}
   void declare(Output& out) const override { out.add_port(type_of<std::string_view>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto values = in.values<std::string_view>();
     Collector<std::string_view> collector = out.collector<std::string_view>();
     std::size_t taken = in.position();
@@ -181,7 +181,7 @@ class EchoText final : public Operator {
       }
     }
     in.advance_to(taken);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:
@@ -218,7 +218,7 @@ template <bool by_text>
 class LooksBack final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<char>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto values = in.values<std::string_view>();
     Collector<char> collector = out.collector<char>();
     std::size_t taken = in.position();
@@ -232,7 +232,7 @@ class LooksBack final : public Operator {
       }
     }
     in.advance_to(taken);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:
@@ -261,17 +261,17 @@ class HoldBack final : public Operator {
  public:
   explicit HoldBack(Hold kind) : kind_(kind) {}
   void declare(Output& out) const override { out.add_port(type_of<int>()); }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     for (std::size_t i = in.position(); i < in.size(); ++i) {
       held_.push_back({in.values<int>()[i], in.has_timestamps() ? in.timestamps()[i] : 0});
     }
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer watermark(Timestamp, Output& out) override {
-    return kind_ == Hold::behind_the_watermark ? Answer::done : release(out);
+  OperatorResult watermark(Timestamp, Output& out) override {
+    return kind_ == Hold::behind_the_watermark ? OperatorResult::done : release(out);
   }
-  Answer end(Output& out) override { return release(out); }
+  OperatorResult end(Output& out) override { return release(out); }
   Status snapshot(ByteWriter& out) override {
     const bool forgets = kind_ == Hold::forgets_on_restore;
     out.put_value(static_cast<std::uint32_t>(forgets ? 0 : held_.size()));
@@ -294,11 +294,11 @@ class HoldBack final : public Operator {
     int value = 0;
     Timestamp time = 0;
   };
-  Answer release(Output& out) {
+  OperatorResult release(Output& out) {
     while (!held_.empty()) {
       if (out.full()) {
         if (kind_ == Hold::forgets_when_full) held_.pop_front();
-        return Answer::more;
+        return OperatorResult::more;
       }
       const std::size_t before = out.batch().size();
       out.collector<int>().emit(held_.front().value);
@@ -306,7 +306,7 @@ class HoldBack final : public Operator {
       out.batch().timestamps().push_back(held_.front().time);
       held_.pop_front();
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   Hold kind_;
@@ -342,18 +342,18 @@ TEST(OperatorHarness, CatchesHeldRecordsLostWhenTheOutputIsFull) {
 class SumByFlush final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<int>()); }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     for (std::size_t i = in.position(); i < in.size(); ++i) sum_ += in.values<int>()[i];
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer flush(Output& out) override {
-    if (sum_ == 0) return Answer::done;
-    if (out.full()) return Answer::more;
+  OperatorResult flush(Output& out) override {
+    if (sum_ == 0) return OperatorResult::done;
+    if (out.full()) return OperatorResult::more;
     out.collector<int>().emit(std::exchange(sum_, 0));
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output& out) override { return flush(out); }
+  OperatorResult end(Output& out) override { return flush(out); }
 
  private:
   int sum_ = 0;
@@ -417,10 +417,10 @@ template <bool remembers>
 class CountToFour final : public SourceOperator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<int>()); }
-  Answer produce(Output& out) override {
+  OperatorResult produce(Output& out) override {
     Collector<int> collector = out.collector<int>();
     while (next_ < 4 && !collector.full()) collector(next_++);
-    return next_ == 4 ? Answer::done : Answer::more;
+    return next_ == 4 ? OperatorResult::done : OperatorResult::more;
   }
   Status snapshot(ByteWriter& out) override {
     out.put_value(remembers ? next_ : 0);

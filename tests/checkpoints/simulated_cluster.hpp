@@ -134,7 +134,7 @@ class SimulatedCluster {
   std::string savepoint(std::uint64_t job, const std::string& directory, bool stop) {
     wire::ClientRequest request;
     request.mutable_savepoint()->set_job(job);
-    request.mutable_savepoint()->set_wish_id(++wishes_);
+    request.mutable_savepoint()->set_request_id(++savepoints_requested_);
     request.mutable_savepoint()->set_directory(directory);
     request.mutable_savepoint()->set_stop(stop);
     request.mutable_savepoint()->set_wait_ms(10'000);
@@ -158,7 +158,7 @@ class SimulatedCluster {
     options.listen_address = "jobmanager:6123";
     options.first_job = 1;
     options.state_directory = "/state";
-    options.log = Logger(&log, LogRoom::control);
+    options.log = Logger(&log, LogModule::cluster);
     job_manager = std::make_unique<JobManager>(*job_manager_node, options);
     const Status started = job_manager->start();
     EXPECT_TRUE(started.ok()) << started.to_string();
@@ -180,7 +180,7 @@ class SimulatedCluster {
   BuiltInJobLibraries libraries_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ClusterClient> client_;
-  std::uint64_t wishes_ = 0;
+  std::uint64_t savepoints_requested_ = 0;
 };
 
 }  // namespace hummer

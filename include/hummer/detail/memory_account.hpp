@@ -32,13 +32,13 @@ namespace hummer {
 // A directory on a disk: the usual place for temporary files is memory on many machines.
 inline constexpr const char* default_spill_directory = "/var/tmp";
 // As a memory limit: what the process's surroundings leave it, platform/memory_limit.hpp.
-inline constexpr std::size_t memory_limit_of_surroundings = SIZE_MAX;
+inline constexpr std::size_t memory_limit_from_environment = SIZE_MAX;
 
 class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
  public:
   // What a node and all below it hold, in the order in which they were made; depth 0: the node
   // that was asked.
-  struct Figure {
+  struct Metric {
     std::string name;
     int depth = 0;
     std::size_t used_bytes = 0;
@@ -60,7 +60,7 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
   std::size_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
   // On disk for lack of room, with all below it.
   std::size_t disk_bytes() const { return disk_.load(std::memory_order_relaxed); }
-  std::vector<Figure> figures() const;
+  std::vector<Metric> metrics() const;
 
   // From now on this one keeps within its share.
   void set_elastic();
@@ -77,7 +77,7 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
   MemoryAccount(std::string name, std::size_t limit_bytes, std::shared_ptr<MemoryAccount> parent);
   // Of the whole tree: what is not elastic.
   std::size_t rigid_bytes() const;
-  void collect(int depth, std::vector<Figure>& figures) const;
+  void collect(int depth, std::vector<Metric>& metrics) const;
 
   const std::string name_;
   const std::size_t limit_bytes_;  // the root's

@@ -111,25 +111,25 @@ class AssignTimestampsOperator final : public Operator {
     align(latest());
     return {};
   }
-  Answer end(Output& out) override {
+  OperatorResult end(Output& out) override {
     if (context().splits() == nullptr && latest() > watermark_) {
       advance(latest(), out);
-      return Answer::more;
+      return OperatorResult::more;
     }
     leave();
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status close() override {
     leave();
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override {
-    if (!out.batch().empty()) return Answer::more;
+  OperatorResult process(Batch& in, Output& out) override {
+    if (!out.batch().empty()) return OperatorResult::more;
     if (context().splits() != nullptr) {
       process_split(in, out);
     } else {
-      if (too_far_ahead()) return Answer::blocked;
+      if (too_far_ahead()) return OperatorResult::blocked;
       Generator& generator = settings_.generator;
       bool due =
           stamp_run(in, out.batch(), generator, [&] { return generator.watermark() > watermark_; });
@@ -146,36 +146,36 @@ class AssignTimestampsOperator final : public Operator {
       align(latest());
       if (due) advance(generator.watermark(), out);
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
-  Answer inactive(Output&) override { return Answer::done; }
+  OperatorResult inactive(Output&) override { return OperatorResult::done; }
   // Also when a split has begun, become idle or ended.
-  Answer idle(Output& out) override {
+  OperatorResult idle(Output& out) override {
     if (SourceSplits* splits = context().splits()) {
-      splits->settle();
+      splits->apply_changes();
       take_new_splits();
       follow_splits(out);
     } else if (!inactive_) {
       advance(latest(), out);
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
 
-  Answer timer(std::int64_t now, Output& out) override {
+  OperatorResult timer(std::int64_t now, Output& out) override {
     if (context().splits() != nullptr) {
       time_out_splits();
       ask_splits(now);
       follow_splits(out);
       arm_splits();
-      return Answer::done;
+      return OperatorResult::done;
     }
-    if (inactive_) return Answer::done;
+    if (inactive_) return OperatorResult::done;
     if (idle_ns() > 0 && context().input_now() - last_record_at_ >= idle_ns()) {
       inactive_ = true;
       align(end_of_time);
       out.set_control(Control::inactive());
-      return Answer::done;
+      return OperatorResult::done;
     }
     if constexpr (asks_periodically<Generator>) {
       if (now >= ask_at_) {
@@ -184,7 +184,7 @@ class AssignTimestampsOperator final : public Operator {
       }
     }
     arm();
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

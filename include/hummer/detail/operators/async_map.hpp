@@ -96,19 +96,19 @@ class AsyncTicket {
  public:
   AsyncTicket(std::shared_ptr<AsyncBoard<U>> board, std::uint64_t number)
       : board_(std::move(board)), number_(number) {}
-  ~AsyncTicket() { settle({number_, {}, "its AsyncResult was dropped without a result"}); }
+  ~AsyncTicket() { deliver({number_, {}, "its AsyncResult was dropped without a result"}); }
   AsyncTicket(const AsyncTicket&) = delete;
   AsyncTicket& operator=(const AsyncTicket&) = delete;
 
   std::uint64_t number() const { return number_; }
-  void settle(AsyncOutcome<U> outcome) {
-    if (!settled_.exchange(true, std::memory_order_acq_rel)) board_->put(std::move(outcome));
+  void deliver(AsyncOutcome<U> outcome) {
+    if (!delivered_.exchange(true, std::memory_order_acq_rel)) board_->put(std::move(outcome));
   }
 
  private:
   std::shared_ptr<AsyncBoard<U>> board_;
   const std::uint64_t number_;
-  std::atomic<bool> settled_{false};
+  std::atomic<bool> delivered_{false};
 };
 
 }  // namespace detail
@@ -119,9 +119,9 @@ class AsyncResult {
   explicit AsyncResult(std::shared_ptr<detail::AsyncTicket<U>> ticket)
       : ticket_(std::move(ticket)) {}
   // Any thread. The first call counts.
-  void complete(U value) const { ticket_->settle({ticket_->number(), std::move(value), {}}); }
+  void complete(U value) const { ticket_->deliver({ticket_->number(), std::move(value), {}}); }
   void fail(std::string reason) const {
-    ticket_->settle({ticket_->number(), {}, std::move(reason)});
+    ticket_->deliver({ticket_->number(), {}, std::move(reason)});
   }
 
  private:
@@ -209,12 +209,12 @@ class AsyncMapOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto values = in.values<In>();
     for (;;) {
-      if (const Answer answer = pump(out); answer != Answer::done) return answer;
+      if (const OperatorResult answer = pump(out); answer != OperatorResult::done) return answer;
       if (in.finished()) return pass_marks(out);
-      if (under_way_ >= options_.capacity) return Answer::blocked;
+      if (under_way_ >= options_.capacity) return OperatorResult::blocked;
       std::size_t taken = in.position();
       for (; taken < values.size() && under_way_ < options_.capacity; ++taken) {
         in.advance_to(taken);  // for the message, should the function throw
@@ -229,30 +229,30 @@ class AsyncMapOperator final : public Operator {
       }
     }
   }
-  Answer idle(Output& out) override { return pump_and_pass(out); }
-  Answer timer(std::int64_t, Output& out) override {
+  OperatorResult idle(Output& out) override { return pump_and_pass(out); }
+  OperatorResult timer(std::int64_t, Output& out) override {
     armed_ = INT64_MAX;
     return pump_and_pass(out);
   }
-  Answer watermark(Timestamp time, Output& out) override {
+  OperatorResult watermark(Timestamp time, Output& out) override {
     received_ = std::max(received_, time);
     add_mark(Control::watermark(received_));
     return pump_and_pass(out);
   }
-  Answer inactive(Output& out) override {
+  OperatorResult inactive(Output& out) override {
     add_mark(Control::inactive());
     return pump_and_pass(out);
   }
-  Answer active(Output& out) override {
+  OperatorResult active(Output& out) override {
     add_mark(Control::active());
     return pump_and_pass(out);
   }
   // Until nothing is under way any more.
-  Answer end(Output& out) override {
-    if (const Answer answer = pump(out); answer != Answer::done) return answer;
-    if (under_way_ + waiting_.size() == 0) return Answer::done;
+  OperatorResult end(Output& out) override {
+    if (const OperatorResult answer = pump(out); answer != OperatorResult::done) return answer;
+    if (under_way_ + waiting_.size() == 0) return OperatorResult::done;
     // What there is goes on meanwhile.
-    return out.batch().empty() ? Answer::blocked : Answer::more;
+    return out.batch().empty() ? OperatorResult::blocked : OperatorResult::more;
   }
 
  private:
@@ -309,12 +309,12 @@ class AsyncMapOperator final : public Operator {
     if (!replaces) marks_.push_back({{}, before});
     marks_.back().control = control;
   }
-  Answer pump_and_pass(Output& out) {
-    const Answer answer = pump(out);
-    return answer == Answer::done ? pass_marks(out) : answer;
+  OperatorResult pump_and_pass(Output& out) {
+    const OperatorResult answer = pump(out);
+    return answer == OperatorResult::done ? pass_marks(out) : answer;
   }
   // Behind the results that have just gone: the last of what waits for none any more.
-  Answer pass_marks(Output& out) {
+  OperatorResult pass_marks(Output& out) {
     const Timestamp before = passed_;
     bool inactive = said_inactive_;
     for (; !marks_.empty() && marks_.front().before <= first_number_; marks_.pop_front()) {
@@ -332,17 +332,17 @@ class AsyncMapOperator final : public Operator {
       out.set_control(inactive ? Control::inactive() : Control::active());
     }
     said_inactive_ = inactive;
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   // Calls for restored records, takes what has arrived or timed out, emits what may go.
-  Answer pump(Output& out) {
+  OperatorResult pump(Output& out) {
     for (;;) {
-      if (!take_arrived()) return Answer::failed;
+      if (!take_arrived()) return OperatorResult::failed;
       if (Status room = memory_.set(held_bytes_); !room.ok()) {
         return context().fail(std::move(room));
       }
-      if (!emit_ready(out)) return Answer::more;
+      if (!emit_ready(out)) return OperatorResult::more;
       if (waiting_.empty() || under_way_ >= options_.capacity) break;
       Held held = std::move(waiting_.front());
       waiting_.pop_front();
@@ -351,7 +351,7 @@ class AsyncMapOperator final : public Operator {
     }
     (void)memory_.set(held_bytes_);  // less than before
     arm();
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   bool take_arrived() {

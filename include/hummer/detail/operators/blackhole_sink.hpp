@@ -8,9 +8,9 @@ namespace hummer {
 class BlackholeSinkOperator final : public Operator {
  public:
   void declare(Output&) const override {}
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 };
 

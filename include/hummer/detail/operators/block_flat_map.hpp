@@ -26,7 +26,7 @@ class BlockFlatMapOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   bool keeps_splits() const override { return true; }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     Batch& target = out.batch();
     const std::size_t used = target.size();
     while (!in.finished() && !out.full()) {
@@ -59,7 +59,7 @@ class BlockFlatMapOperator final : public Operator {
         return context().fail(views);
       }
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
   std::string describe_position(const Batch& in) const override {

@@ -74,10 +74,10 @@ class CollectionSource final : public SourceOperator {
     return {};
   }
 
-  Answer produce(Output& out) override {
+  OperatorResult produce(Output& out) override {
     ranges_.drop_empty();
-    if (ranges_.empty()) return Answer::done;
-    if (out.full()) return Answer::more;
+    if (ranges_.empty()) return OperatorResult::done;
+    if (out.full()) return OperatorResult::more;
     Batch& target = out.batch();
     if (collection_->text) target.keep(collection_->text);
     IndexRange& range = ranges_.current();
@@ -92,7 +92,7 @@ class CollectionSource final : public SourceOperator {
     for (std::uint64_t i = 0; i < count; ++i) collector.emit(from[i]);
     range.advance(count);
     ranges_.drop_empty();
-    return ranges_.empty() ? Answer::done : Answer::more;
+    return ranges_.empty() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:

@@ -51,7 +51,7 @@ class CountWindowOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto records = in.values<In>();
     Batch& target = out.batch();
     const BatchRun run = next_run(in, target, out.soft_limit());
@@ -88,14 +88,14 @@ class CountWindowOperator final : public Operator {
         return context().fail(std::move(status));
       }
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
   std::vector<StateDescription> states() override {
     return {table_state<K, Accumulator>("windows")};
   }
   Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
-  Answer snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
+  OperatorResult snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
     state_.open(context(), whole_, false);
     return state_.restore(in);

@@ -22,18 +22,18 @@ K key_for_output(const K& key, Collector<Out>& out) {
 
 // From `cursor` on, which moves; done when all entries whose keys `select` wants are out.
 template <typename K, typename V, typename Table, typename Select, typename Convert>
-Answer emit_table(const Table& table, std::size_t& cursor, Output& out, Select&& select,
+OperatorResult emit_table(const Table& table, std::size_t& cursor, Output& out, Select&& select,
                   Convert&& convert) {
   auto collector = out.collector<KeyValue<K, V>>();
-  if (collector.full()) return Answer::more;
+  if (collector.full()) return OperatorResult::more;
   cursor = table.scan(cursor, [&](const K& key, const auto& value) {
     if (!select(key)) return true;
     collector(KeyValue<K, V>{key_for_output(key, collector), convert(value)});
     return !collector.full();
   });
-  if (cursor != Table::scan_end) return Answer::more;
+  if (cursor != Table::scan_end) return OperatorResult::more;
   cursor = 0;
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 }  // namespace hummer

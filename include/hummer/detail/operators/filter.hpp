@@ -22,11 +22,11 @@ class FilterOperator final : public Operator {
   bool keeps_splits() const override { return true; }
   bool can_skip_record() const override { return true; }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     Batch& target = out.batch();
     while (!in.finished()) {
       const BatchRun run = next_run(in, target, out.soft_limit());
-      if (run.count == 0) return Answer::more;
+      if (run.count == 0) return OperatorResult::more;
       if (in.has_timestamps()) {
         pad_timestamps(target, run.used);
         target.timestamps().resize(run.used + run.count);
@@ -35,7 +35,7 @@ class FilterOperator final : public Operator {
         compact<false>(in, run, target);
       }
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -51,7 +51,7 @@ class FilterOperator final : public Operator {
     Timestamp* time_to = timed ? target.timestamps().data() + run.used : nullptr;
     std::size_t taken = 0;
     std::size_t kept = 0;
-    const auto settle = [&] {
+    const auto finish_run = [&] {
       target.set_size(run.used + kept);
       if (timed) target.timestamps().resize(run.used + kept);
       if (!timed && target.has_timestamps()) pad_timestamps(target, run.used + kept);
@@ -71,10 +71,10 @@ class FilterOperator final : public Operator {
         }
       }
     } catch (...) {
-      settle();
+      finish_run();
       throw;
     }
-    settle();
+    finish_run();
   }
 
   Function function_;

@@ -22,7 +22,7 @@ class FlatMapOperator final : public Operator {
   bool keeps_splits() const override { return true; }
   bool can_skip_record() const override { return true; }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     Batch& target = out.batch();
     const std::size_t used = target.size();
     if (in.has_timestamps() || target.has_timestamps()) {
@@ -33,7 +33,7 @@ class FlatMapOperator final : public Operator {
     if (const Status views = check_new_views<Out>(context(), in, target, used); !views.ok()) {
       return context().fail(views);
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:

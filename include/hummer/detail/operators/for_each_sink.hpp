@@ -19,7 +19,7 @@ class ForEachSinkOperator final : public Operator {
   void declare(Output&) const override {}
   bool can_skip_record() const override { return true; }
 
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     const auto values = in.values<T>();
     std::size_t taken = in.position();
     try {
@@ -30,7 +30,7 @@ class ForEachSinkOperator final : public Operator {
       throw;
     }
     in.advance_to(taken);
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

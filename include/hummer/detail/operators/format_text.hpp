@@ -30,11 +30,11 @@ class FormatTextOperator final : public Operator {
 
   void declare(Output& out) const override { out.add_port(type_of<FormattedText>()); }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto records = in.values<T>();
     const std::size_t first = in.position();
     auto collector = out.collector<FormattedText>();
-    if (collector.full()) return Answer::more;
+    if (collector.full()) return OperatorResult::more;
     std::size_t i = first;
     std::size_t complete = 0;
     try {
@@ -52,7 +52,7 @@ class FormatTextOperator final : public Operator {
     }
     hand_on(collector, i - first);
     in.advance_to(i);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:

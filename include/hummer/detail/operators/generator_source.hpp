@@ -95,16 +95,16 @@ class GeneratorSource final : public SourceOperator {
     return has_splits() ? "split " + std::to_string(index % options_.splits) + ", " + at : at;
   }
 
-  Answer produce(Output& out) override {
+  OperatorResult produce(Output& out) override {
     ranges_.drop_empty();
-    if (ranges_.empty()) return Answer::done;
-    if (out.full()) return Answer::more;
+    if (ranges_.empty()) return OperatorResult::done;
+    if (out.full()) return OperatorResult::more;
     Batch& target = out.batch();
     IndexRange* const split = has_splits() ? next_split(target) : nullptr;
     if (has_splits() && split == nullptr) {
       // Nobody says when the others have caught up.
       context().call_at(context().now() + paused_retry_ns);
-      return Answer::blocked;
+      return OperatorResult::blocked;
     }
     std::uint64_t count = std::min<std::uint64_t>(split != nullptr ? split->left() : ranges_.left(),
                                                   out.soft_limit() - target.size());
@@ -134,10 +134,10 @@ class GeneratorSource final : public SourceOperator {
     }
     if (timed) follow_with_watermark(out, count);
     ranges_.drop_empty();
-    if (ranges_.empty()) return Answer::done;
-    if (!waits) return Answer::more;
+    if (ranges_.empty()) return OperatorResult::done;
+    if (!waits) return OperatorResult::more;
     context().call_at(time_of_next_record());
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
 
  private:

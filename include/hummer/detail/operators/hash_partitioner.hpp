@@ -23,7 +23,7 @@ class HashPartitioner final : public Partitioner {
     }
   }
 
-  Answer scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
     const auto records = in.values<T>();
     const bool move = in.unique();
     const bool timed = in.has_timestamps();
@@ -49,11 +49,11 @@ class HashPartitioner final : public Partitioner {
       target.set_size(target.size() + 1);
       if (target.size() >= soft_limit) {
         in_hand.set(i + 1);
-        return i + 1 == records.size() ? Answer::done : Answer::more;
+        return i + 1 == records.size() ? OperatorResult::done : OperatorResult::more;
       }
     }
     in_hand.set(records.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

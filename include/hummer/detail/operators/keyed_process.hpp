@@ -19,7 +19,7 @@
 //   on_processing_timer(Timestamp, KeyedOutput<Out>&)     processing time, milliseconds since 1970
 //   open(OperatorContext&), close()                       void or Status
 //   side_outputs() const                                  see side_output.hpp
-// A timer's hook may return Answer: `more` when out.full(), and is called again for
+// A timer's hook may return OperatorResult: `more` when out.full(), and is called again for
 // the same timer. One that returns void may exceed the output limit.
 //
 // Timers fire in the order of their times, equal times in the order of their keys,
@@ -114,7 +114,7 @@ class KeyedProcessOperator final : public Operator {
       snapshot_broadcast(states_.broadcast, own);
     });
   }
-  Answer snapshot_rest(ByteWriter& out) override {
+  OperatorResult snapshot_rest(ByteWriter& out) override {
     return store_snapshot_rest(store_, context(), out);
   }
   Status open() override {
@@ -141,37 +141,37 @@ class KeyedProcessOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override { return process_input(0, in, out); }
-  Answer process_input(int input, Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
+  OperatorResult process_input(int input, Batch& in, Output& out) override {
     return within_share(store_, context(), [&] {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        Answer answer = Answer::failed;
+        OperatorResult answer = OperatorResult::failed;
         (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
         return answer;
       }(std::index_sequence_for<Inputs...>{});
     });
   }
 
-  Answer watermark(Timestamp time, Output& out) override {
+  OperatorResult watermark(Timestamp time, Output& out) override {
     watermark_ = std::max(watermark_, time);  // after a restore the first ones may be behind it
     store_.set_now_ms(context().wall_time_ms());
-    const Answer answer = fire(TimerKind::event, watermark_, out);
-    if (answer == Answer::done) arm();
+    const OperatorResult answer = fire(TimerKind::event, watermark_, out);
+    if (answer == OperatorResult::done) arm();
     return answer;
   }
-  Answer timer(std::int64_t, Output& out) override {
+  OperatorResult timer(std::int64_t, Output& out) override {
     const Timestamp now = context().wall_time_ms();
     store_.set_now_ms(now);
     armed_ms_ = end_of_time;
-    const Answer answer = fire(TimerKind::processing, now, out);
-    if (answer != Answer::done) return answer;
+    const OperatorResult answer = fire(TimerKind::processing, now, out);
+    if (answer != OperatorResult::done) return answer;
     if (store_.has_ttl() && sweep_at_ms_ <= now) {
       sweep_at_ms_ = now + (store_.sweep(sweep_entries) ? store_.least_ttl_ms() : 1);
     }
     arm();
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output& out) override {
+  OperatorResult end(Output& out) override {
     if constexpr (!requires { requires User::fires_timers_set_at_end; }) store_.refuse_timers();
     watermark_ = end_of_time;
     store_.set_now_ms(context().wall_time_ms());
@@ -201,7 +201,7 @@ class KeyedProcessOperator final : public Operator {
   }
 
   template <std::size_t I>
-  Answer take(Batch& in, Output& out) {
+  OperatorResult take(Batch& in, Output& out) {
     auto& input = std::get<I>(inputs_);
     using Input = std::remove_reference_t<decltype(input)>;
     using EmitTo = std::conditional_t<Input::keyed, Emit, BroadcastOutput<Out>>;
@@ -240,7 +240,7 @@ class KeyedProcessOperator final : public Operator {
     if (const Status views = check_new_views<Out>(context(), in, out.batch(), used); !views.ok()) {
       return context().fail(views);
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
   template <typename Emitter>
   Emitter make_emitter(Output& out) {
@@ -266,10 +266,10 @@ class KeyedProcessOperator final : public Operator {
   }
 
   // The timers up to `limit`. An unfinished one (its hook answered `more`) goes first.
-  Answer fire(TimerKind kind, Timestamp limit, Output& out) {
+  OperatorResult fire(TimerKind kind, Timestamp limit, Output& out) {
     return within_share(store_, context(), [&] { return fire_timers(kind, limit, out); });
   }
-  Answer fire_timers(TimerKind kind, Timestamp limit, Output& out) {
+  OperatorResult fire_timers(TimerKind kind, Timestamp limit, Output& out) {
     const std::size_t used = out.batch().size();
     {
       Emit emit(out, sides_, watermark_, store_);
@@ -277,7 +277,7 @@ class KeyedProcessOperator final : public Operator {
       while (unfinished_ != nullptr || store_.due_timer(kind, limit)) {
         if (out.any_full()) {
           store_.leave_key();
-          return Answer::more;
+          return OperatorResult::more;
         }
         if (unfinished_ != nullptr) {
           store_.set_entry(*std::exchange(unfinished_, nullptr));
@@ -287,16 +287,16 @@ class KeyedProcessOperator final : public Operator {
           store_.take_timer(kind);
         }
         emit.set_time(kind == TimerKind::event ? timer_time_ : no_timestamp);
-        const Answer answer = call_timer(kind, emit);
-        if (answer == Answer::failed) {
+        const OperatorResult answer = call_timer(kind, emit);
+        if (answer == OperatorResult::failed) {
           store_.leave_key();
           return answer;
         }
-        if (answer == Answer::more) {
+        if (answer == OperatorResult::more) {
           unfinished_ = static_cast<Entry*>(&store_.obtain());
           ++unfinished_->live;
           store_.leave_key();
-          return Answer::more;
+          return OperatorResult::more;
         }
         store_.leave_key();
         if (Status room = fired.make_room(store_); !room.ok()) {
@@ -308,9 +308,9 @@ class KeyedProcessOperator final : public Operator {
         !views.ok()) {
       return context().fail(views);
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer call_timer([[maybe_unused]] TimerKind kind, [[maybe_unused]] Emit& emit) {
+  OperatorResult call_timer([[maybe_unused]] TimerKind kind, [[maybe_unused]] Emit& emit) {
     if constexpr (requires { user_.on_timer(timer_time_, emit); }) {
       if (kind == TimerKind::event) {
         return answer_of([&]() -> decltype(auto) { return user_.on_timer(timer_time_, emit); });
@@ -322,15 +322,15 @@ class KeyedProcessOperator final : public Operator {
             [&]() -> decltype(auto) { return user_.on_processing_timer(timer_time_, emit); });
       }
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
   template <typename Call>
-  static Answer answer_of(Call&& call) {
-    if constexpr (std::is_same_v<decltype(call()), Answer>) {
+  static OperatorResult answer_of(Call&& call) {
+    if constexpr (std::is_same_v<decltype(call()), OperatorResult>) {
       return call();
     } else {
       call();
-      return Answer::done;
+      return OperatorResult::done;
     }
   }
 

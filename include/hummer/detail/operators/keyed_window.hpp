@@ -75,7 +75,7 @@ class KeyedWindowOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const bool timed = in.has_timestamps();
     if (!timed && !processing_time() && !global && !in.empty()) {
       return context().fail({ErrorCode::invalid_argument, no_event_time});
@@ -83,18 +83,18 @@ class KeyedWindowOperator final : public Operator {
     return within_share(store_, context(), [&] { return add_all(in, timed, out); });
   }
 
-  Answer watermark(Timestamp time, Output& out) override {
+  OperatorResult watermark(Timestamp time, Output& out) override {
     watermark_ = std::max(watermark_, time);
     return fire_due(TimerKind::event, watermark_, out);
   }
-  Answer timer(std::int64_t, Output& out) override {
-    const Answer answer = fire_due(TimerKind::processing, context().wall_time_ms(), out);
-    if (answer == Answer::done) arm();
+  OperatorResult timer(std::int64_t, Output& out) override {
+    const OperatorResult answer = fire_due(TimerKind::processing, context().wall_time_ms(), out);
+    if (answer == OperatorResult::done) arm();
     return answer;
   }
-  Answer end(Output& out) override {
-    const Answer answer = watermark(end_of_time, out);
-    if (answer != Answer::done || !processing_time()) return answer;
+  OperatorResult end(Output& out) override {
+    const OperatorResult answer = watermark(end_of_time, out);
+    if (answer != OperatorResult::done || !processing_time()) return answer;
     ending_ = true;
     return fire_due(TimerKind::processing, end_of_time, out);
   }
@@ -105,7 +105,7 @@ class KeyedWindowOperator final : public Operator {
   Status snapshot(ByteWriter& out) override {
     return begin_store_snapshot(store_, context(), watermark_, out);
   }
-  Answer snapshot_rest(ByteWriter& out) override {
+  OperatorResult snapshot_rest(ByteWriter& out) override {
     return store_snapshot_rest(store_, context(), out);
   }
   Status restore(ByteReader& in) override {
@@ -130,7 +130,7 @@ class KeyedWindowOperator final : public Operator {
     return time_after(window.window.end_ms, lateness_ms_);
   }
 
-  Answer add_all(Batch& in, bool timed, Output& out) {
+  OperatorResult add_all(Batch& in, bool timed, Output& out) {
     const auto records = in.values<In>();
     const std::size_t used = out.batch().size();
     {
@@ -313,7 +313,7 @@ class KeyedWindowOperator final : public Operator {
     move_timer(in_hand, kind, earliest);
   }
 
-  Answer fire_due(TimerKind kind, Timestamp now, Output& out) {
+  OperatorResult fire_due(TimerKind kind, Timestamp now, Output& out) {
     return within_share(store_, context(), [&] {
       const std::size_t used = out.batch().size();
       FiredTimers fired;
@@ -361,10 +361,10 @@ class KeyedWindowOperator final : public Operator {
   // A timer for the end of time is one for windows that end there.
   static bool wants_end(const Window& window) { return window.window.end_ms == end_of_time; }
 
-  Answer checked(std::size_t used, Output& out, bool finished) {
+  OperatorResult checked(std::size_t used, Output& out, bool finished) {
     const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
     if (!views.ok()) return context().fail(views);
-    return finished ? Answer::done : Answer::more;
+    return finished ? OperatorResult::done : OperatorResult::more;
   }
   void arm() {
     const Timestamp time = store_.next_timer(TimerKind::processing);

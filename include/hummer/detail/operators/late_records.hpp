@@ -53,8 +53,8 @@ class LateRecordsOperator final : public Operator {
     return grid_.check();
   }
 
-  Answer process(Batch& in, Output& out) override {
-    if (in.empty()) return Answer::done;
+  OperatorResult process(Batch& in, Output& out) override {
+    if (in.empty()) return OperatorResult::done;
     if (!in.has_timestamps()) return context().fail({ErrorCode::invalid_argument, no_event_time});
     Timestamp least = end_of_time;
     for (std::size_t i = in.position(); i < in.size(); ++i) {
@@ -64,22 +64,22 @@ class LateRecordsOperator final : public Operator {
       return context().fail({ErrorCode::invalid_argument, no_event_time});
     }
     if (least >= late_before_ && in.position() == 0) {
-      if (!out.batch().empty()) return Answer::more;
+      if (!out.batch().empty()) return OperatorResult::more;
       context().count_records(in.size());
       std::swap(in, out.batch());
       if (in.has_storage()) in.clear();
-      return Answer::done;
+      return OperatorResult::done;
     }
     return sort_out(in, out);
   }
 
-  Answer watermark(Timestamp time, Output&) override {
+  OperatorResult watermark(Timestamp time, Output&) override {
     late_before_ = std::max(late_before_, grid_.late_before(time, lateness_ms_));
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
-  Answer sort_out(Batch& in, Output& out) {
+  OperatorResult sort_out(Batch& in, Output& out) {
     const auto records = in.values<T>();
     const auto& times = in.timestamps();
     std::size_t i = in.position();
@@ -104,7 +104,7 @@ class LateRecordsOperator final : public Operator {
     }
     context().count_late(late);
     in.advance_to(i);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
   static const T& copy_of(const T& record) {
     static_assert(std::is_copy_constructible_v<T>, "records of windows must be copyable");

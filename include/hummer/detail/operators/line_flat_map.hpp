@@ -27,7 +27,7 @@ class LineFlatMapOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
   bool keeps_splits() const override { return true; }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     Batch& target = out.batch();
     const std::size_t used = target.size();
     const auto blocks = in.values<TextBlock>();
@@ -56,7 +56,7 @@ class LineFlatMapOperator final : public Operator {
         return context().fail(views);
       }
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
   std::string describe_position(const Batch& in) const override {
@@ -143,7 +143,7 @@ class LinesOperator final : public Operator {
     lines_.set_context(context());
     return {};
   }
-  Answer process(Batch& in, Output& out) override { return lines_.process(in, out); }
+  OperatorResult process(Batch& in, Output& out) override { return lines_.process(in, out); }
   std::string describe_position(const Batch& in) const override {
     return lines_.describe_position(in);
   }

@@ -26,7 +26,7 @@ class MapOperator final : public Operator {
   bool one_for_one() const override { return true; }
   bool can_skip_record() const override { return true; }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     Batch& target = out.batch();
     const BatchRun run = next_run(in, target, out.soft_limit());
     const In* from = in.values<In>().data() + run.first;
@@ -41,14 +41,14 @@ class MapOperator final : public Operator {
         for (; taken < run.count; ++taken) put(to + taken, function(from[taken]), target);
       }
     } catch (...) {
-      settle(in, run, taken, target);
+      finish_run(in, run, taken, target);
       throw;
     }
-    settle(in, run, taken, target);
+    finish_run(in, run, taken, target);
     if (const Status views = check_new_views<Out>(context(), in, target, run.used); !views.ok()) {
       return context().fail(views);
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:
@@ -61,7 +61,7 @@ class MapOperator final : public Operator {
       new (to) Out(std::forward<Result>(result));
     }
   }
-  static void settle(Batch& in, const BatchRun& run, std::size_t taken, Batch& target) {
+  static void finish_run(Batch& in, const BatchRun& run, std::size_t taken, Batch& target) {
     target.set_size(run.used + taken);
     carry_timestamps(in, run, taken, target);
     in.advance_to(run.first + taken);

@@ -5,7 +5,7 @@
 // `epoch_ms` and as soon as input pauses while the table is small.
 // State: accumulator by key (table_snapshot.hpp). Where the partial half runs
 // in the same slot both use one table, while it is small: see co_located_state.hpp. What goes
-// beyond this one's share of memory is on disk: see cold_accumulators.hpp.
+// beyond this one's share of memory is on disk: see spilled_accumulators.hpp.
 #pragma once
 
 #include <optional>
@@ -49,7 +49,7 @@ class MergeAggregateOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     const auto records = in.values<KeyValue<K, Accumulator>>();
     const std::size_t first = in.position();
     const auto key_of = [&](std::size_t i) -> const K& { return records[first + i].key; };
@@ -84,20 +84,20 @@ class MergeAggregateOperator final : public Operator {
       return answer(own_.keep_within_share(changed_.memory_bytes() +
                                            (counts ? pair_->table.memory_bytes() : 0)));
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
 
-  Answer idle(Output& out) override {
-    return emit_epochs_ && !changed_.empty() ? emit_changed(out) : Answer::done;
+  OperatorResult idle(Output& out) override {
+    return emit_epochs_ && !changed_.empty() ? emit_changed(out) : OperatorResult::done;
   }
-  Answer timer(std::int64_t, Output& out) override {
+  OperatorResult timer(std::int64_t, Output& out) override {
     timer_set_ = false;
     return emit_changed(out);
   }
-  Answer end(Output& out) override {
+  OperatorResult end(Output& out) override {
     if (emit_epochs_) {
-      const Answer answer = emit_changed(out);
-      if (answer == Answer::done) own_.retire();  // nobody asks for it any more
+      const OperatorResult answer = emit_changed(out);
+      if (answer == OperatorResult::done) own_.retire();  // nobody asks for it any more
       return answer;
     }
     if (pair_ && pair_->outgrown) pair_.reset();
@@ -107,34 +107,34 @@ class MergeAggregateOperator final : public Operator {
     } else if (own_.spilled()) {
       return emit_spilled(out);
     }
-    const Answer answer = emit_table<K, Result>(
+    const OperatorResult answer = emit_table<K, Result>(
         pair_ ? pair_->table : own_.table(), cursor_, out,
         [&](const K& key) { return !pair_ || pair_->owns(key, context()); },
         [&](const Accumulator& accumulator) { return aggregate_.result(accumulator); });
     // A snapshot from here on emits nothing twice.
-    if (!pair_ && answer == Answer::done) own_.retire();
+    if (!pair_ && answer == OperatorResult::done) own_.retire();
     return answer;
   }
-  Answer flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : Answer::done; }
+  OperatorResult flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : OperatorResult::done; }
 
   std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
   Status snapshot(ByteWriter& out) override {
     HUMMER_ASSERT(!pair_);
     return own_.snapshot(out);
   }
-  Answer snapshot_rest(ByteWriter& out) override { return own_.snapshot_rest(out); }
+  OperatorResult snapshot_rest(ByteWriter& out) override { return own_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
     own_.open(context(), aggregate_, !emit_epochs_);
     return own_.restore(in);
   }
 
  private:
-  Answer answer(Status status) {
-    return status.ok() ? Answer::done : context().fail(std::move(status));
+  OperatorResult answer(Status status) {
+    return status.ok() ? OperatorResult::done : context().fail(std::move(status));
   }
 
   // At the end: what is on disk and in memory, merged.
-  Answer emit_spilled(Output& out) {
+  OperatorResult emit_spilled(Output& out) {
     if (!scan_) {
       hummer::Result<typename Own::Scan> scan = own_.scan_all();
       if (!scan.ok()) return context().fail(scan.status());
@@ -147,17 +147,17 @@ class MergeAggregateOperator final : public Operator {
       if (!*found) {
         scan_.reset();
         own_.retire();
-        return Answer::done;
+        return OperatorResult::done;
       }
       collector(KeyValue<K, Result>{key_for_output(scan_->key, collector),
                                     aggregate_.result(scan_->value)});
     }
-    return Answer::more;
+    return OperatorResult::more;
   }
   // The keys that changed since the last time, with their totals.
-  Answer emit_changed(Output& out) {
+  OperatorResult emit_changed(Output& out) {
     auto collector = out.collector<KeyValue<K, Result>>();
-    if (collector.full()) return Answer::more;
+    if (collector.full()) return OperatorResult::more;
     Status fetched;
     cursor_ = changed_.scan(cursor_, [&](const K& key, std::uint64_t) {
       if (own_.must_fetch()) {
@@ -169,10 +169,10 @@ class MergeAggregateOperator final : public Operator {
       return !collector.full();
     });
     if (!fetched.ok()) return context().fail(std::move(fetched));
-    if (cursor_ != changed_.scan_end) return Answer::more;
+    if (cursor_ != changed_.scan_end) return OperatorResult::more;
     cursor_ = 0;
     changed_.clear();
-    return own_.limited() ? answer(own_.keep_within_share(0)) : Answer::done;
+    return own_.limited() ? answer(own_.keep_within_share(0)) : OperatorResult::done;
   }
 
   // With a limit to memory: goes on with a table of its own where the common one has outgrown its
@@ -232,7 +232,7 @@ class RunningAggregateOperator final : public Operator {
     state_.open(context(), aggregate_, false);
     return {};
   }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto records = in.values<In>();
     Batch& target = out.batch();
     const BatchRun run = next_run(in, target, out.soft_limit());
@@ -269,17 +269,17 @@ class RunningAggregateOperator final : public Operator {
         return context().fail(std::move(status));
       }
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
   // The snapshot behind the end is written in one go, so it should be small.
-  Answer end(Output&) override {
+  OperatorResult end(Output&) override {
     state_.retire();
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
   Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
-  Answer snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
+  OperatorResult snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
     state_.open(context(), aggregate_, false);
     return state_.restore(in);

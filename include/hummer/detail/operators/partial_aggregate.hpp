@@ -56,9 +56,9 @@ class PartialAggregateOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     if (emitting_) {
-      if (const Answer answer = emit(out); answer != Answer::done) return answer;
+      if (const OperatorResult answer = emit(out); answer != OperatorResult::done) return answer;
     }
     const auto records = in.values<In>();
     const std::size_t first = in.position();
@@ -89,23 +89,23 @@ class PartialAggregateOperator final : public Operator {
     (void)memory_.set(table.memory_bytes());  // whatever the others hold: it can't do with less
     // The batch is taken: what is emitted now belongs to it, and the next call starts empty.
     if (table.at_limit(limit_bytes_)) return emit(out);
-    return Answer::done;
+    return OperatorResult::done;
   }
 
-  Answer idle(Output& out) override {
+  OperatorResult idle(Output& out) override {
     if (options_.hold_until_end || state_->table.empty() ||
         state_->table.memory_bytes() > small_bytes) {
-      return Answer::done;
+      return OperatorResult::done;
     }
     return emit(out);
   }
-  Answer timer(std::int64_t, Output& out) override {
+  OperatorResult timer(std::int64_t, Output& out) override {
     timer_set_ = false;
     return emit(out);
   }
-  Answer watermark(Timestamp, Output& out) override { return emitting_ ? emit(out) : Answer::done; }
-  Answer flush(Output& out) override { return emit(out); }
-  Answer end(Output& out) override {
+  OperatorResult watermark(Timestamp, Output& out) override { return emitting_ ? emit(out) : OperatorResult::done; }
+  OperatorResult flush(Output& out) override { return emit(out); }
+  OperatorResult end(Output& out) override {
     ending_ = true;
     return emit(out);
   }
@@ -114,7 +114,7 @@ class PartialAggregateOperator final : public Operator {
   static constexpr std::size_t small_bytes = 256 << 10;
   static constexpr std::size_t room_for_deltas = 8192;  // keys of each length
 
-  Answer emit(Output& out) {
+  OperatorResult emit(Output& out) {
     if (!emitting_) {
       emitting_ = true;
       if (!ending_ && state_->table.at_limit(most_paired_bytes_)) state_->outgrown = true;
@@ -127,11 +127,11 @@ class PartialAggregateOperator final : public Operator {
       }
       state_->handing_on = true;
     }
-    const Answer answer = emit_table<K, Accumulator>(
+    const OperatorResult answer = emit_table<K, Accumulator>(
         state_->table, cursor_, out,
         [&](const K& key) { return !paired_ || !state_->owns(key, context()); },
         [](const Accumulator& accumulator) { return accumulator; });
-    if (answer != Answer::done) return answer;
+    if (answer != OperatorResult::done) return answer;
     emitting_ = false;
     state_->handing_on = false;
     if (!paired_) {
@@ -146,7 +146,7 @@ class PartialAggregateOperator final : public Operator {
       state_->partial_ended = true;  // the merge half passes over what it does not own
       (void)memory_.set(0);
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   RecordKeys<In, K, KeyOf> keys_;

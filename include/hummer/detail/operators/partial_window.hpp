@@ -42,11 +42,11 @@ class PartialWindowOperator final : public Operator {
     return grid_.check();
   }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     if (emitting_) {
-      if (const Answer answer = emit(emit_until_, out); answer != Answer::done) return answer;
+      if (const OperatorResult answer = emit(emit_until_, out); answer != OperatorResult::done) return answer;
     }
-    if (in.finished()) return Answer::done;
+    if (in.finished()) return OperatorResult::done;
     const std::span<const Timestamp> times = input_.times(in);
     if (times.size() != in.size()) {
       return context().fail({ErrorCode::invalid_argument, no_event_time});
@@ -73,16 +73,16 @@ class PartialWindowOperator final : public Operator {
       in_hand.set(in.size());
     }
     folded_ += records.size();
-    return at_limit() ? emit(end_of_time, out) : Answer::done;
+    return at_limit() ? emit(end_of_time, out) : OperatorResult::done;
   }
 
-  Answer watermark(Timestamp time, Output& out) override {
+  OperatorResult watermark(Timestamp time, Output& out) override {
     watermark_ = time;
     return emit(time, out);
   }
-  Answer idle(Output& out) override { return emit(watermark_, out); }
-  Answer flush(Output& out) override { return emit(end_of_time, out); }
-  Answer end(Output& out) override { return emit(end_of_time, out); }
+  OperatorResult idle(Output& out) override { return emit(watermark_, out); }
+  OperatorResult flush(Output& out) override { return emit(end_of_time, out); }
+  OperatorResult end(Output& out) override { return emit(end_of_time, out); }
 
  private:
   static constexpr std::uint64_t judged_records = 10'000;
@@ -98,11 +98,11 @@ class PartialWindowOperator final : public Operator {
   }
 
   // The slices that end by `time`.
-  Answer emit(Timestamp time, Output& out) {
+  OperatorResult emit(Timestamp time, Output& out) {
     emitting_ = true;
     emit_until_ = time;
     while (!slices_.empty() && time_after(slices_.all().begin()->first, grid_.slice_ms()) <= time) {
-      if (out.full()) return Answer::more;
+      if (out.full()) return OperatorResult::more;
       const auto& first = *slices_.all().begin();
       const Timestamp slice = first.first;
       const auto& table = first.second;
@@ -111,7 +111,7 @@ class PartialWindowOperator final : public Operator {
         emit_one(key, slice, accumulator, collector);
         return !collector.full();
       });
-      if (cursor_ != Table::scan_end) return Answer::more;
+      if (cursor_ != Table::scan_end) return OperatorResult::more;
       cursor_ = 0;
       emitted_ += table->size();
       slices_.drop_first();
@@ -121,7 +121,7 @@ class PartialWindowOperator final : public Operator {
       if (emitted_ * 2 > folded_) passing_ = passed_records;
       folded_ = emitted_ = 0;
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   template <typename AnyAccumulator>
@@ -130,7 +130,7 @@ class PartialWindowOperator final : public Operator {
     out(Part{key_for_output(key, out), slice, std::forward<AnyAccumulator>(accumulator)});
   }
 
-  Answer pass(Batch& in, std::span<const Timestamp> times, Output& out) {
+  OperatorResult pass(Batch& in, std::span<const Timestamp> times, Output& out) {
     const auto records = in.values<In>();
     RecordInHand in_hand(in);
     std::size_t i = in.position();
@@ -147,7 +147,7 @@ class PartialWindowOperator final : public Operator {
     }
     passing_ -= std::min<std::uint64_t>(passing_, i - in.position());
     in_hand.set(i);
-    return i == records.size() ? Answer::done : Answer::more;
+    return i == records.size() ? OperatorResult::done : OperatorResult::more;
   }
 
   RecordInput<In, K, KeyOf> input_;

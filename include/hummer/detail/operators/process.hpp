@@ -13,9 +13,9 @@
 // are called if they are there, and mean what they mean in operator.hpp:
 //
 //   open(OperatorContext&)                        void or Status
-//   watermark(Timestamp, ProcessOutput<Out>&)     void or Answer
-//   idle, flush, end(ProcessOutput<Out>&)         void or Answer
-//   timer(std::int64_t now, ProcessOutput<Out>&)  void or Answer
+//   watermark(Timestamp, ProcessOutput<Out>&)     void or OperatorResult
+//   idle, flush, end(ProcessOutput<Out>&)         void or OperatorResult
+//   timer(std::int64_t now, ProcessOutput<Out>&)  void or OperatorResult
 //   snapshot(ByteWriter&), restore(ByteReader&)   void or Status
 //   close()                                       void or Status
 //
@@ -111,51 +111,51 @@ class ProcessOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override { return process_input(0, in, out); }
-  Answer process_input(int input, Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
+  OperatorResult process_input(int input, Batch& in, Output& out) override {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      Answer answer = Answer::failed;
+      OperatorResult answer = OperatorResult::failed;
       (void)((static_cast<int>(I) == input && (answer = take<I, In>(in, out), true)) || ...);
       return answer;
     }(std::index_sequence_for<In...>{});
   }
 
-  Answer watermark(Timestamp time, Output& out) override {
-    Answer answer = Answer::done;
+  OperatorResult watermark(Timestamp time, Output& out) override {
+    OperatorResult answer = OperatorResult::done;
     if constexpr (requires(User& user, Emit& emit) { user.watermark(time, emit); }) {
       answer = hook(out, [&](Emit& emit) { return user_.watermark(time, emit); });
     }
-    if (answer == Answer::done) watermark_ = std::max(watermark_, time);
+    if (answer == OperatorResult::done) watermark_ = std::max(watermark_, time);
     return answer;
   }
-  Answer idle(Output& out) override {
+  OperatorResult idle(Output& out) override {
     if constexpr (requires(User& user, Emit& emit) { user.idle(emit); }) {
       return hook(out, [&](Emit& emit) { return user_.idle(emit); });
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer timer(std::int64_t now, Output& out) override {
+  OperatorResult timer(std::int64_t now, Output& out) override {
     if constexpr (requires(User& user, Emit& emit) { user.timer(now, emit); }) {
       return hook(out, [&](Emit& emit) { return user_.timer(now, emit); });
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer flush(Output& out) override {
+  OperatorResult flush(Output& out) override {
     if constexpr (requires(User& user, Emit& emit) { user.flush(emit); }) {
       return hook(out, [&](Emit& emit) { return user_.flush(emit); });
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output& out) override {
+  OperatorResult end(Output& out) override {
     if constexpr (requires(User& user, Emit& emit) { user.end(emit); }) {
       return hook(out, [&](Emit& emit) { return user_.end(emit); });
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
   template <std::size_t I, typename T>
-  Answer take(Batch& in, Output& out) {
+  OperatorResult take(Batch& in, Output& out) {
     const std::size_t used = out.batch().size();
     const auto values = in.values<T>();
     std::size_t taken = in.position();
@@ -175,7 +175,7 @@ class ProcessOperator final : public Operator {
     if (const Status views = check_new_views<Out>(context(), in, out.batch(), used); !views.ok()) {
       return context().fail(views);
     }
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
   template <std::size_t I, typename T>
   void call(const T& record, Emit& emit) {
@@ -193,12 +193,12 @@ class ProcessOperator final : public Operator {
   }
 
   template <typename Call>
-  Answer hook(Output& out, Call&& call) {
-    if (out.any_full()) return Answer::more;
+  OperatorResult hook(Output& out, Call&& call) {
+    if (out.any_full()) return OperatorResult::more;
     const std::size_t used = out.batch().size();
     Emit emit(out, sides_, watermark_);
-    Answer answer = Answer::done;
-    if constexpr (std::is_same_v<decltype(call(emit)), Answer>) {
+    OperatorResult answer = OperatorResult::done;
+    if constexpr (std::is_same_v<decltype(call(emit)), OperatorResult>) {
       answer = call(emit);
     } else {
       call(emit);

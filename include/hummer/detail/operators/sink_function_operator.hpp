@@ -22,17 +22,17 @@ class SinkFunctionOperator final : public Operator {
     return sink_->open(context());
   }
 
-  Answer process(Batch& in, Output&) override {
-    if (in.finished()) return Answer::done;
-    const Answer answer = waiting(sink_->write(in.values<T>().subspan(in.position())));
-    if (answer == Answer::done) in.advance_to(in.size());
+  OperatorResult process(Batch& in, Output&) override {
+    if (in.finished()) return OperatorResult::done;
+    const OperatorResult answer = waiting(sink_->write(in.values<T>().subspan(in.position())));
+    if (answer == OperatorResult::done) in.advance_to(in.size());
     return answer;
   }
   // Also comes when the input has become inactive, which is no barrier.
-  Answer flush(Output&) override { return flush_for(context().epoch()); }
-  Answer end(Output&) override {
-    const Answer flushed = flush_for(context().epoch() + 1);
-    return flushed == Answer::done ? waiting(sink_->end()) : flushed;
+  OperatorResult flush(Output&) override { return flush_for(context().epoch()); }
+  OperatorResult end(Output&) override {
+    const OperatorResult flushed = flush_for(context().epoch() + 1);
+    return flushed == OperatorResult::done ? waiting(sink_->end()) : flushed;
   }
   std::vector<StateDescription> states() override { return sink_->states(); }
   Status snapshot(ByteWriter& out) override { return sink_->snapshot(out); }
@@ -40,12 +40,12 @@ class SinkFunctionOperator final : public Operator {
 
  private:
   // A sink has no output that could be full.
-  static Answer waiting(Answer answer) { return answer == Answer::more ? Answer::blocked : answer; }
+  static OperatorResult waiting(OperatorResult answer) { return answer == OperatorResult::more ? OperatorResult::blocked : answer; }
 
-  Answer flush_for(std::uint64_t epoch) {
-    if (epoch == flushed_) return Answer::done;
-    const Answer answer = waiting(sink_->flush(epoch));
-    if (answer == Answer::done) flushed_ = epoch;
+  OperatorResult flush_for(std::uint64_t epoch) {
+    if (epoch == flushed_) return OperatorResult::done;
+    const OperatorResult answer = waiting(sink_->flush(epoch));
+    if (answer == OperatorResult::done) flushed_ = epoch;
     return answer;
   }
 

@@ -73,11 +73,11 @@ class SliceWindowOperator final : public Operator {
     return {};
   }
 
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     if (refining_) {
-      if (const Answer answer = refine(out); answer != Answer::done) return answer;
+      if (const OperatorResult answer = refine(out); answer != OperatorResult::done) return answer;
     }
-    if (in.finished()) return Answer::done;
+    if (in.finished()) return OperatorResult::done;
     const std::size_t first = in.position();
     if (processing_time()) {
       times_.assign(in.size() - first, context().wall_time_ms());
@@ -100,21 +100,21 @@ class SliceWindowOperator final : public Operator {
       }
     }
     if (processing_time()) arm();
-    if (dirty_.empty()) return Answer::done;
+    if (dirty_.empty()) return OperatorResult::done;
     refining_ = true;
     return refine(out);
   }
 
-  Answer watermark(Timestamp time, Output& out) override {
-    return processing_time() ? Answer::done : advance(time, out);
+  OperatorResult watermark(Timestamp time, Output& out) override {
+    return processing_time() ? OperatorResult::done : advance(time, out);
   }
-  Answer timer(std::int64_t, Output& out) override {
-    if (!processing_time()) return Answer::done;
-    const Answer answer = advance(context().wall_time_ms(), out);
-    if (answer == Answer::done) arm();
+  OperatorResult timer(std::int64_t, Output& out) override {
+    if (!processing_time()) return OperatorResult::done;
+    const OperatorResult answer = advance(context().wall_time_ms(), out);
+    if (answer == OperatorResult::done) arm();
     return answer;
   }
-  Answer end(Output& out) override { return advance(end_of_time, out); }
+  OperatorResult end(Output& out) override { return advance(end_of_time, out); }
 
   std::vector<StateDescription> states() override {
     return {table_state<K, Accumulator>("windows")};
@@ -139,10 +139,10 @@ class SliceWindowOperator final : public Operator {
     out.put(slices.view().data(), slices.size());
     return {};
   }
-  Answer snapshot_rest(ByteWriter& out) override {
+  OperatorResult snapshot_rest(ByteWriter& out) override {
     const Result<bool> written = slices_.write_frozen(out, context().snapshot_step_bytes());
     if (!written.ok()) return context().fail(written.status());
-    return *written ? Answer::done : Answer::more;
+    return *written ? OperatorResult::done : OperatorResult::more;
   }
   Status restore(ByteReader& in) override {
     std::uint8_t version = 0;
@@ -196,7 +196,7 @@ class SliceWindowOperator final : public Operator {
         in, delta, [&](const K& key) { return context().owns_key(key); }, aggregate_,
         [&] {
           if (!may_go) return true;
-          slices.tables().settle(aggregate_);
+          slices.tables().merge_restored(aggregate_);
           if (slices.memory_bytes() > memory_.share_bytes() / 2) room = slices.spill_all();
           return room.ok();
         });
@@ -232,7 +232,7 @@ class SliceWindowOperator final : public Operator {
       return {};
     };
     HUMMER_TRY(each([&](Slices& slices) {
-      slices.tables().settle(aggregate_);
+      slices.tables().merge_restored(aggregate_);
       bytes += slices.memory_bytes();
       return Status();
     }));
@@ -248,7 +248,7 @@ class SliceWindowOperator final : public Operator {
   }
   // Slices of a subtask whose watermark was at `time`.
   void place(Timestamp time, Slices slices) {
-    slices.tables().settle(aggregate_);
+    slices.tables().merge_restored(aggregate_);
     if (slices.empty()) return;
     if (time > watermark_) {
       ahead_[time].push_back(std::move(slices));
@@ -334,22 +334,22 @@ class SliceWindowOperator final : public Operator {
     });
   }
 
-  Answer advance(Timestamp time, Output& out) {
+  OperatorResult advance(Timestamp time, Output& out) {
     while (!ahead_.empty() && ahead_.begin()->first <= time) {
-      const Answer answer = advance_to(ahead_.begin()->first, out);
-      if (answer != Answer::done) return answer;
+      const OperatorResult answer = advance_to(ahead_.begin()->first, out);
+      if (answer != OperatorResult::done) return answer;
       for (Slices& slices : ahead_.begin()->second) join(slices);
       ahead_.erase(ahead_.begin());
     }
     return advance_to(time, out);
   }
-  Answer advance_to(Timestamp time, Output& out) {
+  OperatorResult advance_to(Timestamp time, Output& out) {
     if (refining_) {
-      if (const Answer answer = refine(out); answer != Answer::done) return answer;
+      if (const OperatorResult answer = refine(out); answer != OperatorResult::done) return answer;
     }
     for (;;) {
       if (result_ == nullptr && !scan_ && !next_window(time)) break;
-      if (const Answer answer = emit(out); answer != Answer::done) return answer;
+      if (const OperatorResult answer = emit(out); answer != OperatorResult::done) return answer;
       result_ = nullptr;
       scan_.reset();
       fired_until_ = window_.end_ms;
@@ -357,7 +357,7 @@ class SliceWindowOperator final : public Operator {
     }
     watermark_ = std::max(watermark_, time);
     drop_done();
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   // The first window that is complete at `time` and holds a slice, and its table or scan.
@@ -392,7 +392,7 @@ class SliceWindowOperator final : public Operator {
     return time_after(grid_.floor(after, grid_.slide_ms), grid_.slide_ms);
   }
 
-  Answer emit(Output& out) {
+  OperatorResult emit(Output& out) {
     return put_out(window_, out, [&](Collector<Out>& collector) -> Result<bool> {
       const auto finish = [&](const K& key, const Accumulator& accumulator) {
         finish_(key, window_, accumulator, collector);
@@ -407,7 +407,7 @@ class SliceWindowOperator final : public Operator {
   }
 
   // New results of the keys that late records have changed.
-  Answer refine(Output& out) {
+  OperatorResult refine(Output& out) {
     while (!dirty_.empty()) {
       const TimeWindow window{dirty_.begin()->first,
                               time_after(dirty_.begin()->first, grid_.size_ms)};
@@ -416,7 +416,7 @@ class SliceWindowOperator final : public Operator {
           slices_.scan_is_cheaper(window.start_ms, window.end_ms, changed.size())) {
         scan_.emplace(slices_.scan(window.start_ms, window.end_ms));
       }
-      const Answer answer = put_out(window, out, [&](Collector<Out>& collector) -> Result<bool> {
+      const OperatorResult answer = put_out(window, out, [&](Collector<Out>& collector) -> Result<bool> {
         if (scan_) {
           return go_on_scanning([&](const K& key, const Accumulator& accumulator) {
             if (changed.find(key) != nullptr) finish_(key, window, accumulator, collector);
@@ -436,18 +436,18 @@ class SliceWindowOperator final : public Operator {
         refine_cursor_ = 0;
         return true;
       });
-      if (answer != Answer::done) return answer;
+      if (answer != OperatorResult::done) return answer;
       scan_.reset();
       dirty_.erase(dirty_.begin());
     }
     refining_ = false;
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   // fill(collector) puts results of the window out, and answers whether those were all.
   template <typename Fill>
-  Answer put_out(const TimeWindow& window, Output& out, Fill&& fill) {
-    if (out.full()) return Answer::more;
+  OperatorResult put_out(const TimeWindow& window, Output& out, Fill&& fill) {
+    if (out.full()) return OperatorResult::more;
     Batch& batch = out.batch();
     const std::size_t used = batch.size();
     Result<bool> all = false;
@@ -461,7 +461,7 @@ class SliceWindowOperator final : public Operator {
     if (const Status views = check_new_views<Out>(context(), Batch(), batch, used); !views.ok()) {
       return context().fail(views);
     }
-    return *all ? Answer::done : Answer::more;
+    return *all ? OperatorResult::done : OperatorResult::more;
   }
   // visit(key, accumulator) answers whether to go on. True: the scan's end.
   template <typename Visit>

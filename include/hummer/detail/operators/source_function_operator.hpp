@@ -37,11 +37,11 @@ class SourceFunctionOperator final : public SourceOperator {
     return record < used_ ? std::string() : source_->describe_produced(record - used_);
   }
 
-  Answer produce(Output& out) override {
-    if (out.full()) return Answer::more;
+  OperatorResult produce(Output& out) override {
+    if (out.full()) return OperatorResult::more;
     const std::size_t used = used_ = out.batch().size();
     if (used == 0) out.batch().set_split(no_split);
-    Answer answer = Answer::failed;
+    OperatorResult answer = OperatorResult::failed;
     bool refused = false;
     {
       SourceOutput<T> emit(out, context().splits());
@@ -52,7 +52,7 @@ class SourceFunctionOperator final : public SourceOperator {
         !views.ok()) {
       return context().fail(views);
     }
-    if (!has_splits() || answer == Answer::failed) return answer;
+    if (!has_splits() || answer == OperatorResult::failed) return answer;
     const bool gave = out.batch().size() > used;
     if (gave && out.batch().split() == no_split) {
       return context().fail({ErrorCode::operator_failed,
@@ -60,10 +60,10 @@ class SourceFunctionOperator final : public SourceOperator {
                                  "' has splits and gave records of none: call out.split(id) "
                                  "before out.emit"});
     }
-    if (!refused || gave || answer == Answer::done) return answer;
+    if (!refused || gave || answer == OperatorResult::done) return answer;
     // Nobody says when the others have caught up.
     context().call_at(context().now() + paused_retry_ns);
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
 
  private:

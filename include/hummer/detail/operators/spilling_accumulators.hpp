@@ -1,5 +1,5 @@
 // SpillingAccumulators<K, Aggregate>: an aggregate's table that keeps within its operator's share
-// of memory, with what goes beyond it on disk (hummer/detail/state/cold_accumulators.hpp).
+// of memory, with what goes beyond it on disk (hummer/detail/state/spilled_accumulators.hpp).
 //
 // Without a limit to memory it is the table and nothing else. With one the operator calls
 // keep_within_share() once per batch; where it looks at single keys (`deltas` false) it also
@@ -14,14 +14,14 @@
 
 #include <hummer/detail/memory_account.hpp>
 #include <hummer/detail/operators/table_snapshot.hpp>
-#include <hummer/detail/state/cold_accumulators.hpp>
+#include <hummer/detail/state/spilled_accumulators.hpp>
 
 namespace hummer {
 
 template <typename K, typename Aggregate>
 class SpillingAccumulators {
   using Accumulator = typename Aggregate::Accumulator;
-  using Cold = ColdAccumulators<K, Accumulator>;
+  using Cold = SpilledAccumulators<K, Accumulator>;
 
  public:
   using Table = AccumulatorTable<K, Accumulator>;
@@ -33,11 +33,11 @@ class SpillingAccumulators {
     memory_.open(context.memory(), true);
     deltas_ = deltas;
     if (deltas) {
-      cold_.open_deltas(context, [&aggregate](Accumulator& older, const Accumulator& newer) {
+      spilled_.open_deltas(context, [&aggregate](Accumulator& older, const Accumulator& newer) {
         aggregate.merge(older, false, newer);
       });
     } else {
-      cold_.open_values(context);
+      spilled_.open_values(context);
     }
   }
 
@@ -45,37 +45,37 @@ class SpillingAccumulators {
   bool limited() const { return memory_.limited(); }
   bool has_room_for(std::size_t bytes) const { return bytes <= memory_.share_bytes(); }
   // Some of it is on disk.
-  bool spilled() const { return !cold_.empty(); }
+  bool spilled() const { return !spilled_.empty(); }
   bool must_fetch() const { return !deltas_ && spilled(); }
 
   // After a batch. `beside`: bytes that the operator holds beside the table.
   Status keep_within_share(std::size_t beside) {
     const std::size_t share = memory_.share_bytes();
-    const std::size_t room = share - std::min(share, beside + cold_.memory_bytes());
+    const std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
     // A snapshot of the table that is being written is finished first.
     if (!table_.frozen() &&
         (table_.at_limit(room) || (table_.memory_bytes() > room && !table_.empty()))) {
-      HUMMER_TRY(cold_.put(table_));
+      HUMMER_TRY(spilled_.put(table_));
       table_.clear();
       if (table_.memory_bytes() > room) table_ = Table();  // the share has become smaller
     }
-    return memory_.set(table_.memory_bytes() + beside + cold_.memory_bytes());
+    return memory_.set(table_.memory_bytes() + beside + spilled_.memory_bytes());
   }
   template <typename KeyOf>
   Status fetch(std::size_t count, KeyOf&& key_of) {
-    return cold_.fetch(table_, count, key_of);
+    return spilled_.fetch(table_, count, key_of);
   }
   // Everything; the table is empty then. REQUIRES: spilled().
   Result<Scan> scan_all() {
-    HUMMER_TRY(cold_.put(table_));
+    HUMMER_TRY(spilled_.put(table_));
     table_ = {};
-    return cold_.scan();
+    return spilled_.scan();
   }
   // At the end: nobody asks for it any more. Its memory goes with the operator: giving back
   // gigabytes takes longer than the last records, on their way to the next operator, may wait.
   void retire() {
     retired_ = std::exchange(table_, {});
-    cold_.clear();
+    spilled_.clear();
   }
 
   // Of what is in memory alone see table_snapshot.hpp. Once there is something on disk the table
@@ -83,17 +83,17 @@ class SpillingAccumulators {
   // version, whether it is a delta, and blocks of entries, oldest run first; an empty one ends it.
   Status snapshot(ByteWriter& out) {
     blocks_.reset();
-    if (!cold_.used()) return begin_table_snapshot(table_, *context_, out);
-    HUMMER_TRY(cold_.put(table_));
+    if (!spilled_.used()) return begin_table_snapshot(table_, *context_, out);
+    HUMMER_TRY(spilled_.put(table_));
     table_.clear();
-    ColdStore::Frozen frozen = cold_.freeze(context_->may_write_delta());
+    SpilledStore::Frozen frozen = spilled_.freeze(context_->may_write_delta());
     if (frozen.delta) context_->wrote_delta();
     blocks_ = std::move(frozen.blocks);
     out.put_value(runs_snapshot_version);
     out.put_value(static_cast<std::uint8_t>(frozen.delta));
     return {};
   }
-  Answer snapshot_rest(ByteWriter& out) {
+  OperatorResult snapshot_rest(ByteWriter& out) {
     if (blocks_ == nullptr) return table_snapshot_rest(table_, *context_, out);
     while (out.size() < context_->snapshot_step_bytes()) {
       const Result<std::string_view> block = blocks_->next();
@@ -101,9 +101,9 @@ class SpillingAccumulators {
       out.put_text(*block);
       if (!block->empty()) continue;
       blocks_.reset();
-      return Answer::done;
+      return OperatorResult::done;
     }
-    return Answer::more;
+    return OperatorResult::more;
   }
   // Merges what an earlier subtask wrote of the keys that are owned here. What is too much goes to
   // disk meanwhile.
@@ -141,8 +141,8 @@ class SpillingAccumulators {
     return table_undecodable(*context_);
   }
   [[nodiscard]] bool restore_entry(std::string_view block, std::size_t& at) {
-    ColdEntry entry;
-    if (!read_cold_entry(block, at, entry) || entry.removed) return false;
+    SpilledEntry entry;
+    if (!read_spilled_entry(block, at, entry) || entry.removed) return false;
     ByteReader key_bytes(entry.key);
     K key{};
     Accumulator other{};
@@ -163,8 +163,8 @@ class SpillingAccumulators {
   bool deltas_ = false;
   Table table_;
   Table retired_;
-  Cold cold_;
-  std::unique_ptr<ColdBlocks> blocks_;  // of the snapshot under way; null: it is of the table
+  Cold spilled_;
+  std::unique_ptr<SpilledBlocks> blocks_;  // of the snapshot under way; null: it is of the table
 };
 
 }  // namespace hummer

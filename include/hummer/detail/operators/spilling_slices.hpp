@@ -1,5 +1,5 @@
 // SpillingSlices<K, Aggregate>: the slices of a window operator, with what has no room in its share
-// of memory on disk (hummer/detail/state/cold_slices.hpp).
+// of memory on disk (hummer/detail/state/spilled_slices.hpp).
 //
 // Without a limit to memory it is the tables (hummer/detail/state/slice_tables.hpp) and nothing else. With one
 // the operator calls keep_within() once per batch: the largest tables go to disk, as one run, until
@@ -25,7 +25,7 @@
 #include <vector>
 
 #include <hummer/operator.hpp>
-#include <hummer/detail/state/cold_slices.hpp>
+#include <hummer/detail/state/spilled_slices.hpp>
 #include <hummer/detail/state/slice_tables.hpp>
 #include <hummer/windows.hpp>
 
@@ -34,7 +34,7 @@ namespace hummer {
 template <typename K, typename Aggregate>
 class SpillingSlices {
   using Accumulator = typename Aggregate::Accumulator;
-  using Cold = ColdSlices<K, Accumulator>;
+  using Cold = SpilledSlices<K, Accumulator>;
 
  public:
   using Tables = SliceTables<K, Accumulator>;
@@ -43,7 +43,7 @@ class SpillingSlices {
 
   void open(OperatorContext& context, const Aggregate& aggregate) {
     aggregate_ = &aggregate;
-    cold_.open(context, [&aggregate](Accumulator& older, const Accumulator& newer) {
+    spilled_.open(context, [&aggregate](Accumulator& older, const Accumulator& newer) {
       aggregate.merge(older, false, newer);
     });
   }
@@ -53,26 +53,26 @@ class SpillingSlices {
   const Tables& tables() const { return tables_; }
   bool empty() const { return tables_.empty(); }
   std::size_t memory_bytes() const {
-    return tables_.memory_bytes() + tables_.parting_bytes() + cold_.memory_bytes();
+    return tables_.memory_bytes() + tables_.parting_bytes() + spilled_.memory_bytes();
   }
 
   void drop_first() {
     const Timestamp slice = tables_.all().begin()->first;
     tables_.drop_first();
-    cold_.drop_before(time_after(slice, 1));
+    spilled_.drop_before(time_after(slice, 1));
   }
   // All of the other one, too.
   void absorb(SpillingSlices& other) {
     for (const auto& [slice, table] : other.tables_.all()) {
       merge_tables(tables_.at(slice, table->size(), *aggregate_), *table, *aggregate_);
     }
-    cold_.absorb(other.cold_);
+    spilled_.absorb(other.spilled_);
   }
 
   // ---- beyond memory ----
 
   Status keep_within(std::size_t room) {
-    room -= std::min(room, cold_.memory_bytes());
+    room -= std::min(room, spilled_.memory_bytes());
     room -= std::min(room / 4 * 3, tables_.parting_bytes());
     if (!tables_.at_limit(room)) return {};
     tables_.release_unused();
@@ -85,15 +85,15 @@ class SpillingSlices {
   }
   // Whether some of the slices from `start` on, before `end`, have something on disk.
   bool has_spilled(Timestamp start, Timestamp end) const {
-    const auto slice = cold_.slices().lower_bound(start);
-    return slice != cold_.slices().end() && slice->first < end;
+    const auto slice = spilled_.slices().lower_bound(start);
+    return slice != spilled_.slices().end() && slice->first < end;
   }
   // Whether a scan of them costs less than looking so many keys up.
   bool scan_is_cheaper(Timestamp start, Timestamp end, std::size_t keys) const {
     std::uint64_t entries = 0;
     std::uint64_t look_ups = 0;
-    for (auto slice = cold_.slices().lower_bound(start);
-         slice != cold_.slices().end() && slice->first < end; ++slice) {
+    for (auto slice = spilled_.slices().lower_bound(start);
+         slice != spilled_.slices().end() && slice->first < end; ++slice) {
       entries += slice->second;
       look_ups += keys;
     }
@@ -104,9 +104,9 @@ class SpillingSlices {
     bool is_new = true;
     for (auto slice = tables_.from(start); slice != tables_.all().end() && slice->first < end;
          ++slice) {
-      if (!cold_.empty() && cold_.slices().contains(slice->first)) {
+      if (!spilled_.empty() && spilled_.slices().contains(slice->first)) {
         Accumulator part{};
-        const Result<bool> found = cold_.find(slice->first, key, part);
+        const Result<bool> found = spilled_.find(slice->first, key, part);
         if (!found.ok()) return found.status();
         if (*found) aggregate_->merge(total, std::exchange(is_new, false), std::as_const(part));
       }
@@ -123,17 +123,17 @@ class SpillingSlices {
     const std::size_t read_bytes =
         std::clamp(read_bytes_of_all / static_cast<std::size_t>(std::distance(first, behind) + 1),
                    least_read_bytes, most_read_bytes);
-    std::vector<std::unique_ptr<ColdScan>> scans;
+    std::vector<std::unique_ptr<SpilledScan>> scans;
     for (auto slice = first; slice != behind; ++slice) {
-      if (cold_.slices().contains(slice->first)) {
-        scans.push_back(cold_.scan(slice->first, read_bytes));
+      if (spilled_.slices().contains(slice->first)) {
+        scans.push_back(spilled_.scan(slice->first, read_bytes));
       }
       if (!slice->second->empty()) {
         scans.push_back(
             std::make_unique<TableInHashOrder<K, Accumulator>>(std::as_const(*slice->second)));
       }
     }
-    return Scan(merge_scans(std::move(scans), cold_.combine()));
+    return Scan(merge_scans(std::move(scans), spilled_.combine()));
   }
 
   // ---- snapshot ----
@@ -141,11 +141,11 @@ class SpillingSlices {
   // As SliceTables's.
   bool freeze(bool may_be_delta, ByteWriter& out) {
     writing_.clear();
-    const bool delta = tables_.freeze(may_be_delta && cold_.empty(), out);
-    if (cold_.empty()) return delta;
+    const bool delta = tables_.freeze(may_be_delta && spilled_.empty(), out);
+    if (spilled_.empty()) return delta;
     tables_.forget_snapshot();
-    for (const auto& [slice, entries] : cold_.slices()) {
-      writing_.push_back({slice, cold_.scan(slice, most_read_bytes), false});
+    for (const auto& [slice, entries] : spilled_.slices()) {
+      writing_.push_back({slice, spilled_.scan(slice, most_read_bytes), false});
     }
     std::reverse(writing_.begin(), writing_.end());
     return delta;
@@ -186,7 +186,7 @@ class SpillingSlices {
  private:
   struct Section {
     Timestamp slice;
-    std::unique_ptr<ColdScan> scan;
+    std::unique_ptr<SpilledScan> scan;
     bool begun;
   };
 
@@ -215,7 +215,7 @@ class SpillingSlices {
     }
     tables.resize(count);
     std::sort(tables.begin(), tables.end());
-    HUMMER_TRY(cold_.put(tables));
+    HUMMER_TRY(spilled_.put(tables));
     for (const auto& each : tables) tables_.start_again(each.first);
     tables_.spare().release_but_largest();
     return {};
@@ -223,7 +223,7 @@ class SpillingSlices {
 
   const Aggregate* aggregate_ = nullptr;
   Tables tables_;
-  Cold cold_;
+  Cold spilled_;
   std::vector<Section> writing_;  // of the snapshot under way, the first one last
 };
 

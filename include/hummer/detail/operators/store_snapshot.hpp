@@ -2,7 +2,7 @@
 // watermark, what else the operator has, and in steps the store.
 //
 //   Status snapshot(ByteWriter& out)      { return begin_store_snapshot(store_, context(),
-//   watermark_, out); } Answer snapshot_rest(ByteWriter& out) { return store_snapshot_rest(store_,
+//   watermark_, out); } OperatorResult snapshot_rest(ByteWriter& out) { return store_snapshot_rest(store_,
 //   context(), out); } Status restore(ByteReader& in)        { ... read_store_head(in, context())
 //   ...
 //                                           store_.restore(in, context(), options, head.delta) }
@@ -45,10 +45,10 @@ Status begin_store_snapshot(Store& store, OperatorContext& context, Timestamp wa
 }
 
 template <typename Store>
-Answer store_snapshot_rest(Store& store, OperatorContext& context, ByteWriter& out) {
+OperatorResult store_snapshot_rest(Store& store, OperatorContext& context, ByteWriter& out) {
   const Result<bool> finished = store.write_frozen(out, context.snapshot_step_bytes());
   if (!finished.ok()) return context.fail(finished.status());
-  return *finished ? Answer::done : Answer::more;
+  return *finished ? OperatorResult::done : OperatorResult::more;
 }
 
 inline Result<StoreSnapshotHead> read_store_head(ByteReader& in, const OperatorContext& context) {

@@ -2,7 +2,7 @@
 // and in steps the entries.
 //
 //   Status snapshot(ByteWriter& out)       { return begin_table_snapshot(table_, context(), out); }
-//   Answer snapshot_rest(ByteWriter& out)  { return table_snapshot_rest(table_, context(), out); }
+//   OperatorResult snapshot_rest(ByteWriter& out)  { return table_snapshot_rest(table_, context(), out); }
 #pragma once
 
 #include <hummer/operator.hpp>
@@ -22,10 +22,10 @@ Status begin_table_snapshot(Table& table, OperatorContext& context, ByteWriter& 
 }
 
 template <typename Table>
-Answer table_snapshot_rest(Table& table, const OperatorContext& context, ByteWriter& out) {
-  if (!table.write_frozen(out, context.snapshot_step_bytes())) return Answer::more;
+OperatorResult table_snapshot_rest(Table& table, const OperatorContext& context, ByteWriter& out) {
+  if (!table.write_frozen(out, context.snapshot_step_bytes())) return OperatorResult::more;
   out.put_value(Table::end_of_entries);
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 inline Status table_undecodable(const OperatorContext& context) {

@@ -31,14 +31,14 @@ class TextSinkBase : public Operator {
 
   void declare(Output&) const override {}
   Status open() override;
-  Answer idle(Output&) override { return hand_over(); }
-  Answer flush(Output&) override { return hand_over(); }
-  Answer end(Output&) override;
+  OperatorResult idle(Output&) override { return hand_over(); }
+  OperatorResult flush(Output&) override { return hand_over(); }
+  OperatorResult end(Output&) override;
   Status close() override;
 
  protected:
   explicit TextSinkBase(std::unique_ptr<TextWriter> writer) : writer_(std::move(writer)) {}
-  Answer hand_over();
+  OperatorResult hand_over();
 
   std::unique_ptr<TextWriter> writer_;
   std::string text_;
@@ -49,7 +49,7 @@ class TextSinkOperator final : public TextSinkBase {
  public:
   explicit TextSinkOperator(std::unique_ptr<TextWriter> writer) : TextSinkBase(std::move(writer)) {}
 
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     const auto records = in.values<T>();
     std::size_t i = in.position();
     std::size_t complete = text_.size();
@@ -57,15 +57,15 @@ class TextSinkOperator final : public TextSinkBase {
       for (; i < records.size(); ++i) {
         if (text_.size() >= buffer_bytes) {
           in.advance_to(i);
-          if (const Answer answer = hand_over(); answer != Answer::done) return answer;
+          if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
           complete = 0;
         }
         if constexpr (std::is_same_v<T, FormattedText>) {
           if (records[i].text.size() >= large_bytes) {
             in.advance_to(i);
-            if (const Answer answer = hand_over(); answer != Answer::done) return answer;
-            const Answer answer = writer_->write(records[i].text);
-            if (answer != Answer::done) return answer;
+            if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
+            const OperatorResult answer = writer_->write(records[i].text);
+            if (answer != OperatorResult::done) return answer;
             context().count_records(records[i].records - 1);
             complete = 0;
             continue;
@@ -80,7 +80,7 @@ class TextSinkOperator final : public TextSinkBase {
       throw;
     }
     in.advance_to(i);
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

@@ -38,10 +38,10 @@ class TwoPhaseCommit {
 
   // What came before a barrier belongs to its epoch. An input that has become inactive is no
   // barrier: what it left belongs to the next one.
-  Answer flush(OperatorContext& context);
+  OperatorResult flush(OperatorContext& context);
   // Whatever checkpoint comes next holds the end. Its epoch is not that of anything visible, also
   // when nothing was written since the restart.
-  Answer end(OperatorContext& context);
+  OperatorResult end(OperatorContext& context);
 
   static std::vector<StateDescription> states();
   void snapshot(ByteWriter& out) const;
@@ -54,7 +54,7 @@ class TwoPhaseCommit {
     std::string handle;
   };
 
-  Answer prepare(OperatorContext& context, std::uint64_t epoch);
+  OperatorResult prepare(OperatorContext& context, std::uint64_t epoch);
 
   TwoPhaseStore& store_;
   std::vector<Prepared> prepared_;  // by epoch

@@ -30,8 +30,8 @@ class TwoPhaseSinkBase : public Operator {
   void declare(Output&) const override {}
   Status restore(ByteReader& in) override { return transactions_.restore(in); }
   Status open() override { return transactions_.open(context()); }
-  Answer flush(Output&) override;
-  Answer end(Output&) override;
+  OperatorResult flush(Output&) override;
+  OperatorResult end(Output&) override;
   std::vector<StateDescription> states() override { return TwoPhaseCommit::states(); }
   Status snapshot(ByteWriter& out) override;
   Status commit(std::uint64_t epoch) override { return transactions_.commit(epoch); }
@@ -39,7 +39,7 @@ class TwoPhaseSinkBase : public Operator {
 
  protected:
   explicit TwoPhaseSinkBase(std::unique_ptr<TwoPhaseWriter> writer) : writer_(std::move(writer)) {}
-  Answer hand_over();
+  OperatorResult hand_over();
 
   std::unique_ptr<TwoPhaseWriter> writer_;
   TwoPhaseCommit transactions_{*writer_};
@@ -52,7 +52,7 @@ class TwoPhaseSinkOperator final : public TwoPhaseSinkBase {
   explicit TwoPhaseSinkOperator(std::unique_ptr<TwoPhaseWriter> writer)
       : TwoPhaseSinkBase(std::move(writer)) {}
 
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     const auto records = in.values<T>();
     std::size_t i = in.position();
     std::size_t complete = text_.size();
@@ -60,7 +60,7 @@ class TwoPhaseSinkOperator final : public TwoPhaseSinkBase {
       for (; i < records.size(); ++i) {
         if (text_.size() >= buffer_bytes) {
           in.advance_to(i);
-          if (const Answer answer = hand_over(); answer != Answer::done) return answer;
+          if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
           complete = 0;
         }
         add(records[i]);
@@ -72,7 +72,7 @@ class TwoPhaseSinkOperator final : public TwoPhaseSinkBase {
       throw;
     }
     in.advance_to(i);
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

@@ -25,22 +25,22 @@ class TwoPhaseSinkFunctionOperator final : public Operator {
   Status restore(ByteReader& in) override { return transactions_.restore(in); }
   Status open() override { return transactions_.open(context()); }
 
-  Answer process(Batch& in, Output&) override {
-    if (in.finished()) return Answer::done;
-    const Answer answer = waiting(sink_->write(in.values<T>().subspan(in.position())));
-    if (answer == Answer::done) in.advance_to(in.size());
+  OperatorResult process(Batch& in, Output&) override {
+    if (in.finished()) return OperatorResult::done;
+    const OperatorResult answer = waiting(sink_->write(in.values<T>().subspan(in.position())));
+    if (answer == OperatorResult::done) in.advance_to(in.size());
     return answer;
   }
-  Answer flush(Output&) override {
-    const Answer answer = waiting(sink_->flush());
-    return answer == Answer::done ? transactions_.flush(context()) : answer;
+  OperatorResult flush(Output&) override {
+    const OperatorResult answer = waiting(sink_->flush());
+    return answer == OperatorResult::done ? transactions_.flush(context()) : answer;
   }
-  Answer end(Output&) override {
-    Answer answer = waiting(sink_->flush());
-    if (answer == Answer::done) answer = transactions_.end(context());
-    if (answer != Answer::done || !commits_at_end_) return answer;
+  OperatorResult end(Output&) override {
+    OperatorResult answer = waiting(sink_->flush());
+    if (answer == OperatorResult::done) answer = transactions_.end(context());
+    if (answer != OperatorResult::done || !commits_at_end_) return answer;
     Status status = transactions_.commit(std::numeric_limits<std::uint64_t>::max());
-    return status.ok() ? Answer::done : context().fail(std::move(status));
+    return status.ok() ? OperatorResult::done : context().fail(std::move(status));
   }
 
   std::vector<StateDescription> states() override { return TwoPhaseCommit::states(); }
@@ -56,7 +56,7 @@ class TwoPhaseSinkFunctionOperator final : public Operator {
 
  private:
   // A sink has no output that could be full.
-  static Answer waiting(Answer answer) { return answer == Answer::more ? Answer::blocked : answer; }
+  static OperatorResult waiting(OperatorResult answer) { return answer == OperatorResult::more ? OperatorResult::blocked : answer; }
 
   std::unique_ptr<TwoPhaseSinkFunction<T>> sink_;
   TwoPhaseCommit transactions_{*sink_};

@@ -15,13 +15,13 @@ class UnionOperator final : public Operator {
   explicit UnionOperator(const TypeDescriptor& type) : type_(type) {}
 
   void declare(Output& out) const override { out.add_port(type_); }
-  Answer process(Batch& in, Output& out) override {
-    if (!out.batch().empty()) return Answer::more;
+  OperatorResult process(Batch& in, Output& out) override {
+    if (!out.batch().empty()) return OperatorResult::more;
     HUMMER_ASSERT(in.position() == 0);
     context().count_records(in.size());  // the driver counts what is left in it
     std::swap(in, out.batch());
     in.clear();
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

@@ -59,22 +59,22 @@ class WindowJoin {
   }
 
   // Resumable between two pairs, and between two sessions.
-  Answer on_timer(Timestamp end, KeyedOutput<Out>& out) {
+  OperatorResult on_timer(Timestamp end, KeyedOutput<Out>& out) {
     for (;;) {
       if (!in_hand_) {
         if (!take_window(end)) break;
         if (Status room = memory_.set(window_bytes()); !room.ok()) {
           return context_->fail(std::move(room));
         }
-        if (out.full()) return Answer::more;
+        if (out.full()) return OperatorResult::more;
       }
-      if (!emit_window(out)) return Answer::more;
+      if (!emit_window(out)) return OperatorResult::more;
       in_hand_ = false;
       drop(first_);
       drop(second_);
     }
     schedule_next(end, out);
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

@@ -14,11 +14,11 @@
 namespace hummer {
 
 template <typename Store, typename Call>
-Answer within_share(Store& store, OperatorContext& context, Call&& call) {
+OperatorResult within_share(Store& store, OperatorContext& context, Call&& call) {
   if (!store.limited()) return call();
   try {
-    const Answer answer = call();
-    if (answer == Answer::failed) return answer;
+    const OperatorResult answer = call();
+    if (answer == OperatorResult::failed) return answer;
     if (!store.failure().ok()) return context.fail(store.failure());  // kept from us
     Status status = store.keep_within_share();
     return status.ok() ? answer : context.fail(std::move(status));

@@ -1,10 +1,10 @@
 // KeyedSpill<Store>: the part of a KeyedStore that keeps it within its operator's share of memory.
 //
-// Entries that were not touched for a while go to disk (cold_store.hpp), and come back when their
+// Entries that were not touched for a while go to disk (spilled_store.hpp), and come back when their
 // key is looked up: the second chance of Corbató's clock, over slabs. An entry that has come back
 // stays in memory until it is written again, also an empty one, which then says that the
 // key is gone. Of a key with timers the time of the first is kept on disk beside it
-// (cold_timers.hpp); it comes back before that timer is due.
+// (spilled_timers.hpp); it comes back before that timer is due.
 //
 // Entries go when those in use, and what their number's growth and their way to disk would take for
 // a moment, no longer fit into the share. What is counted is what the store has had from the
@@ -28,8 +28,8 @@
 #include <vector>
 
 #include <hummer/detail/memory_account.hpp>
-#include <hummer/detail/state/cold_store.hpp>
-#include <hummer/detail/state/cold_timers.hpp>
+#include <hummer/detail/state/spilled_store.hpp>
+#include <hummer/detail/state/spilled_timers.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
 #include <hummer/detail/state/keyed_timers.hpp>
 #include <hummer/detail/state/ordered_key.hpp>
@@ -53,7 +53,7 @@ class KeyedSpill {
     context_ = &context;
     memory_.open(context.memory(), true);
     limited_ = memory_.limited();
-    for (ColdTimers& each : wakes_) each.open(context);
+    for (SpilledTimers& each : wakes_) each.open(context);
     heap_states_.clear();
     for (KeyedState* state : store_.states_) {
       if (state->uses_heap()) heap_states_.push_back(state);
@@ -62,7 +62,7 @@ class KeyedSpill {
 
   bool limited() const { return limited_; }
   // Now or earlier.
-  bool some_on_disk() const { return cold_ != nullptr; }
+  bool some_on_disk() const { return spilled_ != nullptr; }
   const Status& failure() const { return failure_; }
 
   // What an entry holds outside its cells; when its key is left, and when it goes.
@@ -97,7 +97,7 @@ class KeyedSpill {
   // The entry of the key in hand as it is on disk, or null.
   template <typename Probe>
   typename Store::Entry* fetch(const Probe& probe, std::string_view key) {
-    const Result<bool> found = cold_->find(probe.hash, key, value_);
+    const Result<bool> found = spilled_->find(probe.hash, key, value_);
     if (!found.ok()) {
       failure_ = found.status();
       throw StateUnavailable();
@@ -114,14 +114,14 @@ class KeyedSpill {
 
   // When the first timer of a key on disk may be due; end_of_time when there is none.
   Timestamp next_wake(TimerKind kind) const {
-    const ColdTimers& wakes = wakes_of(kind);
+    const SpilledTimers& wakes = wakes_of(kind);
     return wakes.empty() ? end_of_time : wakes.next().time;
   }
   // Fetches the keys whose timers may come before all that are in memory, up to `limit`. Those that
   // were woken for nothing (sessions that have grown) make room for each other.
   void wake_keys(TimerKind kind, Timestamp limit) {
     using OwnedKey = typename Store::OwnedKey;
-    ColdTimers& wakes = wakes_of(kind);
+    SpilledTimers& wakes = wakes_of(kind);
     while (!wakes.empty() && wakes.next().time <= limit &&
            !store_.first_timer_is_before(kind, wakes.next().time, wakes.next().key)) {
       const OwnedKey key = OrderedKey<OwnedKey>::key(wakes.next().key);
@@ -138,7 +138,7 @@ class KeyedSpill {
 
   Status freeze() {
     HUMMER_TRY(put_on_disk(SIZE_MAX, Choice::all));
-    frozen_ = cold_->scan();
+    frozen_ = spilled_->scan();
     return {};
   }
   // See KeyedStore::write_frozen.
@@ -152,7 +152,7 @@ class KeyedSpill {
         out.put_value(Store::end_of_entries);
         break;
       }
-      const ColdEntry& cold = frozen_->entry();
+      const SpilledEntry& cold = frozen_->entry();
       out.put_value(Store::entry_follows);
       if constexpr (Store::by_text) {
         out.put_text(cold.key);
@@ -177,20 +177,20 @@ class KeyedSpill {
 
   // What the store has had from the system.
   std::size_t held_bytes() const {
-    return store_.memory_bytes() + heap_bytes_ + store_.timers_.memory_bytes() + cold_bytes() +
+    return store_.memory_bytes() + heap_bytes_ + store_.timers_.memory_bytes() + spilled_bytes() +
            wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
   }
   // What is in use of it, and what putting entries on disk takes: a list of them, and of the runs
   // the same again, when they are merged; an eighth is set aside for them.
   std::size_t needed_bytes(std::size_t share) const {
     return entries_bytes() + store_.size() * sizeof(Entry*) + store_.index_.memory_bytes() +
-           store_.timers_.memory_bytes() + std::max(2 * cold_bytes(), share / 8) +
+           store_.timers_.memory_bytes() + std::max(2 * spilled_bytes(), share / 8) +
            wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
   }
   std::size_t entries_bytes() const {
     return store_.size() * store_.slabs_.block_bytes() + heap_bytes_;
   }
-  std::size_t cold_bytes() const { return cold_ == nullptr ? 0 : cold_->memory_bytes(); }
+  std::size_t spilled_bytes() const { return spilled_ == nullptr ? 0 : spilled_->memory_bytes(); }
 
   // Values: until when anything of it lives, i64, then as in a snapshot.
   Status put_on_disk(std::size_t bytes, Choice choice) {
@@ -199,14 +199,14 @@ class KeyedSpill {
     std::sort(chosen.begin(), chosen.end(), [](const Entry* a, const Entry* b) {
       return a->hash != b->hash ? a->hash < b->hash : Store::key_bytes(*a) < Store::key_bytes(*b);
     });
-    if (cold_ == nullptr) {
-      cold_ = make_cold_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
+    if (spilled_ == nullptr) {
+      spilled_ = make_spilled_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
                                             Timestamp last = 0;
                                             ByteReader in(value);
                                             return !in.get_value(last) || last <= store_.now_ms();
                                           }});
     }
-    HUMMER_TRY(cold_->begin_run(chosen.size()));
+    HUMMER_TRY(spilled_->begin_run(chosen.size()));
     std::string space;
     for (const Entry* entry : chosen) {
       ByteWriter value(space);
@@ -216,12 +216,12 @@ class KeyedSpill {
       }
       value.put_value(last);
       store_.encode_cells(*entry, value);
-      HUMMER_TRY(cold_->add({.hash = entry->hash,
+      HUMMER_TRY(spilled_->add({.hash = entry->hash,
                              .key = Store::key_bytes(*entry),
                              .value = value.view(),
                              .removed = entry->live == 0}));
     }
-    HUMMER_TRY(cold_->finish_run());
+    HUMMER_TRY(spilled_->finish_run());
     const bool all = choice == Choice::all;
     if (!all) HUMMER_TRY(put_wakes_on_disk(chosen));
     for (Entry* entry : chosen) {
@@ -234,7 +234,7 @@ class KeyedSpill {
     return {};
   }
   Status put_wakes_on_disk(const std::vector<Entry*>& entries) {
-    std::array<std::vector<ColdTimers::Wake>, 2> wakes;
+    std::array<std::vector<SpilledTimers::Wake>, 2> wakes;
     for (const Entry* entry : entries) {
       if (!has_timers(*entry)) continue;
       const std::string key = OrderedKey<typename Store::OwnedKey>::of(entry->key);
@@ -248,8 +248,8 @@ class KeyedSpill {
     }
     return {};
   }
-  ColdTimers& wakes_of(TimerKind kind) { return wakes_[static_cast<std::size_t>(kind)]; }
-  const ColdTimers& wakes_of(TimerKind kind) const {
+  SpilledTimers& wakes_of(TimerKind kind) { return wakes_[static_cast<std::size_t>(kind)]; }
+  const SpilledTimers& wakes_of(TimerKind kind) const {
     return wakes_[static_cast<std::size_t>(kind)];
   }
   bool has_timers(const Entry& entry) const { return entry.timers != nullptr; }
@@ -290,10 +290,10 @@ class KeyedSpill {
   std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
   std::size_t heap_bytes_ = 0;
   std::size_t hand_ = 0;             // of the clock
-  std::unique_ptr<ColdStore> cold_;  // null: nothing has ever been on disk
+  std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever been on disk
   std::size_t woken_ = 0;
-  std::array<ColdTimers, 2> wakes_;   // by TimerKind, of keys that are on disk
-  std::unique_ptr<ColdScan> frozen_;  // of the snapshot under way
+  std::array<SpilledTimers, 2> wakes_;   // by TimerKind, of keys that are on disk
+  std::unique_ptr<SpilledScan> frozen_;  // of the snapshot under way
   std::string value_;
   Status failure_;
 };

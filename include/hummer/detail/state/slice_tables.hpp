@@ -192,12 +192,12 @@ class SliceTables {
   void forget_snapshot() { was_frozen_ = false; }
 
   // Takes the entries whose keys `owns(key)`; false: not valid. `delta`: of the same subtask as the
-  // piece before. settle() once behind the last piece. make_room() → bool comes now and then, and
-  // may settle() and put elsewhere what there is, where no delta comes.
+  // piece before. merge_restored() once behind the last piece. make_room() → bool comes now and then, and
+  // may merge_restored() and put elsewhere what there is, where no delta comes.
   template <typename Owns, typename Aggregate, typename MakeRoom>
   [[nodiscard]] bool restore(ByteReader& in, bool delta, Owns&& owns, const Aggregate& aggregate,
                              MakeRoom&& make_room) {
-    if (!delta) settle(aggregate);
+    if (!delta) merge_restored(aggregate);
     std::set<Timestamp> present;
     std::uint32_t slices = 0;
     if (!in.get_value(slices)) return false;
@@ -230,7 +230,7 @@ class SliceTables {
     }
   }
   template <typename Aggregate>
-  void settle(const Aggregate& aggregate) {
+  void merge_restored(const Aggregate& aggregate) {
     for (auto& [slice, table] : restoring_) {
       std::unique_ptr<Table>& held = slices_[slice];
       if (!held) {

@@ -17,14 +17,14 @@ inline Result<std::string> take_snapshot(Operator& op) {
   }
   for (;;) {
     ByteWriter out(part);
-    const Answer answer = op.snapshot_rest(out);
+    const OperatorResult answer = op.snapshot_rest(out);
     all.append(out.view());
     switch (answer) {
-      case Answer::done: return all;
-      case Answer::more: break;
-      case Answer::blocked:
+      case OperatorResult::done: return all;
+      case OperatorResult::more: break;
+      case OperatorResult::blocked:
         return Status(ErrorCode::operator_failed, "snapshot_rest answered blocked");
-      case Answer::failed: return op.context().failure();
+      case OperatorResult::failed: return op.context().failure();
     }
   }
 }

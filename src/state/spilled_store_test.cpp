@@ -1,17 +1,17 @@
 #include <gtest/gtest.h>
 #include <hummer/detail/key_hash.hpp>
-#include <hummer/detail/state/cold_store.hpp>
+#include <hummer/detail/state/spilled_store.hpp>
 #include <hummer/detail/testing/fake_operator_context.hpp>
 #include <map>
 #include <optional>
 
 #include "platform/simulation.hpp"
 
-namespace hummer::cold_store_test {
+namespace hummer::spilled_store_test {
 namespace {
 
 // What a store should hold, and a store that is told the same.
-class ColdStoreTest : public ::testing::Test {
+class SpilledStoreTest : public ::testing::Test {
  protected:
   using Model = std::map<std::pair<std::uint64_t, std::string>, std::optional<std::string>>;
 
@@ -19,10 +19,10 @@ class ColdStoreTest : public ::testing::Test {
     // Few hashes, so that many keys share one.
     return hash_bytes(key.data(), key.size()) % 97 << 57 | hash_bytes(key.data(), key.size()) % 5;
   }
-  Status put(ColdStore& store, const Model& run) {
+  Status put(SpilledStore& store, const Model& run) {
     HUMMER_TRY(store.begin_run(run.size()));
     for (const auto& [key, value] : run) {
-      ColdEntry entry;
+      SpilledEntry entry;
       entry.hash = key.first;
       entry.key = key.second;
       entry.removed = !value.has_value();
@@ -42,7 +42,7 @@ class ColdStoreTest : public ::testing::Test {
     }
     return run;
   }
-  std::vector<std::pair<std::string, std::string>> all_of(ColdScan& scan) {
+  std::vector<std::pair<std::string, std::string>> all_of(SpilledScan& scan) {
     std::vector<std::pair<std::string, std::string>> all;
     for (;;) {
       const Result<bool> found = scan.next();
@@ -63,9 +63,9 @@ class ColdStoreTest : public ::testing::Test {
   FakeOperatorContext context_{{.name = "count", .platform = node_.get()}};
 };
 
-TEST_F(ColdStoreTest, TheNewestValueOfEachKeyCounts) {
+TEST_F(SpilledStoreTest, TheNewestValueOfEachKeyCounts) {
   Random random(7);
-  const auto store = make_cold_store(context_, {});
+  const auto store = make_spilled_store(context_, {});
   Model model;
   for (int round = 0; round < 25; ++round) {
     const Model run = draw_run(random, 1 + random.below(400), true);
@@ -87,9 +87,9 @@ TEST_F(ColdStoreTest, TheNewestValueOfEachKeyCounts) {
   }
 }
 
-TEST_F(ColdStoreTest, DeltasAreMergedOldestFirst) {
+TEST_F(SpilledStoreTest, DeltasAreMergedOldestFirst) {
   Random random(11);
-  const auto store = make_cold_store(
+  const auto store = make_spilled_store(
       context_, {.combine =
                      [](std::string_view older, std::string_view newer, std::string& both) {
                        both.assign(older).append(",").append(newer);
@@ -108,8 +108,8 @@ TEST_F(ColdStoreTest, DeltasAreMergedOldestFirst) {
   EXPECT_EQ(all_of(*store->scan()), all_of(model));
 }
 
-TEST_F(ColdStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
-  const auto store = make_cold_store(
+TEST_F(SpilledStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
+  const auto store = make_spilled_store(
       context_, {.combine = {}, .is_dead = [](std::string_view value) { return value == "dead"; }});
   for (int round = 0; round < 4; ++round) {
     Model run;
@@ -124,13 +124,13 @@ TEST_F(ColdStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
 }
 
 // As time goes on: each run is of a few hashes, which are done with one after the other.
-TEST_F(ColdStoreTest, WhatIsDroppedIsNotMergedAnyMoreAndItsRunsGo) {
+TEST_F(SpilledStoreTest, WhatIsDroppedIsNotMergedAnyMoreAndItsRunsGo) {
   const auto concatenated = [](std::string_view older, std::string_view newer, std::string& both) {
     both.assign(older).append(",").append(newer);
     return true;
   };
   Random random(17);
-  const auto store = make_cold_store(context_, {.combine = concatenated, .is_dead = {}});
+  const auto store = make_spilled_store(context_, {.combine = concatenated, .is_dead = {}});
   Model model;
   for (std::uint64_t first = 0; first < 100; ++first) {
     Model run;
@@ -156,13 +156,13 @@ TEST_F(ColdStoreTest, WhatIsDroppedIsNotMergedAnyMoreAndItsRunsGo) {
   EXPECT_EQ(store->disk_bytes(), 0u);
 }
 
-TEST_F(ColdStoreTest, OneThatIsAbsorbedIsThereAsIfItHadBeenPut) {
+TEST_F(SpilledStoreTest, OneThatIsAbsorbedIsThereAsIfItHadBeenPut) {
   Random random(19);
-  const auto one = make_cold_store(context_, {});
-  const auto other = make_cold_store(context_, {});
+  const auto one = make_spilled_store(context_, {});
+  const auto other = make_spilled_store(context_, {});
   Model model;
   for (int round = 0; round < 9; ++round) {
-    for (ColdStore* const store : {one.get(), other.get()}) {
+    for (SpilledStore* const store : {one.get(), other.get()}) {
       Model run;
       for (const auto& [key, value] : draw_run(random, 200, false)) {
         const std::string name = (store == one.get() ? "one " : "other ") + key.second;
@@ -183,13 +183,13 @@ TEST_F(ColdStoreTest, OneThatIsAbsorbedIsThereAsIfItHadBeenPut) {
   EXPECT_EQ(all_of(*one->scan()), all_of(model));
 }
 
-TEST_F(ColdStoreTest, ScansAreMergedInOrderAndCombinedInTheirs) {
+TEST_F(SpilledStoreTest, ScansAreMergedInOrderAndCombinedInTheirs) {
   Random random(23);
   for (std::size_t count : {0, 1, 2, 7, 60}) {
     Model model;
-    std::vector<std::unique_ptr<ColdScan>> scans;
+    std::vector<std::unique_ptr<SpilledScan>> scans;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto store = make_cold_store(context_, {});
+      const auto store = make_spilled_store(context_, {});
       const Model run = draw_run(random, random.below(300), false);
       ASSERT_TRUE(put(*store, run).ok());
       scans.push_back(store->scan());
@@ -208,8 +208,8 @@ TEST_F(ColdStoreTest, ScansAreMergedInOrderAndCombinedInTheirs) {
 }
 
 // Equal keys of merged runs become one: what is kept in memory is as if there had been one run.
-TEST_F(ColdStoreTest, WhatIsKeptInMemoryOfMergedRunsIsThatOfTheirEntries) {
-  const auto store = make_cold_store(context_, {});
+TEST_F(SpilledStoreTest, WhatIsKeptInMemoryOfMergedRunsIsThatOfTheirEntries) {
+  const auto store = make_spilled_store(context_, {});
   const auto key_of = [](std::uint64_t number) { return "key " + std::to_string(number); };
   const auto hash_of_key = [](const std::string& key) {
     return hash_bytes(key.data(), key.size());
@@ -218,7 +218,7 @@ TEST_F(ColdStoreTest, WhatIsKeptInMemoryOfMergedRunsIsThatOfTheirEntries) {
   for (std::uint64_t i = 0; i < 50'000; ++i) run[{hash_of_key(key_of(i)), key_of(i)}] = "x";
   std::size_t of_one = 0;
   std::size_t of_merged = 0;
-  std::unique_ptr<ColdScan> scan;
+  std::unique_ptr<SpilledScan> scan;
   for (int round = 1; round <= 16; ++round) {
     ASSERT_TRUE(put(*store, run).ok());
     if (round == 1) of_one = store->memory_bytes();
@@ -238,8 +238,8 @@ TEST_F(ColdStoreTest, WhatIsKeptInMemoryOfMergedRunsIsThatOfTheirEntries) {
   EXPECT_FALSE(*store->find(hash_of_key("none"), "none", value));
 }
 
-TEST_F(ColdStoreTest, AScanGoesOnOverWhatWasThere) {
-  const auto store = make_cold_store(context_, {});
+TEST_F(SpilledStoreTest, AScanGoesOnOverWhatWasThere) {
+  const auto store = make_spilled_store(context_, {});
   ASSERT_TRUE(put(*store, {{{1, "a"}, "1"}, {{2, "b"}, "2"}}).ok());
   const auto scan = store->scan();
   ASSERT_TRUE(put(*store, {{{1, "a"}, "new"}}).ok());
@@ -248,9 +248,9 @@ TEST_F(ColdStoreTest, AScanGoesOnOverWhatWasThere) {
   EXPECT_TRUE(store->empty());
 }
 
-TEST_F(ColdStoreTest, AScanFromAPlaceGoesOnFromThere) {
+TEST_F(SpilledStoreTest, AScanFromAPlaceGoesOnFromThere) {
   Random random(13);
-  const auto store = make_cold_store(context_, {});
+  const auto store = make_spilled_store(context_, {});
   Model model;
   for (int round = 0; round < 7; ++round) {
     const Model run = draw_run(random, 1500, false);
@@ -266,26 +266,26 @@ TEST_F(ColdStoreTest, AScanFromAPlaceGoesOnFromThere) {
   }
 }
 
-TEST_F(ColdStoreTest, FilesHaveNoName) {
-  const auto store = make_cold_store(context_, {});
+TEST_F(SpilledStoreTest, FilesHaveNoName) {
+  const auto store = make_spilled_store(context_, {});
   ASSERT_TRUE(put(*store, {{{1, "a"}, "1"}}).ok());
   EXPECT_TRUE(node_->files().list_directory("/spill")->empty());
 }
 
-TEST_F(ColdStoreTest, AFullDiskIsSaidByTheOperatorsName) {
+TEST_F(SpilledStoreTest, AFullDiskIsSaidByTheOperatorsName) {
   node_->simulation().options().disk_capacity_bytes = 1000;
-  const auto store = make_cold_store(context_, {});
+  const auto store = make_spilled_store(context_, {});
   const Status status = put(*store, {{{1, "a"}, std::string(2000, 'x')}});
   EXPECT_EQ(status.code(), ErrorCode::disk_full);
   EXPECT_NE(status.message().find("'count'"), std::string::npos) << status.message();
 }
 
-TEST_F(ColdStoreTest, FailuresOfADiskAreFailuresOfTheCall) {
+TEST_F(SpilledStoreTest, FailuresOfADiskAreFailuresOfTheCall) {
   Random random(3);
   for (int seed = 0; seed < 40; ++seed) {
     const auto node = make_simulated_platform({.seed = static_cast<std::uint64_t>(seed)});
     FakeOperatorContext context({.name = "count", .platform = node.get()});
-    const auto store = make_cold_store(context, {});
+    const auto store = make_spilled_store(context, {});
     node->simulation().options().read_fault_rate = seed % 2 == 0 ? 0.05 : 0;
     node->simulation().options().write_fault_rate = seed % 2 == 0 ? 0 : 0.05;
     Model model;
@@ -316,14 +316,14 @@ TEST_F(ColdStoreTest, FailuresOfADiskAreFailuresOfTheCall) {
 }
 
 // The entries of a snapshot over those of the snapshots before it.
-void add_blocks(std::map<std::string, std::optional<std::string>>& all, ColdBlocks& blocks) {
+void add_blocks(std::map<std::string, std::optional<std::string>>& all, SpilledBlocks& blocks) {
   for (;;) {
     const Result<std::string_view> block = blocks.next();
     ASSERT_TRUE(block.ok()) << block.status().to_string();
     if (block->empty()) return;
     for (std::size_t at = 0; at < block->size();) {
-      ColdEntry entry;
-      ASSERT_TRUE(read_cold_entry(*block, at, entry));
+      SpilledEntry entry;
+      ASSERT_TRUE(read_spilled_entry(*block, at, entry));
       std::optional<std::string>& value = all[std::string(entry.key)];
       value.reset();
       if (!entry.removed) value = entry.value;
@@ -331,9 +331,9 @@ void add_blocks(std::map<std::string, std::optional<std::string>>& all, ColdBloc
   }
 }
 
-TEST_F(ColdStoreTest, AFreezeGivesEverythingOrWhatWasWrittenSince) {
+TEST_F(SpilledStoreTest, AFreezeGivesEverythingOrWhatWasWrittenSince) {
   Random random(11);
-  const auto store = make_cold_store(context_, {});
+  const auto store = make_spilled_store(context_, {});
   std::map<std::string, std::optional<std::string>> model, saved;
   int deltas = 0;
   for (int round = 0; round < 200; ++round) {
@@ -343,7 +343,7 @@ TEST_F(ColdStoreTest, AFreezeGivesEverythingOrWhatWasWrittenSince) {
     for (const auto& [key, value] : run) model[key.second] = value;
     if (!random.chance(0.3)) continue;
     const bool may_be_delta = random.chance(0.9);
-    const ColdStore::Frozen frozen = store->freeze(may_be_delta);
+    const SpilledStore::Frozen frozen = store->freeze(may_be_delta);
     ASSERT_TRUE(may_be_delta || !frozen.delta);
     const auto model_now = model;
     // It goes on over what there was.
@@ -365,8 +365,8 @@ TEST_F(ColdStoreTest, AFreezeGivesEverythingOrWhatWasWrittenSince) {
   EXPECT_GT(deltas, 20);
 }
 
-TEST_F(ColdStoreTest, AFreezeGivesEverythingBehindWhatNoRunSays) {
-  const auto store = make_cold_store(context_, {});
+TEST_F(SpilledStoreTest, AFreezeGivesEverythingBehindWhatNoRunSays) {
+  const auto store = make_spilled_store(context_, {});
   const auto run_of = [](const std::string& key) {
     return Model{{{hash_of(key), key}, std::string("value")}};
   };
@@ -379,7 +379,7 @@ TEST_F(ColdStoreTest, AFreezeGivesEverythingBehindWhatNoRunSays) {
   ASSERT_TRUE(put(*store, run_of("b")).ok());
   store->drop_before(1);
   EXPECT_FALSE(gives_delta());
-  const auto other = make_cold_store(context_, {});
+  const auto other = make_spilled_store(context_, {});
   ASSERT_TRUE(put(*other, run_of("c")).ok());
   store->absorb(*other);
   EXPECT_FALSE(gives_delta());
@@ -387,8 +387,8 @@ TEST_F(ColdStoreTest, AFreezeGivesEverythingBehindWhatNoRunSays) {
 }
 
 // Runs are not kept for a next freeze without end.
-TEST_F(ColdStoreTest, AFreezeGivesEverythingWhereMoreWasWrittenThanThereIs) {
-  const auto store = make_cold_store(context_, {});
+TEST_F(SpilledStoreTest, AFreezeGivesEverythingWhereMoreWasWrittenThanThereIs) {
+  const auto store = make_spilled_store(context_, {});
   Random random(5);
   const auto same_keys = [&] {
     Model run;
@@ -414,4 +414,4 @@ TEST_F(ColdStoreTest, AFreezeGivesEverythingWhereMoreWasWrittenThanThereIs) {
 }
 
 }  // namespace
-}  // namespace hummer::cold_store_test
+}  // namespace hummer::spilled_store_test

@@ -1,4 +1,4 @@
-// ColdStore: the part of an operator's state that has no room in memory, on disk.
+// SpilledStore: the part of an operator's state that has no room in memory, on disk.
 //
 // Entries (key bytes → value bytes) are in order of their key's hash, then of the key. They come
 // in runs: what an operator puts on disk at once is one run, written from front to back. Later
@@ -37,7 +37,7 @@
 
 namespace hummer {
 
-struct ColdEntry {
+struct SpilledEntry {
   std::uint64_t hash = 0;  // of the key, the same for equal keys
   std::string_view key;
   std::string_view value;
@@ -46,43 +46,43 @@ struct ColdEntry {
 
 // All entries, merged, in order; without those that are removed. Goes on over what was there when
 // it was made, whatever the store does.
-class ColdScan {
+class SpilledScan {
  public:
-  virtual ~ColdScan() = default;
+  virtual ~SpilledScan() = default;
   // False: there is none left.
   virtual Result<bool> next() = 0;
   // Valid until next().
-  virtual const ColdEntry& entry() const = 0;
+  virtual const SpilledEntry& entry() const = 0;
 };
 
 // The entries of runs, oldest run first. Goes on over what was there when it was made, whatever the
 // store does.
-class ColdBlocks {
+class SpilledBlocks {
  public:
-  virtual ~ColdBlocks() = default;
-  // Some entries of one run, which read_cold_entry reads; empty: there are none left. Valid until
+  virtual ~SpilledBlocks() = default;
+  // Some entries of one run, which read_spilled_entry reads; empty: there are none left. Valid until
   // the next call.
   virtual Result<std::string_view> next() = 0;
 };
 
 // The entry at `at`, which moves behind it; false: the bytes make no sense. The hash is as written.
-[[nodiscard]] bool read_cold_entry(std::string_view bytes, std::size_t& at, ColdEntry& entry);
+[[nodiscard]] bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry);
 
 // Writes what both are together; false: not valid.
-using ColdCombine =
+using SpilledCombine =
     std::function<bool(std::string_view older, std::string_view newer, std::string& both)>;
 
-struct ColdStoreOptions {
+struct SpilledStoreOptions {
   // Empty: the newer value counts.
-  ColdCombine combine;
+  SpilledCombine combine;
   // Of values: whether this one may be forgotten when runs are merged. With `combine`: and what
   // older runs have of its key, too.
   std::function<bool(std::string_view value)> is_dead;
 };
 
-class ColdStore {
+class SpilledStore {
  public:
-  virtual ~ColdStore() = default;
+  virtual ~SpilledStore() = default;
 
   virtual bool empty() const = 0;
   // What it holds in memory: indexes and filters.
@@ -91,20 +91,20 @@ class ColdStore {
 
   // A run: begin, add in order of hash, then key, finish.
   virtual Status begin_run(std::uint64_t entries_max) = 0;
-  virtual Status add(const ColdEntry& entry) = 0;
+  virtual Status add(const SpilledEntry& entry) = 0;
   virtual Status finish_run() = 0;
 
   // The key's value, as it was written last; false: there is none.
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
-  virtual std::unique_ptr<ColdScan> scan() = 0;
+  virtual std::unique_ptr<SpilledScan> scan() = 0;
   // From this place in the order on. Reads little at a time: for scans that are held for long.
-  virtual Result<std::unique_ptr<ColdScan>> scan_from(std::uint64_t hash, std::string_view key) = 0;
+  virtual Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash, std::string_view key) = 0;
   // The entries with this hash; reads about so much of each run at a time, and nothing before the
   // first next().
-  virtual std::unique_ptr<ColdScan> scan_hash(std::uint64_t hash,
+  virtual std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash,
                                               std::size_t read_bytes_at_once) = 0;
   struct Frozen {
-    std::unique_ptr<ColdBlocks> blocks;
+    std::unique_ptr<SpilledBlocks> blocks;
     bool delta = false;  // only of runs since the last freeze
   };
   // What a snapshot is made of; `may_be_delta`: it may build on what the last freeze gave. Where
@@ -116,14 +116,14 @@ class ColdStore {
   // goes when runs are merged.
   virtual void drop_before(std::uint64_t hash) = 0;
   // Takes all that the other one has, which is of the same options and shares no key with it.
-  virtual void absorb(ColdStore& other) = 0;
+  virtual void absorb(SpilledStore& other) = 0;
 };
 
 // Several scans as one, each in order; entries of a key are combined in the scans' order.
-std::unique_ptr<ColdScan> merge_scans(std::vector<std::unique_ptr<ColdScan>> scans,
-                                      ColdCombine combine);
+std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
+                                      SpilledCombine combine);
 
 // In the operator's spill directory.
-std::unique_ptr<ColdStore> make_cold_store(OperatorContext& context, ColdStoreOptions options);
+std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context, SpilledStoreOptions options);
 
 }  // namespace hummer

@@ -1,4 +1,4 @@
-#include <hummer/detail/state/cold_timers.hpp>
+#include <hummer/detail/state/spilled_timers.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,17 +10,17 @@
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
 
-namespace hummer::cold_timers_test {
+namespace hummer::spilled_timers_test {
 namespace {
 
-using Wake = ColdTimers::Wake;
+using Wake = SpilledTimers::Wake;
 
-TEST(ColdTimers, ComeInTheOrderOfTimesThenKeys) {
+TEST(SpilledTimers, ComeInTheOrderOfTimesThenKeys) {
   const auto node = make_simulated_platform({.seed = 1});
   FakeOperatorContext context({.name = "alarms", .platform = node.get()});
   Random random(3);
   for (int round = 0; round < drawn_cases(10); ++round) {
-    ColdTimers timers;
+    SpilledTimers timers;
     timers.open(context);
     std::set<Wake> model;
     Timestamp now = -500;
@@ -54,10 +54,10 @@ TEST(ColdTimers, ComeInTheOrderOfTimesThenKeys) {
   }
 }
 
-TEST(ColdTimers, ThoseThatHavePassedGoWhenRunsAreMerged) {
+TEST(SpilledTimers, ThoseThatHavePassedGoWhenRunsAreMerged) {
   const auto node = make_simulated_platform({.seed = 1});
   FakeOperatorContext context({.name = "alarms", .platform = node.get()});
-  ColdTimers timers;
+  SpilledTimers timers;
   timers.open(context);
   ASSERT_TRUE(timers.add({{end_of_time, "for ever"}}).ok());
   for (Timestamp time = 0; time < 100; ++time) {
@@ -86,4 +86,4 @@ TEST(OrderedKey, BytesAreOrderedAsTheKeys) {
 }
 
 }  // namespace
-}  // namespace hummer::cold_timers_test
+}  // namespace hummer::spilled_timers_test

@@ -1,4 +1,4 @@
-// ChainDriver at a barrier that overtakes: see chain_driver.hpp and in_flight.hpp.
+// ChainDriver at a barrier that unaligned: see chain_driver.hpp and in_flight.hpp.
 #include <utility>
 
 #include "runtime/chain_context.hpp"
@@ -8,20 +8,20 @@ namespace hummer {
 void ChainDriver::restore_in_flight(std::size_t stage, int input, Batch batch) {
   Element element;
   element.batch = std::move(batch);
-  stages_[stage]->aside.push_back({std::move(element), input});
+  stages_[stage]->deferred.push_back({std::move(element), input});
   current_ = static_cast<int>(stages_.size()) - 1;
 }
 
-void ChainDriver::take_aside(Stage& stage) {
-  Waiting& first = stage.aside.front();
+void ChainDriver::take_deferred(Stage& stage) {
+  Waiting& first = stage.deferred.front();
   std::swap(stage.input, first.element);
   if (&stage == stages_.front().get()) head_input_ = first.input;
-  stage.aside.pop_front();
-  stage.input_was_aside = true;
+  stage.deferred.pop_front();
+  stage.input_was_deferred = true;
   stage.phase = stage.input.batch.empty() ? Phase::control : Phase::process;
 }
 
-bool ChainDriver::Exit::load_aside() {
+bool ChainDriver::Exit::load_deferred() {
   pending = std::move(aside.front());
   aside.pop_front();
   next = 0;
@@ -30,7 +30,7 @@ bool ChainDriver::Exit::load_aside() {
 }
 
 // What the stage has put out, from this port down, and the control behind it.
-void ChainDriver::put_aside(std::size_t index, std::size_t first_port) {
+void ChainDriver::defer(std::size_t index, std::size_t first_port) {
   Stage& stage = *stages_[index];
   const bool last = index + 1 == stages_.size();
   const Control control = std::exchange(stage.forwarded, {});
@@ -38,14 +38,14 @@ void ChainDriver::put_aside(std::size_t index, std::size_t first_port) {
   for (std::size_t port = first_port + 1; port-- > 0;) {
     Batch& out = stage.output.batch(port);
     if (out.empty() && !control) continue;
-    stage.figures->records_out.add(out.size());
+    stage.metrics->records_out.add(out.size());
     Element element;
     element.batch = std::move(out);
     element.control = control;
     if (port == 0 && !last) {
-      stages_[index + 1]->aside.push_back({std::move(element), 0});
+      stages_[index + 1]->deferred.push_back({std::move(element), 0});
     } else {
-      stage.exits[port].aside.push_back(std::move(element));
+      stage.exits[port].deferred.push_back(std::move(element));
     }
   }
 }
@@ -53,7 +53,7 @@ void ChainDriver::put_aside(std::size_t index, std::size_t first_port) {
 // Brings a stage to where its operator can be saved: between two elements, or where it is blocked
 // within a batch, whose rest is in flight. An earlier barrier ends here, since its checkpoint was
 // given up: behind this one it would cut, and commit, what this one has saved as in flight.
-Answer ChainDriver::settle(std::size_t index) {
+OperatorResult ChainDriver::bring_between_elements(std::size_t index) {
   Stage& stage = *stages_[index];
   const std::size_t all_ports = stage.exits.empty() ? 0 : stage.exits.size() - 1;
   const bool has_barrier = stage.input.control.kind == Control::Kind::barrier;
@@ -62,9 +62,9 @@ Answer ChainDriver::settle(std::size_t index) {
   if (stage.phase == Phase::hand_over) {
     const bool gone = !stage.exits.empty() && stage.exits[stage.port].loaded;
     if (!gone) {
-      put_aside(index, stage.port);
+      defer(index, stage.port);
     } else if (stage.port > 0) {
-      put_aside(index, stage.port - 1);
+      defer(index, stage.port - 1);
     } else {
       stage.forwarded = {};
     }
@@ -72,38 +72,38 @@ Answer ChainDriver::settle(std::size_t index) {
   }
   while (stage.phase != Phase::empty) {
     if (stage.phase == Phase::process) {
-      const Answer answer = call_process(stage);
-      if (answer == Answer::failed) return answer;
+      const OperatorResult answer = call_process(stage);
+      if (answer == OperatorResult::failed) return answer;
       if (stage.phase == Phase::hand_over) {
-        put_aside(index, all_ports);
+        defer(index, all_ports);
         stage.phase = stage.resume;
       }
-      if (answer == Answer::blocked) break;
+      if (answer == OperatorResult::blocked) break;
     } else if (stage.phase == Phase::control && has_barrier) {  // its flush may have begun
-      const Answer answer = flush_aside(index, stage.input.control.epoch);
-      if (answer != Answer::done) return answer;
+      const OperatorResult answer = flush_deferred(index, stage.input.control.epoch);
+      if (answer != OperatorResult::done) return answer;
       stage.input.control = {};
       stage.phase = Phase::empty;
     } else {
-      if (const Answer answer = step_control(stage); answer != Answer::done) return answer;
-      put_aside(index, all_ports);
+      if (const OperatorResult answer = step_control(stage); answer != OperatorResult::done) return answer;
+      defer(index, all_ports);
       stage.phase = stage.resume;
     }
   }
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 // Partial results, which the operator keeps no state of.
-Answer ChainDriver::flush_aside(std::size_t index, std::uint64_t epoch) {
+OperatorResult ChainDriver::flush_deferred(std::size_t index, std::uint64_t epoch) {
   Stage& stage = *stages_[index];
-  if (stage.has_ended) return Answer::done;
+  if (stage.has_ended) return OperatorResult::done;
   stage.context->set_epoch(epoch);
   for (;;) {
-    const Answer answer = guarded(stage, [&] { return stage.op->flush(stage.output); });
-    if (answer == Answer::failed) return answer;
-    put_aside(index, stage.exits.empty() ? 0 : stage.exits.size() - 1);
-    blocked_by_operator_ = answer == Answer::blocked;
-    if (answer != Answer::more) return answer;
+    const OperatorResult answer = guarded(stage, [&] { return stage.op->flush(stage.output); });
+    if (answer == OperatorResult::failed) return answer;
+    defer(index, stage.exits.empty() ? 0 : stage.exits.size() - 1);
+    blocked_by_operator_ = answer == OperatorResult::blocked;
+    if (answer != OperatorResult::more) return answer;
   }
 }
 
@@ -116,7 +116,7 @@ void ChainDriver::each_unsent(const Exit& exit, std::size_t emitter, Take&& take
         !is_last && emitter == exit.next && (exit.copy.batch.size() > 0 || exit.copy.control);
     take(copied ? exit.copy.batch : exit.pending.batch);
   }
-  for (const Element& element : exit.aside) take(element.batch);
+  for (const Element& element : exit.deferred) take(element.batch);
 }
 
 void ChainDriver::collect(std::size_t index, InFlight& in_flight) const {
@@ -125,7 +125,7 @@ void ChainDriver::collect(std::size_t index, InFlight& in_flight) const {
     const int input = index == 0 ? head_input_ : 0;
     in_flight.add({stage.uid, input}, Hop::own_task, stage.input.batch);
   }
-  for (const Waiting& waiting : stage.aside) {
+  for (const Waiting& waiting : stage.deferred) {
     in_flight.add({stage.uid, waiting.input}, Hop::own_task, waiting.element.batch);
   }
   for (const Exit& exit : stage.exits) {
@@ -138,39 +138,39 @@ void ChainDriver::collect(std::size_t index, InFlight& in_flight) const {
   }
 }
 
-Answer ChainDriver::overtake(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces,
+OperatorResult ChainDriver::take_unaligned_barrier(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces,
                              InFlight& in_flight) {
-  Answer answer = Answer::done;
-  for (std::size_t i = 0; i < stages_.size() && answer == Answer::done; ++i) answer = settle(i);
-  for (std::size_t i = 0; i < stages_.size() && answer == Answer::done; ++i) {
-    answer = flush_aside(i, epoch);
+  OperatorResult answer = OperatorResult::done;
+  for (std::size_t i = 0; i < stages_.size() && answer == OperatorResult::done; ++i) answer = bring_between_elements(i);
+  for (std::size_t i = 0; i < stages_.size() && answer == OperatorResult::done; ++i) {
+    answer = flush_deferred(i, epoch);
   }
-  // What was put aside goes first, from the end of the chain on.
+  // What was deferred goes first, from the end of the chain on.
   for (auto& stage : stages_) {
     for (const Exit& exit : stage->exits) {
-      if ((!exit.loaded && exit.aside.empty()) || stage->phase == Phase::hand_over) continue;
+      if ((!exit.loaded && exit.deferred.empty()) || stage->phase == Phase::hand_over) continue;
       stage->resume = stage->phase;
       stage->phase = Phase::hand_over;
       stage->port = stage->exits.size() - 1;
     }
   }
   current_ = static_cast<int>(stages_.size()) - 1;
-  if (answer != Answer::done) return answer;
+  if (answer != OperatorResult::done) return answer;
   abandon_snapshot();
   for (auto& stage : stages_) {
-    if (snapshot(*stage, true) == Answer::failed) return Answer::failed;
+    if (snapshot(*stage, true) == OperatorResult::failed) return OperatorResult::failed;
     stage->last_snapshot = epoch;
   }
   pieces = take_complete_pieces(epoch);
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     answer = guarded(*stages_[i], [&] {
       collect(i, in_flight);
-      return Answer::done;
+      return OperatorResult::done;
     });
-    if (answer == Answer::failed) return answer;
+    if (answer == OperatorResult::failed) return answer;
   }
-  announce(epoch, {});
-  return Answer::done;
+  send_out_of_band(epoch, {});
+  return OperatorResult::done;
 }
 
 void ChainDriver::collect_all(std::string& runs) const {
@@ -181,10 +181,10 @@ void ChainDriver::collect_all(std::string& runs) const {
   if (stage.processes()) append_run(stage.input.batch, runs);
 }
 
-void ChainDriver::announce(std::uint64_t epoch, std::string in_flight) {
+void ChainDriver::send_out_of_band(std::uint64_t epoch, std::string in_flight) {
   for (auto& stage : stages_) {
     for (Exit& exit : stage->exits) {
-      for (auto& emitter : exit.emitters) emitter->announce(epoch, std::move(in_flight));
+      for (auto& emitter : exit.emitters) emitter->send_out_of_band(epoch, std::move(in_flight));
     }
   }
 }

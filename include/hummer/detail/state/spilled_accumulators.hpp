@@ -1,4 +1,4 @@
-// ColdAccumulators<K, A>: what an AccumulatorTable holds beyond its share of memory, on disk.
+// SpilledAccumulators<K, A>: what an AccumulatorTable holds beyond its share of memory, on disk.
 //
 //   deltas(merge)   The table is what was folded since the last put(). Keys are never looked up:
 //                   what the disk has of a key and what the table has are merged when all is read,
@@ -16,12 +16,12 @@
 #include <string>
 #include <utility>
 
-#include <hummer/detail/state/cold_entries.hpp>
+#include <hummer/detail/state/spilled_entries.hpp>
 
 namespace hummer {
 
 template <typename K, typename A>
-class ColdAccumulators {
+class SpilledAccumulators {
  public:
   using Table = AccumulatorTable<K, A>;
   using Scan = AccumulatorScan<K, A>;
@@ -45,7 +45,7 @@ class ColdAccumulators {
   // Everything in the table, which may be cleared then.
   Status put(const Table& table) {
     if (table.empty()) return {};
-    if (store_ == nullptr) store_ = make_cold_store(*context_, options_);
+    if (store_ == nullptr) store_ = make_spilled_store(*context_, options_);
     HUMMER_TRY(store_->begin_run(table.size()));
     TableInHashOrder<K, A> scan(table);
     while (scan.advance()) HUMMER_TRY(store_->add(scan.entry()));
@@ -73,12 +73,12 @@ class ColdAccumulators {
   // Reads everything in order of hash and key.
   Scan scan() { return Scan(store_->scan()); }
   // For a snapshot; entries are bytes of keys and accumulators, which their codecs read.
-  ColdStore::Frozen freeze(bool may_be_delta) { return store_->freeze(may_be_delta); }
+  SpilledStore::Frozen freeze(bool may_be_delta) { return store_->freeze(may_be_delta); }
 
  private:
   OperatorContext* context_ = nullptr;
-  ColdStoreOptions options_;
-  std::unique_ptr<ColdStore> store_;  // null: nothing has ever been on disk
+  SpilledStoreOptions options_;
+  std::unique_ptr<SpilledStore> store_;  // null: nothing has ever been on disk
   std::string key_space_;
   std::string value_space_;
 };

@@ -1,16 +1,16 @@
 #include <algorithm>
-#include <hummer/detail/state/cold_store.hpp>
+#include <hummer/detail/state/spilled_store.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "platform/free_memory.hpp"
-#include "state/cold_run.hpp"
+#include "state/spilled_run.hpp"
 
 namespace hummer {
 namespace {
 
-using Run = std::shared_ptr<const ColdRun>;
+using Run = std::shared_ptr<const SpilledRun>;
 
 // Runs of one level before they become one of the next: few where keys are looked up in each.
 constexpr std::size_t runs_per_level_of_values = 4;
@@ -46,11 +46,11 @@ class RunCursor {
     }
     const auto [begin, end] = parts_[part_];
     at_ = std::max(at_, begin);
-    HUMMER_ASSERT(read_cold_entry(std::string_view(space_).substr(0, end), at_, entry_));
+    HUMMER_ASSERT(read_spilled_entry(std::string_view(space_).substr(0, end), at_, entry_));
     if (at_ == end) ++part_;
     return true;
   }
-  const ColdEntry& entry() const { return entry_; }
+  const SpilledEntry& entry() const { return entry_; }
 
  private:
   Run run_;
@@ -60,21 +60,21 @@ class RunCursor {
   std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the blocks in `space_`
   std::size_t part_ = 0;
   std::size_t at_ = 0;
-  ColdEntry entry_;
+  SpilledEntry entry_;
 };
 
-bool before(const ColdEntry& a, const ColdEntry& b) {
+bool before(const SpilledEntry& a, const SpilledEntry& b) {
   return a.hash != b.hash ? a.hash < b.hash : a.key < b.key;
 }
-bool same_key(const ColdEntry& a, const ColdEntry& b) { return a.hash == b.hash && a.key == b.key; }
+bool same_key(const SpilledEntry& a, const SpilledEntry& b) { return a.hash == b.hash && a.key == b.key; }
 
-class MergingScan final : public ColdScan {
+class MergingScan final : public SpilledScan {
  public:
   // Oldest first. `keep_removed`: there are older runs than these.
-  MergingScan(const std::vector<Run>& runs, const ColdStoreOptions& options, std::string name,
+  MergingScan(const std::vector<Run>& runs, const SpilledStoreOptions& options, std::string name,
               bool keep_removed)
       : MergingScan(cursors_of(runs), options, std::move(name), keep_removed) {}
-  MergingScan(std::vector<RunCursor> cursors, const ColdStoreOptions& options, std::string name,
+  MergingScan(std::vector<RunCursor> cursors, const SpilledStoreOptions& options, std::string name,
               bool keep_removed)
       : options_(options), name_(std::move(name)), keep_removed_(keep_removed) {
     for (RunCursor& cursor : cursors) cursors_.push_back({std::move(cursor), true, false});
@@ -90,7 +90,7 @@ class MergingScan final : public ColdScan {
       return true;
     }
   }
-  const ColdEntry& entry() const override { return entry_; }
+  const SpilledEntry& entry() const override { return entry_; }
 
  private:
   struct Input {
@@ -141,16 +141,16 @@ class MergingScan final : public ColdScan {
     return true;
   }
 
-  const ColdStoreOptions options_;
+  const SpilledStoreOptions options_;
   const std::string name_;
   const bool keep_removed_;
   std::vector<Input> cursors_;
-  ColdEntry entry_;
+  SpilledEntry entry_;
   std::string together_;
   std::string both_;
 };
 
-class BlocksOfRuns final : public ColdBlocks {
+class BlocksOfRuns final : public SpilledBlocks {
  public:
   BlocksOfRuns(std::vector<Run> runs, std::string name)
       : runs_(std::move(runs)), name_(std::move(name)) {}
@@ -188,9 +188,9 @@ std::uint64_t disk_bytes_of(const std::vector<Run>& runs) {
 }
 
 // A scan without what comes before some place.
-class ScanFrom final : public ColdScan {
+class ScanFrom final : public SpilledScan {
  public:
-  ScanFrom(std::unique_ptr<ColdScan> scan, std::uint64_t hash, std::string_view key)
+  ScanFrom(std::unique_ptr<SpilledScan> scan, std::uint64_t hash, std::string_view key)
       : scan_(std::move(scan)), key_(key) {
     first_.hash = hash;
     first_.key = key_;
@@ -201,18 +201,18 @@ class ScanFrom final : public ColdScan {
       if (!found.ok() || !*found || !before(scan_->entry(), first_)) return found;
     }
   }
-  const ColdEntry& entry() const override { return scan_->entry(); }
+  const SpilledEntry& entry() const override { return scan_->entry(); }
 
  private:
-  std::unique_ptr<ColdScan> scan_;
+  std::unique_ptr<SpilledScan> scan_;
   const std::string key_;
-  ColdEntry first_;
+  SpilledEntry first_;
 };
 
 // The part of a scan that has one hash.
-class ScanOfHash final : public ColdScan {
+class ScanOfHash final : public SpilledScan {
  public:
-  ScanOfHash(std::unique_ptr<ColdScan> scan, std::uint64_t hash)
+  ScanOfHash(std::unique_ptr<SpilledScan> scan, std::uint64_t hash)
       : scan_(std::move(scan)), hash_(hash) {}
   Result<bool> next() override {
     for (;;) {
@@ -221,16 +221,16 @@ class ScanOfHash final : public ColdScan {
       if (entry().hash >= hash_) return entry().hash == hash_;
     }
   }
-  const ColdEntry& entry() const override { return scan_->entry(); }
+  const SpilledEntry& entry() const override { return scan_->entry(); }
 
  private:
-  std::unique_ptr<ColdScan> scan_;
+  std::unique_ptr<SpilledScan> scan_;
   const std::uint64_t hash_;
 };
 
-class MergedScans final : public ColdScan {
+class MergedScans final : public SpilledScan {
  public:
-  MergedScans(std::vector<std::unique_ptr<ColdScan>> scans, ColdCombine combine)
+  MergedScans(std::vector<std::unique_ptr<SpilledScan>> scans, SpilledCombine combine)
       : scans_(std::move(scans)), combine_(std::move(combine)) {
     for (std::size_t i = 0; i < scans_.size(); ++i) used_.push_back(i);
   }
@@ -256,15 +256,15 @@ class MergedScans final : public ColdScan {
     entry_.value = together_;
     return true;
   }
-  const ColdEntry& entry() const override { return entry_; }
+  const SpilledEntry& entry() const override { return entry_; }
 
  private:
-  const ColdEntry& first() const { return scans_[waiting_.front()]->entry(); }
+  const SpilledEntry& first() const { return scans_[waiting_.front()]->entry(); }
   // The heap's order: the least key comes first, of equal ones that of the first scan.
   auto later() const {
     return [this](std::size_t a, std::size_t b) {
-      const ColdEntry& of_a = scans_[a]->entry();
-      const ColdEntry& of_b = scans_[b]->entry();
+      const SpilledEntry& of_a = scans_[a]->entry();
+      const SpilledEntry& of_b = scans_[b]->entry();
       return before(of_b, of_a) || (b < a && same_key(of_a, of_b));
     };
   }
@@ -279,20 +279,20 @@ class MergedScans final : public ColdScan {
     return used_.back();
   }
 
-  const std::vector<std::unique_ptr<ColdScan>> scans_;
-  const ColdCombine combine_;
+  const std::vector<std::unique_ptr<SpilledScan>> scans_;
+  const SpilledCombine combine_;
   std::vector<std::size_t> waiting_;  // a heap of those that have an entry
   std::vector<std::size_t> used_;     // those whose entry went out
-  ColdEntry entry_;
+  SpilledEntry entry_;
   std::string together_;
   std::string both_;
 };
 
-class RunStore final : public ColdStore {
+class RunStore final : public SpilledStore {
  public:
   // `account` may be null.
   RunStore(Platform& platform, MemoryAccount* account, std::string directory, std::string name,
-           ColdStoreOptions options)
+           SpilledStoreOptions options)
       : platform_(platform),
         account_(account != nullptr ? account->shared_from_this() : nullptr),
         directory_(std::move(directory)),
@@ -302,11 +302,11 @@ class RunStore final : public ColdStore {
   ~RunStore() override { clear(); }
 
   bool empty() const override { return runs_.empty(); }
-  std::size_t memory_bytes() const override { return of_all_runs(&ColdRun::memory_bytes); }
-  std::uint64_t disk_bytes() const override { return of_all_runs(&ColdRun::disk_bytes); }
+  std::size_t memory_bytes() const override { return of_all_runs(&SpilledRun::memory_bytes); }
+  std::uint64_t disk_bytes() const override { return of_all_runs(&SpilledRun::disk_bytes); }
 
   Status begin_run(std::uint64_t entries_max) override { return begin(0, entries_max); }
-  Status add(const ColdEntry& entry) override { return named(writer_->add(entry)); }
+  Status add(const SpilledEntry& entry) override { return named(writer_->add(entry)); }
   Status finish_run() override {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
@@ -333,7 +333,7 @@ class RunStore final : public ColdStore {
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) override {
     HUMMER_ASSERT(!options_.combine);
     for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
-      ColdEntry entry;
+      SpilledEntry entry;
       const Result<bool> found = (*run)->find(hash, key, space_, entry);
       if (!found.ok()) return named(found.status());
       if (!*found) continue;
@@ -344,10 +344,10 @@ class RunStore final : public ColdStore {
     return false;
   }
 
-  std::unique_ptr<ColdScan> scan() override {
+  std::unique_ptr<SpilledScan> scan() override {
     return std::make_unique<MergingScan>(runs_, options_, name_, false);
   }
-  std::unique_ptr<ColdScan> scan_hash(std::uint64_t hash, std::size_t read_bytes_at_once) override {
+  std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash, std::size_t read_bytes_at_once) override {
     std::vector<RunCursor> cursors;
     for (const Run& run : runs_) {
       if (run->last_hash() < hash || run->first_hash() > hash) continue;
@@ -376,7 +376,7 @@ class RunStore final : public ColdStore {
     std::erase_if(runs_, [&](const Run& run) { return run->last_hash() < hash; });
     tell_account();
   }
-  void absorb(ColdStore& other) override {
+  void absorb(SpilledStore& other) override {
     forget_freeze();
     auto& store = static_cast<RunStore&>(other);
     runs_.insert(runs_.end(), store.runs_.begin(), store.runs_.end());
@@ -385,7 +385,7 @@ class RunStore final : public ColdStore {
     store.clear();
     tell_account();
   }
-  Result<std::unique_ptr<ColdScan>> scan_from(std::uint64_t hash, std::string_view key) override {
+  Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash, std::string_view key) override {
     std::vector<RunCursor> cursors;
     for (const Run& run : runs_) {
       if (run->last_hash() < hash) continue;
@@ -393,7 +393,7 @@ class RunStore final : public ColdStore {
       if (!first.ok()) return named(first.status());
       cursors.emplace_back(run, *first, read_bytes_of_held);
     }
-    return std::unique_ptr<ColdScan>(std::make_unique<ScanFrom>(
+    return std::unique_ptr<SpilledScan>(std::make_unique<ScanFrom>(
         std::make_unique<MergingScan>(std::move(cursors), options_, name_, false), hash, key));
   }
 
@@ -402,7 +402,7 @@ class RunStore final : public ColdStore {
 
   // Together of those that are read by this store and by what was made of it before.
   template <typename Bytes>
-  Bytes of_all_runs(Bytes (ColdRun::*bytes_of)() const) const {
+  Bytes of_all_runs(Bytes (SpilledRun::*bytes_of)() const) const {
     Bytes bytes = 0;
     for (const Run& run : runs_) bytes += (*run.*bytes_of)();
     for (const auto& each : merged_away_) {
@@ -418,8 +418,8 @@ class RunStore final : public ColdStore {
   }
 
   Status begin(int level, std::uint64_t entries_max) {
-    Result<ColdRunWriter> writer =
-        ColdRunWriter::create(platform_, directory_, level, entries_max, !options_.combine);
+    Result<SpilledRunWriter> writer =
+        SpilledRunWriter::create(platform_, directory_, level, entries_max, !options_.combine);
     if (!writer.ok()) return named(writer.status());
     writer_.emplace(std::move(*writer));
     return {};
@@ -512,25 +512,25 @@ class RunStore final : public ColdStore {
   std::uint64_t written_bytes_ = 0;  // since free memory was given back
   const std::string directory_;
   const std::string name_;
-  const ColdStoreOptions options_;
+  const SpilledStoreOptions options_;
   std::vector<Run> runs_;          // oldest first
   std::vector<Run> since_freeze_;  // written since then, oldest first; merging makes none
   bool frozen_once_ = false;
   // Became part of others; what reads them on, or will for a snapshot, keeps them in memory.
-  std::vector<std::weak_ptr<const ColdRun>> merged_away_;
+  std::vector<std::weak_ptr<const SpilledRun>> merged_away_;
   std::uint64_t first_hash_ = 0;  // nobody asks for what comes before it
-  std::optional<ColdRunWriter> writer_;
+  std::optional<SpilledRunWriter> writer_;
   std::string space_;
 };
 
 }  // namespace
 
-std::unique_ptr<ColdScan> merge_scans(std::vector<std::unique_ptr<ColdScan>> scans,
-                                      ColdCombine combine) {
+std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
+                                      SpilledCombine combine) {
   return std::make_unique<MergedScans>(std::move(scans), std::move(combine));
 }
 
-std::unique_ptr<ColdStore> make_cold_store(OperatorContext& context, ColdStoreOptions options) {
+std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context, SpilledStoreOptions options) {
   return std::make_unique<RunStore>(context.platform(), context.memory(), context.spill_directory(),
                                     "the state of operator '" + context.name() + "' on disk",
                                     std::move(options));

@@ -1,4 +1,4 @@
-#include <hummer/detail/state/cold_entries.hpp>
+#include <hummer/detail/state/spilled_entries.hpp>
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Greeting: the first words on a data connection, on both sides.
+// Handshake: the first words on a data connection, on both sides.
 //
 // Exact reads and writes with a deadline, for streams of strangers: a peer that
 // sends nothing, or a byte now and then, costs one coroutine until the deadline.
@@ -22,24 +22,24 @@
 
 namespace hummer {
 
-struct GreetingWaits {
+struct HandshakeWaits {
   WakeEvent* event;
   const std::atomic<bool>* given_up;
   Nanoseconds deadline;
 };
 
 // REQUIRES: set_wake_events(executor, waits.event, waits.event) was called.
-Task<Status> read_exactly(ByteStream& stream, std::span<char> into, GreetingWaits waits);
-Task<Status> write_exactly(ByteStream& stream, std::string bytes, GreetingWaits waits);
+Task<Status> read_exactly(ByteStream& stream, std::span<char> into, HandshakeWaits waits);
+Task<Status> write_exactly(ByteStream& stream, std::string bytes, HandshakeWaits waits);
 
-struct GreetingFrame {
+struct HandshakeFrame {
   FrameHeader header;
   std::string payload;
 };
 // A frame that is no data. protocol_error for anything else.
-Task<Result<GreetingFrame>> read_greeting_frame(ByteStream& stream, GreetingWaits waits);
+Task<Result<HandshakeFrame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits);
 
-struct GreetingTarget {
+struct HandshakeTarget {
   std::string address;
   ConnectOptions options;
   Hello hello;
@@ -47,7 +47,7 @@ struct GreetingTarget {
   std::shared_ptr<TlsContext> tls;  // null: plain
 };
 // Connects and is accepted. Tries again while the other side is not listening yet.
-std::unique_ptr<Connector> make_greeting_connector(Platform& platform, GreetingTarget target);
+std::unique_ptr<Connector> make_handshake_connector(Platform& platform, HandshakeTarget target);
 
 // Interface or source address, whichever `interface_or_address` is.
 ConnectOptions connect_options(const std::string& interface_or_address);

@@ -1,4 +1,4 @@
-#include "net/greeting.hpp"
+#include "net/handshake.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,7 +19,7 @@ bool is_passing(const Status& status) {
 }
 
 // ok() when it is worth looking again.
-Task<Status> wait_for_event(GreetingWaits waits) {
+Task<Status> wait_for_event(HandshakeWaits waits) {
   waits.event->prepare_wait();
   if (waits.given_up->load(std::memory_order_acquire)) {
     waits.event->cancel_wait();
@@ -31,15 +31,15 @@ Task<Status> wait_for_event(GreetingWaits waits) {
   co_return Status();
 }
 
-class GreetingConnector final : public Connector {
+class HandshakeConnector final : public Connector {
  public:
-  GreetingConnector(Platform& platform, GreetingTarget target)
+  HandshakeConnector(Platform& platform, HandshakeTarget target)
       : platform_(platform), target_(std::move(target)) {}
 
   Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent& event,
                                                     const std::atomic<bool>& given_up) override {
     Executor& executor = co_await current_executor();
-    const GreetingWaits waits{&event, &given_up, executor.now() + target_.timeout_ns};
+    const HandshakeWaits waits{&event, &given_up, executor.now() + target_.timeout_ns};
     Nanoseconds pause = first_pause_ns;
     while (true) {
       Result<std::unique_ptr<ByteStream>> stream = co_await try_once(executor, waits);
@@ -47,7 +47,7 @@ class GreetingConnector final : public Connector {
       const Nanoseconds again = executor.now() + pause;
       if (again >= waits.deadline) co_return stream;
       pause = std::min(2 * pause, longest_pause_ns);
-      GreetingWaits sleep = waits;
+      HandshakeWaits sleep = waits;
       sleep.deadline = again;
       const Status woken = co_await wait_for_event(sleep);
       if (woken.code() == ErrorCode::cancelled) co_return woken;
@@ -55,7 +55,7 @@ class GreetingConnector final : public Connector {
   }
 
  private:
-  Task<Result<std::unique_ptr<ByteStream>>> try_once(Executor& executor, GreetingWaits waits) {
+  Task<Result<std::unique_ptr<ByteStream>>> try_once(Executor& executor, HandshakeWaits waits) {
     const Result<SocketAddress> address = co_await platform_.network().look_up(target_.address);
     if (!address.ok()) co_return address.status();
     ConnectOptions options = target_.options;
@@ -78,11 +78,11 @@ class GreetingConnector final : public Connector {
     co_return stream;
   }
 
-  Task<Status> greet(ByteStream& stream, GreetingWaits waits) {
+  Task<Status> greet(ByteStream& stream, HandshakeWaits waits) {
     std::string hello = encode_hello(target_.hello);
     const Status written = co_await write_exactly(stream, std::move(hello), waits);
     if (!written.ok()) co_return written;
-    const Result<GreetingFrame> answer = co_await read_greeting_frame(stream, waits);
+    const Result<HandshakeFrame> answer = co_await read_handshake_frame(stream, waits);
     if (!answer.ok()) co_return answer.status();
     if (answer->header.kind == FrameKind::accept) co_return Status();
     if (answer->header.kind != FrameKind::failure) {
@@ -94,12 +94,12 @@ class GreetingConnector final : public Connector {
   }
 
   Platform& platform_;
-  const GreetingTarget target_;
+  const HandshakeTarget target_;
 };
 
 }  // namespace
 
-Task<Status> read_exactly(ByteStream& stream, std::span<char> into, GreetingWaits waits) {
+Task<Status> read_exactly(ByteStream& stream, std::span<char> into, HandshakeWaits waits) {
   while (!into.empty()) {
     const Result<std::size_t> got = stream.try_read(into);
     if (!got.ok()) co_return got.status();
@@ -114,7 +114,7 @@ Task<Status> read_exactly(ByteStream& stream, std::span<char> into, GreetingWait
   co_return Status();
 }
 
-Task<Status> write_exactly(ByteStream& stream, std::string bytes, GreetingWaits waits) {
+Task<Status> write_exactly(ByteStream& stream, std::string bytes, HandshakeWaits waits) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
     const Result<std::size_t> put = stream.try_write({bytes.data() + sent, bytes.size() - sent});
@@ -129,13 +129,13 @@ Task<Status> write_exactly(ByteStream& stream, std::string bytes, GreetingWaits 
   co_return Status();
 }
 
-Task<Result<GreetingFrame>> read_greeting_frame(ByteStream& stream, GreetingWaits waits) {
+Task<Result<HandshakeFrame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits) {
   char bytes[frame_header_bytes];
   const Status header_read = co_await read_exactly(stream, bytes, waits);
   if (!header_read.ok()) co_return header_read;
   const Result<FrameHeader> header = read_frame_header(bytes, 0);
   if (!header.ok()) co_return header.status();
-  GreetingFrame frame{*header, std::string(header->frame_bytes() - frame_header_bytes, '\0')};
+  HandshakeFrame frame{*header, std::string(header->frame_bytes() - frame_header_bytes, '\0')};
   const Status payload_read = co_await read_exactly(stream, frame.payload, waits);
   if (!payload_read.ok()) co_return payload_read;
   frame.payload.resize(header->payload_bytes);
@@ -144,8 +144,8 @@ Task<Result<GreetingFrame>> read_greeting_frame(ByteStream& stream, GreetingWait
   co_return frame;
 }
 
-std::unique_ptr<Connector> make_greeting_connector(Platform& platform, GreetingTarget target) {
-  return std::make_unique<GreetingConnector>(platform, std::move(target));
+std::unique_ptr<Connector> make_handshake_connector(Platform& platform, HandshakeTarget target) {
+  return std::make_unique<HandshakeConnector>(platform, std::move(target));
 }
 
 ConnectOptions connect_options(const std::string& interface_or_address) {

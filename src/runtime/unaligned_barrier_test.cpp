@@ -24,13 +24,13 @@ class NumberSource final : public SourceOperator {
  public:
   NumberSource(Number source, Number count) : source_(source), count_(count) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer produce(Output& out) override {
+  OperatorResult produce(Output& out) override {
     {
       auto collector = out.collector<Number>();
       while (made_ < count_ && !collector.full()) collector(source_ + sources * made_++);
     }
     if (made_ % 3 == 0) out.set_control(Control::watermark(made_));
-    return made_ == count_ ? Answer::done : Answer::more;
+    return made_ == count_ ? OperatorResult::done : OperatorResult::more;
   }
   Status snapshot(ByteWriter& out) override {
     out.put_value(made_);
@@ -47,7 +47,7 @@ class NumberSource final : public SourceOperator {
 class Twice final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto numbers = in.values<Number>();
     auto collector = out.collector<Number>();
     std::size_t i = in.position();
@@ -56,7 +56,7 @@ class Twice final : public Operator {
       collector(numbers[i]);
     }
     in.advance_to(i);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 };
 
@@ -70,32 +70,32 @@ class Hoard final : public Operator {
  public:
   explicit Hoard(const HoardOptions& options) : options_(options) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     for (const Number number : in.values<Number>().subspan(in.position())) kept_.push_back(number);
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer watermark(Timestamp, Output& out) override {
-    return options_.heeds_watermarks ? flush(out) : Answer::done;
+  OperatorResult watermark(Timestamp, Output& out) override {
+    return options_.heeds_watermarks ? flush(out) : OperatorResult::done;
   }
-  Answer end(Output& out) override { return flush(out); }
-  Answer flush(Output& out) override {
+  OperatorResult end(Output& out) override { return flush(out); }
+  OperatorResult flush(Output& out) override {
     auto collector = out.collector<Number>();
     while (!kept_.empty() && !collector.full()) {
       collector(kept_.front());
       kept_.pop_front();
     }
-    return kept_.empty() ? Answer::done : Answer::more;
+    return kept_.empty() ? OperatorResult::done : OperatorResult::more;
   }
   Status snapshot(ByteWriter& out) override {
     out.put_value(static_cast<Number>(kept_.size()));
     rests_left_ = options_.rests;
     return {};
   }
-  Answer snapshot_rest(ByteWriter& out) override {
-    if (rests_left_ == 0) return Answer::done;
+  OperatorResult snapshot_rest(ByteWriter& out) override {
+    if (rests_left_ == 0) return OperatorResult::done;
     out.put_value(static_cast<Number>(rests_left_));
-    return --rests_left_ == 0 ? Answer::done : Answer::more;
+    return --rests_left_ == 0 ? OperatorResult::done : OperatorResult::more;
   }
 
  private:
@@ -134,17 +134,17 @@ class SlowSink final : public Operator {
       : stuck_(stuck), patience_(patience), store_(visible) {}
   void declare(Output&) const override {}
   Status open() override { return transactions_.open(context()); }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     while (!in.finished()) {
-      if (stuck_.load() || ++calls_ % patience_ != 0) return Answer::blocked;
+      if (stuck_.load() || ++calls_ % patience_ != 0) return OperatorResult::blocked;
       taken_.push_back(in.values<Number>()[in.position()]);
       store_.write(taken_.back());
       in.advance_to(in.position() + 1);
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer flush(Output&) override { return transactions_.flush(context()); }
-  Answer end(Output&) override { return transactions_.end(context()); }
+  OperatorResult flush(Output&) override { return transactions_.flush(context()); }
+  OperatorResult end(Output&) override { return transactions_.end(context()); }
   Status snapshot(ByteWriter& out) override {
     for (const Number number : taken_) out.put_value(number);
     return {};
@@ -165,7 +165,7 @@ class ByRest final : public Partitioner {
   static std::size_t owner(Number number, std::size_t targets) {
     return static_cast<std::size_t>(number / 7) % targets;
   }
-  Answer scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
     const auto numbers = in.values<Number>();
     for (std::size_t i = in.position(); i < numbers.size(); ++i) {
       Batch& target = targets[owner(numbers[i], targets.size())];
@@ -173,11 +173,11 @@ class ByRest final : public Partitioner {
       target.set_size(target.size() + 1);
       if (target.size() >= soft_limit) {
         in.advance_to(i + 1);
-        return in.finished() ? Answer::done : Answer::more;
+        return in.finished() ? OperatorResult::done : OperatorResult::more;
       }
     }
     in.advance_to(numbers.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 };
 
@@ -230,9 +230,9 @@ struct Mesh {
   void start() {
     for (std::size_t i = 0; i < tasks.size(); ++i) executors[i]->spawn(tasks[i]->invoke());
   }
-  void trigger(std::uint64_t epoch, bool overtakes = true) {
+  void trigger(std::uint64_t epoch, bool unaligned = true) {
     for (int s = 0; s < sources; ++s) {
-      tasks[static_cast<std::size_t>(s)]->trigger(epoch, !overtakes, overtakes);
+      tasks[static_cast<std::size_t>(s)]->trigger(epoch, !unaligned, unaligned);
     }
   }
   // Parts of a piece follow each other.
@@ -411,7 +411,7 @@ TEST_P(OvertakingSeeds, ABarrierThatWasGivenUpMakesWayForTheNext) {
 // A barrier that aligns, stuck in the chain behind what the hoard let go ahead of it, is overtaken.
 class OvertakenInAChain : public OvertakingSeeds {
  protected:
-  void overtake(Mesh& mesh) {
+  void take_unaligned_barrier(Mesh& mesh) {
     mesh.stuck = true;
     mesh.start();
     mesh.pass(microseconds(31 * GetParam()));
@@ -431,7 +431,7 @@ INSTANTIATE_TEST_SUITE_P(Many, OvertakenInAChain, testing::Range<std::uint64_t>(
 
 TEST_P(OvertakenInAChain, ItsRecordsAreNotCommittedWithTheOneThatOvertook) {
   Mesh mesh(GetParam(), 1000, 1, {.heeds_watermarks = false});
-  ASSERT_NO_FATAL_FAILURE(overtake(mesh));
+  ASSERT_NO_FATAL_FAILURE(take_unaligned_barrier(mesh));
   for (int i = 0; i < consumers; ++i) mesh.consumer(i).commit(2);
   ASSERT_TRUE(mesh.run(
       [&] { return mesh.consumer(0).committed() == 2 && mesh.consumer(1).committed() == 2; }));
@@ -448,7 +448,7 @@ TEST_P(OvertakenInAChain, ItsRecordsAreNotCommittedWithTheOneThatOvertook) {
 
 TEST_P(OvertakenInAChain, ItDoesNotKeepTheOneThatOvertookFromBeingWrittenInParts) {
   Mesh mesh(GetParam(), 1000, 1, {.heeds_watermarks = false, .rests = 50});
-  ASSERT_NO_FATAL_FAILURE(overtake(mesh));
+  ASSERT_NO_FATAL_FAILURE(take_unaligned_barrier(mesh));
   ASSERT_TRUE(mesh.run([&] { return mesh.all_ended(); }));
   mesh.expect_each_once(0);
 }

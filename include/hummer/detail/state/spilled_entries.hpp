@@ -1,4 +1,4 @@
-// Accumulators as entries of a cold store (cold_store.hpp):
+// Accumulators as entries of a cold store (spilled_store.hpp):
 //
 //   SortedEntries       in the store's order, whatever they are entries of
 //   TableInHashOrder    those of a table
@@ -15,7 +15,7 @@
 
 #include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/state/accumulator_table.hpp>
-#include <hummer/detail/state/cold_store.hpp>
+#include <hummer/detail/state/spilled_store.hpp>
 
 namespace hummer {
 
@@ -27,7 +27,7 @@ template <typename A>
 
 // merge(A& older, const A& newer).
 template <typename A, typename Merge>
-ColdCombine combine_with(Merge merge) {
+SpilledCombine combine_with(Merge merge) {
   return [merge](std::string_view older, std::string_view newer, std::string& both) {
     A first{};
     A second{};
@@ -42,12 +42,12 @@ ColdCombine combine_with(Merge merge) {
 
 // Entries of something larger, sorted by hash and key: it is gone over about sixteen times, each
 // time for a range of hashes, so that sorting takes a fraction of the memory that it has.
-class SortedEntries : public ColdScan {
+class SortedEntries : public SpilledScan {
  public:
   Result<bool> next() override { return advance(); }
   // The same: nothing can go wrong here.
   bool advance();
-  const ColdEntry& entry() const override { return entry_; }
+  const SpilledEntry& entry() const override { return entry_; }
 
  protected:
   // Of `entries` in all. Where they are many(), count() comes for each before the first next().
@@ -93,7 +93,7 @@ class SortedEntries : public ColdScan {
   std::vector<Item> items_;            // in order
   std::size_t at_ = 0;
   std::string bytes_;
-  ColdEntry entry_;
+  SpilledEntry entry_;
 };
 
 // The table stays as it is meanwhile.
@@ -132,7 +132,7 @@ class TableInHashOrder final : public SortedEntries {
 template <typename K, typename A>
 class AccumulatorScan {
  public:
-  explicit AccumulatorScan(std::unique_ptr<ColdScan> scan) : scan_(std::move(scan)) {}
+  explicit AccumulatorScan(std::unique_ptr<SpilledScan> scan) : scan_(std::move(scan)) {}
   // False: there is none left.
   Result<bool> next() {
     const Result<bool> found = scan_->next();
@@ -153,7 +153,7 @@ class AccumulatorScan {
   }
 
  private:
-  std::unique_ptr<ColdScan> scan_;
+  std::unique_ptr<SpilledScan> scan_;
 };
 
 }  // namespace hummer

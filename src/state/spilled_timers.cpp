@@ -1,4 +1,4 @@
-#include <hummer/detail/state/cold_timers.hpp>
+#include <hummer/detail/state/spilled_timers.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ Timestamp time_at(std::uint64_t place) {
 
 }  // namespace
 
-Status ColdTimers::pass() {
+Status SpilledTimers::pass() {
   const Result<bool> found = scan_->next();
   if (!found.ok()) return found.status();
   has_next_ = *found;
@@ -30,7 +30,7 @@ Status ColdTimers::pass() {
   return {};
 }
 
-Status ColdTimers::add(std::vector<Wake> wakes) {
+Status SpilledTimers::add(std::vector<Wake> wakes) {
   if (wakes.empty()) return {};
   std::sort(wakes.begin(), wakes.end());
   wakes.erase(std::unique(wakes.begin(), wakes.end()), wakes.end());
@@ -42,7 +42,7 @@ Status ColdTimers::add(std::vector<Wake> wakes) {
       return true;
     };
     store_ =
-        make_cold_store(*context_, {.combine = newer, .is_dead = [this](std::string_view value) {
+        make_spilled_store(*context_, {.combine = newer, .is_dead = [this](std::string_view value) {
                                       Timestamp time = 0;
                                       ByteReader in(value);
                                       return !in.get_value(time) || time < needed_from_;
@@ -58,7 +58,7 @@ Status ColdTimers::add(std::vector<Wake> wakes) {
                      .value = {reinterpret_cast<const char*>(&wake.time), sizeof wake.time}}));
   }
   HUMMER_TRY(store_->finish_run());
-  Result<std::unique_ptr<ColdScan>> scan = store_->scan_from(place_of(first.time), first.key);
+  Result<std::unique_ptr<SpilledScan>> scan = store_->scan_from(place_of(first.time), first.key);
   if (!scan.ok()) return scan.status();
   scan_ = std::move(*scan);
   return pass();

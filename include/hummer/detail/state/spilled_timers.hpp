@@ -1,11 +1,11 @@
-// ColdTimers: when keys whose state is on disk want to be looked at again, on disk as well.
+// SpilledTimers: when keys whose state is on disk want to be looked at again, on disk as well.
 //
 // What is kept of a key is the time of its first timer, as a *wake*. A wake is a hint and nothing
 // else: the timers themselves are part of the key's state. Whoever comes to a wake fetches the key,
 // which brings its timers along; a key that has come back before, or has another timer now, has
 // been woken for nothing. So wakes never have to be taken back.
 //
-// They lie in a ColdStore (cold_store.hpp) in the order of time, then of the key's ordered bytes
+// They lie in a SpilledStore (spilled_store.hpp) in the order of time, then of the key's ordered bytes
 // (ordered_key.hpp), and are read in that order, a few at a time. Those that have been passed go
 // when runs are merged, or with the last one.
 //
@@ -18,11 +18,11 @@
 #include <string_view>
 #include <vector>
 
-#include <hummer/detail/state/cold_store.hpp>
+#include <hummer/detail/state/spilled_store.hpp>
 
 namespace hummer {
 
-class ColdTimers {
+class SpilledTimers {
  public:
   struct Wake {
     Timestamp time;
@@ -44,8 +44,8 @@ class ColdTimers {
 
  private:
   OperatorContext* context_ = nullptr;
-  std::unique_ptr<ColdStore> store_;  // null: there has never been any
-  std::unique_ptr<ColdScan> scan_;    // behind next_
+  std::unique_ptr<SpilledStore> store_;  // null: there has never been any
+  std::unique_ptr<SpilledScan> scan_;    // behind next_
   bool has_next_ = false;
   Wake next_;
   Timestamp needed_from_ = 0;  // those before have been passed

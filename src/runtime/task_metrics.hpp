@@ -1,4 +1,4 @@
-// TaskFigures: what a running task lets others see.
+// TaskMetrics: what a running task lets others see.
 //
 // Written by the task's thread only (relaxed stores, no read-modify-write), at
 // most once per batch; read by progress, results, metrics and the watch for
@@ -14,7 +14,7 @@
 
 namespace hummer {
 
-// A figure with one writer.
+// A metric with one writer.
 class Gauge {
  public:
   void add(std::uint64_t amount) { set(get() + amount); }
@@ -25,7 +25,7 @@ class Gauge {
   std::atomic<std::uint64_t> value_{0};
 };
 
-struct OperatorFigures {
+struct OperatorMetrics {
   std::string name;
   Gauge records_in;
   Gauge records_out;
@@ -37,10 +37,10 @@ struct OperatorFigures {
 
 enum class TaskState : std::uint8_t { created, running, waiting_for_input, blocked, finished };
 
-struct TaskFigures {
+struct TaskMetrics {
   std::string name;  // "count[1]"
   std::string slot;
-  std::deque<OperatorFigures> operators;  // the chain, head first; addresses stay
+  std::deque<OperatorMetrics> operators;  // the chain, head first; addresses stay
   std::atomic<TaskState> state{TaskState::created};
   // Which operator is being called, and how often calls have begun: a slot whose
   // count stands still while its state is `running` is stuck inside that operator.
@@ -53,7 +53,7 @@ struct TaskFigures {
   Gauge began_ns;   // 0: not yet
   WaitTimes waits;  // idle: for input, and since its end; stalled: blocked
   // Shared by the tasks of a slot: whose turn it is.
-  std::atomic<const TaskFigures*>* turn = nullptr;
+  std::atomic<const TaskMetrics*>* turn = nullptr;
 };
 
 }  // namespace hummer

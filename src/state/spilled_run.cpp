@@ -1,4 +1,4 @@
-#include "state/cold_run.hpp"
+#include "state/spilled_run.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ void fold_filter(std::vector<std::uint64_t>& filter, std::uint64_t entries) {
 
 }  // namespace
 
-bool read_cold_entry(std::string_view bytes, std::size_t& at, ColdEntry& entry) {
+bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry) {
   std::uint32_t key_bytes = 0;
   std::uint32_t value_bytes = 0;
   ByteReader in(bytes.substr(at));
@@ -70,13 +70,13 @@ bool read_cold_entry(std::string_view bytes, std::size_t& at, ColdEntry& entry) 
   return true;
 }
 
-bool ColdRun::may_have(std::uint64_t hash) const {
+bool SpilledRun::may_have(std::uint64_t hash) const {
   if (filter_.empty()) return true;
   const std::uint64_t bits = filter_bits(hash);
   return (filter_[filter_word(hash, filter_.size())] & bits) == bits;
 }
 
-Status ColdRun::read(std::size_t first, std::size_t end, std::string& space) const {
+Status SpilledRun::read(std::size_t first, std::size_t end, std::string& space) const {
   const std::uint64_t offset = blocks_[first].offset;
   const auto length = static_cast<std::size_t>(block_end(end - 1) - offset);
   space.resize(length);
@@ -96,7 +96,7 @@ Status ColdRun::read(std::size_t first, std::size_t end, std::string& space) con
   return {};
 }
 
-Status ColdRun::read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
+Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
                             std::vector<std::pair<std::size_t, std::size_t>>& entries) const {
   const std::uint64_t offset = blocks_[first].offset;
   std::size_t end = first + 1;
@@ -110,7 +110,7 @@ Status ColdRun::read_blocks(std::size_t first, std::size_t read_bytes, std::stri
   return {};
 }
 
-std::size_t ColdRun::first_from(std::uint64_t hash) const {
+std::size_t SpilledRun::first_from(std::uint64_t hash) const {
   return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), hash,
                                                    [](const Block& block, std::uint64_t wanted) {
                                                      return block.first_hash < wanted;
@@ -118,12 +118,12 @@ std::size_t ColdRun::first_from(std::uint64_t hash) const {
                                   blocks_.begin());
 }
 
-std::size_t ColdRun::block_before(std::uint64_t hash) const {
+std::size_t SpilledRun::block_before(std::uint64_t hash) const {
   const std::size_t first = first_from(hash);
   return first == 0 ? 0 : first - 1;
 }
 
-Result<std::size_t> ColdRun::block_before(std::uint64_t hash, std::string_view key) const {
+Result<std::size_t> SpilledRun::block_before(std::uint64_t hash, std::string_view key) const {
   // Many blocks may begin with this hash: of those the last whose first key is not behind `key`.
   std::size_t first = first_from(hash);
   std::size_t end = hash == UINT64_MAX ? blocks_.size() : first_from(hash + 1);
@@ -131,9 +131,9 @@ Result<std::size_t> ColdRun::block_before(std::uint64_t hash, std::string_view k
   while (first < end) {
     const std::size_t middle = first + (end - first) / 2;
     HUMMER_TRY(read(middle, middle + 1, space));
-    ColdEntry entry;
+    SpilledEntry entry;
     std::size_t position = 0;
-    HUMMER_ASSERT(read_cold_entry(space, position, entry));
+    HUMMER_ASSERT(read_spilled_entry(space, position, entry));
     if (entry.key <= key) {
       first = middle + 1;
     } else {
@@ -143,8 +143,8 @@ Result<std::size_t> ColdRun::block_before(std::uint64_t hash, std::string_view k
   return first == 0 ? 0 : first - 1;
 }
 
-Result<bool> ColdRun::find(std::uint64_t hash, std::string_view key, std::string& space,
-                           ColdEntry& entry) const {
+Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::string& space,
+                           SpilledEntry& entry) const {
   if (!may_have(hash)) return false;
   // Entries with this hash may begin in the block before the first one that begins with it.
   for (std::size_t block = block_before(hash);
@@ -152,7 +152,7 @@ Result<bool> ColdRun::find(std::uint64_t hash, std::string_view key, std::string
     HUMMER_TRY(read(block, block + 1, space));
     const std::string_view bytes(space.data(), space.size() - check_bytes);
     for (std::size_t position = 0; position < bytes.size();) {
-      HUMMER_ASSERT(read_cold_entry(bytes, position, entry));
+      HUMMER_ASSERT(read_spilled_entry(bytes, position, entry));
       if (entry.hash == hash && entry.key == key) return true;
       if (entry.hash > hash) return false;
     }
@@ -160,14 +160,14 @@ Result<bool> ColdRun::find(std::uint64_t hash, std::string_view key, std::string
   return false;
 }
 
-Result<ColdRunWriter> ColdRunWriter::create(Platform& platform, const std::string& directory,
+Result<SpilledRunWriter> SpilledRunWriter::create(Platform& platform, const std::string& directory,
                                             int level, std::uint64_t entries_max,
                                             bool with_filter) {
   Result<NamelessFile> file = open_nameless(platform, directory);
   if (!file.ok()) return file.status();
-  ColdRunWriter writer;
+  SpilledRunWriter writer;
   writer.file_ = std::move(file->writable);
-  writer.run_ = std::make_shared<ColdRun>();
+  writer.run_ = std::make_shared<SpilledRun>();
   writer.run_->file_ = std::move(file->readable);
   writer.run_->level_ = level;
   if (with_filter) {
@@ -176,11 +176,11 @@ Result<ColdRunWriter> ColdRunWriter::create(Platform& platform, const std::strin
   return writer;
 }
 
-Status ColdRunWriter::add(const ColdEntry& entry) {
+Status SpilledRunWriter::add(const SpilledEntry& entry) {
   if (entry.key.size() >= removed_mark || entry.value.size() >= removed_mark) {
     return {ErrorCode::limit_exceeded, "a key's state has 4 GiB or more"};
   }
-  ColdRun& run = *run_;
+  SpilledRun& run = *run_;
   if (buffer_.size() == block_begin_) {
     run.blocks_.push_back({entry.hash, file_->size_bytes() + block_begin_});
   }
@@ -200,7 +200,7 @@ Status ColdRunWriter::add(const ColdEntry& entry) {
   return buffer_.size() - block_begin_ >= block_bytes ? end_block() : Status();
 }
 
-Status ColdRunWriter::end_block() {
+Status SpilledRunWriter::end_block() {
   const std::uint64_t check =
       hash_bytes(buffer_.data() + block_begin_, buffer_.size() - block_begin_);
   buffer_.append(reinterpret_cast<const char*>(&check), sizeof check);
@@ -212,14 +212,14 @@ Status ColdRunWriter::end_block() {
   return {};
 }
 
-Result<std::shared_ptr<const ColdRun>> ColdRunWriter::finish() {
+Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish() {
   if (buffer_.size() > block_begin_) HUMMER_TRY(end_block());
   if (!buffer_.empty()) HUMMER_TRY(file_->append(buffer_));
   run_->size_bytes_ = file_->size_bytes();
   run_->blocks_.shrink_to_fit();
   fold_filter(run_->filter_, run_->entries_);
   HUMMER_TRY(file_->close());
-  return std::shared_ptr<const ColdRun>(std::move(run_));
+  return std::shared_ptr<const SpilledRun>(std::move(run_));
 }
 
 }  // namespace hummer

@@ -1,4 +1,4 @@
-// ColdSlices<K, A>: what the tables of a window's slices (slice_tables.hpp) hold beyond their share
+// SpilledSlices<K, A>: what the tables of a window's slices (slice_tables.hpp) hold beyond their share
 // of memory, on disk.
 //
 // One store for all slices: a run holds whole tables, slice behind slice, each in order of its
@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/detail/state/cold_entries.hpp>
+#include <hummer/detail/state/spilled_entries.hpp>
 
 namespace hummer {
 
 template <typename K, typename A>
-class ColdSlices {
+class SpilledSlices {
  public:
   using Table = AccumulatorTable<K, A>;
 
@@ -34,7 +34,7 @@ class ColdSlices {
     context_ = &context;
     options_.combine = combine_with<A>(std::move(merge));
   }
-  const ColdCombine& combine() const { return options_.combine; }
+  const SpilledCombine& combine() const { return options_.combine; }
 
   bool empty() const { return slices_.empty(); }
   // Those that have something here, with how many entries were put here for each.
@@ -54,7 +54,7 @@ class ColdSlices {
       TableInHashOrder<K, A> scan(*table);
       while (scan.advance()) {
         set_key(scan.entry().hash, scan.entry().key);
-        ColdEntry entry;
+        SpilledEntry entry;
         entry.hash = place_of(slice);
         entry.key = key_;
         entry.value = scan.entry().value;
@@ -65,7 +65,7 @@ class ColdSlices {
   }
 
   // What the slice, one of slices(), has here, in order of hash and key. Reads so much at a time.
-  std::unique_ptr<ColdScan> scan(Timestamp slice, std::size_t read_bytes_at_once) {
+  std::unique_ptr<SpilledScan> scan(Timestamp slice, std::size_t read_bytes_at_once) {
     return std::make_unique<SliceScan>(store_->scan_hash(place_of(slice), read_bytes_at_once));
   }
 
@@ -74,11 +74,11 @@ class ColdSlices {
     ByteWriter bytes(key_space_, true);
     Codec<K>::encode(key, bytes);
     set_key(key_hash(key), bytes.view());
-    const Result<std::unique_ptr<ColdScan>> scan = store_->scan_from(place_of(slice), key_);
+    const Result<std::unique_ptr<SpilledScan>> scan = store_->scan_from(place_of(slice), key_);
     if (!scan.ok()) return scan.status();
     const Result<bool> found = (*scan)->next();
     if (!found.ok() || !*found) return found;
-    const ColdEntry& entry = (*scan)->entry();
+    const SpilledEntry& entry = (*scan)->entry();
     if (entry.hash != place_of(slice) || entry.key != key_) return false;
     if (!decode_accumulator(entry.value, value)) return AccumulatorScan<K, A>::undecodable();
     return true;
@@ -91,7 +91,7 @@ class ColdSlices {
     store_->drop_before(place_of(slice));
   }
   // Takes all that the other one has.
-  void absorb(ColdSlices& other) {
+  void absorb(SpilledSlices& other) {
     if (other.store_ == nullptr) return;
     make_store();
     store_->absorb(*other.store_);
@@ -101,9 +101,9 @@ class ColdSlices {
 
  private:
   // Takes the hash of the key off its front.
-  class SliceScan final : public ColdScan {
+  class SliceScan final : public SpilledScan {
    public:
-    explicit SliceScan(std::unique_ptr<ColdScan> scan) : scan_(std::move(scan)) {}
+    explicit SliceScan(std::unique_ptr<SpilledScan> scan) : scan_(std::move(scan)) {}
     Result<bool> next() override {
       Result<bool> found = scan_->next();
       if (!found.ok() || !*found) return found;
@@ -115,11 +115,11 @@ class ColdSlices {
       entry_.key.remove_prefix(sizeof in_order);
       return true;
     }
-    const ColdEntry& entry() const override { return entry_; }
+    const SpilledEntry& entry() const override { return entry_; }
 
    private:
-    std::unique_ptr<ColdScan> scan_;
-    ColdEntry entry_;
+    std::unique_ptr<SpilledScan> scan_;
+    SpilledEntry entry_;
   };
 
   // Times in order as numbers without a sign.
@@ -132,12 +132,12 @@ class ColdSlices {
     key_ += key;
   }
   void make_store() {
-    if (store_ == nullptr) store_ = make_cold_store(*context_, options_);
+    if (store_ == nullptr) store_ = make_spilled_store(*context_, options_);
   }
 
   OperatorContext* context_ = nullptr;
-  ColdStoreOptions options_;
-  std::unique_ptr<ColdStore> store_;  // null: nothing has ever been on disk
+  SpilledStoreOptions options_;
+  std::unique_ptr<SpilledStore> store_;  // null: nothing has ever been on disk
   std::map<Timestamp, std::uint64_t> slices_;
   std::string key_;
   std::string key_space_;

@@ -1,4 +1,4 @@
-// ColdRun: one sorted run of a cold store, a file without a name.
+// SpilledRun: one sorted run of a cold store, a file without a name.
 //
 // The file is blocks of about 4 KiB, each: entries, then a check (XXH3-64 of what is before it).
 //
@@ -8,7 +8,7 @@
 // and a filter: one word of 64 bits per eight keys, four bits per key (blocked Bloom filter,
 // Putze et al. 2007). It is made for as many keys as may come, and folded when fewer have.
 //
-// Lifecycle: ColdRunWriter::create, add*, finish → ColdRun, which is immutable and shared with the
+// Lifecycle: SpilledRunWriter::create, add*, finish → SpilledRun, which is immutable and shared with the
 // scans that read it; its space is free again with the last of them. Thread: one at a time.
 #pragma once
 
@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
-#include <hummer/detail/state/cold_store.hpp>
+#include <hummer/detail/state/spilled_store.hpp>
 
 #include "platform/platform.hpp"
 
 namespace hummer {
 
-class ColdRun {
+class SpilledRun {
  public:
   struct Block {
     std::uint64_t first_hash;
@@ -39,7 +39,7 @@ class ColdRun {
 
   // The entry of a key, into `space`, which the views point into; false: it has none here.
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& space,
-                    ColdEntry& entry) const;
+                    SpilledEntry& entry) const;
   // Blocks from `first` on, at least one, as many as fit into `read_bytes`; verified.
   // `entries` gets where each one's begin and end within `space`.
   Status read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
@@ -54,7 +54,7 @@ class ColdRun {
   Result<std::size_t> block_before(std::uint64_t hash, std::string_view key) const;
 
  private:
-  friend class ColdRunWriter;
+  friend class SpilledRunWriter;
   bool may_have(std::uint64_t hash) const;
   std::uint64_t block_end(std::size_t block) const {
     return block + 1 < blocks_.size() ? blocks_[block + 1].offset : size_bytes_;
@@ -72,20 +72,20 @@ class ColdRun {
   int level_ = 0;
 };
 
-class ColdRunWriter {
+class SpilledRunWriter {
  public:
   // `entries_max`: for the filter; `with_filter`: find() will be used.
-  static Result<ColdRunWriter> create(Platform& platform, const std::string& directory, int level,
+  static Result<SpilledRunWriter> create(Platform& platform, const std::string& directory, int level,
                                       std::uint64_t entries_max, bool with_filter);
-  Status add(const ColdEntry& entry);
-  Result<std::shared_ptr<const ColdRun>> finish();
+  Status add(const SpilledEntry& entry);
+  Result<std::shared_ptr<const SpilledRun>> finish();
 
  private:
-  ColdRunWriter() = default;
+  SpilledRunWriter() = default;
   Status end_block();
 
   std::unique_ptr<WritableFile> file_;
-  std::shared_ptr<ColdRun> run_;
+  std::shared_ptr<SpilledRun> run_;
   std::string buffer_;           // not written yet: whole blocks and the one begun
   std::size_t block_begin_ = 0;  // within the buffer
 };
