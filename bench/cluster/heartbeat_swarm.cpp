@@ -22,10 +22,10 @@
 
 #include "cluster/credentials_of_environment.hpp"
 #include "job_library/engine_abi.hpp"
+#include "platform/platform.hpp"
 #include "protocol/message_stream.hpp"
 #include "protocol/protocol_version.hpp"
 #include "task_manager/registration.hpp"
-#include "platform/platform.hpp"
 
 namespace hummer {
 namespace {

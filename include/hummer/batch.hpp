@@ -24,8 +24,8 @@
 #include <vector>
 
 #include <hummer/buffer.hpp>
-#include <hummer/status.hpp>
 #include <hummer/detail/type_descriptor.hpp>
+#include <hummer/status.hpp>
 
 namespace hummer {
 

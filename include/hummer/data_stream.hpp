@@ -25,11 +25,6 @@
 
 #include <hummer/aggregate.hpp>
 #include <hummer/detail/collected_type.hpp>
-#include <hummer/environment.hpp>
-#include <hummer/failure_policy.hpp>
-#include <hummer/format.hpp>
-#include <hummer/identity.hpp>
-#include <hummer/keyed_operations.hpp>
 #include <hummer/detail/operators/assign_timestamps.hpp>
 #include <hummer/detail/operators/async_map.hpp>
 #include <hummer/detail/operators/block_flat_map.hpp>
@@ -52,6 +47,11 @@
 #include <hummer/detail/operators/two_phase_sink_function_operator.hpp>
 #include <hummer/detail/operators/union.hpp>
 #include <hummer/detail/owned_text.hpp>
+#include <hummer/environment.hpp>
+#include <hummer/failure_policy.hpp>
+#include <hummer/format.hpp>
+#include <hummer/identity.hpp>
+#include <hummer/keyed_operations.hpp>
 
 namespace hummer {
 

@@ -29,13 +29,13 @@
 
 #include <hummer/checkpointing.hpp>
 #include <hummer/connectors.hpp>
-#include <hummer/failure_policy.hpp>
-#include <hummer/job_result.hpp>
 #include <hummer/detail/memory_account.hpp>
-#include <hummer/network_settings.hpp>
-#include <hummer/operator.hpp>
 #include <hummer/detail/operators/generator_source.hpp>
 #include <hummer/detail/plan.hpp>
+#include <hummer/failure_policy.hpp>
+#include <hummer/job_result.hpp>
+#include <hummer/network_settings.hpp>
+#include <hummer/operator.hpp>
 #include <hummer/rebuildable.hpp>
 #include <hummer/windows.hpp>
 
@@ -46,8 +46,9 @@ template <typename T>
 class DataStream;
 class TextStream;
 
-// Whether text views that leave user functions are looked at (hummer/detail/operators/view_check.hpp), so that
-// one of a local variable fails the job. automatic: in jobs that run in this process.
+// Whether text views that leave user functions are looked at
+// (hummer/detail/operators/view_check.hpp), so that one of a local variable fails the job.
+// automatic: in jobs that run in this process.
 enum class CheckViews : std::uint8_t { automatic, off, on };
 
 struct EnvironmentOptions {

@@ -25,8 +25,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <hummer/operator.hpp>
 #include <hummer/detail/operators/batch_run.hpp>
+#include <hummer/operator.hpp>
 #include <hummer/side_output.hpp>
 #include <hummer/text.hpp>
 

@@ -23,9 +23,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include <hummer/process_output.hpp>
 #include <hummer/broadcast_state.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
+#include <hummer/process_output.hpp>
 
 namespace hummer {
 

@@ -84,10 +84,10 @@
 #include <hummer/batch.hpp>
 #include <hummer/bytes.hpp>
 #include <hummer/collector.hpp>
-#include <hummer/evolving.hpp>
 #include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/memory_account.hpp>
 #include <hummer/detail/plan.hpp>
+#include <hummer/evolving.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -295,7 +295,9 @@ class Operator {
   virtual OperatorResult process(Batch& in, Output& out) = 0;
   // The same with the input that the batch came by. Only the head of a chain may have several;
   // their types may differ.
-  virtual OperatorResult process_input(int /*input*/, Batch& in, Output& out) { return process(in, out); }
+  virtual OperatorResult process_input(int /*input*/, Batch& in, Output& out) {
+    return process(in, out);
+  }
   virtual OperatorResult watermark(Timestamp, Output&) { return OperatorResult::done; }
   virtual OperatorResult inactive(Output& out) { return flush(out); }
   virtual OperatorResult active(Output&) { return OperatorResult::done; }
@@ -393,7 +395,8 @@ class Partitioner {
   virtual ~Partitioner() = default;
   // Moves records of `in` from in.position() on to targets[owner of its key], advancing `in`,
   // until `in` is finished (done) or a target has reached `soft_limit` (more).
-  virtual OperatorResult scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) = 0;
+  virtual OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                                 std::uint32_t soft_limit) = 0;
 };
 
 class PartitionerFactory {

@@ -3,7 +3,8 @@
 //   class Ticker : public SourceFunction<Tick> {
 //     OperatorResult produce(SourceOutput<Tick>& out) override {
 //       while (!out.full() && feed_.has_next()) out.emit(feed_.next());
-//       return feed_.ended() ? OperatorResult::done : out.full() ? OperatorResult::more : OperatorResult::blocked;
+//       return feed_.ended() ? OperatorResult::done : out.full() ? OperatorResult::more :
+//       OperatorResult::blocked;
 //     }
 //   };
 //
@@ -55,9 +56,9 @@
 #include <utility>
 #include <vector>
 
+#include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/operator.hpp>
 #include <hummer/source_splits.hpp>
-#include <hummer/detail/operators/batch_run.hpp>
 
 namespace hummer {
 

@@ -13,7 +13,8 @@
 // Names: a number, the same in all attempts and at every parallelism. Split `id` belongs to subtask
 // id % parallelism, so numbers from 0 on are dealt out evenly.
 //
-// What is said of a split takes effect when the records before it are through the chain: apply_changes().
+// What is said of a split takes effect when the records before it are through the chain:
+// apply_changes().
 //
 // Lifecycle: of the chain; filled by the source from restore on. Thread: that of the task. Cost: a
 // look-up per run of records of a split; with an alignment a lock per call of the source.

@@ -29,8 +29,9 @@ void AttemptCheckpoints::ended(std::size_t task) {
 }
 
 void AttemptCheckpoints::request_savepoint(SavepointRequest savepoint) {
-  const bool known = std::any_of(requests_.begin(), requests_.end(),
-                                 [&](const SavepointRequest& each) { return each.id == savepoint.id; });
+  const bool known =
+      std::any_of(requests_.begin(), requests_.end(),
+                  [&](const SavepointRequest& each) { return each.id == savepoint.id; });
   if (!known) requests_.push_back(std::move(savepoint));
 }
 

@@ -70,7 +70,7 @@ TEST(AttemptCheckpoints, ASavepointThatCannotBeCompletedEndsItsOwnRequest) {
   EXPECT_NE(ends.front().status.message().find(savepoint.path), std::string::npos);
   ASSERT_EQ(orders.size(), 2u);
   EXPECT_EQ(orders[0].path, savepoint.path);
-  EXPECT_TRUE(orders[1].savepoint) << "the other desired_state";
+  EXPECT_TRUE(orders[1].savepoint) << "the other request";
 }
 
 }  // namespace

@@ -179,8 +179,10 @@ CheckpointOutcome execute(Files& files, CheckpointOrder order) {
   return outcome;
 }
 
-std::string savepoint_path(const std::string& directory, std::uint64_t number, std::uint64_t request) {
-  return fmt::format("{}/{}{:010}-{:08x}", directory, savepoint_prefix, number, request & 0xffffffff);
+std::string savepoint_path(const std::string& directory, std::uint64_t number,
+                           std::uint64_t request) {
+  return fmt::format("{}/{}{:010}-{:08x}", directory, savepoint_prefix, number,
+                     request & 0xffffffff);
 }
 
 bool is_savepoint(const std::string& name) { return name.starts_with(savepoint_prefix); }

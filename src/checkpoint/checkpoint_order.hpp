@@ -74,9 +74,10 @@ struct HungOrder {
 
 CheckpointOutcome execute(Files& files, CheckpointOrder order);
 
-// Where savepoint `number`, that was requested for by `desired_state`, goes in the directory that was asked
+// Where savepoint `number`, which `request` asked for, goes in the directory that was asked
 // for.
-std::string savepoint_path(const std::string& directory, std::uint64_t number, std::uint64_t request);
+std::string savepoint_path(const std::string& directory, std::uint64_t number,
+                           std::uint64_t request);
 bool is_savepoint(const std::string& name);  // of a directory
 // Where the checkpoints of a job on a cluster are: several share the directory that was configured.
 std::string job_directory(const std::string& configured, std::uint64_t submission);

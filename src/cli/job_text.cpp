@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/table.hpp"
-#include "protocol/job_status.hpp"
 #include "client/progress.hpp"
 #include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 

@@ -18,8 +18,8 @@
 #include <hummer/status.hpp>
 
 #include "job_library/job_libraries.hpp"
-#include "task_manager/task_manager.hpp"
 #include "platform/platform.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer {
 

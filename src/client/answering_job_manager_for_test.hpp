@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "platform/platform.hpp"
 #include "protocol/graph_messages.hpp"
 #include "protocol/message_stream.hpp"
-#include "platform/platform.hpp"
 
 namespace hummer {
 

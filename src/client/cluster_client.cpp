@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/job_status.hpp"
 #include "client/message_link.hpp"
 #include "client/rest_link.hpp"
 #include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {

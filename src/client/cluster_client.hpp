@@ -13,9 +13,9 @@
 #include <memory>
 #include <string>
 
-#include "protocol/message_stream.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
+#include "protocol/message_stream.hpp"
 
 namespace hummer {
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "client/answering_job_manager_for_test.hpp"
-#include "protocol/job_status.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer::cluster_client_test {
 namespace {

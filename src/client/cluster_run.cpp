@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "protocol/job_status.hpp"
 #include "client/poll_intervals.hpp"
 #include "platform/run_task.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {
@@ -19,8 +19,7 @@ ClusterRun::ClusterRun(JobContext context, Credentials credentials)
     : WaitingRun(std::move(context)),
       credentials_(std::move(credentials)),
       executor_(context_.platform->make_executor({.name = "client"})),
-      client_(
-          std::make_unique<ClusterClient>(*context_.platform, *executor_, client_options())) {}
+      client_(std::make_unique<ClusterClient>(*context_.platform, *executor_, client_options())) {}
 
 ClusterRun::~ClusterRun() {
   executor_->stop();
@@ -47,8 +46,8 @@ std::string ClusterRun::hint(const char* command) const {
 
 Status ClusterRun::submit(wire::SubmitJob job, std::string library) {
   status_.set_name(job.graph().job_name());
-  const std::optional<Result<std::uint64_t>> submitted = run_task(
-      *context_.platform, *executor_, client_->submit(std::move(job), std::move(library)));
+  const std::optional<Result<std::uint64_t>> submitted =
+      run_task(*context_.platform, *executor_, client_->submit(std::move(job), std::move(library)));
   if (!submitted) return {ErrorCode::internal, "the submission can never end"};
   if (!submitted->ok()) return submitted->status().with_context("submitting the job");
   job_ = **submitted;
@@ -74,7 +73,9 @@ Task<void> ClusterRun::watch(ClusterRun& run) {
   run.context_.platform->notify_main();
 }
 
-void ClusterRun::send_desired_state(wire::DesiredState desired_state) { executor_->spawn(send(*this, desired_state)); }
+void ClusterRun::send_desired_state(wire::DesiredState desired_state) {
+  executor_->spawn(send(*this, desired_state));
+}
 
 Task<void> ClusterRun::send(ClusterRun& run, wire::DesiredState desired_state) {
   // A connection of its own: the other one waits for the job.
@@ -104,7 +105,8 @@ Result<std::string> ClusterRun::savepoint(const std::string& directory, bool sto
   return std::move(*path);
 }
 
-Task<Result<std::string>> ClusterRun::ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint savepoint) {
+Task<Result<std::string>> ClusterRun::ask_for_savepoint(ClusterRun& run,
+                                                        wire::TakeSavepoint savepoint) {
   ClusterClientOptions options = run.client_options();
   options.numbered_by = run.client_->numbered_by();
   ClusterClient client(*run.context_.platform, *run.executor_, std::move(options));

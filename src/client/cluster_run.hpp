@@ -47,7 +47,8 @@ class ClusterRun final : public WaitingRun {
 
   static Task<void> watch(ClusterRun& run);
   static Task<void> send(ClusterRun& run, wire::DesiredState desired_state);
-  static Task<Result<std::string>> ask_for_savepoint(ClusterRun& run, wire::TakeSavepoint savepoint);
+  static Task<Result<std::string>> ask_for_savepoint(ClusterRun& run,
+                                                     wire::TakeSavepoint savepoint);
   static void changed(void* run, const wire::JobStatus& status);
   ClusterClientOptions client_options() const;
   void send_desired_state(wire::DesiredState desired_state);

@@ -86,8 +86,7 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   context.options = options_;
   context.from_command_line = impl_->from_command_line;
   const auto ended = [&](Status status) {
-    return JobHandle(
-        std::make_shared<EndedRun>(context, context.failed(std::move(status))));
+    return JobHandle(std::make_shared<EndedRun>(context, context.failed(std::move(status))));
   };
 
   if (impl_->help) {
@@ -118,8 +117,8 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
   const Result<JobInterface> interface = find_job_interface(platform, options_);
   if (!interface.ok()) return ended(interface.status());
   auto run = std::make_shared<LocalRun>(
-      context, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)},
-      job->slots, *interface);
+      context, PreparedJob{std::move(job->stream_graph), std::move(job->job_graph)}, job->slots,
+      *interface);
   if (Status status = run->start(); !status.ok()) return ended(std::move(status));
   return JobHandle(run);
 }

@@ -11,10 +11,10 @@
 #include <memory>
 
 #include "client/cluster_client.hpp"
-#include "protocol/control.pb.h"
 #include "platform/network.hpp"
 #include "platform/task.hpp"
 #include "platform/time.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

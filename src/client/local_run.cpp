@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "protocol/job_status.hpp"
 #include "client/local_token.hpp"
 #include "client/poll_intervals.hpp"
 #include "client/submit.hpp"
-#include "task_manager/task_manager_metrics.hpp"
-#include "protocol/graph_messages.hpp"
 #include "platform/memory_limit.hpp"
 #include "platform/run_task.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
+#include "task_manager/task_manager_metrics.hpp"
 
 namespace hummer {
 
@@ -25,8 +25,7 @@ std::vector<std::string> LocalRun::Notes::take() {
   return std::exchange(texts_, {});
 }
 
-LocalRun::LocalRun(JobContext context, PreparedJob job, int slots,
-                   const JobInterface& interface)
+LocalRun::LocalRun(JobContext context, PreparedJob job, int slots, const JobInterface& interface)
     : WaitingRun(std::move(context)),
       job_(std::move(job)),
       made_token_(interface.made_token ? interface.token : ""),
@@ -49,8 +48,7 @@ LocalRun::~LocalRun() {
     (void)context_.platform->run_until([&] { return finished(); }, never);
   }
   if (!waited()) {
-    *context_.last_result =
-        context_.failed({ErrorCode::cancelled, "nobody waited for the job"});
+    *context_.last_result = context_.failed({ErrorCode::cancelled, "nobody waited for the job"});
   }
   if (const auto rest = manager_->rest_address(); rest && !made_token_.empty()) {
     withdraw_local_token(*context_.platform, *rest);
@@ -61,8 +59,7 @@ LocalRun::~LocalRun() {
 
 AttemptContext LocalRun::attempt_context() {
   const EnvironmentOptions& options = context_.options;
-  const MemoryLimit limit =
-      effective_memory_limit(*context_.platform, options.memory_limit_bytes);
+  const MemoryLimit limit = effective_memory_limit(*context_.platform, options.memory_limit_bytes);
   AttemptContext process;
   process.platform = context_.platform;
   process.changed = &changed_;
@@ -209,8 +206,8 @@ Task<Result<wire::JobStatus>> LocalRun::query() {
 
 void LocalRun::end(Result<wire::JobStatus> status) {
   Platform& platform = *context_.platform;
-  result_ = status.ok() ? job_result(*status, platform.wall_time_ms())
-                        : context_.failed(status.status());
+  result_ =
+      status.ok() ? job_result(*status, platform.wall_time_ms()) : context_.failed(status.status());
   result_.job_name = context_.job_name;
   const Nanoseconds tasks_ended = host_->tasks_ended_at();
   result_.seconds =
@@ -246,7 +243,8 @@ std::vector<std::string> LocalRun::stuck_in(const wire::JobStatus& status) const
 
 std::vector<std::string> LocalRun::stuck() { return stuck_in(look()); }
 
-Task<Result<std::string>> LocalRun::ask_for_savepoint(LocalRun& self, wire::TakeSavepoint savepoint) {
+Task<Result<std::string>> LocalRun::ask_for_savepoint(LocalRun& self,
+                                                      wire::TakeSavepoint savepoint) {
   while (self.number_ == 0 && !self.finished()) co_await sleep_for(milliseconds(1));
   savepoint.set_job(self.number_);
   for (;;) {
@@ -265,8 +263,8 @@ Result<std::string> LocalRun::savepoint(const std::string& directory, bool stop)
   savepoint.set_directory(directory);
   savepoint.set_stop(stop);
   savepoint.set_wait_ms(savepoint_wait_ms);
-  std::optional<Result<std::string>> path = run_task(*context_.platform, manager_->executor(),
-                                                     ask_for_savepoint(*this, std::move(savepoint)));
+  std::optional<Result<std::string>> path = run_task(
+      *context_.platform, manager_->executor(), ask_for_savepoint(*this, std::move(savepoint)));
   if (!path) return Status(ErrorCode::internal, "the savepoint can never come");
   return std::move(*path);
 }

@@ -21,8 +21,8 @@
 
 #include "client/job_interface.hpp"
 #include "client/waiting_run.hpp"
-#include "job_manager/job_manager.hpp"
 #include "execution/attempt_host.hpp"
+#include "job_manager/job_manager.hpp"
 #include "task_manager/state_message.hpp"
 
 namespace hummer {

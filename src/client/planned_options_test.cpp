@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include <hummer/hummer.hpp>
 #include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/hummer.hpp>
 
 #include "api/job_build.hpp"
 #include "api/options/option_programs.hpp"

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "client/cluster_client.hpp"
-#include "protocol/job_status.hpp"
 #include "job_manager/job_manager_test_rig.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer::rest_clients_test {
 namespace {
@@ -116,9 +116,9 @@ Task<void> late_records_script(JobManagerRig& rig) {
   if (!now.ok()) co_return;
   EXPECT_EQ(now->job().vertices(0).metrics().operators(0).records_late(), 3U);
   EXPECT_EQ(job_result(now->job(), 0).records_late, 3U);
-  const std::string metrics = co_await get(rig, "/metrics");
-  EXPECT_NE(metrics.find("\nhummer_operator_records_late_total{"), metrics.npos) << metrics;
-  EXPECT_NE(metrics.find(now->job().vertices(0).operators(0) + "\"} 3\n"), metrics.npos) << metrics;
+  const std::string text = co_await get(rig, "/metrics");
+  EXPECT_NE(text.find("\nhummer_operator_records_late_total{"), text.npos) << text;
+  EXPECT_NE(text.find(now->job().vertices(0).operators(0) + "\"} 3\n"), text.npos) << text;
 }
 
 TEST_P(RestClients, SeeHowManyRecordsCameTooLate) {

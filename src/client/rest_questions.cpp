@@ -33,9 +33,10 @@ HttpQuestion upload_question(const wire::LibraryPiece& piece) {
 // A number in a query has 63 bits.
 HttpQuestion savepoint_question(const wire::TakeSavepoint& savepoint) {
   std::string target =
-      fmt::format("{}?request_id={}&wait_ms={}&stop={}", job_path(desired_state.job(), "/savepoint"),
+      fmt::format("{}?request_id={}&wait_ms={}&stop={}", job_path(savepoint.job(), "/savepoint"),
                   (savepoint.request_id() >> 1) | 1, savepoint.wait_ms(), savepoint.stop());
-  if (!savepoint.directory().empty()) target += "&directory=" + percent_encoded(savepoint.directory());
+  if (!savepoint.directory().empty())
+    target += "&directory=" + percent_encoded(savepoint.directory());
   return post(std::move(target));
 }
 
@@ -125,8 +126,9 @@ HttpQuestion rest_question(const wire::ClientRequest& request) {
     case wire::ClientRequest::kUpload: return upload_question(request.upload());
     case wire::ClientRequest::kJob: return job_question(request.job());
     case wire::ClientRequest::kEnd:
-      return post(job_path(request.end().job(),
-                           request.end().desired_state() == wire::DESIRED_CANCEL ? "/cancel" : "/stop"));
+      return post(
+          job_path(request.end().job(),
+                   request.end().desired_state() == wire::DESIRED_CANCEL ? "/cancel" : "/stop"));
     case wire::ClientRequest::kLog:
       return get(fmt::format("{}?from_line={}&wait_ms={}", job_path(request.log().job(), "/log"),
                              request.log().from_line(), request.log().wait_ms()));

@@ -5,8 +5,8 @@
 // JobManager refused is the failure inside the answer.
 #pragma once
 
-#include "protocol/control.pb.h"
 #include "http/http_answer.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/graph_builder_for_test.hpp"
 #include "observability/process_log.hpp"
+#include "platform/run_task.hpp"
+#include "platform/simulation.hpp"
 #include "protocol/graph_messages.hpp"
 #include "rest/job_json.hpp"
 #include "rest/rest_api.hpp"
-#include "graph/graph_builder_for_test.hpp"
-#include "platform/run_task.hpp"
-#include "platform/simulation.hpp"
 
 namespace hummer::rest_questions_test {
 namespace {
@@ -220,7 +220,7 @@ TEST_F(RestQuestions, EndingAndSaving) {
   EXPECT_EQ(asked.wait_ms(), 1000U);
   const std::uint64_t first_id = asked.request_id();
   EXPECT_NE(first_id, 0U);
-  // The same desired_state stays the same one.
+  // The same request keeps its id.
   (void)ask(request);
   EXPECT_EQ(backend_.asked.savepoint().request_id(), first_id);
 }

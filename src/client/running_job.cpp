@@ -18,8 +18,7 @@ void JobContext::keep_and_report(const JobResult& result) const {
       2, fmt::format("hummer: {} failed: {}\n", job_name, result.status.to_string()));
 }
 
-EndedRun::EndedRun(const JobContext& context, JobResult result)
-    : result_(std::move(result)) {
+EndedRun::EndedRun(const JobContext& context, JobResult result) : result_(std::move(result)) {
   context.keep_and_report(result_);
 }
 

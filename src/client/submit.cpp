@@ -5,8 +5,8 @@
 #include "client/cluster_run.hpp"
 #include "client/credentials.hpp"
 #include "client/local_token.hpp"
-#include "protocol/graph_messages.hpp"
 #include "graph/replay_warnings.hpp"
+#include "protocol/graph_messages.hpp"
 
 namespace hummer {
 
@@ -83,9 +83,8 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
     return JobHandle(std::make_shared<EndedRun>(context, context.failed({})));
   }
   if (!options.quiet) {
-    (void)platform.write_standard(
-        2, fmt::format("hummer: {} is job {} of {}\n", context.job_name, run->job(),
-                       options.job_manager));
+    (void)platform.write_standard(2, fmt::format("hummer: {} is job {} of {}\n", context.job_name,
+                                                 run->job(), options.job_manager));
   }
   return JobHandle(run);
 }

@@ -3,8 +3,8 @@
 
 #include "client/cluster_client.hpp"
 #include "job_manager/job_manager_test_rig.hpp"
-#include "task_manager/registration.hpp"
 #include "platform/tls_certificates_for_test.hpp"
+#include "task_manager/registration.hpp"
 
 namespace hummer::tls_registration_test {
 namespace {

@@ -15,8 +15,7 @@ JobResult WaitingRun::keep(JobResult result) {
 JobResult WaitingRun::wait() {
   if (waited_) return result_;
   Platform& platform = *context_.platform;
-  Progress progress(platform, context_.options.quiet,
-                    context_.options.progress_per_vertex);
+  Progress progress(platform, context_.options.quiet, context_.options.progress_per_vertex);
   std::unique_ptr<SignalWatch> signals;
   if (context_.from_command_line) signals = platform.watch_signals();
   bool told = false;

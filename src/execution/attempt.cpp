@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "api/job_build.hpp"
-#include "protocol/graph_messages.hpp"
-#include "protocol/placement.hpp"
 #include "execution/attempt_plan.hpp"
 #include "graph/fingerprint.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/placement.hpp"
 
 namespace hummer {
 namespace {
@@ -217,8 +217,8 @@ Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction functio
 Status Attempt::call_job_function(JobFunction function, Plan& graphs) const {
   const std::vector<std::string> arguments(message_.arguments().begin(),
                                            message_.arguments().end());
-  Result<BuiltJob> built = build_job(
-      function, arguments, environment_options(message_.options(), context_.platform));
+  Result<BuiltJob> built =
+      build_job(function, arguments, environment_options(message_.options(), context_.platform));
   if (!built.ok()) return built.status();
   if (!built->help.empty()) {
     return Status(ErrorCode::invalid_argument, "a job was submitted with --help");
@@ -461,7 +461,7 @@ void Attempt::log(std::string text, LogLevel level) {
 
 void Attempt::log_line(std::string text, LogLevel level) {
   context_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
-                          {.job = id_.job, .attempt = id_.attempt});
+                     {.job = id_.job, .attempt = id_.attempt});
   wire::LogLine& line = log_lines_.emplace_back();
   line.set_wall_time_ms(context_.platform->wall_time_ms());
   line.set_text(std::move(text));
@@ -479,7 +479,7 @@ void Attempt::log_note(const std::string& text) {
 void Attempt::log_task(const StreamTask& task, LogLevel level, std::string_view text) const {
   if (!context_.log.wants(level)) return;
   context_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
-                          {.job = id_.job, .attempt = id_.attempt, .task = task.metrics().name});
+                     {.job = id_.job, .attempt = id_.attempt, .task = task.metrics().name});
 }
 
 void Attempt::log_task_ends() const {

@@ -38,8 +38,6 @@
 #include <vector>
 
 #include "checkpoint/snapshot_writer.hpp"
-#include "job_library/job_libraries.hpp"
-#include "protocol/control.pb.h"
 #include "execution/attempt_table.hpp"
 #include "execution/busy_shares.hpp"
 #include "execution/deployment.hpp"
@@ -47,11 +45,13 @@
 #include "execution/stuck_watch.hpp"
 #include "graph/job_graph.hpp"
 #include "graph/stream_graph.hpp"
+#include "job_library/job_libraries.hpp"
 #include "net/data_plane.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

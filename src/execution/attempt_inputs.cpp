@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "checkpoint/restored_state.hpp"
-#include "protocol/message_limits.hpp"
-#include "protocol/placement.hpp"
 #include "execution/attempt_plan.hpp"
 #include "execution/listed_sources.hpp"
+#include "protocol/message_limits.hpp"
+#include "protocol/placement.hpp"
 
 namespace hummer {
 
@@ -45,9 +45,8 @@ Status Attempt::list_sources() {
              task.task_manager == plan_->options.task_manager;
     });
     if (!makes_it) continue;
-    const Result<SourceListing> listing = guarded("operator '" + source.name + "'", [&] {
-      return list_source(*context_.platform, source);
-    });
+    const Result<SourceListing> listing = guarded(
+        "operator '" + source.name + "'", [&] { return list_source(*context_.platform, source); });
     if (!listing.ok()) return listing.status();
     bytes += (*listing)->size();
     if (bytes > max_listing_bytes && context_.prepared == nullptr) {

@@ -4,8 +4,8 @@
 
 #include <hummer/codec.hpp>
 
-#include "protocol/graph_messages.hpp"
 #include "execution/attempt.hpp"
+#include "protocol/graph_messages.hpp"
 
 namespace hummer {
 

@@ -49,8 +49,8 @@ AttemptTable::Verdict AttemptTable::apply(const wire::JobManagerState& state, Ac
   return Verdict::applied;
 }
 
-void AttemptTable::apply_desired_state(const AttemptId& id, Entry& entry, wire::DesiredState desired_state,
-                              Actions& actions) {
+void AttemptTable::apply_desired_state(const AttemptId& id, Entry& entry,
+                                       wire::DesiredState desired_state, Actions& actions) {
   if (desired_state <= entry.desired_state) return;
   entry.desired_state = desired_state;
   if (entry.phase == Phase::live) {

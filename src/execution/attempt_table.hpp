@@ -7,8 +7,8 @@
 //   wanted ──deployment──▶ live ──ended()──▶ ended ──not named any more──▶ forgotten
 //        (held_back first, while another attempt of the region is live)
 //
-// A desired_state only ever grows: run < stop < cancel. What was assigned but never began ends without
-// having run: as never_ran when the JobManager wants it cancelled, else forgotten at once.
+// A desired state only ever grows: run < stop < cancel. What was assigned but never began ends
+// without having run: as never_ran when the JobManager wants it cancelled, else forgotten at once.
 //
 // Thread: one.
 #pragma once
@@ -60,7 +60,7 @@ class AttemptTable {
     }
   };
 
-  enum class Verdict { applied, foreign, overtaken };
+  enum class Verdict { applied, foreign, stale };
 
   // REQUIRES: empty().
   void begin_session(std::uint64_t session);
@@ -88,7 +88,8 @@ class AttemptTable {
   };
 
   bool region_is_live(const AttemptId& of) const;
-  void apply_desired_state(const AttemptId& id, Entry& entry, wire::DesiredState desired_state, Actions& actions);
+  void apply_desired_state(const AttemptId& id, Entry& entry, wire::DesiredState desired_state,
+                           Actions& actions);
   void drop_unnamed(Actions& actions);
   void start_what_can(Actions& actions);
 

@@ -6,8 +6,8 @@
 
 #include <map>
 
-#include "protocol/control.pb.h"
 #include "execution/deployment.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

@@ -14,10 +14,10 @@
 #include <hummer/job.hpp>
 
 #include "api/job_build.hpp"
-#include "protocol/placement.hpp"
 #include "graph/fingerprint.hpp"
 #include "graph/job_graph.hpp"
 #include "platform/simulation.hpp"
+#include "protocol/placement.hpp"
 
 namespace hummer {
 

@@ -28,8 +28,8 @@
 #include <string>
 #include <vector>
 
-#include <hummer/job_result.hpp>
 #include <hummer/detail/memory_account.hpp>
+#include <hummer/job_result.hpp>
 
 #include "checkpoint/restored_state.hpp"
 #include "execution/task_samples.hpp"
@@ -85,10 +85,6 @@ struct DeploymentOptions {
   std::shared_ptr<MemoryAccount> memory;
   std::string spill_directory;
 };
-
-// Whether barriers may overtake records: one that does saves a record once, and a record of a
-// broadcast edge is in flight to some subtasks and with others already. There they align.
-bool can_be_unaligned(const JobGraph& job);
 
 // A failure that may only follow from another task's, here or in another process.
 bool is_consequence(const Status& status);

@@ -135,11 +135,6 @@ Result<std::unique_ptr<PieceReader>> Deployment::open_piece(const RestoredPiece&
       .with_context("reading the state to begin with");
 }
 
-bool can_be_unaligned(const JobGraph& job) {
-  return std::none_of(job.edges.begin(), job.edges.end(),
-                      [](const JobEdge& edge) { return edge.routing == Routing::broadcast; });
-}
-
 bool Deployment::unaligned() const {
   return options_.unaligned && options_.guarantee == Guarantee::exactly_once &&
          can_be_unaligned(job_graph_);

@@ -18,8 +18,8 @@
 
 #include <hummer/status.hpp>
 
-#include "protocol/control.pb.h"
 #include "platform/time.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/explain_forms.hpp"
 #include "base/json_writer.hpp"
+#include "graph/explain_forms.hpp"
 
 namespace hummer {
 namespace {

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include <hummer/detail/key_hash.hpp>
-#include <hummer/network_settings.hpp>
 #include <hummer/detail/plan.hpp>
+#include <hummer/network_settings.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {

@@ -1,7 +1,7 @@
 // A job's way through deployment, failure, cancellation and its verdict.
+#include "graph/fingerprint.hpp"
 #include "job_manager/job_manager_test_rig.hpp"
 #include "protocol/placement.hpp"
-#include "graph/fingerprint.hpp"
 
 namespace hummer::attempts_test {
 namespace {
@@ -241,7 +241,7 @@ Task<void> slots_script(JobManagerRig& rig) {
   pair.one.report(job, wire::ATTEMPT_CANCELLED);
   const wire::JobManagerState unused = co_await pair.one.beat();
   pair.one.forget(job);
-  // tm2 is still at it: its slot is not free, whatever was asked.
+  // tm2 is still at it: its slot is not free, whatever was asked for.
   co_await sleep_for(seconds(1));
   wire::JobStatus status = co_await pair.client.status(next);
   EXPECT_EQ(status.state(), wire::JOB_WAITING);

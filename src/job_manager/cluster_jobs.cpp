@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "job_manager/cluster_state.hpp"
-#include "protocol/graph_messages.hpp"
 #include "graph/fingerprint.hpp"
 #include "graph/replay_warnings.hpp"
+#include "job_manager/cluster_state.hpp"
+#include "protocol/graph_messages.hpp"
 
 namespace hummer {
 namespace {

@@ -172,7 +172,8 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   } else if (!library.ok()) {
     fail_waiting(job, library, at);
   } else if (record.attempt == 0) {
-    if (!job.checkpoint_options.restore.empty()) find_checkpoint(job, job.checkpoint_options.restore);
+    if (!job.checkpoint_options.restore.empty())
+      find_checkpoint(job, job.checkpoint_options.restore);
   } else if (!job.restarts.failed(at.now)) {
     fail_waiting(
         job,

@@ -1,9 +1,9 @@
 // ClusterState: the JobManager's mind. TaskManagers, jobs, libraries, and the rules between
 // them (docs/design/2026-11-21-cluster.md, "Control: states instead of commands").
 //
-// It is told what happened (a registration, a state, a lost connection, the time, a client's desired_state)
-// and says afterwards what is due: whose state must be sent, which sessions have ended. No
-// coroutine, stream or clock inside, so it tests without threads.
+// It is told what happened (a registration, a state, a lost connection, the time, a client's
+// desired_state) and says afterwards what is due: whose state must be sent, which sessions have
+// ended. No coroutine, stream or clock inside, so it tests without threads.
 //
 // Checkpoints and restarts (cluster_checkpoints.cpp): an AttemptCheckpoints per attempt decides,
 // its orders to the disk come out of take_orders(), and their outcomes back by carried_out().

@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "protocol/graph_messages.hpp"
 #include "graph/graph_builder_for_test.hpp"
 #include "platform/random.hpp"
+#include "protocol/graph_messages.hpp"
 #include "support/drawn_cases.hpp"
 
 #include <hummer/detail/key_hash.hpp>

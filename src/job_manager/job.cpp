@@ -127,7 +127,8 @@ wire::DesiredState Job::desired_state(const JobPart& part) const {
     return wire::DESIRED_CANCEL;
   }
   // One that a savepoint stops goes on to its barrier.
-  return state == wire::JOB_STOPPING && asked == wire::DESIRED_STOP ? wire::DESIRED_STOP : wire::DESIRED_RUN;
+  return state == wire::JOB_STOPPING && asked == wire::DESIRED_STOP ? wire::DESIRED_STOP
+                                                                    : wire::DESIRED_RUN;
 }
 
 Status Job::failure() const {

@@ -39,12 +39,12 @@
 #include <hummer/status.hpp>
 
 #include "checkpoint/attempt_checkpoints.hpp"
-#include "job_manager/restart_policy.hpp"
-#include "job_manager/job_log.hpp"
-#include "job_manager/scheduler.hpp"
-#include "protocol/control.pb.h"
 #include "graph/job_graph.hpp"
+#include "job_manager/job_log.hpp"
+#include "job_manager/restart_policy.hpp"
+#include "job_manager/scheduler.hpp"
 #include "platform/time.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 
@@ -189,15 +189,15 @@ struct Job : JobProgress, Failures {
   std::uint64_t place_change = 0;
   std::uint64_t committed_before = 0;
   std::vector<SavepointRequest> savepoint_requests;  // for when it runs
-  std::vector<SavepointEnd> savepoint_ends;     // the last few
+  std::vector<SavepointEnd> savepoint_ends;          // the last few
   RestartPolicy restarts{RestartStrategy::no_restart()};
   Nanoseconds restart_at = 0;  // of restarting
   std::string restart_reason;
   bool finding_checkpoint = false;  // the checkpoint to begin with is not known yet
-  std::string missing;   // why it waits for its checkpoints, which are all gone; empty: it doesn't
-  Nanoseconds find_checkpoint_at = never;              // of missing: when the disk is asked again
+  std::string missing;  // why it waits for its checkpoints, which are all gone; empty: it doesn't
+  Nanoseconds find_checkpoint_at = never;   // of missing: when the disk is asked again
   std::uint64_t superseded_checkpoint = 0;  // see OperatorContext::superseded_epoch
-  bool verify_files = false;              // the last attempt could not read its state
+  bool verify_files = false;                // the last attempt could not read its state
   // Its checkpoint directory, or another that it named, does not answer.
   std::string disk_hangs;  // which, and in what; empty: it answers
   Nanoseconds disk_hangs_for = 0;

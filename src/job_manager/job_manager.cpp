@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "protocol/job_status.hpp"
 #include "job_manager/job_manager_state.hpp"
 #include "platform/look_up_now.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {

@@ -6,8 +6,8 @@
 // libraries pass through it as bytes.
 //
 // With a state directory it outlives its death: jobs are kept in a journal (job_journal.hpp). A
-// submission and a request are acknowledged, and an end is told, when the journal has them; the next
-// JobManager of the directory goes on with the jobs and their numbers.
+// submission and a request are acknowledged, and an end is told, when the journal has them; the
+// next JobManager of the directory goes on with the jobs and their numbers.
 //
 // When another JobManager takes the journal over in spite of its lock (job_journal.hpp), this one
 // closes all connections, leads nothing any more, and failure() says why: whoever runs it ends it.
@@ -28,12 +28,12 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/control.pb.h"
-#include "protocol/message_stream.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
 #include "platform/tls.hpp"
+#include "protocol/control.pb.h"
+#include "protocol/message_stream.hpp"
 
 namespace hummer {
 

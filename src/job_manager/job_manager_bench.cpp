@@ -14,9 +14,9 @@
 #include <string>
 
 #include "job_manager/job_manager.hpp"
-#include "protocol/protocol_version.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
+#include "protocol/protocol_version.hpp"
 
 namespace hummer {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "protocol/job_status.hpp"
 #include "observability/metrics_text.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {

@@ -18,8 +18,8 @@
 #include "job_manager/cluster_state.hpp"
 #include "job_manager/journal_writer.hpp"
 #include "job_manager/parked_requests.hpp"
-#include "rest/rest_api.hpp"
 #include "platform/log_limit.hpp"
+#include "rest/rest_api.hpp"
 
 namespace hummer {
 
@@ -125,8 +125,8 @@ class JobManager::State final : public RestBackend {
   std::unique_ptr<JournalWriter> journal_;  // null: without one
   ParkedRequests parked_;
   std::unordered_map<std::uint64_t, std::shared_ptr<MessageStream>> sessions_;
-  std::uint64_t local_session_ = 0;  // of options_.local
-  std::list<Handshake*> handshakes_;   // oldest first
+  std::uint64_t local_session_ = 0;   // of options_.local
+  std::list<Handshake*> handshakes_;  // oldest first
   std::unique_ptr<Listener> listener_;
   // REST speaks at the control port too, and at a port of its own when it is told one.
   std::unique_ptr<RestApi> rest_api_;

@@ -11,13 +11,13 @@
 
 #include <hummer/detail/key_hash.hpp>
 
-#include "job_manager/job_manager.hpp"
-#include "protocol/graph_messages.hpp"
-#include "protocol/protocol_version.hpp"
 #include "graph/graph_builder_for_test.hpp"
+#include "job_manager/job_manager.hpp"
 #include "platform/kept_log_for_test.hpp"
 #include "platform/simulation.hpp"
 #include "platform/task.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/protocol_version.hpp"
 
 namespace hummer {
 

@@ -3,9 +3,9 @@
 
 #include <optional>
 
+#include "graph/graph_builder_for_test.hpp"
 #include "job_manager/cluster_state.hpp"
 #include "protocol/graph_messages.hpp"
-#include "graph/graph_builder_for_test.hpp"
 
 namespace hummer::refused_submission_test {
 namespace {

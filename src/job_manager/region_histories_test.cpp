@@ -109,7 +109,8 @@ TEST(RegionHistories, RandomOnesKeepTheBooks) {
           report.set_region(each.region());
           report.set_attempt(each.attempt());
           report.set_state(wire::ATTEMPT_RUNNING);
-          if (each.desired_state() == wire::DESIRED_CANCEL) report.set_state(wire::ATTEMPT_CANCELLED);
+          if (each.desired_state() == wire::DESIRED_CANCEL)
+            report.set_state(wire::ATTEMPT_CANCELLED);
           if (random.chance(0.05)) report.set_state(wire::ATTEMPT_FAILED);
           if (each.checkpoints().begun() == 0) continue;
           for (const std::uint32_t task : job.regions[each.region()].tasks) {

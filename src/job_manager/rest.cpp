@@ -1,8 +1,8 @@
 // What the REST API asks of the JobManager.
 #include <algorithm>
 
-#include "job_manager/job_manager_state.hpp"
 #include "job_manager/job_manager_metrics.hpp"
+#include "job_manager/job_manager_state.hpp"
 
 namespace hummer {
 namespace {

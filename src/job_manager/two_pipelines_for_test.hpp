@@ -7,8 +7,8 @@
 
 #include <hummer/codec.hpp>
 
-#include "protocol/graph_messages.hpp"
 #include "graph/graph_builder_for_test.hpp"
+#include "protocol/graph_messages.hpp"
 #include "state/checkpoint_store.hpp"
 
 namespace hummer {

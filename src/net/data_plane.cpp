@@ -121,7 +121,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
 };
 
 DataPlane::State::Handshake::Handshake(std::shared_ptr<State> state_,
-                                     std::unique_ptr<ByteStream> stream_)
+                                       std::unique_ptr<ByteStream> stream_)
     : state(std::move(state_)), stream(std::move(stream_)) {
   const std::lock_guard lock(state->mutex_);
   list_ = &state->pending_handshakes_;

@@ -17,8 +17,8 @@
 //
 // Strangers: garbage, half-open connections, slow or unknown senders are dropped
 // after a time or at once, and counted; at most `max_handshakes` are in progress, and
-// `max_pending_handshakes` of them have not said hello: a new one takes the place of the oldest. With `tls`
-// every connection is a TLS one, within the same times.
+// `max_pending_handshakes` of them have not said hello: a new one takes the place of the oldest.
+// With `tls` every connection is a TLS one, within the same times.
 //
 // Lifecycle: stop() (or the destructor) ends listening and handshakes; ends that are
 // handed out live on. Thread: any; its coroutines run on the executor given, which
@@ -30,8 +30,8 @@
 #include <string>
 #include <vector>
 
-#include <hummer/network_settings.hpp>
 #include <hummer/detail/type_descriptor.hpp>
+#include <hummer/network_settings.hpp>
 
 #include "net/data_address.hpp"
 #include "net/frame.hpp"

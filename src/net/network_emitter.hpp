@@ -54,7 +54,9 @@ class NetworkEmitter final : public Emitter {
   OperatorResult start_record(Batch& batch, bool follows);
   OperatorResult send_fragments(Batch& batch, bool follows);
   OperatorResult send_control(const Control& control);
-  OperatorResult no_room() const { return transport_->failure().ok() ? OperatorResult::blocked : OperatorResult::failed; }
+  OperatorResult no_room() const {
+    return transport_->failure().ok() ? OperatorResult::blocked : OperatorResult::failed;
+  }
   void publish(BlockHeader& header, char* at, bool more);
 
   std::unique_ptr<TransportSender> transport_;

@@ -62,7 +62,7 @@ class NetworkReceiver final : public SourceOperator, public BarrierRelay {
   bool holding_ = false;  // a polled run that has not been released
   std::deque<Ahead> ahead_;
   std::optional<OutOfBandBarrier> barrier_;  // behind `ahead_`; nothing behind it has been read
-  Status failure_;                       // met while reading ahead
+  Status failure_;                           // met while reading ahead
   bool end_read_ = false;
   bool ended_ = false;
 };

@@ -58,7 +58,8 @@ struct Bench {
   void pass(std::int64_t milliseconds) {
     for (std::int64_t i = 0; i < milliseconds; ++i) {
       context.advance(1'000'000);
-      while (context.take_due_timer()) ASSERT_EQ(op.timer(context.now(), out), OperatorResult::done);
+      while (context.take_due_timer())
+        ASSERT_EQ(op.timer(context.now(), out), OperatorResult::done);
     }
   }
 };

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <hummer/identity.hpp>
 #include <hummer/deduplicate.hpp>
 #include <hummer/detail/operators/factory.hpp>
-#include <hummer/top_n.hpp>
-#include <hummer/testing/operator_harness.hpp>
 #include <hummer/detail/testing/take_snapshot.hpp>
+#include <hummer/identity.hpp>
+#include <hummer/testing/operator_harness.hpp>
+#include <hummer/top_n.hpp>
 
 #include "operators/restored_subtask.hpp"
 #include "operators/with_and_without_memory.hpp"

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include <hummer/identity.hpp>
 #include <hummer/detail/operators/factory.hpp>
+#include <hummer/identity.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/keyed_bench.hpp"

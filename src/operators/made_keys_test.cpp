@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include <hummer/detail/operators/count_window.hpp>
 #include <hummer/deduplicate.hpp>
+#include <hummer/detail/operators/count_window.hpp>
 #include <hummer/detail/operators/hash_partitioner.hpp>
 #include <hummer/detail/operators/interval_join.hpp>
 #include <hummer/detail/operators/keyed_process.hpp>
@@ -13,8 +13,8 @@
 #include <hummer/detail/operators/partial_aggregate.hpp>
 #include <hummer/detail/operators/partial_window.hpp>
 #include <hummer/detail/operators/slice_window.hpp>
-#include <hummer/top_n.hpp>
 #include <hummer/detail/operators/window_join.hpp>
+#include <hummer/top_n.hpp>
 
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"

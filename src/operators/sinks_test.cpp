@@ -5,7 +5,7 @@
 #include <hummer/detail/operators/blackhole_sink.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/for_each_sink.hpp>
-#include <hummer/sink_function.hpp>
+#include <hummer/detail/operators/sink_function_operator.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::sinks_test {

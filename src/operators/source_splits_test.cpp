@@ -7,7 +7,7 @@
 
 #include <hummer/detail/operators/assign_timestamps.hpp>
 #include <hummer/detail/operators/generator_source.hpp>
-#include <hummer/source_function.hpp>
+#include <hummer/detail/operators/source_function_operator.hpp>
 
 #include "operators/window_test_parts.hpp"
 #include "support/expect_ok.hpp"

@@ -5,7 +5,7 @@
 #include <hummer/detail/operators/collection_source.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/generator_source.hpp>
-#include <hummer/source_function.hpp>
+#include <hummer/detail/operators/source_function_operator.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::sources_test {

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <optional>
 
-#include <hummer/identity.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/keyed_process.hpp>
 #include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/identity.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "platform/simulation.hpp"

@@ -147,7 +147,8 @@ class RandomRun {
     return compare(
         [&](std::size_t, Operator& op, Output& out, auto&& again) {
           for (;;) {
-            const OperatorResult answer = time == end_of_time ? op.end(out) : op.watermark(time, out);
+            const OperatorResult answer =
+                time == end_of_time ? op.end(out) : op.watermark(time, out);
             if (answer != OperatorResult::more) return answer;
             again();
           }

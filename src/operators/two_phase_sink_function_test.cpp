@@ -1,4 +1,4 @@
-#include <hummer/two_phase_sink_function.hpp>
+#include <hummer/detail/operators/two_phase_sink_function_operator.hpp>
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,9 @@ class LedgerSink final : public TwoPhaseSinkFunction<int> {
     open_.insert(open_.end(), records.begin(), records.end());
     return OperatorResult::done;
   }
-  OperatorResult flush() override { return blocks() ? OperatorResult::blocked : OperatorResult::done; }
+  OperatorResult flush() override {
+    return blocks() ? OperatorResult::blocked : OperatorResult::done;
+  }
   Result<std::string> prepare(std::uint64_t) override {
     if (open_.empty()) return std::string();
     const std::string handle(1, static_cast<char>('a' + ledger_.transactions++));

@@ -15,7 +15,7 @@ constexpr std::uint32_t longest_kept_s = 86'400;
 constexpr std::uint32_t longest_kept_without_s = 300;
 constexpr std::size_t datagram_bytes = 4096;
 constexpr int most_pending_handshakes = 64;  // datagrams for one question that are no answer to it
-constexpr int most_aliases = 8;     // beyond those that an answer follows itself
+constexpr int most_aliases = 8;              // beyond those that an answer follows itself
 
 struct HostAndPort {
   std::string_view host;

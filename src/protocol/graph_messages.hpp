@@ -12,8 +12,8 @@
 
 #include <hummer/checkpointing.hpp>
 
-#include "protocol/control.pb.h"
 #include "graph/job_graph.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

@@ -21,10 +21,10 @@
 
 #include <hummer/status.hpp>
 
-#include "protocol/control.pb.h"
-#include "protocol/message_limits.hpp"
 #include "platform/network.hpp"
 #include "platform/task.hpp"
+#include "protocol/control.pb.h"
+#include "protocol/message_limits.hpp"
 
 namespace hummer {
 

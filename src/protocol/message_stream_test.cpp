@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "protocol/message_frame.hpp"
 #include "platform/simulation.hpp"
 #include "platform/task.hpp"
+#include "protocol/message_frame.hpp"
 
 namespace hummer::message_stream_test {
 namespace {

@@ -11,9 +11,9 @@
 
 #include <google/protobuf/repeated_ptr_field.h>
 
-#include "protocol/control.pb.h"
 #include "graph/execution_graph.hpp"
 #include "graph/regions.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

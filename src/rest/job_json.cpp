@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "protocol/job_status.hpp"
 #include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {

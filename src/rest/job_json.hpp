@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
-#include "protocol/control.pb.h"
-#include "http/json_reader.hpp"
 #include "base/json_writer.hpp"
+#include "http/json_reader.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

@@ -1,10 +1,10 @@
 // The OpenAPI document: routes from the table of routes, schemas from the tables here.
 #include <fmt/format.h>
 
-#include "protocol/job_status.hpp"
 #include "job_library/engine_abi.hpp"
-#include "rest/rest_routes.hpp"
 #include "platform/log.hpp"
+#include "protocol/job_status.hpp"
+#include "rest/rest_routes.hpp"
 
 namespace hummer {
 namespace {

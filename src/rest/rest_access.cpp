@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/equal_tokens.hpp"
-#include "rest/rest_api.hpp"
 #include "platform/network.hpp"
+#include "rest/rest_api.hpp"
 
 namespace hummer {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "protocol/job_status.hpp"
 #include "observability/log_levels.hpp"
+#include "protocol/job_status.hpp"
 #include "rest/rest_routes.hpp"
 
 namespace hummer {

@@ -15,10 +15,10 @@
 
 #include <string>
 
-#include "protocol/control.pb.h"
-#include "http/http_server.hpp"
-#include "rest/rest_access.hpp"
 #include "base/json_writer.hpp"
+#include "http/http_server.hpp"
+#include "protocol/control.pb.h"
+#include "rest/rest_access.hpp"
 
 namespace hummer {
 

@@ -4,11 +4,11 @@
 
 #include <deque>
 
-#include "observability/process_log.hpp"
 #include "observability/metrics_text.hpp"
-#include "rest/rest_routes.hpp"
+#include "observability/process_log.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
+#include "rest/rest_routes.hpp"
 
 namespace hummer::rest_api_test {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "protocol/job_status.hpp"
 #include "job_library/engine_abi.hpp"
 #include "observability/process_log.hpp"
 #include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
 #include "rest/job_json.hpp"
 
 namespace hummer {
@@ -245,7 +245,8 @@ Task<HttpResponse> get_log(RestBackend& backend, RestCall call) {
   co_return json_response(std::move(json));
 }
 
-Task<HttpResponse> end_job(RestBackend& backend, std::uint64_t job, wire::DesiredState desired_state) {
+Task<HttpResponse> end_job(RestBackend& backend, std::uint64_t job,
+                           wire::DesiredState desired_state) {
   wire::ClientRequest request;
   request.mutable_end()->set_job(job);
   request.mutable_end()->set_desired_state(desired_state);

@@ -357,7 +357,8 @@ OperatorResult ChainDriver::call_control(Stage& stage) {
       return stage.op->flush(stage.output);
     case Control::Kind::inactive: return stage.op->inactive(stage.output);
     case Control::Kind::active: return stage.op->active(stage.output);
-    case Control::Kind::end: return stage.has_ended ? OperatorResult::done : stage.op->end(stage.output);
+    case Control::Kind::end:
+      return stage.has_ended ? OperatorResult::done : stage.op->end(stage.output);
     case Control::Kind::none: break;
   }
   return OperatorResult::done;
@@ -403,7 +404,8 @@ OperatorResult ChainDriver::step_control(Stage& stage) {
         stage.phase == Phase::control && stage.input.control.kind == Control::Kind::barrier;
     if (barrier && on_snapshot_ != nullptr) {
       if (&stage == stages_.front().get()) abandon_snapshot();
-      if (snapshot(stage, !stage.input.control.whole()) == OperatorResult::failed) return OperatorResult::failed;
+      if (snapshot(stage, !stage.input.control.whole()) == OperatorResult::failed)
+        return OperatorResult::failed;
       stage.last_snapshot = stage.input.control.whole() ? 0 : stage.input.control.epoch;
     }
     const Control own = stage.output.take_control();
@@ -451,7 +453,8 @@ OperatorResult ChainDriver::step_hand_over(Stage& stage) {
       }
     }
     while (exit.loaded || (!exit.deferred.empty() && exit.load_deferred())) {
-      if (const OperatorResult answer = push(stage, exit); answer != OperatorResult::done) return answer;
+      if (const OperatorResult answer = push(stage, exit); answer != OperatorResult::done)
+        return answer;
       exit.loaded = false;
     }
     if (stage.port == 0) break;

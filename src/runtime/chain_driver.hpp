@@ -144,7 +144,8 @@ class ChainDriver {
   // Between two calls of run(): the state of all stages at a barrier that unaligned what is in the
   // chain, which goes to `in_flight`; announces the barrier on all emitters. blocked: an operator
   // waits in the middle of a control or of its flush; nothing was announced, ask again later.
-  OperatorResult take_unaligned_barrier(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces, InFlight& in_flight);
+  OperatorResult take_unaligned_barrier(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces,
+                                        InFlight& in_flight);
   // The same for the one stage of a sender or receiver task, which has no state: appends what is in
   // it as runs.
   void collect_all(std::string& runs) const;

@@ -4,12 +4,12 @@
 
 #include <stdexcept>
 
-#include <hummer/failure_policy.hpp>
 #include <hummer/detail/operators/assign_timestamps.hpp>
 #include <hummer/detail/operators/filter.hpp>
 #include <hummer/detail/operators/for_each_sink.hpp>
 #include <hummer/detail/operators/line_flat_map.hpp>
 #include <hummer/detail/operators/map.hpp>
+#include <hummer/failure_policy.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"

@@ -22,8 +22,8 @@ void ChainDriver::take_deferred(Stage& stage) {
 }
 
 bool ChainDriver::Exit::load_deferred() {
-  pending = std::move(aside.front());
-  aside.pop_front();
+  pending = std::move(deferred.front());
+  deferred.pop_front();
   next = 0;
   loaded = true;
   return true;
@@ -85,7 +85,8 @@ OperatorResult ChainDriver::bring_between_elements(std::size_t index) {
       stage.input.control = {};
       stage.phase = Phase::empty;
     } else {
-      if (const OperatorResult answer = step_control(stage); answer != OperatorResult::done) return answer;
+      if (const OperatorResult answer = step_control(stage); answer != OperatorResult::done)
+        return answer;
       defer(index, all_ports);
       stage.phase = stage.resume;
     }
@@ -138,10 +139,12 @@ void ChainDriver::collect(std::size_t index, InFlight& in_flight) const {
   }
 }
 
-OperatorResult ChainDriver::take_unaligned_barrier(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces,
-                             InFlight& in_flight) {
+OperatorResult ChainDriver::take_unaligned_barrier(std::uint64_t epoch,
+                                                   std::vector<SnapshotPiece>& pieces,
+                                                   InFlight& in_flight) {
   OperatorResult answer = OperatorResult::done;
-  for (std::size_t i = 0; i < stages_.size() && answer == OperatorResult::done; ++i) answer = bring_between_elements(i);
+  for (std::size_t i = 0; i < stages_.size() && answer == OperatorResult::done; ++i)
+    answer = bring_between_elements(i);
   for (std::size_t i = 0; i < stages_.size() && answer == OperatorResult::done; ++i) {
     answer = flush_deferred(i, epoch);
   }

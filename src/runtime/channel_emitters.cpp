@@ -36,7 +36,8 @@ OperatorResult ChannelEmitter::publish_to_all(Control& control) {
   while (control_next_ < channels_.size()) {
     Element alone;
     alone.control = control;
-    if (const OperatorResult answer = publish(control_next_, alone); answer != OperatorResult::done) return answer;
+    if (const OperatorResult answer = publish(control_next_, alone); answer != OperatorResult::done)
+      return answer;
     ++control_next_;
   }
   control_next_ = 0;
@@ -55,7 +56,8 @@ OperatorResult RebalanceEmitter::offer(Element& element) {
     Element data;
     data.batch = std::move(element.batch);
     OperatorResult answer = OperatorResult::blocked;
-    for (std::size_t tried = 0; tried < channels_.size() && answer == OperatorResult::blocked; ++tried) {
+    for (std::size_t tried = 0; tried < channels_.size() && answer == OperatorResult::blocked;
+         ++tried) {
       answer = publish(next_, data);
       next_ = next_ + 1 == channels_.size() ? 0 : next_ + 1;
     }
@@ -69,7 +71,8 @@ OperatorResult BroadcastEmitter::offer(Element& element) {
   if (!element.batch.empty()) {
     for (; next_ < channels_.size(); ++next_) {
       if (copy_.batch.empty()) copy_.batch = element.batch.share();
-      if (const OperatorResult answer = publish(next_, copy_); answer != OperatorResult::done) return answer;
+      if (const OperatorResult answer = publish(next_, copy_); answer != OperatorResult::done)
+        return answer;
       copy_.batch.release();
     }
     next_ = 0;
@@ -111,7 +114,8 @@ OperatorResult HashEmitter::offer(Element& element) {
   // A target that was full when its channel had no credit goes first.
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     if (targets_[i].size() < batch_records_) continue;
-    if (const OperatorResult answer = publish_target(i); answer != OperatorResult::done) return answer;
+    if (const OperatorResult answer = publish_target(i); answer != OperatorResult::done)
+      return answer;
   }
   while (!element.batch.finished()) {
     const OperatorResult scattered = partitioner_->scatter(element.batch, targets_, batch_records_);
@@ -124,14 +128,16 @@ OperatorResult HashEmitter::offer(Element& element) {
     if (scattered == OperatorResult::done) break;
     for (std::size_t i = 0; i < targets_.size(); ++i) {
       if (targets_[i].size() < batch_records_) continue;
-      if (const OperatorResult answer = publish_target(i); answer != OperatorResult::done) return answer;
+      if (const OperatorResult answer = publish_target(i); answer != OperatorResult::done)
+        return answer;
     }
   }
   element.batch.clear();
   if (!element.control) return OperatorResult::done;
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     if (targets_[i].empty()) continue;
-    if (const OperatorResult answer = publish_target(i); answer != OperatorResult::done) return answer;
+    if (const OperatorResult answer = publish_target(i); answer != OperatorResult::done)
+      return answer;
   }
   return publish_to_all(element.control);
 }

@@ -6,7 +6,7 @@
 #include <map>
 
 #include <hummer/detail/operators/for_each_sink.hpp>
-#include <hummer/source_function.hpp>
+#include <hummer/detail/operators/source_function_operator.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"
@@ -51,7 +51,9 @@ class Ticker final : public SourceFunction<Tick> {
   OperatorResult produce(SourceOutput<Tick>& out) override {
     ++calls_;
     while (!out.full() && log_.has(0, next_)) out.emit(log_.at(0, next_++));
-    return log_.ended(next_) ? OperatorResult::done : out.full() ? OperatorResult::more : OperatorResult::blocked;
+    return log_.ended(next_) ? OperatorResult::done
+           : out.full()      ? OperatorResult::more
+                             : OperatorResult::blocked;
   }
 
  private:

@@ -140,7 +140,9 @@ Task<void> StreamTask::run() {
       wake_event_.prepare_wait();
       const bool more_to_do = cancelled_.load(std::memory_order_relaxed) || commit_due() ||
                               (!refused && barrier_waits());
-      answer = more_to_do ? OperatorResult::done : by_operator ? OperatorResult::blocked : chain_->run();
+      answer = more_to_do    ? OperatorResult::done
+               : by_operator ? OperatorResult::blocked
+                             : chain_->run();
       if (answer != OperatorResult::blocked) {
         wake_event_.cancel_wait();
         if (answer == OperatorResult::failed) {
@@ -449,7 +451,9 @@ void StreamTask::source_gave() {
   }
 }
 
-OperatorResult StreamTask::produce() { return is_paused() ? OperatorResult::blocked : chain_->produce(); }
+OperatorResult StreamTask::produce() {
+  return is_paused() ? OperatorResult::blocked : chain_->produce();
+}
 
 bool StreamTask::is_paused() const {
   const std::uint64_t pause = pause_after_.load(std::memory_order_acquire);

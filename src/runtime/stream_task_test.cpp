@@ -111,7 +111,8 @@ class Collect final : public Operator {
 class ByModulo final : public Partitioner {
  public:
   explicit ByModulo(std::uint32_t targets) : targets_(targets) {}
-  OperatorResult scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                         std::uint32_t soft_limit) override {
     const auto numbers = in.values<Number>();
     for (std::size_t i = in.position(); i < numbers.size(); ++i) {
       Batch& target = targets[static_cast<std::size_t>(numbers[i]) % targets_];

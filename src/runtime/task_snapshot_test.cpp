@@ -71,7 +71,8 @@ class CountBySource final : public Operator {
 
 class ByDigits final : public Partitioner {
  public:
-  OperatorResult scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                         std::uint32_t soft_limit) override {
     const auto numbers = in.values<Number>();
     for (std::size_t i = in.position(); i < numbers.size(); ++i) {
       Batch& target = targets[static_cast<std::size_t>(numbers[i] / 7) % targets.size()];

@@ -165,7 +165,8 @@ class ByRest final : public Partitioner {
   static std::size_t owner(Number number, std::size_t targets) {
     return static_cast<std::size_t>(number / 7) % targets;
   }
-  OperatorResult scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                         std::uint32_t soft_limit) override {
     const auto numbers = in.values<Number>();
     for (std::size_t i = in.position(); i < numbers.size(); ++i) {
       Batch& target = targets[owner(numbers[i], targets.size())];

@@ -97,7 +97,7 @@ Status SpilledRun::read(std::size_t first, std::size_t end, std::string& space) 
 }
 
 Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
-                            std::vector<std::pair<std::size_t, std::size_t>>& entries) const {
+                               std::vector<std::pair<std::size_t, std::size_t>>& entries) const {
   const std::uint64_t offset = blocks_[first].offset;
   std::size_t end = first + 1;
   while (end < blocks_.size() && block_end(end) - offset <= read_bytes) ++end;
@@ -144,7 +144,7 @@ Result<std::size_t> SpilledRun::block_before(std::uint64_t hash, std::string_vie
 }
 
 Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::string& space,
-                           SpilledEntry& entry) const {
+                              SpilledEntry& entry) const {
   if (!may_have(hash)) return false;
   // Entries with this hash may begin in the block before the first one that begins with it.
   for (std::size_t block = block_before(hash);
@@ -161,8 +161,8 @@ Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::str
 }
 
 Result<SpilledRunWriter> SpilledRunWriter::create(Platform& platform, const std::string& directory,
-                                            int level, std::uint64_t entries_max,
-                                            bool with_filter) {
+                                                  int level, std::uint64_t entries_max,
+                                                  bool with_filter) {
   Result<NamelessFile> file = open_nameless(platform, directory);
   if (!file.ok()) return file.status();
   SpilledRunWriter writer;

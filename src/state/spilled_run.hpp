@@ -8,8 +8,9 @@
 // and a filter: one word of 64 bits per eight keys, four bits per key (blocked Bloom filter,
 // Putze et al. 2007). It is made for as many keys as may come, and folded when fewer have.
 //
-// Lifecycle: SpilledRunWriter::create, add*, finish → SpilledRun, which is immutable and shared with the
-// scans that read it; its space is free again with the last of them. Thread: one at a time.
+// Lifecycle: SpilledRunWriter::create, add*, finish → SpilledRun, which is immutable and shared
+// with the scans that read it; its space is free again with the last of them. Thread: one at a
+// time.
 #pragma once
 
 #include <memory>
@@ -75,8 +76,8 @@ class SpilledRun {
 class SpilledRunWriter {
  public:
   // `entries_max`: for the filter; `with_filter`: find() will be used.
-  static Result<SpilledRunWriter> create(Platform& platform, const std::string& directory, int level,
-                                      std::uint64_t entries_max, bool with_filter);
+  static Result<SpilledRunWriter> create(Platform& platform, const std::string& directory,
+                                         int level, std::uint64_t entries_max, bool with_filter);
   Status add(const SpilledEntry& entry);
   Result<std::shared_ptr<const SpilledRun>> finish();
 

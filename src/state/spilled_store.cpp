@@ -66,7 +66,9 @@ class RunCursor {
 bool before(const SpilledEntry& a, const SpilledEntry& b) {
   return a.hash != b.hash ? a.hash < b.hash : a.key < b.key;
 }
-bool same_key(const SpilledEntry& a, const SpilledEntry& b) { return a.hash == b.hash && a.key == b.key; }
+bool same_key(const SpilledEntry& a, const SpilledEntry& b) {
+  return a.hash == b.hash && a.key == b.key;
+}
 
 class MergingScan final : public SpilledScan {
  public:
@@ -347,7 +349,8 @@ class RunStore final : public SpilledStore {
   std::unique_ptr<SpilledScan> scan() override {
     return std::make_unique<MergingScan>(runs_, options_, name_, false);
   }
-  std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash, std::size_t read_bytes_at_once) override {
+  std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash,
+                                         std::size_t read_bytes_at_once) override {
     std::vector<RunCursor> cursors;
     for (const Run& run : runs_) {
       if (run->last_hash() < hash || run->first_hash() > hash) continue;
@@ -385,7 +388,8 @@ class RunStore final : public SpilledStore {
     store.clear();
     tell_account();
   }
-  Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash, std::string_view key) override {
+  Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash,
+                                                 std::string_view key) override {
     std::vector<RunCursor> cursors;
     for (const Run& run : runs_) {
       if (run->last_hash() < hash) continue;
@@ -526,11 +530,12 @@ class RunStore final : public SpilledStore {
 }  // namespace
 
 std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
-                                      SpilledCombine combine) {
+                                         SpilledCombine combine) {
   return std::make_unique<MergedScans>(std::move(scans), std::move(combine));
 }
 
-std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context, SpilledStoreOptions options) {
+std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context,
+                                                 SpilledStoreOptions options) {
   return std::make_unique<RunStore>(context.platform(), context.memory(), context.spill_directory(),
                                     "the state of operator '" + context.name() + "' on disk",
                                     std::move(options));

@@ -43,10 +43,10 @@ Status SpilledTimers::add(std::vector<Wake> wakes) {
     };
     store_ =
         make_spilled_store(*context_, {.combine = newer, .is_dead = [this](std::string_view value) {
-                                      Timestamp time = 0;
-                                      ByteReader in(value);
-                                      return !in.get_value(time) || time < needed_from_;
-                                    }});
+                                         Timestamp time = 0;
+                                         ByteReader in(value);
+                                         return !in.get_value(time) || time < needed_from_;
+                                       }});
   }
   const Wake first = has_next_ ? std::min(next_, wakes.front()) : wakes.front();
   needed_from_ = first.time;

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "protocol/control.pb.h"
-#include "protocol/message_stream.hpp"
 #include "net/data_address.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
 #include "platform/tls.hpp"
+#include "protocol/control.pb.h"
+#include "protocol/message_stream.hpp"
 
 namespace hummer {
 

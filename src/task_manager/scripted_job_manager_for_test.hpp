@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "protocol/graph_messages.hpp"
-#include "protocol/message_stream.hpp"
 #include "execution/attempt_table.hpp"
 #include "platform/platform.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/message_stream.hpp"
 
 namespace hummer {
 
@@ -80,7 +80,8 @@ class ScriptedJobManager {
     const std::lock_guard lock(mutex_);
     wanted_[worker][id] = std::move(want);
   }
-  void desired_state(const std::string& worker, const AttemptId& id, wire::DesiredState desired_state) {
+  void desired_state(const std::string& worker, const AttemptId& id,
+                     wire::DesiredState desired_state) {
     const std::lock_guard lock(mutex_);
     wanted_.at(worker).at(id).desired_state = desired_state;
   }

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/control.pb.h"
 #include "execution/attempt_table.hpp"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

@@ -9,17 +9,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "job_library/engine_abi.hpp"
-#include "task_manager/task_manager_metrics.hpp"
-#include "protocol/graph_messages.hpp"
-#include "protocol/protocol_version.hpp"
-#include "rest/rest_api.hpp"
 #include "execution/attempt_host.hpp"
-#include "task_manager/registration.hpp"
-#include "task_manager/state_message.hpp"
+#include "job_library/engine_abi.hpp"
 #include "net/data_plane.hpp"
 #include "platform/log_limit.hpp"
 #include "platform/memory_limit.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/protocol_version.hpp"
+#include "rest/rest_api.hpp"
+#include "task_manager/registration.hpp"
+#include "task_manager/state_message.hpp"
+#include "task_manager/task_manager_metrics.hpp"
 
 namespace hummer {
 namespace {
@@ -179,9 +179,9 @@ Status TaskManager::State::start() {
                           limit.bytes >> 20, limit.from));
   }
   memory_ = MemoryAccount::make_root("this worker", limit.bytes, limit.from);
-  host_ = std::make_unique<AttemptHost>(
-      AttemptContext{&platform_, &libraries_, data_plane_.get(), &changed_, 0,
-                          options_.stuck_patience_ns, memory_, options_.spill_directory, log_});
+  host_ = std::make_unique<AttemptHost>(AttemptContext{&platform_, &libraries_, data_plane_.get(),
+                                                       &changed_, 0, options_.stuck_patience_ns,
+                                                       memory_, options_.spill_directory, log_});
   executor_ = platform_.make_executor({.name = "task-manager"});
   heard_ = platform_.now();
   HUMMER_TRY(start_rest());

@@ -27,10 +27,10 @@
 #include <hummer/detail/memory_account.hpp>
 
 #include "job_library/job_libraries.hpp"
-#include "protocol/message_stream.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
+#include "protocol/message_stream.hpp"
 
 namespace hummer {
 

@@ -1,9 +1,9 @@
 // TaskManagers with real threads and sockets, and user functions that do not return.
-#include "task_manager/scripted_job_manager_for_test.hpp"
-#include "task_manager/task_manager.hpp"
 #include "execution/deployed_jobs_for_test.hpp"
 #include "platform/kept_log_for_test.hpp"
 #include "platform/run_task.hpp"
+#include "task_manager/scripted_job_manager_for_test.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer::task_manager_linux_test {
 namespace {

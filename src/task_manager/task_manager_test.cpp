@@ -1,9 +1,9 @@
 // TaskManagers under the simulated platform, with a JobManager that does what the test says.
 #include "task_manager/task_manager.hpp"
 
+#include "execution/deployed_jobs_for_test.hpp"
 #include "task_manager/scripted_job_manager_for_test.hpp"
 #include "task_manager/state_message.hpp"
-#include "execution/deployed_jobs_for_test.hpp"
 
 namespace hummer::task_manager_test {
 namespace {

@@ -173,7 +173,8 @@ void HarnessRun::check_call(const char* name, const Batch* in, std::uint32_t pos
               std::to_string(batch.timestamps().size()) + " timestamps on port " +
               std::to_string(port));
     }
-    if (answer != OperatorResult::failed && port < test_.ports.size() && test_.ports[port].check_views) {
+    if (answer != OperatorResult::failed && port < test_.ports.size() &&
+        test_.ports[port].check_views) {
       const Status views = test_.ports[port].check_views(batch, before);
       if (!views.ok()) {
         has_stray_views_ = true;
@@ -229,7 +230,8 @@ void HarnessRun::step_snapshot() {
   const OperatorResult answer = operator_->snapshot_rest(out);
   part_.append(out.view());
   if (answer == OperatorResult::more) return;
-  if (answer != OperatorResult::done) return violate("snapshot_rest answered neither more nor done");
+  if (answer != OperatorResult::done)
+    return violate("snapshot_rest answered neither more nor done");
   snapshot_under_way_ = false;
   if (!context_.has_written_delta()) pieces_.clear();
   pieces_.push_back(std::exchange(part_, {}));

@@ -7,8 +7,8 @@
 
 #include <hummer/hummer.hpp>
 
-#include "checkpoints/failing_jobs.hpp"
 #include "checkpoint/checkpoint_inspection.hpp"
+#include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 

@@ -12,15 +12,15 @@
 
 #include "api/job_build.hpp"
 #include "client/cluster_client.hpp"
-#include "protocol/job_status.hpp"
 #include "client/submit.hpp"
 #include "job_manager/job_manager.hpp"
-#include "protocol/graph_messages.hpp"
-#include "task_manager/task_manager.hpp"
 #include "platform/kept_log_for_test.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
 #include "support/drawn_cases.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer {
 

@@ -5,8 +5,8 @@
 
 #include <hummer/hummer.hpp>
 
-#include "checkpoints/failing_jobs.hpp"
 #include "checkpoint/snapshot_files.hpp"
+#include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 #include "support/drawn_cases.hpp"

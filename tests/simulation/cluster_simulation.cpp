@@ -102,14 +102,14 @@ ClusterSimulation::ClusterSimulation(RunOptions options)
       simulation_(simulation_options(options.seed)),
       random_(mix_bits(options.seed ^ 0x5c4ed01e)),
       context_{simulation_,       weather_, report_.faults, random_,
-                    "jobmanager:6123", "secret", options.verbose},
+               "jobmanager:6123", "secret", options.verbose},
       client_context_{simulation_,
-                           history_,
-                           random_,
-                           job_managers_,
-                           [this](std::string text) { log(text); },
-                           "jobmanager:6123",
-                           "secret"},
+                      history_,
+                      random_,
+                      job_managers_,
+                      [this](std::string text) { log(text); },
+                      "jobmanager:6123",
+                      "secret"},
       submissions_(draw_submissions(random_)) {
   report_.seed = options.seed;
   job_manager_ = std::make_unique<JobManagerProcess>(context_, "jobmanager");
@@ -446,8 +446,9 @@ void ClusterSimulation::check_submission(Submission& submission) {
   }
   const wire::JobStatus& last = submission.last;
   // One that is stopped while it waits for slots is cancelled.
-  const bool may_be_cancelled = submission.desired_state == wire::DESIRED_CANCEL ||
-                                (submission.desired_state == wire::DESIRED_STOP && last.started_ms() == 0);
+  const bool may_be_cancelled =
+      submission.desired_state == wire::DESIRED_CANCEL ||
+      (submission.desired_state == wire::DESIRED_STOP && last.started_ms() == 0);
   if (last.state() == wire::JOB_CANCELLED && !(may_be_cancelled && submission.request_sent)) {
     history_.violation("cancelled though nobody asked", submission.name());
   }

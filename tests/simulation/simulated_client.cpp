@@ -36,7 +36,7 @@ void SimulatedClient::judge(Submission& submission, const Status& failure) {
   if (is_network_trouble(failure)) return;
   if (failure.code() != ErrorCode::not_found) {
     context_.history.violation("a client was refused",
-                                    submission.name() + ": " + failure.to_string());
+                               submission.name() + ": " + failure.to_string());
     submission.done = true;
     return;
   }
@@ -79,7 +79,8 @@ Task<void> SimulatedClient::pursue(SimulatedClient& self, Submission& submission
       // Perhaps by another JobManager, to which it is another number.
       if (again.ok()) job = std::move(again);
     }
-    if (submission.desired_state != wire::DESIRED_RUN && submission.requested_of != client.numbered_by()) {
+    if (submission.desired_state != wire::DESIRED_RUN &&
+        submission.requested_of != client.numbered_by()) {
       self.executor_->spawn(desired_state(self, submission, *job, client.numbered_by(), round));
     }
     Result<wire::JobStatus> end = co_await client.watch(*job, &SimulatedClient::changed, &self);
@@ -101,8 +102,8 @@ Task<void> SimulatedClient::pursue(SimulatedClient& self, Submission& submission
   }
 }
 
-Task<void> SimulatedClient::desired_state(SimulatedClient& self, Submission& submission, std::uint64_t job,
-                                 std::uint64_t numbered_by, int round) {
+Task<void> SimulatedClient::desired_state(SimulatedClient& self, Submission& submission,
+                                          std::uint64_t job, std::uint64_t numbered_by, int round) {
   co_await sleep_for(submission.request_after);
   ClusterClientOptions options = self.options();
   options.numbered_by = numbered_by;

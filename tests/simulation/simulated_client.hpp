@@ -48,7 +48,7 @@ class SimulatedClient {
  private:
   static Task<void> pursue(SimulatedClient& self, Submission& submission);
   static Task<void> desired_state(SimulatedClient& self, Submission& submission, std::uint64_t job,
-                         std::uint64_t numbered_by, int round);
+                                  std::uint64_t numbered_by, int round);
   static Task<void> observe(SimulatedClient& self);
   static Task<void> list(SimulatedClient& self);
   static void changed(void* context, const wire::JobStatus& status);

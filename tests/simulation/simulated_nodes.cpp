@@ -21,9 +21,8 @@ void SimulatedProcess::write(const LogEntry& entry) {
 }
 
 Status SimulatedProcess::start() {
-  faults_ =
-      std::make_unique<PlannedMessageFaults>(context_.simulation, context_.weather,
-                                             context_.totals, context_.random.next());
+  faults_ = std::make_unique<PlannedMessageFaults>(context_.simulation, context_.weather,
+                                                   context_.totals, context_.random.next());
   log("starts");
   return make();
 }

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "job_manager/job_manager.hpp"
-#include "task_manager/task_manager.hpp"
 #include "simulation/fault_schedule.hpp"
 #include "simulation/simulated_client.hpp"
 #include "simulation/simulated_jobs.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer::cluster_simulation {
 

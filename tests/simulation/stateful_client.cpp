@@ -65,7 +65,9 @@ Task<void> StatefulClient::fulfil(StatefulClient& self) {
     co_await sleep_for(request_pause_ns);
     const std::uint64_t job = submission.job;
     const std::uint64_t desired_state = submission.request_id;
-    if (job == 0 || submission.desired_state == StatefulRequest::none || submission.request_answered) continue;
+    if (job == 0 || submission.desired_state == StatefulRequest::none ||
+        submission.request_answered)
+      continue;
     ClusterClientOptions options = self.options();
     ClusterClient client(self.node_, *self.executor_, options);
     wire::ClientRequest request = request_of(submission);
@@ -76,7 +78,8 @@ Task<void> StatefulClient::fulfil(StatefulClient& self) {
       submission.request_failure = answer.status();
       continue;
     }
-    if (submission.savepoint != StatefulRequest::cancel && answer->savepoint().path().empty()) continue;
+    if (submission.savepoint != StatefulRequest::cancel && answer->savepoint().path().empty())
+      continue;
     submission.savepoint = answer->savepoint().path();
     submission.request_failure = {};
     submission.request_answered = true;

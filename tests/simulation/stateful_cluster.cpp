@@ -10,8 +10,8 @@
 
 #include "api/job_build.hpp"
 #include "client/submit.hpp"
-#include "protocol/graph_messages.hpp"
 #include "graph/job_graph.hpp"
+#include "protocol/graph_messages.hpp"
 #include "simulation/committed_output.hpp"
 #include "simulation/completed_checkpoints.hpp"
 #include "simulation/simulated_nodes.hpp"
@@ -26,7 +26,7 @@ StatefulCluster::StatefulCluster(RunOptions options)
       random_(mix_bits(options.seed ^ 0xc1057e5)),
       store_(simulation_.add_node("store")),
       context_{simulation_, weather_,        messages_, random_, job_manager_address,
-                    token,       options.verbose, &store_,   journal},
+               token,       options.verbose, &store_,   journal},
       interval_ms_(random_.between(400, 2500)),
       unaligned_(random_.chance(0.5)),
       keeps_parallelism_(unaligned_ && random_.chance(0.5)),
@@ -170,7 +170,8 @@ void StatefulCluster::desired_state(Random& random) {
   submission_.request_id = random.next() | 1;
   submission_.request_answered = false;
   submission_.savepoint.clear();
-  log(fmt::format("---- desired_state: {}", event_names[static_cast<std::size_t>(submission_.desired_state)]));
+  log(fmt::format("---- desired_state: {}",
+                  event_names[static_cast<std::size_t>(submission_.desired_state)]));
   run_until(simulation_.now() + random.between(0, milliseconds(2 * interval_ms_)));
 }
 
@@ -194,7 +195,8 @@ bool StatefulCluster::goes_on() {
   std::string restore;
   if (last.state() == wire::JOB_CANCELLED && desired_state == StatefulRequest::cancel) {
     restore = newest_checkpoint();
-  } else if (last.state() == wire::JOB_FINISHED && desired_state == StatefulRequest::stop_with_savepoint &&
+  } else if (last.state() == wire::JOB_FINISHED &&
+             desired_state == StatefulRequest::stop_with_savepoint &&
              last.last_checkpoint_path().find("/savepoint-") != std::string::npos) {
     restore = last.last_checkpoint_path();
     if (!submission_.savepoint.empty() && submission_.savepoint != restore) {

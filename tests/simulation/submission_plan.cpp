@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "api/job_build.hpp"
-#include "protocol/graph_messages.hpp"
 #include "graph/job_graph.hpp"
+#include "protocol/graph_messages.hpp"
 #include "simulation/fault_schedule.hpp"
 
 namespace hummer::cluster_simulation {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/message_stream.hpp"
 #include "platform/random.hpp"
+#include "protocol/message_stream.hpp"
 #include "simulation/simulated_jobs.hpp"
 
 namespace hummer::cluster_simulation {
@@ -34,7 +34,7 @@ struct Submission {
   int round = 0;               // counted up when a JobManager forgot the job
   int first_job_manager = -1;  // which one (they are counted) ran when this round began
   int last_job_manager = -1;   // which one ended it
-  bool request_sent = false;      // perhaps it came through
+  bool request_sent = false;   // perhaps it came through
   // Which JobManager process has answered it; another one, which got the same submission, has not
   // heard of it.
   std::uint64_t requested_of = 0;

@@ -1,5 +1,5 @@
-// The codecs that are built in (hummer/codec.hpp), and what they tell of a type: whether its memory is its
-// encoding, and whether it holds views. Included by codec.hpp, and never by itself.
+// The codecs that are built in (hummer/codec.hpp), and what they tell of a type: whether its memory
+// is its encoding, and whether it holds views. Included by codec.hpp, and never by itself.
 #pragma once
 
 #include <algorithm>

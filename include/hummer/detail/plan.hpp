@@ -7,9 +7,9 @@
 //
 // env.options() may change until execute(). So what depends on them is written into the graph with
 // its alternatives: factories that make one operator or another as the plan says
-// (hummer/detail/operators/factory.hpp), and operators that only some plans want (PlannedFor). execute() makes
-// the plan, and graph/planner.hpp chooses. A worker builds the job with the same options, so the
-// same forms are chosen there.
+// (hummer/detail/operators/factory.hpp), and operators that only some plans want (PlannedFor).
+// execute() makes the plan, and graph/planner.hpp chooses. A worker builds the job with the same
+// options, so the same forms are chosen there.
 //
 // A value.
 #pragma once

@@ -26,11 +26,11 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/operator.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/keyed_process.hpp>
 #include <hummer/detail/testing/fake_operator_context.hpp>
 #include <hummer/detail/testing/take_snapshot.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 

@@ -10,10 +10,10 @@
 #include "cli/server.hpp"
 #include "client/credentials.hpp"
 #include "client/local_token.hpp"
-#include "task_manager/task_manager.hpp"
 #include "platform/look_up_now.hpp"
 #include "platform/loopback.hpp"
 #include "platform/run_task.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer {
 namespace {

@@ -103,7 +103,8 @@ OperatorResult SocketSource::finish_connecting() {
 OperatorResult SocketSource::produce(Output& out) {
   if (out.full()) return OperatorResult::more;
   if (connecting_) {
-    if (const OperatorResult answer = finish_connecting(); answer != OperatorResult::done) return answer;
+    if (const OperatorResult answer = finish_connecting(); answer != OperatorResult::done)
+      return answer;
   }
   while (!ended_) {
     make_room();

@@ -41,7 +41,9 @@ class SocketSource final : public SourceOperator {
   bool replayable() const override { return false; }
 
  private:
-  OperatorResult fail(const Status& status) { return context().fail(status.with_context(*origin_)); }
+  OperatorResult fail(const Status& status) {
+    return context().fail(status.with_context(*origin_));
+  }
   // Takes over the connection. blocked: not yet.
   OperatorResult finish_connecting();
   void make_room();

@@ -18,8 +18,9 @@
 // watermark is the least of the splits that count; it is inactive while none does. Records of no
 // split, which an unaligned checkpoint had in flight, move no watermark.
 //
-// State: its watermark (see hummer/detail/state/restored_watermark.hpp), and that of each split, which goes with
-// the split; how far the generator is ahead of it, and the records since the last n-th one.
+// State: its watermark (see hummer/detail/state/restored_watermark.hpp), and that of each split,
+// which goes with the split; how far the generator is ahead of it, and the records since the last
+// n-th one.
 #pragma once
 
 #include <functional>
@@ -27,8 +28,8 @@
 #include <utility>
 
 #include <hummer/detail/operators/batch_run.hpp>
-#include <hummer/source_splits.hpp>
 #include <hummer/detail/state/restored_watermark.hpp>
+#include <hummer/source_splits.hpp>
 #include <hummer/watermarks.hpp>
 
 namespace hummer {

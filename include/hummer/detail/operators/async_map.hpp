@@ -41,8 +41,8 @@
 #include <vector>
 
 #include <hummer/detail/operators/batch_run.hpp>
-#include <hummer/keyed_states.hpp>
 #include <hummer/detail/state/restored_watermark.hpp>
+#include <hummer/keyed_states.hpp>
 
 namespace hummer {
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/operator.hpp>
 #include <hummer/detail/operators/index_ranges.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 

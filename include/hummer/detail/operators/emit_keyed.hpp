@@ -23,7 +23,7 @@ K key_for_output(const K& key, Collector<Out>& out) {
 // From `cursor` on, which moves; done when all entries whose keys `select` wants are out.
 template <typename K, typename V, typename Table, typename Select, typename Convert>
 OperatorResult emit_table(const Table& table, std::size_t& cursor, Output& out, Select&& select,
-                  Convert&& convert) {
+                          Convert&& convert) {
   auto collector = out.collector<KeyValue<K, V>>();
   if (collector.full()) return OperatorResult::more;
   cursor = table.scan(cursor, [&](const K& key, const auto& value) {

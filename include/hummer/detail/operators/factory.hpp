@@ -7,8 +7,8 @@
 // `make` is called once per subtask, from several threads, and never changed:
 // what it captures is copied into each operator.
 //
-// make_planned_factory: the same of a function that is told the job's plan (hummer/detail/plan.hpp), for
-// what depends on the options that the job is executed with.
+// make_planned_factory: the same of a function that is told the job's plan
+// (hummer/detail/plan.hpp), for what depends on the options that the job is executed with.
 #pragma once
 
 #include <memory>

@@ -23,7 +23,8 @@ class HashPartitioner final : public Partitioner {
     }
   }
 
-  OperatorResult scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                         std::uint32_t soft_limit) override {
     const auto records = in.values<T>();
     const bool move = in.unique();
     const bool timed = in.has_timestamps();

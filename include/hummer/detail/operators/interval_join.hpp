@@ -13,8 +13,8 @@
 
 #include <utility>
 
-#include <hummer/keyed_output.hpp>
 #include <hummer/detail/operators/timed_records.hpp>
+#include <hummer/keyed_output.hpp>
 #include <hummer/keyed_states.hpp>
 
 namespace hummer {

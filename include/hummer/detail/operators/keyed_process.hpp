@@ -44,7 +44,6 @@
 #include <utility>
 
 #include <hummer/detail/operators/call_at_wall_time.hpp>
-#include <hummer/keyed_output.hpp>
 #include <hummer/detail/operators/process.hpp>
 #include <hummer/detail/operators/record_text.hpp>
 #include <hummer/detail/operators/store_snapshot.hpp>
@@ -52,6 +51,7 @@
 #include <hummer/detail/state/declared_states.hpp>
 #include <hummer/detail/state/keyed_store.hpp>
 #include <hummer/detail/state/restored_watermark.hpp>
+#include <hummer/keyed_output.hpp>
 
 namespace hummer {
 

@@ -17,9 +17,9 @@
 // due. A result's time is its window's last millisecond; of GlobalWindows, that of
 // the record that made it go out.
 //
-// State: watermark (see hummer/detail/state/restored_watermark.hpp) and, in steps, a KeyedStore with the windows
-// of each key; restored by the keys it owns. Windows that come due at the same time go out in the
-// order of their keys, then of their starts.
+// State: watermark (see hummer/detail/state/restored_watermark.hpp) and, in steps, a KeyedStore
+// with the windows of each key; restored by the keys it owns. Windows that come due at the same
+// time go out in the order of their keys, then of their starts.
 #pragma once
 
 #include <functional>

@@ -6,8 +6,8 @@
 // window's end plus the allowed lateness is not above the watermark. Late ones are
 // counted (OperatorContext::count_late) and go to port 1 when that is wanted.
 //
-// State: the watermark (see hummer/detail/state/restored_watermark.hpp). Cost: one pass over the times; the batch
-// itself goes on.
+// State: the watermark (see hummer/detail/state/restored_watermark.hpp). Cost: one pass over the
+// times; the batch itself goes on.
 #pragma once
 
 #include <algorithm>

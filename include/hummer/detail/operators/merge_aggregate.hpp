@@ -115,7 +115,9 @@ class MergeAggregateOperator final : public Operator {
     if (!pair_ && answer == OperatorResult::done) own_.retire();
     return answer;
   }
-  OperatorResult flush(Output& out) override { return emit_epochs_ ? emit_changed(out) : OperatorResult::done; }
+  OperatorResult flush(Output& out) override {
+    return emit_epochs_ ? emit_changed(out) : OperatorResult::done;
+  }
 
   std::vector<StateDescription> states() override { return {table_state<K, Accumulator>()}; }
   Status snapshot(ByteWriter& out) override {

@@ -16,11 +16,11 @@
 #include <string>
 #include <utility>
 
-#include <hummer/identity.hpp>
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/emit_keyed.hpp>
 #include <hummer/detail/operators/record_keys.hpp>
 #include <hummer/detail/state/co_located_state.hpp>
+#include <hummer/identity.hpp>
 
 namespace hummer {
 
@@ -103,7 +103,9 @@ class PartialAggregateOperator final : public Operator {
     timer_set_ = false;
     return emit(out);
   }
-  OperatorResult watermark(Timestamp, Output& out) override { return emitting_ ? emit(out) : OperatorResult::done; }
+  OperatorResult watermark(Timestamp, Output& out) override {
+    return emitting_ ? emit(out) : OperatorResult::done;
+  }
   OperatorResult flush(Output& out) override { return emit(out); }
   OperatorResult end(Output& out) override {
     ending_ = true;

@@ -44,7 +44,8 @@ class PartialWindowOperator final : public Operator {
 
   OperatorResult process(Batch& in, Output& out) override {
     if (emitting_) {
-      if (const OperatorResult answer = emit(emit_until_, out); answer != OperatorResult::done) return answer;
+      if (const OperatorResult answer = emit(emit_until_, out); answer != OperatorResult::done)
+        return answer;
     }
     if (in.finished()) return OperatorResult::done;
     const std::span<const Timestamp> times = input_.times(in);

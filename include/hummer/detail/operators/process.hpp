@@ -20,7 +20,8 @@
 //   close()                                       void or Status
 //
 // Each piece that snapshot wrote goes to one new subtask: at the same parallelism to its own. The
-// watermark that out.watermark() answers is kept beside them: see hummer/detail/state/restored_watermark.hpp.
+// watermark that out.watermark() answers is kept beside them: see
+// hummer/detail/state/restored_watermark.hpp.
 //
 // A hook that may put out many records answers `more` when out.full(), and is
 // called again; one that returns void exceeds the output limit instead.
@@ -34,9 +35,9 @@
 #include <cstddef>
 #include <utility>
 
-#include <hummer/process_output.hpp>
 #include <hummer/detail/operators/record_text.hpp>
 #include <hummer/detail/state/restored_watermark.hpp>
+#include <hummer/process_output.hpp>
 
 namespace hummer {
 

@@ -40,7 +40,9 @@ class SinkFunctionOperator final : public Operator {
 
  private:
   // A sink has no output that could be full.
-  static OperatorResult waiting(OperatorResult answer) { return answer == OperatorResult::more ? OperatorResult::blocked : answer; }
+  static OperatorResult waiting(OperatorResult answer) {
+    return answer == OperatorResult::more ? OperatorResult::blocked : answer;
+  }
 
   OperatorResult flush_for(std::uint64_t epoch) {
     if (epoch == flushed_) return OperatorResult::done;

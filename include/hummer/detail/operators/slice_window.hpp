@@ -416,26 +416,27 @@ class SliceWindowOperator final : public Operator {
           slices_.scan_is_cheaper(window.start_ms, window.end_ms, changed.size())) {
         scan_.emplace(slices_.scan(window.start_ms, window.end_ms));
       }
-      const OperatorResult answer = put_out(window, out, [&](Collector<Out>& collector) -> Result<bool> {
-        if (scan_) {
-          return go_on_scanning([&](const K& key, const Accumulator& accumulator) {
-            if (changed.find(key) != nullptr) finish_(key, window, accumulator, collector);
-            return !collector.full();
+      const OperatorResult answer =
+          put_out(window, out, [&](Collector<Out>& collector) -> Result<bool> {
+            if (scan_) {
+              return go_on_scanning([&](const K& key, const Accumulator& accumulator) {
+                if (changed.find(key) != nullptr) finish_(key, window, accumulator, collector);
+                return !collector.full();
+              });
+            }
+            Status found;
+            refine_cursor_ = changed.scan(refine_cursor_, [&](const K& key, std::uint64_t) {
+              Accumulator total{};
+              found = slices_.total_of(key, window.start_ms, window.end_ms, total);
+              if (!found.ok()) return false;
+              finish_(key, window, std::as_const(total), collector);
+              return !collector.full();
+            });
+            if (!found.ok()) return found;
+            if (refine_cursor_ != changed.scan_end) return false;
+            refine_cursor_ = 0;
+            return true;
           });
-        }
-        Status found;
-        refine_cursor_ = changed.scan(refine_cursor_, [&](const K& key, std::uint64_t) {
-          Accumulator total{};
-          found = slices_.total_of(key, window.start_ms, window.end_ms, total);
-          if (!found.ok()) return false;
-          finish_(key, window, std::as_const(total), collector);
-          return !collector.full();
-        });
-        if (!found.ok()) return found;
-        if (refine_cursor_ != changed.scan_end) return false;
-        refine_cursor_ = 0;
-        return true;
-      });
       if (answer != OperatorResult::done) return answer;
       scan_.reset();
       dirty_.erase(dirty_.begin());

@@ -1,7 +1,7 @@
 // SourceFunctionOperator: runs a SourceFunction of the user's own (hummer/source_function.hpp).
 //
-// State: what the function writes, or by split: the id of each, whether it is finished, and the position that
-// the function wrote of it.
+// State: what the function writes, or by split: the id of each, whether it is finished, and the
+// position that the function wrote of it.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,11 @@
 // SpillingSlices<K, Aggregate>: the slices of a window operator, with what has no room in its share
 // of memory on disk (hummer/detail/state/spilled_slices.hpp).
 //
-// Without a limit to memory it is the tables (hummer/detail/state/slice_tables.hpp) and nothing else. With one
-// the operator calls keep_within() once per batch: the largest tables go to disk, as one run, until
-// half of the room is free. A slice goes on in an empty table; its records never look at the disk.
-// The largest and not the oldest, because runs should be large: what a slice that has been there
-// for long gets late is little, and goes on fitting in.
+// Without a limit to memory it is the tables (hummer/detail/state/slice_tables.hpp) and nothing
+// else. With one the operator calls keep_within() once per batch: the largest tables go to disk, as
+// one run, until half of the room is free. A slice goes on in an empty table; its records never
+// look at the disk. The largest and not the oldest, because runs should be large: what a slice that
+// has been there for long gets late is little, and goes on fitting in.
 //
 // Where a window has something on disk, scan() merges what its slices have there and their tables,
 // in order of the keys' hashes; total_of() looks one key up.
@@ -24,9 +24,9 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/operator.hpp>
-#include <hummer/detail/state/spilled_slices.hpp>
 #include <hummer/detail/state/slice_tables.hpp>
+#include <hummer/detail/state/spilled_slices.hpp>
+#include <hummer/operator.hpp>
 #include <hummer/windows.hpp>
 
 namespace hummer {

@@ -2,11 +2,12 @@
 // and in steps the entries.
 //
 //   Status snapshot(ByteWriter& out)       { return begin_table_snapshot(table_, context(), out); }
-//   OperatorResult snapshot_rest(ByteWriter& out)  { return table_snapshot_rest(table_, context(), out); }
+//   OperatorResult snapshot_rest(ByteWriter& out)  { return table_snapshot_rest(table_, context(),
+//   out); }
 #pragma once
 
-#include <hummer/operator.hpp>
 #include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 

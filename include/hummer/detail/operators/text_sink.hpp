@@ -18,9 +18,9 @@
 #include <utility>
 
 #include <hummer/connectors.hpp>
+#include <hummer/detail/operators/format_text.hpp>
 #include <hummer/format.hpp>
 #include <hummer/operator.hpp>
-#include <hummer/detail/operators/format_text.hpp>
 
 namespace hummer {
 
@@ -57,13 +57,15 @@ class TextSinkOperator final : public TextSinkBase {
       for (; i < records.size(); ++i) {
         if (text_.size() >= buffer_bytes) {
           in.advance_to(i);
-          if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
+          if (const OperatorResult answer = hand_over(); answer != OperatorResult::done)
+            return answer;
           complete = 0;
         }
         if constexpr (std::is_same_v<T, FormattedText>) {
           if (records[i].text.size() >= large_bytes) {
             in.advance_to(i);
-            if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
+            if (const OperatorResult answer = hand_over(); answer != OperatorResult::done)
+              return answer;
             const OperatorResult answer = writer_->write(records[i].text);
             if (answer != OperatorResult::done) return answer;
             context().count_records(records[i].records - 1);

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include <hummer/connectors.hpp>
-#include <hummer/format.hpp>
-#include <hummer/operator.hpp>
 #include <hummer/detail/operators/format_text.hpp>
 #include <hummer/detail/operators/two_phase_commit.hpp>
+#include <hummer/format.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 
@@ -60,7 +60,8 @@ class TwoPhaseSinkOperator final : public TwoPhaseSinkBase {
       for (; i < records.size(); ++i) {
         if (text_.size() >= buffer_bytes) {
           in.advance_to(i);
-          if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
+          if (const OperatorResult answer = hand_over(); answer != OperatorResult::done)
+            return answer;
           complete = 0;
         }
         add(records[i]);

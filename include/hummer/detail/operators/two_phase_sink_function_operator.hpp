@@ -56,7 +56,9 @@ class TwoPhaseSinkFunctionOperator final : public Operator {
 
  private:
   // A sink has no output that could be full.
-  static OperatorResult waiting(OperatorResult answer) { return answer == OperatorResult::more ? OperatorResult::blocked : answer; }
+  static OperatorResult waiting(OperatorResult answer) {
+    return answer == OperatorResult::more ? OperatorResult::blocked : answer;
+  }
 
   std::unique_ptr<TwoPhaseSinkFunction<T>> sink_;
   TwoPhaseCommit transactions_{*sink_};

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/identity.hpp>
 #include <hummer/detail/operators/late_records.hpp>
 #include <hummer/detail/operators/record_keys.hpp>
 #include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/identity.hpp>
 
 namespace hummer {
 

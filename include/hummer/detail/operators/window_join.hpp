@@ -23,8 +23,8 @@
 #include <span>
 #include <utility>
 
-#include <hummer/keyed_output.hpp>
 #include <hummer/detail/operators/timed_records.hpp>
+#include <hummer/keyed_output.hpp>
 #include <hummer/keyed_states.hpp>
 
 namespace hummer {

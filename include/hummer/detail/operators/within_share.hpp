@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <hummer/operator.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 

@@ -29,8 +29,8 @@
 #include <string>
 
 #include <hummer/detail/key_hash.hpp>
-#include <hummer/operator.hpp>
 #include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 

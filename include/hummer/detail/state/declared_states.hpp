@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <hummer/rebuildable.hpp>
 #include <hummer/broadcast_state.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
+#include <hummer/rebuildable.hpp>
 
 namespace hummer {
 

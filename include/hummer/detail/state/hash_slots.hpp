@@ -25,8 +25,8 @@
 #include <vector>
 
 #include <hummer/detail/state/change_marks.hpp>
-#include <hummer/status.hpp>
 #include <hummer/detail/zeroed_pages.hpp>
+#include <hummer/status.hpp>
 
 namespace hummer {
 

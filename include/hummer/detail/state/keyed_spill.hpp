@@ -1,9 +1,9 @@
 // KeyedSpill<Store>: the part of a KeyedStore that keeps it within its operator's share of memory.
 //
-// Entries that were not touched for a while go to disk (spilled_store.hpp), and come back when their
-// key is looked up: the second chance of Corbató's clock, over slabs. An entry that has come back
-// stays in memory until it is written again, also an empty one, which then says that the
-// key is gone. Of a key with timers the time of the first is kept on disk beside it
+// Entries that were not touched for a while go to disk (spilled_store.hpp), and come back when
+// their key is looked up: the second chance of Corbató's clock, over slabs. An entry that has come
+// back stays in memory until it is written again, also an empty one, which then says that the key
+// is gone. Of a key with timers the time of the first is kept on disk beside it
 // (spilled_timers.hpp); it comes back before that timer is due.
 //
 // Entries go when those in use, and what their number's growth and their way to disk would take for
@@ -28,11 +28,11 @@
 #include <vector>
 
 #include <hummer/detail/memory_account.hpp>
-#include <hummer/detail/state/spilled_store.hpp>
-#include <hummer/detail/state/spilled_timers.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
 #include <hummer/detail/state/keyed_timers.hpp>
 #include <hummer/detail/state/ordered_key.hpp>
+#include <hummer/detail/state/spilled_store.hpp>
+#include <hummer/detail/state/spilled_timers.hpp>
 
 namespace hummer {
 
@@ -200,11 +200,12 @@ class KeyedSpill {
       return a->hash != b->hash ? a->hash < b->hash : Store::key_bytes(*a) < Store::key_bytes(*b);
     });
     if (spilled_ == nullptr) {
-      spilled_ = make_spilled_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
-                                            Timestamp last = 0;
-                                            ByteReader in(value);
-                                            return !in.get_value(last) || last <= store_.now_ms();
-                                          }});
+      spilled_ =
+          make_spilled_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
+                                           Timestamp last = 0;
+                                           ByteReader in(value);
+                                           return !in.get_value(last) || last <= store_.now_ms();
+                                         }});
     }
     HUMMER_TRY(spilled_->begin_run(chosen.size()));
     std::string space;
@@ -217,9 +218,9 @@ class KeyedSpill {
       value.put_value(last);
       store_.encode_cells(*entry, value);
       HUMMER_TRY(spilled_->add({.hash = entry->hash,
-                             .key = Store::key_bytes(*entry),
-                             .value = value.view(),
-                             .removed = entry->live == 0}));
+                                .key = Store::key_bytes(*entry),
+                                .value = value.view(),
+                                .removed = entry->live == 0}));
     }
     HUMMER_TRY(spilled_->finish_run());
     const bool all = choice == Choice::all;
@@ -289,7 +290,7 @@ class KeyedSpill {
   bool limited_ = false;
   std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
   std::size_t heap_bytes_ = 0;
-  std::size_t hand_ = 0;             // of the clock
+  std::size_t hand_ = 0;                   // of the clock
   std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever been on disk
   std::size_t woken_ = 0;
   std::array<SpilledTimers, 2> wakes_;   // by TimerKind, of keys that are on disk

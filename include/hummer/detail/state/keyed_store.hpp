@@ -29,7 +29,6 @@
 #include <vector>
 
 #include <hummer/detail/key_hash.hpp>
-#include <hummer/operator.hpp>
 #include <hummer/detail/state/entry_index.hpp>
 #include <hummer/detail/state/entry_slabs.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
@@ -37,6 +36,7 @@
 #include <hummer/detail/state/keyed_timers.hpp>
 #include <hummer/detail/state/ordered_key.hpp>
 #include <hummer/detail/state/saved_entries.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 

@@ -192,8 +192,8 @@ class SliceTables {
   void forget_snapshot() { was_frozen_ = false; }
 
   // Takes the entries whose keys `owns(key)`; false: not valid. `delta`: of the same subtask as the
-  // piece before. merge_restored() once behind the last piece. make_room() → bool comes now and then, and
-  // may merge_restored() and put elsewhere what there is, where no delta comes.
+  // piece before. merge_restored() once behind the last piece. make_room() → bool comes now and
+  // then, and may merge_restored() and put elsewhere what there is, where no delta comes.
   template <typename Owns, typename Aggregate, typename MakeRoom>
   [[nodiscard]] bool restore(ByteReader& in, bool delta, Owns&& owns, const Aggregate& aggregate,
                              MakeRoom&& make_room) {

@@ -1,5 +1,5 @@
-// SpilledSlices<K, A>: what the tables of a window's slices (slice_tables.hpp) hold beyond their share
-// of memory, on disk.
+// SpilledSlices<K, A>: what the tables of a window's slices (slice_tables.hpp) hold beyond their
+// share of memory, on disk.
 //
 // One store for all slices: a run holds whole tables, slice behind slice, each in order of its
 // keys' hashes. (To the store the slice is the hash, and the key's hash the front of the key.) So

@@ -60,8 +60,8 @@ class SpilledScan {
 class SpilledBlocks {
  public:
   virtual ~SpilledBlocks() = default;
-  // Some entries of one run, which read_spilled_entry reads; empty: there are none left. Valid until
-  // the next call.
+  // Some entries of one run, which read_spilled_entry reads; empty: there are none left. Valid
+  // until the next call.
   virtual Result<std::string_view> next() = 0;
 };
 
@@ -98,11 +98,12 @@ class SpilledStore {
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
   virtual std::unique_ptr<SpilledScan> scan() = 0;
   // From this place in the order on. Reads little at a time: for scans that are held for long.
-  virtual Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash, std::string_view key) = 0;
+  virtual Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash,
+                                                         std::string_view key) = 0;
   // The entries with this hash; reads about so much of each run at a time, and nothing before the
   // first next().
   virtual std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash,
-                                              std::size_t read_bytes_at_once) = 0;
+                                                 std::size_t read_bytes_at_once) = 0;
   struct Frozen {
     std::unique_ptr<SpilledBlocks> blocks;
     bool delta = false;  // only of runs since the last freeze
@@ -121,9 +122,10 @@ class SpilledStore {
 
 // Several scans as one, each in order; entries of a key are combined in the scans' order.
 std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
-                                      SpilledCombine combine);
+                                         SpilledCombine combine);
 
 // In the operator's spill directory.
-std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context, SpilledStoreOptions options);
+std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context,
+                                                 SpilledStoreOptions options);
 
 }  // namespace hummer

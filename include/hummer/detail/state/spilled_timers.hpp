@@ -5,9 +5,9 @@
 // which brings its timers along; a key that has come back before, or has another timer now, has
 // been woken for nothing. So wakes never have to be taken back.
 //
-// They lie in a SpilledStore (spilled_store.hpp) in the order of time, then of the key's ordered bytes
-// (ordered_key.hpp), and are read in that order, a few at a time. Those that have been passed go
-// when runs are merged, or with the last one.
+// They lie in a SpilledStore (spilled_store.hpp) in the order of time, then of the key's ordered
+// bytes (ordered_key.hpp), and are read in that order, a few at a time. Those that have been passed
+// go when runs are merged, or with the last one.
 //
 // Lifecycle: open() with the operator's context; not moved from then on. Thread: that of the
 // operator. Errors: those of the disk, with the operator's name.

@@ -1,5 +1,5 @@
-// The cells of the states that a keyed function declares (hummer/keyed_states.hpp): what lies in a key's entry,
-// how it is encoded, and when it expires.
+// The cells of the states that a keyed function declares (hummer/keyed_states.hpp): what lies in a
+// key's entry, how it is encoded, and when it expires.
 #pragma once
 
 #include <algorithm>

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/operator.hpp>
 #include <hummer/detail/operators/view_check.hpp>
 #include <hummer/detail/testing/describe_value.hpp>
 #include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 
