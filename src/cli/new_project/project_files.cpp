@@ -1,6 +1,7 @@
 // Compiled with the generated header that defines embedded_project_files.
 #include "cli/new_project/project_files.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace hummer {
@@ -26,6 +27,8 @@ std::vector<ProjectFile> project_files(const std::string& project) {
   for (const EmbeddedProjectFile& file : embedded_project_files) {
     files.push_back({filled_in(file.name, project), filled_in(file.text, project)});
   }
+  std::sort(files.begin(), files.end(),
+            [](const ProjectFile& a, const ProjectFile& b) { return a.name < b.name; });
   return files;
 }
 
