@@ -36,9 +36,9 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME hummer)
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "native stream engine: program and services
- Runs jobs over unbounded and bounded data, embedded or on a cluster of one
- JobManager and any number of TaskManagers. Both are services, which are
- installed, but neither enabled nor started.")
+Runs jobs over unbounded and bounded data, embedded or on a cluster of one
+JobManager and any number of TaskManagers. Both are services, which are
+installed, but neither enabled nor started.")
 # adduser: the scripts make the services' user.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS adduser)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libhummer-dev (= ${PROJECT_VERSION})")
@@ -57,8 +57,8 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_NAME libhummer-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_DESCRIPTION "native stream engine: what jobs are built with
- Headers, the engine as an archive, and what CMake and pkg-config need to find
- them. `hummer new NAME` writes a project that begins with them.")
+Headers, the engine as an archive, and what CMake and pkg-config need to find
+them. `hummer new NAME` writes a project that begins with them.")
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_DEPENDS
   "libboost1.81-dev | libboost-dev (>= 1.75), libprotobuf-dev, libsqlite3-dev, libzstd-dev, zlib1g-dev")
 if(HUMMER_TLS)
