@@ -1,31 +1,42 @@
 # Compiler flags that every target shares. The engine targets x86-64-v2 and
 # dispatches to v3/v4 at run time where it pays (see src/operators/text_split.cpp).
+#
+# A project that has this one inside (add_subdirectory, FetchContent) keeps its own: build type, what
+# that means, warnings and compiler launcher are its choice, and everything here holds below this
+# folder only. What the ABI needs goes to jobs by hummer_public (HummerAbi.cmake).
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
-endif()
-set(CMAKE_CXX_FLAGS_RELEASE "-O3")
-if(HUMMER_SANITIZE)
-  set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+  endif()
+  set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+  if(HUMMER_SANITIZE)
+    set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+  else()
+    set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+  endif()
 else()
-  set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+  # Others link jobs to the engine from folders that know nothing of its libraries.
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options(-march=x86-64-v2)
 endif()
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror=return-type
-                    -fno-omit-frame-pointer)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+if(PROJECT_IS_TOP_LEVEL)
+  add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror=return-type)
+endif()
+add_compile_options(-fno-omit-frame-pointer)
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in every `"literal" + std::string` (its bug 105651).
   add_compile_options(-Wno-restrict)
 endif()
-# Assertions are for our own mistakes and stay on in release, so NDEBUG is never set.
+# Assertions (HUMMER_ASSERT) are for our own mistakes and stay on in release: nothing reads NDEBUG.
 
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   # Text views into temporaries are found (hummer/detail/operators/view_check.hpp); the whole program alike.
@@ -48,8 +59,8 @@ endif()
 # ccache, when present. Paths below the source tree are made relative first, so that every clone,
 # worktree and scratch copy of the repository shares one cache.
 find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+if(PROJECT_IS_TOP_LEVEL AND CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
       ${CCACHE_PROGRAM})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

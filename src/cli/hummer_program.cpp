@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cli/command_table.hpp"
+#include "cli/commands/new.hpp"
 #include "cli/commands/reference.hpp"
 #include "cli/commands/run.hpp"
 #include "cli/exit_codes.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::array own_commands = {
     Command{"run", "LIBRARY [--name VALUE]...", "runs a job library embedded in this process",
             &run_run},
+    Command{"new", "NAME [--directory DIR]", "writes a project for a job, with tests", &run_new},
     Command{"reference", "PAGE", "prints a reference page of the documents", &run_reference},
 };
 

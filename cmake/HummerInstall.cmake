@@ -1,0 +1,76 @@
+# What `cmake --install` and packages have.
+#
+# Two components: `runtime`, the program; `development`, the headers, the whole engine as one archive, and
+# what CMake and pkg-config need to find it. Files below the prefix refer to each other by relative
+# paths, so the prefix may be moved, or chosen by `cmake --install --prefix`. Packages: HummerPackages.cmake.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(install_modules ${CMAKE_INSTALL_LIBDIR}/cmake/hummer)
+install(TARGETS hummer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        COMPONENT development FILES_MATCHING PATTERN *.hpp)
+get_property(install_abi_header GLOBAL PROPERTY HUMMER_ABI_HEADER)
+install(FILES ${install_abi_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hummer COMPONENT development)
+
+# The modules' archives and those of generated code are one to others: who links it need not know of modules.
+get_property(install_archives GLOBAL PROPERTY HUMMER_ENGINE_ARCHIVES)
+get_property(install_others GLOBAL PROPERTY HUMMER_OTHER_ARCHIVES)
+set(install_files "")
+foreach(archive ${install_archives} ${install_others})
+  list(APPEND install_files "$<TARGET_FILE:${archive}>")
+endforeach()
+set(install_archive ${PROJECT_BINARY_DIR}/install/libhummer.a)
+install(CODE "
+set(ARCHIVER [[${CMAKE_AR}]])
+set(OUTPUT [[${install_archive}]])
+set(ARCHIVES \"${install_files}\")
+include([[${PROJECT_SOURCE_DIR}/cmake/merge_archives.cmake]])
+" COMPONENT development)
+install(FILES ${install_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+
+# What to link beside it, as CMake looks for it and as pkg-config says it: the archives of others, where
+# this build had archives.
+get_property(install_libraries GLOBAL PROPERTY HUMMER_SYSTEM_LIBRARIES)
+list(REVERSE install_libraries)
+set(HUMMER_LIBRARY_NAMES "")
+set(HUMMER_PKG_CONFIG_LIBRARIES "")
+foreach(library ${install_libraries})
+  string(REGEX REPLACE "=.*" "" name ${library})
+  list(APPEND HUMMER_LIBRARY_NAMES ${name})
+  if(library MATCHES "\\.a$")
+    string(APPEND HUMMER_PKG_CONFIG_LIBRARIES " -l:lib${name}.a")
+  else()
+    string(APPEND HUMMER_PKG_CONFIG_LIBRARIES " -l${name}")
+  endif()
+endforeach()
+string(APPEND HUMMER_PKG_CONFIG_LIBRARIES " -pthread -ldl -lm")
+get_property(HUMMER_FLAGS GLOBAL PROPERTY HUMMER_ABI_FLAGS)
+get_property(HUMMER_COMPILER GLOBAL PROPERTY HUMMER_ABI_COMPILER)
+list(JOIN HUMMER_FLAGS " " HUMMER_PKG_CONFIG_FLAGS)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hummerConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/install/hummerConfig.cmake
+  INSTALL_DESTINATION ${install_modules} NO_CHECK_REQUIRED_COMPONENTS_MACRO
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+# Before 1.0 a minor version may break what was.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/hummerConfigVersion.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/install/hummerConfig.cmake
+  ${PROJECT_BINARY_DIR}/install/hummerConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/HummerJob.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/HummerAbiText.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/hummer_job.map
+  ${PROJECT_SOURCE_DIR}/cmake/static_job.ld
+  DESTINATION ${install_modules} COMPONENT development)
+
+file(RELATIVE_PATH HUMMER_PREFIX_OF_PKG_CONFIG
+     /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/hummer.pc.in ${PROJECT_BINARY_DIR}/install/hummer.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/install/hummer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(HummerPackages)
+endif()

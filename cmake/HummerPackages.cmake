@@ -1,0 +1,70 @@
+# The Debian packages, from this build tree: `cpack --config build/release/CPackConfig.cmake -B FOLDER`
+# behind `cmake --build`.
+#
+#   hummer         the program, its two services (packaging/systemd/), /etc/hummer/hummer.toml
+#   libhummer-dev  what jobs are compiled and linked with
+#
+# The services' files have absolute paths and are a component of their own, `services`, which
+# `cmake --install` leaves out.
+set(packaging ${PROJECT_SOURCE_DIR}/packaging)
+install(FILES ${packaging}/systemd/hummer-jobmanager.service ${packaging}/systemd/hummer-taskmanager.service
+        DESTINATION /lib/systemd/system COMPONENT services EXCLUDE_FROM_ALL)
+install(FILES ${packaging}/hummer.toml DESTINATION /etc/hummer COMPONENT services EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hummer RENAME copyright
+        COMPONENT services EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libhummer-dev
+        RENAME copyright COMPONENT package_notice EXCLUDE_FROM_ALL)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hummer)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "The Hummer authors")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime services development package_notice)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_COMPONENT_RUNTIME_GROUP program)
+set(CPACK_COMPONENT_SERVICES_GROUP program)
+set(CPACK_COMPONENT_DEVELOPMENT_GROUP development_files)
+set(CPACK_COMPONENT_PACKAGE_NOTICE_GROUP development_files)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME hummer)
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "native stream engine: program and services
+Runs jobs over unbounded and bounded data, embedded or on a cluster of one
+JobManager and any number of TaskManagers. Both are services, which are
+installed, but neither enabled nor started.")
+# adduser: the scripts make the services' user.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS adduser)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libhummer-dev (= ${PROJECT_VERSION})")
+find_program(HUMMER_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(HUMMER_SHLIBDEPS)
+if(HUMMER_SHLIBDEPS)
+  set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+else()
+  # What every program in C++ needs; the versions are then the builder's care.
+  string(APPEND CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ", libc6, libgcc-s1, libstdc++6")
+endif()
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
+  ${packaging}/debian/postinst ${packaging}/debian/prerm ${packaging}/debian/postrm
+  ${packaging}/debian/conffiles)
+
+set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_NAME libhummer-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_FILES_DESCRIPTION "native stream engine: what jobs are built with
+Headers, the engine as an archive, and what CMake and pkg-config need to find
+them. `hummer new NAME` writes a project that begins with them.")
+set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_DEPENDS
+  "libboost1.81-dev | libboost-dev (>= 1.75), libprotobuf-dev, libsqlite3-dev, libzstd-dev, zlib1g-dev")
+if(HUMMER_TLS)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_DEPENDS ", libssl-dev")
+endif()
+set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS
+  "hummer (= ${PROJECT_VERSION}), cmake, make | ninja-build, g++, libgtest-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_SUGGESTS pkg-config)
+include(CPack)

@@ -1,0 +1,20 @@
+# hummer_program(<name> <source>)
+#
+# A program that loads job libraries: it has the whole engine inside and exports it, so that a library,
+# which has none of it, finds all that the public headers declare. For this repository; jobs are made by
+# hummer_add_job.
+#
+# The engine's archives are in two global properties, which each of them is added to where it is made:
+# HUMMER_ENGINE_ARCHIVES (whole in such a program) and HUMMER_OTHER_ARCHIVES (what they refer to).
+set(HUMMER_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/hummer_exports.list)
+
+function(hummer_program name source)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE hummer_engine)
+  # The engine's modules whole, not only what this program itself refers to.
+  get_property(archives GLOBAL PROPERTY HUMMER_ENGINE_ARCHIVES)
+  list(JOIN archives "," archives)
+  set_property(TARGET ${name} PROPERTY LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${archives}")
+  target_link_options(${name} PRIVATE -Wl,--dynamic-list=${HUMMER_EXPORTS})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${HUMMER_EXPORTS})
+endfunction()
