@@ -44,7 +44,7 @@ class JobManagerServer {
   Status look();
   void stop();
 
-  // Of the process, of the room cli.
+  // Of the process, of the module cli.
   const Logger& log() const { return log_; }
   // With what it lets others in; token empty: none, and tls null: plain.
   const Credentials& credentials() const { return credentials_; }

@@ -1,7 +1,7 @@
 // What many TaskManagers cost one JobManager: resident memory per connection, and the share of a
 // core that their heartbeats take. The TaskManagers are scripted, in a process of their own.
 //
-//   hummer_control_job_manager_bench [TaskManagers] [seconds]
+//   hummer_job_manager_job_manager_bench [TaskManagers] [seconds]
 //
 // Needs a descriptor per TaskManager in each process (ulimit -n). With HUMMER_SHORT=1: 200 for a
 // second, as a test that it works.

@@ -56,8 +56,8 @@ class Coverage(unittest.TestCase):
                          (0, ["2 of 2 operators and sources run under the harness"]))
 
     def test_a_new_operator(self):
-        self.write("include/hummer/operators/spare.hpp", "class Spare final : public Operator {\n};\n")
-        self.expect("include/hummer/operators/spare.hpp", "Spare")  # a test makes it, alone
+        self.write("include/hummer/detail/operators/spare.hpp", "class Spare final : public Operator {\n};\n")
+        self.expect("include/hummer/detail/operators/spare.hpp", "Spare")  # a test makes it, alone
 
     def test_a_new_source_of_a_connector(self):
         self.write("src/connectors/queue/queue_source.hpp",

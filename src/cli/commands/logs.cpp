@@ -63,7 +63,7 @@ int copy_process_log(ClusterSession& session, const ProcessLogQuery& query) {
     wire::ClientRequest request;
     request.mutable_process_log()->set_after(after);
     request.mutable_process_log()->set_level(query.level);
-    request.mutable_process_log()->set_job(savepoint.job);
+    request.mutable_process_log()->set_job(query.job);
     const Result<wire::ClientAnswer> answer = session.ask(std::move(request));
     if (!answer.ok()) return report(platform, answer.status());
     const wire::ProcessLogPage& page = answer->process_log();
