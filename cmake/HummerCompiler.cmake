@@ -1,5 +1,5 @@
 # Compiler flags that every target shares. The engine targets x86-64-v2 and
-# dispatches to v3/v4 at run time where it pays (see src/operators/text_split.cpp).
+# dispatches to v3/v4 at run time where it pays (see src/operators/split_words.cpp).
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
