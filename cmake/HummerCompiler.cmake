@@ -1,5 +1,5 @@
 # Compiler flags that every target shares. The engine targets x86-64-v2 and
-# dispatches to v3/v4 at run time where it pays (see src/operators/text_split.cpp).
+# dispatches to v3/v4 at run time where it pays (see src/operators/split_words.cpp).
 #
 # A project that has this one inside (add_subdirectory, FetchContent) keeps its own: build type, what
 # that means, warnings and compiler launcher are its choice, and everything here holds below this

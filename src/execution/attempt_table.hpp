@@ -1,6 +1,6 @@
 // AttemptTable: what the JobManager wants to run here against what is held, and what follows.
 //
-// The rules of docs/design/2026-11-21-cluster.md, "Control", as a pure state machine: no clock, no
+// The rules of docs/design/0002-cluster.md, "Control", as a pure state machine: no clock, no
 // coroutine, nothing is started or ended by it. It says what to do, its owner does it and tells
 // when an attempt has ended.
 //

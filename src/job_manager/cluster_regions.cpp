@@ -1,5 +1,5 @@
 // Regions that begin again while the rest of their job goes on (graph/regions.hpp; the reasons:
-// docs/design/2026-11-21-restarts.md).
+// docs/design/0005-restarts.md).
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // ClusterState: the JobManager's mind. TaskManagers, jobs, libraries, and the rules between
-// them (docs/design/2026-11-21-cluster.md, "Control: states instead of commands").
+// them (docs/design/0002-cluster.md, "Control: states instead of commands").
 //
 // It is told what happened (a registration, a state, a lost connection, the time, a client's
 // desired_state) and says afterwards what is due: whose state must be sent, which sessions have

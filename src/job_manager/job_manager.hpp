@@ -1,7 +1,7 @@
 // JobManager: the actor that knows the cluster's TaskManagers and jobs.
 //
 // It accepts TaskManagers and clients on one port, gives slots to jobs, says what
-// each TaskManager should run (docs/design/2026-11-21-cluster.md: states, not commands),
+// each TaskManager should run (docs/design/0002-cluster.md: states, not commands),
 // and keeps what became of each job. It runs no user code and loads no library;
 // libraries pass through it as bytes.
 //
@@ -45,7 +45,7 @@ class ProcessLog;
 class LocalTaskManager {
  public:
   virtual ~LocalTaskManager() = default;
-  // What it should have now (docs/design/2026-11-21-cluster.md), as others get it by message.
+  // What it should have now (docs/design/0002-cluster.md), as others get it by message.
   virtual void follow(const wire::JobManagerState& state) = 0;
   // After each round in which the JobManager looked at what had happened. `jobs_changed`: the state
   // of a job has.

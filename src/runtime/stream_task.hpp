@@ -6,7 +6,7 @@
 // connectors notify. A chain that is blocked on output suspends this coroutine,
 // never the slot.
 //
-// Lifecycle: made and wired by the deployer (control/task_executor.hpp) before
+// Lifecycle: made and wired by the deployer (deployment.hpp) before
 // any task of the job runs; `invoke` is spawned once on the slot's executor and
 // ends by itself: finished, cancelled or failed. Then `result()` is set and
 // `on_finished` was called. Destroyed after its executor has stopped or after

@@ -1,7 +1,7 @@
 // TaskManager: the actor that runs parts of jobs in its slots.
 //
 // It registers with the JobManager, sends its state as heartbeat, and makes what it
-// runs equal to what the JobManager says it should (docs/design/2026-11-21-cluster.md). When the
+// runs equal to what the JobManager says it should (docs/design/0002-cluster.md). When the
 // JobManager is gone it cancels everything and registers again, for ever, with growing pauses
 // (0.1 s to 5 s). What a user function that does not return still holds is not waited for: its slot
 // is not offered, it is named in the log and to the JobManager, and what it does when it returns

@@ -1,7 +1,7 @@
 // InstructionSet: the levels for which hot loops are compiled, and the one to use here.
 //
 // The engine is built for x86-64-v2. A few loops are compiled again for v3 and v4
-// in files of their own (`x_v3.cpp`, `x_v4.cpp`, see cmake/HummerRooms.cmake) and
+// in files of their own (`x_v3.cpp`, `x_v4.cpp`, see cmake/HummerModules.cmake) and
 // chosen at run time. "v4" asks for VBMI2 as well (Ice Lake, Zen 4 and later):
 // a machine with the first AVX-512 only takes v3.
 //
