@@ -80,7 +80,7 @@ class Measurements(unittest.TestCase):
         self.assertIsNone(measurements.find_in_log("tcp", row))
 
     def test_every_pattern_is_of_a_figure_in_the_record(self):
-        self.assertEqual({each["id"] for each in measurements.load()}, set(measurements.PATTERNS))
+        self.assertLessEqual(set(measurements.PATTERNS), {each["id"] for each in measurements.load()})
 
     def test_tables_are_written_between_the_marks(self):
         figures = measurements.load()
