@@ -2,6 +2,7 @@
 //
 //   out.emit(value);              with the time of the record in hand
 //   out.emit(value, time);
+//   out.emit({key, value});       in braces, of which an Out is made
 //   out.side(late, value);        to a side output, with the same time
 //   if (out.full()) ...           hooks that put out many records stop here
 //
@@ -29,24 +30,24 @@ class ProcessOutput {
   ProcessOutput(const ProcessOutput&) = delete;
   ProcessOutput& operator=(const ProcessOutput&) = delete;
 
-  template <typename U>
+  template <typename U = Out>
   void emit(U&& value) {
     put<Out>(batch_, std::forward<U>(value), time_);
   }
-  template <typename U>
+  template <typename U = Out>
   void emit(U&& value, Timestamp time) {
     put<Out>(batch_, std::forward<U>(value), time);
   }
-  template <typename U>
+  template <typename U = Out>
   void operator()(U&& value) {
     emit(std::forward<U>(value));
   }
 
-  template <typename T, typename U>
+  template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value) {
     side(tag, std::forward<U>(value), time_);
   }
-  template <typename T, typename U>
+  template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value, Timestamp time) {
     const std::size_t port = side_output_port(sides_, tag.name, type_of<T>());
     if (port == 0) [[unlikely]]

@@ -29,6 +29,7 @@
 
 #include <hummer/aggregate.hpp>
 #include <hummer/codec.hpp>
+#include <hummer/record_type.hpp>
 #include <hummer/state/keyed_backend.hpp>
 
 namespace hummer {
@@ -54,13 +55,28 @@ std::size_t heap_bytes_of(const T& value) {
 
 template <typename T>
 consteval bool check_state_type() {
-  static_assert(HasCodec<T>,
-                "a state's type has no hummer::Codec: specialise it (see hummer/codec.hpp)");
-  static_assert(!holds_views<T>,
-                "a state's value must own its memory: use std::string instead of "
-                "std::string_view, and copies of the fields instead of text blocks");
-  return true;
+  if constexpr (check_record_type<T>()) {
+    static_assert(!holds_views<T>,
+                  "a state's value must own its memory: use std::string instead of "
+                  "std::string_view, and copies of the fields instead of text blocks");
+    return !holds_views<T>;
+  } else {
+    return false;
+  }
 }
+
+// Of a type that was refused: so that nothing more is said of it.
+struct NoCodec {
+  static std::string name() { return {}; }
+  template <typename T>
+  static void encode(const T&, ByteWriter&) {}
+  template <typename T>
+  static bool decode(ByteReader&, T&) {
+    return false;
+  }
+};
+template <typename T>
+using StateCodec = std::conditional_t<check_state_type<T>(), Codec<T>, NoCodec>;
 
 // What all states share: finding their cell. Cell: default constructible, has
 // empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now), and
@@ -167,10 +183,10 @@ struct ValueCell {
   }
   void encode(ByteWriter& out) const {
     out.put_value(expires);
-    Codec<T>::encode(*value, out);
+    StateCodec<T>::encode(*value, out);
   }
   bool decode(ByteReader& in) {
-    return in.get_value(expires) && Codec<T>::decode(in, value.emplace());
+    return in.get_value(expires) && StateCodec<T>::decode(in, value.emplace());
   }
 };
 
@@ -202,7 +218,7 @@ struct ListCell {
     out.put_value(static_cast<std::uint8_t>(!expires.empty()));
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!expires.empty()) out.put_value(expires[i]);
-      Codec<T>::encode(values[i], out);
+      StateCodec<T>::encode(values[i], out);
     }
   }
   bool decode(ByteReader& in) {
@@ -212,7 +228,7 @@ struct ListCell {
     for (std::uint32_t i = 0; i < count; ++i) {
       if (timed != 0 && !in.get_value(expires.emplace_back())) return false;
       T value{};
-      if (!Codec<T>::decode(in, value)) return false;
+      if (!StateCodec<T>::decode(in, value)) return false;
       values.push_back(std::move(value));
     }
     // Older snapshots have them as the clock was.
@@ -237,7 +253,7 @@ struct CanonicalLess {
   static std::string bytes(const K& key) {
     std::string space;
     ByteWriter out(space, true);
-    Codec<K>::encode(key, out);
+    StateCodec<K>::encode(key, out);
     return std::string(out.view());
   }
 };
@@ -283,8 +299,8 @@ struct MapCell {
     out.put_value(static_cast<std::uint32_t>(values.size()));
     for (const auto& [key, mapped] : values) {
       out.put_value(mapped.expires);
-      Codec<K>::encode(key, out);
-      Codec<V>::encode(mapped.value, out);
+      StateCodec<K>::encode(key, out);
+      StateCodec<V>::encode(mapped.value, out);
     }
   }
   bool decode(ByteReader& in) {
@@ -293,8 +309,8 @@ struct MapCell {
     for (std::uint32_t i = 0; i < count; ++i) {
       K key{};
       Mapped mapped{};
-      if (!in.get_value(mapped.expires) || !Codec<K>::decode(in, key) ||
-          !Codec<V>::decode(in, mapped.value)) {
+      if (!in.get_value(mapped.expires) || !StateCodec<K>::decode(in, key) ||
+          !StateCodec<V>::decode(in, mapped.value)) {
         return false;
       }
       values.insert_or_assign(std::move(key), std::move(mapped));
@@ -307,12 +323,14 @@ struct MapCell {
 
 template <typename T>
 class ValueState final : public detail::StateOf<detail::ValueCell<T>> {
-  static_assert(detail::check_state_type<T>());
+  static_assert(detail::check_state_type<T>() || true);
 
  public:
   explicit ValueState(std::string_view name, StateOptions options = {})
       : detail::StateOf<detail::ValueCell<T>>(name, options) {}
-  std::string describe_type() const override { return "value<" + Codec<T>::name() + ">"; }
+  std::string describe_type() const override {
+    return "value<" + detail::StateCodec<T>::name() + ">";
+  }
 
   // Null when there is none.
   const T* find() const {
@@ -346,12 +364,14 @@ class ValueState final : public detail::StateOf<detail::ValueCell<T>> {
 
 template <typename T>
 class ListState final : public detail::StateOf<detail::ListCell<T>> {
-  static_assert(detail::check_state_type<T>());
+  static_assert(detail::check_state_type<T>() || true);
 
  public:
   explicit ListState(std::string_view name, StateOptions options = {})
       : detail::StateOf<detail::ListCell<T>>(name, options) {}
-  std::string describe_type() const override { return "list<" + Codec<T>::name() + ">"; }
+  std::string describe_type() const override {
+    return "list<" + detail::StateCodec<T>::name() + ">";
+  }
 
   std::span<const T> get() const {
     auto* const cell = this->find_cell();
@@ -389,13 +409,13 @@ class ListState final : public detail::StateOf<detail::ListCell<T>> {
 
 template <typename K, typename V>
 class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
-  static_assert(detail::check_state_type<K>() && detail::check_state_type<V>());
+  static_assert((detail::check_state_type<K>() && detail::check_state_type<V>()) || true);
 
  public:
   explicit MapState(std::string_view name, StateOptions options = {})
       : detail::StateOf<detail::MapCell<K, V>>(name, options) {}
   std::string describe_type() const override {
-    return "map<" + Codec<K>::name() + "," + Codec<V>::name() + ">";
+    return "map<" + detail::StateCodec<K>::name() + "," + detail::StateCodec<V>::name() + ">";
   }
 
   const V* find(const K& key) const {
@@ -455,12 +475,14 @@ class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
 // Reduce: function(const T&, const T&) → T, without state of its own.
 template <typename T, typename Reduce>
 class ReducingState final : public detail::StateOf<detail::ValueCell<T>> {
-  static_assert(detail::check_state_type<T>());
+  static_assert(detail::check_state_type<T>() || true);
 
  public:
   explicit ReducingState(std::string_view name, StateOptions options = {}, Reduce reduce = {})
       : detail::StateOf<detail::ValueCell<T>>(name, options), reduce_(std::move(reduce)) {}
-  std::string describe_type() const override { return "value<" + Codec<T>::name() + ">"; }
+  std::string describe_type() const override {
+    return "value<" + detail::StateCodec<T>::name() + ">";
+  }
 
   const T* find() const {
     auto* const cell = this->find_cell();
@@ -492,7 +514,7 @@ template <typename Aggregate>
 class AggregatingState final
     : public detail::StateOf<detail::ValueCell<typename Aggregate::Accumulator>> {
   using Accumulator = typename Aggregate::Accumulator;
-  static_assert(detail::check_state_type<Accumulator>());
+  static_assert(detail::check_state_type<Accumulator>() || true);
 
  public:
   explicit AggregatingState(std::string_view name, StateOptions options = {},
@@ -500,7 +522,7 @@ class AggregatingState final
       : detail::StateOf<detail::ValueCell<Accumulator>>(name, options),
         aggregate_(std::move(aggregate)) {}
   std::string describe_type() const override {
-    return "aggregate<" + Codec<Accumulator>::name() + ">";
+    return "aggregate<" + detail::StateCodec<Accumulator>::name() + ">";
   }
 
   // Nothing before the first record.
