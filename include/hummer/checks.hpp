@@ -25,6 +25,10 @@ template <typename U>
 class AsyncResult;
 template <typename Out>
 class KeyedOutput;
+template <StreamType T>
+class SinkFunction;
+template <StreamType T>
+class TwoPhaseSinkFunction;
 
 namespace detail {
 
@@ -314,18 +318,20 @@ consteval bool check_top_n() {
 
 template <typename Windows>
 consteval bool check_windows() {
-  static_assert(WindowsOfRecords<Windows>,
+  constexpr bool known = WindowsOfRecords<Windows>;
+  static_assert(known,
                 "window: takes windows, such as hummer::TumblingWindows::of(60'000) of "
                 "hummer/windows.hpp");
-  return WindowsOfRecords<Windows>;
+  return known;
 }
 
 template <typename Trigger>
 consteval bool check_trigger() {
-  static_assert(WindowTrigger<Trigger>,
+  constexpr bool known = WindowTrigger<Trigger>;
+  static_assert(known,
                 "trigger: needs a type State and the const members record, event_time, "
                 "processing_time and merge, as hummer/triggers.hpp says");
-  return WindowTrigger<Trigger>;
+  return known;
 }
 
 // Whether function(key, window, value, Collector<U>&) can be called, with views or strings; the key
@@ -460,12 +466,20 @@ consteval bool check_co_group_function() {
 
 // ---- sources and sinks ----
 
+// Make: what add_sink(name, make) knows.
+template <typename Make, typename T>
+inline constexpr bool makes_sink =
+    Makes<Make, SinkFunction<T>> || Makes<Make, TwoPhaseSinkFunction<T>> ||
+    (has_owned_form<T> &&
+     (Makes<Make, SinkFunction<Owned<T>>> || Makes<Make, TwoPhaseSinkFunction<Owned<T>>>));
+
 template <typename Make, typename Contract>
 consteval bool check_source() {
-  static_assert(Makes<Make, Contract>,
+  constexpr bool makes_source = Makes<Make, Contract>;
+  static_assert(makes_source,
                 "from_source: the second argument must be a function without parameters that "
                 "returns a std::unique_ptr to a hummer::SourceFunction<T> (Contract)");
-  return Makes<Make, Contract>;
+  return makes_source;
 }
 
 template <typename Function, typename TimestampOf>

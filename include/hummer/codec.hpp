@@ -364,7 +364,7 @@ struct Codec<T> {
 
  private:
   // A function: types that reflection can't take apart are looked at ahead of a call of it.
-  static consteval std::size_t field_count() { return boost::pfr::tuple_size_v<T>; }
+  static constexpr std::size_t field_count() { return boost::pfr::tuple_size_v<T>; }
 
   template <typename Function>
   static void for_each_type(Function&& function) {

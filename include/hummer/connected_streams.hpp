@@ -38,11 +38,13 @@ class KeyedConnectedStreams {
   template <typename Named = void, typename User>
   auto process(User user, RestoreOptions options = {}) const {
     using Out = detail::NamedOrOutputOf<Named, User>;
-    if constexpr (detail::check_keyed_connected_process<User, A, B, Out>()) {
+    if constexpr (!detail::check_keyed_connected_process<User, A, B, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_keyed_hooks<User, Out>()) {
+      return detail::RefusedStream();
+    } else {
       return process_keyed<Key, Out>(first_.stream().environment(), "connect", user, options,
                                      captured_by_keyed(user), first_.input(), second_.input());
-    } else {
-      return detail::RefusedStream();
     }
   }
 
@@ -66,7 +68,11 @@ class ConnectedStreams {
   template <typename Named = void, typename User>
   auto process(User user, SideOutputPorts sides = {}) const {
     using Out = detail::NamedOrOutputOf<Named, User>;
-    if constexpr (detail::check_connected_process<User, A, B, Out>()) {
+    if constexpr (!detail::check_connected_process<User, A, B, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_hooks<User, Out>()) {
+      return detail::RefusedStream();
+    } else {
       if (sides.empty()) sides = side_outputs_of(user);
       StreamExecutionEnvironment& env = first_.environment();
       const int node =
@@ -80,8 +86,6 @@ class ConnectedStreams {
       env.add_edge(first_.node(), node, first_.edge());
       env.add_edge(second_.node(), node, second_.edge());
       return DataStream<Out>(env, node).with_side_outputs(std::move(sides));
-    } else {
-      return detail::RefusedStream();
     }
   }
 
@@ -100,6 +104,8 @@ class BroadcastConnectedStream {
   auto process(User user, RestoreOptions options = {}) const {
     using Out = detail::NamedOrOutputOf<Named, User>;
     if constexpr (!detail::check_broadcast_process<User, T, B, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_keyed_hooks<User, Out>()) {
       return detail::RefusedStream();
     } else {
       // Also when the author left out broadcast(): nothing else would be right.

@@ -184,15 +184,17 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     using Out = detail::NamedOrOutputOf<Named, User>;
     if constexpr (detail::takes_owned_process<User, T, ProcessOutput, Out>()) {
       return owned().template process<Out>(std::move(user), std::move(sides));
-    } else if constexpr (detail::check_process<User, T, Out>()) {
+    } else if constexpr (!detail::check_process<User, T, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_hooks<User, Out>()) {
+      return detail::RefusedStream();
+    } else {
       if (sides.empty()) sides = side_outputs_of(user);
       auto stream = add<Out>("process", make_operator_factory([user, sides] {
                                return std::make_unique<ProcessOperator<Out, User, T>>(user, sides);
                              }),
                              false, captured_values(user));
       return stream.with_side_outputs(std::move(sides));
-    } else {
-      return detail::RefusedStream();
     }
   }
   // Of an operator with ports that side_output() is to find.
@@ -357,7 +359,8 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     return owned().add_sink(std::move(name), std::move(make));
   }
   template <typename Make>
-    requires(!std::is_convertible_v<Make, std::shared_ptr<const OperatorFactory>>)
+    requires(!detail::makes_sink<Make, T> &&
+             !std::is_convertible_v<Make, std::shared_ptr<const OperatorFactory>>)
   DataStream add_sink(std::string, Make) const {
     static_assert(detail::never<Make>,
                   "add_sink: the second argument must be a function without parameters that "

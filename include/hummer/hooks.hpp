@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
 #include <hummer/batch.hpp>
@@ -23,107 +24,259 @@ class BroadcastOutput;
 
 namespace detail {
 
-// Its member `name`, whatever its parameters; called with arguments of these types.
+// Whether User has a function `name` as a member, whatever its parameters.
 #define HUMMER_MEMBER(name)  \
   template <typename User>   \
   concept HasMember_##name = \
       requires { requires std::is_member_function_pointer_v<decltype(&User::name)>; };
-#define HUMMER_HOOK(name, parameters)                                                           \
-  HUMMER_MEMBER(name)                                                                           \
-  template <typename User, typename... Arguments>                                               \
-  consteval bool check_hook_##name() {                                                          \
-    if constexpr (HasMember_##name<User>) {                                                     \
-      constexpr bool is_called =                                                                \
-          requires(User& user, Arguments&... arguments) { user.name(arguments...); };           \
-      static_assert(is_called,                                                                  \
-                    "process: the function's hook " #name                                       \
-                    " has other parameters than it is called with: " #name "(" parameters ")"); \
-      return is_called;                                                                         \
-    }                                                                                           \
-    return true;                                                                                \
-  }
-#define HUMMER_NO_HOOK(name, hook)                                                               \
-  HUMMER_MEMBER(name)                                                                            \
-  template <typename User>                                                                       \
-  consteval bool check_no_##name() {                                                             \
-    static_assert(!HasMember_##name<User>, "process: nothing calls the function's member " #name \
-                                           "; the hook is called " hook);                        \
-    return !HasMember_##name<User>;                                                              \
-  }
-
-HUMMER_HOOK(open, "hummer::OperatorContext&")
-HUMMER_HOOK(close, "")
-HUMMER_HOOK(watermark, "hummer::Timestamp, hummer::ProcessOutput<Out>&")
-HUMMER_HOOK(idle, "hummer::ProcessOutput<Out>&")
-HUMMER_HOOK(flush, "hummer::ProcessOutput<Out>&")
-HUMMER_HOOK(end, "hummer::ProcessOutput<Out>&")
-HUMMER_HOOK(timer, "std::int64_t now, hummer::ProcessOutput<Out>&")
-HUMMER_HOOK(snapshot, "hummer::ByteWriter&")
-HUMMER_HOOK(restore, "hummer::ByteReader&")
-HUMMER_HOOK(on_timer, "hummer::Timestamp, hummer::KeyedOutput<Out>&")
-HUMMER_HOOK(on_processing_timer, "hummer::Timestamp, hummer::KeyedOutput<Out>&")
+HUMMER_MEMBER(open)
+HUMMER_MEMBER(close)
+HUMMER_MEMBER(watermark)
+HUMMER_MEMBER(idle)
+HUMMER_MEMBER(flush)
+HUMMER_MEMBER(end)
+HUMMER_MEMBER(timer)
+HUMMER_MEMBER(snapshot)
+HUMMER_MEMBER(restore)
+HUMMER_MEMBER(on_timer)
+HUMMER_MEMBER(on_processing_timer)
 HUMMER_MEMBER(side_outputs)
-
-HUMMER_NO_HOOK(on_open, "open")
-HUMMER_NO_HOOK(onOpen, "open")
-HUMMER_NO_HOOK(on_close, "close")
-HUMMER_NO_HOOK(onClose, "close")
-HUMMER_NO_HOOK(on_record, "process")
-HUMMER_NO_HOOK(on_element, "process")
-HUMMER_NO_HOOK(process_element, "process")
-HUMMER_NO_HOOK(processElement, "process")
-HUMMER_NO_HOOK(on_watermark, "watermark (without keys)")
-HUMMER_NO_HOOK(onWatermark, "watermark (without keys)")
-HUMMER_NO_HOOK(on_end, "end (without keys; with keys event timers fire at the end)")
-HUMMER_NO_HOOK(onEnd, "end (without keys; with keys event timers fire at the end)")
-HUMMER_NO_HOOK(on_idle, "idle (without keys)")
-HUMMER_NO_HOOK(on_flush, "flush (without keys)")
-HUMMER_NO_HOOK(on_snapshot, "snapshot (without keys)")
-HUMMER_NO_HOOK(on_restore, "restore (without keys)")
-HUMMER_NO_HOOK(on_timers, "on_timer (with keys) or timer")
-HUMMER_NO_HOOK(onTimer, "on_timer (with keys) or timer")
-HUMMER_NO_HOOK(on_event_timer, "on_timer (with keys) or timer")
-HUMMER_NO_HOOK(onEventTimer, "on_timer (with keys) or timer")
-HUMMER_NO_HOOK(on_event_time, "on_timer (with keys) or timer")
-HUMMER_NO_HOOK(onProcessingTimer, "on_processing_timer (with keys) or timer")
-HUMMER_NO_HOOK(on_processing_timers, "on_processing_timer (with keys) or timer")
-HUMMER_NO_HOOK(on_processing_time, "on_processing_timer (with keys) or timer")
-HUMMER_NO_HOOK(processFirst, "process_first")
-HUMMER_NO_HOOK(processSecond, "process_second")
-HUMMER_NO_HOOK(processBroadcast, "process_broadcast")
-HUMMER_NO_HOOK(process_broadcast_element, "process_broadcast")
-HUMMER_NO_HOOK(sideOutputs, "side_outputs")
-
-#undef HUMMER_NO_HOOK
-#undef HUMMER_HOOK
+HUMMER_MEMBER(on_record)
+HUMMER_MEMBER(on_element)
+HUMMER_MEMBER(process_element)
+HUMMER_MEMBER(processElement)
+HUMMER_MEMBER(processFirst)
+HUMMER_MEMBER(processSecond)
+HUMMER_MEMBER(processBroadcast)
+HUMMER_MEMBER(process_broadcast_element)
+HUMMER_MEMBER(on_open)
+HUMMER_MEMBER(onOpen)
+HUMMER_MEMBER(on_close)
+HUMMER_MEMBER(onClose)
+HUMMER_MEMBER(on_watermark)
+HUMMER_MEMBER(onWatermark)
+HUMMER_MEMBER(on_idle)
+HUMMER_MEMBER(on_flush)
+HUMMER_MEMBER(on_end)
+HUMMER_MEMBER(onEnd)
+HUMMER_MEMBER(on_snapshot)
+HUMMER_MEMBER(on_restore)
+HUMMER_MEMBER(on_timers)
+HUMMER_MEMBER(onTimer)
+HUMMER_MEMBER(on_event_timer)
+HUMMER_MEMBER(onEventTimer)
+HUMMER_MEMBER(on_event_time)
+HUMMER_MEMBER(on_processing_timers)
+HUMMER_MEMBER(onProcessingTimer)
+HUMMER_MEMBER(on_processing_time)
+HUMMER_MEMBER(sideOutputs)
 #undef HUMMER_MEMBER
 
+// What there is of a wrong name; the hook that is meant is said below.
+enum class Misnamed {
+  none,
+  on_record,
+  on_element,
+  process_element,
+  processElement,
+  processFirst,
+  processSecond,
+  processBroadcast,
+  process_broadcast_element,
+  on_open,
+  onOpen,
+  on_close,
+  onClose,
+  on_watermark,
+  onWatermark,
+  on_idle,
+  on_flush,
+  on_end,
+  onEnd,
+  on_snapshot,
+  on_restore,
+  on_timers,
+  onTimer,
+  on_event_timer,
+  onEventTimer,
+  on_event_time,
+  on_processing_timers,
+  onProcessingTimer,
+  on_processing_time,
+  sideOutputs,
+};
 template <typename User>
-consteval bool check_names() {
-  return check_no_on_open<User>() && check_no_onOpen<User>() && check_no_on_close<User>() &&
-         check_no_onClose<User>() && check_no_on_record<User>() && check_no_on_element<User>() &&
-         check_no_process_element<User>() && check_no_processElement<User>() &&
-         check_no_on_watermark<User>() && check_no_onWatermark<User>() && check_no_on_end<User>() &&
-         check_no_onEnd<User>() && check_no_on_idle<User>() && check_no_on_flush<User>() &&
-         check_no_on_snapshot<User>() && check_no_on_restore<User>() &&
-         check_no_on_timers<User>() && check_no_onTimer<User>() &&
-         check_no_on_event_timer<User>() && check_no_onEventTimer<User>() &&
-         check_no_on_event_time<User>() && check_no_onProcessingTimer<User>() &&
-         check_no_on_processing_timers<User>() && check_no_on_processing_time<User>() &&
-         check_no_processFirst<User>() && check_no_processSecond<User>() &&
-         check_no_processBroadcast<User>() && check_no_process_broadcast_element<User>() &&
-         check_no_sideOutputs<User>();
+consteval Misnamed misnamed_member() {
+  if (HasMember_on_record<User>) return Misnamed::on_record;
+  if (HasMember_on_element<User>) return Misnamed::on_element;
+  if (HasMember_process_element<User>) return Misnamed::process_element;
+  if (HasMember_processElement<User>) return Misnamed::processElement;
+  if (HasMember_processFirst<User>) return Misnamed::processFirst;
+  if (HasMember_processSecond<User>) return Misnamed::processSecond;
+  if (HasMember_processBroadcast<User>) return Misnamed::processBroadcast;
+  if (HasMember_process_broadcast_element<User>) return Misnamed::process_broadcast_element;
+  if (HasMember_on_open<User>) return Misnamed::on_open;
+  if (HasMember_onOpen<User>) return Misnamed::onOpen;
+  if (HasMember_on_close<User>) return Misnamed::on_close;
+  if (HasMember_onClose<User>) return Misnamed::onClose;
+  if (HasMember_on_watermark<User>) return Misnamed::on_watermark;
+  if (HasMember_onWatermark<User>) return Misnamed::onWatermark;
+  if (HasMember_on_idle<User>) return Misnamed::on_idle;
+  if (HasMember_on_flush<User>) return Misnamed::on_flush;
+  if (HasMember_on_end<User>) return Misnamed::on_end;
+  if (HasMember_onEnd<User>) return Misnamed::onEnd;
+  if (HasMember_on_snapshot<User>) return Misnamed::on_snapshot;
+  if (HasMember_on_restore<User>) return Misnamed::on_restore;
+  if (HasMember_on_timers<User>) return Misnamed::on_timers;
+  if (HasMember_onTimer<User>) return Misnamed::onTimer;
+  if (HasMember_on_event_timer<User>) return Misnamed::on_event_timer;
+  if (HasMember_onEventTimer<User>) return Misnamed::onEventTimer;
+  if (HasMember_on_event_time<User>) return Misnamed::on_event_time;
+  if (HasMember_on_processing_timers<User>) return Misnamed::on_processing_timers;
+  if (HasMember_onProcessingTimer<User>) return Misnamed::onProcessingTimer;
+  if (HasMember_on_processing_time<User>) return Misnamed::on_processing_time;
+  if (HasMember_sideOutputs<User>) return Misnamed::sideOutputs;
+  return Misnamed::none;
+}
+consteval bool is_one_of(Misnamed member, std::initializer_list<Misnamed> names) {
+  for (const Misnamed name : names) {
+    if (member == name) return true;
+  }
+  return false;
+}
+template <typename User, Misnamed member>
+consteval bool check_member() {
+  constexpr bool process = is_one_of(member, {Misnamed::on_record, Misnamed::on_element,
+                                              Misnamed::process_element, Misnamed::processElement});
+  static_assert(
+      !process,
+      "process: nothing calls this member of the function (member): the hook is called process");
+  constexpr bool process_first = is_one_of(member, {Misnamed::processFirst});
+  static_assert(!process_first,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "process_first");
+  constexpr bool process_second = is_one_of(member, {Misnamed::processSecond});
+  static_assert(!process_second,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "process_second");
+  constexpr bool process_broadcast =
+      is_one_of(member, {Misnamed::processBroadcast, Misnamed::process_broadcast_element});
+  static_assert(!process_broadcast,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "process_broadcast");
+  constexpr bool open = is_one_of(member, {Misnamed::on_open, Misnamed::onOpen});
+  static_assert(
+      !open,
+      "process: nothing calls this member of the function (member): the hook is called open");
+  constexpr bool close = is_one_of(member, {Misnamed::on_close, Misnamed::onClose});
+  static_assert(
+      !close,
+      "process: nothing calls this member of the function (member): the hook is called close");
+  constexpr bool watermark = is_one_of(member, {Misnamed::on_watermark, Misnamed::onWatermark});
+  static_assert(!watermark,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "watermark (of functions without keys)");
+  constexpr bool idle = is_one_of(member, {Misnamed::on_idle});
+  static_assert(!idle,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "idle (of functions without keys)");
+  constexpr bool flush = is_one_of(member, {Misnamed::on_flush});
+  static_assert(!flush,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "flush (of functions without keys)");
+  constexpr bool end = is_one_of(member, {Misnamed::on_end, Misnamed::onEnd});
+  static_assert(!end,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "end (with keys none is: event timers fire at the end)");
+  constexpr bool snapshot = is_one_of(member, {Misnamed::on_snapshot});
+  static_assert(!snapshot,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "snapshot (of functions without keys)");
+  constexpr bool restore = is_one_of(member, {Misnamed::on_restore});
+  static_assert(!restore,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "restore (of functions without keys)");
+  constexpr bool on_timer =
+      is_one_of(member, {Misnamed::on_timers, Misnamed::onTimer, Misnamed::on_event_timer,
+                         Misnamed::onEventTimer, Misnamed::on_event_time});
+  static_assert(
+      !on_timer,
+      "process: nothing calls this member of the function (member): the hook is called on_timer "
+      "with keys, timer without");
+  constexpr bool on_processing_timer = is_one_of(
+      member,
+      {Misnamed::on_processing_timers, Misnamed::onProcessingTimer, Misnamed::on_processing_time});
+  static_assert(!on_processing_timer,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "on_processing_timer with keys, timer without");
+  constexpr bool side_outputs = is_one_of(member, {Misnamed::sideOutputs});
+  static_assert(!side_outputs,
+                "process: nothing calls this member of the function (member): the hook is called "
+                "side_outputs");
+  return member == Misnamed::none;
 }
 
-// What functions with and without keys have in common.
+// A hook that the function has, and whether it can be called with what it is called with.
+enum class Hook {
+  open,
+  close,
+  watermark,
+  idle,
+  flush,
+  end,
+  timer,
+  snapshot,
+  restore,
+  on_timer,
+  on_processing_timer
+};
+template <typename User, Hook hook, bool is_called>
+consteval bool check_hook() {
+  static_assert(is_called || hook != Hook::open,
+                "process: the hook open of the function has other parameters than it is called "
+                "with: open(hummer::OperatorContext&)");
+  static_assert(is_called || hook != Hook::close,
+                "process: the hook close of the function has other parameters than it is called "
+                "with: close()");
+  static_assert(is_called || hook != Hook::watermark,
+                "process: the hook watermark of the function has other parameters than it is "
+                "called with: watermark(hummer::Timestamp, hummer::ProcessOutput<Out>&)");
+  static_assert(is_called || hook != Hook::idle,
+                "process: the hook idle of the function has other parameters than it is called "
+                "with: idle(hummer::ProcessOutput<Out>&)");
+  static_assert(is_called || hook != Hook::flush,
+                "process: the hook flush of the function has other parameters than it is called "
+                "with: flush(hummer::ProcessOutput<Out>&)");
+  static_assert(is_called || hook != Hook::end,
+                "process: the hook end of the function has other parameters than it is called "
+                "with: end(hummer::ProcessOutput<Out>&)");
+  static_assert(is_called || hook != Hook::timer,
+                "process: the hook timer of the function has other parameters than it is called "
+                "with: timer(std::int64_t now, hummer::ProcessOutput<Out>&)");
+  static_assert(is_called || hook != Hook::snapshot,
+                "process: the hook snapshot of the function has other parameters than it is called "
+                "with: snapshot(hummer::ByteWriter&)");
+  static_assert(is_called || hook != Hook::restore,
+                "process: the hook restore of the function has other parameters than it is called "
+                "with: restore(hummer::ByteReader&)");
+  static_assert(is_called || hook != Hook::on_timer,
+                "process: the hook on_timer of the function has other parameters than it is called "
+                "with: on_timer(hummer::Timestamp, hummer::KeyedOutput<Out>&)");
+  static_assert(
+      is_called || hook != Hook::on_processing_timer,
+      "process: the hook on_processing_timer of the function has other parameters than it is "
+      "called with: on_processing_timer(hummer::Timestamp, hummer::KeyedOutput<Out>&)");
+  return is_called;
+}
+
 template <typename User>
-consteval bool check_common_hooks() {
+consteval bool check_side_outputs() {
   constexpr bool lists_sides =
       !HasMember_side_outputs<User> || requires(const User& user) { user.side_outputs(); };
   static_assert(lists_sides,
                 "process: side_outputs() of the function is called on a const object: declare it "
                 "hummer::SideOutputPorts side_outputs() const");
-  return lists_sides && check_hook_open<User, OperatorContext>() && check_hook_close<User>();
+  return lists_sides;
 }
 
 template <typename User, typename Out>
@@ -136,13 +289,39 @@ consteval bool check_hooks() {
                   "key_by(...) in front, or call the hook timer");
     return false;
   } else {
-    return check_names<User>() && check_common_hooks<User>() &&
-           check_hook_watermark<User, const Timestamp, ProcessOutput<Out>>() &&
-           check_hook_idle<User, ProcessOutput<Out>>() &&
-           check_hook_flush<User, ProcessOutput<Out>>() &&
-           check_hook_end<User, ProcessOutput<Out>>() &&
-           check_hook_timer<User, const std::int64_t, ProcessOutput<Out>>() &&
-           check_hook_snapshot<User, ByteWriter>() && check_hook_restore<User, ByteReader>();
+    return check_member<User, misnamed_member<User>()>() && check_side_outputs<User>() &&
+           check_hook<User, Hook::open,
+                      !HasMember_open<User> ||
+                          requires(User& user, OperatorContext& context) {
+                            user.open(context);
+                          }>() &&
+           check_hook<User, Hook::close,
+                      !HasMember_close<User> || requires(User& user) { user.close(); }>() &&
+           check_hook<User, Hook::watermark,
+                      !HasMember_watermark<User> ||
+                          requires(User& user, Timestamp time, ProcessOutput<Out>& out) {
+                            user.watermark(time, out);
+                          }>() &&
+           check_hook<User, Hook::idle,
+                      !HasMember_idle<User> ||
+                          requires(User& user, ProcessOutput<Out>& out) { user.idle(out); }>() &&
+           check_hook<User, Hook::flush,
+                      !HasMember_flush<User> ||
+                          requires(User& user, ProcessOutput<Out>& out) { user.flush(out); }>() &&
+           check_hook<User, Hook::end,
+                      !HasMember_end<User> ||
+                          requires(User& user, ProcessOutput<Out>& out) { user.end(out); }>() &&
+           check_hook<User, Hook::timer,
+                      !HasMember_timer<User> ||
+                          requires(User& user, std::int64_t now, ProcessOutput<Out>& out) {
+                            user.timer(now, out);
+                          }>() &&
+           check_hook<User, Hook::snapshot,
+                      !HasMember_snapshot<User> ||
+                          requires(User& user, ByteWriter& out) { user.snapshot(out); }>() &&
+           check_hook<User, Hook::restore,
+                      !HasMember_restore<User> ||
+                          requires(User& user, ByteReader& in) { user.restore(in); }>();
   }
 }
 
@@ -166,9 +345,24 @@ consteval bool check_keyed_hooks() {
                   "and on_processing_timer");
     return false;
   } else {
-    return check_names<User>() && check_common_hooks<User>() &&
-           check_hook_on_timer<User, const Timestamp, KeyedOutput<Out>>() &&
-           check_hook_on_processing_timer<User, const Timestamp, KeyedOutput<Out>>();
+    return check_member<User, misnamed_member<User>()>() && check_side_outputs<User>() &&
+           check_hook<User, Hook::open,
+                      !HasMember_open<User> ||
+                          requires(User& user, OperatorContext& context) {
+                            user.open(context);
+                          }>() &&
+           check_hook<User, Hook::close,
+                      !HasMember_close<User> || requires(User& user) { user.close(); }>() &&
+           check_hook<User, Hook::on_timer,
+                      !HasMember_on_timer<User> ||
+                          requires(User& user, Timestamp time, KeyedOutput<Out>& out) {
+                            user.on_timer(time, out);
+                          }>() &&
+           check_hook<User, Hook::on_processing_timer,
+                      !HasMember_on_processing_timer<User> ||
+                          requires(User& user, Timestamp time, KeyedOutput<Out>& out) {
+                            user.on_processing_timer(time, out);
+                          }>();
   }
 }
 

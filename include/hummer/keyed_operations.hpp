@@ -73,6 +73,8 @@ class KeyedOperations : public detail::CallsOfUnkeyedStreams<Self> {
       return self().owned().template process<Out>(std::move(user), options);
     } else if constexpr (!detail::check_keyed_process<User, T, Out>()) {
       return detail::RefusedStream();
+    } else if constexpr (!detail::check_keyed_hooks<User, Out>()) {
+      return detail::RefusedStream();
     } else {
       return process_keyed<typename Self::Key, Out>(self().stream().environment(), "process", user,
                                                     options, captured_by_keyed(user),

@@ -76,46 +76,84 @@ class RefusedStream {
 
 #undef HUMMER_REFUSED
 
-#define HUMMER_MISPLACED(name, cure)                             \
-  template <typename... Named, typename... Arguments>            \
-  RefusedStream name(const Arguments&...) const {                \
-    static_assert(never<Stream, Arguments...>, #name ": " cure); \
-    return {};                                                   \
+enum class StreamCall {
+  count,
+  sum,
+  min,
+  max,
+  reduce,
+  aggregate,
+  window,
+  deduplicate,
+  top_n,
+  join,
+  co_group,
+  interval_join,
+  map,
+  filter,
+  flat_map,
+  async_map,
+  assign_timestamps,
+  union_with,
+  print,
+  write_file,
+  for_each,
+  add_sink
+};
+
+template <typename Stream, StreamCall call>
+RefusedStream needs_keys() {
+  static_assert(never<Stream>,
+                "this call is of streams with keys: put key_by(...) in front of it (or "
+                "window_all(...), where all records are aggregated together)");
+  return {};
+}
+template <typename Stream, StreamCall call>
+RefusedStream needs_no_keys() {
+  static_assert(never<Stream>,
+                "this call is of streams without keys: put it in front of key_by(...), or behind "
+                "what is done by key, such as count() or process(...)");
+  return {};
+}
+
+#define HUMMER_MISPLACED(name, refused)               \
+  template <typename... Named, typename... Arguments> \
+  RefusedStream name(const Arguments&...) const {     \
+    return refused<Stream, StreamCall::name>();       \
   }
 
 // The base of streams without keys.
 template <typename Stream>
 class CallsOfKeyedStreams {
  public:
-  HUMMER_MISPLACED(count, "the stream has no keys: put key_by(...) in front, or window_all(...)")
-  HUMMER_MISPLACED(sum, "the stream has no keys: put key_by(...) in front, or window_all(...)")
-  HUMMER_MISPLACED(min, "the stream has no keys: put key_by(...) in front, or window_all(...)")
-  HUMMER_MISPLACED(max, "the stream has no keys: put key_by(...) in front, or window_all(...)")
-  HUMMER_MISPLACED(reduce, "the stream has no keys: put key_by(...) in front, or window_all(...)")
-  HUMMER_MISPLACED(aggregate,
-                   "the stream has no keys: put key_by(...) in front, or window_all(...)")
-  HUMMER_MISPLACED(window,
-                   "the stream has no keys: put key_by(...) in front, or use window_all(...)")
-  HUMMER_MISPLACED(deduplicate, "the stream has no keys: put key_by(...) in front")
-  HUMMER_MISPLACED(top_n, "the stream has no keys: put key_by(...) in front")
-  HUMMER_MISPLACED(join, "the stream has no keys: put key_by(...) in front of both sides")
-  HUMMER_MISPLACED(co_group, "the stream has no keys: put key_by(...) in front of both sides")
-  HUMMER_MISPLACED(interval_join, "the stream has no keys: put key_by(...) in front of both sides")
+  HUMMER_MISPLACED(count, needs_keys)
+  HUMMER_MISPLACED(sum, needs_keys)
+  HUMMER_MISPLACED(min, needs_keys)
+  HUMMER_MISPLACED(max, needs_keys)
+  HUMMER_MISPLACED(reduce, needs_keys)
+  HUMMER_MISPLACED(aggregate, needs_keys)
+  HUMMER_MISPLACED(window, needs_keys)
+  HUMMER_MISPLACED(deduplicate, needs_keys)
+  HUMMER_MISPLACED(top_n, needs_keys)
+  HUMMER_MISPLACED(join, needs_keys)
+  HUMMER_MISPLACED(co_group, needs_keys)
+  HUMMER_MISPLACED(interval_join, needs_keys)
 };
 
 // The base of streams with keys.
 template <typename Stream>
 class CallsOfUnkeyedStreams {
  public:
-  HUMMER_MISPLACED(map, "a stream with keys has no map: put it in front of key_by(...)")
-  HUMMER_MISPLACED(filter, "a stream with keys has no filter: put it in front of key_by(...)")
-  HUMMER_MISPLACED(flat_map, "a stream with keys has no flat_map: put it in front of key_by(...)")
-  HUMMER_MISPLACED(print, "a stream with keys has no sinks: aggregate or process it first")
-  HUMMER_MISPLACED(write_file, "a stream with keys has no sinks: aggregate or process it first")
-  HUMMER_MISPLACED(for_each, "a stream with keys has no sinks: aggregate or process it first")
-  HUMMER_MISPLACED(add_sink, "a stream with keys has no sinks: aggregate or process it first")
-  HUMMER_MISPLACED(assign_timestamps,
-                   "a stream with keys has no timestamps to assign: put it in front of key_by(...)")
+  HUMMER_MISPLACED(map, needs_no_keys)
+  HUMMER_MISPLACED(filter, needs_no_keys)
+  HUMMER_MISPLACED(flat_map, needs_no_keys)
+  HUMMER_MISPLACED(async_map, needs_no_keys)
+  HUMMER_MISPLACED(assign_timestamps, needs_no_keys)
+  HUMMER_MISPLACED(union_with, needs_no_keys)
+  HUMMER_MISPLACED(print, needs_no_keys)
+  HUMMER_MISPLACED(write_file, needs_no_keys)
+  HUMMER_MISPLACED(for_each, needs_no_keys)
+  HUMMER_MISPLACED(add_sink, needs_no_keys)
 };
 
 #undef HUMMER_MISPLACED

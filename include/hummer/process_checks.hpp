@@ -37,7 +37,7 @@ consteval bool check_process() {
                   "hummer::ProcessOutput<Out>&); where that is generic, also using Output = Out");
     return false;
   } else if constexpr (Processes<User, T, ProcessOutput<Out>>) {
-    return check_hooks<User, Out>() && check_record_type<Out>() && check_copies<User>();
+    return check_record_type<Out>() && check_copies<User>();
   } else if constexpr (Processes<User, T, KeyedOutput<Out>>) {
     static_assert(never<User>,
                   "process: the function takes a hummer::KeyedOutput, with state and timers per "
@@ -59,7 +59,7 @@ consteval bool check_keyed_process() {
                   "hummer::KeyedOutput<Out>&); where that is generic, also using Output = Out");
     return false;
   } else if constexpr (Processes<User, T, KeyedOutput<Out>>) {
-    return check_keyed_hooks<User, Out>() && check_record_type<Out>() && check_copies<User>();
+    return check_record_type<Out>() && check_copies<User>();
   } else {
     static_assert(never<User>,
                   "process: the function can't be called with the stream's records and what it "
@@ -77,7 +77,7 @@ consteval bool check_connected_process() {
     return false;
   } else if constexpr (HasProcessFirst<User, A, ProcessOutput<Out>> &&
                        HasProcessSecond<User, B, ProcessOutput<Out>>) {
-    return check_hooks<User, Out>() && check_record_type<Out>() && check_copies<User>();
+    return check_record_type<Out>() && check_copies<User>();
   } else {
     static_assert(never<User>,
                   "process: the function of connected streams can't be called: it needs "
@@ -96,7 +96,7 @@ consteval bool check_keyed_connected_process() {
     return false;
   } else if constexpr (HasProcessFirst<User, A, KeyedOutput<Out>> &&
                        HasProcessSecond<User, B, KeyedOutput<Out>>) {
-    return check_keyed_hooks<User, Out>() && check_record_type<Out>() && check_copies<User>();
+    return check_record_type<Out>() && check_copies<User>();
   } else {
     static_assert(never<User>,
                   "process: the function of connected streams can't be called: it needs "
@@ -116,7 +116,7 @@ consteval bool check_broadcast_process() {
     return false;
   } else if constexpr (Processes<User, T, KeyedOutput<Out>> &&
                        HasProcessBroadcast<User, B, BroadcastOutput<Out>>) {
-    return check_keyed_hooks<User, Out>() && check_record_type<Out>() && check_copies<User>();
+    return check_record_type<Out>() && check_copies<User>();
   } else {
     static_assert(never<User>,
                   "process: the function beside a broadcast can't be called: it needs "

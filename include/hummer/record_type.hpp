@@ -22,11 +22,15 @@ namespace hummer::detail {
 template <typename...>
 inline constexpr bool never = false;
 
-enum class TypeProblem { opaque, member_without_codec, pointer, base_class, array };
+enum class TypeProblem { none, opaque, member_without_codec, pointer, base_class, array };
 
-struct NoProblem {};
-template <TypeProblem problem, typename Record, typename Field>
-struct Problem {};
+template <TypeProblem what, typename Of, typename Part>
+struct Problem {
+  static constexpr TypeProblem problem = what;
+  using Record = Of;
+  using Field = Part;
+};
+using NoProblem = Problem<TypeProblem::none, void, void>;
 
 // Stands for any base class of T.
 template <typename T>
@@ -143,9 +147,10 @@ consteval auto problem_of() {
   }
 }
 
-consteval bool report(NoProblem) { return true; }
-template <TypeProblem problem, typename Record, typename Field>
-consteval bool report(Problem<problem, Record, Field>) {
+template <typename T, typename Found = decltype(problem_of<T, T>()),
+          TypeProblem problem = Found::problem, typename Record = typename Found::Record,
+          typename Field = typename Found::Field>
+consteval bool check_record_type() {
   static_assert(problem != TypeProblem::opaque,
                 "this type has no hummer::Codec: make its members public and leave out "
                 "constructors, or specialise hummer::Codec for it (hummer/codec.hpp)");
@@ -161,12 +166,7 @@ consteval bool report(Problem<problem, Record, Field>) {
   static_assert(problem != TypeProblem::array,
                 "a record's type (Field) has an array as a member, such as char text[16]: use "
                 "std::array or std::string");
-  return false;
-}
-
-template <typename T>
-consteval bool check_record_type() {
-  return report(problem_of<T, T>());
+  return problem == TypeProblem::none;
 }
 
 }  // namespace hummer::detail

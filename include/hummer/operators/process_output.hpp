@@ -45,14 +45,11 @@ class ProcessOutput {
 
   template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value) {
-    side(tag, std::forward<U>(value), time_);
+    put<T>(batch_of(tag), std::forward<U>(value), time_);
   }
   template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value, Timestamp time) {
-    const std::size_t port = side_output_port(sides_, tag.name, type_of<T>());
-    if (port == 0) [[unlikely]]
-      unknown_side(tag.name);
-    put<T>(output_.batch(port), std::forward<U>(value), time);
+    put<T>(batch_of(tag), std::forward<U>(value), time);
   }
 
   // A copy of the text that lives as long as the main output's batch.
@@ -67,14 +64,23 @@ class ProcessOutput {
   void set_time(Timestamp time) { time_ = time; }
 
  private:
+  template <typename T>
+  Batch& batch_of(const SideOutput<T>& tag) {
+    const std::size_t port = side_output_port(sides_, tag.name, type_of<T>());
+    if (port == 0) [[unlikely]]
+      unknown_side(tag.name);
+    return output_.batch(port);
+  }
   template <typename T, typename U>
   void put(Batch& batch, U&& value, Timestamp time) {
-    const std::size_t before = batch.size();
-    {
-      Collector<T> collector(batch, output_.soft_limit());
-      collector.emit(std::forward<U>(value));
+    if constexpr (detail::check_emitted<T, U>()) {
+      const std::size_t before = batch.size();
+      {
+        Collector<T> collector(batch, output_.soft_limit());
+        collector.emit(std::forward<U>(value));
+      }
+      if (time != no_timestamp || batch.has_timestamps()) stamp(batch, before, before + 1, time);
     }
-    if (time != no_timestamp || batch.has_timestamps()) stamp(batch, before, before + 1, time);
   }
   [[noreturn]] static void unknown_side(std::string_view name) {
     throw std::logic_error("side output '" + std::string(name) +
