@@ -32,12 +32,15 @@ struct Problem {
 };
 using NoProblem = Problem<TypeProblem::none, void, void>;
 
-// Stands for any base class of T.
+// Stands for any base class of T. (These conversions are never called; a body is what compilers
+// want of those to types of an unnamed namespace.)
 template <typename T>
 struct AnyBaseOf {
   template <typename Base>
     requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>)
-  operator Base() const;
+  operator Base() const {
+    __builtin_unreachable();
+  }
 };
 struct NoField {};
 
@@ -50,14 +53,20 @@ concept HasBase = requires { T{AnyBaseOf<T>{}}; } && !requires { T{NoField{}}; }
 template <typename T, std::size_t, bool copyable = std::is_copy_constructible_v<T>>
 struct AnyField {
   template <typename Field>
-  operator Field&() const&&;
+  operator Field&() const&& {
+    __builtin_unreachable();
+  }
   template <typename Field>
-  operator Field&() const&;
+  operator Field&() const& {
+    __builtin_unreachable();
+  }
 };
 template <typename T, std::size_t i>
 struct AnyField<T, i, false> {
   template <typename Field>
-  operator Field() const&&;
+  operator Field() const&& {
+    __builtin_unreachable();
+  }
 };
 
 // Whether the i-th initialiser begins an array: `{}` is the whole of it, so that fewer others can
@@ -151,19 +160,24 @@ template <typename T, typename Found = decltype(problem_of<T, T>()),
           TypeProblem problem = Found::problem, typename Record = typename Found::Record,
           typename Field = typename Found::Field>
 consteval bool check_record_type() {
-  static_assert(problem != TypeProblem::opaque,
+  constexpr bool is_opaque = problem == TypeProblem::opaque;
+  static_assert(!is_opaque,
                 "this type has no hummer::Codec: make its members public and leave out "
                 "constructors, or specialise hummer::Codec for it (hummer/codec.hpp)");
-  static_assert(problem != TypeProblem::member_without_codec,
+  constexpr bool lacks_codec = problem == TypeProblem::member_without_codec;
+  static_assert(!lacks_codec,
                 "a member's type (Field) has no hummer::Codec: use numbers, text, pairs, tuples, "
                 "vectors, optionals and structs of these, or specialise hummer::Codec<Field>");
-  static_assert(problem != TypeProblem::pointer,
+  constexpr bool is_pointer = problem == TypeProblem::pointer;
+  static_assert(!is_pointer,
                 "a record holds a pointer (Field), which means nothing in another process: hold "
                 "the value itself, or a std::optional of it");
-  static_assert(problem != TypeProblem::base_class,
+  constexpr bool has_base = problem == TypeProblem::base_class;
+  static_assert(!has_base,
                 "a record's type (Field) has a base class, which reflection can't take apart: make "
                 "it a member, or specialise hummer::Codec<Field> (hummer/codec.hpp)");
-  static_assert(problem != TypeProblem::array,
+  constexpr bool has_array_member = problem == TypeProblem::array;
+  static_assert(!has_array_member,
                 "a record's type (Field) has an array as a member, such as char text[16]: use "
                 "std::array or std::string");
   return problem == TypeProblem::none;
