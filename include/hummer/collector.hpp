@@ -33,6 +33,19 @@ using Stored =
     std::conditional_t<std::is_same_v<T, std::string> || std::is_convertible_v<T, const char*>,
                        std::string_view, T>;
 
+namespace detail {
+
+template <typename T, typename U>
+consteval bool check_emitted() {
+  constexpr bool makes_one = std::is_constructible_v<T, U>;
+  static_assert(makes_one,
+                "emit: no T, which this output has, can be made of this value (U): emit a T, or "
+                "name the other type where the output is declared");
+  return makes_one;
+}
+
+}  // namespace detail
+
 template <typename T>
 class Collector {
  public:
@@ -47,19 +60,20 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  template <typename U>
+  // Also in braces, of which a T is made: out({key, value}).
+  template <typename U = T>
   void operator()(U&& value) {
     emit(std::forward<U>(value));
   }
 
-  template <typename U>
+  template <typename U = T>
   void emit(U&& value) {
     if (next_ == end_) [[unlikely]]
       grow(1);
     if constexpr (std::is_same_v<T, std::string_view> &&
                   std::is_same_v<std::remove_cvref_t<U>, std::string>) {
       new (next_) T(batch_.copy_text(value));
-    } else {
+    } else if constexpr (detail::check_emitted<T, U>()) {
       new (next_) T(std::forward<U>(value));
     }
     ++next_;

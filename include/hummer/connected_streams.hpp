@@ -30,17 +30,18 @@ namespace hummer {
 template <typename A, typename KeyOfA, typename B, typename KeyOfB>
 class KeyedConnectedStreams {
   using Key = typename KeyedStream<A, KeyOfA>::Key;
-  static_assert(std::is_same_v<Key, typename KeyedStream<B, KeyOfB>::Key>,
-                "both sides need a key of the same type");
 
  public:
   KeyedConnectedStreams(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second)
       : first_(std::move(first)), second_(std::move(second)) {}
 
-  template <typename Out = void, typename User>
+  template <typename Named = void, typename User>
   auto process(User user, RestoreOptions options = {}) const {
-    if constexpr (std::is_void_v<Out>) {
-      return process<OutputOfKeyed<User>>(std::move(user), options);
+    using Out = detail::NamedOrOutputOf<Named, User>;
+    if constexpr (!detail::check_keyed_connected_process<User, A, B, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_keyed_hooks<User, Out>()) {
+      return detail::RefusedStream();
     } else {
       return process_keyed<Key, Out>(first_.stream().environment(), "connect", user, options,
                                      captured_by_keyed(user), first_.input(), second_.input());
@@ -63,12 +64,15 @@ class ConnectedStreams {
     return first_.key_by(key_of_first).connect(second_.key_by(key_of_second));
   }
 
-  // Out: named here, User::Output, or that of the hooks' ProcessOutput<Out>.
-  template <typename Out = void, typename User>
+  // What it puts out: named here, User::Output, or that of the hooks' ProcessOutput<Out>.
+  template <typename Named = void, typename User>
   auto process(User user, SideOutputPorts sides = {}) const {
-    if constexpr (std::is_void_v<Out>) {
-      return process<OutputOfKeyed<User>>(std::move(user), std::move(sides));
-    } else if constexpr (detail::check_record_type<Out>()) {
+    using Out = detail::NamedOrOutputOf<Named, User>;
+    if constexpr (!detail::check_connected_process<User, A, B, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_hooks<User, Out>()) {
+      return detail::RefusedStream();
+    } else {
       if (sides.empty()) sides = side_outputs_of(user);
       StreamExecutionEnvironment& env = first_.environment();
       const int node =
@@ -96,10 +100,13 @@ class BroadcastConnectedStream {
   BroadcastConnectedStream(KeyedStream<T, KeyOf> keyed, DataStream<B> broadcast)
       : keyed_(std::move(keyed)), broadcast_(std::move(broadcast)) {}
 
-  template <typename Out = void, typename User>
+  template <typename Named = void, typename User>
   auto process(User user, RestoreOptions options = {}) const {
-    if constexpr (std::is_void_v<Out>) {
-      return process<OutputOfKeyed<User>>(std::move(user), options);
+    using Out = detail::NamedOrOutputOf<Named, User>;
+    if constexpr (!detail::check_broadcast_process<User, T, B, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_keyed_hooks<User, Out>()) {
+      return detail::RefusedStream();
     } else {
       // Also when the author left out broadcast(): nothing else would be right.
       EdgeSpecification edge = broadcast_.edge();

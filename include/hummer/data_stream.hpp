@@ -22,8 +22,10 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <hummer/aggregate.hpp>
+#include <hummer/detail/checks.hpp>
 #include <hummer/detail/collected_type.hpp>
 #include <hummer/detail/operators/assign_timestamps.hpp>
 #include <hummer/detail/operators/async_map.hpp>
@@ -47,6 +49,7 @@
 #include <hummer/detail/operators/two_phase_sink_function_operator.hpp>
 #include <hummer/detail/operators/union.hpp>
 #include <hummer/detail/owned_text.hpp>
+#include <hummer/detail/process_checks.hpp>
 #include <hummer/environment.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/format.hpp>
@@ -66,10 +69,6 @@ class ConnectedStreams;
 
 namespace detail {
 
-// make() gives an object of the user's own on this contract.
-template <typename Make, typename Contract>
-concept Makes = std::is_convertible_v<std::invoke_result_t<const Make&>, std::unique_ptr<Contract>>;
-
 // The sink of write_file, reading from `node` over `edge`: lines by one of these operators, without
 // checkpoints and with them. Answers its node.
 int add_file_sink(
@@ -80,8 +79,8 @@ int add_file_sink(
 }  // namespace detail
 
 template <typename T>
-class DataStream {
-  static_assert(detail::check_record_type<T>() || !StreamType<T>);
+class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
+  static_assert(detail::check_record_type<T>() || true);
 
  public:
   using Record = T;
@@ -115,12 +114,18 @@ class DataStream {
   }
   template <typename Function>
   auto map(Function function) const {
-    using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const T&>>>;
-    if constexpr (detail::check_record_type<Out>()) {
-      return add<Out>("map", make_operator_factory([function] {
-                        return std::make_unique<MapOperator<T, Out, Function>>(function);
-                      }),
-                      false, captured_values(function));
+    if constexpr (detail::check_map<Function, T>()) {
+      using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const T&>>>;
+      if constexpr (detail::check_record_type<Out>()) {
+        return add<Out>("map", make_operator_factory([function] {
+                          return std::make_unique<MapOperator<T, Out, Function>>(function);
+                        }),
+                        false, captured_values(function));
+      } else {
+        return detail::RefusedStream();
+      }
+    } else {
+      return detail::RefusedStream();
     }
   }
   // function(const T&) → bool: keeps those for which it is true.
@@ -131,45 +136,59 @@ class DataStream {
   }
   template <typename Function>
   DataStream filter(Function function) const {
-    return add<T>("filter", make_operator_factory([function] {
-                    return std::make_unique<FilterOperator<T, Function>>(function);
-                  }),
-                  false, captured_values(function));
+    if constexpr (detail::check_filter<Function, T>()) {
+      return add<T>("filter", make_operator_factory([function] {
+                      return std::make_unique<FilterOperator<T, Function>>(function);
+                    }),
+                    false, captured_values(function));
+    } else {
+      return *this;
+    }
   }
   // function(const T&, Collector<U>&): any number of results. With a generic lambda name U:
   // flat_map<U>(…).
   template <typename U = void, typename Function>
   auto flat_map(Function function) const {
     using Out = typename OutputOf<U, Function>::Type;
-    if constexpr (wants_owned<Function, T, Collector<Out>&>) {
+    if constexpr (detail::takes_owned_into<Function, T, Out>()) {
       return owned().template flat_map<Out>(std::move(function));
-    } else if constexpr (detail::check_record_type<Out>()) {
+    } else if constexpr (detail::check_flat_map<Function, T, Out>()) {
       return add<Out>("flat_map", make_operator_factory([function] {
                         return std::make_unique<FlatMapOperator<T, Out, Function>>(function);
                       }),
                       false, captured_values(function));
+    } else {
+      return detail::RefusedStream();
     }
   }
   // function(const T&, AsyncResult<U>): starts what gives one result per record, later and from
-  // any thread: see hummer/detail/operators/async_map.hpp.
+  // any thread: see operators/async_map.hpp.
   template <typename Function>
   auto async_map(Function function, AsyncOptions options = {}) const {
-    using U = typename detail::AsyncResultType<decltype(&Function::operator())>::Type;
-    return add<Stored<U>>("async_map", make_operator_factory([function, options] {
-                            return std::make_unique<AsyncMapOperator<T, U, Function>>(function,
-                                                                                      options);
-                          }),
-                          true, captured_values(function));
+    using U = detail::AsyncResultOf<Function>;
+    if constexpr (detail::check_async_map<Function, T, U>()) {
+      return add<Stored<U>>("async_map", make_operator_factory([function, options] {
+                              return std::make_unique<AsyncMapOperator<T, U, Function>>(function,
+                                                                                        options);
+                            }),
+                            true, captured_values(function));
+    } else {
+      return detail::RefusedStream();
+    }
   }
   // The general operator of the author's own, with state, timers and side outputs:
-  // see hummer/detail/operators/process.hpp. Out: named here, or User::Output.
-  template <typename Out = void, typename User>
+  // see operators/process.hpp. Named: Out; otherwise it is User::Output, or that of the
+  // function's ProcessOutput<Out>.
+  template <typename Named = void, typename User>
   auto process(User user, SideOutputPorts sides = {}) const {
-    if constexpr (std::is_void_v<Out>) {
-      return process<typename User::Output>(std::move(user), std::move(sides));
-    } else if constexpr (process_wants_owned<User, T, ProcessOutput<Out>>) {
+    using Out = detail::NamedOrOutputOf<Named, User>;
+    if constexpr (detail::takes_owned_process<User, T, ProcessOutput, Out>()) {
       return owned().template process<Out>(std::move(user), std::move(sides));
-    } else if constexpr (detail::check_record_type<Out>()) {
+    } else if constexpr (!detail::check_process<User, T, Out>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_hooks<User, Out>()) {
+      return detail::RefusedStream();
+    } else {
       if (sides.empty()) sides = side_outputs_of(user);
       auto stream = add<Out>("process", make_operator_factory([user, sides] {
                                return std::make_unique<ProcessOperator<Out, User, T>>(user, sides);
@@ -206,31 +225,34 @@ class DataStream {
   template <typename TimestampOf, typename Generator>
   DataStream assign_timestamps(TimestampOf timestamp_of,
                                WatermarkSettings<Generator> watermarks) const {
-    return add<T>("assign_timestamps", make_operator_factory([timestamp_of, watermarks] {
-                    return std::make_unique<AssignTimestampsOperator<T, TimestampOf, Generator>>(
-                        timestamp_of, watermarks);
-                  }),
-                  false, watermarks.captured().and_also(captured_values(timestamp_of)));
+    if constexpr (detail::check_timestamps<TimestampOf, T, Generator>()) {
+      return add<T>("assign_timestamps", make_operator_factory([timestamp_of, watermarks] {
+                      return std::make_unique<AssignTimestampsOperator<T, TimestampOf, Generator>>(
+                          timestamp_of, watermarks);
+                    }),
+                    false, watermarks.captured().and_also(captured_values(timestamp_of)));
+    } else {
+      return *this;
+    }
   }
   // All records in windows, in one subtask behind the exchange. See hummer/windows.hpp.
   template <typename Windows, typename Key = NoKey>
   auto window_all(Windows windows) const {
-    return WindowedStream<T, Key, Windows, DefaultTrigger>(*this, Key(), windows);
+    if constexpr (detail::check_windows<Windows>()) {
+      return WindowedStream<T, Key, Windows, DefaultTrigger>(*this, Key(), windows);
+    } else {
+      return detail::RefusedStream();
+    }
   }
   // Records of both, in no particular order between them.
   template <typename... Others>
   DataStream union_with(const Others&... others) const {
-    const int node = env_->add_node({.name = "union",
-                                     .kind = "operator",
-                                     .factory = make_operator_factory([] {
-                                       return std::make_unique<UnionOperator>(type_of<T>());
-                                     }),
-                                     .output_type = type_of<T>().name});
-    env_->add_edge(node_, node, edge_);
-    (env_->add_edge(others.node_, node, others.edge_), ...);
-    return DataStream(*env_, node);
+    if constexpr (!detail::check_union<DataStream, Others...>()) {
+      return *this;
+    } else {
+      return union_of({DataStream(others)...});
+    }
   }
-
   // Two streams, of any types, in one operator: see connected_streams.hpp.
   template <typename B>
   ConnectedStreams<T, B> connect(const DataStream<B>& other) const {
@@ -242,8 +264,10 @@ class DataStream {
   auto key_by(KeyOf key_of) const {
     if constexpr (wants_owned<KeyOf, T>) {
       return owned().key_by(std::move(key_of));
-    } else {
+    } else if constexpr (detail::check_key_by<KeyOf, T>()) {
       return KeyedStream<T, KeyOf>(*this, std::move(key_of));
+    } else {
+      return detail::RefusedStream();
     }
   }
 
@@ -263,14 +287,18 @@ class DataStream {
 
   // One line per record to standard output, as they come: what a restart does again is printed
   // again.
-  void print() const { add_text_sink("print", make_print_writer()); }
+  void print() const {
+    if constexpr (detail::check_written<T>()) add_text_sink("print", make_print_writer());
+  }
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
-  // Formatted where the records are made; see hummer/detail/operators/format_text.hpp.
+  // Formatted where the records are made; see operators/format_text.hpp.
   // With checkpoints `path` is a directory, in which each part appears once, with the checkpoint
-  // that holds its lines: see hummer/detail/operators/two_phase_sink.hpp.
+  // that holds its lines: see operators/two_phase_sink.hpp.
   DataStream write_file(const std::string& path) const {
-    if constexpr (!std::is_same_v<T, TextBlock>) {
+    if constexpr (!detail::check_written<T>()) {
+      return *this;
+    } else if constexpr (!std::is_same_v<T, TextBlock>) {
       if (edge_.routing == EdgeRouting::automatic) {
         const auto text =
             network({})
@@ -293,25 +321,29 @@ class DataStream {
   }
   template <typename Function>
   DataStream for_each(Function function) const {
-    return add_sink("for_each", make_operator_factory([function] {
-                      return std::make_unique<ForEachSinkOperator<T, Function>>(function);
-                    }),
-                    captured_values(function));
+    if constexpr (detail::check_for_each<Function, T>()) {
+      return add_sink("for_each", make_operator_factory([function] {
+                        return std::make_unique<ForEachSinkOperator<T, Function>>(function);
+                      }),
+                      captured_values(function));
+    } else {
+      return *this;
+    }
   }
-  // A sink of your own: make() gives one per subtask. hummer/sink_function.hpp: records are
+  // A sink of your own: make() gives one per subtask. operators/sink_function.hpp: records are
   // written at least once, and lost by no checkpoint where it has a flush.
   template <typename Make>
-    requires detail::Makes<Make, SinkFunction<T>>
+    requires Makes<Make, SinkFunction<T>>
   DataStream add_sink(std::string name, Make make) const {
     return add_sink(std::move(name), make_operator_factory([make] {
                       return std::make_unique<SinkFunctionOperator<T>>(make());
                     }),
                     captured_values(make));
   }
-  // hummer/two_phase_sink_function.hpp: records become visible once, with their checkpoint;
+  // operators/two_phase_sink_function.hpp: records become visible once, with their checkpoint;
   // without checkpoints, at the end.
   template <typename Make>
-    requires detail::Makes<Make, TwoPhaseSinkFunction<T>>
+    requires Makes<Make, TwoPhaseSinkFunction<T>>
   DataStream add_sink(std::string name, Make make) const {
     return add_sink(std::move(name), make_planned_factory([make](const Plan& plan) {
                       return std::make_unique<TwoPhaseSinkFunctionOperator<T>>(make(),
@@ -321,10 +353,20 @@ class DataStream {
   }
   // Either of these of records that own their text.
   template <typename Make>
-    requires(has_owned_form<T> && (detail::Makes<Make, SinkFunction<Owned<T>>> ||
-                                   detail::Makes<Make, TwoPhaseSinkFunction<Owned<T>>>))
+    requires(has_owned_form<T> &&
+             (Makes<Make, SinkFunction<Owned<T>>> || Makes<Make, TwoPhaseSinkFunction<Owned<T>>>))
   auto add_sink(std::string name, Make make) const {
     return owned().add_sink(std::move(name), std::move(make));
+  }
+  template <typename Make>
+    requires(!detail::makes_sink<Make, T> &&
+             !std::is_convertible_v<Make, std::shared_ptr<const OperatorFactory>>)
+  DataStream add_sink(std::string, Make) const {
+    static_assert(detail::never<Make>,
+                  "add_sink: the second argument must be a function without parameters that "
+                  "returns a std::unique_ptr to a hummer::SinkFunction<T> or "
+                  "hummer::TwoPhaseSinkFunction<T>");
+    return *this;
   }
   // An Operator without output per subtask.
   DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory,
@@ -391,6 +433,17 @@ class DataStream {
     using Type = detail::Collected<Function>;
   };
 
+  DataStream union_of(const std::vector<DataStream>& others) const {
+    const int node = env_->add_node({.name = "union",
+                                     .kind = "operator",
+                                     .factory = make_operator_factory([] {
+                                       return std::make_unique<UnionOperator>(type_of<T>());
+                                     }),
+                                     .output_type = type_of<T>().name});
+    env_->add_edge(node_, node, edge_);
+    for (const DataStream& other : others) env_->add_edge(other.node_, node, other.edge_);
+    return DataStream(*env_, node);
+  }
   template <typename Out>
   DataStream<Out> add(std::string name, std::shared_ptr<const OperatorFactory> factory,
                       bool stateful = false, const CapturedValues& captured = {},
@@ -440,150 +493,6 @@ class DataStream {
   EdgeSpecification edge_;
   SideOutputPorts sides_;
   std::optional<int> side_node_;  // whose ports they are, where not node_'s
-};
-
-// A stream of which each record has a key: aggregates per key.
-template <typename T, typename KeyOf>
-class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
- public:
-  using Key = Stored<std::remove_cvref_t<std::invoke_result_t<KeyOf&, const T&>>>;
-  using KeyFunction = KeyOf;
-
-  KeyedStream(DataStream<T> stream, KeyOf key_of)
-      : stream_(std::move(stream)), key_of_(std::move(key_of)) {}
-
-  const DataStream<T>& stream() const { return stream_; }
-  const KeyOf& key_of() const { return key_of_; }
-  // As an input of an operator: the edge that brings each record to the owner of its key.
-  StreamInput<KeyedInput<T, KeyOf>> input() const {
-    EdgeSpecification edge = stream_.edge();
-    edge.routing = EdgeRouting::hash;
-    edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of_);
-    return {stream_.node(), edge, {key_of_}, captured_values(key_of_)};
-  }
-  // The same with std::string instead of views in the records; see owned_text.hpp.
-  auto owned() const { return stream_.owned().key_by(key_of_); }
-
-  // How many records per key: KeyValue<Key, std::uint64_t>.
-  auto count(Emit emit = Emit::automatic) const {
-    return aggregate("count", CountAggregate{}, emit);
-  }
-  // value_of: a member pointer or function(const T&) → number.
-  template <typename ValueOf>
-  auto sum(ValueOf value_of, Emit emit = Emit::automatic) const {
-    return aggregate_of("sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of}, emit,
-                        captured_values(value_of));
-  }
-  template <typename ValueOf>
-  auto min(ValueOf value_of, Emit emit = Emit::automatic) const {
-    using V = Value<ValueOf>;
-    return aggregate_of("min", BestAggregate<V, ValueOf, std::less<V>>{value_of}, emit,
-                        captured_values(value_of));
-  }
-  template <typename ValueOf>
-  auto max(ValueOf value_of, Emit emit = Emit::automatic) const {
-    using V = Value<ValueOf>;
-    return aggregate_of("max", BestAggregate<V, ValueOf, std::greater<V>>{value_of}, emit,
-                        captured_values(value_of));
-  }
-  // combine(const T&, const T&) → T, associative and commutative: KeyValue<Key, T>.
-  template <typename Combine>
-    requires wants_owned<Combine, T, const Owned<T>&>
-  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
-    return owned().reduce(std::move(combine), emit);
-  }
-  template <typename Combine>
-  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
-    return aggregate_of("reduce", ReduceAggregate<T, Combine>{combine}, emit,
-                        captured_values(combine));
-  }
-
-  // Aggregates per key and window: TumblingWindows and so on of hummer/windows.hpp.
-  template <typename Windows>
-  auto window(Windows windows) const {
-    return WindowedStream<T, KeyOf, Windows, DefaultTrigger>(stream_, key_of_, windows);
-  }
-
-  // Any aggregate of the shape in hummer/aggregate.hpp.
-  template <typename Aggregate>
-  DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate(
-      const std::string& name, Aggregate aggregate, Emit emit = Emit::automatic) const {
-    return aggregate_of(name, aggregate, emit, captured_values(aggregate));
-  }
-
- private:
-  template <typename ValueOf>
-  using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
-
-  template <typename Aggregate>
-  DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate_of(
-      const std::string& name, Aggregate aggregate, Emit emit,
-      const CapturedValues& of_aggregate) const {
-    using Partial = KeyValue<Key, typename Aggregate::Accumulator>;
-    using Out = KeyValue<Key, typename Aggregate::Result>;
-    StreamExecutionEnvironment& env = stream_.environment();
-    const KeyOf key_of = key_of_;
-    const CapturedValues captured = captured_values(key_of).and_also(of_aggregate);
-    if (emit == Emit::every_record) {
-      EdgeSpecification edge = stream_.edge();
-      edge.routing = EdgeRouting::hash;
-      edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
-      return append<Out>(
-          stream_.node(), edge, name, true, make_operator_factory([key_of, aggregate] {
-            return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(key_of,
-                                                                                        aggregate);
-          }),
-          captured);
-    }
-    const bool at_end =
-        emit == Emit::at_end || (emit == Emit::automatic && is_bounded(env, stream_.node()));
-    // Only where results are held back and no barrier comes may the halves share a table.
-    const auto pair_name = [name = at_end ? env.unique_name(name) : ""](const Plan& plan) {
-      return plan.checkpoints ? std::string() : name;
-    };
-    EdgeSpecification upstream = stream_.edge();
-    const NetworkSettings network = std::exchange(upstream.network, {});
-    const DataStream<Partial> partial = append<Partial>(
-        stream_.node(), upstream, "partial_" + name, false,
-        make_planned_factory([key_of, aggregate, at_end, pair_name](const Plan& plan) {
-          return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
-              key_of, aggregate,
-              PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
-                                      .hold_until_end = at_end,
-                                      .pair_name = pair_name(plan)});
-        }),
-        captured);
-    const auto partial_key = [](const Partial& record) -> const Key& { return record.key; };
-    EdgeSpecification exchange;
-    exchange.routing = EdgeRouting::hash;
-    exchange.network = network;
-    exchange.partitioner =
-        std::make_shared<HashPartitionerFactory<Partial, decltype(partial_key)>>(partial_key);
-    return append<Out>(partial.node(), exchange, name, true,
-                       make_planned_factory([aggregate, at_end, pair_name](const Plan& plan) {
-                         return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(
-                             aggregate, !at_end, pair_name(plan));
-                       }),
-                       of_aggregate);
-  }
-
-  template <typename Out>
-  DataStream<Out> append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
-                         std::shared_ptr<const OperatorFactory> factory,
-                         const CapturedValues& captured) const {
-    StreamExecutionEnvironment& env = stream_.environment();
-    const int node = env.add_node({.name = std::move(name),
-                                   .kind = "operator",
-                                   .factory = std::move(factory),
-                                   .stateful = stateful,
-                                   .output_type = type_of<Out>().name,
-                                   .captured = captured});
-    env.add_edge(from, node, edge);
-    return DataStream<Out>(env, node);
-  }
-
-  DataStream<T> stream_;
-  KeyOf key_of_;
 };
 
 }  // namespace hummer

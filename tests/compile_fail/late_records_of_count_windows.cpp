@@ -1,12 +1,25 @@
-// error: no record is late in CountWindows or GlobalWindows: leave out late_output
+// mistake: Late records of windows that have none
+// group: Windows
+// error: no record is late in CountWindows or GlobalWindows: leave out late_output(...)
+// names: late_output
 #include <hummer/hummer.hpp>
 
-constexpr hummer::SideOutput<int> late{"late"};
+struct Order {
+  std::int64_t id;
+  std::string item;
+  std::int64_t cents;
+  std::int64_t time_ms;
+};
 
-void build(hummer::StreamExecutionEnvironment& env) {
-  env.from_collection(std::vector<int>{1, 2})
-      .key_by(hummer::identity)
-      .window(hummer::CountWindows::of(2))
+void build(const hummer::DataStream<Order>& orders) {
+  constexpr hummer::SideOutput<Order> late{"late"};
+#ifdef MISTAKE
+  orders.key_by(&Order::id).window(hummer::CountWindows::of(2)).late_output(late).count().print();
+#else
+  orders.key_by(&Order::id)
+      .window(hummer::TumblingWindows::of(60'000))
       .late_output(late)
-      .count();
+      .count()
+      .print();
+#endif
 }

@@ -296,6 +296,8 @@ struct Codec<std::optional<T>> {
 template <detail::Reflected T>
   requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
 struct Codec<T> {
+  using Reflection = T;  // tells this codec from one of the author's own
+
   static std::string name() {
     std::string fields;
     for_each_type(
@@ -307,18 +309,16 @@ struct Codec<T> {
     }
   }
   static void encode(const T& value, ByteWriter& out) {
-    if constexpr (detail::Evolving<T>) out.put_value(static_cast<std::uint8_t>(field_count));
-    boost::pfr::for_each_field(value, [&]<typename Field>(const Field& field) {
-      static_assert(detail::HasCodec<Field>, "a field of this aggregate has no hummer::Codec");
-      Codec<Field>::encode(field, out);
-    });
+    if constexpr (detail::Evolving<T>) out.put_value(static_cast<std::uint8_t>(field_count()));
+    boost::pfr::for_each_field(
+        value, [&]<typename Field>(const Field& field) { Codec<Field>::encode(field, out); });
   }
   static bool decode(ByteReader& in, T& value) {
     bool valid = true;
-    std::uint8_t left = field_count;
+    std::uint8_t left = field_count();
     if constexpr (detail::Evolving<T>) {
-      static_assert(field_count <= 255, "an evolving type has at most 255 fields");
-      if (!in.get_value(left) || left > field_count) return false;
+      static_assert(field_count() <= 255, "an evolving type has at most 255 fields");
+      if (!in.get_value(left) || left > field_count()) return false;
       value = T{};
     }
     boost::pfr::for_each_field(value, [&]<typename Field>(Field& field) {
@@ -330,7 +330,8 @@ struct Codec<T> {
   }
 
  private:
-  static constexpr std::size_t field_count = boost::pfr::tuple_size_v<T>;
+  // A function: types that reflection can't take apart are looked at ahead of a call of it.
+  static constexpr std::size_t field_count() { return boost::pfr::tuple_size_v<T>; }
 
   template <typename Function>
   static void for_each_type(Function&& function) {

@@ -2,25 +2,14 @@
 //
 //   void operator()(std::string_view line, Collector<int>& out) const      int
 //
-// Or the function's own `Output`, where it names one: a generic one must. And
-// check_record_type<T>(), which says what such a type lacks.
+// Or the function's own `Output`, where it names one: a generic one must. Otherwise void: unknown.
 #pragma once
 
 #include <type_traits>
 
-#include <hummer/codec.hpp>
 #include <hummer/collector.hpp>
 
 namespace hummer::detail {
-
-// The one error for a type without a codec: who asks with `if constexpr` gets no others behind it.
-template <typename T>
-consteval bool check_record_type() {
-  static_assert(StreamType<T>,
-                "this record type has no hummer::Codec: specialise hummer::Codec<T> for it "
-                "(see hummer/codec.hpp)");
-  return StreamType<T>;
-}
 
 // The T of `void f(X, Collector<T>&)`.
 template <typename Signature>
@@ -41,15 +30,23 @@ template <typename Class, typename Return, typename In, typename T>
 struct CollectedType<Return (Class::*)(In, Collector<T>&) const noexcept> {
   using Type = T;
 };
+template <typename Class, typename Return, typename In, typename T>
+struct CollectedType<Return (Class::*)(In, Collector<T>&) noexcept> {
+  using Type = T;
+};
 
 template <typename Function>
 auto collected_type() {
   if constexpr (requires { typename Function::Output; }) {
     return std::type_identity<typename Function::Output>{};
-  } else if constexpr (requires { &Function::operator(); }) {
+  } else if constexpr (requires {
+                         typename CollectedType<decltype(&Function::operator())>::Type;
+                       }) {
     return std::type_identity<typename CollectedType<decltype(&Function::operator())>::Type>{};
-  } else {
+  } else if constexpr (requires { typename CollectedType<Function>::Type; }) {
     return std::type_identity<typename CollectedType<Function>::Type>{};
+  } else {
+    return std::type_identity<void>{};
   }
 }
 template <typename Function>

@@ -66,6 +66,37 @@ template <typename T>
 inline constexpr bool cannot_be_written = false;
 
 template <typename T>
+consteval bool can_be_written();
+template <typename T, std::size_t... i>
+consteval bool can_fields_be_written(std::index_sequence<i...>) {
+  return (can_be_written<boost::pfr::tuple_element_t<i, T>>() && ...);
+}
+template <typename... T>
+consteval bool can_all_be_written(std::type_identity<std::tuple<T...>>) {
+  return (can_be_written<T>() && ...);
+}
+template <typename A, typename B>
+consteval bool can_all_be_written(std::type_identity<std::pair<A, B>>) {
+  return can_be_written<A>() && can_be_written<B>();
+}
+// What format_value says below, in the same order.
+template <typename T>
+consteval bool can_be_written() {
+  if constexpr (format_lookup::HasOwnFormat<T> || std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+                std::is_convertible_v<const T&, std::string_view> || std::same_as<T, TextBlock>) {
+    return true;
+  } else if constexpr (is_optional<T> || is_vector<T> || is_std_array<T>) {
+    return can_be_written<typename T::value_type>();
+  } else if constexpr (is_tuple<T>) {
+    return can_all_be_written(std::type_identity<T>());
+  } else if constexpr (is_plain_aggregate<T> && !Streamable<T>) {
+    return can_fields_be_written<T>(std::make_index_sequence<boost::pfr::tuple_size_v<T>>());
+  } else {
+    return Streamable<T>;
+  }
+}
+
+template <typename T>
 void format_number(T value, std::string& out) {
   char digits[128];
   const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, value);
@@ -145,9 +176,9 @@ void format_value(const T& value, std::string& out) {
                                                     out);
   } else {
     static_assert(cannot_be_written<T>,
-                  "hummer: records of this type cannot be written as text. Give the type "
-                  "`void format_record(const T&, std::string&)` in its own namespace, or "
-                  "operator<<, or map it to text first.");
+                  "records of this type cannot be written as text: give the type `void "
+                  "format_record(const T&, std::string&)` in its own namespace, or operator<<, or "
+                  "map it to text first");
   }
 }
 

@@ -471,6 +471,17 @@ template <typename Class, typename Return, typename In, typename U>
 struct AsyncResultType<Return (Class::*)(In, AsyncResult<U>)> {
   using Type = U;
 };
+template <typename Function>
+auto async_result_type() {
+  if constexpr (requires { typename AsyncResultType<decltype(&Function::operator())>::Type; }) {
+    return std::type_identity<typename AsyncResultType<decltype(&Function::operator())>::Type>{};
+  } else {
+    return std::type_identity<void>{};
+  }
+}
+// void: unknown.
+template <typename Function>
+using AsyncResultOf = typename decltype(async_result_type<Function>())::type;
 
 }  // namespace detail
 

@@ -370,32 +370,44 @@ namespace detail {
 template <typename Signature>
 struct KeyedOutputType;
 template <typename Class, typename Return, typename In, template <typename> typename Emit,
-          typename Out>
-struct KeyedOutputType<Return (Class::*)(In, Emit<Out>&)> {
+          typename Out, bool nothrow>
+struct KeyedOutputType<Return (Class::*)(In, Emit<Out>&) noexcept(nothrow)> {
   using Type = Out;
 };
 template <typename Class, typename Return, typename In, template <typename> typename Emit,
-          typename Out>
-struct KeyedOutputType<Return (Class::*)(In, Emit<Out>&) const> {
+          typename Out, bool nothrow>
+struct KeyedOutputType<Return (Class::*)(In, Emit<Out>&) const noexcept(nothrow)> {
   using Type = Out;
 };
+template <typename Member>
+concept NamesItsOutput = requires { typename KeyedOutputType<Member>::Type; };
 
 template <typename User>
 auto keyed_output_type() {
   if constexpr (requires { typename User::Output; }) {
     return std::type_identity<typename User::Output>{};
-  } else if constexpr (requires { &User::process; }) {
+  } else if constexpr (requires { requires NamesItsOutput<decltype(&User::process)>; }) {
     return std::type_identity<typename KeyedOutputType<decltype(&User::process)>::Type>{};
-  } else if constexpr (requires { &User::process_first; }) {
+  } else if constexpr (requires { requires NamesItsOutput<decltype(&User::process_first)>; }) {
     return std::type_identity<typename KeyedOutputType<decltype(&User::process_first)>::Type>{};
-  } else {
+  } else if constexpr (requires { requires NamesItsOutput<decltype(&User::operator())>; }) {
     return std::type_identity<typename KeyedOutputType<decltype(&User::operator())>::Type>{};
+  } else {
+    return std::type_identity<void>{};
   }
 }
 
 }  // namespace detail
 
+// void: unknown.
 template <typename User>
 using OutputOfKeyed = typename decltype(detail::keyed_output_type<User>())::type;
+
+namespace detail {
+
+template <typename Named, typename User>
+using NamedOrOutputOf = std::conditional_t<std::is_void_v<Named>, OutputOfKeyed<User>, Named>;
+
+}  // namespace detail
 
 }  // namespace hummer

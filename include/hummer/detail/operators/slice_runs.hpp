@@ -99,8 +99,10 @@ class SliceRuns {
       slices_[i] = grid.slice_of(times[i]);
       indexes_[i] = static_cast<std::uint32_t>(i);
     }
-    std::stable_sort(indexes_.begin(), indexes_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return slices_[a] < slices_[b]; });
+    // By hand stable: std::stable_sort allocates, and draws warnings from some compilers.
+    std::sort(indexes_.begin(), indexes_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return slices_[a] != slices_[b] ? slices_[a] < slices_[b] : a < b;
+    });
     for (std::size_t i = 0; i < indexes_.size(); ++i) {
       const Timestamp slice = slices_[indexes_[i]];
       if (runs_.empty() || runs_.back().slice != slice) runs_.push_back({slice, i, 0});

@@ -138,8 +138,10 @@ class WindowJoin {
     for (const Timed<T>& entry : side.get()) {
       if (entry.time >= window_.start_ms && entry.time < window_.end_ms) entries.push_back(&entry);
     }
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const auto* a, const auto* b) { return a->time < b->time; });
+    // By hand stable: std::stable_sort allocates, and draws warnings from some compilers.
+    std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
+      return a->time != b->time ? a->time < b->time : a < b;
+    });
     records.clear();
     for (const auto* entry : entries) records.push_back(entry->record);
   }

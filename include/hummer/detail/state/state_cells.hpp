@@ -29,6 +29,7 @@ std::size_t heap_bytes_of(const T& value) {
     return value.capacity() < sizeof(T) / 2 ? 0 : value.capacity() + per_allocation;
   } else if constexpr (requires { value.capacity() * sizeof(*value.data()); }) {
     using Element = std::remove_cvref_t<decltype(*value.data())>;
+#include <hummer/detail/record_type.hpp>
     const std::size_t inside =
         value.empty() ? 0 : value.size() * heap_bytes_of<Element>(value.front());
     return value.capacity() * sizeof(Element) + per_allocation + inside;
@@ -39,13 +40,28 @@ std::size_t heap_bytes_of(const T& value) {
 
 template <typename T>
 consteval bool check_state_type() {
-  static_assert(HasCodec<T>,
-                "a state's type has no hummer::Codec: specialise it (see hummer/codec.hpp)");
-  static_assert(!holds_views<T>,
-                "a state's value must own its memory: use std::string instead of "
-                "std::string_view, and copies of the fields instead of text blocks");
-  return true;
+  if constexpr (check_record_type<T>()) {
+    static_assert(!holds_views<T>,
+                  "a state's value must own its memory: use std::string instead of "
+                  "std::string_view, and copies of the fields instead of text blocks");
+    return !holds_views<T>;
+  } else {
+    return false;
+  }
 }
+
+// Of a type that was refused: so that nothing more is said of it.
+struct NoCodec {
+  static std::string name() { return {}; }
+  template <typename T>
+  static void encode(const T&, ByteWriter&) {}
+  template <typename T>
+  static bool decode(ByteReader&, T&) {
+    return false;
+  }
+};
+template <typename T>
+using StateCodec = std::conditional_t<check_state_type<T>(), Codec<T>, NoCodec>;
 
 // What all states share: finding their cell. Cell: default constructible, has
 // empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now), and
@@ -152,10 +168,10 @@ struct ValueCell {
   }
   void encode(ByteWriter& out) const {
     out.put_value(expires);
-    Codec<T>::encode(*value, out);
+    StateCodec<T>::encode(*value, out);
   }
   bool decode(ByteReader& in) {
-    return in.get_value(expires) && Codec<T>::decode(in, value.emplace());
+    return in.get_value(expires) && StateCodec<T>::decode(in, value.emplace());
   }
 };
 
@@ -187,7 +203,7 @@ struct ListCell {
     out.put_value(static_cast<std::uint8_t>(!expires.empty()));
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!expires.empty()) out.put_value(expires[i]);
-      Codec<T>::encode(values[i], out);
+      StateCodec<T>::encode(values[i], out);
     }
   }
   bool decode(ByteReader& in) {
@@ -197,7 +213,7 @@ struct ListCell {
     for (std::uint32_t i = 0; i < count; ++i) {
       if (timed != 0 && !in.get_value(expires.emplace_back())) return false;
       T value{};
-      if (!Codec<T>::decode(in, value)) return false;
+      if (!StateCodec<T>::decode(in, value)) return false;
       values.push_back(std::move(value));
     }
     // Older snapshots have them as the clock was.
@@ -222,7 +238,7 @@ struct CanonicalLess {
   static std::string bytes(const K& key) {
     std::string space;
     ByteWriter out(space, true);
-    Codec<K>::encode(key, out);
+    StateCodec<K>::encode(key, out);
     return std::string(out.view());
   }
 };
@@ -268,8 +284,8 @@ struct MapCell {
     out.put_value(static_cast<std::uint32_t>(values.size()));
     for (const auto& [key, mapped] : values) {
       out.put_value(mapped.expires);
-      Codec<K>::encode(key, out);
-      Codec<V>::encode(mapped.value, out);
+      StateCodec<K>::encode(key, out);
+      StateCodec<V>::encode(mapped.value, out);
     }
   }
   bool decode(ByteReader& in) {
@@ -278,8 +294,8 @@ struct MapCell {
     for (std::uint32_t i = 0; i < count; ++i) {
       K key{};
       Mapped mapped{};
-      if (!in.get_value(mapped.expires) || !Codec<K>::decode(in, key) ||
-          !Codec<V>::decode(in, mapped.value)) {
+      if (!in.get_value(mapped.expires) || !StateCodec<K>::decode(in, key) ||
+          !StateCodec<V>::decode(in, mapped.value)) {
         return false;
       }
       values.insert_or_assign(std::move(key), std::move(mapped));

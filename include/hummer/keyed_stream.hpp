@@ -1,0 +1,181 @@
+// KeyedStream<T, KeyOf>: a stream of which each record has a key: aggregates per key. Included by
+// data_stream.hpp, whose key_by gives it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <hummer/data_stream.hpp>
+
+namespace hummer {
+
+template <typename T, typename KeyOf>
+class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
+ public:
+  using Key = Stored<std::remove_cvref_t<std::invoke_result_t<KeyOf&, const T&>>>;
+  using KeyFunction = KeyOf;
+
+  KeyedStream(DataStream<T> stream, KeyOf key_of)
+      : stream_(std::move(stream)), key_of_(std::move(key_of)) {}
+
+  const DataStream<T>& stream() const { return stream_; }
+  const KeyOf& key_of() const { return key_of_; }
+  // As an input of an operator: the edge that brings each record to the owner of its key.
+  StreamInput<KeyedInput<T, KeyOf>> input() const {
+    EdgeSpecification edge = stream_.edge();
+    edge.routing = EdgeRouting::hash;
+    edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of_);
+    return {stream_.node(), edge, {key_of_}, captured_values(key_of_)};
+  }
+  // The same with std::string instead of views in the records; see owned_text.hpp.
+  auto owned() const { return stream_.owned().key_by(key_of_); }
+
+  // How many records per key: KeyValue<Key, std::uint64_t>.
+  auto count(Emit emit = Emit::automatic) const {
+    return aggregate_of("count", CountAggregate{}, emit, {});
+  }
+  // value_of: a member pointer or function(const T&) → number.
+  template <typename ValueOf>
+  auto sum(ValueOf value_of, Emit emit = Emit::automatic) const {
+    if constexpr (detail::check_sum<ValueOf, T>()) {
+      return aggregate_of("sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of}, emit,
+                          captured_values(value_of));
+    } else {
+      return detail::RefusedStream();
+    }
+  }
+  template <typename ValueOf>
+  auto min(ValueOf value_of, Emit emit = Emit::automatic) const {
+    if constexpr (detail::check_best<ValueOf, T, true>()) {
+      using V = Value<ValueOf>;
+      return aggregate_of("min", BestAggregate<V, ValueOf, std::less<V>>{value_of}, emit,
+                          captured_values(value_of));
+    } else {
+      return detail::RefusedStream();
+    }
+  }
+  template <typename ValueOf>
+  auto max(ValueOf value_of, Emit emit = Emit::automatic) const {
+    if constexpr (detail::check_best<ValueOf, T, false>()) {
+      using V = Value<ValueOf>;
+      return aggregate_of("max", BestAggregate<V, ValueOf, std::greater<V>>{value_of}, emit,
+                          captured_values(value_of));
+    } else {
+      return detail::RefusedStream();
+    }
+  }
+  // combine(const T&, const T&) → T, associative and commutative: KeyValue<Key, T>.
+  template <typename Combine>
+    requires wants_owned<Combine, T, const Owned<T>&>
+  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
+    return owned().reduce(std::move(combine), emit);
+  }
+  template <typename Combine>
+  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
+    if constexpr (detail::check_reduce<Combine, T>()) {
+      return aggregate_of("reduce", ReduceAggregate<T, Combine>{combine}, emit,
+                          captured_values(combine));
+    } else {
+      return detail::RefusedStream();
+    }
+  }
+
+  // Aggregates per key and window: TumblingWindows and so on of hummer/windows.hpp.
+  template <typename Windows>
+  auto window(Windows windows) const {
+    if constexpr (detail::check_windows<Windows>()) {
+      return WindowedStream<T, KeyOf, Windows, DefaultTrigger>(stream_, key_of_, windows);
+    } else {
+      return detail::RefusedStream();
+    }
+  }
+
+  // Any aggregate of the shape in hummer/aggregate.hpp.
+  template <typename Aggregate>
+  auto aggregate(const std::string& name, Aggregate aggregate, Emit emit = Emit::automatic) const {
+    if constexpr (detail::check_aggregate<Aggregate, T>()) {
+      return aggregate_of(name, aggregate, emit, captured_values(aggregate));
+    } else {
+      return detail::RefusedStream();
+    }
+  }
+
+ private:
+  template <typename ValueOf>
+  using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
+
+  template <typename Aggregate>
+  DataStream<KeyValue<Key, typename Aggregate::Result>> aggregate_of(
+      const std::string& name, Aggregate aggregate, Emit emit,
+      const CapturedValues& of_aggregate) const {
+    using Partial = KeyValue<Key, typename Aggregate::Accumulator>;
+    using Out = KeyValue<Key, typename Aggregate::Result>;
+    StreamExecutionEnvironment& env = stream_.environment();
+    const KeyOf key_of = key_of_;
+    const CapturedValues captured = captured_values(key_of).and_also(of_aggregate);
+    if (emit == Emit::every_record) {
+      EdgeSpecification edge = stream_.edge();
+      edge.routing = EdgeRouting::hash;
+      edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+      return append<Out>(
+          stream_.node(), edge, name, true, make_operator_factory([key_of, aggregate] {
+            return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(key_of,
+                                                                                        aggregate);
+          }),
+          captured);
+    }
+    const bool at_end =
+        emit == Emit::at_end || (emit == Emit::automatic && is_bounded(env, stream_.node()));
+    // Only where results are held back and no barrier comes may the halves share a table.
+    const auto pair_name = [name = at_end ? env.unique_name(name) : ""](const Plan& plan) {
+      return plan.checkpoints ? std::string() : name;
+    };
+    EdgeSpecification upstream = stream_.edge();
+    const NetworkSettings network = std::exchange(upstream.network, {});
+    const DataStream<Partial> partial = append<Partial>(
+        stream_.node(), upstream, "partial_" + name, false,
+        make_planned_factory([key_of, aggregate, at_end, pair_name](const Plan& plan) {
+          return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
+              key_of, aggregate,
+              PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
+                                      .hold_until_end = at_end,
+                                      .pair_name = pair_name(plan)});
+        }),
+        captured);
+    const auto partial_key = [](const Partial& record) -> const Key& { return record.key; };
+    EdgeSpecification exchange;
+    exchange.routing = EdgeRouting::hash;
+    exchange.network = network;
+    exchange.partitioner =
+        std::make_shared<HashPartitionerFactory<Partial, decltype(partial_key)>>(partial_key);
+    return append<Out>(partial.node(), exchange, name, true,
+                       make_planned_factory([aggregate, at_end, pair_name](const Plan& plan) {
+                         return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(
+                             aggregate, !at_end, pair_name(plan));
+                       }),
+                       of_aggregate);
+  }
+
+  template <typename Out>
+  DataStream<Out> append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
+                         std::shared_ptr<const OperatorFactory> factory,
+                         const CapturedValues& captured) const {
+    StreamExecutionEnvironment& env = stream_.environment();
+    const int node = env.add_node({.name = std::move(name),
+                                   .kind = "operator",
+                                   .factory = std::move(factory),
+                                   .stateful = stateful,
+                                   .output_type = type_of<Out>().name,
+                                   .captured = captured});
+    env.add_edge(from, node, edge);
+    return DataStream<Out>(env, node);
+  }
+
+  DataStream<T> stream_;
+  KeyOf key_of_;
+};
+
+}  // namespace hummer
