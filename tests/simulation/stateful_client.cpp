@@ -21,7 +21,7 @@ wire::ClientRequest request_of(const StatefulSubmission& submission) {
   wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
   savepoint.set_job(submission.job);
   savepoint.set_request_id(submission.request_id);
-  savepoint.set_stop(submission.savepoint == StatefulRequest::stop_with_savepoint);
+  savepoint.set_stop(submission.desired_state == StatefulRequest::stop_with_savepoint);
   savepoint.set_wait_ms(savepoint_wait_ms);
   return request;
 }
@@ -78,7 +78,7 @@ Task<void> StatefulClient::fulfil(StatefulClient& self) {
       submission.request_failure = answer.status();
       continue;
     }
-    if (submission.savepoint != StatefulRequest::cancel && answer->savepoint().path().empty())
+    if (submission.desired_state != StatefulRequest::cancel && answer->savepoint().path().empty())
       continue;
     submission.savepoint = answer->savepoint().path();
     submission.request_failure = {};
