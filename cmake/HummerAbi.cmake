@@ -1,5 +1,5 @@
 # The ABI text: what a job library and the `hummer` that loads it must have in common (see
-# src/control/job_library/engine_abi.hpp). In one header of the build tree that defines HUMMER_ABI and
+# src/job_library/engine_abi.hpp). In one header of the build tree that defines HUMMER_ABI and
 # HUMMER_VERSION; it is written again when a public header or a flag changes.
 #
 # Global properties, which jobs outside of this folder are made with (HummerJob.cmake):
@@ -39,5 +39,5 @@ function(hummer_require_abi_flags target)
   target_link_options(${target} INTERFACE ${flags})
 endfunction()
 
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/control/job_library/engine_abi.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/job_library/engine_abi.cpp PROPERTIES
   COMPILE_OPTIONS "-include;${abi_header}" OBJECT_DEPENDS ${abi_header})

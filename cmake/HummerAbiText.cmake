@@ -1,4 +1,4 @@
-# What of a compiler and its flags is part of the ABI text (src/control/job_library/engine_abi.hpp):
+# What of a compiler and its flags is part of the ABI text (src/job_library/engine_abi.hpp):
 # for the engine, and for jobs of whoever has found it (find_package, add_subdirectory).
 #
 # Flags are all but those that can change neither a layout nor what inline code means: warnings,

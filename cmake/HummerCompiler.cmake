@@ -1,5 +1,5 @@
 # Compiler flags that every target shares. The engine targets x86-64-v2 and
-# dispatches to v3/v4 at run time where it pays (see src/operators/text_split.cpp).
+# dispatches to v3/v4 at run time where it pays (see src/operators/split_words.cpp).
 #
 # A project that has this one inside (add_subdirectory, FetchContent) keeps its own: build type, what
 # that means, warnings and compiler launcher are its choice, and everything here holds below this
@@ -39,7 +39,7 @@ endif()
 # Assertions (HUMMER_ASSERT) are for our own mistakes and stay on in release: nothing reads NDEBUG.
 
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-  # Text views into temporaries are found (operators/view_check.hpp); the whole program alike.
+  # Text views into temporaries are found (hummer/detail/operators/view_check.hpp); the whole program alike.
   add_compile_definitions(HUMMER_CHECK_VIEWS=)
 endif()
 

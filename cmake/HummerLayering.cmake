@@ -1,5 +1,5 @@
 # The target `layering`: reads every source and fails the build when one breaks the order of the
-# rooms or another rule of scripts/check-layering. Part of `all`; runs again when a source changed.
+# modules or another rule of scripts/check-layering. Part of `all`; runs again when a source changed.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 set(layering_sources "")
@@ -16,6 +16,6 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E touch ${layering_stamp}
   DEPENDS ${layering_sources} ${PROJECT_SOURCE_DIR}/scripts/check-layering
           ${PROJECT_SOURCE_DIR}/CMakeLists.txt
-  COMMENT "Checking the order of the rooms"
+  COMMENT "Checking the order of the modules"
   VERBATIM)
 add_custom_target(layering ALL DEPENDS ${layering_stamp})

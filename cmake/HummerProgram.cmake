@@ -15,7 +15,7 @@ set(HUMMER_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/hummer_exports.list)
 function(hummer_program name source)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE hummer_engine)
-  # The engine whole, not only what this program itself refers to.
+  # The engine's modules whole, not only what this program itself refers to.
   get_property(archives GLOBAL PROPERTY HUMMER_ENGINE_ARCHIVES)
   list(JOIN archives "," archives)
   set_property(TARGET ${name} PROPERTY LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${archives}")

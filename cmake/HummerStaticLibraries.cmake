@@ -15,7 +15,7 @@ foreach(name z zstd)
   set_property(GLOBAL APPEND PROPERTY HUMMER_SYSTEM_LIBRARIES ${name}=${HUMMER_ARCHIVE_${name}})
 endforeach()
 
-# Reads and writes through the platform's files only (src/control/job_manager/sqlite_vfs.hpp).
+# Reads and writes through the platform's files only (src/job_manager/sqlite_vfs.hpp).
 find_library(HUMMER_ARCHIVE_sqlite3 NAMES libsqlite3.a sqlite3 REQUIRED)
 find_path(HUMMER_HEADERS_sqlite3 sqlite3.h REQUIRED)
 add_library(hummer_sqlite3 INTERFACE)

@@ -6,9 +6,9 @@ if(HUMMER_SANITIZE)
   set(HUMMER_TEST_SECONDS 1800)
 endif()
 
-# What tests of all rooms share, as "support/file.hpp".
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/rooms/support)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_BINARY_DIR}/rooms/support/support SYMBOLIC)
+# What tests of all modules share, as "support/file.hpp".
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/modules/support)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_BINARY_DIR}/modules/support/support SYMBOLIC)
 
 # For programs of tests: many templates that run once, so the compiler's time counts for more than
 # theirs: -Og takes a quarter less of it than -O1. Under sanitizers optimising costs more than half
@@ -29,7 +29,7 @@ endfunction()
 # look for leaks, in eight shares; what fails stands in the output of its share.
 function(hummer_add_tests target)
   hummer_compile_for_tests(${target})
-  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/rooms/support)
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/modules/support)
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
   add_dependencies(all_tests ${target})
   if(NOT HUMMER_SANITIZE)

@@ -1,5 +1,5 @@
 // Linked into tests that are declared to run in one thread (SINGLE_THREADED_TESTS in
-// cmake/HummerRooms.cmake; hummer_simulated_tests): no ThreadSanitizer looks at them, so a test
+// cmake/HummerModules.cmake; hummer_simulated_tests): no ThreadSanitizer looks at them, so a test
 // that starts a thread must say so. This definition comes before the one of libc; the program ends
 // where a thread would begin.
 #include <pthread.h>

@@ -15,7 +15,7 @@
 //            of its median alone, before and after taken together (0: not asserted)
 //   name     JobHandle::stuck() names slot and operator of the stuck sink, and only it
 //   held     the source was held back: the stuck sink took what was done before, and nothing else
-// The last line has the figures. Thread: main samples; each job has its slots.
+// The last line has the metrics. Thread: main samples; each job has its slots.
 #include <unistd.h>
 
 #include <algorithm>
@@ -77,11 +77,11 @@ struct Shared {
 class BlockedSink : public hummer::SinkFunction<std::uint64_t> {
  public:
   explicit BlockedSink(Shared& shared) : shared_(shared) {}
-  hummer::Answer write(std::span<const std::uint64_t> records) override {
+  hummer::OperatorResult write(std::span<const std::uint64_t> records) override {
     shared_.stuck_calls.fetch_add(1, std::memory_order_relaxed);
-    if (!shared_.released.load()) return hummer::Answer::blocked;
+    if (!shared_.released.load()) return hummer::OperatorResult::blocked;
     shared_.stuck_took.fetch_add(records.size());
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:
@@ -92,11 +92,11 @@ class BlockedSink : public hummer::SinkFunction<std::uint64_t> {
 class SleepingSink : public hummer::SinkFunction<std::uint64_t> {
  public:
   explicit SleepingSink(Shared& shared) : shared_(shared) {}
-  hummer::Answer write(std::span<const std::uint64_t> records) override {
+  hummer::OperatorResult write(std::span<const std::uint64_t> records) override {
     shared_.stuck_calls.fetch_add(1, std::memory_order_relaxed);
     while (!shared_.released.load()) std::this_thread::sleep_for(milliseconds(20));
     shared_.stuck_took.fetch_add(records.size());
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:
@@ -106,9 +106,9 @@ class SleepingSink : public hummer::SinkFunction<std::uint64_t> {
 class CountingSink : public hummer::SinkFunction<std::uint64_t> {
  public:
   explicit CountingSink(Shared& shared) : shared_(shared) {}
-  hummer::Answer write(std::span<const std::uint64_t> records) override {
+  hummer::OperatorResult write(std::span<const std::uint64_t> records) override {
     shared_.other_took.fetch_add(records.size(), std::memory_order_relaxed);
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:

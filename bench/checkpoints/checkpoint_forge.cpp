@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "platform/platform.hpp"
 #include "state/snapshot_file.hpp"

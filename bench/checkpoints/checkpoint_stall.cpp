@@ -54,13 +54,13 @@ class GapSink final : public hummer::SinkFunction<Result> {
  public:
   GapSink(std::uint64_t keys, Gaps* fill, Gaps* steady)
       : keys_(keys), fill_(fill), steady_(steady) {}
-  hummer::Answer write(std::span<const Result> totals) override {
+  hummer::OperatorResult write(std::span<const Result> totals) override {
     const Clock::time_point now = Clock::now();
     const double gap = seen_ == 0 ? 0 : seconds_between(last_, now);
     (seen_ < keys_ ? fill_ : steady_)->add(totals.size(), gap);
     seen_ += totals.size();
     last_ = now;
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:

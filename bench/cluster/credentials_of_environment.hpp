@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "control/client/credentials.hpp"
+#include "client/credentials.hpp"
 
 namespace hummer {
 

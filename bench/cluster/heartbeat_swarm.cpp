@@ -21,11 +21,11 @@
 #include <unordered_set>
 
 #include "cluster/credentials_of_environment.hpp"
-#include "control/job_library/engine_abi.hpp"
-#include "control/protocol/message_stream.hpp"
-#include "control/protocol/protocol_version.hpp"
-#include "control/task_manager/registration.hpp"
+#include "job_library/engine_abi.hpp"
 #include "platform/platform.hpp"
+#include "protocol/message_stream.hpp"
+#include "protocol/protocol_version.hpp"
+#include "task_manager/registration.hpp"
 
 namespace hummer {
 namespace {

@@ -61,13 +61,13 @@ struct Checksum {
 class ChecksumSink final : public hummer::SinkFunction<Count> {
  public:
   explicit ChecksumSink(Checksum* total) : total_(total) {}
-  hummer::Answer write(std::span<const Count> counts) override {
+  hummer::OperatorResult write(std::span<const Count> counts) override {
     for (const Count& one : counts) sum_.add(one.key, one.value);
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
-  hummer::Answer end() override {
+  hummer::OperatorResult end() override {
     *total_ = sum_;
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:

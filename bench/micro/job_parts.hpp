@@ -79,15 +79,15 @@ class ChecksumSink final : public hummer::SinkFunction<T> {
  public:
   explicit ChecksumSink(TakeResult take) : take_(std::move(take)) {}
 
-  hummer::Answer write(std::span<const T> records) override {
+  hummer::OperatorResult write(std::span<const T> records) override {
     if (records_ == 0) watch_ = Stopwatch();
     sum_.add(records.data(), records.size());
     records_ += records.size();
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
-  hummer::Answer end() override {
+  hummer::OperatorResult end() override {
     take_({records_, 0, sum_.value(), watch_.seconds()});
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:
@@ -105,7 +105,7 @@ class TimedChecksumSink final : public hummer::Operator {
   explicit TimedChecksumSink(TakeResult take) : take_(std::move(take)) {}
 
   void declare(hummer::Output&) const override {}
-  hummer::Answer process(hummer::Batch& in, hummer::Output&) override {
+  hummer::OperatorResult process(hummer::Batch& in, hummer::Output&) override {
     if (records_ == 0) watch_ = Stopwatch();
     const std::span<const T> records = in.values<T>().subspan(in.position());
     HUMMER_ASSERT(in.has_timestamps());
@@ -113,15 +113,15 @@ class TimedChecksumSink final : public hummer::Operator {
     times_.add(in.timestamps().data() + in.position(), records.size());
     records_ += records.size();
     in.advance_to(in.size());
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
-  hummer::Answer watermark(hummer::Timestamp, hummer::Output&) override {
+  hummer::OperatorResult watermark(hummer::Timestamp, hummer::Output&) override {
     ++watermarks_;
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
-  hummer::Answer end(hummer::Output&) override {
+  hummer::OperatorResult end(hummer::Output&) override {
     take_({records_, watermarks_, mix(sum_.value(), times_.value()), watch_.seconds()});
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:

@@ -1,6 +1,6 @@
 // Report: what a program of this folder says at its end, one line of JSON that `run` reads.
 //
-// Figures are of the process's own clock and processor time; `instructions` are not available on
+// Metrics are of the process's own clock and processor time; `instructions` are not available on
 // every machine and are left to the profiler.
 #pragma once
 

@@ -13,7 +13,7 @@
 // end: the sinks must have got each count of each key once, those before the checkpoint included.
 // aligned: says how many were complete; nothing is asserted.
 //
-// Exit code 1 when something does not hold. The last line has the figures. Thread: main watches.
+// Exit code 1 when something does not hold. The last line has the metrics. Thread: main watches.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -51,22 +51,22 @@ class SlowSink final : public hummer::Operator {
  public:
   SlowSink(Totals& totals, bool slow) : totals_(totals), slow_(slow) {}
   void declare(hummer::Output&) const override {}
-  hummer::Answer process(hummer::Batch& in, hummer::Output&) override {
+  hummer::OperatorResult process(hummer::Batch& in, hummer::Output&) override {
     const auto counts = in.values<Count>();
     while (!in.finished()) {
-      if (slow_ && context().now() < next_) return hummer::Answer::blocked;
+      if (slow_ && context().now() < next_) return hummer::OperatorResult::blocked;
       next_ = context().now() + pause_ns;
       const Count& count = counts[in.position()];
       ++records_;
       sum_ += mixed(count.key, count.value);
       in.advance_to(in.position() + 1);
     }
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
-  hummer::Answer end(hummer::Output&) override {
+  hummer::OperatorResult end(hummer::Output&) override {
     totals_.records.fetch_add(records_);
     totals_.sum.fetch_add(sum_);
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
   hummer::Status snapshot(hummer::ByteWriter& out) override {
     out.put_value(records_);

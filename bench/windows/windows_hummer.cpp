@@ -26,15 +26,15 @@ struct ToldKeyOfIndex {
 class ChecksumSink final : public hummer::SinkFunction<Result> {
  public:
   explicit ChecksumSink(windows::Checksum* total) : total_(total) {}
-  hummer::Answer write(std::span<const Result> results) override {
+  hummer::OperatorResult write(std::span<const Result> results) override {
     for (const Result& one : results) {
       sum_.add(one.key, one.window.start_ms, one.window.end_ms, one.value);
     }
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
-  hummer::Answer end() override {
+  hummer::OperatorResult end() override {
     *total_ = sum_;
-    return hummer::Answer::done;
+    return hummer::OperatorResult::done;
   }
 
  private:

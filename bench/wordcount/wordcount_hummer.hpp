@@ -1,5 +1,5 @@
 // What the two Hummer programs of this workload share: their arguments, the job around the
-// splitter, and the figures of a run. The splitter is all in which they differ.
+// splitter, and the metrics of a run. The splitter is all in which they differ.
 //
 //   --input PATH --output FILE [--parallelism N] [--quiet]
 //   --lower            words in lower case (ASCII)
@@ -48,10 +48,10 @@ inline hummer::FileSourceOptions file_options(hummer::StreamExecutionEnvironment
   return options;
 }
 
-inline void print_figures(const hummer::JobResult& result) {
+inline void print_metrics(const hummer::JobResult& result) {
   std::uint64_t words = 0;
-  for (const hummer::VertexResult& vertex : result.vertices) {
-    for (const hummer::OperatorResult& op : vertex.operators) {
+  for (const hummer::VertexSummary& vertex : result.vertices) {
+    for (const hummer::OperatorSummary& op : vertex.operators) {
       if (op.name == "partial_count") words += op.records_in;
     }
   }
@@ -86,6 +86,6 @@ int run_wordcount(hummer::StreamExecutionEnvironment& env, Splitter split) {
   }
   words.key_by(hummer::identity).count().write_file(output);
   const hummer::JobResult result = env.execute("WordCount");
-  if (result.ok() && !result.vertices.empty()) print_figures(result);
+  if (result.ok() && !result.vertices.empty()) print_metrics(result);
   return result.exit_code();
 }

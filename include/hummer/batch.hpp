@@ -24,8 +24,8 @@
 #include <vector>
 
 #include <hummer/buffer.hpp>
+#include <hummer/detail/type_descriptor.hpp>
 #include <hummer/status.hpp>
-#include <hummer/type_descriptor.hpp>
 
 namespace hummer {
 

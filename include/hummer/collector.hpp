@@ -8,9 +8,9 @@
 // is reached, and is called again with an empty batch. Only one record's own
 // expansion may exceed it, and then the batch grows.
 //
-// Text: `out(view)` stores the view; it must point into the input (see operators/record_text.hpp)
-// or be a literal, or the like (operators/view_check.hpp). A std::string is copied into the batch's
-// arena.
+// Text: `out(view)` stores the view; it must point into the input (see
+// hummer/detail/operators/record_text.hpp) or be a literal, or the like
+// (hummer/detail/operators/view_check.hpp). A std::string is copied into the batch's arena.
 //
 // Thread: that of the operator; valid during one call only.
 #pragma once

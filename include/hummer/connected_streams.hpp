@@ -13,9 +13,9 @@
 //                                             process_second(const Alarm&, …)
 //
 // State and timers are per key and common to both keyed sides; the hooks are those
-// of operators/keyed_process.hpp, broadcast state is in state/broadcast_state.hpp. Without keys the
-// function is one of operators/process.hpp; either side may be a broadcast().
-// Records of the two sides come in any order between them; the watermark is the
+// of hummer/detail/operators/keyed_process.hpp, broadcast state is in hummer/broadcast_state.hpp.
+// Without keys the function is one of hummer/detail/operators/process.hpp; either side may be a
+// broadcast(). Records of the two sides come in any order between them; the watermark is the
 // smaller of both.
 //
 // Errors: keys of different types are refused at compile time.

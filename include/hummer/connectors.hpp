@@ -40,14 +40,14 @@ std::shared_ptr<const OperatorFactory> make_socket_source(std::string address,
                                                           std::size_t max_line_bytes = 64 << 20);
 
 // Where formatted lines go: one per sink subtask, used by TextSinkOperator
-// (operators/text_sink.hpp). Calls come in the order open, write*, commit, close;
+// (hummer/detail/operators/text_sink.hpp). Calls come in the order open, write*, commit, close;
 // close without commit means that the job failed: leave nothing that looks complete.
 class TextWriter {
  public:
   virtual ~TextWriter() = default;
   virtual Status open(OperatorContext& context) = 0;
   // Whole lines. blocked: nothing was taken, call again with the same text.
-  virtual Answer write(std::string_view lines) = 0;
+  virtual OperatorResult write(std::string_view lines) = 0;
   virtual Status commit() = 0;
   virtual void close() = 0;
 };
@@ -59,11 +59,11 @@ class TextWriterFactory {
 };
 
 // A store of lines that can hold them back (two_phase_store.hpp): used by TwoPhaseSinkOperator
-// (operators/two_phase_sink.hpp), one per sink subtask.
+// (hummer/detail/operators/two_phase_sink.hpp), one per sink subtask.
 class TwoPhaseWriter : public TwoPhaseStore {
  public:
   // Whole lines, into the open transaction. blocked: nothing was taken, call again.
-  virtual Answer write(std::string_view lines) = 0;
+  virtual OperatorResult write(std::string_view lines) = 0;
 };
 
 class TwoPhaseWriterFactory {

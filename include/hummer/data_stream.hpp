@@ -24,34 +24,34 @@
 #include <utility>
 
 #include <hummer/aggregate.hpp>
-#include <hummer/collected_type.hpp>
+#include <hummer/detail/collected_type.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/async_map.hpp>
+#include <hummer/detail/operators/block_flat_map.hpp>
+#include <hummer/detail/operators/collection_source.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/filter.hpp>
+#include <hummer/detail/operators/flat_map.hpp>
+#include <hummer/detail/operators/for_each_sink.hpp>
+#include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/detail/operators/hash_partitioner.hpp>
+#include <hummer/detail/operators/line_flat_map.hpp>
+#include <hummer/detail/operators/map.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/partial_aggregate.hpp>
+#include <hummer/detail/operators/process.hpp>
+#include <hummer/detail/operators/sink_function_operator.hpp>
+#include <hummer/detail/operators/source_function_operator.hpp>
+#include <hummer/detail/operators/text_sink.hpp>
+#include <hummer/detail/operators/two_phase_sink.hpp>
+#include <hummer/detail/operators/two_phase_sink_function_operator.hpp>
+#include <hummer/detail/operators/union.hpp>
+#include <hummer/detail/owned_text.hpp>
 #include <hummer/environment.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/format.hpp>
 #include <hummer/identity.hpp>
 #include <hummer/keyed_operations.hpp>
-#include <hummer/operators/assign_timestamps.hpp>
-#include <hummer/operators/async_map.hpp>
-#include <hummer/operators/block_flat_map.hpp>
-#include <hummer/operators/collection_source.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/filter.hpp>
-#include <hummer/operators/flat_map.hpp>
-#include <hummer/operators/for_each_sink.hpp>
-#include <hummer/operators/generator_source.hpp>
-#include <hummer/operators/hash_partitioner.hpp>
-#include <hummer/operators/line_flat_map.hpp>
-#include <hummer/operators/map.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
-#include <hummer/operators/partial_aggregate.hpp>
-#include <hummer/operators/process.hpp>
-#include <hummer/operators/sink_function.hpp>
-#include <hummer/operators/source_function.hpp>
-#include <hummer/operators/text_sink.hpp>
-#include <hummer/operators/two_phase_sink.hpp>
-#include <hummer/operators/two_phase_sink_function.hpp>
-#include <hummer/operators/union.hpp>
-#include <hummer/owned_text.hpp>
 
 namespace hummer {
 
@@ -151,7 +151,7 @@ class DataStream {
     }
   }
   // function(const T&, AsyncResult<U>): starts what gives one result per record, later and from
-  // any thread: see operators/async_map.hpp.
+  // any thread: see hummer/detail/operators/async_map.hpp.
   template <typename Function>
   auto async_map(Function function, AsyncOptions options = {}) const {
     using U = typename detail::AsyncResultType<decltype(&Function::operator())>::Type;
@@ -162,7 +162,7 @@ class DataStream {
                           true, captured_values(function));
   }
   // The general operator of the author's own, with state, timers and side outputs:
-  // see operators/process.hpp. Out: named here, or User::Output.
+  // see hummer/detail/operators/process.hpp. Out: named here, or User::Output.
   template <typename Out = void, typename User>
   auto process(User user, SideOutputPorts sides = {}) const {
     if constexpr (std::is_void_v<Out>) {
@@ -266,9 +266,9 @@ class DataStream {
   void print() const { add_text_sink("print", make_print_writer()); }
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
-  // Formatted where the records are made; see operators/format_text.hpp.
+  // Formatted where the records are made; see hummer/detail/operators/format_text.hpp.
   // With checkpoints `path` is a directory, in which each part appears once, with the checkpoint
-  // that holds its lines: see operators/two_phase_sink.hpp.
+  // that holds its lines: see hummer/detail/operators/two_phase_sink.hpp.
   DataStream write_file(const std::string& path) const {
     if constexpr (!std::is_same_v<T, TextBlock>) {
       if (edge_.routing == EdgeRouting::automatic) {
@@ -298,7 +298,7 @@ class DataStream {
                     }),
                     captured_values(function));
   }
-  // A sink of your own: make() gives one per subtask. operators/sink_function.hpp: records are
+  // A sink of your own: make() gives one per subtask. hummer/sink_function.hpp: records are
   // written at least once, and lost by no checkpoint where it has a flush.
   template <typename Make>
     requires detail::Makes<Make, SinkFunction<T>>
@@ -308,7 +308,7 @@ class DataStream {
                     }),
                     captured_values(make));
   }
-  // operators/two_phase_sink_function.hpp: records become visible once, with their checkpoint;
+  // hummer/two_phase_sink_function.hpp: records become visible once, with their checkpoint;
   // without checkpoints, at the end.
   template <typename Make>
     requires detail::Makes<Make, TwoPhaseSinkFunction<T>>
@@ -587,7 +587,3 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
 };
 
 }  // namespace hummer
-
-#include <hummer/sources.hpp>
-#include <hummer/text_stream.hpp>
-#include <hummer/windowed_stream.hpp>

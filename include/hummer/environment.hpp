@@ -29,13 +29,13 @@
 
 #include <hummer/checkpointing.hpp>
 #include <hummer/connectors.hpp>
+#include <hummer/detail/memory_account.hpp>
+#include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/detail/plan.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/job_result.hpp>
-#include <hummer/memory_account.hpp>
 #include <hummer/network_settings.hpp>
 #include <hummer/operator.hpp>
-#include <hummer/operators/generator_source.hpp>
-#include <hummer/plan.hpp>
 #include <hummer/rebuildable.hpp>
 #include <hummer/windows.hpp>
 
@@ -46,8 +46,9 @@ template <typename T>
 class DataStream;
 class TextStream;
 
-// Whether text views that leave user functions are looked at (operators/view_check.hpp), so that
-// one of a local variable fails the job. automatic: in jobs that run in this process.
+// Whether text views that leave user functions are looked at
+// (hummer/detail/operators/view_check.hpp), so that one of a local variable fails the job.
+// automatic: in jobs that run in this process.
 enum class CheckViews : std::uint8_t { automatic, off, on };
 
 struct EnvironmentOptions {
@@ -65,7 +66,7 @@ struct EnvironmentOptions {
   // What the job may hold in memory in this process, in bytes (see memory_account.hpp); 0: no
   // limit. Unless it is set: half of the cgroup's limit or of the machine's memory
   // (docs/memory.md). State beyond it goes to files in `spill_directory`, which have no name there.
-  std::size_t memory_limit_bytes = memory_limit_of_surroundings;
+  std::size_t memory_limit_bytes = memory_limit_from_environment;
   std::string spill_directory = default_spill_directory;
   // How records reach windows, where the stream does not say.
   WindowStrategy window_strategy = WindowStrategy::automatic;
@@ -182,11 +183,11 @@ class StreamExecutionEnvironment {
   template <typename T>
   DataStream<Stored<T>> from_collection(std::vector<T> values);
   // Records made from their index by a pure function(std::uint64_t) → T, spread over the subtasks;
-  // how many, how fast and with which event time: operators/generator_source.hpp.
+  // how many, how fast and with which event time: hummer/detail/operators/generator_source.hpp.
   template <typename Function, typename TimestampFunction = NoTimestamps>
   auto generate(Function function, GeneratorOptions options, TimestampFunction timestamp = {});
   // A source of your own: make() gives a SourceFunction<T> per subtask; see
-  // operators/source_function.hpp.
+  // hummer/source_function.hpp.
   template <typename T, typename Make>
     requires std::is_invocable_v<const Make&>
   DataStream<T> from_source(std::string name, Make make, bool bounded);

@@ -5,7 +5,7 @@
 //   orders.side_output(bad).write_file("bad");
 //
 //   fail_job()         the job fails, with the record's position (E3000); so it is without a policy
-//   skip_failures()    the record is left out and counted (OperatorResult::records_skipped)
+//   skip_failures()    the record is left out and counted (OperatorSummary::records_skipped)
 //   failures_to(tag)   the same, and it goes to the side output `tag` of the operator's stream,
 //                      with its position, the exception's text and the attempt of the job
 //
@@ -25,9 +25,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/operator.hpp>
-#include <hummer/operators/batch_run.hpp>
-#include <hummer/operators/side_output.hpp>
+#include <hummer/side_output.hpp>
 #include <hummer/text.hpp>
 
 namespace hummer {

@@ -6,5 +6,8 @@
 #include <hummer/environment.hpp>
 #include <hummer/job.hpp>
 #include <hummer/joins.hpp>
+#include <hummer/sources.hpp>
 #include <hummer/split_words.hpp>
+#include <hummer/text_stream.hpp>
+#include <hummer/windowed_stream.hpp>
 #include <hummer/words.hpp>

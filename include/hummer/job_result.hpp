@@ -1,4 +1,4 @@
-// JobResult: how a job ended, and its figures per vertex.
+// JobResult: how a job ended, and its metrics per vertex.
 //
 // Plain data; complete when execute() returns.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace hummer {
 
-struct OperatorResult {
+struct OperatorSummary {
   std::string name;
   std::uint64_t records_in = 0;
   std::uint64_t records_out = 0;
@@ -22,17 +22,17 @@ struct OperatorResult {
   std::uint64_t records_skipped = 0;
 };
 
-struct VertexResult {
+struct VertexSummary {
   std::string name;
   int parallelism = 0;
-  std::vector<OperatorResult> operators;  // the chain, summed over subtasks
+  std::vector<OperatorSummary> operators;  // the chain, summed over subtasks
 };
 
 struct JobResult {
   std::string job_name;
   Status status;
   double seconds = 0;
-  std::vector<VertexResult> vertices;
+  std::vector<VertexSummary> vertices;
   std::uint64_t bytes_read = 0;       // by all sources
   std::uint64_t records_read = 0;     // out of all sources
   std::uint64_t records_written = 0;  // into all sinks

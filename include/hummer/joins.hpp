@@ -12,14 +12,14 @@
 //
 // Both sides need timestamps, own their text, and have a key of the same type.
 // Records whose windows are over: `.side_output(late_first<Bid>)` and `late_second`.
-// Details: operators/window_join.hpp, operators/interval_join.hpp.
+// Details: hummer/detail/operators/window_join.hpp, hummer/detail/operators/interval_join.hpp.
 #pragma once
 
 #include <utility>
 
 #include <hummer/connected_streams.hpp>
-#include <hummer/operators/interval_join.hpp>
-#include <hummer/operators/window_join.hpp>
+#include <hummer/detail/operators/interval_join.hpp>
+#include <hummer/detail/operators/window_join.hpp>
 #include <hummer/windows.hpp>
 
 namespace hummer {

@@ -8,13 +8,13 @@
 #include <type_traits>
 #include <utility>
 
+#include <hummer/deduplicate.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/owned_text.hpp>
 #include <hummer/environment.hpp>
-#include <hummer/operators/deduplicate.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/top_n.hpp>
-#include <hummer/owned_text.hpp>
 #include <hummer/rebuildable.hpp>
+#include <hummer/top_n.hpp>
 
 namespace hummer {
 
@@ -62,8 +62,8 @@ DataStream<Out> process_keyed(StreamExecutionEnvironment& env, std::string name,
 template <typename Self, typename T>
 class KeyedOperations {
  public:
-  // A function with state and timers per key: see operators/keyed_process.hpp. Out: named here, or
-  // that of the function's KeyedOutput<Out>.
+  // A function with state and timers per key: see hummer/detail/operators/keyed_process.hpp. Out:
+  // named here, or that of the function's KeyedOutput<Out>.
   template <typename Out = void, typename User>
   auto process(User user, RestoreOptions options = {}) const {
     if constexpr (std::is_void_v<Out>) {
@@ -107,7 +107,7 @@ class KeyedOperations {
                                                 self().input());
   }
   // The `n` records with the highest score_of(record) per key and tumbling window of event time,
-  // best first: see operators/top_n.hpp.
+  // best first: see hummer/top_n.hpp.
   template <typename ScoreOf>
   DataStream<Ranked<T>> top_n(std::uint32_t n, ScoreOf score_of, std::int64_t window_ms) const {
     return process_keyed<typename Self::Key, Ranked<T>>(

@@ -50,7 +50,7 @@
 //   end        no input comes any more; emit the rest.
 //   close      always called if open was, also after a failure or cancel. No output.
 //
-// Answers (see Answer). A call that answers `more` or `blocked` is made again,
+// Answers (see OperatorResult). A call that answers `more` or `blocked` is made again,
 // `more` with an empty output; a call that emits checks `out.full()` between two
 // records and answers `more`. Only the expansion of one record may exceed the limit.
 //   failed     after context().fail(status); the job fails with that status.
@@ -84,10 +84,10 @@
 #include <hummer/batch.hpp>
 #include <hummer/bytes.hpp>
 #include <hummer/collector.hpp>
+#include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/memory_account.hpp>
+#include <hummer/detail/plan.hpp>
 #include <hummer/evolving.hpp>
-#include <hummer/key_hash.hpp>
-#include <hummer/memory_account.hpp>
-#include <hummer/plan.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -99,7 +99,7 @@ class WakeEvent;
 
 inline constexpr std::size_t default_snapshot_step_bytes = 64 * 1024;
 
-enum class Answer : std::uint8_t {
+enum class OperatorResult : std::uint8_t {
   done,     // the element is dealt with; for a source: the stream has ended
   more,     // the output is full, or a source can go on: call again
   blocked,  // cannot go on now: call again after context().wake(), or a short while that grows
@@ -195,7 +195,7 @@ class OperatorContext {
   }
   // How much one call of snapshot_rest writes, about.
   std::size_t snapshot_step_bytes() const { return snapshot_step_bytes_; }
-  // Views that leave user functions are looked at: see operators/view_check.hpp.
+  // Views that leave user functions are looked at: see hummer/detail/operators/view_check.hpp.
   bool checks_views() const { return checks_views_; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return bounded_; }
@@ -204,9 +204,9 @@ class OperatorContext {
   SourceSplits* splits() const { return splits_; }
 
   // Remembers why and answers `failed`: `return context().fail({...});`
-  Answer fail(Status status) {
+  OperatorResult fail(Status status) {
     failure_ = std::move(status);
-    return Answer::failed;
+    return OperatorResult::failed;
   }
   const Status& failure() const { return failure_; }
 
@@ -243,7 +243,7 @@ class OperatorContext {
   MemoryAccount* memory() const { return memory_.get(); }
   const std::string& spill_directory() const { return spill_directory_; }
 
-  // Figures for progress and results: bytes read or written, and of how many.
+  // Metrics for progress and results: bytes read or written, and of how many.
   void count_bytes(std::uint64_t bytes) { bytes_ += bytes; }
   // Records in beyond those that are in the input batch when process() is done: of one that stands
   // for several, or that the operator has moved out.
@@ -292,20 +292,22 @@ class Operator {
 
   virtual Status restore(ByteReader&) { return {}; }
   virtual Status open() { return {}; }
-  virtual Answer process(Batch& in, Output& out) = 0;
+  virtual OperatorResult process(Batch& in, Output& out) = 0;
   // The same with the input that the batch came by. Only the head of a chain may have several;
   // their types may differ.
-  virtual Answer process_input(int /*input*/, Batch& in, Output& out) { return process(in, out); }
-  virtual Answer watermark(Timestamp, Output&) { return Answer::done; }
-  virtual Answer inactive(Output& out) { return flush(out); }
-  virtual Answer active(Output&) { return Answer::done; }
-  virtual Answer idle(Output&) { return Answer::done; }
-  virtual Answer timer(std::int64_t /*now*/, Output&) { return Answer::done; }
-  virtual Answer flush(Output&) { return Answer::done; }
+  virtual OperatorResult process_input(int /*input*/, Batch& in, Output& out) {
+    return process(in, out);
+  }
+  virtual OperatorResult watermark(Timestamp, Output&) { return OperatorResult::done; }
+  virtual OperatorResult inactive(Output& out) { return flush(out); }
+  virtual OperatorResult active(Output&) { return OperatorResult::done; }
+  virtual OperatorResult idle(Output&) { return OperatorResult::done; }
+  virtual OperatorResult timer(std::int64_t /*now*/, Output&) { return OperatorResult::done; }
+  virtual OperatorResult flush(Output&) { return OperatorResult::done; }
   virtual Status snapshot(ByteWriter&) { return {}; }
-  virtual Answer snapshot_rest(ByteWriter&) { return Answer::done; }
+  virtual OperatorResult snapshot_rest(ByteWriter&) { return OperatorResult::done; }
   virtual Status commit(std::uint64_t /*epoch*/) { return {}; }
-  virtual Answer end(Output&) { return Answer::done; }
+  virtual OperatorResult end(Output&) { return OperatorResult::done; }
   virtual Status close() { return {}; }
 
   // Parts of the state with the names of their types, as of the job at hand; asked before restore
@@ -360,7 +362,7 @@ class Operator {
 class SourceOperator : public Operator {
  public:
   // more: call again; blocked: nothing at hand now; done: the stream has ended.
-  virtual Answer produce(Output& out) = 0;
+  virtual OperatorResult produce(Output& out) = 0;
   // Whether, restored, it hands out again all that came behind the snapshot. Asked of one that is
   // neither restored nor opened, when the job is executed; a job with checkpoints warns of false.
   virtual bool replayable() const { return true; }
@@ -373,7 +375,7 @@ class SourceOperator : public Operator {
   // For failure messages of those behind it: where the record-th record of the last produce() comes
   // from, such as an offset; empty: unknown.
   virtual std::string describe_produced(std::size_t /*record*/) const { return {}; }
-  Answer process(Batch&, Output&) final { return Answer::done; }
+  OperatorResult process(Batch&, Output&) final { return OperatorResult::done; }
 };
 
 // Makes the operator of one subtask. Shared by all subtasks of a vertex and read
@@ -393,7 +395,8 @@ class Partitioner {
   virtual ~Partitioner() = default;
   // Moves records of `in` from in.position() on to targets[owner of its key], advancing `in`,
   // until `in` is finished (done) or a target has reached `soft_limit` (more).
-  virtual Answer scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) = 0;
+  virtual OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                                 std::uint32_t soft_limit) = 0;
 };
 
 class PartitionerFactory {

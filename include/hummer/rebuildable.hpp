@@ -29,7 +29,7 @@
 
 #include <hummer/bytes.hpp>
 #include <hummer/codec.hpp>
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 

@@ -13,7 +13,8 @@
 // Names: a number, the same in all attempts and at every parallelism. Split `id` belongs to subtask
 // id % parallelism, so numbers from 0 on are dealt out evenly.
 //
-// What is said of a split takes effect when the records before it are through the chain: settle().
+// What is said of a split takes effect when the records before it are through the chain:
+// apply_changes().
 //
 // Lifecycle: of the chain; filled by the source from restore on. Thread: that of the task. Cost: a
 // look-up per run of records of a split; with an alignment a lock per call of the source.
@@ -89,7 +90,7 @@ class SourceSplits {
   // ---- for the chain and the operators behind ----
 
   // REQUIRES: all records that the source has given are through.
-  void settle() {
+  void apply_changes() {
     if (alignment_) {
       for (const SplitNumber number : open_) splits_[number].was_paused |= paused(splits_[number]);
     }
@@ -100,7 +101,7 @@ class SourceSplits {
     changes_.clear();
     limit_ = alignment_ ? time_after(alignment_->lowest(), ahead_ms_) : end_of_time;
   }
-  // Something waits for settle().
+  // Something waits for apply_changes().
   bool changed() const { return !changes_.empty(); }
   // Those that have not ended.
   const std::vector<SplitNumber>& open() const { return open_; }

@@ -1,4 +1,4 @@
-// TextStream: text as it comes from a file or socket. Included by data_stream.hpp.
+// TextStream: text as it comes from a file or socket..
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ class TextStream {
   explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}
 
   // function(std::string_view line, Collector<U>&), or, to see many lines at once,
-  // function(TextBlock, Collector<U>&) → bytes consumed: see operators/block_flat_map.hpp.
+  // function(TextBlock, Collector<U>&) → bytes consumed: see
+  // hummer/detail/operators/block_flat_map.hpp.
   template <typename U = void, typename Function>
   auto flat_map(Function function) const {
     if constexpr (std::is_void_v<U>) {

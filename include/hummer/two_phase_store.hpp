@@ -6,7 +6,7 @@
 //   open  abort_all_but  ( write* prepare | commit )*  close
 //
 // all on one thread; `write` is added by who says what is written: TwoPhaseWriter (connectors.hpp)
-// lines of text, TwoPhaseSinkFunction<T> (operators/two_phase_sink_function.hpp) records.
+// lines of text, TwoPhaseSinkFunction<T> (hummer/two_phase_sink_function.hpp) records.
 //
 //   abort_all_but  forget what earlier attempts of the job began or prepared, but for these
 //                  handles: of the earlier subtasks whose number is this one's modulo the

@@ -20,11 +20,11 @@
 #include <utility>
 
 #include <hummer/data_stream.hpp>
-#include <hummer/operators/count_window.hpp>
-#include <hummer/operators/keyed_window.hpp>
-#include <hummer/operators/late_records.hpp>
-#include <hummer/operators/partial_window.hpp>
-#include <hummer/operators/slice_window.hpp>
+#include <hummer/detail/operators/count_window.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
+#include <hummer/detail/operators/late_records.hpp>
+#include <hummer/detail/operators/partial_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
 #include <hummer/triggers.hpp>
 
 namespace hummer {

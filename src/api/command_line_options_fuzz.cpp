@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(options.batch_records >= 1 && options.batch_records <= 1u << 20);
     require(options.channel_credits >= 1 && options.channel_credits <= 65536);
     require(options.spin_us >= -1 && options.spin_us <= 1'000'000'000);
-    require(options.memory_limit_bytes == memory_limit_of_surroundings ||
+    require(options.memory_limit_bytes == memory_limit_from_environment ||
             options.memory_limit_bytes <= std::size_t{1} << 50);
     require(options.explain.empty() || options.explain == "text" || options.explain == "json" ||
             options.explain == "dot");

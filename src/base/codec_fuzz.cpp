@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include <hummer/key_hash.hpp>
-#include <hummer/type_descriptor.hpp>
+#include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/type_descriptor.hpp>
 
 namespace {
 

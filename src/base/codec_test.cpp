@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include <hummer/type_descriptor.hpp>
+#include <hummer/detail/type_descriptor.hpp>
 
 namespace hummer {
 

@@ -1,4 +1,4 @@
-#include <hummer/instruction_set.hpp>
+#include <hummer/detail/instruction_set.hpp>
 
 namespace hummer {
 

@@ -1,5 +1,5 @@
-#include <hummer/instruction_set.hpp>
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/instruction_set.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "base/hash_pieces.hpp"
 #include "base/key_hash_v3.hpp"

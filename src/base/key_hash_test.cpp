@@ -1,6 +1,6 @@
 // Golden values: they decide where records go and what a snapshot holds, so a
 // change here breaks every snapshot.
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -98,14 +98,14 @@ std::size_t MemoryAccount::rigid_bytes() const {
   return used - std::min(used, root_->elastic_bytes_.load(std::memory_order_relaxed));
 }
 
-std::vector<MemoryAccount::Figure> MemoryAccount::figures() const {
-  std::vector<Figure> figures;
-  collect(0, figures);
-  return figures;
+std::vector<MemoryAccount::Metric> MemoryAccount::metrics() const {
+  std::vector<Metric> metrics;
+  collect(0, metrics);
+  return metrics;
 }
 
-void MemoryAccount::collect(int depth, std::vector<Figure>& figures) const {
-  figures.push_back({name_, depth, used_bytes(), disk_bytes()});
+void MemoryAccount::collect(int depth, std::vector<Metric>& metrics) const {
+  metrics.push_back({name_, depth, used_bytes(), disk_bytes()});
   // Held until the lock is gone: the last owner of a child may be here.
   std::vector<std::shared_ptr<MemoryAccount>> alive;
   {
@@ -114,7 +114,7 @@ void MemoryAccount::collect(int depth, std::vector<Figure>& figures) const {
       if (auto held = child.lock()) alive.push_back(std::move(held));
     }
   }
-  for (const auto& child : alive) child->collect(depth + 1, figures);
+  for (const auto& child : alive) child->collect(depth + 1, metrics);
 }
 
 }  // namespace hummer

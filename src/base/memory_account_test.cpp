@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 namespace hummer::memory_account_test {
 namespace {
@@ -13,12 +13,12 @@ TEST(MemoryAccount, SumsAreThoseOfAllBelow) {
   ASSERT_TRUE(second->set_own(50).ok());
   ASSERT_TRUE(first->set_own(30).ok());
   EXPECT_EQ(root->used_bytes(), 80u);
-  const auto figures = root->figures();
-  ASSERT_EQ(figures.size(), 4u);
-  EXPECT_EQ(figures[1].name, "job");
-  EXPECT_EQ(figures[1].used_bytes, 80u);
-  EXPECT_EQ(figures[3].depth, 2);
-  EXPECT_EQ(figures[3].used_bytes, 50u);
+  const auto metrics = root->metrics();
+  ASSERT_EQ(metrics.size(), 4u);
+  EXPECT_EQ(metrics[1].name, "job");
+  EXPECT_EQ(metrics[1].used_bytes, 80u);
+  EXPECT_EQ(metrics[3].depth, 2);
+  EXPECT_EQ(metrics[3].used_bytes, 50u);
 }
 
 TEST(MemoryAccount, WhatANodeCountedGoesWithIt) {

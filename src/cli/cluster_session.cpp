@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <charconv>
 
-#include "control/client/job_status.hpp"
-#include "control/client/local_token.hpp"
+#include "client/local_token.hpp"
 #include "platform/run_task.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {
@@ -110,12 +110,12 @@ Result<wire::JobStatus> ClusterSession::status_of(std::uint64_t job, bool with_g
 Result<std::string> ClusterSession::take_savepoint(std::uint64_t job, const std::string& directory,
                                                    bool stop) {
   constexpr std::uint32_t wait_ms = 1000;
-  const std::uint64_t wish = platform_.random().next() | 1;
+  const std::uint64_t request_id = platform_.random().next() | 1;
   for (;;) {
     wire::ClientRequest request;
     wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
     savepoint.set_job(job);
-    savepoint.set_wish_id(wish);
+    savepoint.set_request_id(request_id);
     savepoint.set_directory(directory);
     savepoint.set_stop(stop);
     savepoint.set_wait_ms(wait_ms);

@@ -13,8 +13,8 @@
 #include "cli/command.hpp"
 #include "cli/command_options.hpp"
 #include "cli/table.hpp"
-#include "control/client/cluster_client.hpp"
-#include "control/client/credentials.hpp"
+#include "client/cluster_client.hpp"
+#include "client/credentials.hpp"
 
 namespace hummer {
 

@@ -19,7 +19,7 @@
 #include <hummer/job.hpp>
 #include <hummer/status.hpp>
 
-#include "control/job_library/job_libraries.hpp"
+#include "job_library/job_libraries.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {

@@ -26,7 +26,7 @@ std::span<const Command> cluster_commands() {
               &run_local},
       Command{"submit", "[LIBRARY] [--name VALUE]...", "submits a job and watches it", &run_submit},
       Command{"list", "", "jobs of a cluster", &run_list},
-      Command{"status", "JOB", "a job's state and figures", &run_status},
+      Command{"status", "JOB", "a job's state and metrics", &run_status},
       Command{"savepoint", "JOB [DIR]", "saves a job's state", &run_savepoint},
       Command{"stop", "JOB", "ends a job in good order", &run_stop},
       Command{"cancel", "JOB", "ends a job at once", &run_cancel},

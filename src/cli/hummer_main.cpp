@@ -1,5 +1,5 @@
 #include "cli/hummer_program.hpp"
-#include "control/job_library/dynamic_job_libraries.hpp"
+#include "job_library/dynamic_job_libraries.hpp"
 
 int main(int argc, char** argv) {
   const std::unique_ptr<hummer::Platform> platform = hummer::make_linux_platform();

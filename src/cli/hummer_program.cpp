@@ -8,7 +8,7 @@
 #include "cli/commands/reference.hpp"
 #include "cli/commands/run.hpp"
 #include "cli/exit_codes.hpp"
-#include "control/job_library/engine_abi.hpp"
+#include "job_library/engine_abi.hpp"
 
 namespace hummer {
 namespace {

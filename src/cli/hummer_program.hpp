@@ -3,7 +3,7 @@
 // Thread: the main thread. The exit code: of the command, or 2 when there is no such.
 #pragma once
 
-#include "control/job_library/job_libraries.hpp"
+#include "job_library/job_libraries.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {

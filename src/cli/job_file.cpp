@@ -1,6 +1,6 @@
 #include "cli/job_file.hpp"
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 

@@ -10,7 +10,7 @@
 #include <hummer/status.hpp>
 
 #include "cli/command.hpp"
-#include "control/job_library/job_libraries.hpp"
+#include "job_library/job_libraries.hpp"
 #include "platform/files.hpp"
 
 namespace hummer {

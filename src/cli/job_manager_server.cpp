@@ -31,7 +31,7 @@ JobManagerServer::JobManagerServer(Platform& platform, ProcessLogOptions log,
                                    Credentials credentials, std::optional<LocalToken> made)
     : platform_(platform),
       process_log_(platform, std::move(log)),
-      log_(&process_log_, LogRoom::cli),
+      log_(&process_log_, LogModule::cli),
       credentials_(std::move(credentials)),
       made_(std::move(made)) {}
 
@@ -73,7 +73,7 @@ Result<std::unique_ptr<JobManagerServer>> JobManagerServer::make(
   JobManagerOptions options = job_manager_options(settings, rest_listen);
   options.token = server->credentials_.token;
   options.tls = server->credentials_.tls;
-  options.log = Logger(&server->process_log_, LogRoom::control);
+  options.log = Logger(&server->process_log_, LogModule::cluster);
   options.process_log = &server->process_log_;
   server->job_manager_ = std::make_unique<JobManager>(platform, std::move(options));
   return server;

@@ -7,7 +7,7 @@
 //   serve_until(..., [&] { return !(*server)->look().ok(); }, ...);
 //   (*server)->stop();
 //
-// Without token and certificates it makes a token (control/client/local_token.hpp), unless the
+// Without token and certificates it makes a token (client/local_token.hpp), unless the
 // settings say `insecure`: who may submit code is never decided by an omission.
 //
 // Lifecycle: make, start, stop; the platform outlives it. Thread: one that may call run_until.
@@ -25,10 +25,10 @@
 
 #include "api/options/settings.hpp"
 #include "cli/server.hpp"
-#include "control/client/credentials.hpp"
-#include "control/client/local_token.hpp"
-#include "control/job_manager/job_manager.hpp"
-#include "control/log/process_log.hpp"
+#include "client/credentials.hpp"
+#include "client/local_token.hpp"
+#include "job_manager/job_manager.hpp"
+#include "observability/process_log.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {
@@ -44,7 +44,7 @@ class JobManagerServer {
   Status look();
   void stop();
 
-  // Of the process, of the room cli.
+  // Of the process, of the module cli.
   const Logger& log() const { return log_; }
   // With what it lets others in; token empty: none, and tls null: plain.
   const Credentials& credentials() const { return credentials_; }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/table.hpp"
-#include "control/client/job_status.hpp"
-#include "control/client/progress.hpp"
-#include "control/protocol/graph_messages.hpp"
+#include "client/progress.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 
@@ -62,9 +62,9 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
                         format_count(static_cast<double>(result.records_skipped)));
   }
   Table table({"vertex", "tasks", "operator", "in", "out", "bytes", "late"});
-  for (const VertexResult& vertex : result.vertices) {
+  for (const VertexSummary& vertex : result.vertices) {
     std::string name = vertex.name, tasks = std::to_string(vertex.parallelism);
-    for (const OperatorResult& op : vertex.operators) {
+    for (const OperatorSummary& op : vertex.operators) {
       table.add({name, tasks, op.name, std::to_string(op.records_in),
                  std::to_string(op.records_out), std::to_string(op.bytes),
                  std::to_string(op.records_late)});

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "control/protocol/control.pb.h"
+#include "protocol/control.pb.h"
 
 namespace hummer {
 

@@ -9,7 +9,7 @@
 #include "cli/cluster_session.hpp"
 #include "cli/commands/job_manager.hpp"
 #include "cli/published_token_for_test.hpp"
-#include "control/client/local_token.hpp"
+#include "client/local_token.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer::local_access_test {

@@ -12,7 +12,7 @@
 #include "cli/commands/local.hpp"
 #include "cli/commands/submit.hpp"
 #include "cli/published_token_for_test.hpp"
-#include "control/client/local_token.hpp"
+#include "client/local_token.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer::local_cluster_test {

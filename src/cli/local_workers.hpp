@@ -17,9 +17,9 @@
 
 #include <hummer/status.hpp>
 
-#include "control/job_library/job_libraries.hpp"
-#include "control/task_manager/task_manager.hpp"
+#include "job_library/job_libraries.hpp"
 #include "platform/platform.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer {
 

@@ -10,9 +10,9 @@
 #include "api/environment_impl.hpp"
 #include "cli/cluster_session.hpp"
 #include "cli/local_workers.hpp"
-#include "control/client/job_status.hpp"
-#include "control/job_library/job_libraries.hpp"
-#include "control/job_manager/job_manager.hpp"
+#include "job_library/job_libraries.hpp"
+#include "job_manager/job_manager.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {

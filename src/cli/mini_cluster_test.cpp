@@ -91,7 +91,7 @@ void count_by_window(StreamExecutionEnvironment& env) {
   env.execute("count by window");
 }
 
-TEST_F(MiniClusterTest, LateRecordsAreAFigureOfTheirOperators) {
+TEST_F(MiniClusterTest, LateRecordsAreAMetricOfTheirOperators) {
   MiniCluster cluster(&call_job<&count_by_window>, {.task_managers = 2});
   ASSERT_TRUE(cluster.start().ok());
   const JobResult result =
@@ -103,8 +103,8 @@ TEST_F(MiniClusterTest, LateRecordsAreAFigureOfTheirOperators) {
   EXPECT_GT(late_for_top, 0u);
   EXPECT_EQ(result.records_late, late + late_for_top);
   std::map<std::string, std::uint64_t> by_operator;
-  for (const VertexResult& vertex : result.vertices) {
-    for (const OperatorResult& op : vertex.operators) by_operator[op.name] += op.records_late;
+  for (const VertexSummary& vertex : result.vertices) {
+    for (const OperatorSummary& op : vertex.operators) by_operator[op.name] += op.records_late;
   }
   EXPECT_EQ(by_operator["late_records"], late);
   EXPECT_EQ(by_operator["top_n"], late_for_top);

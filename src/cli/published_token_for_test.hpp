@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "control/client/local_token.hpp"
+#include "client/local_token.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {

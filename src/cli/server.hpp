@@ -10,7 +10,7 @@
 #include <hummer/status.hpp>
 
 #include "api/options/settings.hpp"
-#include "control/log/process_log.hpp"
+#include "observability/process_log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
 

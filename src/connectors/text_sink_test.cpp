@@ -1,4 +1,4 @@
-#include <hummer/operators/text_sink.hpp>
+#include <hummer/detail/operators/text_sink.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -26,17 +26,17 @@ class RecordingWriter final : public TextWriter {
     journal_.calls.push_back("open");
     return {};
   }
-  Answer write(std::string_view lines) override {
+  OperatorResult write(std::string_view lines) override {
     if (blocked_ < journal_.blocked_per_write) {
       ++blocked_;
-      return Answer::blocked;
+      return OperatorResult::blocked;
     }
     blocked_ = 0;
     EXPECT_FALSE(lines.empty());
     EXPECT_EQ(lines.back(), '\n');
     journal_.text += lines;
     journal_.writes.push_back(lines.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status commit() override {
     journal_.calls.push_back("commit");
@@ -58,18 +58,18 @@ class Sink {
   }
   // Calls until it answers something else than blocked.
   template <typename Call>
-  Answer drive(Call call) {
-    Answer answer = Answer::blocked;
-    for (int i = 0; i < 100 && answer == Answer::blocked; ++i) answer = call();
+  OperatorResult drive(Call call) {
+    OperatorResult answer = OperatorResult::blocked;
+    for (int i = 0; i < 100 && answer == OperatorResult::blocked; ++i) answer = call();
     return answer;
   }
-  Answer process(const std::vector<T>& values) {
+  OperatorResult process(const std::vector<T>& values) {
     Batch batch(type_of<T>(), static_cast<std::uint32_t>(values.size()));
     {
       Collector<T> collector(batch, static_cast<std::uint32_t>(values.size()));
       for (const T& value : values) collector(value);
     }
-    const Answer answer = drive([&] { return operator_.process(batch, out); });
+    const OperatorResult answer = drive([&] { return operator_.process(batch, out); });
     EXPECT_TRUE(batch.finished());
     return answer;
   }
@@ -83,12 +83,12 @@ class Sink {
 
 TEST(TextSink, WritesOneLinePerRecordAndCommitsAtTheEnd) {
   Sink<std::pair<std::string_view, int>> sink;
-  EXPECT_EQ(sink.process({{"a", 1}, {"b", 2}}), Answer::done);
+  EXPECT_EQ(sink.process({{"a", 1}, {"b", 2}}), OperatorResult::done);
   EXPECT_EQ(sink.journal.text, "");
-  EXPECT_EQ(sink.operator_.idle(sink.out), Answer::done);
+  EXPECT_EQ(sink.operator_.idle(sink.out), OperatorResult::done);
   EXPECT_EQ(sink.journal.text, "a\t1\nb\t2\n");
-  EXPECT_EQ(sink.process({{"c", 3}}), Answer::done);
-  EXPECT_EQ(sink.operator_.end(sink.out), Answer::done);
+  EXPECT_EQ(sink.process({{"c", 3}}), OperatorResult::done);
+  EXPECT_EQ(sink.operator_.end(sink.out), OperatorResult::done);
   ASSERT_TRUE(sink.operator_.close().ok());
   EXPECT_EQ(sink.journal.text, "a\t1\nb\t2\nc\t3\n");
   EXPECT_EQ(sink.journal.calls, (std::vector<std::string>{"open", "commit", "close"}));
@@ -100,19 +100,19 @@ TEST(TextSink, HandsOverAtItsLimitAndResumesAfterBlocked) {
   const std::string line(999, 'x');
   std::string expected;
   for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(sink.process(std::vector<std::string_view>(100, line)), Answer::done);
+    EXPECT_EQ(sink.process(std::vector<std::string_view>(100, line)), OperatorResult::done);
     for (int j = 0; j < 100; ++j) expected += line + "\n";
   }
   EXPECT_GT(sink.journal.writes.size(), 10u);
   for (const std::size_t size : sink.journal.writes) EXPECT_LT(size, (64u << 10) + 1000);
-  EXPECT_EQ(sink.drive([&] { return sink.operator_.end(sink.out); }), Answer::done);
+  EXPECT_EQ(sink.drive([&] { return sink.operator_.end(sink.out); }), OperatorResult::done);
   EXPECT_EQ(sink.journal.text, expected);
 }
 
 TEST(TextSink, AnEpochLeavesNothingBehind) {
   Sink<int> sink;
-  EXPECT_EQ(sink.process({1, 2, 3}), Answer::done);
-  EXPECT_EQ(sink.operator_.flush(sink.out), Answer::done);
+  EXPECT_EQ(sink.process({1, 2, 3}), OperatorResult::done);
+  EXPECT_EQ(sink.operator_.flush(sink.out), OperatorResult::done);
   EXPECT_EQ(sink.journal.text, "1\n2\n3\n");
 }
 
@@ -122,15 +122,15 @@ TEST(TextSink, BlocksOfLinesAreWrittenAsTheyAre) {
   EXPECT_EQ(sink.process({{with_end.data(), with_end.size(), 0, nullptr},
                           {without_end.data(), without_end.size(), 0, nullptr},
                           {with_end.data(), with_end.size(), 0, nullptr}}),
-            Answer::done);
-  EXPECT_EQ(sink.operator_.end(sink.out), Answer::done);
+            OperatorResult::done);
+  EXPECT_EQ(sink.operator_.end(sink.out), OperatorResult::done);
   EXPECT_EQ(sink.journal.text, "a\n\nb\r\nlast\na\n\nb\r\n");
 }
 
 TEST(TextSink, AFailedCommitFailsTheJob) {
   Sink<int> sink;
   sink.journal.commit_status = {ErrorCode::disk_full, "no room"};
-  EXPECT_EQ(sink.operator_.end(sink.out), Answer::failed);
+  EXPECT_EQ(sink.operator_.end(sink.out), OperatorResult::failed);
   EXPECT_EQ(sink.context.failure().code(), ErrorCode::disk_full);
 }
 
@@ -152,7 +152,7 @@ TEST(TextSink, ARecordWhoseFormatThrowsLeavesNoHalfLine) {
   }
   EXPECT_THROW(static_cast<void>(sink.operator_.process(batch, sink.out)), std::runtime_error);
   EXPECT_EQ(batch.position(), 1u);
-  EXPECT_EQ(sink.operator_.idle(sink.out), Answer::done);
+  EXPECT_EQ(sink.operator_.idle(sink.out), OperatorResult::done);
   EXPECT_EQ(sink.journal.text, "half a line\n");
 }
 
@@ -161,9 +161,9 @@ TEST(PrintWriter, WritesAtOnceToStandardOutput) {
   ConnectorTestContext context(*platform);
   auto writer = make_print_writer()->make();
   ASSERT_TRUE(writer->open(context).ok());
-  EXPECT_EQ(writer->write("one\n"), Answer::done);
+  EXPECT_EQ(writer->write("one\n"), OperatorResult::done);
   EXPECT_EQ(platform->standard(1), "one\n");
-  EXPECT_EQ(writer->write("two\n"), Answer::done);
+  EXPECT_EQ(writer->write("two\n"), OperatorResult::done);
   EXPECT_TRUE(writer->commit().ok());
   writer->close();
   EXPECT_EQ(platform->standard(1), "one\ntwo\n");

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/json_writer.hpp"
 #include "graph/explain_forms.hpp"
-#include "graph/json_writer.hpp"
 
 namespace hummer {
 namespace {

@@ -225,4 +225,9 @@ Result<JobGraph> fuse(const StreamGraph& graph, const FusionOptions& options) {
   return job;
 }
 
+bool can_be_unaligned(const JobGraph& job) {
+  return std::none_of(job.edges.begin(), job.edges.end(),
+                      [](const JobEdge& edge) { return edge.routing == Routing::broadcast; });
+}
+
 }  // namespace hummer

@@ -116,6 +116,10 @@ struct JobGraph {
 
 std::string_view to_string(FusionVerdict verdict);
 
+// Whether barriers may overtake records: one that does saves a record once, and a record of a
+// broadcast edge is in flight to some subtasks and with others already. There they align.
+bool can_be_unaligned(const JobGraph& job);
+
 Result<JobGraph> fuse(const StreamGraph& graph, const FusionOptions& options = {});
 
 }  // namespace hummer

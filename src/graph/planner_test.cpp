@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 
 #include "graph/fingerprint.hpp"
 #include "graph/job_graph.hpp"

@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/plan.hpp>
 #include <hummer/network_settings.hpp>
-#include <hummer/plan.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {

@@ -12,13 +12,13 @@ namespace hummer {
 
 class BufferPool::Shelf {
  public:
-  Shelf(std::size_t max_free, std::shared_ptr<BufferFigures> figures)
+  Shelf(std::size_t max_free, std::shared_ptr<BufferMetrics> metrics)
       : max_free_(max_free),
-        figures_(figures != nullptr ? std::move(figures) : std::make_shared<BufferFigures>()) {
+        metrics_(metrics != nullptr ? std::move(metrics) : std::make_shared<BufferMetrics>()) {
     free_.reserve(max_free);
   }
   ~Shelf();
-  BufferFigures& figures() { return *figures_; }
+  BufferMetrics& metrics() { return *metrics_; }
 
   PooledBuffer* take() {
     const std::lock_guard lock(mutex_);
@@ -36,7 +36,7 @@ class BufferPool::Shelf {
 
  private:
   const std::size_t max_free_;
-  const std::shared_ptr<BufferFigures> figures_;
+  const std::shared_ptr<BufferMetrics> metrics_;
   std::mutex mutex_;
   std::vector<PooledBuffer*> free_;
 };
@@ -58,10 +58,10 @@ class BufferPool::PooledBuffer final : public Buffer {
   void destroy() override {
     const std::shared_ptr<Shelf> shelf = std::move(shelf_);
     const std::size_t bytes = size();
-    BufferFigures& figures = shelf->figures();
-    figures.used_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    BufferMetrics& metrics = shelf->metrics();
+    metrics.used_bytes.fetch_sub(bytes, std::memory_order_relaxed);
     if (shelf->put(this)) return;
-    figures.held_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    metrics.held_bytes.fetch_sub(bytes, std::memory_order_relaxed);
     delete this;
   }
 
@@ -71,14 +71,14 @@ class BufferPool::PooledBuffer final : public Buffer {
 
 BufferPool::Shelf::~Shelf() {
   for (PooledBuffer* buffer : free_) {
-    figures_->held_bytes.fetch_sub(buffer->size(), std::memory_order_relaxed);
+    metrics_->held_bytes.fetch_sub(buffer->size(), std::memory_order_relaxed);
     delete buffer;
   }
 }
 
 BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t max_free,
-                       std::shared_ptr<BufferFigures> figures)
-    : buffer_bytes_(buffer_bytes), shelf_(std::make_shared<Shelf>(max_free, std::move(figures))) {}
+                       std::shared_ptr<BufferMetrics> metrics)
+    : buffer_bytes_(buffer_bytes), shelf_(std::make_shared<Shelf>(max_free, std::move(metrics))) {}
 
 BufferRef BufferPool::take() {
   PooledBuffer* buffer = shelf_->take();
@@ -86,9 +86,9 @@ BufferRef BufferPool::take() {
     buffer->add_reference();  // from none to one
   } else {
     buffer = new PooledBuffer(buffer_bytes_);
-    shelf_->figures().held_bytes.fetch_add(buffer->size(), std::memory_order_relaxed);
+    shelf_->metrics().held_bytes.fetch_add(buffer->size(), std::memory_order_relaxed);
   }
-  shelf_->figures().used_bytes.fetch_add(buffer->size(), std::memory_order_relaxed);
+  shelf_->metrics().used_bytes.fetch_add(buffer->size(), std::memory_order_relaxed);
   buffer->leave(shelf_);
   return BufferRef::adopt(buffer);
 }

@@ -19,16 +19,16 @@
 namespace hummer {
 
 // Of all pools that share it. Any thread.
-struct BufferFigures {
+struct BufferMetrics {
   std::atomic<std::size_t> held_bytes{0};  // in use or waiting in a pool
   std::atomic<std::size_t> used_bytes{0};
 };
 
 class BufferPool {
  public:
-  // `figures`: where it counts too; may be null.
+  // `metrics`: where it counts too; may be null.
   BufferPool(std::size_t buffer_bytes, std::size_t max_free,
-             std::shared_ptr<BufferFigures> figures = nullptr);
+             std::shared_ptr<BufferMetrics> metrics = nullptr);
   BufferRef take();
   std::size_t buffer_bytes() const { return buffer_bytes_; }
 

@@ -19,7 +19,7 @@ TEST(DataAddress, IsReadWithAndWithoutAName) {
   }
 }
 
-TEST(DataRoute, WithoutAWishLeadsToTheFirstAddress) {
+TEST(DataRoute, WithoutASettingLeadsToTheFirstAddress) {
   const Result<DataRoute> route = choose_route("", here, there, "b");
   ASSERT_TRUE(route.ok());
   EXPECT_EQ(route->address, "10.0.1.2:7000");
@@ -28,11 +28,11 @@ TEST(DataRoute, WithoutAWishLeadsToTheFirstAddress) {
 }
 
 TEST(DataRoute, ByNameAddressAndSubnetJoinsTheSameInterface) {
-  for (const char* wish : {"eth1", "10.0.2.2", "10.0.2.1", "10.0.2.0/24", "10.0.2.99/25"}) {
-    const Result<DataRoute> route = choose_route(wish, here, there, "b");
-    ASSERT_TRUE(route.ok()) << wish << ": " << route.status().to_string();
-    EXPECT_EQ(route->address, "10.0.2.2:7001") << wish;
-    EXPECT_EQ(route->options.bind_address, "10.0.2.1:0") << wish;
+  for (const char* setting : {"eth1", "10.0.2.2", "10.0.2.1", "10.0.2.0/24", "10.0.2.99/25"}) {
+    const Result<DataRoute> route = choose_route(setting, here, there, "b");
+    ASSERT_TRUE(route.ok()) << setting << ": " << route.status().to_string();
+    EXPECT_EQ(route->address, "10.0.2.2:7001") << setting;
+    EXPECT_EQ(route->options.bind_address, "10.0.2.1:0") << setting;
   }
 }
 
@@ -61,11 +61,11 @@ TEST(DataRoute, IPv6Subnet) {
 
 TEST(DataRoute, WhatThePeerDoesNotHaveIsNamedWithWhatItHas) {
   const std::vector<DataAddress> only = {{"eth0", "10.0.1.2:7000"}};
-  for (const char* wish : {"eth1", "10.0.2.0/24", "10.0.2.1"}) {
-    const Result<DataRoute> route = choose_route(wish, here, only, "worker-2");
-    ASSERT_FALSE(route.ok()) << wish;
+  for (const char* setting : {"eth1", "10.0.2.0/24", "10.0.2.1"}) {
+    const Result<DataRoute> route = choose_route(setting, here, only, "worker-2");
+    ASSERT_FALSE(route.ok()) << setting;
     EXPECT_EQ(route.status().code(), ErrorCode::invalid_configuration);
-    for (const std::string part : {wish, "worker-2", "eth0=10.0.1.2:7000"}) {
+    for (const std::string part : {setting, "worker-2", "eth0=10.0.1.2:7000"}) {
       EXPECT_NE(route.status().message().find(part), std::string::npos) << route.status().message();
     }
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/equal_tokens.hpp"
-#include "net/greeting.hpp"
+#include "net/handshake.hpp"
 #include "platform/log_limit.hpp"
 #include "platform/look_up_now.hpp"
 #include "platform/task.hpp"
@@ -33,7 +33,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     counts.buffer_bytes_used = buffers_->used_bytes.load(std::memory_order_relaxed);
     return counts;
   }
-  const std::shared_ptr<BufferFigures>& buffers() const { return buffers_; }
+  const std::shared_ptr<BufferMetrics>& buffers() const { return buffers_; }
   void expect(const ChannelKey& key, const TypeDescriptor& type, std::size_t buffer_size_bytes,
               std::shared_ptr<StreamMailbox> mailbox);
 
@@ -50,15 +50,15 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   };
 
   // A connection that is being greeted; in the list while it is.
-  class Greeting {
+  class Handshake {
    public:
-    Greeting(std::shared_ptr<State> state, std::unique_ptr<ByteStream> stream);
-    ~Greeting();
+    Handshake(std::shared_ptr<State> state, std::unique_ptr<ByteStream> stream);
+    ~Handshake();
 
     // It has said hello, and the right token.
     void known();
     // Under the mutex.
-    void move_to(std::list<Greeting*>& list);
+    void move_to(std::list<Handshake*>& list);
 
     const std::shared_ptr<State> state;
     WakeEvent event;
@@ -66,36 +66,36 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     bool turned_away = false;
 
    private:
-    std::list<Greeting*>* list_;
-    std::list<Greeting*>::iterator place_;
+    std::list<Handshake*>* list_;
+    std::list<Handshake*>::iterator place_;
   };
 
   static Task<void> accept(std::shared_ptr<State> self, Listener& listener);
   static Task<void> sweep(std::shared_ptr<State> self);
   static Task<void> greet(std::shared_ptr<State> self, std::unique_ptr<ByteStream> stream);
-  Task<void> serve(Greeting& greeting);
-  Task<void> refuse(Greeting& greeting, Status why);
+  Task<void> serve(Handshake& handshake);
+  Task<void> refuse(Handshake& handshake, Status why);
   bool crowded() const {
     const std::lock_guard lock(mutex_);
-    return strangers_.size() >= options_.max_strangers ||
-           strangers_.size() + known_.size() >= options_.max_handshakes;
+    return pending_handshakes_.size() >= options_.max_pending_handshakes ||
+           pending_handshakes_.size() + known_.size() >= options_.max_handshakes;
   }
   // So that a new connection has room.
   void turn_oldest_away();
   void not_let_in(const SocketAddress& from, const Status& why);
-  Task<Result<Registration>> find_receiver(Greeting& greeting, Hello hello);
+  Task<Result<Registration>> find_receiver(Handshake& handshake, Hello hello);
 
   Status check(const Hello& hello) const;
   Status check(const Hello& hello, const Registration& registration) const;
   // Fails registrations that are too old; the earliest deadline of the others.
   Nanoseconds drop_overdue(Nanoseconds now);
-  GreetingWaits waits(Greeting& greeting, Nanoseconds timeout_ns) const {
-    return {&greeting.event, &stopping_, executor_.now() + timeout_ns};
+  HandshakeWaits waits(Handshake& handshake, Nanoseconds timeout_ns) const {
+    return {&handshake.event, &stopping_, executor_.now() + timeout_ns};
   }
   // Under the mutex.
-  void wake_greetings() {
-    for (Greeting* greeting : strangers_) greeting->event.notify();
-    for (Greeting* greeting : known_) greeting->event.notify();
+  void wake_handshakes() {
+    for (Handshake* handshake : pending_handshakes_) handshake->event.notify();
+    for (Handshake* handshake : known_) handshake->event.notify();
   }
   void count(std::uint64_t DataPlaneCounts::* counter) {
     const std::lock_guard lock(mutex_);
@@ -110,46 +110,46 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   std::atomic<bool> stopping_{false};
   WakeEvent sweep_event_;
   LogLimit log_limit_;
-  const std::shared_ptr<BufferFigures> buffers_ = std::make_shared<BufferFigures>();
+  const std::shared_ptr<BufferMetrics> buffers_ = std::make_shared<BufferMetrics>();
 
   mutable std::mutex mutex_;
   std::map<ChannelKey, Registration> receivers_;
-  std::list<Greeting*> strangers_;  // oldest first, as the next
-  std::list<Greeting*> known_;
-  std::list<Greeting*> leaving_;  // closed already
+  std::list<Handshake*> pending_handshakes_;  // oldest first, as the next
+  std::list<Handshake*> known_;
+  std::list<Handshake*> leaving_;  // closed already
   DataPlaneCounts counts_;
 };
 
-DataPlane::State::Greeting::Greeting(std::shared_ptr<State> state_,
-                                     std::unique_ptr<ByteStream> stream_)
+DataPlane::State::Handshake::Handshake(std::shared_ptr<State> state_,
+                                       std::unique_ptr<ByteStream> stream_)
     : state(std::move(state_)), stream(std::move(stream_)) {
   const std::lock_guard lock(state->mutex_);
-  list_ = &state->strangers_;
+  list_ = &state->pending_handshakes_;
   place_ = list_->insert(list_->end(), this);
   ++state->counts_.in_progress;
 }
 
-DataPlane::State::Greeting::~Greeting() {
+DataPlane::State::Handshake::~Handshake() {
   const std::lock_guard lock(state->mutex_);
   list_->erase(place_);
   --state->counts_.in_progress;
 }
 
-void DataPlane::State::Greeting::known() {
+void DataPlane::State::Handshake::known() {
   const std::lock_guard lock(state->mutex_);
   move_to(state->known_);
 }
 
-void DataPlane::State::Greeting::move_to(std::list<Greeting*>& list) {
+void DataPlane::State::Handshake::move_to(std::list<Handshake*>& list) {
   list.splice(list.end(), *list_, place_);
   list_ = &list;
 }
 
 void DataPlane::State::turn_oldest_away() {
-  Greeting* oldest = nullptr;
+  Handshake* oldest = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    oldest = strangers_.empty() ? known_.front() : strangers_.front();
+    oldest = pending_handshakes_.empty() ? known_.front() : pending_handshakes_.front();
     oldest->move_to(leaving_);
     ++counts_.turned_away;
   }
@@ -183,7 +183,7 @@ void DataPlane::State::stop() {
   stopping_.store(true, std::memory_order_release);
   sweep_event_.notify();
   const std::lock_guard lock(mutex_);
-  wake_greetings();
+  wake_handshakes();
   for (auto& [key, registration] : receivers_) {
     registration.mailbox->fail({ErrorCode::cancelled, "the data plane has stopped"});
   }
@@ -204,7 +204,7 @@ void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
   }
   registration = {std::move(mailbox), type.id, type.name, buffer_size_bytes,
                   platform_.now() + options_.receiver_timeout_ns};
-  wake_greetings();
+  wake_handshakes();
   sweep_event_.notify();
 }
 
@@ -262,22 +262,22 @@ Task<void> DataPlane::State::accept(std::shared_ptr<State> self, Listener& liste
 Task<void> DataPlane::State::greet(std::shared_ptr<State> self,
                                    std::unique_ptr<ByteStream> stream) {
   if (self->crowded()) self->turn_oldest_away();
-  Greeting greeting(self, std::move(stream));
-  greeting.stream->set_wake_events(self->executor_, &greeting.event, &greeting.event);
-  co_await self->serve(greeting);
-  if (greeting.stream != nullptr) greeting.stream->close();
+  Handshake handshake(self, std::move(stream));
+  handshake.stream->set_wake_events(self->executor_, &handshake.event, &handshake.event);
+  co_await self->serve(handshake);
+  if (handshake.stream != nullptr) handshake.stream->close();
 }
 
-Task<void> DataPlane::State::serve(Greeting& greeting) {
-  const GreetingWaits in_time = waits(greeting, options_.handshake_timeout_ns);
-  const Result<GreetingFrame> frame = co_await read_greeting_frame(*greeting.stream, in_time);
+Task<void> DataPlane::State::serve(Handshake& handshake) {
+  const HandshakeWaits in_time = waits(handshake, options_.handshake_timeout_ns);
+  const Result<HandshakeFrame> frame = co_await read_handshake_frame(*handshake.stream, in_time);
   if (!frame.ok()) {
-    if (greeting.turned_away) co_return;
+    if (handshake.turned_away) co_return;
     const ErrorCode code = frame.status().code();
     const bool late = code == ErrorCode::timed_out;
     count(late ? &DataPlaneCounts::timed_out : &DataPlaneCounts::garbage);
     if (code == ErrorCode::tls_failed || code == ErrorCode::protocol_error) {
-      not_let_in(greeting.stream->peer_address(), frame.status());
+      not_let_in(handshake.stream->peer_address(), frame.status());
     }
     co_return;
   }
@@ -285,58 +285,58 @@ Task<void> DataPlane::State::serve(Greeting& greeting) {
   if (frame->header.kind != FrameKind::hello || !hello.ok()) {
     count(&DataPlaneCounts::garbage);
     const Status why(ErrorCode::protocol_error, "it did not say hello");
-    not_let_in(greeting.stream->peer_address(), hello.ok() ? why : hello.status());
+    not_let_in(handshake.stream->peer_address(), hello.ok() ? why : hello.status());
     co_return;
   }
   const Status valid = check(*hello);
   if (!valid.ok()) {
-    co_await refuse(greeting, valid);
+    co_await refuse(handshake, valid);
     co_return;
   }
-  greeting.known();
-  const Result<Registration> receiver = co_await find_receiver(greeting, *hello);
+  handshake.known();
+  const Result<Registration> receiver = co_await find_receiver(handshake, *hello);
   if (!receiver.ok()) {
-    co_await refuse(greeting, receiver.status());
+    co_await refuse(handshake, receiver.status());
     co_return;
   }
   const Status fits = check(*hello, *receiver);
   if (!fits.ok()) {
     receiver->mailbox->fail(fits);
-    co_await refuse(greeting, fits);
+    co_await refuse(handshake, fits);
     co_return;
   }
   std::string accept_frame = encode_accept();
-  const GreetingWaits soon = waits(greeting, options_.handshake_timeout_ns);
-  const Status accepted = co_await write_exactly(*greeting.stream, std::move(accept_frame), soon);
+  const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
+  const Status accepted = co_await write_exactly(*handshake.stream, std::move(accept_frame), soon);
   if (!accepted.ok()) {
     receiver->mailbox->fail(
         accepted.with_context("the connection of " + hello->sender_name + " was lost"));
     co_return;
   }
-  greeting.stream->set_wake_events(executor_, nullptr, nullptr);
-  greeting.stream->detach();
-  if (receiver->mailbox->deliver(std::move(greeting.stream))) {
+  handshake.stream->set_wake_events(executor_, nullptr, nullptr);
+  handshake.stream->detach();
+  if (receiver->mailbox->deliver(std::move(handshake.stream))) {
     count(&DataPlaneCounts::handed_over);
   }
 }
 
-Task<void> DataPlane::State::refuse(Greeting& greeting, Status why) {
-  if (greeting.turned_away) co_return;
+Task<void> DataPlane::State::refuse(Handshake& handshake, Status why) {
+  if (handshake.turned_away) co_return;
   count(&DataPlaneCounts::refused);
-  not_let_in(greeting.stream->peer_address(), why);
+  not_let_in(handshake.stream->peer_address(), why);
   std::string frame = encode_failure(why.with_context("refused by " + options_.name));
-  const GreetingWaits soon = waits(greeting, options_.handshake_timeout_ns);
-  const Status told = co_await write_exactly(*greeting.stream, std::move(frame), soon);
+  const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
+  const Status told = co_await write_exactly(*handshake.stream, std::move(frame), soon);
   (void)told;
 }
 
 // The first connection for a key takes its registration.
-Task<Result<DataPlane::State::Registration>> DataPlane::State::find_receiver(Greeting& greeting,
+Task<Result<DataPlane::State::Registration>> DataPlane::State::find_receiver(Handshake& handshake,
                                                                              Hello hello) {
   const Nanoseconds deadline = executor_.now() + options_.unknown_channel_timeout_ns;
   bool in_time = true;
   while (true) {
-    greeting.event.prepare_wait();
+    handshake.event.prepare_wait();
     bool found = false;
     Registration registration;
     {
@@ -348,14 +348,14 @@ Task<Result<DataPlane::State::Registration>> DataPlane::State::find_receiver(Gre
         receivers_.erase(at);
       }
     }
-    const bool stopping = stopping_.load(std::memory_order_acquire) || greeting.turned_away;
+    const bool stopping = stopping_.load(std::memory_order_acquire) || handshake.turned_away;
     if (found || !in_time || stopping) {
-      greeting.event.cancel_wait();
+      handshake.event.cancel_wait();
       if (found) co_return registration;
       co_return Status(stopping ? ErrorCode::cancelled : ErrorCode::not_found,
                        "nobody here receives " + to_string(hello.key));
     }
-    in_time = co_await greeting.event.wait_until(deadline);
+    in_time = co_await handshake.event.wait_until(deadline);
   }
 }
 
@@ -420,7 +420,7 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
                                                         const NetworkSettings& settings,
                                                         std::string peer) {
   const TcpOptions options = tcp_options(settings, std::move(peer));
-  GreetingTarget target;
+  HandshakeTarget target;
   target.address = std::move(route.address);
   target.options = std::move(route.options);
   target.timeout_ns = state_->options().connect_timeout_ns;
@@ -433,7 +433,7 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
   target.hello.token = state_->options().token;
   target.hello.type_name = type.name;
   target.hello.sender_name = state_->options().name;
-  return make_tcp_sender(make_greeting_connector(state_->platform(), std::move(target)), options);
+  return make_tcp_sender(make_handshake_connector(state_->platform(), std::move(target)), options);
 }
 
 }  // namespace hummer

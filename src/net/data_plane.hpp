@@ -9,7 +9,7 @@
 // Both calls return at once with an end that is not connected yet: it behaves like
 // one without credit or without bytes, and fails if no connection comes about.
 //
-// Greeting: the sender connects (bound to settings.interface_or_address), says
+// Handshake: the sender connects (bound to settings.interface_or_address), says
 // hello, and waits. The data plane checks version, token, type and buffer size,
 // looks for the receiver of the key and, when there is none yet, waits for it; then
 // it accepts, takes the connection off its own executor and hands it over to the
@@ -17,10 +17,10 @@
 //
 // Strangers: garbage, half-open connections, slow or unknown senders are dropped
 // after a time or at once, and counted; at most `max_handshakes` are in progress, and
-// `max_strangers` of them have not said hello: a new one takes the place of the oldest. With `tls`
-// every connection is a TLS one, within the same times.
+// `max_pending_handshakes` of them have not said hello: a new one takes the place of the oldest.
+// With `tls` every connection is a TLS one, within the same times.
 //
-// Lifecycle: stop() (or the destructor) ends listening and greetings; ends that are
+// Lifecycle: stop() (or the destructor) ends listening and handshakes; ends that are
 // handed out live on. Thread: any; its coroutines run on the executor given, which
 // must outlive it or have stopped. Errors: start() address_in_use and the like.
 #pragma once
@@ -30,8 +30,8 @@
 #include <string>
 #include <vector>
 
+#include <hummer/detail/type_descriptor.hpp>
 #include <hummer/network_settings.hpp>
-#include <hummer/type_descriptor.hpp>
 
 #include "net/data_address.hpp"
 #include "net/frame.hpp"
@@ -50,7 +50,7 @@ struct DataPlaneOptions {
   std::string token;                 // must be equal on both sides
   std::shared_ptr<TlsContext> tls;   // of both directions; null: plain
   std::size_t max_handshakes = 1024;
-  std::size_t max_strangers = 1000;
+  std::size_t max_pending_handshakes = 1000;
   Nanoseconds handshake_timeout_ns = seconds(5);
   // How long a greeted connection waits for its receiver, and a receiver for its connection.
   Nanoseconds unknown_channel_timeout_ns = seconds(10);

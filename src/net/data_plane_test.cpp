@@ -1,7 +1,7 @@
 // The data plane and strangers, on Linux and simulated.
 #include "net/data_plane.hpp"
 
-#include "net/greeting.hpp"
+#include "net/handshake.hpp"
 #include "net/net_test_rig.hpp"
 #include "platform/random.hpp"
 
@@ -76,7 +76,7 @@ Task<void> garbage_script(Rig& rig) {
     std::unique_ptr<ByteStream> stream = co_await connect_raw(rig);
     std::string noise(200, '\0');
     for (char& byte : noise) byte = static_cast<char>(rig.platform().random().next());
-    if (i % 2 == 0) noise = encode_credit(3, 4) + noise;  // a frame, but no greeting
+    if (i % 2 == 0) noise = encode_credit(3, 4) + noise;  // a frame, but no handshake
     const Status written = co_await stream->write_all(noise);
     (void)written;
     const std::string answer = co_await read_to_end(*stream);

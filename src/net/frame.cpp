@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "base/hash_pieces.hpp"
 #include "net/transport.hpp"

@@ -1,4 +1,4 @@
-// Bytes from a stranger: frame headers, greetings, failures, and runs of blocks
+// Bytes from a stranger: frame headers, handshakes, failures, and runs of blocks
 // read as three types. Nothing may be read beyond the input, and nothing may be
 // allocated beyond a small multiple of it.
 #include <cstddef>

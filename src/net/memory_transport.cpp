@@ -98,7 +98,7 @@ class MemorySender final : public TransportSender {
     return true;
   }
 
-  void announce(std::uint64_t epoch, std::string in_flight) override {
+  void send_out_of_band(std::uint64_t epoch, std::string in_flight) override {
     Entry entry;
     entry.epoch = epoch;
     entry.in_flight = std::move(in_flight);

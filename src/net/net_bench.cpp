@@ -6,7 +6,7 @@
 // Both fill every record anew and take an order-sensitive checksum of every word
 // on both sides; the checksums must agree. Forms: two threads of one process, and
 // two processes (forked before any thread exists). Rounds alternate between the
-// two programs; the figures are medians. With HUMMER_TLS_CA, _CERTIFICATE and _KEY (files) Hummer's
+// two programs; the metrics are medians. With HUMMER_TLS_CA, _CERTIFICATE and _KEY (files) Hummer's
 // two processes are measured over TLS too, beside the same plain program. Processor time per
 // record, of both sides together, is less disturbed by a busy machine than throughput is.
 #include <arpa/inet.h>
@@ -226,13 +226,13 @@ Task<void> receive(Side& side, std::unique_ptr<TransportReceiver> transport, Out
   std::chrono::steady_clock::time_point start;
   while (true) {
     event.prepare_wait();
-    const Answer answer = receiver.produce(out);
-    if (answer == Answer::blocked) {
+    const OperatorResult answer = receiver.produce(out);
+    if (answer == OperatorResult::blocked) {
       co_await event.wait();
       continue;
     }
     event.cancel_wait();
-    if (answer == Answer::failed) {
+    if (answer == OperatorResult::failed) {
       std::fprintf(stderr, "%s\n", context.failure().to_string().c_str());
       std::abort();
     }
@@ -242,7 +242,7 @@ Task<void> receive(Side& side, std::unique_ptr<TransportReceiver> transport, Out
     outcome.records += batch.size();
     batch.clear();
     (void)out.take_control();
-    if (answer == Answer::done) break;
+    if (answer == OperatorResult::done) break;
     // As the chain driver does: others of the slot have their turn.
     co_await yield();
   }
@@ -269,13 +269,13 @@ Task<void> send(Side& side, std::unique_ptr<TransportSender> transport, std::uin
         count == 0 ? Control::end() : Control::watermark(static_cast<Timestamp>(sent));
     while (true) {
       event.prepare_wait();
-      const Answer answer = emitter.offer(element);
-      if (answer == Answer::blocked) {
+      const OperatorResult answer = emitter.offer(element);
+      if (answer == OperatorResult::blocked) {
         co_await event.wait();
         continue;
       }
       event.cancel_wait();
-      if (answer == Answer::done) break;
+      if (answer == OperatorResult::done) break;
       std::fprintf(stderr, "%s\n", emitter.failure().to_string().c_str());
       std::abort();
     }
@@ -343,7 +343,7 @@ std::uint64_t send_side(Program program, std::uint16_t port, std::uint64_t total
   return hummer_send(program == Program::hummer_tls, port, total, buffer_bytes);
 }
 
-struct Figures {
+struct Metrics {
   double records_per_second;
   double nanoseconds_per_record;  // of processor time
 };
@@ -356,7 +356,7 @@ double processor_seconds(const rusage& usage) {
 }
 
 // A process of its own for each round, so that no thread is left from another.
-Figures measure(Program program, bool processes, std::uint64_t total, std::size_t buffer_bytes) {
+Metrics measure(Program program, bool processes, std::uint64_t total, std::size_t buffer_bytes) {
   int ports[2], results[2];
   HUMMER_ASSERT(::pipe(ports) == 0 && ::pipe(results) == 0);
   const pid_t receiver = ::fork();
@@ -436,8 +436,8 @@ int run(int argument_count, char** arguments) {
     for (const auto& [name, program, processes] : forms) {
       std::vector<double> plain, hummer, ratio, plain_time, hummer_time;
       for (int round = 0; round < rounds; ++round) {
-        const Figures theirs = measure(Program::plain, processes, total, size * 1024);
-        const Figures ours = measure(program, processes, total, size * 1024);
+        const Metrics theirs = measure(Program::plain, processes, total, size * 1024);
+        const Metrics ours = measure(program, processes, total, size * 1024);
         plain.push_back(theirs.records_per_second);
         hummer.push_back(ours.records_per_second);
         ratio.push_back(ours.records_per_second / theirs.records_per_second);

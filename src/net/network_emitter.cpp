@@ -63,29 +63,29 @@ void NetworkEmitter::attach(Executor& executor, WakeEvent& wake_event) {
 
 Status NetworkEmitter::failure() const { return failure_.ok() ? transport_->failure() : failure_; }
 
-void NetworkEmitter::announce(std::uint64_t epoch, std::string in_flight) {
-  if (!end_sent_) transport_->announce(epoch, std::move(in_flight));
+void NetworkEmitter::send_out_of_band(std::uint64_t epoch, std::string in_flight) {
+  if (!end_sent_) transport_->send_out_of_band(epoch, std::move(in_flight));
 }
 
 void NetworkEmitter::abandon() {
   transport_->abandon({ErrorCode::peer_gone, "the sending task ended before its stream"});
 }
 
-Answer NetworkEmitter::offer(Element& element) {
-  if (!failure_.ok() || !transport_->failure().ok()) return Answer::failed;
+OperatorResult NetworkEmitter::offer(Element& element) {
+  if (!failure_.ok() || !transport_->failure().ok()) return OperatorResult::failed;
   if (element.control.kind == Control::Kind::idle) element.control = {};
   while (!element.batch.finished()) {
-    const Answer answer = send_batch(element);
-    if (answer != Answer::done) return answer;
+    const OperatorResult answer = send_batch(element);
+    if (answer != OperatorResult::done) return answer;
   }
   if (element.batch.has_storage()) element.batch.clear();
-  if (!element.control) return Answer::done;
-  const Answer answer = send_control(element.control);
-  if (answer == Answer::done) element.control = {};
+  if (!element.control) return OperatorResult::done;
+  const OperatorResult answer = send_control(element.control);
+  if (answer == OperatorResult::done) element.control = {};
   return answer;
 }
 
-Answer NetworkEmitter::send_batch(Element& element) {
+OperatorResult NetworkEmitter::send_batch(Element& element) {
   const bool follows = static_cast<bool>(element.control);
   if (record_bytes_ != 0) return send_fragments(element.batch, follows);
   return type_.bitwise ? send_bitwise(element) : send_encoded(element.batch, follows);
@@ -98,14 +98,14 @@ void NetworkEmitter::publish(BlockHeader& header, char* at, bool more) {
   transport_->publish(header.block_bytes(), more);
 }
 
-Answer NetworkEmitter::send_bitwise(Element& element) {
+OperatorResult NetworkEmitter::send_bitwise(Element& element) {
   Batch& batch = element.batch;
   const BitwiseBlocks blocks(type_, batch);
   const std::size_t first = batch.position();
   const std::size_t left = batch.size() - first;
   const bool follows = static_cast<bool>(element.control);
   if (blocks.bytes(1) > transport_->capacity()) return start_record(batch, follows);
-  if (send_in_place(element)) return Answer::done;
+  if (send_in_place(element)) return OperatorResult::done;
   const std::size_t enough = std::max(blocks.bytes(1), align_up(minimum_room));
   const std::span<char> room =
       transport_->acquire(std::min({blocks.bytes(left), enough, transport_->capacity()}));
@@ -123,7 +123,7 @@ Answer NetworkEmitter::send_bitwise(Element& element) {
   publish(header, room.data(), follows || count < left);
   records_sent_ += count;
   batch.advance_to(first + count);
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 bool NetworkEmitter::send_in_place(Element& element) {
@@ -179,7 +179,7 @@ bool NetworkEmitter::send_in_place(Element& element) {
   return taken > 0;
 }
 
-Answer NetworkEmitter::send_encoded(Batch& batch, bool follows) {
+OperatorResult NetworkEmitter::send_encoded(Batch& batch, bool follows) {
   const bool timed = batch.has_timestamps();
   const std::size_t first = batch.position();
   const std::size_t typical_bytes = typical_record_bytes_ + (timed ? sizeof(Timestamp) : 0);
@@ -219,11 +219,11 @@ Answer NetworkEmitter::send_encoded(Batch& batch, bool follows) {
     publish(header, room.data(), follows || first + encoded < batch.size());
     records_sent_ += encoded;
     batch.advance_to(first + encoded);
-    return Answer::done;
+    return OperatorResult::done;
   }
 }
 
-Answer NetworkEmitter::start_record(Batch& batch, bool follows) {
+OperatorResult NetworkEmitter::start_record(Batch& batch, bool follows) {
   record_.clear();
   ByteWriter out(record_);
   const std::size_t first = batch.position();
@@ -234,12 +234,12 @@ Answer NetworkEmitter::start_record(Batch& batch, bool follows) {
     failure_ = {ErrorCode::limit_exceeded, "a record of " + std::to_string(record_bytes_) +
                                                " bytes for " + peer_ + " exceeds the limit of " +
                                                std::to_string(max_record_bytes_)};
-    return Answer::failed;
+    return OperatorResult::failed;
   }
   return send_fragments(batch, follows);
 }
 
-Answer NetworkEmitter::send_fragments(Batch& batch, bool follows) {
+OperatorResult NetworkEmitter::send_fragments(Batch& batch, bool follows) {
   while (record_sent_ < record_bytes_) {
     const std::size_t left = record_bytes_ - record_sent_;
     const std::span<char> room = transport_->acquire(
@@ -265,10 +265,10 @@ Answer NetworkEmitter::send_fragments(Batch& batch, bool follows) {
   record_ = std::string();
   ++records_sent_;
   batch.advance_to(batch.position() + 1);
-  return Answer::done;
+  return OperatorResult::done;
 }
 
-Answer NetworkEmitter::send_control(const Control& control) {
+OperatorResult NetworkEmitter::send_control(const Control& control) {
   const bool is_end = control.kind == Control::Kind::end;
   if (!end_sent_) {
     const BlockHeader header = control_block(control, next_sequence_);
@@ -280,7 +280,7 @@ Answer NetworkEmitter::send_control(const Control& control) {
     end_sent_ = is_end;
   }
   if (is_end && !transport_->finished()) return no_room();
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 }  // namespace hummer

@@ -20,7 +20,7 @@
 #include "net/block_reader.hpp"
 #include "net/transport.hpp"
 #include "runtime/emitter.hpp"
-#include "runtime/task_figures.hpp"
+#include "runtime/task_metrics.hpp"
 
 namespace hummer {
 
@@ -33,9 +33,9 @@ class NetworkEmitter final : public Emitter {
   // The task's executor and event. From any thread, once.
   void attach(Executor& executor, WakeEvent& wake_event);
 
-  Answer offer(Element& element) override;
+  OperatorResult offer(Element& element) override;
   Status failure() const override;
-  void announce(std::uint64_t epoch, std::string in_flight) override;
+  void send_out_of_band(std::uint64_t epoch, std::string in_flight) override;
   void abandon() override;
   std::string describe() const override { return "→ " + peer_; }
 
@@ -44,17 +44,19 @@ class NetworkEmitter final : public Emitter {
   std::uint64_t records_sent() const { return records_sent_; }
 
  private:
-  Answer send_batch(Element& element);
-  Answer send_bitwise(Element& element);
+  OperatorResult send_batch(Element& element);
+  OperatorResult send_bitwise(Element& element);
   // As many records as a few buffers hold, and the control if they are the last; false: acquire
   // room.
   bool send_in_place(Element& element);
   // `follows`: something comes behind the batch in the same offer.
-  Answer send_encoded(Batch& batch, bool follows);
-  Answer start_record(Batch& batch, bool follows);
-  Answer send_fragments(Batch& batch, bool follows);
-  Answer send_control(const Control& control);
-  Answer no_room() const { return transport_->failure().ok() ? Answer::blocked : Answer::failed; }
+  OperatorResult send_encoded(Batch& batch, bool follows);
+  OperatorResult start_record(Batch& batch, bool follows);
+  OperatorResult send_fragments(Batch& batch, bool follows);
+  OperatorResult send_control(const Control& control);
+  OperatorResult no_room() const {
+    return transport_->failure().ok() ? OperatorResult::blocked : OperatorResult::failed;
+  }
   void publish(BlockHeader& header, char* at, bool more);
 
   std::unique_ptr<TransportSender> transport_;

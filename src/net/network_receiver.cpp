@@ -19,14 +19,14 @@ Status NetworkReceiver::open() {
   return {};
 }
 
-Answer NetworkReceiver::fail(const Status& why) {
+OperatorResult NetworkReceiver::fail(const Status& why) {
   transport_->abandon(why);
   return context().fail(why.with_context("receiving from " + peer_));
 }
 
-Answer NetworkReceiver::produce(Output& out) {
+OperatorResult NetworkReceiver::produce(Output& out) {
   while (true) {
-    if (ended_) return transport_->flush() ? Answer::done : Answer::blocked;
+    if (ended_) return transport_->flush() ? OperatorResult::done : OperatorResult::blocked;
     if (!ahead_.empty()) {
       Ahead first = std::move(ahead_.front());
       ahead_.pop_front();
@@ -37,14 +37,14 @@ Answer NetworkReceiver::produce(Output& out) {
       }
       hand_out(first.element.control, out);
       for (; first.credits > 0; --first.credits) transport_->give_back();
-      return Answer::more;
+      return OperatorResult::more;
     }
-    if (barrier_) return Answer::more;  // to be taken first
+    if (barrier_) return OperatorResult::more;  // to be taken first
     if (!failure_.ok()) return fail(failure_);
     if (!holding_) {
       switch (poll_run()) {
-        case Step::nothing: return Answer::blocked;
-        case Step::barrier: return Answer::more;
+        case Step::nothing: return OperatorResult::blocked;
+        case Step::barrier: return OperatorResult::more;
         case Step::failed: return fail(failure_);
         case Step::run: break;
       }
@@ -59,7 +59,7 @@ Answer NetworkReceiver::produce(Output& out) {
       holding_ = false;
     }
     hand_out(control, out);
-    if (!batch.empty() || control) return Answer::more;
+    if (!batch.empty() || control) return OperatorResult::more;
   }
 }
 
@@ -72,7 +72,7 @@ NetworkReceiver::Step NetworkReceiver::poll_run() {
       failure_ = {ErrorCode::peer_gone, "the sender closed before the end of its stream"};
       return Step::failed;
     case Poll::barrier:
-      barrier_ = Announcement{received.epoch, 0, std::move(received.in_flight)};
+      barrier_ = OutOfBandBarrier{received.epoch, 0, std::move(received.in_flight)};
       return Step::barrier;
     case Poll::bytes: break;
   }
@@ -126,8 +126,8 @@ void NetworkReceiver::read_ahead() {
   }
 }
 
-std::optional<Announcement> NetworkReceiver::take_barrier() {
-  std::optional<Announcement> taken = std::exchange(barrier_, std::nullopt);
+std::optional<OutOfBandBarrier> NetworkReceiver::take_barrier() {
+  std::optional<OutOfBandBarrier> taken = std::exchange(barrier_, std::nullopt);
   if (!taken) return taken;
   std::string runs;
   for (const Ahead& ahead : ahead_) append_run(ahead.element.batch, runs);

@@ -35,12 +35,12 @@ class NetworkReceiver final : public SourceOperator, public BarrierRelay {
   void declare(Output& out) const override { out.add_port(type_); }
   bool wakes_itself() const override { return true; }
   Status open() override;
-  Answer produce(Output& out) override;
+  OperatorResult produce(Output& out) override;
   Status close() override;
 
   void read_ahead() override;
   bool has_barrier() const override { return barrier_.has_value(); }
-  std::optional<Announcement> take_barrier() override;
+  std::optional<OutOfBandBarrier> take_barrier() override;
 
  private:
   // An element that has been read, and the credits that go back when it is handed out.
@@ -53,7 +53,7 @@ class NetworkReceiver final : public SourceOperator, public BarrierRelay {
   Step poll_run();
   Status read_block(Batch& batch, Control& control);
   void hand_out(const Control& control, Output& out);
-  Answer fail(const Status& why);
+  OperatorResult fail(const Status& why);
 
   std::unique_ptr<TransportReceiver> transport_;
   const TypeDescriptor& type_;
@@ -61,8 +61,8 @@ class NetworkReceiver final : public SourceOperator, public BarrierRelay {
   BlockReader reader_;
   bool holding_ = false;  // a polled run that has not been released
   std::deque<Ahead> ahead_;
-  std::optional<Announcement> barrier_;  // behind `ahead_`; nothing behind it has been read
-  Status failure_;                       // met while reading ahead
+  std::optional<OutOfBandBarrier> barrier_;  // behind `ahead_`; nothing behind it has been read
+  Status failure_;                           // met while reading ahead
   bool end_read_ = false;
   bool ended_ = false;
 };

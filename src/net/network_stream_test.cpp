@@ -53,14 +53,14 @@ Task<void> send(std::unique_ptr<TransportSender> transport, const TypeDescriptor
     std::deque<Element>& elements = sending.elements;
     while (!elements.empty()) {
       event.prepare_wait();
-      const Answer answer = emitter.offer(elements.front());
-      if (answer == Answer::blocked) {
+      const OperatorResult answer = emitter.offer(elements.front());
+      if (answer == OperatorResult::blocked) {
         co_await event.wait();
         continue;
       }
       event.cancel_wait();
-      if (answer == Answer::failed) break;
-      EXPECT_EQ(answer, Answer::done);
+      if (answer == OperatorResult::failed) break;
+      EXPECT_EQ(answer, OperatorResult::done);
       EXPECT_TRUE(elements.front().batch.empty());
       elements.pop_front();
       // Other tasks of the slot have their turn.
@@ -81,8 +81,8 @@ Task<void> receive(NetworkReceiver& receiver, RigContext& context, WakeEvent& ev
   std::vector<Batch> kept;
   while (true) {
     event.prepare_wait();
-    const Answer answer = receiver.produce(out);
-    if (answer == Answer::blocked) {
+    const OperatorResult answer = receiver.produce(out);
+    if (answer == OperatorResult::blocked) {
       co_await event.wait();
       continue;
     }
@@ -92,9 +92,9 @@ Task<void> receive(NetworkReceiver& receiver, RigContext& context, WakeEvent& ev
       kept.push_back(std::move(out.batch(0)));
     }
     journal.note(out.take_control());
-    if (answer == Answer::done) journal.ended = true;
-    if (answer == Answer::failed) journal.failure = context.failure();
-    if (answer != Answer::more) break;
+    if (answer == OperatorResult::done) journal.ended = true;
+    if (answer == OperatorResult::failed) journal.failure = context.failure();
+    if (answer != OperatorResult::more) break;
     co_await yield();
   }
   EXPECT_TRUE(receiver.close().ok());
@@ -301,7 +301,7 @@ TEST_P(StreamTest, RecordBeyondTheLimitFailsByName) {
   pair = make_memory_transport(settings);
   NetworkEmitter emitter(std::move(pair.sender), type_of<std::string_view>(), "sink", 50'000);
   emitter.attach(rig.executor(), event);
-  EXPECT_EQ(emitter.offer(element), Answer::failed);
+  EXPECT_EQ(emitter.offer(element), OperatorResult::failed);
   EXPECT_EQ(emitter.failure().code(), ErrorCode::limit_exceeded);
   EXPECT_NE(emitter.failure().message().find("sink"), std::string::npos);
 }
@@ -318,7 +318,7 @@ Task<void> alone_script(Rig& rig, Batch& batch) {
   Element element{std::move(batch), {}};
   std::uint64_t came = 0;
   const auto step = [&] {
-    const bool all_sent = emitter.offer(element) == Answer::done;
+    const bool all_sent = emitter.offer(element) == OperatorResult::done;
     Received received;
     while (pair.receiver->poll(received) == Poll::bytes) {
       came += received.bytes.size();
@@ -355,7 +355,7 @@ TEST_P(StreamTest, IdleStaysHere) {
   NetworkEmitter emitter(std::move(pair.sender), type_of<std::uint64_t>(), "sink");
   emitter.attach(rig.executor(), event);
   Element element{Batch(), Control::idle()};
-  EXPECT_EQ(emitter.offer(element), Answer::done);
+  EXPECT_EQ(emitter.offer(element), OperatorResult::done);
   EXPECT_FALSE(element.control);
   EXPECT_EQ(emitter.bytes_sent(), 0u);
 }

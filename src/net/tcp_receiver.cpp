@@ -221,8 +221,8 @@ void TcpReceiver::abandon(const Status& why) {
 
 bool StreamMailbox::deliver(std::unique_ptr<ByteStream> stream) {
   const std::lock_guard lock(mutex_);
-  if (settled_ || abandoned_) return false;
-  settled_ = true;
+  if (answered_ || abandoned_) return false;
+  answered_ = true;
   stream_ = std::move(stream);
   if (wake_event_ != nullptr) wake_event_->notify();
   return true;
@@ -230,8 +230,8 @@ bool StreamMailbox::deliver(std::unique_ptr<ByteStream> stream) {
 
 bool StreamMailbox::fail(const Status& status) {
   const std::lock_guard lock(mutex_);
-  if (settled_ || abandoned_) return false;
-  settled_ = true;
+  if (answered_ || abandoned_) return false;
+  answered_ = true;
   failure_ = status;
   if (wake_event_ != nullptr) wake_event_->notify();
   return true;

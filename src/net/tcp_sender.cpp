@@ -25,7 +25,7 @@ class TcpSender final : public TransportSender {
   void publish(std::size_t used, bool more) override;
   std::size_t publish_in_place(std::span<const Pieces> buffers) override;
   bool publish_control(std::span<const char> bytes, bool last) override;
-  void announce(std::uint64_t epoch, std::string in_flight) override;
+  void send_out_of_band(std::uint64_t epoch, std::string in_flight) override;
   bool finished() override;
   const Status& failure() const override { return state_->failure; }
   void abandon(const Status& why) override;
@@ -115,7 +115,7 @@ bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
   return true;
 }
 
-void TcpSender::announce(std::uint64_t epoch, std::string in_flight) {
+void TcpSender::send_out_of_band(std::uint64_t epoch, std::string in_flight) {
   TcpSenderState& state = *state_;
   if (!state.failure.ok() || state.last_sent) return;
   if (state.open >= 0) state.close_open(false);

@@ -40,7 +40,7 @@ struct TcpOptions {
   std::size_t max_unsent_buffers = 4;
   Nanoseconds linger_ns = seconds(2);
   std::string peer = "peer";               // for messages
-  std::shared_ptr<BufferFigures> buffers;  // where a receiver's count too; may be null
+  std::shared_ptr<BufferMetrics> buffers;  // where a receiver's count too; may be null
 };
 TcpOptions tcp_options(const NetworkSettings& settings, std::string peer);
 
@@ -74,7 +74,7 @@ class StreamMailbox {
   std::unique_ptr<ByteStream> stream_;
   Status failure_;
   WakeEvent* wake_event_ = nullptr;
-  bool settled_ = false;
+  bool answered_ = false;
   bool abandoned_ = false;
 };
 
@@ -82,7 +82,7 @@ std::unique_ptr<TransportSender> make_tcp_sender(std::unique_ptr<Connector> conn
                                                  TcpOptions options);
 std::unique_ptr<TransportReceiver> make_tcp_receiver(std::shared_ptr<StreamMailbox> mailbox,
                                                      TcpOptions options);
-// Over connected streams, without a greeting.
+// Over connected streams, without a handshake.
 std::unique_ptr<TransportSender> make_tcp_sender(std::unique_ptr<ByteStream> stream,
                                                  TcpOptions options);
 std::unique_ptr<TransportReceiver> make_tcp_receiver(std::unique_ptr<ByteStream> stream,

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <optional>
 
-#include "net/greeting.hpp"
+#include "net/handshake.hpp"
 #include "net/net_test_rig.hpp"
 #include "platform/kept_log_for_test.hpp"
 #include "platform/temporary_folder_for_test.hpp"
@@ -42,7 +42,7 @@ class TlsRig : public Rig {
     options.max_handshakes = max_handshakes;
     options.handshake_timeout_ns = milliseconds(200);
     options.connect_timeout_ns = seconds(1);
-    options.log = Logger(&log, LogRoom::net);
+    options.log = Logger(&log, LogModule::net);
     auto made = std::make_unique<DataPlane>(platform(), executor(), options);
     EXPECT_TRUE(made->start().ok());
     return made;

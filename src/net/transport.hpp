@@ -112,7 +112,7 @@ class TransportSender {
   virtual bool publish_control(std::span<const char> bytes, bool last) = 0;
   // A barrier behind what was published; not after the last control. `in_flight`: records that come
   // before it, for whom it passes.
-  virtual void announce(std::uint64_t epoch, std::string in_flight) = 0;
+  virtual void send_out_of_band(std::uint64_t epoch, std::string in_flight) = 0;
   // After the last control: true once the receiver has released everything.
   virtual bool finished() = 0;
 

@@ -138,7 +138,7 @@ Task<void> barrier_script(Rig& rig, std::size_t in_flight_bytes) {
   EXPECT_EQ(published, 3u);
   std::string in_flight(in_flight_bytes, 'x');
   if (in_flight_bytes > 0) in_flight.back() = 'y';
-  channel.ends.sender->announce(7, in_flight);
+  channel.ends.sender->send_out_of_band(7, in_flight);
   for (int i = 0; i < 3; ++i) {
     const bool came = co_await eventually([&] { return channel.keep() == Poll::bytes; });
     EXPECT_TRUE(came);

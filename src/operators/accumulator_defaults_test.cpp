@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <map>
 
-#include <hummer/operators/count_window.hpp>
-#include <hummer/operators/keyed_window.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
-#include <hummer/operators/partial_aggregate.hpp>
-#include <hummer/operators/partial_window.hpp>
-#include <hummer/operators/slice_window.hpp>
+#include <hummer/detail/operators/count_window.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/partial_aggregate.hpp>
+#include <hummer/detail/operators/partial_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
 
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"

@@ -6,9 +6,9 @@
 #include <map>
 #include <stdexcept>
 
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
-#include <hummer/operators/partial_aggregate.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/partial_aggregate.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::aggregates_test {

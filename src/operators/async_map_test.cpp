@@ -1,4 +1,4 @@
-#include <hummer/operators/async_map.hpp>
+#include <hummer/detail/operators/async_map.hpp>
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "support/expect_ok.hpp"
@@ -155,13 +155,13 @@ TEST(AsyncMapOperator, RecordsUnderWayAreCountedAndHaveALimit) {
     }
     return op.process(in, out);
   };
-  ASSERT_EQ(process(10), Answer::done);
+  ASSERT_EQ(process(10), OperatorResult::done);
   EXPECT_GT(context.memory()->used_bytes(), 1'000'000u);
   for (const auto& result : asked) result.complete(std::string(200'000, 'y'));
   // Results that wait count too, and nothing does any more when they have gone.
-  ASSERT_EQ(op.idle(out), Answer::done);
+  ASSERT_EQ(op.idle(out), OperatorResult::done);
   EXPECT_LT(context.memory()->used_bytes(), 100'000u);
-  ASSERT_EQ(process(100), Answer::failed);
+  ASSERT_EQ(process(100), OperatorResult::failed);
   EXPECT_EQ(context.failure().code(), ErrorCode::limit_exceeded);
   EXPECT_NE(context.failure().message().find("'prices' holds"), std::string::npos)
       << context.failure().message();
@@ -178,8 +178,8 @@ TEST(AsyncMapOperator, ThatTheInputIsInactiveWaitsForTheRecordsBeforeIt) {
   op.declare(out);
   ASSERT_TRUE(op.open().ok());
   using Kind = Control::Kind;
-  const auto control = [&](Answer answer) {
-    EXPECT_EQ(answer, Answer::done);
+  const auto control = [&](OperatorResult answer) {
+    EXPECT_EQ(answer, OperatorResult::done);
     return out.take_control();
   };
   const auto record = [&](int value) {
@@ -246,8 +246,8 @@ TEST(AsyncMapOperator, AWatermarkThatWaitsIsState) {
     EXPECT_TRUE(op.open().ok());
     Batch in(type_of<int>(), 1);
     Collector<int>(in, 1)(value);
-    EXPECT_EQ(op.process(in, out), Answer::done);
-    EXPECT_EQ(op.watermark(time, out), Answer::done);
+    EXPECT_EQ(op.process(in, out), OperatorResult::done);
+    EXPECT_EQ(op.watermark(time, out), OperatorResult::done);
     std::string bytes;
     ByteWriter writer(bytes);
     EXPECT_TRUE(op.snapshot(writer).ok());
@@ -275,7 +275,7 @@ TEST(AsyncMapOperator, AWatermarkThatWaitsIsState) {
       ASSERT_TRUE(op.restore(in).ok());
     }
     ASSERT_TRUE(op.open().ok());
-    ASSERT_EQ(op.idle(out), Answer::done);
+    ASSERT_EQ(op.idle(out), OperatorResult::done);
     const Control own = out.take_control();
     EXPECT_EQ(own.kind,
               each.watermark == no_timestamp ? Control::Kind::none : Control::Kind::watermark);
@@ -283,7 +283,7 @@ TEST(AsyncMapOperator, AWatermarkThatWaitsIsState) {
       EXPECT_EQ(own.time, each.watermark);
     }
     // Later ones go on at once.
-    ASSERT_EQ(op.watermark(100, out), Answer::done);
+    ASSERT_EQ(op.watermark(100, out), OperatorResult::done);
     EXPECT_EQ(out.take_control().time, 100);
   }
 }
@@ -312,14 +312,14 @@ struct TwoSubtasks {
     Output out;
     op.declare(out);
     EXPECT_TRUE(op.open().ok());
-    for (const Timestamp time : before) EXPECT_EQ(op.watermark(time, out), Answer::done);
+    for (const Timestamp time : before) EXPECT_EQ(op.watermark(time, out), OperatorResult::done);
     Batch in(type_of<int>(), 4);
     {
       Collector<int> collector(in, 4);
       for (const int record : records) collector(record);
     }
-    EXPECT_EQ(op.process(in, out), Answer::done);
-    for (const Timestamp time : after) EXPECT_EQ(op.watermark(time, out), Answer::done);
+    EXPECT_EQ(op.process(in, out), OperatorResult::done);
+    for (const Timestamp time : after) EXPECT_EQ(op.watermark(time, out), OperatorResult::done);
     std::string bytes;
     ByteWriter writer(bytes);
     EXPECT_TRUE(op.snapshot(writer).ok());
@@ -342,10 +342,10 @@ struct TwoSubtasks {
       EXPECT_TRUE(op.restore(in).ok());
     }
     EXPECT_TRUE(op.open().ok());
-    EXPECT_EQ(op.idle(out), Answer::done);
+    EXPECT_EQ(op.idle(out), OperatorResult::done);
     if (const Control own = out.take_control()) after.at_once = own.time;
     for (const AsyncResult<int>& result : held) result.complete(1);
-    EXPECT_EQ(op.idle(out), Answer::done);
+    EXPECT_EQ(op.idle(out), OperatorResult::done);
     if (const Control own = out.take_control()) after.behind = own.time;
     EXPECT_EQ(out.batch().size(), after.called.size());
     return after;

@@ -1,7 +1,7 @@
 // Timestamps, watermarks, late records and partial windows, under every schedule.
-#include <hummer/operators/assign_timestamps.hpp>
-#include <hummer/operators/late_records.hpp>
-#include <hummer/operators/partial_window.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/late_records.hpp>
+#include <hummer/detail/operators/partial_window.hpp>
 
 #include <stdexcept>
 
@@ -79,17 +79,17 @@ class Watermarks {
       out_.batch().clear();
       if (const Control control = out_.take_control()) latest = control;
     };
-    while (operator_.process(in, out_) == Answer::more) take();
+    while (operator_.process(in, out_) == OperatorResult::more) take();
     take();
     EXPECT_EQ(records, times.size());
-    EXPECT_EQ(operator_.idle(out_), Answer::done);
+    EXPECT_EQ(operator_.idle(out_), OperatorResult::done);
     take();
     return latest;
   }
   Control after(std::int64_t milliseconds) {
     context_.advance(milliseconds * 1'000'000);
     if (context_.take_due_timer()) {
-      EXPECT_EQ(operator_.timer(context_.now(), out_), Answer::done);
+      EXPECT_EQ(operator_.timer(context_.now(), out_), OperatorResult::done);
     }
     return out_.take_control();
   }
@@ -97,9 +97,9 @@ class Watermarks {
     Batch in(type_of<Sale>(), 1);
     in.mutable_values<Sale>()[0] = {0, 0};
     in.set_size(1);
-    const Answer answer = operator_.process(in, out_);
+    const OperatorResult answer = operator_.process(in, out_);
     EXPECT_TRUE(out_.batch().empty());
-    return answer == Answer::blocked;
+    return answer == OperatorResult::blocked;
   }
   std::string snapshot() {
     std::string bytes;
@@ -277,14 +277,14 @@ TEST(LateRecordsOperator, CountsThem) {
   Output out;
   op.set_context(context);
   op.declare(out);
-  ASSERT_EQ(op.watermark(20, out), Answer::done);
+  ASSERT_EQ(op.watermark(20, out), OperatorResult::done);
   Batch in(type_of<Sale>(), 3);
   for (int i = 0; i < 3; ++i) {
     in.mutable_values<Sale>()[i] = {1, 1};
     in.timestamps().push_back(9 + i);
   }
   in.set_size(3);
-  ASSERT_EQ(op.process(in, out), Answer::done);
+  ASSERT_EQ(op.process(in, out), OperatorResult::done);
   EXPECT_EQ(context.late_records(), 2u);
   EXPECT_EQ(out.batch().size(), 1u);
 }
@@ -338,13 +338,13 @@ TEST(PartialWindowOperator, SlicesGoOutBeforeTheWatermarkBehindThem) {
   in.mutable_values<Sale>()[2] = {1, 9};
   in.timestamps() = {1, 3, 0};
   in.set_size(3);
-  ASSERT_EQ(op.process(in, out), Answer::done);
+  ASSERT_EQ(op.process(in, out), OperatorResult::done);
   EXPECT_EQ(out.batch().size(), 0u);
-  ASSERT_EQ(op.watermark(3, out), Answer::done);
+  ASSERT_EQ(op.watermark(3, out), OperatorResult::done);
   ASSERT_EQ(out.batch().size(), 1u);
   EXPECT_EQ(out.batch().values<Part>()[0].slice, 0);
   EXPECT_EQ(out.batch().values<Part>()[0].value, 14);
-  ASSERT_EQ(op.watermark(4, out), Answer::done);
+  ASSERT_EQ(op.watermark(4, out), OperatorResult::done);
   EXPECT_EQ(out.batch().size(), 2u);
 }
 
@@ -362,19 +362,19 @@ TEST(PartialWindowOperator, LatePartsGoOutWhenNothingMoreIsAtHand) {
     in.mutable_values<Sale>()[0] = {1, 5};
     in.timestamps() = {time};
     in.set_size(1);
-    ASSERT_EQ(op.process(in, out), Answer::done);
+    ASSERT_EQ(op.process(in, out), OperatorResult::done);
   };
-  ASSERT_EQ(op.watermark(15, out), Answer::done);
+  ASSERT_EQ(op.watermark(15, out), OperatorResult::done);
   sell(5);
   sell(15);
-  ASSERT_EQ(op.idle(out), Answer::done);
+  ASSERT_EQ(op.idle(out), OperatorResult::done);
   ASSERT_EQ(out.batch().size(), 1u) << "of the slice that is over";
   EXPECT_EQ(out.batch().values<Part>()[0].slice, 0);
   out.batch().clear();
   // Restored, it knows of no watermark before the next one.
   context.set_restored(true);
   ASSERT_TRUE(op.open().ok());
-  ASSERT_EQ(op.idle(out), Answer::done);
+  ASSERT_EQ(op.idle(out), OperatorResult::done);
   EXPECT_EQ(out.batch().size(), 1u);
 }
 

@@ -1,10 +1,10 @@
-#include <hummer/operators/filter.hpp>
+#include <hummer/detail/operators/filter.hpp>
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::filter_test {

@@ -1,10 +1,10 @@
-#include <hummer/operators/flat_map.hpp>
+#include <hummer/detail/operators/flat_map.hpp>
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::flat_map_test {

@@ -1,10 +1,10 @@
-#include <hummer/operators/format_text.hpp>
+#include <hummer/detail/operators/format_text.hpp>
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::format_text_test {

@@ -1,4 +1,4 @@
-#include <hummer/operators/hash_partitioner.hpp>
+#include <hummer/detail/operators/hash_partitioner.hpp>
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(HashPartitioner, EachKeyGoesToTheOwnerOfItsGroup) {
   std::vector<int> values(1000);
   for (int i = 0; i < 1000; ++i) values[static_cast<std::size_t>(i)] = i;
   Batch in = numbers(values, {});
-  EXPECT_EQ(partitioner.scatter(in, targets, 1000), Answer::done);
+  EXPECT_EQ(partitioner.scatter(in, targets, 1000), OperatorResult::done);
   std::size_t all = 0;
   for (std::uint32_t target = 0; target < 3; ++target) {
     all += targets[target].size();
@@ -42,11 +42,11 @@ TEST(HashPartitioner, GoesOnWhereATargetWasFull) {
   std::vector<Batch> targets;
   targets.emplace_back(type_of<int>(), 2);
   Batch in = numbers({1, 2, 3}, {10, 20, 30});
-  EXPECT_EQ(partitioner.scatter(in, targets, 2), Answer::more);
+  EXPECT_EQ(partitioner.scatter(in, targets, 2), OperatorResult::more);
   EXPECT_EQ(in.position(), 2u);
   EXPECT_EQ(targets[0].size(), 2u);
   targets[0].clear();
-  EXPECT_EQ(partitioner.scatter(in, targets, 2), Answer::done);
+  EXPECT_EQ(partitioner.scatter(in, targets, 2), OperatorResult::done);
   ASSERT_EQ(targets[0].size(), 1u);
   EXPECT_EQ(targets[0].values<int>()[0], 3);
   EXPECT_EQ(targets[0].timestamps(), std::vector<Timestamp>{30});
@@ -61,7 +61,7 @@ TEST(HashPartitioner, EveryRecordOfATimedTargetHasATimestamp) {
   Batch timed = numbers({3}, {30});
   Batch untimed_again = numbers({4}, {});
   for (Batch* in : {&untimed, &timed, &untimed_again}) {
-    EXPECT_EQ(partitioner.scatter(*in, targets, 10), Answer::done);
+    EXPECT_EQ(partitioner.scatter(*in, targets, 10), OperatorResult::done);
   }
   EXPECT_EQ(targets[0].size(), 4u);
   EXPECT_EQ(targets[0].timestamps(),
@@ -93,7 +93,7 @@ TEST(HashPartitioner, OwningValuesMoveOrAreCopied) {
     const Batch other = shared ? in.share() : Batch();
     std::vector<Batch> targets;
     targets.emplace_back(type_of<std::string>(), 1);
-    EXPECT_EQ(partitioner.scatter(in, targets, 1), Answer::done);
+    EXPECT_EQ(partitioner.scatter(in, targets, 1), OperatorResult::done);
     EXPECT_EQ(targets[0].values<std::string>()[0], text);
     if (shared) {
       EXPECT_EQ(other.values<std::string>()[0], text);

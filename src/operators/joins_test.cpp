@@ -1,10 +1,10 @@
 // The join functions under the harness: two inputs in any order between them.
 #include <gtest/gtest.h>
 
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/interval_join.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/window_join.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/interval_join.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/window_join.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/with_and_without_memory.hpp"
@@ -151,13 +151,13 @@ TEST(WindowJoin, AKeyWhoseWindowHasNoRoomFailsByName) {
         for (std::uint32_t j = 0; j < records; ++j) collector(Order{1, static_cast<int>(j)});
       }
       in.timestamps().assign(records, time);
-      ASSERT_EQ(op->process_input(0, in, out), Answer::done);
+      ASSERT_EQ(op->process_input(0, in, out), OperatorResult::done);
     }
   };
   add(5, 5);
-  EXPECT_EQ(op->watermark(10, out), Answer::done);  // 40 KB, a second time
+  EXPECT_EQ(op->watermark(10, out), OperatorResult::done);  // 40 KB, a second time
   add(50, 15);
-  EXPECT_EQ(op->watermark(1000, out), Answer::failed);
+  EXPECT_EQ(op->watermark(1000, out), OperatorResult::failed);
   EXPECT_EQ(context.failure().code(), ErrorCode::limit_exceeded);
   EXPECT_NE(context.failure().message().find("'join: the window that goes out' holds"),
             std::string::npos)

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 namespace hummer {
 
@@ -35,7 +35,7 @@ struct Bench {
       for (const T& value : values) collector(value);
     }
     if (time != no_timestamp) in.timestamps().assign(values.size(), time);
-    ASSERT_EQ(op.process_input(input, in, out), Answer::done);
+    ASSERT_EQ(op.process_input(input, in, out), OperatorResult::done);
   }
   template <typename Out>
   std::vector<Out> take() {
@@ -58,7 +58,8 @@ struct Bench {
   void pass(std::int64_t milliseconds) {
     for (std::int64_t i = 0; i < milliseconds; ++i) {
       context.advance(1'000'000);
-      while (context.take_due_timer()) ASSERT_EQ(op.timer(context.now(), out), Answer::done);
+      while (context.take_due_timer())
+        ASSERT_EQ(op.timer(context.now(), out), OperatorResult::done);
     }
   }
 };

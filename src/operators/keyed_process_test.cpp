@@ -1,13 +1,13 @@
-#include <hummer/operators/keyed_process.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
 
 #include <gtest/gtest.h>
 
+#include <hummer/deduplicate.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 #include <hummer/identity.hpp>
-#include <hummer/operators/deduplicate.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/top_n.hpp>
 #include <hummer/testing/operator_harness.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/top_n.hpp>
 
 #include "operators/restored_subtask.hpp"
 #include "operators/with_and_without_memory.hpp"
@@ -121,10 +121,10 @@ struct ProcessingTimers {
   void process(const Reading& reading, KeyedOutput<Row>& out) {
     out.set_processing_timer(out.processing_time() / 10 * 10 + reading.value);
   }
-  Answer on_processing_timer(Timestamp, KeyedOutput<Row>& out) {
-    if (out.full()) return Answer::more;
+  OperatorResult on_processing_timer(Timestamp, KeyedOutput<Row>& out) {
+    if (out.full()) return OperatorResult::more;
     out.emit(Row(out.key<std::uint32_t>(), out.time() == no_timestamp));
-    return Answer::done;
+    return OperatorResult::done;
   }
 };
 
@@ -141,13 +141,13 @@ TEST(KeyedProcessOperator, ProcessingTimers) {
 struct Resumable {
   int emitted = 0;
   void process(const Reading&, KeyedOutput<Row>& out) { out.set_event_timer(10); }
-  Answer on_timer(Timestamp, KeyedOutput<Row>& out) {
+  OperatorResult on_timer(Timestamp, KeyedOutput<Row>& out) {
     for (; emitted < static_cast<int>(out.key<std::uint32_t>()); ++emitted) {
-      if (out.full()) return Answer::more;
+      if (out.full()) return OperatorResult::more;
       out.emit(Row(out.key<std::uint32_t>(), emitted));
     }
     emitted = 0;
-    return Answer::done;
+    return OperatorResult::done;
   }
 };
 
@@ -259,14 +259,14 @@ TEST(KeyedProcessOperator, ARestoredWatermarkDoesNotGoBack) {
     in.mutable_values<Reading>()[0] = {sensor, 5};
     in.timestamps().push_back(time);
     in.set_size(1);
-    ASSERT_EQ(op.process(in, out), Answer::done);
+    ASSERT_EQ(op.process(in, out), OperatorResult::done);
   };
   const auto saved = factory->make();
   saved->set_context(context);
   saved->declare(out);
   ASSERT_TRUE(saved->open().ok());
   at(*saved, 1, 30);
-  ASSERT_EQ(saved->watermark(70, out), Answer::done);
+  ASSERT_EQ(saved->watermark(70, out), OperatorResult::done);
   EXPECT_EQ(out.batch().size(), 1u);
   out.batch().clear();
   const std::string state = *take_snapshot(*saved);
@@ -276,9 +276,9 @@ TEST(KeyedProcessOperator, ARestoredWatermarkDoesNotGoBack) {
   ByteReader reader(state);
   ASSERT_TRUE(restored->restore(reader).ok());
   ASSERT_TRUE(restored->open().ok());
-  ASSERT_EQ(restored->watermark(55, out), Answer::done);
+  ASSERT_EQ(restored->watermark(55, out), OperatorResult::done);
   at(*restored, 1, 30);
-  ASSERT_EQ(restored->watermark(70, out), Answer::done);
+  ASSERT_EQ(restored->watermark(70, out), OperatorResult::done);
   EXPECT_EQ(out.batch().size(), 0u);
   EXPECT_EQ(context.late_records(), 1u);
 }

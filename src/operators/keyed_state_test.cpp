@@ -4,8 +4,8 @@
 
 #include <map>
 
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/identity.hpp>
-#include <hummer/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/keyed_bench.hpp"
@@ -105,7 +105,7 @@ TEST(KeyedState, RestoreAtAnotherParallelismSplitsAndMergesPieces) {
       }
       bench.process<std::string_view>(own);
       next_pieces.push_back(bench.snapshot());
-      ASSERT_EQ(bench.op.watermark(100, bench.out), Answer::done);
+      ASSERT_EQ(bench.op.watermark(100, bench.out), OperatorResult::done);
       const auto out = bench.take<std::string>();
       EXPECT_TRUE(std::is_sorted(out.begin(), out.end())) << "timers of one time go by key";
       seen.insert(seen.end(), out.begin(), out.end());
@@ -236,7 +236,7 @@ TEST(KeyedState, BroadcastStateIsCountedAndHasALimit) {
     Collector<std::pair<int, int>> collector(in, static_cast<std::uint32_t>(rules.size()));
     for (const auto& rule : rules) collector(rule);
   }
-  EXPECT_EQ(bench.op.process_input(1, in, bench.out), Answer::failed);
+  EXPECT_EQ(bench.op.process_input(1, in, bench.out), OperatorResult::failed);
   EXPECT_EQ(bench.context.failure().code(), ErrorCode::limit_exceeded);
   EXPECT_NE(bench.context.failure().message().find("'rules: broadcast state' holds"),
             std::string::npos)

@@ -1,7 +1,7 @@
 // Sessions, global and count windows, and triggers, under every schedule, in memory and on disk.
-#include <hummer/operators/keyed_window.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
 
-#include <hummer/operators/count_window.hpp>
+#include <hummer/detail/operators/count_window.hpp>
 
 #include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"

@@ -3,18 +3,18 @@
 #include <map>
 #include <set>
 
-#include <hummer/operators/count_window.hpp>
-#include <hummer/operators/deduplicate.hpp>
-#include <hummer/operators/hash_partitioner.hpp>
-#include <hummer/operators/interval_join.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/keyed_window.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
-#include <hummer/operators/partial_aggregate.hpp>
-#include <hummer/operators/partial_window.hpp>
-#include <hummer/operators/slice_window.hpp>
-#include <hummer/operators/top_n.hpp>
-#include <hummer/operators/window_join.hpp>
+#include <hummer/deduplicate.hpp>
+#include <hummer/detail/operators/count_window.hpp>
+#include <hummer/detail/operators/hash_partitioner.hpp>
+#include <hummer/detail/operators/interval_join.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/partial_aggregate.hpp>
+#include <hummer/detail/operators/partial_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
+#include <hummer/detail/operators/window_join.hpp>
+#include <hummer/top_n.hpp>
 
 #include "operators/window_test_parts.hpp"
 #include "operators/with_and_without_memory.hpp"
@@ -287,7 +287,7 @@ TEST(MadeKeys, HashPartitioner) {
   }
   std::vector<Batch> targets;
   for (int i = 0; i < 2; ++i) targets.emplace_back(type_of<Trip>(), 16);
-  ASSERT_EQ(partitioner.scatter(in, targets, 16), Answer::done);
+  ASSERT_EQ(partitioner.scatter(in, targets, 16), OperatorResult::done);
   for (std::uint32_t target = 0; target < 2; ++target) {
     for (const Trip& trip : targets[target].values<Trip>()) {
       EXPECT_EQ(group_owner(key_group(key_hash(route_of(trip)), 128), 2, 128), target);

@@ -1,10 +1,10 @@
-#include <hummer/operators/map.hpp>
+#include <hummer/detail/operators/map.hpp>
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::map_test {

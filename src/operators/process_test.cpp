@@ -1,11 +1,11 @@
-#include <hummer/operators/process.hpp>
+#include <hummer/detail/operators/process.hpp>
 
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <stdexcept>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "operators/restored_subtask.hpp"
@@ -111,15 +111,15 @@ struct HoldBack {
   using Held = std::pair<Timestamp, int>;
   void open(OperatorContext& place) { parallelism = place.parallelism(); }
   void process(const int& value, ProcessOutput<int>& out) { held.push_back({out.time(), value}); }
-  Answer watermark(Timestamp time, ProcessOutput<int>& out) {
+  OperatorResult watermark(Timestamp time, ProcessOutput<int>& out) {
     while (!held.empty() && held.front().first <= time) {
-      if (out.full()) return Answer::more;
+      if (out.full()) return OperatorResult::more;
       out.emit(held.front().second, held.front().first);
       held.pop_front();
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(ProcessOutput<int>& out) { return watermark(end_of_time, out); }
+  OperatorResult end(ProcessOutput<int>& out) { return watermark(end_of_time, out); }
   void snapshot(ByteWriter& out) {
     out.put_value(static_cast<std::uint32_t>(held.size()));
     for (const auto& entry : held) Codec<Held>::encode(entry, out);
@@ -219,7 +219,7 @@ TEST(ProcessOperator, AtAnotherParallelismGoesOnWithTheLeastWatermarkOfAll) {
 TEST(ProcessOperator, AWatermarkNeverFallsBack) {
   RestoredSubtask<int> restored(*process_factory<int, int>(SplitLate{}),
                                 std::vector<Timestamp>{1'000}, 0, 1);
-  EXPECT_EQ(restored.op().watermark(500, restored.out()), Answer::done);
+  EXPECT_EQ(restored.op().watermark(500, restored.out()), OperatorResult::done);
   restored.take(1, 950);
   EXPECT_EQ(restored.given(1), 1u);
 }
@@ -240,7 +240,7 @@ TEST(ProcessOperator, EachPieceOfTheFunctionFallsToOneSubtask) {
   for (const Case& each : {Case{3, {1, 2, 3}}, Case{2, {4, 2}}, Case{4, {1, 2, 3, 0}}}) {
     for (int subtask = 0; subtask < each.parallelism; ++subtask) {
       RestoredSubtask<int> restored(*factory, pieces, subtask, each.parallelism);
-      EXPECT_EQ(restored.op().end(restored.out()), Answer::done);
+      EXPECT_EQ(restored.op().end(restored.out()), OperatorResult::done);
       EXPECT_EQ(restored.out().batch().values<int>()[0],
                 each.sums[static_cast<std::size_t>(subtask)]);
     }

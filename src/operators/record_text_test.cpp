@@ -1,14 +1,14 @@
 // What functions emit may point into text that their input owns: a std::string of a record goes
 // with its batch, so the operator copies what is no buffer's.
-#include <hummer/operators/record_text.hpp>
+#include <hummer/detail/operators/record_text.hpp>
 
-#include <hummer/operators/count_window.hpp>
-#include <hummer/operators/flat_map.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/keyed_window.hpp>
-#include <hummer/operators/map.hpp>
-#include <hummer/operators/process.hpp>
-#include <hummer/operators/slice_window.hpp>
+#include <hummer/detail/operators/count_window.hpp>
+#include <hummer/detail/operators/flat_map.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
+#include <hummer/detail/operators/map.hpp>
+#include <hummer/detail/operators/process.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
 #include <hummer/split_words.hpp>
 #include <hummer/words.hpp>
 

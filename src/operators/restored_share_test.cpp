@@ -9,11 +9,11 @@
 
 #include <hummer/aggregate.hpp>
 #include <hummer/bytes.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
-#include <hummer/operators/slice_window.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 #include "platform/simulation.hpp"
 
@@ -82,7 +82,7 @@ TEST_P(RestoredShare, TotalsGoToDiskWhileTheyAreRead) {
     const std::string name = "the key with number " + std::to_string(key);
     Batch in(type_of<Delta>(), 1);
     Collector<Delta>(in, 1)(Delta{name, key});
-    ASSERT_EQ(before.op->process(in, before.out), Answer::done);
+    ASSERT_EQ(before.op->process(in, before.out), OperatorResult::done);
   }
   const Result<std::string> piece = take_snapshot(*before.op);
   ASSERT_TRUE(piece.ok());
@@ -106,7 +106,7 @@ TEST_P(RestoredShare, TotalsGoToDiskWhileTheyAreRead) {
   ASSERT_TRUE(last.op->open().ok());
   std::uint64_t seen = 0;
   std::uint64_t sum = 0;
-  for (Answer answer = Answer::more; answer == Answer::more;) {
+  for (OperatorResult answer = OperatorResult::more; answer == OperatorResult::more;) {
     answer = last.op->end(last.out);
     for (const Delta& delta : last.out.batch().values<Delta>()) {
       ++seen;

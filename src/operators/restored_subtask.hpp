@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 namespace hummer {
 
@@ -37,7 +37,7 @@ class RestoredSubtask {
       Output out;
       begin(*op, context, out, {});
       if (watermarks[i] != no_timestamp) {
-        EXPECT_EQ(op->watermark(watermarks[i], out), Answer::done);
+        EXPECT_EQ(op->watermark(watermarks[i], out), OperatorResult::done);
       }
       const Result<std::string> piece = take_snapshot(*op);
       EXPECT_TRUE(piece.ok()) << piece.status().to_string();
@@ -52,7 +52,7 @@ class RestoredSubtask {
     in.mutable_values<T>()[0] = record;
     in.timestamps().push_back(time);
     in.set_size(1);
-    EXPECT_EQ(op_->process(in, out_), Answer::done);
+    EXPECT_EQ(op_->process(in, out_), OperatorResult::done);
   }
   // Records that were counted as late; and those of a port.
   std::uint64_t late() const { return context_.late_records(); }

@@ -2,10 +2,10 @@
 
 #include <stdexcept>
 
-#include <hummer/operators/blackhole_sink.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/for_each_sink.hpp>
-#include <hummer/operators/sink_function.hpp>
+#include <hummer/detail/operators/blackhole_sink.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/for_each_sink.hpp>
+#include <hummer/detail/operators/sink_function_operator.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::sinks_test {
@@ -53,15 +53,15 @@ TEST(BlackholeSinkOperator, TakesAnyType) {
 class StubbornSink final : public SinkFunction<int> {
  public:
   explicit StubbornSink(Lines& seen) : seen_(seen) {}
-  Answer write(std::span<const int> records) override {
-    if (++calls_ % 3 != 0) return Answer::blocked;
+  OperatorResult write(std::span<const int> records) override {
+    if (++calls_ % 3 != 0) return OperatorResult::blocked;
     for (const int record : records) seen_.push_back(std::to_string(record));
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end() override {
-    if (++calls_ % 3 != 0) return Answer::blocked;
+  OperatorResult end() override {
+    if (++calls_ % 3 != 0) return OperatorResult::blocked;
     seen_.push_back("end");
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -84,20 +84,20 @@ TEST(SinkFunctionOperator, ABlockedSinkSeesTheSameRecordsAgain) {
 class BufferingSink final : public SinkFunction<int> {
  public:
   explicit BufferingSink(Lines& durable) : durable_(durable) {}
-  Answer write(std::span<const int> records) override {
+  OperatorResult write(std::span<const int> records) override {
     for (const int record : records) taken_.push_back(std::to_string(record));
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer flush(std::uint64_t epoch) override {
+  OperatorResult flush(std::uint64_t epoch) override {
     EXPECT_GT(epoch, last_epoch_);
-    if (++calls_ % 2 == 1) return Answer::blocked;
+    if (++calls_ % 2 == 1) return OperatorResult::blocked;
     last_epoch_ = epoch;
     durable_.insert(durable_.end(), taken_.begin(), taken_.end());
     taken_.clear();
-    return Answer::done;
+    return OperatorResult::done;
   }
   // Nothing of its own: the flush ahead of it has done it all.
-  Answer end() override { return Answer::done; }
+  OperatorResult end() override { return OperatorResult::done; }
 
  private:
   Lines& durable_;
@@ -124,7 +124,7 @@ class FullDisk final : public SinkFunction<int> {
     context_ = &context;
     return {};
   }
-  Answer write(std::span<const int>) override {
+  OperatorResult write(std::span<const int>) override {
     return context_->fail({ErrorCode::disk_full, "the disk is full"});
   }
 

@@ -1,7 +1,7 @@
 // Tumbling and sliding windows from slices, under every schedule.
-#include <hummer/operators/slice_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
 
-#include <hummer/testing/take_snapshot.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 
 #include "operators/restored_subtask.hpp"
 #include "operators/window_test_parts.hpp"
@@ -143,10 +143,10 @@ TEST(SliceWindowOperator, ProcessingTimeTimerFiresWhatHasEnded) {
   Batch in(type_of<Sale>(), 1);
   in.mutable_values<Sale>()[0] = {1, 5};
   in.set_size(1);
-  ASSERT_EQ(window.process(in, out), Answer::done);
+  ASSERT_EQ(window.process(in, out), OperatorResult::done);
   ASSERT_EQ(context.timer(), 1'100'000'000);
   context.set_now(1'100'000'000);
-  ASSERT_EQ(window.timer(context.now(), out), Answer::done);
+  ASSERT_EQ(window.timer(context.now(), out), OperatorResult::done);
   ASSERT_EQ(out.batch().size(), 1u);
   EXPECT_EQ(out.batch().values<SumWindow>()[0].window, (TimeWindow{1000, 1100}));
 }
@@ -268,7 +268,7 @@ TEST_P(RestoredSlices, AreThoseOfTheKeysThatItOwns) {
     in.timestamps().push_back(i % 20);
   }
   in.set_size(100);
-  ASSERT_EQ(whole->process(in, out), Answer::done);
+  ASSERT_EQ(whole->process(in, out), OperatorResult::done);
   const std::string state = *take_snapshot(*whole);
   std::map<std::int64_t, std::int64_t> seen;
   for (int subtask = 0; subtask < 3; ++subtask) {
@@ -281,7 +281,7 @@ TEST_P(RestoredSlices, AreThoseOfTheKeysThatItOwns) {
     ByteReader reader(state);
     ASSERT_TRUE(part->restore(reader).ok());
     ASSERT_TRUE(part->open().ok());
-    ASSERT_EQ(part->end(part_out), Answer::done);
+    ASSERT_EQ(part->end(part_out), OperatorResult::done);
     EXPECT_GT(part_out.batch().size(), 10u);
     for (const SumWindow& one : part_out.batch().values<SumWindow>()) {
       EXPECT_TRUE(seen.emplace(one.key, one.value).second) << one.key << " has two owners";
@@ -316,7 +316,7 @@ TEST_P(RestoredSlices, OfProcessingTimeGoOnByASlowerClock) {
     Batch in(type_of<Sale>(), 1);
     in.mutable_values<Sale>()[0] = {1, amount};
     in.set_size(1);
-    ASSERT_EQ(window.process(in, out), Answer::done);
+    ASSERT_EQ(window.process(in, out), OperatorResult::done);
   };
   const auto taken = [&] {
     std::vector<std::pair<Timestamp, std::int64_t>> starts;
@@ -334,7 +334,7 @@ TEST_P(RestoredSlices, OfProcessingTimeGoOnByASlowerClock) {
   saved->declare(out);
   sell(*saved, 1);
   first.set_now(10'060 * ms);
-  ASSERT_EQ(saved->timer(first.now(), out), Answer::done);
+  ASSERT_EQ(saved->timer(first.now(), out), OperatorResult::done);
   EXPECT_EQ(taken(), (Starts{{9'950, 1}}));
   const std::string state = *take_snapshot(*saved);
 
@@ -344,9 +344,9 @@ TEST_P(RestoredSlices, OfProcessingTimeGoOnByASlowerClock) {
   sell(*window, 2);
   EXPECT_EQ(slower.timer(), 5'050 * ms);
   slower.set_now(5'050 * ms);
-  ASSERT_EQ(window->timer(slower.now(), out), Answer::done);
+  ASSERT_EQ(window->timer(slower.now(), out), OperatorResult::done);
   EXPECT_EQ(taken(), (Starts{{4'950, 2}}));
-  ASSERT_EQ(window->end(out), Answer::done);
+  ASSERT_EQ(window->end(out), OperatorResult::done);
   EXPECT_EQ(taken(), (Starts{{5'000, 2}, {10'000, 1}}));
   EXPECT_EQ(slower.late_records(), 0u);
 
@@ -356,7 +356,7 @@ TEST_P(RestoredSlices, OfProcessingTimeGoOnByASlowerClock) {
   while (quiet.timer() && *quiet.timer() <= 10'100 * ms) {
     quiet.set_now(*quiet.timer());
     ASSERT_TRUE(quiet.take_due_timer());
-    ASSERT_EQ(window->timer(quiet.now(), out), Answer::done);
+    ASSERT_EQ(window->timer(quiet.now(), out), OperatorResult::done);
   }
   EXPECT_EQ(taken(), (Starts{{10'000, 1}})) << "by itself, once the clock has come so far";
 }
@@ -367,13 +367,13 @@ TEST(SliceWindowOperator, RestoredSubtasksThatWereAheadFireNothingTwice) {
   using Window = SliceWindowOperator<Input, std::int64_t, SaleSum, SumValue>;
   std::vector<SumWindow> results;
   const auto call = [&](Output& out, auto&& function) {
-    Answer answer = Answer::more;
-    while (answer == Answer::more) {
+    OperatorResult answer = OperatorResult::more;
+    while (answer == OperatorResult::more) {
       answer = function();
       for (const SumWindow& one : out.batch().values<SumWindow>()) results.push_back(one);
       out.batch().clear();
     }
-    EXPECT_EQ(answer, Answer::done);
+    EXPECT_EQ(answer, OperatorResult::done);
   };
   // With the state of earlier subtasks.
   const auto make = [](FakeOperatorContext& context, Output& out,

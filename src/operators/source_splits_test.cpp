@@ -5,9 +5,9 @@
 #include <map>
 #include <random>
 
-#include <hummer/operators/assign_timestamps.hpp>
-#include <hummer/operators/generator_source.hpp>
-#include <hummer/operators/source_function.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/detail/operators/source_function_operator.hpp>
 
 #include "operators/window_test_parts.hpp"
 #include "support/expect_ok.hpp"
@@ -55,18 +55,18 @@ class AssignedSplits {
   Control behind_none(const std::vector<Timestamp>& times) { return process(no_split, times); }
   // What follows when the source has nothing more at hand.
   Control idle() {
-    EXPECT_EQ(assign_.idle(out_), Answer::done);
+    EXPECT_EQ(assign_.idle(out_), OperatorResult::done);
     return out_.take_control();
   }
   Control after(std::int64_t milliseconds) {
     context_.advance(milliseconds * 1'000'000);
     if (context_.take_due_timer()) {
-      EXPECT_EQ(assign_.timer(context_.now(), out_), Answer::done);
+      EXPECT_EQ(assign_.timer(context_.now(), out_), OperatorResult::done);
     }
     return out_.take_control();
   }
   bool is_paused(SplitId id) {
-    splits_->settle();
+    splits_->apply_changes();
     return splits_->paused(id);
   }
   std::int64_t now_ms() const { return context_.now() / 1'000'000; }
@@ -86,9 +86,9 @@ class AssignedSplits {
     in.set_split(number);
     std::vector<Timestamp> stamped;
     Control latest;
-    for (Answer answer = Answer::more; answer == Answer::more;) {
+    for (OperatorResult answer = OperatorResult::more; answer == OperatorResult::more;) {
       answer = assign_.process(in, out_);
-      EXPECT_NE(answer, Answer::blocked);
+      EXPECT_NE(answer, OperatorResult::blocked);
       const auto& given = out_.batch().timestamps();
       stamped.insert(stamped.end(), given.begin(), given.end());
       out_.batch().clear();
@@ -319,17 +319,17 @@ class Places final : public SourceFunction<Place> {
     }
     return {};
   }
-  Answer produce(SourceOutput<Place>& out) override {
+  OperatorResult produce(SourceOutput<Place>& out) override {
     for (auto at = positions_.begin(); at != positions_.end();) {
       auto& [id, next] = *at;
       if (out.split(id)) {
         for (; next < length(id) && !out.full(); ++next) out.emit(Place{id, next});
       }
-      if (next < length(id)) return Answer::more;
+      if (next < length(id)) return OperatorResult::more;
       out.finish_split(id);
       at = positions_.erase(at);
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status snapshot_split(SplitId id, ByteWriter& out) override {
     out.put_value(positions_.at(id));
@@ -396,15 +396,15 @@ class SourceSubtask {
   // False: it has ended. Each batch is of one split, which its records are of.
   template <typename T, typename SplitOf>
   bool produce(std::vector<T>& seen, SplitOf split_of) {
-    context_.splits()->settle();
-    const Answer answer = static_cast<SourceOperator&>(*source_).produce(out_);
+    context_.splits()->apply_changes();
+    const OperatorResult answer = static_cast<SourceOperator&>(*source_).produce(out_);
     for (const T& record : out_.batch().template values<T>()) {
       EXPECT_EQ(context_.splits()->id(out_.batch().split()), split_of(record));
       seen.push_back(record);
     }
     out_.batch().clear();
-    EXPECT_NE(answer, Answer::failed) << context_.failure().to_string();
-    return answer == Answer::more;
+    EXPECT_NE(answer, OperatorResult::failed) << context_.failure().to_string();
+    return answer == OperatorResult::more;
   }
   std::string snapshot() {
     std::string bytes;
@@ -472,9 +472,9 @@ TEST(GeneratorSource, SplitsAreDealtAnewAtAnotherParallelism) {
 TEST(SourceFunctionOperator, RecordsOfNoSplitAreAMistakeWhereThereAreSplits) {
   class Forgetful final : public SourceFunction<int> {
     bool has_splits() const override { return true; }
-    Answer produce(SourceOutput<int>& out) override {
+    OperatorResult produce(SourceOutput<int>& out) override {
       out.emit(1);
-      return Answer::done;
+      return OperatorResult::done;
     }
   };
   SourceHarness harness(make_operator_factory(

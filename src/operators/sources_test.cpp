@@ -2,10 +2,10 @@
 
 #include <stdexcept>
 
-#include <hummer/operators/collection_source.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/generator_source.hpp>
-#include <hummer/operators/source_function.hpp>
+#include <hummer/detail/operators/collection_source.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/detail/operators/source_function_operator.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::sources_test {
@@ -129,7 +129,7 @@ TEST(GeneratorSource, RestoreFromTwoSubtasksKeepsEventTimeInStep) {
     source->set_context(context);
     source->declare(out);
     ASSERT_TRUE(source->open().ok());
-    ASSERT_EQ(static_cast<SourceOperator&>(*source).produce(out), Answer::more);
+    ASSERT_EQ(static_cast<SourceOperator&>(*source).produce(out), OperatorResult::more);
     std::string bytes;
     ByteWriter writer(bytes);
     ASSERT_TRUE(source->snapshot(writer).ok());
@@ -147,8 +147,8 @@ TEST(GeneratorSource, RestoreFromTwoSubtasksKeepsEventTimeInStep) {
   ASSERT_TRUE(source->open().ok());
   std::vector<Timestamp> times;
   Timestamp watermark = no_timestamp;
-  Answer answer = Answer::more;
-  while (answer == Answer::more) {
+  OperatorResult answer = OperatorResult::more;
+  while (answer == OperatorResult::more) {
     answer = static_cast<SourceOperator&>(*source).produce(out);
     for (const Timestamp one : out.batch().timestamps()) {
       EXPECT_GE(one, watermark);
@@ -169,14 +169,14 @@ TEST(GeneratorSource, RateLimitHandsOnWhatIsDue) {
   source.set_context(context);
   source.declare(out);
   ASSERT_TRUE(source.open().ok());
-  EXPECT_EQ(source.produce(out), Answer::blocked);
+  EXPECT_EQ(source.produce(out), OperatorResult::blocked);
   EXPECT_EQ(out.batch().size(), 1u) << "the first at once";
   ASSERT_TRUE(context.timer());
   EXPECT_NEAR(static_cast<double>(*context.timer() - context.now()), 1e6, 2);
-  EXPECT_EQ(source.produce(out), Answer::blocked) << "and no second one before its time";
+  EXPECT_EQ(source.produce(out), OperatorResult::blocked) << "and no second one before its time";
   EXPECT_EQ(out.batch().size(), 1u);
   context.advance(10'000'001);
-  EXPECT_EQ(source.produce(out), Answer::blocked);
+  EXPECT_EQ(source.produce(out), OperatorResult::blocked);
   EXPECT_EQ(out.batch().size(), 11u) << "1000 per second and subtask";
 }
 
@@ -210,14 +210,14 @@ TEST(GeneratorSource, AThrownExceptionFailsIt) {
 // Counts down, one pause between any two.
 class CountDown final : public SourceFunction<int> {
  public:
-  Answer produce(SourceOutput<int>& out) override {
-    if (left_ == 0) return Answer::done;
+  OperatorResult produce(SourceOutput<int>& out) override {
+    if (left_ == 0) return OperatorResult::done;
     pause_ = !pause_;
-    if (pause_) return Answer::blocked;
+    if (pause_) return OperatorResult::blocked;
     out.emit(left_, 100 - left_);
     --left_;
     if (left_ == 1) out.watermark(99);
-    return Answer::more;
+    return OperatorResult::more;
   }
   Status snapshot(ByteWriter& out) override {
     out.put_value(left_);

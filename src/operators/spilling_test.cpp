@@ -7,10 +7,10 @@
 #include <numeric>
 #include <optional>
 
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/merge_aggregate.hpp>
 #include <hummer/identity.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/merge_aggregate.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "platform/simulation.hpp"
@@ -68,10 +68,10 @@ class OperatorRun {
   Result<std::optional<std::string>> step_snapshot() {
     std::string step;
     ByteWriter out(step);
-    const Answer answer = operator_->snapshot_rest(out);
+    const OperatorResult answer = operator_->snapshot_rest(out);
     bytes_.append(out.view());
-    if (answer == Answer::failed) return context_.failure();
-    return answer == Answer::done ? std::optional(bytes_) : std::nullopt;
+    if (answer == OperatorResult::failed) return context_.failure();
+    return answer == OperatorResult::done ? std::optional(bytes_) : std::nullopt;
   }
   FakeOperatorContext& context() { return context_; }
 
@@ -80,12 +80,12 @@ class OperatorRun {
   Result<std::vector<Out>> emitted(Call&& call) {
     std::vector<Out> seen;
     for (;;) {
-      const Answer answer = call();
+      const OperatorResult answer = call();
       const auto values = out_.batch().template values<Out>();
       seen.insert(seen.end(), values.begin(), values.end());
       out_.batch().clear();
-      if (answer == Answer::failed) return context_.failure();
-      if (answer == Answer::done) return seen;
+      if (answer == OperatorResult::failed) return context_.failure();
+      if (answer == OperatorResult::done) return seen;
     }
   }
 
@@ -157,13 +157,13 @@ TEST(SpillingPartialAggregate, HandsACommonTableOnThatHasOutgrownItsRoom) {
     Batch in(type_of<Number>(), records);
     for (std::uint32_t i = 0; i < records; ++i) in.mutable_values<Number>()[i] = {first + i, 1};
     in.set_size(records);
-    Answer answer = Answer::more;
-    while (answer == Answer::more) {
+    OperatorResult answer = OperatorResult::more;
+    while (answer == OperatorResult::more) {
       answer = partial.process(in, out);
       handed_on += out.batch().size();
       out.batch().clear();
     }
-    ASSERT_EQ(answer, Answer::done);
+    ASSERT_EQ(answer, OperatorResult::done);
     most = std::max(most, slot.pair->table.memory_bytes());
   }
   EXPECT_TRUE(slot.pair->outgrown);

@@ -1,6 +1,6 @@
 // Windows whose slices outgrow memory, in long random runs against an operator that has all it
 // wants: tumbling and sliding, with late records, and with snapshots from which others go on.
-#include <hummer/operators/slice_window.hpp>
+#include <hummer/detail/operators/slice_window.hpp>
 
 #include <memory>
 #include <string>
@@ -77,10 +77,10 @@ class Subtask {
   Result<bool> step_snapshot() {
     std::string step;
     ByteWriter out(step);
-    const Answer answer = window_.snapshot_rest(out);
+    const OperatorResult answer = window_.snapshot_rest(out);
     bytes_.append(out.view());
-    if (answer == Answer::failed) return context_.failure();
-    if (answer != Answer::done) return false;
+    if (answer == OperatorResult::failed) return context_.failure();
+    if (answer != OperatorResult::done) return false;
     if (!context_.has_written_delta()) pieces.clear();
     pieces.push_back(bytes_);
     return true;
@@ -94,13 +94,13 @@ class Subtask {
   template <typename Call>
   Status call(Call&& function) {
     for (;;) {
-      const Answer answer = function();
+      const OperatorResult answer = function();
       for (const SumWindow& one : out_.batch().values<SumWindow>()) {
         results.emplace_back(one.key, one.window.start_ms, one.value);
       }
       out_.batch().clear();
-      if (answer == Answer::failed) return context_.failure();
-      if (answer == Answer::done) return {};
+      if (answer == OperatorResult::failed) return context_.failure();
+      if (answer == OperatorResult::done) return {};
     }
   }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <hummer/instruction_set.hpp>
+#include <hummer/detail/instruction_set.hpp>
 #include <hummer/status.hpp>
 
 #include "operators/split_words_kernels.hpp"

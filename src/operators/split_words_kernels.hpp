@@ -1,5 +1,5 @@
 // The loops behind find_words, one per instruction set; find_words picks one.
-// Free of the standard library: see cmake/HummerRooms.cmake on *_v4.cpp.
+// Free of the standard library: see cmake/HummerModules.cmake on *_v4.cpp.
 #pragma once
 
 #include <stddef.h>

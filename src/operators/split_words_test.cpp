@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/instruction_set.hpp>
+#include <hummer/detail/instruction_set.hpp>
 
 #include "operators/split_words_kernels.hpp"
 

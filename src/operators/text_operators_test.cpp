@@ -2,9 +2,9 @@
 
 #include <stdexcept>
 
-#include <hummer/operators/block_flat_map.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/line_flat_map.hpp>
+#include <hummer/detail/operators/block_flat_map.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/line_flat_map.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::text_operators_test {

@@ -1,9 +1,9 @@
 // Under every schedule; what it writes in detail: connectors/text_sink_test.cpp.
-#include <hummer/operators/text_sink.hpp>
+#include <hummer/detail/operators/text_sink.hpp>
 
 #include <gtest/gtest.h>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::text_sink_test {
@@ -16,10 +16,10 @@ class StubbornWriter final : public TextWriter {
  public:
   explicit StubbornWriter(Lines& lines) : lines_(lines) {}
   Status open(OperatorContext&) override { return {}; }
-  Answer write(std::string_view text) override {
+  OperatorResult write(std::string_view text) override {
     if (offered_.empty()) offered_ = text;
     if (offered_ != text) lines_.push_back("another text after blocked");
-    if (++calls_ % 3 != 0) return Answer::blocked;
+    if (++calls_ % 3 != 0) return OperatorResult::blocked;
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
       if (end == text.npos) lines_.push_back("half a line");
@@ -27,7 +27,7 @@ class StubbornWriter final : public TextWriter {
       text.remove_prefix(std::min(end, text.size() - 1) + 1);
     }
     offered_.clear();
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status commit() override {
     if (!offered_.empty()) lines_.push_back("commit before its text");

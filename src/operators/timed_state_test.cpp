@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/operators/keyed_window.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/keyed_window.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 
 #include "platform/simulation.hpp"
 #include "support/drawn_cases.hpp"
@@ -50,10 +50,10 @@ struct Subtask {
   Result<bool> step_snapshot() {
     std::string step;
     ByteWriter bytes(step);
-    const Answer answer = op->snapshot_rest(bytes);
+    const OperatorResult answer = op->snapshot_rest(bytes);
     piece.append(bytes.view());
-    if (answer == Answer::failed) return context.failure();
-    return answer == Answer::done;
+    if (answer == OperatorResult::failed) return context.failure();
+    return answer == OperatorResult::done;
   }
   void keep_snapshot() {
     if (!context.has_written_delta()) pieces.clear();
@@ -61,7 +61,7 @@ struct Subtask {
   }
 };
 
-struct RunFigures {
+struct RunMetrics {
   int deltas = 0;
   int restores = 0;
 };
@@ -85,7 +85,7 @@ class RandomRun {
     }
     return advance(end_of_time);
   }
-  const RunFigures& figures() const { return figures_; }
+  const RunMetrics& metrics() const { return metrics_; }
 
  private:
   Status start(std::size_t parallelism) {
@@ -134,8 +134,8 @@ class RandomRun {
           }
           in.set_size(size);
           for (;;) {
-            const Answer answer = op.process(in, out);
-            if (answer != Answer::more) return answer;
+            const OperatorResult answer = op.process(in, out);
+            if (answer != OperatorResult::more) return answer;
             again();
           }
         },
@@ -147,8 +147,9 @@ class RandomRun {
     return compare(
         [&](std::size_t, Operator& op, Output& out, auto&& again) {
           for (;;) {
-            const Answer answer = time == end_of_time ? op.end(out) : op.watermark(time, out);
-            if (answer != Answer::more) return answer;
+            const OperatorResult answer =
+                time == end_of_time ? op.end(out) : op.watermark(time, out);
+            if (answer != OperatorResult::more) return answer;
             again();
           }
         },
@@ -167,9 +168,9 @@ class RandomRun {
         Test::rows_of(own.out.batch(), seen);
         own.out.batch().clear();
       };
-      const Answer answer = call(i, *own.op, own.out, take);
+      const OperatorResult answer = call(i, *own.op, own.out, take);
       take();
-      if (answer == Answer::failed) return own.context.failure();
+      if (answer == OperatorResult::failed) return own.context.failure();
     }
     of_model(expected);
     if (subtasks_.size() > 1) {
@@ -195,7 +196,7 @@ class RandomRun {
       }
     }
     for (auto& each : subtasks_) {
-      figures_.deltas += each->context.has_written_delta() ? 1 : 0;
+      metrics_.deltas += each->context.has_written_delta() ? 1 : 0;
       each->keep_snapshot();
     }
     saved_model_ = model_then;
@@ -203,7 +204,7 @@ class RandomRun {
     return {};
   }
   Status fail_and_restore() {
-    ++figures_.restores;
+    ++metrics_.restores;
     model_ = saved_model_;
     watermark_ = saved_watermark_;
     HUMMER_TRY(start(1 + random_.below(3)));
@@ -218,18 +219,18 @@ class RandomRun {
   Timestamp watermark_ = 0;
   Test saved_model_;
   Timestamp saved_watermark_ = 0;
-  RunFigures figures_;
+  RunMetrics metrics_;
 };
 
 template <typename Test>
 void expect_model(std::uint64_t seeds) {
-  RunFigures total;
+  RunMetrics total;
   for (std::uint64_t seed = 1; seed <= drawn_cases(seeds); ++seed) {
     RandomRun<Test> run(seed);
     const Status status = run.run();
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.to_string();
-    total.deltas += run.figures().deltas;
-    total.restores += run.figures().restores;
+    total.deltas += run.metrics().deltas;
+    total.restores += run.metrics().restores;
   }
   if (under_sanitizers) return;  // so few runs need not have both
   EXPECT_GT(total.deltas, 0);
@@ -381,13 +382,13 @@ struct Alarms {
       const Timestamp at = std::abs(item.value) / 4 * 10;
       item.value > -100 ? out.set_event_timer(at) : out.delete_event_timer(at);
     }
-    Answer on_timer(Timestamp time, KeyedOutput<Row>& out) {
-      if (out.full()) return Answer::more;
+    OperatorResult on_timer(Timestamp time, KeyedOutput<Row>& out) {
+      if (out.full()) return OperatorResult::more;
       const std::int64_t number = fired.update(0, [](std::int64_t& n) { ++n; });
       out.emit(Row{out.key<std::uint32_t>(), time, number});
       if (number % 4 == 0) fired.clear();
       if (number % 3 == 0) out.set_event_timer(time + 35);
-      return Answer::done;
+      return OperatorResult::done;
     }
   };
   static std::shared_ptr<const OperatorFactory> factory() {

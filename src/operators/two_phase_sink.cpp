@@ -1,15 +1,15 @@
-#include <hummer/operators/two_phase_sink.hpp>
+#include <hummer/detail/operators/two_phase_sink.hpp>
 
 namespace hummer {
 
-Answer TwoPhaseSinkBase::flush(Output&) {
-  const Answer answer = hand_over();
-  return answer == Answer::done ? transactions_.flush(context()) : answer;
+OperatorResult TwoPhaseSinkBase::flush(Output&) {
+  const OperatorResult answer = hand_over();
+  return answer == OperatorResult::done ? transactions_.flush(context()) : answer;
 }
 
-Answer TwoPhaseSinkBase::end(Output&) {
-  const Answer answer = hand_over();
-  return answer == Answer::done ? transactions_.end(context()) : answer;
+OperatorResult TwoPhaseSinkBase::end(Output&) {
+  const OperatorResult answer = hand_over();
+  return answer == OperatorResult::done ? transactions_.end(context()) : answer;
 }
 
 Status TwoPhaseSinkBase::snapshot(ByteWriter& out) {
@@ -22,10 +22,10 @@ Status TwoPhaseSinkBase::close() {
   return {};
 }
 
-Answer TwoPhaseSinkBase::hand_over() {
-  if (text_.empty()) return Answer::done;
-  const Answer answer = writer_->write(text_);
-  if (answer == Answer::done) text_.clear();
+OperatorResult TwoPhaseSinkBase::hand_over() {
+  if (text_.empty()) return OperatorResult::done;
+  const OperatorResult answer = writer_->write(text_);
+  if (answer == OperatorResult::done) text_.clear();
   return answer;
 }
 

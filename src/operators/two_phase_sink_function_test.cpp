@@ -1,11 +1,11 @@
-#include <hummer/operators/two_phase_sink_function.hpp>
+#include <hummer/detail/operators/two_phase_sink_function_operator.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_bench.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
@@ -44,12 +44,14 @@ class LedgerSink final : public TwoPhaseSinkFunction<int> {
     });
     return {};
   }
-  Answer write(std::span<const int> records) override {
-    if (blocks()) return Answer::blocked;
+  OperatorResult write(std::span<const int> records) override {
+    if (blocks()) return OperatorResult::blocked;
     open_.insert(open_.end(), records.begin(), records.end());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer flush() override { return blocks() ? Answer::blocked : Answer::done; }
+  OperatorResult flush() override {
+    return blocks() ? OperatorResult::blocked : OperatorResult::done;
+  }
   Result<std::string> prepare(std::uint64_t) override {
     if (open_.empty()) return std::string();
     const std::string handle(1, static_cast<char>('a' + ledger_.transactions++));

@@ -1,10 +1,10 @@
-#include <hummer/operators/two_phase_sink.hpp>
+#include <hummer/detail/operators/two_phase_sink.hpp>
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::two_phase_sink_test {
@@ -37,14 +37,14 @@ class StoreWriter final : public TwoPhaseWriter {
     store_.aborted_all_but = handles;
     return {};
   }
-  Answer write(std::string_view text) override {
-    if (++calls_ % 2 == 1) return Answer::blocked;
+  OperatorResult write(std::string_view text) override {
+    if (++calls_ % 2 == 1) return OperatorResult::blocked;
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
       store_.open.emplace_back(text.substr(0, end));
       text.remove_prefix(end + 1);
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
   Result<std::string> prepare(std::uint64_t) override {
     if (store_.open.empty()) return std::string();
@@ -98,12 +98,12 @@ class TwoPhaseSink : public testing::Test {
     Batch batch(type_of<int>(), 16);
     std::copy(numbers.begin(), numbers.end(), batch.mutable_values<int>());
     batch.set_size(numbers.size());
-    while (sink.process(batch, out_) != Answer::done) {
+    while (sink.process(batch, out_) != OperatorResult::done) {
     }
   }
   std::string barrier(Sink& sink, std::uint64_t epoch) {
     context_.set_epoch(epoch);
-    while (sink.flush(out_) != Answer::done) {
+    while (sink.flush(out_) != OperatorResult::done) {
     }
     return snapshot(sink);
   }
@@ -133,7 +133,7 @@ TEST_F(TwoPhaseSink, CommitsWhatBelongsToTheEpochAndNothingElse) {
   ASSERT_TRUE(sink->commit(1).ok());
   ASSERT_TRUE(sink->commit(2).ok());
   EXPECT_EQ(store_.visible, (Lines{"1", "2", "3"}));
-  while (sink->end(out_) != Answer::done) {
+  while (sink->end(out_) != OperatorResult::done) {
   }
   ASSERT_TRUE(sink->commit(3).ok());
   EXPECT_EQ(store_.visible, (Lines{"1", "2", "3", "4"}));
@@ -159,7 +159,7 @@ TEST_F(TwoPhaseSink, ARestartCommitsWhatItsCheckpointHoldsAndForgetsTheRest) {
 // The file sink names what it makes visible by its epoch: two of one would be one file.
 TEST_F(TwoPhaseSink, AnInputThatBecomesInactiveIsNoBarrier) {
   const auto become_inactive = [this](Sink& sink) {
-    while (sink.flush(out_) != Answer::done) {
+    while (sink.flush(out_) != OperatorResult::done) {
     }
   };
   auto sink = make();
@@ -187,7 +187,7 @@ TEST_F(TwoPhaseSink, TheEndAfterARestartIsOfAnEpochOfItsOwn) {
   context_.set_epoch(5);  // restored; nothing was prepared at its barrier
   ASSERT_TRUE(sink->open().ok());
   write(*sink, {1});
-  while (sink->end(out_) != Answer::done) {
+  while (sink->end(out_) != OperatorResult::done) {
   }
   ASSERT_TRUE(sink->commit(5).ok());
   EXPECT_TRUE(store_.visible.empty());

@@ -1,8 +1,8 @@
-#include <hummer/operators/union.hpp>
+#include <hummer/detail/operators/union.hpp>
 
 #include <gtest/gtest.h>
 
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::union_test {

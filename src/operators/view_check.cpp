@@ -1,4 +1,4 @@
-#include <hummer/operators/view_check.hpp>
+#include <hummer/detail/operators/view_check.hpp>
 
 #include <link.h>
 #include <pthread.h>

@@ -1,16 +1,16 @@
 // This file only: as a debug build would have it.
 #define HUMMER_CHECK_VIEWS
 
-#include <hummer/operators/view_check.hpp>
+#include <hummer/detail/operators/view_check.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include <hummer/operators/flat_map.hpp>
-#include <hummer/operators/map.hpp>
-#include <hummer/operators/process.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
+#include <hummer/detail/operators/flat_map.hpp>
+#include <hummer/detail/operators/map.hpp>
+#include <hummer/detail/operators/process.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 
 namespace hummer::view_check_test {
 namespace {
@@ -51,7 +51,7 @@ TEST(CheckView, FindsViewsInsideOfValues) {
 }
 
 struct Outcome {
-  Answer answer;
+  OperatorResult answer;
   std::string message;
 };
 
@@ -65,7 +65,7 @@ Outcome run(Subject subject, const std::vector<std::string_view>& texts) {
   Collector<std::string_view> fill(in, 8);
   for (const std::string_view text : texts) fill(fill.copy(text));
   fill.commit();
-  const Answer answer = subject.process(in, out);
+  const OperatorResult answer = subject.process(in, out);
   return {answer, context.failure().message()};
 }
 
@@ -77,7 +77,7 @@ TEST(CheckViews, AMapThatReturnsAViewOfALocalFails) {
   };
   const auto [answer, message] =
       run(MapOperator<std::string_view, std::string_view, decltype(shout)>(shout), {"a", "b"});
-  EXPECT_EQ(answer, Answer::failed);
+  EXPECT_EQ(answer, OperatorResult::failed);
   EXPECT_NE(message.find("record 0 of the output: view into a temporary"), std::string::npos)
       << message;
 }
@@ -86,11 +86,11 @@ TEST(CheckViews, SoundFunctionsPass) {
   const auto tail = [](std::string_view text) { return text.substr(1); };
   EXPECT_EQ(
       run(MapOperator<std::string_view, std::string_view, decltype(tail)>(tail), {"ab"}).answer,
-      Answer::done);
+      OperatorResult::done);
   const auto copy = [](std::string_view text) { return std::string(text); };
   EXPECT_EQ(
       run(MapOperator<std::string_view, std::string_view, decltype(copy)>(copy), {"ab"}).answer,
-      Answer::done);
+      OperatorResult::done);
 }
 
 TEST(CheckViews, FlatMapAndProcessAreCheckedToo) {
@@ -108,7 +108,7 @@ TEST(CheckViews, FlatMapAndProcessAreCheckedToo) {
     out(Pair{2, local});
   };
   EXPECT_EQ(run(ProcessOperator<Pair, decltype(process), std::string_view>(process), {"a"}).answer,
-            Answer::failed);
+            OperatorResult::failed);
 }
 
 }  // namespace

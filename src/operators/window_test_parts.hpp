@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <hummer/aggregate.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/window_results.hpp>
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/window_results.hpp>
 #include <hummer/testing/operator_harness.hpp>
 #include <hummer/triggers.hpp>
 #include <hummer/windows.hpp>

@@ -18,8 +18,8 @@
 
 #include <hummer/batch.hpp>
 #include <hummer/collector.hpp>
-#include <hummer/instruction_set.hpp>
-#include <hummer/state/text_table.hpp>
+#include <hummer/detail/instruction_set.hpp>
+#include <hummer/detail/state/text_table.hpp>
 
 #include "operators/split_words_kernels.hpp"
 

@@ -12,7 +12,7 @@ namespace hummer {
 
 class KeptLog final : public LogSink {
  public:
-  bool wants(LogRoom /*room*/, LogLevel /*level*/) const override { return true; }
+  bool wants(LogModule /*module*/, LogLevel /*level*/) const override { return true; }
   void write(const LogEntry& entry) override {
     const std::lock_guard lock(mutex_);
     texts_.emplace_back(entry.text);

@@ -30,7 +30,7 @@ void apply_thread_options(const ExecutorOptions& options) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   CPU_SET(static_cast<unsigned>(options.core), &cores);
-  pthread_setaffinity_np(pthread_self(), sizeof(cores), &cores);  // a wish
+  pthread_setaffinity_np(pthread_self(), sizeof(cores), &cores);  // a request
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ Result<std::unique_ptr<Listener>> LinuxNetwork::listen(SocketAddress address,
   const std::string doing = "cannot listen on " + address.to_string();
   Result<Descriptor> socket = make_tcp_socket(address.is_ipv6);
   if (!socket.ok()) return socket.status().with_context(doing);
-  set_socket_wish(socket->number(), SOL_SOCKET, SO_REUSEADDR, 1);
+  request_socket_option(socket->number(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (options.small_messages) leave_unpaced(socket->number());
   NativeAddress native(address);
   if (::bind(socket->number(), native.get(), native.length) != 0 ||

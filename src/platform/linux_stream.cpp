@@ -44,7 +44,7 @@ SocketAddress local_address_of(int socket) {
   return native.address();
 }
 
-void set_socket_wish(int socket, int level, int name, int value) {
+void request_socket_option(int socket, int level, int name, int value) {
   ::setsockopt(socket, level, name, &value, sizeof(value));
 }
 
@@ -62,7 +62,7 @@ LinuxByteStream::LinuxByteStream(Descriptor socket, SocketAddress peer)
     : socket_(std::move(socket)), peer_(peer) {
   // Batches are handed on when there is nothing more at hand: waiting to fill a packet
   // would only add latency.
-  set_socket_wish(socket_.number(), IPPROTO_TCP, TCP_NODELAY, 1);
+  request_socket_option(socket_.number(), IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
 LinuxByteStream::~LinuxByteStream() {

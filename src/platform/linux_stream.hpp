@@ -65,7 +65,7 @@ Reactor& reactor_of(Executor& executor);
 Result<Descriptor> make_tcp_socket(bool is_ipv6);
 
 SocketAddress local_address_of(int socket);
-void set_socket_wish(int socket, int level, int name, int value);
+void request_socket_option(int socket, int level, int name, int value);
 
 // Where BBR is the system's congestion control it sets a timer for each packet. Takes another one,
 // which what a listener accepts inherits.

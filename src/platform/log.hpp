@@ -1,7 +1,7 @@
 // Log: what a process says about its own work, one entry per event.
 //
-// Code that has something to say is given a Logger, which names its room; where entries go is
-// decided by whoever made the process (control/log/process_log.hpp). Without a sink nothing is
+// Code that has something to say is given a Logger, which names its module; where entries go is
+// decided by whoever made the process (observability/process_log.hpp). Without a sink nothing is
 // said. Never on a record's way: an entry costs a lock and a write.
 //
 //   error    somebody should look: a job or this process can't go on
@@ -22,17 +22,17 @@ enum class LogLevel : std::uint8_t { error, warning, info, debug };
 inline constexpr LogLevel log_levels[] = {LogLevel::error, LogLevel::warning, LogLevel::info,
                                           LogLevel::debug};
 
-// The rooms that have something to say (docs/architecture.md).
-enum class LogRoom : std::uint8_t { net, control, cli };
-inline constexpr std::size_t log_rooms = 3;
+// The modules that have something to say (docs/architecture.md).
+enum class LogModule : std::uint8_t { net, cluster, cli };
+inline constexpr std::size_t log_modules = 3;
 
 constexpr std::string_view to_string(LogLevel level) {
   constexpr std::string_view names[] = {"error", "warning", "info", "debug"};
   return names[static_cast<std::size_t>(level)];
 }
-constexpr std::string_view to_string(LogRoom room) {
-  constexpr std::string_view names[] = {"net", "control", "cli"};
-  return names[static_cast<std::size_t>(room)];
+constexpr std::string_view to_string(LogModule module) {
+  constexpr std::string_view names[] = {"net", "cluster", "cli"};
+  return names[static_cast<std::size_t>(module)];
 }
 
 // Whom an entry is about, as far as there is somebody.
@@ -44,7 +44,7 @@ struct LogSubject {
 
 struct LogEntry {
   LogLevel level = LogLevel::info;
-  LogRoom room = LogRoom::control;
+  LogModule module = LogModule::cluster;
   LogSubject subject;
   std::string_view text;  // of one event; a line break within is shown as such
 };
@@ -52,7 +52,7 @@ struct LogEntry {
 class LogSink {
  public:
   virtual ~LogSink() = default;
-  virtual bool wants(LogRoom room, LogLevel level) const = 0;
+  virtual bool wants(LogModule module, LogLevel level) const = 0;
   virtual void write(const LogEntry& entry) = 0;
 };
 
@@ -60,12 +60,12 @@ class LogSink {
 class Logger {
  public:
   Logger() = default;
-  Logger(LogSink* sink, LogRoom room) : sink_(sink), room_(room) {}
+  Logger(LogSink* sink, LogModule module) : sink_(sink), module_(module) {}
 
   // Before a costly text is made.
-  bool wants(LogLevel level) const { return sink_ != nullptr && sink_->wants(room_, level); }
+  bool wants(LogLevel level) const { return sink_ != nullptr && sink_->wants(module_, level); }
   void write(LogLevel level, std::string_view text, const LogSubject& subject = {}) const {
-    if (wants(level)) sink_->write({level, room_, subject, text});
+    if (wants(level)) sink_->write({level, module_, subject, text});
   }
   void error(std::string_view text, const LogSubject& subject = {}) const {
     write(LogLevel::error, text, subject);
@@ -82,7 +82,7 @@ class Logger {
 
  private:
   LogSink* sink_ = nullptr;
-  LogRoom room_ = LogRoom::control;
+  LogModule module_ = LogModule::cluster;
 };
 
 }  // namespace hummer

@@ -20,7 +20,7 @@ struct MemoryLimit {
   std::string from;       // "half of 8 GiB, /sys/fs/cgroup/memory.max"; empty: the option
 };
 
-// `option_bytes`: what the option says; memory_limit_of_surroundings where nobody gave it.
+// `option_bytes`: what the option says; memory_limit_from_environment where nobody gave it.
 MemoryLimit effective_memory_limit(const Platform& platform, std::size_t option_bytes);
 
 }  // namespace hummer

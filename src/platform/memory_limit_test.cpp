@@ -1,7 +1,7 @@
 #include "platform/memory_limit.hpp"
 
 #include <gtest/gtest.h>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -81,16 +81,16 @@ TEST_F(MemoryGivenTest, VersionOneHasAFileOfItsOwn) {
   EXPECT_EQ(given().source, "/sys/fs/cgroup/memory/jobs/memory.limit_in_bytes");
 }
 
-TEST(MemoryLimit, WhatIsGivenWinsOverTheSurroundings) {
+TEST(MemoryLimit, WhatIsGivenWinsOverTheContext) {
   const auto node = make_simulated_platform({.memory_bytes = 512 * mebibyte});
   EXPECT_EQ(effective_memory_limit(*node, 0).bytes, 0u);
   EXPECT_EQ(effective_memory_limit(*node, 7).bytes, 7u);
   EXPECT_TRUE(effective_memory_limit(*node, 7).from.empty());
-  const MemoryLimit half = effective_memory_limit(*node, memory_limit_of_surroundings);
+  const MemoryLimit half = effective_memory_limit(*node, memory_limit_from_environment);
   EXPECT_EQ(half.bytes, 256 * mebibyte);
   EXPECT_EQ(half.from, "half of 512 MiB, the simulated machine's memory");
   const auto unknown = make_simulated_platform({});
-  EXPECT_EQ(effective_memory_limit(*unknown, memory_limit_of_surroundings).bytes, 0u);
+  EXPECT_EQ(effective_memory_limit(*unknown, memory_limit_from_environment).bytes, 0u);
 }
 
 }  // namespace

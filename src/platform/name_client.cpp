@@ -14,8 +14,8 @@ constexpr std::size_t most_kept = 1000;
 constexpr std::uint32_t longest_kept_s = 86'400;
 constexpr std::uint32_t longest_kept_without_s = 300;
 constexpr std::size_t datagram_bytes = 4096;
-constexpr int most_strangers = 64;  // datagrams for one question that are no answer to it
-constexpr int most_aliases = 8;     // beyond those that an answer follows itself
+constexpr int most_pending_handshakes = 64;  // datagrams for one question that are no answer to it
+constexpr int most_aliases = 8;              // beyond those that an answer follows itself
 
 struct HostAndPort {
   std::string_view host;
@@ -271,7 +271,7 @@ Task<Status> NameClient::ask_by_datagram(const SocketAddress& server, const Name
   const Status sent = socket.send(encoded, server);
   if (!sent.ok()) co_return sent;
   std::string buffer(datagram_bytes, '\0');
-  for (int strangers = 0; strangers < most_strangers; ++strangers) {
+  for (int strangers = 0; strangers < most_pending_handshakes; ++strangers) {
     const Result<DatagramSocket::Received> got = co_await socket.receive(buffer, deadline);
     if (!got.ok()) co_return got.status();
     if (got->from != server) continue;

@@ -15,7 +15,7 @@
 // Cancellation: close() from the own executor ends waiting reads, writes and
 // accepts with ErrorCode::cancelled. Destroy the object only after they ended.
 //
-// Socket options are wishes: none that fails is an error, except an address to
+// Socket options are requests: none that fails is an error, except an address to
 // bind to.
 #pragma once
 
@@ -202,14 +202,14 @@ class DatagramSocket {
 struct ConnectOptions {
   // Where the connection comes from: "10.0.1.2" or "10.0.1.2:0". Empty: the system chooses.
   std::string bind_address;
-  // Network interface to send through, such as "eth1". A wish. Empty: the system chooses.
+  // Network interface to send through, such as "eth1". A request. Empty: the system chooses.
   std::string interface;
   Nanoseconds timeout_ns = seconds(10);
 };
 
 struct ListenOptions {
   // Connections carry small messages now and then, so nothing needs to be paced: where BBR is the
-  // system's congestion control it sets a timer for each. A wish.
+  // system's congestion control it sets a timer for each. A request.
   bool small_messages = false;
 };
 

@@ -237,7 +237,7 @@ TEST_P(NetworkTest, BindAddress) {
   options.bind_address = "127.0.0.1";
   EXPECT_EQ(run_task(*platform_, *client_, connect_code(network(), address_, options)),
             ErrorCode::ok);
-  // A wish that can't be granted is no failure.
+  // A request that can't be granted is no failure.
   options.bind_address.clear();
   options.interface = "lo";
   EXPECT_EQ(run_task(*platform_, *client_, connect_code(network(), address_, options)),

@@ -1,6 +1,6 @@
 // Platform: everything outside the engine, in one place.
 //
-// Nothing above this room reads a clock, opens a file or socket, starts a
+// Nothing above this module reads a clock, opens a file or socket, starts a
 // thread or asks for randomness by itself; it is given a Platform& and uses
 // this. Two forms: Linux, and simulated (simulation.hpp: one thread, virtual
 // time, seeded faults).

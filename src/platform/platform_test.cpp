@@ -29,7 +29,7 @@ TEST(LinuxPlatform, RunUntilSeesWhatAnExecutorDid) {
             RunEnd::timed_out);
 }
 
-TEST(LinuxPlatform, KnowsItsSurroundings) {
+TEST(LinuxPlatform, KnowsItsContext) {
   auto platform = make_linux_platform();
   EXPECT_GE(platform->processors(), 1);
   EXPECT_GT(platform->resident_bytes(), 0u);

@@ -42,7 +42,7 @@
 // happens until then; what others send meanwhile waits for it.
 //
 // Trace: every step, delivery, file change and network transfer goes into
-// trace_hash(); upper rooms add their own with trace(). Two runs of one seed, also
+// trace_hash(); upper modules add their own with trace(). Two runs of one seed, also
 // in different processes, must agree: so nothing may depend on addresses, on the
 // order of a hash table or on real time.
 //

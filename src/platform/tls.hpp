@@ -6,7 +6,7 @@
 //   stream = (*tls)->connected(std::move(stream), "worker7:7000");     // of a connect
 //
 // Both answer at once with a stream that shakes hands as it is first read or written
-// (tls_stream.hpp). So the deadline of a greeting is that of the handshake too, and nothing above
+// (tls_stream.hpp). So the deadline of a handshake is that of the handshake too, and nothing above
 // knows of it. Either side checks the other's certificate against the CA file and the platform's
 // clock; a client also that it is for the host it asked for (or for `peer_name`); a server asks for
 // certificates when `verify_peer` says so. TLS runs on the platform's streams, so it runs simulated

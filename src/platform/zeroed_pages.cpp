@@ -1,4 +1,4 @@
-#include <hummer/zeroed_pages.hpp>
+#include <hummer/detail/zeroed_pages.hpp>
 
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
 // Addresses become memory.
 void make_usable(void* begin, std::size_t size_bytes) {
   HUMMER_ASSERT(::mprotect(begin, size_bytes, PROT_READ | PROT_WRITE) == 0);
-  ::madvise(begin, size_bytes, MADV_HUGEPAGE);  // a wish; it may be off
+  ::madvise(begin, size_bytes, MADV_HUGEPAGE);  // a request; it may be off
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include <hummer/zeroed_pages.hpp>
+#include <hummer/detail/zeroed_pages.hpp>
 
 #include <gtest/gtest.h>
 

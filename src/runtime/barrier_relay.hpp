@@ -19,7 +19,7 @@ class BarrierRelay {
   // A barrier was met. Ahead of it are, in this order, what produce() has handed out, and the
   // announcement's records in flight.
   virtual bool has_barrier() const = 0;
-  virtual std::optional<Announcement> take_barrier() = 0;
+  virtual std::optional<OutOfBandBarrier> take_barrier() = 0;
 };
 
 }  // namespace hummer

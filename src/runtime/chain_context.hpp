@@ -86,16 +86,16 @@ class ChainDriver::Context final : public OperatorContext {
 // stage goes on then, into what comes behind the record. The one gate to operators, so also the
 // fence of an attempt that is over.
 template <typename Call>
-Answer ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
+OperatorResult ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
   if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) [[unlikely]]
     return fail({ErrorCode::cancelled, "cancelled"});
-  figures_.current_operator.store(
-      static_cast<std::uint32_t>(stage.figures - &figures_.operators.front()),
+  metrics_.current_operator.store(
+      static_cast<std::uint32_t>(stage.metrics - &metrics_.operators.front()),
       std::memory_order_relaxed);
   std::string thrown;
   try {
-    const Answer answer = call();
-    if (answer != Answer::failed) [[likely]]
+    const OperatorResult answer = call();
+    if (answer != OperatorResult::failed) [[likely]]
       return answer;
     const Status& status = stage.context->failure();
     return fail(status.ok()
@@ -108,7 +108,7 @@ Answer ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
     thrown = "an exception that is no std::exception";
   }
   if (may_skip && skip_failed(stage, thrown)) {
-    return stage.input.batch.finished() ? Answer::done : Answer::more;
+    return stage.input.batch.finished() ? OperatorResult::done : OperatorResult::more;
   }
   return fail({ErrorCode::user_function_failed,
                "function of operator '" + stage.context->name() + "' (subtask " +

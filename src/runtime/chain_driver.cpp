@@ -16,8 +16,8 @@ constexpr int deltas_max = 20;
 
 }  // namespace
 
-ChainDriver::ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures)
-    : platform_(platform), wake_event_(wake_event), figures_(figures) {}
+ChainDriver::ChainDriver(Platform& platform, WakeEvent& wake_event, TaskMetrics& metrics)
+    : platform_(platform), wake_event_(wake_event), metrics_(metrics) {}
 
 ChainDriver::~ChainDriver() = default;
 
@@ -32,8 +32,8 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   stage->failures = options.failures;
   if (stage->failures != nullptr) stage->failures->declare(stage->output);
   stage->exits.resize(stage->output.port_count());
-  stage->figures = &figures_.operators.emplace_back();
-  stage->figures->name = options.name;
+  stage->metrics = &metrics_.operators.emplace_back();
+  stage->metrics->name = options.name;
   for (std::size_t port = 0; port < stage->output.port_count(); ++port) {
     stage->output_has_views |= stage->output.type(port).holds_views;
   }
@@ -67,21 +67,21 @@ const TypeDescriptor& ChainDriver::output_type(std::size_t stage, std::size_t po
   return stages_[stage]->output.type(port);
 }
 
-Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
+OperatorResult ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
   stage.context->begin_snapshot(
       may_be_delta && stage.last_snapshot != 0 && stage.last_snapshot == last_complete_ &&
       stage.deltas < deltas_max && stage.delta_bytes <= stage.whole_bytes);
   SnapshotPiece& part = stage.part = {.uid = stage.uid, .bytes = {}, .ended = stage.has_ended};
   ByteWriter out(part.bytes);
-  const Answer answer = guarded(stage, [&] {
+  const OperatorResult answer = guarded(stage, [&] {
     encode_states(stage.op->states(), out);
     Status status = stage.op->snapshot(out);
     if (!status.ok()) return stage.context->fail(std::move(status));
     return stage.op->snapshot_rest(out);
   });
-  if (answer == Answer::failed) return answer;
+  if (answer == OperatorResult::failed) return answer;
   part.bytes.resize(out.size());
-  part.goes_on = answer == Answer::more;
+  part.goes_on = answer == OperatorResult::more;
   part.delta = stage.context->has_written_delta();
   stage.deltas = part.delta ? stage.deltas + 1 : 0;
   (part.delta ? stage.delta_bytes : stage.whole_bytes) += part.bytes.size();
@@ -95,7 +95,7 @@ Answer ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
 Status ChainDriver::begin_last_snapshot() {
   HUMMER_ASSERT(idle() && !snapshot_under_way());
   for (auto& stage : stages_) {
-    if (snapshot(*stage, false) == Answer::failed) return failure_;
+    if (snapshot(*stage, false) == OperatorResult::failed) return failure_;
     stage->part.ended = true;
   }
   std::vector<SnapshotPiece> pieces = take_complete_pieces(0);
@@ -119,19 +119,19 @@ std::vector<SnapshotPiece> ChainDriver::take_complete_pieces(std::uint64_t epoch
   return pieces;
 }
 
-Answer ChainDriver::step_snapshot() {
+OperatorResult ChainDriver::step_snapshot() {
   Stage& stage = *rests_.front();
   // The first part was written with the barrier.
   if (stage.part.bytes.empty()) {
     stage.part.bytes = buffers_->take();
     ByteWriter out(stage.part.bytes);
-    const Answer answer = guarded(stage, [&] { return stage.op->snapshot_rest(out); });
-    if (answer == Answer::failed) return answer;
+    const OperatorResult answer = guarded(stage, [&] { return stage.op->snapshot_rest(out); });
+    if (answer == OperatorResult::failed) return answer;
     stage.part.bytes.resize(out.size());
-    stage.part.goes_on = answer == Answer::more;
+    stage.part.goes_on = answer == OperatorResult::more;
     if (stage.part.goes_on && stage.part.bytes.empty()) {
       buffers_->give_back(std::exchange(stage.part.bytes, {}));
-      return Answer::more;
+      return OperatorResult::more;
     }
     (stage.part.delta ? stage.delta_bytes : stage.whole_bytes) += stage.part.bytes.size();
   }
@@ -140,7 +140,7 @@ Answer ChainDriver::step_snapshot() {
   std::vector<SnapshotPiece> pieces;
   pieces.push_back(std::exchange(stage.part, std::move(next)));
   on_snapshot_({snapshot_epoch_, std::move(pieces), rests_.empty()});
-  return rests_.empty() ? Answer::done : Answer::more;
+  return rests_.empty() ? OperatorResult::done : OperatorResult::more;
 }
 
 // Another barrier comes first: nobody waits for the rest any more.
@@ -151,11 +151,11 @@ void ChainDriver::abandon_snapshot() {
 
 Status ChainDriver::commit(std::uint64_t epoch) {
   for (auto& stage : stages_) {
-    const Answer answer = guarded(*stage, [&] {
+    const OperatorResult answer = guarded(*stage, [&] {
       Status status = stage->op->commit(epoch);
-      return status.ok() ? Answer::done : stage->context->fail(std::move(status));
+      return status.ok() ? OperatorResult::done : stage->context->fail(std::move(status));
     });
-    if (answer == Answer::failed) return failure_;
+    if (answer == OperatorResult::failed) return failure_;
   }
   return {};
 }
@@ -170,11 +170,11 @@ Status ChainDriver::open(Executor& executor) {
   look_at_clocks(executor.now());
   for (auto& stage : stages_) {
     stage->opened = true;
-    const Answer answer = guarded(*stage, [&] {
+    const OperatorResult answer = guarded(*stage, [&] {
       Status status = stage->op->open();
-      return status.ok() ? Answer::done : stage->context->fail(std::move(status));
+      return status.ok() ? OperatorResult::done : stage->context->fail(std::move(status));
     });
-    if (answer == Answer::failed) return failure_;
+    if (answer == OperatorResult::failed) return failure_;
   }
   return {};
 }
@@ -190,19 +190,19 @@ void ChainDriver::offer(Element& element, int input) {
   current_ = 0;
 }
 
-Answer ChainDriver::produce() {
+OperatorResult ChainDriver::produce() {
   HUMMER_ASSERT(idle());
   Stage& first = *stages_.front();
-  Answer answer = Answer::done;
+  OperatorResult answer = OperatorResult::done;
   if (!source_ended_) {
-    if (splits_ != nullptr) splits_->settle();  // all records are through
+    if (splits_ != nullptr) splits_->apply_changes();  // all records are through
     answer = guarded(first, [&] { return source_->produce(first.output); });
-    if (answer == Answer::failed) return answer;
+    if (answer == OperatorResult::failed) return answer;
     if (splits_ != nullptr && splits_->changed()) woken_.store(true, std::memory_order_release);
-    source_ended_ = answer == Answer::done;
+    source_ended_ = answer == OperatorResult::done;
   }
   Control control = first.output.take_control();
-  if (answer == Answer::done) {
+  if (answer == OperatorResult::done) {
     // The source's own end() runs first, then the end goes down the chain.
     first.input.control = Control::end();
     first.phase = Phase::control;
@@ -246,27 +246,27 @@ void ChainDriver::rearm_timers() {
   for (const auto& stage : stages_) next_timer_ = std::min(next_timer_, stage->context->timer_at_);
 }
 
-Answer ChainDriver::run() {
+OperatorResult ChainDriver::run() {
   if (!failure_.ok()) [[unlikely]]
-    return Answer::failed;
+    return OperatorResult::failed;
   blocked_by_operator_ = false;
   while (current_ >= 0) {
     Stage& stage = *stages_[static_cast<std::size_t>(current_)];
     if (stage.phase == Phase::empty) {
       let_go_of_input(stage);
-      if (!stage.aside.empty()) [[unlikely]] {
-        take_aside(stage);
+      if (!stage.deferred.empty()) [[unlikely]] {
+        take_deferred(stage);
       } else {
         --current_;
       }
       continue;
     }
-    if (const Answer answer = step(stage); answer != Answer::done) return answer;
+    if (const OperatorResult answer = step(stage); answer != OperatorResult::done) return answer;
   }
-  return Answer::done;
+  return OperatorResult::done;
 }
 
-Answer ChainDriver::step(Stage& stage) {
+OperatorResult ChainDriver::step(Stage& stage) {
   switch (stage.phase) {
     case Phase::process: return step_process(stage);
     case Phase::control:
@@ -274,23 +274,23 @@ Answer ChainDriver::step(Stage& stage) {
     case Phase::hand_over: return step_hand_over(stage);
     case Phase::empty: break;
   }
-  return Answer::done;
+  return OperatorResult::done;
 }
 
-Answer ChainDriver::fail(Status status) {
+OperatorResult ChainDriver::fail(Status status) {
   if (failure_.ok()) failure_ = std::move(status);
-  return Answer::failed;
+  return OperatorResult::failed;
 }
 
 // One call of process, and where to go on: its phase is then control or hand_over.
-Answer ChainDriver::call_process(Stage& stage) {
+OperatorResult ChainDriver::call_process(Stage& stage) {
   const int input = &stage == stages_.front().get() ? head_input_ : 0;
   const SplitNumber split = stage.input.batch.split();
   stage.first = stage.input.batch.position();
   stage.processed = true;
-  const Answer answer = guarded(
+  const OperatorResult answer = guarded(
       stage, [&] { return stage.op->process_input(input, stage.input.batch, stage.output); }, true);
-  if (answer == Answer::failed) return answer;
+  if (answer == OperatorResult::failed) return answer;
   if (stage.output_has_views) {
     for (std::size_t port = 0; port < stage.output.port_count(); ++port) {
       Batch& out = stage.output.batch(port);
@@ -301,7 +301,7 @@ Answer ChainDriver::call_process(Stage& stage) {
   }
   if (stage.keeps_splits) stage.output.batch(0).set_split(split);
   stage.forwarded = stage.output.take_control();
-  if (answer == Answer::done) {
+  if (answer == OperatorResult::done) {
     finish_input(stage);
     if (stage.input.control && !stage.forwarded) {
       stage.phase = Phase::control;
@@ -310,28 +310,28 @@ Answer ChainDriver::call_process(Stage& stage) {
     stage.resume = stage.input.control ? Phase::control : Phase::empty;
   } else {
     stage.resume = Phase::process;
-    blocked_by_operator_ = answer == Answer::blocked;
+    blocked_by_operator_ = answer == OperatorResult::blocked;
   }
   stage.phase = Phase::hand_over;
   stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
   return answer;
 }
 
-Answer ChainDriver::step_process(Stage& stage) {
-  const Answer answer = call_process(stage);
-  if (answer == Answer::failed) return answer;
-  if (answer == Answer::blocked) {
-    const Answer handed = step_hand_over(stage);
-    if (handed != Answer::done) return handed;
+OperatorResult ChainDriver::step_process(Stage& stage) {
+  const OperatorResult answer = call_process(stage);
+  if (answer == OperatorResult::failed) return answer;
+  if (answer == OperatorResult::blocked) {
+    const OperatorResult handed = step_hand_over(stage);
+    if (handed != OperatorResult::done) return handed;
     return current_ >= 0 && stages_[static_cast<std::size_t>(current_)].get() == &stage
-               ? Answer::blocked
-               : Answer::done;
+               ? OperatorResult::blocked
+               : OperatorResult::done;
   }
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 void ChainDriver::finish_input(Stage& stage) {
-  stage.figures->records_in.add(stage.input.batch.size() + stage.context->take_further_records());
+  stage.metrics->records_in.add(stage.input.batch.size() + stage.context->take_further_records());
   stage.input_taken = true;
 }
 
@@ -339,14 +339,14 @@ void ChainDriver::let_go_of_input(Stage& stage) {
   if (!stage.input_taken) return;
   stage.input_taken = false;
   stage.input.batch.clear();
-  if (stage.input_was_aside) [[unlikely]] {
+  if (stage.input_was_deferred) [[unlikely]] {
     // Its type may be that of another input than the one whose used batch is expected here.
     stage.input.batch.release();
-    stage.input_was_aside = false;
+    stage.input_was_deferred = false;
   }
 }
 
-Answer ChainDriver::call_control(Stage& stage) {
+OperatorResult ChainDriver::call_control(Stage& stage) {
   if (stage.phase == Phase::timer) return stage.op->timer(now_, stage.output);
   switch (stage.input.control.kind) {
     case Control::Kind::watermark:
@@ -357,30 +357,31 @@ Answer ChainDriver::call_control(Stage& stage) {
       return stage.op->flush(stage.output);
     case Control::Kind::inactive: return stage.op->inactive(stage.output);
     case Control::Kind::active: return stage.op->active(stage.output);
-    case Control::Kind::end: return stage.has_ended ? Answer::done : stage.op->end(stage.output);
+    case Control::Kind::end:
+      return stage.has_ended ? OperatorResult::done : stage.op->end(stage.output);
     case Control::Kind::none: break;
   }
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 // The end waits until the snapshot under way is written, in steps as ever; no record waits for
 // that.
-Answer ChainDriver::flush_before_end(Stage& stage) {
-  if (flushed_before_end_) return Answer::blocked;
-  const Answer answer = guarded(stage, [&] { return stage.op->idle(stage.output); });
-  if (answer == Answer::failed) return answer;
-  if (answer == Answer::blocked) {
+OperatorResult ChainDriver::flush_before_end(Stage& stage) {
+  if (flushed_before_end_) return OperatorResult::blocked;
+  const OperatorResult answer = guarded(stage, [&] { return stage.op->idle(stage.output); });
+  if (answer == OperatorResult::failed) return answer;
+  if (answer == OperatorResult::blocked) {
     blocked_by_operator_ = true;
     return answer;
   }
   stage.forwarded = stage.output.take_control();
-  if (answer == Answer::done && !stage.forwarded) {
+  if (answer == OperatorResult::done && !stage.forwarded) {
     flushed_before_end_ = true;
     stage.forwarded = Control::idle();
   }
   stage.resume = Phase::control;
   begin_hand_over(stage);
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 void ChainDriver::begin_hand_over(Stage& stage) {
@@ -388,22 +389,23 @@ void ChainDriver::begin_hand_over(Stage& stage) {
   stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
 }
 
-Answer ChainDriver::step_control(Stage& stage) {
+OperatorResult ChainDriver::step_control(Stage& stage) {
   const bool ends = stage.phase == Phase::control && stage.input.control.kind == Control::Kind::end;
   if (ends && snapshot_under_way()) return flush_before_end(stage);
   if (stage.output.size() == 0) stage.processed = false;
-  const Answer answer = guarded(stage, [&] { return call_control(stage); });
-  if (answer == Answer::failed) return answer;
-  if (answer == Answer::blocked) {
+  const OperatorResult answer = guarded(stage, [&] { return call_control(stage); });
+  if (answer == OperatorResult::failed) return answer;
+  if (answer == OperatorResult::blocked) {
     blocked_by_operator_ = true;
     return answer;
   }
-  if (answer == Answer::done) {
+  if (answer == OperatorResult::done) {
     const bool barrier =
         stage.phase == Phase::control && stage.input.control.kind == Control::Kind::barrier;
     if (barrier && on_snapshot_ != nullptr) {
       if (&stage == stages_.front().get()) abandon_snapshot();
-      if (snapshot(stage, !stage.input.control.whole()) == Answer::failed) return Answer::failed;
+      if (snapshot(stage, !stage.input.control.whole()) == OperatorResult::failed)
+        return OperatorResult::failed;
       stage.last_snapshot = stage.input.control.whole() ? 0 : stage.input.control.epoch;
     }
     const Control own = stage.output.take_control();
@@ -427,31 +429,32 @@ Answer ChainDriver::step_control(Stage& stage) {
     stage.resume = stage.phase;
   }
   begin_hand_over(stage);
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 // Side outputs first (from the last port down), then the main output: when the
 // next stage gets the control, every side channel has it too.
-Answer ChainDriver::step_hand_over(Stage& stage) {
+OperatorResult ChainDriver::step_hand_over(Stage& stage) {
   const std::size_t index = static_cast<std::size_t>(current_);
   const bool last = index + 1 == stages_.size();
-  stage.figures->bytes.set(stage.context->bytes());
-  stage.figures->bytes_expected.set(stage.context->bytes_expected());
-  stage.figures->records_late.set(stage.context->late_records());
+  stage.metrics->bytes.set(stage.context->bytes());
+  stage.metrics->bytes_expected.set(stage.context->bytes_expected());
+  stage.metrics->records_late.set(stage.context->late_records());
   while (!stage.exits.empty() && (stage.port > 0 || last)) {
     Exit& exit = stage.exits[stage.port];
     if (!exit.loaded) {
       Batch& out = stage.output.batch(stage.port);
       if (!out.empty() || stage.forwarded) {
-        stage.figures->records_out.add(out.size());
+        stage.metrics->records_out.add(out.size());
         std::swap(exit.pending.batch, out);
         exit.pending.control = stage.forwarded;
         exit.next = 0;
         exit.loaded = true;
       }
     }
-    while (exit.loaded || (!exit.aside.empty() && exit.load_aside())) {
-      if (const Answer answer = push(stage, exit); answer != Answer::done) return answer;
+    while (exit.loaded || (!exit.deferred.empty() && exit.load_deferred())) {
+      if (const OperatorResult answer = push(stage, exit); answer != OperatorResult::done)
+        return answer;
       exit.loaded = false;
     }
     if (stage.port == 0) break;
@@ -463,25 +466,25 @@ Answer ChainDriver::step_hand_over(Stage& stage) {
     std::vector<SnapshotPiece> pieces = take_complete_pieces(control.epoch);
     on_snapshot_({control.epoch, std::move(pieces), rests_.empty()});
   }
-  if (last || stage.exits.empty()) return Answer::done;
+  if (last || stage.exits.empty()) return OperatorResult::done;
   Batch& out = stage.output.batch(0);
-  if (out.empty() && !control) return Answer::done;
-  stage.figures->records_out.add(out.size());
+  if (out.empty() && !control) return OperatorResult::done;
+  stage.metrics->records_out.add(out.size());
   if (index == 0 && splits_ != nullptr) note_split(out);
   Stage& next = *stages_[index + 1];
   std::swap(next.input.batch, out);
   next.input.control = control;
   next.phase = next.input.batch.empty() ? Phase::control : Phase::process;
   ++current_;
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 // Emitters call functions of the author's too: the key of a hash edge.
-Answer ChainDriver::push(const Stage& stage, Exit& exit) {
+OperatorResult ChainDriver::push(const Stage& stage, Exit& exit) {
   std::string thrown;
   try {
-    const Answer answer = exit.push();
-    if (answer != Answer::failed) [[likely]]
+    const OperatorResult answer = exit.push();
+    if (answer != OperatorResult::failed) [[likely]]
       return answer;
     return fail(exit.emitters[exit.next]->failure());
   } catch (const std::exception& error) {
@@ -489,7 +492,7 @@ Answer ChainDriver::push(const Stage& stage, Exit& exit) {
   } catch (...) {
     thrown = "an exception that is no std::exception";
   }
-  const std::uint64_t before = stage.figures->records_out.get() - exit.pending.batch.size();
+  const std::uint64_t before = stage.metrics->records_out.get() - exit.pending.batch.size();
   return fail({ErrorCode::user_function_failed,
                "key function behind operator '" + stage.context->name() + "' (subtask " +
                    std::to_string(stage.context->subtask()) + ") failed at record " +
@@ -497,10 +500,10 @@ Answer ChainDriver::push(const Stage& stage, Exit& exit) {
                    " of its output: " + thrown});
 }
 
-Answer ChainDriver::Exit::push() {
+OperatorResult ChainDriver::Exit::push() {
   if (emitters.empty()) pending.batch.clear();
   while (next < emitters.size()) {
-    Answer answer;
+    OperatorResult answer;
     if (next + 1 == emitters.size()) {
       answer = emitters[next]->offer(pending);
     } else {
@@ -511,12 +514,12 @@ Answer ChainDriver::Exit::push() {
       }
       answer = emitters[next]->offer(copy);
     }
-    if (answer != Answer::done) return answer;
+    if (answer != OperatorResult::done) return answer;
     copy = {};
     ++next;
   }
   pending.control = {};
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 std::string ChainDriver::describe_block() const {
@@ -542,7 +545,7 @@ Status ChainDriver::close() {
                 "close of operator '" + stage->context->name() + "': " + error.what()};
     }
     if (first.ok() && !status.ok()) first = std::move(status);
-    stage->figures->bytes.set(stage->context->bytes());
+    stage->metrics->bytes.set(stage->context->bytes());
   }
   return first;
 }

@@ -20,9 +20,9 @@
 // delta is decided here: its last snapshot is part of the newest complete checkpoint, the deltas
 // are few, and smaller than what they build on.
 //
-// A barrier that overtakes (overtake, below) does not wait for any of that: it finds every stage
+// A barrier that unaligned (overtake, below) does not wait for any of that: it finds every stage
 // wherever it has come to, lets the operators come to where they can be saved, with their output
-// put aside, and saves what waits between them. A stage works off what was put aside before it
+// deferred, and saves what waits between them. A stage works off what was deferred before it
 // takes more from the one ahead of it; so it happens at most once per barrier and is bounded by
 // what the batches in hand expand to. An earlier barrier that it finds in the chain ends there.
 //
@@ -47,7 +47,7 @@
 #include "runtime/emitter.hpp"
 #include "runtime/in_flight.hpp"
 #include "runtime/snapshot_piece.hpp"
-#include "runtime/task_figures.hpp"
+#include "runtime/task_metrics.hpp"
 
 namespace hummer {
 
@@ -76,14 +76,14 @@ struct StageOptions {
 
 class ChainDriver {
  public:
-  ChainDriver(Platform& platform, WakeEvent& wake_event, TaskFigures& figures);
+  ChainDriver(Platform& platform, WakeEvent& wake_event, TaskMetrics& metrics);
   ~ChainDriver();
   ChainDriver(const ChainDriver&) = delete;
   ChainDriver& operator=(const ChainDriver&) = delete;
 
   void add_stage(std::unique_ptr<Operator> op, const StageOptions& options);
   // Of output `port` of stage `stage`. Port 0 of a stage that has a successor has none. `target`:
-  // where its records are saved for when a barrier overtakes them.
+  // where its records are saved for when a barrier unaligned them.
   void add_emitter(std::size_t stage, std::size_t port, std::unique_ptr<Emitter> emitter,
                    Destination target = {});
   const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
@@ -109,7 +109,7 @@ class ChainDriver {
   bool snapshot_under_way() const { return !rests_.empty(); }
   // REQUIRES: snapshot_under_way(). Writes a little more, between any two calls. Not blocked. While
   // it lasts, the end of the stream waits: run() is blocked.
-  Answer step_snapshot();
+  OperatorResult step_snapshot();
 
   // Before open: records that an earlier run had in flight to input `input` of this stage. They
   // come before everything else, in the order of these calls.
@@ -126,7 +126,7 @@ class ChainDriver {
   void offer(Element& element, int input = 0);
   // A source chain: asks the source for its next element. done: the stream has ended
   // and Control::end is on its way. Then run().
-  Answer produce();
+  OperatorResult produce();
   bool has_source() const { return source_ != nullptr; }
   // After produce() has answered blocked: nobody has promised to say when the source can go on.
   bool source_needs_retry() const;
@@ -141,18 +141,19 @@ class ChainDriver {
   // Between two calls of run(), whether idle or blocked. See Operator::commit.
   Status commit(std::uint64_t epoch);
 
-  // Between two calls of run(): the state of all stages at a barrier that overtakes what is in the
+  // Between two calls of run(): the state of all stages at a barrier that unaligned what is in the
   // chain, which goes to `in_flight`; announces the barrier on all emitters. blocked: an operator
   // waits in the middle of a control or of its flush; nothing was announced, ask again later.
-  Answer overtake(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces, InFlight& in_flight);
+  OperatorResult take_unaligned_barrier(std::uint64_t epoch, std::vector<SnapshotPiece>& pieces,
+                                        InFlight& in_flight);
   // The same for the one stage of a sender or receiver task, which has no state: appends what is in
   // it as runs.
   void collect_all(std::string& runs) const;
-  // Tells all emitters. `in_flight` as in Emitter::announce.
-  void announce(std::uint64_t epoch, std::string in_flight);
+  // Tells all emitters. `in_flight` as in Emitter::send_out_of_band.
+  void send_out_of_band(std::uint64_t epoch, std::string in_flight);
 
   // Works until nothing is in flight (done), or blocked, or failed.
-  Answer run();
+  OperatorResult run();
   bool idle() const { return current_ < 0; }
   // Where parts of snapshots come from; everyone who keeps one shares it.
   const std::shared_ptr<SnapshotBuffers>& snapshot_buffers() const { return buffers_; }
@@ -194,13 +195,13 @@ class ChainDriver {
     Element copy;
     std::size_t next = 0;
     bool loaded = false;
-    std::deque<Element> aside;  // behind `pending`
+    std::deque<Element> deferred;  // behind `pending`
 
-    Answer push();
-    bool load_aside();
+    OperatorResult push();
+    bool load_deferred();
   };
 
-  // An element that was put aside ahead of a stage.
+  // An element that was deferred ahead of a stage.
   struct Waiting {
     Element element;
     int input = 0;
@@ -210,12 +211,12 @@ class ChainDriver {
     std::string uid;
     std::unique_ptr<Operator> op;
     std::unique_ptr<Context> context;
-    OperatorFigures* figures = nullptr;
+    OperatorMetrics* metrics = nullptr;
     Output output;
     std::vector<Exit> exits;  // by port; [0] unused where a stage follows
     Element input;
-    std::deque<Waiting> aside;  // behind `input`
-    bool input_was_aside = false;
+    std::deque<Waiting> deferred;  // behind `input`
+    bool input_was_deferred = false;
     bool input_taken = false;  // all of it; it stays until the stages behind are done with it
     std::size_t first = 0;     // of `input`, which the last call of process began with
     bool processed = false;    // its output is of that call
@@ -243,28 +244,28 @@ class ChainDriver {
   };
 
   void look_at_clocks(Nanoseconds now);
-  Answer step(Stage& stage);
-  Answer step_process(Stage& stage);
-  Answer call_process(Stage& stage);
-  Answer step_control(Stage& stage);
-  Answer flush_before_end(Stage& stage);
+  OperatorResult step(Stage& stage);
+  OperatorResult step_process(Stage& stage);
+  OperatorResult call_process(Stage& stage);
+  OperatorResult step_control(Stage& stage);
+  OperatorResult flush_before_end(Stage& stage);
   void begin_hand_over(Stage& stage);
-  Answer step_hand_over(Stage& stage);
-  Answer push(const Stage& stage, Exit& exit);
-  Answer call_control(Stage& stage);
+  OperatorResult step_hand_over(Stage& stage);
+  OperatorResult push(const Stage& stage, Exit& exit);
+  OperatorResult call_control(Stage& stage);
   template <typename Call>
-  Answer guarded(Stage& stage, Call&& call, bool may_skip = false);
-  Answer snapshot(Stage& stage, bool may_be_delta);
+  OperatorResult guarded(Stage& stage, Call&& call, bool may_skip = false);
+  OperatorResult snapshot(Stage& stage, bool may_be_delta);
   void abandon_snapshot();
   std::vector<SnapshotPiece> take_complete_pieces(std::uint64_t epoch);
-  void take_aside(Stage& stage);
-  Answer settle(std::size_t index);
-  Answer flush_aside(std::size_t index, std::uint64_t epoch);
-  void put_aside(std::size_t index, std::size_t first_port);
+  void take_deferred(Stage& stage);
+  OperatorResult bring_between_elements(std::size_t index);
+  OperatorResult flush_deferred(std::size_t index, std::uint64_t epoch);
+  void defer(std::size_t index, std::size_t first_port);
   void collect(std::size_t index, InFlight& in_flight) const;
   template <typename Take>
   static void each_unsent(const Exit& exit, std::size_t emitter, Take&& take);
-  Answer fail(Status status);
+  OperatorResult fail(Status status);
   void finish_input(Stage& stage);
   static void let_go_of_input(Stage& stage);
   void rearm_timers();
@@ -278,7 +279,7 @@ class ChainDriver {
 
   Platform& platform_;
   WakeEvent& wake_event_;
-  TaskFigures& figures_;
+  TaskMetrics& metrics_;
   Executor* executor_ = nullptr;
   const std::atomic<bool>* cancelled_ = nullptr;  // null: never
   std::vector<std::unique_ptr<Stage>> stages_;

@@ -28,13 +28,13 @@ class Perishable final : public Buffer {
 class FirstByte final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<std::string_view>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto texts = in.values<std::string_view>();
     auto collector = out.collector<std::string_view>();
     std::size_t i = in.position();
     for (; i < texts.size() && !collector.full(); ++i) collector(texts[i].substr(0, 1));
     in.advance_to(i);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 };
 
@@ -64,16 +64,16 @@ struct Journal {
 class JournalEmitter final : public Emitter {
  public:
   explicit JournalEmitter(Journal& journal) : journal_(journal) {}
-  Answer offer(Element& element) override {
-    if (element.batch.empty() && !element.control) return Answer::done;
-    if (journal_.credit == 0) return Answer::blocked;
+  OperatorResult offer(Element& element) override {
+    if (element.batch.empty() && !element.control) return OperatorResult::done;
+    if (journal_.credit == 0) return OperatorResult::blocked;
     --journal_.credit;
     journal_.entries.push_back({});
     std::swap(journal_.entries.back().batch, element.batch);
     journal_.entries.back().control = std::exchange(element.control, {});
-    return Answer::done;
+    return OperatorResult::done;
   }
-  void announce(std::uint64_t epoch, std::string) override { journal_.announced = epoch; }
+  void send_out_of_band(std::uint64_t epoch, std::string) override { journal_.announced = epoch; }
   void abandon() override {}
   std::string describe() const override { return "→ journal"; }
 
@@ -117,18 +117,18 @@ struct Rig {
   std::unique_ptr<SimulatedPlatform> platform = make_simulated_platform({});
   std::unique_ptr<Executor> executor = platform->make_executor({.name = "slot"});
   WakeEvent wake_event;
-  TaskFigures figures;
+  TaskMetrics metrics;
   std::deque<std::string> memory;
   Journal journal;
-  ChainDriver driver{*platform, wake_event, figures};
+  ChainDriver driver{*platform, wake_event, metrics};
 };
 
 TEST(ChainDriver, OutputKeepsTheBuffersOfItsInput) {
   Rig rig(3);
   rig.offer("abcde");
-  EXPECT_EQ(rig.driver.run(), Answer::done);
+  EXPECT_EQ(rig.driver.run(), OperatorResult::done);
   rig.offer("fg", Control::watermark(1));
-  EXPECT_EQ(rig.driver.run(), Answer::done);
+  EXPECT_EQ(rig.driver.run(), OperatorResult::done);
   EXPECT_EQ(rig.journal.text(), "abcdefg|");
   EXPECT_EQ(rig.memory[0], "abcde");
   rig.journal.entries.clear();
@@ -140,17 +140,17 @@ TEST(ChainDriver, GoesOnWhereAnEmitterHadNoCredit) {
     Rig rig(2, 1);
     rig.journal.credit = credit;
     rig.offer("abc", Control::watermark(1));
-    Answer answer = rig.driver.run();
+    OperatorResult answer = rig.driver.run();
     int blocked = 0;
-    while (answer == Answer::blocked) {
+    while (answer == OperatorResult::blocked) {
       ++blocked;
       EXPECT_FALSE(rig.driver.blocked_by_operator());
       EXPECT_EQ(rig.driver.describe_block(), "→ journal");
-      EXPECT_EQ(rig.driver.run(), Answer::blocked) << "nothing moves without credit";
+      EXPECT_EQ(rig.driver.run(), OperatorResult::blocked) << "nothing moves without credit";
       rig.journal.credit = 1;
       answer = rig.driver.run();
     }
-    EXPECT_EQ(answer, Answer::done);
+    EXPECT_EQ(answer, OperatorResult::done);
     EXPECT_GE(blocked, credit < 3 ? 1 : 0);
     EXPECT_EQ(rig.journal.text(), "abc|");
   }
@@ -159,7 +159,7 @@ TEST(ChainDriver, GoesOnWhereAnEmitterHadNoCredit) {
 TEST(ChainDriver, TheEndGoesBehindEverything) {
   Rig rig(2, 1);
   rig.offer("ab", Control::end());
-  EXPECT_EQ(rig.driver.run(), Answer::done);
+  EXPECT_EQ(rig.driver.run(), OperatorResult::done);
   EXPECT_EQ(rig.journal.text(), "ab.");
   EXPECT_TRUE(rig.driver.idle());
 }
@@ -169,7 +169,7 @@ class OwnWatermarks final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<std::string_view>()); }
   bool makes_watermarks() const override { return true; }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto texts = in.values<std::string_view>();
     {
       auto collector = out.collector<std::string_view>();
@@ -180,11 +180,11 @@ class OwnWatermarks final : public Operator {
       }
     }
     in.advance_to(texts.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer idle(Output& out) override {
+  OperatorResult idle(Output& out) override {
     if (std::exchange(pauses_, false)) out.set_control(Control::inactive());
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -200,7 +200,7 @@ TEST(ChainDriver, WatermarksOfAnOperatorReplaceThoseOfItsInput) {
   const auto text_of = [&](const std::string& texts, Control control) {
     rig.journal.entries.clear();
     rig.offer(texts, control);
-    EXPECT_EQ(rig.driver.run(), Answer::done);
+    EXPECT_EQ(rig.driver.run(), OperatorResult::done);
     EXPECT_TRUE(rig.driver.idle());
     return rig.journal.text();
   };
@@ -217,8 +217,8 @@ TEST(ChainDriver, WatermarksOfAnOperatorReplaceThoseOfItsInput) {
 // A function of the author's that runs inside an emitter, such as the key of a hash edge.
 class ThrowingEmitter final : public Emitter {
  public:
-  Answer offer(Element&) override { throw std::runtime_error("no key"); }
-  void announce(std::uint64_t, std::string) override {}
+  OperatorResult offer(Element&) override { throw std::runtime_error("no key"); }
+  void send_out_of_band(std::uint64_t, std::string) override {}
   void abandon() override {}
   std::string describe() const override { return "→ nowhere"; }
 };
@@ -227,7 +227,7 @@ TEST(ChainDriver, AnExceptionInAnEmitterFailsTheTask) {
   Rig rig(1);
   rig.driver.add_emitter(0, 0, std::make_unique<ThrowingEmitter>());
   rig.offer("a");
-  EXPECT_EQ(rig.driver.run(), Answer::failed);
+  EXPECT_EQ(rig.driver.run(), OperatorResult::failed);
   EXPECT_EQ(rig.driver.failure().code(), ErrorCode::user_function_failed);
   EXPECT_NE(rig.driver.failure().message().find("no key"), std::string::npos);
   EXPECT_NE(rig.driver.failure().message().find("first byte"), std::string::npos);
@@ -242,10 +242,10 @@ class ClockReader final : public Operator {
     read_.push_back(context().now());
     return {};
   }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     read_.push_back(context().now());
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -262,7 +262,7 @@ TEST(ChainDriver, TheClockOfOperatorsDoesNotGoBack) {
   for (const std::int64_t now : {opened - 1000, opened + 5, opened + 2}) {
     rig.driver.set_now(now);
     rig.offer("a");
-    EXPECT_EQ(rig.driver.run(), Answer::done);
+    EXPECT_EQ(rig.driver.run(), OperatorResult::done);
   }
   EXPECT_EQ(read, (std::vector<std::int64_t>{opened, opened, opened + 5, opened + 5}));
 }

@@ -19,7 +19,7 @@ constexpr std::string_view made_behind = "a record made behind ";
 std::string ChainDriver::position_of(const Stage& stage) const {
   if (&stage == stages_.front().get() && source_ != nullptr) {
     return "record " +
-           std::to_string(stage.figures->records_out.get() +
+           std::to_string(stage.metrics->records_out.get() +
                           (stage.exits.empty() ? 0 : stage.output.size())) +
            " of its output";
   }
@@ -31,7 +31,7 @@ std::string ChainDriver::position_of(const Stage& stage) const {
   std::string position = describe_input(index, stage.input.batch.position());
   if (!position.empty()) return position;
   return "record " +
-         std::to_string(stage.figures->records_in.get() + stage.input.batch.position()) +
+         std::to_string(stage.metrics->records_in.get() + stage.input.batch.position()) +
          " of its input";
 }
 
@@ -43,8 +43,8 @@ std::string ChainDriver::describe_input(std::size_t index, std::size_t record) c
     std::string own = stage.op->describe_position(stage.input.batch);
     if (!own.empty()) return own;
   }
-  // What was put aside ahead of it may be of another batch.
-  if (index == 0 || stage.input_was_aside) return {};
+  // What was deferred ahead of it may be of another batch.
+  if (index == 0 || stage.input_was_deferred) return {};
   const Stage& above = *stages_[index - 1];
   if (index == 1 && source_ != nullptr) return describe_source(record);
   if (above.processed) {
@@ -91,7 +91,7 @@ bool ChainDriver::skip_failed(Stage& stage, const std::string& reason) {
     stage.failures->put(in, at, std::move(failure),
                         stage.output.batch(stage.output.port_count() - 1));
   }
-  stage.figures->records_skipped.add(1);
+  stage.metrics->records_skipped.add(1);
   return true;
 }
 

@@ -4,12 +4,12 @@
 
 #include <stdexcept>
 
+#include <hummer/detail/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/filter.hpp>
+#include <hummer/detail/operators/for_each_sink.hpp>
+#include <hummer/detail/operators/line_flat_map.hpp>
+#include <hummer/detail/operators/map.hpp>
 #include <hummer/failure_policy.hpp>
-#include <hummer/operators/assign_timestamps.hpp>
-#include <hummer/operators/filter.hpp>
-#include <hummer/operators/for_each_sink.hpp>
-#include <hummer/operators/line_flat_map.hpp>
-#include <hummer/operators/map.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"
@@ -34,13 +34,13 @@ class Blocks final : public SourceOperator {
  public:
   Blocks(std::string text, std::size_t lines) : text_(std::move(text)), lines_(lines) {}
   void declare(Output& out) const override { out.add_port(type_of<TextBlock>()); }
-  Answer produce(Output& out) override {
-    if (at_ == text_.size()) return Answer::done;
+  OperatorResult produce(Output& out) override {
+    if (at_ == text_.size()) return OperatorResult::done;
     std::size_t end = at_;
     for (std::size_t i = 0; i < lines_ && end < text_.size(); ++i) end = text_.find('\n', end) + 1;
     out.collector<TextBlock>()(TextBlock{text_.data() + at_, end - at_, at_, &path_});
     at_ = end;
-    return Answer::more;
+    return OperatorResult::more;
   }
 
  private:
@@ -80,14 +80,14 @@ class ChainFailures : public testing::TestWithParam<std::uint32_t> {
   }
   Status run() {
     executor_->spawn(task_.invoke());
-    EXPECT_EQ(platform_->run_until([&] { return task_.figures().state == TaskState::finished; },
+    EXPECT_EQ(platform_->run_until([&] { return task_.metrics().state == TaskState::finished; },
                                    seconds(60)),
               RunEnd::satisfied);
     return task_.result();
   }
   std::uint64_t skipped() const {
     std::uint64_t all = 0;
-    for (const OperatorFigures& op : task_.figures().operators) all += op.records_skipped.get();
+    for (const OperatorMetrics& op : task_.metrics().operators) all += op.records_skipped.get();
     return all;
   }
 
@@ -131,14 +131,14 @@ class Listens final : public Operator {
  public:
   explicit Listens(std::vector<std::string>& told) : told_(told) {}
   void declare(Output&) const override {}
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     for (const Number& number : in.values<Number>()) told_.push_back(std::to_string(number));
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer watermark(Timestamp time, Output&) override {
+  OperatorResult watermark(Timestamp time, Output&) override {
     told_.push_back("w" + std::to_string(time));
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:

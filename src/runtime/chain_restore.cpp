@@ -34,7 +34,7 @@ Status ChainDriver::restore(std::size_t index, ByteReader& in, bool delta_follow
                             bool allow_dropped) {
   Stage& stage = *stages_[index];
   stage.context->set_delta_follows(delta_follows);
-  const Answer answer = guarded(stage, [&] {
+  const OperatorResult answer = guarded(stage, [&] {
     std::vector<StateDescription> saved;
     const std::vector<StateDescription> own = stage.op->states();
     Status status = decode_states(in, saved)
@@ -50,11 +50,11 @@ Status ChainDriver::restore(std::size_t index, ByteReader& in, bool delta_follow
         status = not_taken_over(stage.uid, held.front());
       }
     }
-    return status.ok() ? Answer::done
+    return status.ok() ? OperatorResult::done
                        : stage.context->fail(status.with_context("restoring operator '" +
                                                                  stage.context->name() + "'"));
   });
-  return answer == Answer::failed ? failure_ : Status();
+  return answer == OperatorResult::failed ? failure_ : Status();
 }
 
 }  // namespace hummer

@@ -22,15 +22,15 @@ class ChannelEmitter : public Emitter {
   ChannelEmitter(std::vector<RingChannel*> channels, std::string target)
       : channels_(std::move(channels)), target_(std::move(target)) {}
   Status failure() const override;
-  void announce(std::uint64_t epoch, std::string in_flight) override;
+  void send_out_of_band(std::uint64_t epoch, std::string in_flight) override;
   void abandon() override;
   std::string describe() const override;
 
  protected:
   // Publishes `element` on channel `index`; failed when its consumer has gone.
-  Answer publish(std::size_t index, Element& element);
+  OperatorResult publish(std::size_t index, Element& element);
   // Publishes `control` on every channel, resumable.
-  Answer publish_to_all(Control& control);
+  OperatorResult publish_to_all(Control& control);
 
   std::vector<RingChannel*> channels_;
   std::string target_;
@@ -41,14 +41,14 @@ class ChannelEmitter : public Emitter {
 class ForwardEmitter final : public ChannelEmitter {
  public:
   using ChannelEmitter::ChannelEmitter;
-  Answer offer(Element& element) override;
+  OperatorResult offer(Element& element) override;
 };
 
 // Whole batches in turn, skipping channels without credit.
 class RebalanceEmitter final : public ChannelEmitter {
  public:
   using ChannelEmitter::ChannelEmitter;
-  Answer offer(Element& element) override;
+  OperatorResult offer(Element& element) override;
 
  private:
   std::size_t next_ = 0;
@@ -58,7 +58,7 @@ class RebalanceEmitter final : public ChannelEmitter {
 class BroadcastEmitter final : public ChannelEmitter {
  public:
   using ChannelEmitter::ChannelEmitter;
-  Answer offer(Element& element) override;
+  OperatorResult offer(Element& element) override;
 
  private:
   std::size_t next_ = 0;
@@ -69,11 +69,11 @@ class HashEmitter final : public ChannelEmitter {
  public:
   HashEmitter(std::vector<RingChannel*> channels, std::string target, const TypeDescriptor& type,
               std::unique_ptr<Partitioner> partitioner, std::uint32_t batch_records);
-  Answer offer(Element& element) override;
+  OperatorResult offer(Element& element) override;
   void collect(std::string& runs) const override;
 
  private:
-  Answer publish_target(std::size_t index);
+  OperatorResult publish_target(std::size_t index);
 
   const TypeDescriptor& type_;
   std::unique_ptr<Partitioner> partitioner_;

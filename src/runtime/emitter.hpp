@@ -10,7 +10,7 @@
 // taken (batch.position() says how much); the driver calls again with the same
 // element when `WakeEvent` of the task is notified. `failed`: failure() says why.
 // A control goes only after all records before it, on every channel of the edge, but for a barrier
-// that is announced: it overtakes what the emitter has not sent (see runtime/in_flight.hpp).
+// that is announced: it unaligned what the emitter has not sent (see runtime/in_flight.hpp).
 //
 // Thread: that of the task. Ownership: owned by the chain driver.
 #pragma once
@@ -25,13 +25,13 @@ namespace hummer {
 class Emitter {
  public:
   virtual ~Emitter() = default;
-  virtual Answer offer(Element& element) = 0;
+  virtual OperatorResult offer(Element& element) = 0;
   virtual Status failure() const { return {}; }
   // Appends the records, as runs, that earlier offers have left in this emitter.
   virtual void collect(std::string& /*runs*/) const {}
   // Announces a barrier on every channel of the edge, before anything that has not been sent.
   // `in_flight`: runs that belong before it, of an edge with a single channel.
-  virtual void announce(std::uint64_t epoch, std::string in_flight) = 0;
+  virtual void send_out_of_band(std::uint64_t epoch, std::string in_flight) = 0;
   // The job ends early: tell the other side, so that nobody waits for this task.
   virtual void abandon() = 0;
   // For reports: where it is stuck, such as "→ count[1]".

@@ -1,12 +1,12 @@
 // Sources that answer `blocked` and wake nobody, run by the contract's own text
-// (hummer/operators/source_function.hpp): they are called again, less and less often.
+// (hummer/source_function.hpp): they are called again, less and less often.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include <hummer/operators/for_each_sink.hpp>
-#include <hummer/operators/source_function.hpp>
+#include <hummer/detail/operators/for_each_sink.hpp>
+#include <hummer/detail/operators/source_function_operator.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/stream_task.hpp"
@@ -48,10 +48,12 @@ class Log {
 class Ticker final : public SourceFunction<Tick> {
  public:
   Ticker(Log& log, int& calls) : log_(log), calls_(calls) {}
-  Answer produce(SourceOutput<Tick>& out) override {
+  OperatorResult produce(SourceOutput<Tick>& out) override {
     ++calls_;
     while (!out.full() && log_.has(0, next_)) out.emit(log_.at(0, next_++));
-    return log_.ended(next_) ? Answer::done : out.full() ? Answer::more : Answer::blocked;
+    return log_.ended(next_) ? OperatorResult::done
+           : out.full()      ? OperatorResult::more
+                             : OperatorResult::blocked;
   }
 
  private:
@@ -71,15 +73,15 @@ class Partitions final : public SourceFunction<Tick> {
     }
     return {};
   }
-  Answer produce(SourceOutput<Tick>& out) override {
-    if (ids_.empty()) return Answer::blocked;
+  OperatorResult produce(SourceOutput<Tick>& out) override {
+    if (ids_.empty()) return OperatorResult::blocked;
     std::rotate(ids_.begin(), ids_.begin() + 1, ids_.end());
     for (const SplitId id : ids_) {
       if (!log_.has(id, offsets_[id]) || !out.split(id)) continue;
       while (!out.full() && log_.has(id, offsets_[id])) out.emit(log_.at(id, offsets_[id]++));
-      return Answer::more;
+      return OperatorResult::more;
     }
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
 
  private:
@@ -102,7 +104,7 @@ class QuietSource : public testing::TestWithParam<std::uint64_t> {
   bool until(const std::function<bool()>& predicate) {
     return platform_->run_until(predicate, platform_->now() + seconds(600)) == RunEnd::satisfied;
   }
-  bool finished() const { return task_.figures().state == TaskState::finished; }
+  bool finished() const { return task_.metrics().state == TaskState::finished; }
 
   std::unique_ptr<SimulatedPlatform> platform_ = make_simulated_platform({.seed = GetParam()});
   std::unique_ptr<Executor> executor_ = platform_->make_executor({.name = "slot"});
@@ -152,15 +154,15 @@ class Punctual final : public SourceFunction<Tick> {
     context_ = &context;
     return {};
   }
-  Answer produce(SourceOutput<Tick>& out) override {
+  OperatorResult produce(SourceOutput<Tick>& out) override {
     ++calls_;
-    if (next_ == 5) return Answer::done;
+    if (next_ == 5) return OperatorResult::done;
     if (context_->now() >= at_) {
       out.emit(Tick{0, next_++});
       at_ = context_->now() + 1'000'000'000;
     }
     context_->call_at(at_);
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
 
  private:

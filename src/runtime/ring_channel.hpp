@@ -9,7 +9,7 @@
 // consumer left there, poll hands out a reference and the consumer swaps its own
 // used batch in before release: batches go round, no allocator is called.
 //
-// A barrier that overtakes (unaligned checkpoints) does not travel in the ring: the producer
+// A barrier that unaligned (unaligned checkpoints) does not travel in the ring: the producer
 // announces its epoch and how many elements it has published before, and the consumer, woken at
 // once, finds those that it has not taken yet by peek(). The latest announcement counts.
 //
@@ -40,7 +40,7 @@
 namespace hummer {
 
 // A barrier on a channel, out of band.
-struct Announcement {
+struct OutOfBandBarrier {
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;  // of the first element behind the barrier
   // Runs (in_flight.hpp) of records that come behind those in the ring and before the barrier: what
@@ -86,11 +86,11 @@ class RingChannel {
     return true;
   }
   // A barrier behind all that was published; needs no credit.
-  void announce(std::uint64_t epoch, std::string in_flight = {}) {
+  void send_out_of_band(std::uint64_t epoch, std::string in_flight = {}) {
     {
-      const std::lock_guard lock(announcement_mutex_);
-      announcement_ = {epoch, tail_.load(std::memory_order_relaxed), std::move(in_flight)};
-      announced_.store(epoch, std::memory_order_release);
+      const std::lock_guard lock(out_of_band_mutex_);
+      out_of_band_ = {epoch, tail_.load(std::memory_order_relaxed), std::move(in_flight)};
+      has_out_of_band_.store(epoch, std::memory_order_release);
     }
     consumer_.notify();
   }
@@ -117,12 +117,12 @@ class RingChannel {
   }
   // Epoch of the latest announcement; 0: none yet. One that was made before an element was
   // published is seen by who has seen the element.
-  std::uint64_t announced() const { return announced_.load(std::memory_order_relaxed); }
+  std::uint64_t announced() const { return has_out_of_band_.load(std::memory_order_relaxed); }
   // Once, unless a later one has taken its place.
-  std::optional<Announcement> take_announcement(std::uint64_t epoch) {
-    const std::lock_guard lock(announcement_mutex_);
-    if (announcement_.epoch != epoch) return std::nullopt;
-    return std::exchange(announcement_, {});
+  std::optional<OutOfBandBarrier> take_out_of_band(std::uint64_t epoch) {
+    const std::lock_guard lock(out_of_band_mutex_);
+    if (out_of_band_.epoch != epoch) return std::nullopt;
+    return std::exchange(out_of_band_, {});
   }
   // Behind the end of the stream, once that was published, else 0. Look before announced(), so that
   // no barrier before the end is missed.
@@ -164,10 +164,10 @@ class RingChannel {
   std::uint64_t cached_tail_ = 0;  // consumer's
   alignas(64) std::atomic<bool> producer_gone_{false};
   std::atomic<bool> consumer_gone_{false};
-  std::atomic<std::uint64_t> announced_{0};
+  std::atomic<std::uint64_t> has_out_of_band_{0};
   std::atomic<std::uint64_t> end_position_{0};
-  std::mutex announcement_mutex_;
-  Announcement announcement_;
+  std::mutex out_of_band_mutex_;
+  OutOfBandBarrier out_of_band_;
 };
 
 }  // namespace hummer

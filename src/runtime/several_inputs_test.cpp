@@ -16,15 +16,15 @@ class Stepping final : public SourceOperator {
  public:
   Stepping(Number first, Number count) : next_(first), count_(count) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer produce(Output& out) override {
+  OperatorResult produce(Output& out) override {
     auto collector = out.collector<Number>();
     while (next_ < count_ && !collector.full()) {
       collector(next_);
       next_ += 2;
     }
-    if (next_ >= count_) return Answer::done;
+    if (next_ >= count_) return OperatorResult::done;
     out.set_control(Control::watermark(next_ - 1));
-    return Answer::more;
+    return OperatorResult::more;
   }
 
  private:
@@ -42,24 +42,24 @@ class ByInput final : public Operator {
  public:
   explicit ByInput(SeenByInput& seen) : seen_(seen) {}
   void declare(Output&) const override {}
-  Answer process(Batch&, Output&) override {
+  OperatorResult process(Batch&, Output&) override {
     return context().fail({ErrorCode::internal, "input?"});
   }
-  Answer process_input(int input, Batch& in, Output&) override {
+  OperatorResult process_input(int input, Batch& in, Output&) override {
     for (const Number number : in.values<Number>()) {
       seen_.late = seen_.late || number <= watermark_;
       seen_.numbers[input].push_back(number);
     }
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer watermark(Timestamp time, Output&) override {
+  OperatorResult watermark(Timestamp time, Output&) override {
     watermark_ = time;
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output&) override {
+  OperatorResult end(Output&) override {
     seen_.ended = true;
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -97,7 +97,7 @@ TEST_P(SeveralInputs, TheHeadLearnsTheInput) {
   }
   executors.push_back(platform->make_executor({.name = "down"}));
   executors.back()->spawn(consumer.invoke());
-  ASSERT_EQ(platform->run_until([&] { return consumer.figures().state == TaskState::finished; },
+  ASSERT_EQ(platform->run_until([&] { return consumer.metrics().state == TaskState::finished; },
                                 seconds(3600)),
             RunEnd::satisfied);
   EXPECT_TRUE(consumer.result().ok()) << consumer.result().to_string();
@@ -114,13 +114,13 @@ TEST_P(SeveralInputs, TheHeadLearnsTheInput) {
 class Sleeper final : public Operator {
  public:
   void declare(Output&) const override {}
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer idle(Output&) override {
+  OperatorResult idle(Output&) override {
     ++idle_calls;
-    return Answer::done;
+    return OperatorResult::done;
   }
   int idle_calls = 0;
 };

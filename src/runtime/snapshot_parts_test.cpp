@@ -14,9 +14,9 @@ class InSteps final : public Operator {
   InSteps(std::string name, int steps, int& idles)
       : name_(std::move(name)), steps_(steps), idles_(idles) {}
   void declare(Output& out) const override { out.add_port(type_of<int>()); }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status snapshot(ByteWriter& out) override {
     if (context().may_write_delta()) context().wrote_delta();
@@ -24,18 +24,18 @@ class InSteps final : public Operator {
     left_ = steps_;
     return {};
   }
-  Answer snapshot_rest(ByteWriter& out) override {
-    if (left_ == 0) return Answer::done;
+  OperatorResult snapshot_rest(ByteWriter& out) override {
+    if (left_ == 0) return OperatorResult::done;
     out.put_value(static_cast<char>('0' + left_));
-    return --left_ == 0 ? Answer::done : Answer::more;
+    return --left_ == 0 ? OperatorResult::done : OperatorResult::more;
   }
-  Answer idle(Output&) override {
+  OperatorResult idle(Output&) override {
     ++idles_;
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output&) override {
+  OperatorResult end(Output&) override {
     EXPECT_EQ(left_, 0) << "the rest of a snapshot comes before the end";
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -80,17 +80,17 @@ class SnapshotParts : public testing::Test {
     Element element;
     element.control = control;
     driver_.offer(element);
-    ASSERT_EQ(driver_.run(), Answer::done);
+    ASSERT_EQ(driver_.run(), OperatorResult::done);
   }
   void finish() {
-    while (driver_.snapshot_under_way()) ASSERT_NE(driver_.step_snapshot(), Answer::failed);
+    while (driver_.snapshot_under_way()) ASSERT_NE(driver_.step_snapshot(), OperatorResult::failed);
   }
 
   std::unique_ptr<SimulatedPlatform> platform_ = make_simulated_platform({.seed = 1});
   std::unique_ptr<Executor> executor_ = platform_->make_executor({.name = "slot"});
   WakeEvent wake_event_;
-  TaskFigures figures_;
-  ChainDriver driver_{*platform_, wake_event_, figures_};
+  TaskMetrics metrics_;
+  ChainDriver driver_{*platform_, wake_event_, metrics_};
   std::vector<std::uint64_t> epochs_;
   std::map<std::string, std::string> pieces_;
   std::string order_;
@@ -107,7 +107,7 @@ TEST_F(SnapshotParts, FollowWhileOtherElementsCome) {
   for (int i = 0; driver_.snapshot_under_way(); ++i) {
     ASSERT_LT(i, 10);
     offer(Control::watermark(i));
-    ASSERT_NE(driver_.step_snapshot(), Answer::failed);
+    ASSERT_NE(driver_.step_snapshot(), OperatorResult::failed);
   }
   EXPECT_TRUE(complete_);
   EXPECT_FALSE(goes_on_);
@@ -122,17 +122,17 @@ TEST_F(SnapshotParts, AreWrittenBeforeTheEndWhichWaitsInSteps) {
   end.control = Control::end();
   driver_.offer(end);
   EXPECT_EQ(idles_, 0);
-  while (driver_.run() == Answer::blocked) {
+  while (driver_.run() == OperatorResult::blocked) {
     EXPECT_EQ(idles_, 3) << "what was held back has gone";
     ASSERT_FALSE(complete_);
-    ASSERT_NE(driver_.step_snapshot(), Answer::failed);
+    ASSERT_NE(driver_.step_snapshot(), OperatorResult::failed);
   }
   EXPECT_TRUE(driver_.idle());
   EXPECT_TRUE(complete_);
   EXPECT_EQ(pieces_["a"], "a321");
   pieces_.clear();
   ASSERT_TRUE(driver_.begin_last_snapshot().ok());
-  while (driver_.snapshot_under_way()) ASSERT_NE(driver_.step_snapshot(), Answer::failed);
+  while (driver_.snapshot_under_way()) ASSERT_NE(driver_.step_snapshot(), OperatorResult::failed);
   EXPECT_TRUE(complete_);
   EXPECT_FALSE(goes_on_);
   EXPECT_EQ(pieces_, (std::map<std::string, std::string>{{"a", "a321"}, {"b", "b"}, {"c", "c21"}}));

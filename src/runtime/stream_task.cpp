@@ -19,9 +19,9 @@ constexpr Nanoseconds source_retry_last_ns = 10'000'000;
 }  // namespace
 
 StreamTask::StreamTask(Platform& platform, std::string name, std::string slot)
-    : platform_(platform), chain_(std::make_unique<ChainDriver>(platform, wake_event_, figures_)) {
-  figures_.name = std::move(name);
-  figures_.slot = std::move(slot);
+    : platform_(platform), chain_(std::make_unique<ChainDriver>(platform, wake_event_, metrics_)) {
+  metrics_.name = std::move(name);
+  metrics_.slot = std::move(slot);
   chain_->end_once(cancelled_);
 }
 
@@ -38,9 +38,9 @@ void StreamTask::stop() {
 }
 
 std::string StreamTask::describe_state() const {
-  const TaskState state = figures_.state.load(std::memory_order_acquire);
-  const std::uint32_t index = figures_.current_operator.load(std::memory_order_relaxed);
-  const std::string op = index < figures_.operators.size() ? figures_.operators[index].name : "";
+  const TaskState state = metrics_.state.load(std::memory_order_acquire);
+  const std::uint32_t index = metrics_.current_operator.load(std::memory_order_relaxed);
+  const std::string op = index < metrics_.operators.size() ? metrics_.operators[index].name : "";
   switch (state) {
     case TaskState::created: return "not started";
     case TaskState::running: return "inside operator '" + op + "'";
@@ -66,9 +66,9 @@ void StreamTask::enable_snapshots(Guarantee guarantee,
   });
 }
 
-void StreamTask::trigger(std::uint64_t epoch, bool whole, bool overtakes) {
+void StreamTask::trigger(std::uint64_t epoch, bool whole, bool unaligned) {
   if (whole) triggered_whole_.store(epoch, std::memory_order_relaxed);
-  (overtakes ? overtaking_ : triggered_).store(epoch, std::memory_order_release);
+  (unaligned ? overtaking_ : triggered_).store(epoch, std::memory_order_release);
   wake_event_.notify();
 }
 
@@ -88,9 +88,9 @@ void StreamTask::finish_committed() {
 
 Task<void> StreamTask::invoke() {
   Executor& executor = co_await current_executor();
-  figures_.began_ns.set(static_cast<std::uint64_t>(executor.recent_now()));
+  metrics_.began_ns.set(static_cast<std::uint64_t>(executor.recent_now()));
   merger_ = std::make_unique<WatermarkMerger>(inputs_.size());
-  figures_.state.store(TaskState::running, std::memory_order_release);
+  metrics_.state.store(TaskState::running, std::memory_order_release);
   if (Status status = chain_->open(executor); !status.ok()) {
     finish(std::move(status));
     co_return;
@@ -111,25 +111,25 @@ Task<void> StreamTask::run() {
       co_return;
     }
     // 1. What is in flight goes first.
-    figures_.calls.add(1);
-    if (figures_.turn != nullptr) figures_.turn->store(&figures_, std::memory_order_relaxed);
-    Answer answer = chain_->run();
-    if (answer == Answer::failed) {
+    metrics_.calls.add(1);
+    if (metrics_.turn != nullptr) metrics_.turn->store(&metrics_, std::memory_order_relaxed);
+    OperatorResult answer = chain_->run();
+    if (answer == OperatorResult::failed) {
       finish(chain_->failure());
       co_return;
     }
-    if (answer == Answer::blocked) {
+    if (answer == OperatorResult::blocked) {
       if (step_snapshot()) {
         co_await yield();
         chain_->set_now(executor.recent_now());
         continue;
       }
-      figures_.state.store(TaskState::blocked, std::memory_order_relaxed);
+      metrics_.state.store(TaskState::blocked, std::memory_order_relaxed);
       bool refused = false;
       if (barrier_waits()) {
-        const Answer passed = pass_barriers();
-        if (passed == Answer::done) continue;
-        refused = passed == Answer::blocked;
+        const OperatorResult passed = pass_barriers();
+        if (passed == OperatorResult::done) continue;
+        refused = passed == OperatorResult::blocked;
         if (!refused) {
           finish(chain_->failure());
           co_return;
@@ -140,16 +140,18 @@ Task<void> StreamTask::run() {
       wake_event_.prepare_wait();
       const bool more_to_do = cancelled_.load(std::memory_order_relaxed) || commit_due() ||
                               (!refused && barrier_waits());
-      answer = more_to_do ? Answer::done : by_operator ? Answer::blocked : chain_->run();
-      if (answer != Answer::blocked) {
+      answer = more_to_do    ? OperatorResult::done
+               : by_operator ? OperatorResult::blocked
+                             : chain_->run();
+      if (answer != OperatorResult::blocked) {
         wake_event_.cancel_wait();
-        if (answer == Answer::failed) {
+        if (answer == OperatorResult::failed) {
           finish(chain_->failure());
           co_return;
         }
       } else if (by_operator || chain_->blocked_by_operator()) {
         operator_blocks = true;
-        figures_.operator_blocks.store(true, std::memory_order_relaxed);
+        metrics_.operator_blocks.store(true, std::memory_order_relaxed);
         const Nanoseconds deadline = executor.now() + retry_ns;
         retry_ns = std::min(retry_ns * 2, operator_retry_last_ns);
         begin_wait(executor, true);
@@ -164,14 +166,14 @@ Task<void> StreamTask::run() {
         co_await wake_event_.wait();
         end_wait(executor, true);
       }
-      figures_.state.store(TaskState::running, std::memory_order_relaxed);
+      metrics_.state.store(TaskState::running, std::memory_order_relaxed);
       chain_->set_now(executor.recent_now());
       continue;
     }
     retry_ns = operator_retry_first_ns;
     if (operator_blocks) {
       operator_blocks = false;
-      figures_.operator_blocks.store(false, std::memory_order_relaxed);
+      metrics_.operator_blocks.store(false, std::memory_order_relaxed);
     }
     if (commit_due() && !commit_epoch()) co_return;
     if (end_sent) {
@@ -206,12 +208,12 @@ Task<void> StreamTask::run() {
       }
       if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
       answer = produce();
-      if (answer == Answer::failed) {
+      if (answer == OperatorResult::failed) {
         finish(chain_->failure());
         co_return;
       }
-      end_sent = answer == Answer::done;
-      at_hand = answer != Answer::blocked || !chain_->idle();
+      end_sent = answer == OperatorResult::done;
+      at_hand = answer != OperatorResult::blocked || !chain_->idle();
       if (at_hand) {
         idle_announced_ = false;
         source_gave();
@@ -219,7 +221,7 @@ Task<void> StreamTask::run() {
     } else {
       const Next next = take_input();
       if (next == Next::failed) {
-        finish({ErrorCode::peer_gone, "a task upstream of '" + figures_.name + "' ended early"});
+        finish({ErrorCode::peer_gone, "a task upstream of '" + metrics_.name + "' ended early"});
         co_return;
       }
       end_sent = next == Next::ended;
@@ -230,11 +232,11 @@ Task<void> StreamTask::run() {
     if (!at_hand) barrier = barrier_waits();
     if (barrier) {
       answer = pass_barriers();
-      if (answer == Answer::failed) {
+      if (answer == OperatorResult::failed) {
         finish(chain_->failure());
         co_return;
       }
-      if (answer == Answer::blocked) {  // an operator has something to finish first
+      if (answer == OperatorResult::blocked) {  // an operator has something to finish first
         wake_event_.prepare_wait();
         begin_wait(executor, true);
         co_await wake_event_.wait_until(executor.now() + operator_retry_last_ns);
@@ -254,7 +256,7 @@ Task<void> StreamTask::run() {
       continue;
     }
     if (step_snapshot()) continue;
-    figures_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
+    metrics_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
     wake_event_.prepare_wait();
     bool ready =
         cancelled_.load(std::memory_order_relaxed) || commit_due() || chain_->woken() ||
@@ -268,13 +270,13 @@ Task<void> StreamTask::run() {
     if (chain_->has_source() && !ready) {
       // A source may have got something between its answer and prepare_wait().
       answer = produce();
-      if (answer == Answer::failed) {
+      if (answer == OperatorResult::failed) {
         wake_event_.cancel_wait();
         finish(chain_->failure());
         co_return;
       }
-      end_sent = answer == Answer::done;
-      ready = answer != Answer::blocked || !chain_->idle();
+      end_sent = answer == OperatorResult::done;
+      ready = answer != OperatorResult::blocked || !chain_->idle();
       if (ready) {
         idle_announced_ = false;
         source_gave();
@@ -293,7 +295,7 @@ Task<void> StreamTask::run() {
       }
       end_wait(executor, false);
     }
-    figures_.state.store(TaskState::running, std::memory_order_relaxed);
+    metrics_.state.store(TaskState::running, std::memory_order_relaxed);
     chain_->set_now(executor.recent_now());
   }
 }
@@ -433,7 +435,7 @@ Nanoseconds StreamTask::latest_look(Nanoseconds now) {
   if (chain_->snapshot_under_way()) until = std::min(until, now + snapshot_retry_ns);
   if (chain_->source_needs_retry() && !is_paused()) {
     if (!chain_->source_has_woken()) {
-      figures_.source_waits.store(true, std::memory_order_relaxed);
+      metrics_.source_waits.store(true, std::memory_order_relaxed);
     }
     source_retry_ns_ =
         std::clamp(source_retry_ns_ * 2, source_retry_first_ns, source_retry_last_ns);
@@ -444,12 +446,14 @@ Nanoseconds StreamTask::latest_look(Nanoseconds now) {
 
 void StreamTask::source_gave() {
   source_retry_ns_ = 0;
-  if (figures_.source_waits.load(std::memory_order_relaxed)) {
-    figures_.source_waits.store(false, std::memory_order_relaxed);
+  if (metrics_.source_waits.load(std::memory_order_relaxed)) {
+    metrics_.source_waits.store(false, std::memory_order_relaxed);
   }
 }
 
-Answer StreamTask::produce() { return is_paused() ? Answer::blocked : chain_->produce(); }
+OperatorResult StreamTask::produce() {
+  return is_paused() ? OperatorResult::blocked : chain_->produce();
+}
 
 bool StreamTask::is_paused() const {
   const std::uint64_t pause = pause_after_.load(std::memory_order_acquire);
@@ -499,7 +503,7 @@ Task<void> StreamTask::wait_for_commits() {
   Executor& executor = co_await current_executor();
   if (!co_await save_last()) co_return;
   ended_.store(true, std::memory_order_release);
-  figures_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
+  metrics_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
   for (;;) {
     if (cancelled_.load(std::memory_order_relaxed)) {
       finish({ErrorCode::cancelled, "cancelled"});
@@ -529,14 +533,14 @@ Task<void> StreamTask::wait_for_commits() {
 void StreamTask::begin_wait(Executor& executor, bool blocked) {
   wait_began_ = executor.recent_now();
   wait_holds_input_ = blocked || holds_input();
-  figures_.waits.begin(wait_began_, blocked);
+  metrics_.waits.begin(wait_began_, blocked);
   if (blocked) executor.stall_begins();
 }
 
 void StreamTask::end_wait(Executor& executor, bool blocked) {
   const Nanoseconds now = executor.recent_now();
   if (wait_holds_input_) chain_->count_input_held(std::max<Nanoseconds>(now - wait_began_, 0));
-  figures_.waits.end(now);
+  metrics_.waits.end(now);
   if (blocked) executor.stall_ends();
 }
 
@@ -544,8 +548,8 @@ void StreamTask::finish(Status status) {
   if (!status.ok()) chain_->abandon_emitters();
   for (Input& input : inputs_) input.channel->abandon_consumer();
   result_ = std::move(status);
-  figures_.waits.begin(platform_.now(), false);
-  figures_.state.store(TaskState::finished, std::memory_order_release);
+  metrics_.waits.begin(platform_.now(), false);
+  metrics_.state.store(TaskState::finished, std::memory_order_release);
   if (on_finished_) on_finished_(*this);
 }
 

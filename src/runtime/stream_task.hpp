@@ -6,7 +6,7 @@
 // connectors notify. A chain that is blocked on output suspends this coroutine,
 // never the slot.
 //
-// Lifecycle: made and wired by the deployer (control/task_executor.hpp) before
+// Lifecycle: made and wired by the deployer (deployment.hpp) before
 // any task of the job runs; `invoke` is spawned once on the slot's executor and
 // ends by itself: finished, cancelled or failed. Then `result()` is set and
 // `on_finished` was called. Destroyed after its executor has stopped or after
@@ -26,14 +26,14 @@
 // it waits for the disk. At the end of its stream it reports once more, and stays, to commit, until
 // finish_committed().
 //
-// Barriers that overtake (trigger with overtakes): a task takes its snapshot as soon as the barrier
+// Barriers that overtake (trigger with unaligned): a task takes its snapshot as soon as the barrier
 // is announced on one input, also while its chain is blocked, and announces it on. Records that the
 // barrier passes on their way to it (in its chain, in its channels, those that still come on the
 // other inputs before the barrier is announced there) are saved with its state; it reports when
 // that is all. A sender or receiver task has no state: what it holds goes on with the announcement.
 //
 // Thread: invoke on the slot's; cancel, stop, trigger, commit, pause_after, finish_committed and
-// figures from any.
+// metrics from any.
 #pragma once
 
 #include <atomic>
@@ -86,7 +86,7 @@ class StreamTask {
 
   // Of a source task: puts the barrier of `epoch` behind what it has sent, or ahead of what has not
   // left its chain. `whole`: no snapshot of it may build on an earlier one.
-  void trigger(std::uint64_t epoch, bool whole = false, bool overtakes = false);
+  void trigger(std::uint64_t epoch, bool whole = false, bool unaligned = false);
   // The epoch's snapshots are complete everywhere: operators may commit.
   void commit(std::uint64_t epoch);
   // Of a source task: sends nothing behind the barrier of `epoch`, or of the one it has sent since;
@@ -105,8 +105,8 @@ class StreamTask {
 
   // Failure, E3001 when cancelled, or ok. REQUIRES: state finished.
   const Status& result() const { return result_; }
-  const TaskFigures& figures() const { return figures_; }
-  TaskFigures& figures() { return figures_; }
+  const TaskMetrics& metrics() const { return metrics_; }
+  TaskMetrics& metrics() { return metrics_; }
   // "blocked at → count[1]": for the watch. Any thread; may be out of date.
   std::string describe_state() const;
   // Closes the operators; called once after all tasks of the job have ended, so that
@@ -136,8 +136,8 @@ class StreamTask {
   // Barriers that overtake; stream_task_barriers.cpp.
   bool barrier_waits();
   std::uint64_t newest_barrier() const;
-  Answer pass_barriers();
-  Answer pass_by(std::uint64_t epoch);
+  OperatorResult pass_barriers();
+  OperatorResult pass_by(std::uint64_t epoch);
   void pass_on(std::uint64_t epoch);
   void pass_on_received();
   void record_inputs();
@@ -149,7 +149,7 @@ class StreamTask {
   }
   Status commit_asked();
   // Of a source: what it has, unless it is paused.
-  Answer produce();
+  OperatorResult produce();
   void source_gave();
   Nanoseconds latest_look(Nanoseconds now);
   bool commit_epoch();
@@ -157,14 +157,14 @@ class StreamTask {
   Task<void> wait_for_commits();
   bool is_paused() const;
   bool holds_input() const;
-  // Around every wait, for its figures and the slot's, and for the clock of its input.
+  // Around every wait, for its metrics and the slot's, and for the clock of its input.
   void begin_wait(Executor& executor, bool blocked);
   void end_wait(Executor& executor, bool blocked);
   void finish(Status status);
 
   Platform& platform_;
   WakeEvent wake_event_;
-  TaskFigures figures_;
+  TaskMetrics metrics_;
   std::unique_ptr<ChainDriver> chain_;
   std::vector<Input> inputs_;
   std::unique_ptr<WatermarkMerger> merger_;

@@ -31,29 +31,29 @@ std::uint64_t StreamTask::newest_barrier() const {
 }
 
 // blocked: not now, see ChainDriver::overtake.
-Answer StreamTask::pass_barriers() {
+OperatorResult StreamTask::pass_barriers() {
   if (chain_->relay() != nullptr) {
     pass_on_received();
-    return Answer::done;
+    return OperatorResult::done;
   }
   const std::uint64_t epoch = newest_barrier();
   if (epoch > last_barrier_) {
     if (passes_on_) {
       pass_on(epoch);
-    } else if (const Answer answer = pass_by(epoch); answer != Answer::done) {
+    } else if (const OperatorResult answer = pass_by(epoch); answer != OperatorResult::done) {
       return answer;
     }
   }
   if (recording_ != 0) record_inputs();
-  return Answer::done;
+  return OperatorResult::done;
 }
 
-Answer StreamTask::pass_by(std::uint64_t epoch) {
+OperatorResult StreamTask::pass_by(std::uint64_t epoch) {
   std::vector<SnapshotPiece> pieces;
   InFlight in_flight;
   chain_->set_last_complete(commit_asked_.load(std::memory_order_acquire));
-  const Answer answer = chain_->overtake(epoch, pieces, in_flight);
-  if (answer != Answer::done) return answer;
+  const OperatorResult answer = chain_->take_unaligned_barrier(epoch, pieces, in_flight);
+  if (answer != OperatorResult::done) return answer;
   last_barrier_ = recording_ = epoch;
   state_at_barrier_ = std::move(pieces);
   in_flight_ = std::move(in_flight);
@@ -63,7 +63,7 @@ Answer StreamTask::pass_by(std::uint64_t epoch) {
     input.barrier_came = input.waits = false;
     input.recorded = input.ended;
   }
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 // What the barrier has overtaken on the inputs where it is known; reports when it is on all.
@@ -73,7 +73,7 @@ void StreamTask::record_inputs() {
     if (input.recorded) continue;
     std::string runs;
     const std::uint64_t end = input.channel->end_position();
-    if (auto announcement = input.channel->take_announcement(recording_)) {
+    if (auto announcement = input.channel->take_out_of_band(recording_)) {
       append_waiting(*input.channel, announcement->position, runs);
       runs += announcement->in_flight;
     } else if (end != 0) {  // its task has ended without this barrier: its last snapshot counts
@@ -115,10 +115,10 @@ void StreamTask::pass_on(std::uint64_t epoch) {
   RingChannel& channel = *inputs_.front().channel;
   std::string runs;
   chain_->collect_all(runs);
-  if (auto announcement = channel.take_announcement(epoch)) {
+  if (auto announcement = channel.take_out_of_band(epoch)) {
     append_waiting(channel, announcement->position, runs);
     runs += announcement->in_flight;
-    chain_->announce(epoch, std::move(runs));
+    chain_->send_out_of_band(epoch, std::move(runs));
   }
 }
 
@@ -128,7 +128,7 @@ void StreamTask::pass_on_received() {
     std::string runs;
     chain_->collect_all(runs);
     runs += announcement->in_flight;
-    chain_->announce(announcement->epoch, std::move(runs));
+    chain_->send_out_of_band(announcement->epoch, std::move(runs));
   }
 }
 

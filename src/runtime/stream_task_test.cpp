@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-#include <hummer/operators/assign_timestamps.hpp>
+#include <hummer/detail/operators/assign_timestamps.hpp>
 
 #include "platform/simulation.hpp"
 #include "runtime/channel_emitters.hpp"
@@ -22,16 +22,16 @@ class CountingSource final : public SourceOperator {
  public:
   CountingSource(Number count, int pause_every) : count_(count), pause_every_(pause_every) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer produce(Output& out) override {
+  OperatorResult produce(Output& out) override {
     if (pause_every_ > 0 && ++calls_ % pause_every_ == 0) {
       context().wake();
-      return Answer::blocked;
+      return OperatorResult::blocked;
     }
     auto collector = out.collector<Number>();
     while (next_ < count_ && !collector.full()) collector(next_++);
-    if (next_ == count_) return Answer::done;
+    if (next_ == count_) return OperatorResult::done;
     out.set_control(Control::watermark(next_ - 1));
-    return Answer::more;
+    return OperatorResult::more;
   }
 
  private:
@@ -46,7 +46,7 @@ class Repeat final : public Operator {
  public:
   explicit Repeat(int copies, Number poison = -1) : copies_(copies), poison_(poison) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto numbers = in.values<Number>();
     auto collector = out.collector<Number>();
     std::size_t i = in.position();
@@ -56,7 +56,7 @@ class Repeat final : public Operator {
       for (int copy = 0; copy < copies_; ++copy) collector(numbers[i]);
     }
     in.advance_to(i);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:
@@ -77,8 +77,8 @@ class Collect final : public Operator {
  public:
   Collect(Seen& seen, bool blocks) : seen_(seen), blocks_(blocks) {}
   void declare(Output&) const override {}
-  Answer process(Batch& in, Output&) override {
-    if (blocks_ && (calls_++ % 2) == 0) return Answer::blocked;
+  OperatorResult process(Batch& in, Output&) override {
+    if (blocks_ && (calls_++ % 2) == 0) return OperatorResult::blocked;
     const auto numbers = in.values<Number>();
     // One record per call when it blocks: as awkward as can be.
     const std::size_t end = blocks_ ? in.position() + 1 : numbers.size();
@@ -87,19 +87,19 @@ class Collect final : public Operator {
       seen_.numbers.push_back(numbers[i]);
     }
     in.advance_to(end);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
-  Answer watermark(Timestamp time, Output&) override {
+  OperatorResult watermark(Timestamp time, Output&) override {
     seen_.watermarks.push_back(time);
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer flush(Output&) override {
+  OperatorResult flush(Output&) override {
     ++seen_.flushes;
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output&) override {
+  OperatorResult end(Output&) override {
     seen_.ended = true;
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -111,7 +111,8 @@ class Collect final : public Operator {
 class ByModulo final : public Partitioner {
  public:
   explicit ByModulo(std::uint32_t targets) : targets_(targets) {}
-  Answer scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                         std::uint32_t soft_limit) override {
     const auto numbers = in.values<Number>();
     for (std::size_t i = in.position(); i < numbers.size(); ++i) {
       Batch& target = targets[static_cast<std::size_t>(numbers[i]) % targets_];
@@ -119,11 +120,11 @@ class ByModulo final : public Partitioner {
       target.set_size(target.size() + 1);
       if (target.size() >= soft_limit) {
         in.advance_to(i + 1);
-        return in.finished() ? Answer::done : Answer::more;
+        return in.finished() ? OperatorResult::done : OperatorResult::more;
       }
     }
     in.advance_to(numbers.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -173,9 +174,9 @@ struct Pipeline {
   }
   bool finished() const {
     for (const auto& task : consumers) {
-      if (task->figures().state != TaskState::finished) return false;
+      if (task->metrics().state != TaskState::finished) return false;
     }
-    return producer->figures().state == TaskState::finished;
+    return producer->metrics().state == TaskState::finished;
   }
   std::vector<Number> all_sorted() const {
     std::vector<Number> all;
@@ -248,7 +249,7 @@ TEST(HashEmitter, BatchesMayComeBackWithLessRoom) {
     for (std::uint32_t i = 0; i < records; ++i) numbers[i] = 2 * i;
     element.batch.set_size(records);
     element.control = Control::watermark(round);
-    ASSERT_EQ(emitter.offer(element), Answer::done);
+    ASSERT_EQ(emitter.offer(element), OperatorResult::done);
     for (RingChannel* channel : {&first, &second}) {
       while (Element* got = channel->poll()) {
         ASSERT_LE(got->batch.size(), got->batch.capacity());
@@ -320,7 +321,7 @@ TEST_P(Seeds, CancelEndsTasksThatAreBlocked) {
   pipeline.producer->cancel();
   EXPECT_EQ(
       pipeline.platform->run_until(
-          [&] { return pipeline.producer->figures().state == TaskState::finished; }, seconds(10)),
+          [&] { return pipeline.producer->metrics().state == TaskState::finished; }, seconds(10)),
       RunEnd::satisfied);
   EXPECT_EQ(pipeline.producer->result().code(), ErrorCode::cancelled);
 }
@@ -330,13 +331,13 @@ class ReturnsLate final : public Operator {
  public:
   explicit ReturnsLate(StreamTask& task) : task_(task) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     task_.cancel();
     task_.commit(7);
     auto collector = out.collector<Number>();
     for (const Number number : in.values<Number>()) collector(number);
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 
  private:
@@ -347,14 +348,14 @@ class CountsCalls final : public Operator {
  public:
   CountsCalls(int& calls, int& closed) : calls_(calls), closed_(closed) {}
   void declare(Output&) const override {}
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     ++calls_;
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output&) override {
+  OperatorResult end(Output&) override {
     ++calls_;
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status commit(std::uint64_t) override {
     ++calls_;
@@ -381,7 +382,7 @@ TEST(StreamTask, WhatReturnsAfterACancellationGoesNowhere) {
   task.chain().add_stage(std::make_unique<CountsCalls>(calls, closed), stage);
   executor->spawn(task.invoke());
   ASSERT_EQ(
-      platform->run_until([&] { return task.figures().state == TaskState::finished; }, seconds(10)),
+      platform->run_until([&] { return task.metrics().state == TaskState::finished; }, seconds(10)),
       RunEnd::satisfied);
   EXPECT_EQ(task.result().code(), ErrorCode::cancelled);
   EXPECT_EQ(calls, 0);

@@ -21,16 +21,16 @@ class PartSource final : public SourceOperator {
   PartSource(Number source, Number count, int pause_every)
       : source_(source), count_(count), pause_every_(pause_every) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
-  Answer produce(Output& out) override {
+  OperatorResult produce(Output& out) override {
     if (pause_every_ > 0 && ++calls_ % pause_every_ == 0) {
       context().wake();
-      return Answer::blocked;
+      return OperatorResult::blocked;
     }
     auto collector = out.collector<Number>();
     while (made_ < count_ && !collector.full()) {
       collector(source_ + static_cast<Number>(sources) * made_++);
     }
-    return made_ == count_ ? Answer::done : Answer::more;
+    return made_ == count_ ? OperatorResult::done : OperatorResult::more;
   }
   Status snapshot(ByteWriter& out) override {
     out.put_value(made_);
@@ -50,10 +50,10 @@ class CountBySource final : public Operator {
  public:
   explicit CountBySource(std::vector<std::uint64_t>& commits) : commits_(commits) {}
   void declare(Output&) const override {}
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     for (const Number number : in.values<Number>()) ++counts_[number % sources];
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status snapshot(ByteWriter& out) override {
     for (const Number count : counts_) out.put_value(count);
@@ -71,7 +71,8 @@ class CountBySource final : public Operator {
 
 class ByDigits final : public Partitioner {
  public:
-  Answer scatter(Batch& in, std::vector<Batch>& targets, std::uint32_t soft_limit) override {
+  OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
+                         std::uint32_t soft_limit) override {
     const auto numbers = in.values<Number>();
     for (std::size_t i = in.position(); i < numbers.size(); ++i) {
       Batch& target = targets[static_cast<std::size_t>(numbers[i] / 7) % targets.size()];
@@ -79,11 +80,11 @@ class ByDigits final : public Partitioner {
       target.set_size(target.size() + 1);
       if (target.size() >= soft_limit) {
         in.advance_to(i + 1);
-        return in.finished() ? Answer::done : Answer::more;
+        return in.finished() ? OperatorResult::done : OperatorResult::more;
       }
     }
     in.advance_to(numbers.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 };
 
@@ -246,14 +247,14 @@ TEST_P(SnapshotSeeds, TasksThatHaveEndedStayToCommit) {
   ASSERT_TRUE(mesh.run([&] { return mesh.all_ended(); }));
   for (auto& task : mesh.tasks) task->commit(3);
   ASSERT_TRUE(mesh.run([&] { return !mesh.commits[0].empty() && !mesh.commits[1].empty(); }));
-  for (auto& task : mesh.tasks) EXPECT_NE(task->figures().state, TaskState::finished);
+  for (auto& task : mesh.tasks) EXPECT_NE(task->metrics().state, TaskState::finished);
   for (auto& task : mesh.tasks) {
     task->commit(4);
     task->finish_committed();
   }
   ASSERT_TRUE(mesh.run([&] {
     return std::all_of(mesh.tasks.begin(), mesh.tasks.end(), [](const auto& task) {
-      return task->figures().state == TaskState::finished;
+      return task->metrics().state == TaskState::finished;
     });
   }));
   for (const auto& commits : mesh.commits) {
@@ -269,7 +270,7 @@ TEST(TaskSnapshot, CancelReachesATaskThatWaitsToCommit) {
   for (auto& task : mesh.tasks) task->cancel();
   ASSERT_TRUE(mesh.run([&] {
     return std::all_of(mesh.tasks.begin(), mesh.tasks.end(), [](const auto& task) {
-      return task->figures().state == TaskState::finished;
+      return task->metrics().state == TaskState::finished;
     });
   }));
   EXPECT_EQ(mesh.tasks[0]->result().code(), ErrorCode::cancelled);

@@ -1,4 +1,4 @@
-#include <hummer/operators/text_position.hpp>
+#include <hummer/detail/operators/text_position.hpp>
 
 namespace hummer {
 

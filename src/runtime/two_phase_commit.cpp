@@ -1,4 +1,4 @@
-#include <hummer/operators/two_phase_commit.hpp>
+#include <hummer/detail/operators/two_phase_commit.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -36,14 +36,14 @@ Status TwoPhaseCommit::open(OperatorContext& context) {
   return store_.abort_all_but(handles);
 }
 
-Answer TwoPhaseCommit::flush(OperatorContext& context) {
-  if (context.epoch() == last_barrier_) return Answer::done;
-  const Answer answer = prepare(context, context.epoch());
-  if (answer == Answer::done) last_barrier_ = context.epoch();
+OperatorResult TwoPhaseCommit::flush(OperatorContext& context) {
+  if (context.epoch() == last_barrier_) return OperatorResult::done;
+  const OperatorResult answer = prepare(context, context.epoch());
+  if (answer == OperatorResult::done) last_barrier_ = context.epoch();
   return answer;
 }
 
-Answer TwoPhaseCommit::end(OperatorContext& context) {
+OperatorResult TwoPhaseCommit::end(OperatorContext& context) {
   return prepare(context, context.epoch() + 1);
 }
 
@@ -69,11 +69,11 @@ Status TwoPhaseCommit::commit(std::uint64_t epoch) {
   return {};
 }
 
-Answer TwoPhaseCommit::prepare(OperatorContext& context, std::uint64_t epoch) {
+OperatorResult TwoPhaseCommit::prepare(OperatorContext& context, std::uint64_t epoch) {
   Result<std::string> handle = store_.prepare(epoch);
   if (!handle.ok()) return context.fail(handle.status());
   if (!handle->empty()) prepared_.push_back({epoch, std::move(*handle)});
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 }  // namespace hummer

@@ -1,4 +1,4 @@
-#include <hummer/state/change_marks.hpp>
+#include <hummer/detail/state/change_marks.hpp>
 
 #include <cstring>
 #include <utility>

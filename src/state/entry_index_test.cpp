@@ -1,4 +1,4 @@
-#include <hummer/state/entry_index.hpp>
+#include <hummer/detail/state/entry_index.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <hummer/state/entry_slabs.hpp>
+#include <hummer/detail/state/entry_slabs.hpp>
 
 #include <gtest/gtest.h>
 

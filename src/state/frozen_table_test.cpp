@@ -5,8 +5,8 @@
 #include <map>
 #include <random>
 
-#include <hummer/state/accumulator_table.hpp>
-#include <hummer/state/slice_tables.hpp>
+#include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/detail/state/slice_tables.hpp>
 
 #include "support/drawn_cases.hpp"
 
@@ -262,7 +262,7 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
         ASSERT_TRUE(restored.restore(in, is_delta[i], everyone, Sum(), [] { return true; }));
         ASSERT_EQ(in.left(), 0u);
       }
-      restored.settle(Sum());
+      restored.merge_restored(Sum());
       Copy found;
       for (const auto& [slice, table] : restored.all()) {
         table->scan(0, [&, at = slice](std::uint64_t key, std::uint64_t value) {

@@ -1,4 +1,4 @@
-#include <hummer/state/key_table.hpp>
+#include <hummer/detail/state/key_table.hpp>
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/state/accumulator_table.hpp>
+#include <hummer/detail/state/accumulator_table.hpp>
 
 namespace hummer::key_table_test {
 namespace {

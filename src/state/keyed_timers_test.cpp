@@ -1,4 +1,4 @@
-#include <hummer/state/keyed_timers.hpp>
+#include <hummer/detail/state/keyed_timers.hpp>
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include <hummer/bytes.hpp>
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include "state/snapshot_file.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <hummer/bytes.hpp>
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 namespace {

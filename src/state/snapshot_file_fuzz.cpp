@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "state/snapshot_file.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "platform/simulation.hpp"
 

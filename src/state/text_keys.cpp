@@ -1,4 +1,4 @@
-#include <hummer/state/text_keys.hpp>
+#include <hummer/detail/state/text_keys.hpp>
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // The loops behind text_keys_function, one per instruction set.
-// Free of the standard library: see cmake/HummerRooms.cmake on *_v4.cpp.
+// Free of the standard library: see cmake/HummerModules.cmake on *_v4.cpp.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include <hummer/state/text_table.hpp>
+#include <hummer/detail/state/text_table.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -22,12 +22,12 @@ PlannedFailures failures;
 class Bottleneck final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<Index>()); }
-  Answer process(Batch& in, Output& out) override {
-    if (in.finished()) return Answer::done;
-    if (shut.load()) return Answer::blocked;
+  OperatorResult process(Batch& in, Output& out) override {
+    if (in.finished()) return OperatorResult::done;
+    if (shut.load()) return OperatorResult::blocked;
     out.collector<Index>()(in.values<Index>()[in.position()]);
     in.advance_to(in.position() + 1);
-    return in.finished() ? Answer::done : Answer::blocked;
+    return in.finished() ? OperatorResult::done : OperatorResult::blocked;
   }
 };
 

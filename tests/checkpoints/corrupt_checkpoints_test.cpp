@@ -7,8 +7,8 @@
 
 #include <hummer/hummer.hpp>
 
+#include "checkpoint/checkpoint_inspection.hpp"
 #include "checkpoints/failing_jobs.hpp"
-#include "control/checkpoint/checkpoint_inspection.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 

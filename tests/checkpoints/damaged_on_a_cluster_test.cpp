@@ -119,7 +119,7 @@ TEST_P(DamagedOnACluster, AlsoByAJobThatBeginsWithTheLatest) {
   ASSERT_TRUE(until_completed(first, 4));
   wire::ClientRequest cancel;
   cancel.mutable_end()->set_job(first);
-  cancel.mutable_end()->set_wish(wire::WISH_CANCEL);
+  cancel.mutable_end()->set_desired_state(wire::DESIRED_CANCEL);
   cluster_.ask(cancel);
   ASSERT_EQ(cluster_.end_of(first).state(), wire::JOB_CANCELLED);
   const std::string newest = cluster_.status(first).last_checkpoint_path();

@@ -16,19 +16,19 @@ namespace {
 using Index = std::uint64_t;
 constexpr Index record_count = 3'000;
 
-// How many records came, said at the end. A delta says the newest figure, in place of the one
+// How many records came, said at the end. A delta says the newest metric, in place of the one
 // before.
 class Counter final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<Index>()); }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     own_ += in.size() - in.position();
     in.advance_to(in.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer end(Output& out) override {
+  OperatorResult end(Output& out) override {
     out.collector<Index>()(std::exchange(own_, 0));
-    return Answer::done;
+    return OperatorResult::done;
   }
   std::vector<StateDescription> states() override { return {{"count", "u64"}}; }
   Status snapshot(ByteWriter& out) override {

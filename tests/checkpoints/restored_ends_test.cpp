@@ -28,13 +28,13 @@ class ShortAndLong final : public SourceFunction<Index> {
     }
     return {};
   }
-  Answer produce(SourceOutput<Index>& out) override {
-    if (open_.empty()) return Answer::done;
-    if (context_->now() < next_at_) return Answer::blocked;
+  OperatorResult produce(SourceOutput<Index>& out) override {
+    if (open_.empty()) return OperatorResult::done;
+    if (context_->now() < next_at_) return OperatorResult::blocked;
     next_at_ = context_->now() + 1'000'000;
     context_->call_at(next_at_);
     const SplitId id = open_.front();
-    if (!out.split(id)) return Answer::more;
+    if (!out.split(id)) return OperatorResult::more;
     const bool is_short = id % 3 == 1;
     out.emit(id * length + positions_[id]++);
     std::rotate(open_.begin(), open_.begin() + 1, open_.end());
@@ -42,7 +42,7 @@ class ShortAndLong final : public SourceFunction<Index> {
       out.finish_split(id);
       open_.pop_back();
     }
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
   Status snapshot_split(SplitId id, ByteWriter& out) override {
     out.put_value(positions_[id]);

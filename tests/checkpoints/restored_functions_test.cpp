@@ -109,10 +109,10 @@ struct BothSums {
   Index second = 0;
   void process_first(const Item& item, ProcessOutput<Item>&) { first += item.id; }
   void process_second(const Item& item, ProcessOutput<Item>&) { second += 3 * item.id; }
-  Answer end(ProcessOutput<Item>& out) {
+  OperatorResult end(ProcessOutput<Item>& out) {
     out.emit(Item{1, std::exchange(first, 0)});
     out.emit(Item{2, std::exchange(second, 0)});
-    return Answer::done;
+    return OperatorResult::done;
   }
   void snapshot(ByteWriter& out) {
     out.put_value(first);

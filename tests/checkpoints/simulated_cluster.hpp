@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "api/job_build.hpp"
-#include "control/client/cluster_client.hpp"
-#include "control/client/job_status.hpp"
-#include "control/client/submit.hpp"
-#include "control/job_manager/job_manager.hpp"
-#include "control/protocol/graph_messages.hpp"
-#include "control/task_manager/task_manager.hpp"
+#include "client/cluster_client.hpp"
+#include "client/submit.hpp"
+#include "job_manager/job_manager.hpp"
 #include "platform/kept_log_for_test.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
+#include "protocol/graph_messages.hpp"
+#include "protocol/job_status.hpp"
 #include "support/drawn_cases.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer {
 
@@ -134,7 +134,7 @@ class SimulatedCluster {
   std::string savepoint(std::uint64_t job, const std::string& directory, bool stop) {
     wire::ClientRequest request;
     request.mutable_savepoint()->set_job(job);
-    request.mutable_savepoint()->set_wish_id(++wishes_);
+    request.mutable_savepoint()->set_request_id(++savepoints_requested_);
     request.mutable_savepoint()->set_directory(directory);
     request.mutable_savepoint()->set_stop(stop);
     request.mutable_savepoint()->set_wait_ms(10'000);
@@ -158,7 +158,7 @@ class SimulatedCluster {
     options.listen_address = "jobmanager:6123";
     options.first_job = 1;
     options.state_directory = "/state";
-    options.log = Logger(&log, LogRoom::control);
+    options.log = Logger(&log, LogModule::cluster);
     job_manager = std::make_unique<JobManager>(*job_manager_node, options);
     const Status started = job_manager->start();
     EXPECT_TRUE(started.ok()) << started.to_string();
@@ -180,7 +180,7 @@ class SimulatedCluster {
   BuiltInJobLibraries libraries_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ClusterClient> client_;
-  std::uint64_t wishes_ = 0;
+  std::uint64_t savepoints_requested_ = 0;
 };
 
 }  // namespace hummer

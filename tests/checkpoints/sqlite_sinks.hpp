@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/job_manager/sqlite_database.hpp"
+#include "job_manager/sqlite_database.hpp"
 
 namespace hummer {
 
@@ -76,18 +76,18 @@ class UpsertedCounts : public SinkFunction<Count> {
         database_.run("CREATE TABLE IF NOT EXISTS counts (key, count, UNIQUE (key, count))"));
     return database_.run("BEGIN");
   }
-  Answer write(std::span<const Count> counts) override {
+  OperatorResult write(std::span<const Count> counts) override {
     for (const Count& each : counts) {
       Status status =
           database_.run("INSERT OR REPLACE INTO counts VALUES (?, ?)", each.key, each.value);
       if (!status.ok()) return context_->fail(std::move(status));
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
   // A barrier: the checkpoint completes only behind this.
-  Answer flush(std::uint64_t /*epoch*/) override {
+  OperatorResult flush(std::uint64_t /*epoch*/) override {
     Status status = database_.next_transaction();
-    return status.ok() ? Answer::done : context_->fail(std::move(status));
+    return status.ok() ? OperatorResult::done : context_->fail(std::move(status));
   }
 
  private:
@@ -113,7 +113,7 @@ class CommittedCounts : public TwoPhaseSinkFunction<Count> {
     for (const std::string& handle : handles) kept += handle + " ";
     return database_.run("DELETE FROM staged WHERE instr(?, ' ' || handle || ' ') = 0", kept);
   }
-  Answer write(std::span<const Count> counts) override {
+  OperatorResult write(std::span<const Count> counts) override {
     // Nobody else ever has this handle.
     if (handle_.empty()) {
       handle_ = std::to_string(context_->run()) + "." + std::to_string(context_->attempt()) + "." +
@@ -124,7 +124,7 @@ class CommittedCounts : public TwoPhaseSinkFunction<Count> {
           database_.run("INSERT INTO staged VALUES (?, ?, ?)", handle_, each.key, each.value);
       if (!status.ok()) return context_->fail(std::move(status));
     }
-    return Answer::done;
+    return OperatorResult::done;
   }
   Result<std::string> prepare(std::uint64_t /*epoch*/) override {
     if (handle_.empty()) return std::string();

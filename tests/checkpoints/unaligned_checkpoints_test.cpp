@@ -5,8 +5,8 @@
 
 #include <hummer/hummer.hpp>
 
+#include "checkpoint/snapshot_files.hpp"
 #include "checkpoints/failing_jobs.hpp"
-#include "control/checkpoint/snapshot_files.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
 #include "support/drawn_cases.hpp"
@@ -23,11 +23,11 @@ class Bottleneck final : public Operator {
  public:
   explicit Bottleneck(const std::atomic<bool>* closed) : closed_(closed) {}
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
-  Answer process(Batch& in, Output& out) override {
-    if (in.finished()) return Answer::done;
-    if (closed_ != nullptr && closed_->load()) return Answer::blocked;
+  OperatorResult process(Batch& in, Output& out) override {
+    if (in.finished()) return OperatorResult::done;
+    if (closed_ != nullptr && closed_->load()) return OperatorResult::blocked;
     // Blocked with output would be asked again at once.
-    if (std::exchange(passed_, false)) return Answer::blocked;
+    if (std::exchange(passed_, false)) return OperatorResult::blocked;
     passed_ = true;
     Batch& target = out.batch();
     const std::size_t used = target.size();
@@ -37,7 +37,7 @@ class Bottleneck final : public Operator {
       target.timestamps().push_back(in.timestamps()[in.position()]);
     }
     in.advance_to(in.position() + 1);
-    return in.finished() ? Answer::done : Answer::more;
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
 
  private:

@@ -19,9 +19,9 @@ constexpr std::string_view warning = "cannot be replayed";
 class Knocks final : public SourceFunction<Index> {
  public:
   explicit Knocks(bool replayable) : replayable_(replayable) {}
-  Answer produce(SourceOutput<Index>& out) override {
+  OperatorResult produce(SourceOutput<Index>& out) override {
     for (; knocks_ < 1000 && !out.full(); ++knocks_) out.emit(knocks_);
-    return knocks_ < 1000 ? Answer::more : Answer::done;
+    return knocks_ < 1000 ? OperatorResult::more : OperatorResult::done;
   }
   bool replayable() const override { return replayable_; }
 

@@ -24,7 +24,7 @@ class Coverage(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = Path(self.folder.name)
-        self.write("include/hummer/operators/map.hpp",
+        self.write("include/hummer/detail/operators/map.hpp",
                    "template <typename F>\nclass MapOperator final : public Operator {\n};\n")
         self.write("include/hummer/operator.hpp",
                    "class Operator {};\nclass SourceOperator : public Operator {};\n"
@@ -56,8 +56,8 @@ class Coverage(unittest.TestCase):
                          (0, ["2 of 2 operators and sources run under the harness"]))
 
     def test_a_new_operator(self):
-        self.write("include/hummer/operators/spare.hpp", "class Spare final : public Operator {\n};\n")
-        self.expect("include/hummer/operators/spare.hpp", "Spare")  # a test makes it, alone
+        self.write("include/hummer/detail/operators/spare.hpp", "class Spare final : public Operator {\n};\n")
+        self.expect("include/hummer/detail/operators/spare.hpp", "Spare")  # a test makes it, alone
 
     def test_a_new_source_of_a_connector(self):
         self.write("src/connectors/queue/queue_source.hpp",

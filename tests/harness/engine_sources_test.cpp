@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <hummer/connectors.hpp>
-#include <hummer/operators/factory.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 #include "connectors/connector_test_context.hpp"
@@ -112,13 +112,13 @@ class InAWorld final : public SourceOperator {
   Status open() override {
     return call([this] { return source_->open(); });
   }
-  Answer produce(Output& out) override {
-    const Answer answer = call([&] { return source_->produce(out); });
-    if (answer == Answer::blocked) {
+  OperatorResult produce(Output& out) override {
+    const OperatorResult answer = call([&] { return source_->produce(out); });
+    if (answer == OperatorResult::blocked) {
       const Nanoseconds later = world_.platform->now() + milliseconds(1);
       static_cast<void>(world_.platform->run_until([] { return false; }, later));
     }
-    return answer == Answer::failed ? context().fail(world_.context.failure()) : answer;
+    return answer == OperatorResult::failed ? context().fail(world_.context.failure()) : answer;
   }
   Status close() override {
     return call([this] { return source_->close(); });
@@ -209,13 +209,13 @@ Task<void> send(std::unique_ptr<TransportSender> transport, bool whole) {
   if (whole) elements.push_back({Batch(), Control::end()});
   while (!elements.empty()) {
     event.prepare_wait();
-    const Answer answer = emitter.offer(elements.front());
-    if (answer == Answer::blocked) {
+    const OperatorResult answer = emitter.offer(elements.front());
+    if (answer == OperatorResult::blocked) {
       co_await event.wait();
       continue;
     }
     event.cancel_wait();
-    if (answer == Answer::failed) break;
+    if (answer == OperatorResult::failed) break;
     elements.pop_front();
     co_await yield();
   }

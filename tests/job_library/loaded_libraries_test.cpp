@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "api/job_build.hpp"
-#include "control/job_library/dynamic_job_libraries.hpp"
-#include "control/job_library/engine_abi.hpp"
 #include "graph/job_graph.hpp"
+#include "job_library/dynamic_job_libraries.hpp"
+#include "job_library/engine_abi.hpp"
 #include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer::loaded_libraries_test {

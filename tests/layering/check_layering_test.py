@@ -8,14 +8,14 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "check-layering"
 
-ROOMS = """
-hummer_room(base LINK fmt::fmt)
-hummer_room(platform USES base LINK Threads::Threads)
-# hummer_room(ghost)
-hummer_room(runtime USES platform)
-hummer_room(net
+MODULES = """
+hummer_module(base LINK fmt::fmt)
+hummer_module(platform USES base LINK Threads::Threads)
+# hummer_module(ghost)
+hummer_module(runtime USES platform)
+hummer_module(net
   USES runtime)
-hummer_room(graph USES base)
+hummer_module(graph USES base TESTS_USE runtime)
 """
 
 
@@ -24,7 +24,7 @@ class Layering(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = Path(self.folder.name)
-        self.write("CMakeLists.txt", ROOMS)
+        self.write("CMakeLists.txt", MODULES)
         self.write("src/base/ids.hpp", "#include <cstdint>\n#include <hummer/status.hpp>\n")
         self.write("src/platform/linux.cpp", '#include <sys/mman.h>\n#include "base/ids.hpp"\n')
         self.write("src/net/tcp.cpp", '#include "runtime/ring.hpp"\n#include "base/ids.hpp"\n')
@@ -51,6 +51,19 @@ class Layering(unittest.TestCase):
     def test_a_tree_in_order_passes(self):
         self.assertEqual(self.run_check(), (0, ""))
 
+    def test_what_only_tests_may_use(self):
+        self.write("src/graph/a_test.cpp", '#include "runtime/ring.hpp"\n#include "platform/a.hpp"\n')
+        self.assertEqual(self.run_check(), (0, ""))
+        self.expect("src/graph/a.cpp", '#include "runtime/ring.hpp"\n', "graph may not use runtime")
+
+    def test_three_files_in_a_circle(self):
+        self.write("src/base/a.hpp", '#include "base/b.hpp"\n')
+        self.write("src/base/b.hpp", '#include "base/a.hpp"\n')
+        self.assertEqual(self.run_check(), (0, ""))  # two may
+        self.write("src/base/b.hpp", '#include "base/c.hpp"\n')
+        self.expect("src/base/c.hpp", '#include "base/a.hpp"\n',
+                    "a.hpp, b.hpp, c.hpp include each other in a circle")
+
     def test_options_read_while_the_graph_is_described(self):
         self.expect("include/hummer/a.hpp",
                     "// env.options().parallelism = 2;\nif (env_->options().parallelism) ;\n",
@@ -72,7 +85,7 @@ class Layering(unittest.TestCase):
         self.expect("src/net/a.cpp", '#include "../base/ids.hpp"\n', "climbs")
 
     def test_without_a_room(self):
-        self.expect("src/base/a.cpp", '#include "ids.hpp"\n', "does not begin with a room")
+        self.expect("src/base/a.cpp", '#include "ids.hpp"\n', "does not begin with a module")
 
     def test_public_header_in_quotes(self):
         self.expect("src/base/a.cpp", '#include "hummer/status.hpp"\n', "write <hummer/status.hpp>")
@@ -112,7 +125,7 @@ class Layering(unittest.TestCase):
         self.assertEqual(self.run_check(), (0, ""))
 
     def test_a_folder_without_a_room(self):
-        self.expect("src/ghost/a.cpp", "", "without a hummer_room line")
+        self.expect("src/ghost/a.cpp", "", "without a hummer_module line")
 
     def test_another_suffix(self):
         self.expect("src/base/a.h", "", "not .h")

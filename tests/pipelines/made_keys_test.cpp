@@ -14,7 +14,7 @@ struct Order {
   Timestamp time;
   std::int64_t cents;
 };
-using Row = std::tuple<std::string, std::int64_t, std::int64_t>;  // key, a time or figure, figure
+using Row = std::tuple<std::string, std::int64_t, std::int64_t>;  // key, a time or metric, metric
 
 constexpr std::uint64_t order_count = 1500;
 constexpr Timestamp window_ms = 100;
@@ -115,9 +115,9 @@ void TextKeys::check_aggregates(KeyOf key_of) {
     rows.emplace_back(key, ++count, 0);
   });
   std::vector<Row> expected_counts, expected_maxima;
-  for (const auto& [key, figures] : all) {
-    expected_counts.emplace_back(key, figures.first, 0);
-    expected_maxima.emplace_back(key, figures.second, 0);
+  for (const auto& [key, metrics] : all) {
+    expected_counts.emplace_back(key, metrics.first, 0);
+    expected_maxima.emplace_back(key, metrics.second, 0);
   }
   EXPECT_EQ(counts.sorted(), expected_counts);
   EXPECT_EQ(maxima.sorted(), expected_maxima);

@@ -42,10 +42,10 @@ class OutOfStep final : public SourceFunction<Reading> {
     }
     return {};
   }
-  Answer produce(SourceOutput<Reading>& out) override {
-    if (positions_.empty()) return Answer::done;
+  OperatorResult produce(SourceOutput<Reading>& out) override {
+    if (positions_.empty()) return OperatorResult::done;
     auto [id, next] = positions_.front();
-    if (names_them_ && !out.split(id)) return Answer::more;
+    if (names_them_ && !out.split(id)) return OperatorResult::more;
     positions_.erase(positions_.begin());
     for (int i = 0; i < 8 && next < records_per_split && !out.full(); ++i, ++next) {
       out.emit(Reading{
@@ -56,7 +56,7 @@ class OutOfStep final : public SourceFunction<Reading> {
     } else if (names_them_) {
       out.finish_split(id);
     }
-    return Answer::more;
+    return OperatorResult::more;
   }
 
  private:
@@ -88,8 +88,8 @@ std::vector<Row> all_rows(std::uint64_t splits) {
 
 std::uint64_t late_records(const JobResult& result) {
   std::uint64_t late = 0;
-  for (const VertexResult& vertex : result.vertices) {
-    for (const OperatorResult& one : vertex.operators) late += one.records_late;
+  for (const VertexSummary& vertex : result.vertices) {
+    for (const OperatorSummary& one : vertex.operators) late += one.records_late;
   }
   return late;
 }
@@ -168,22 +168,22 @@ class WaitsForAWindow final : public SourceFunction<Reading> {
     for (const SplitId id : {0, 1}) (void)context.splits()->begin(id);
     return {};
   }
-  Answer produce(SourceOutput<Reading>& out) override {
-    if (waiting_->seen) return Answer::done;
+  OperatorResult produce(SourceOutput<Reading>& out) override {
+    if (waiting_->seen) return OperatorResult::done;
     if (next_ == 0 && out.split(1)) {
       out.emit(Reading{1, 0});
       ++next_;
-      return Answer::more;
+      return OperatorResult::more;
     }
     if (says_idle_) out.idle_split(1);
     if (next_ <= 200) {
       if (out.split(0)) out.emit(Reading{0, next_++ * step_ms});
     } else if (++calls_ == 500) {
       waiting_->gave_up = true;
-      return Answer::done;
+      return OperatorResult::done;
     }
     context_->call_at(context_->now() + 10'000'000);
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
 
  private:

@@ -236,8 +236,8 @@ TEST_P(Windows, LateRecordsAreCountedAndGoToTheSide) {
   EXPECT_GT(late.sorted().size(), 0u);
   EXPECT_EQ(static_cast<std::uint64_t>(in_windows) + late.sorted().size(), many);
   std::uint64_t records_late = 0;
-  for (const VertexResult& vertex : result.vertices) {
-    for (const OperatorResult& op : vertex.operators) records_late += op.records_late;
+  for (const VertexSummary& vertex : result.vertices) {
+    for (const OperatorSummary& op : vertex.operators) records_late += op.records_late;
   }
   EXPECT_EQ(records_late, late.sorted().size());
 }

@@ -63,8 +63,8 @@ class ClusterSimulation {
   void cut_one_way(const Fault& fault, bool begins);
   void corrupt(int victim, double rate);
   SimulatedPlatform& place(int number);
-  void settle();
-  bool settled();
+  void run_until_stable();
+  bool is_stable();
   void check_end();
   void check_submission(Submission& submission);
   void stop_everything();
@@ -80,8 +80,8 @@ class ClusterSimulation {
   int slow_ = 0;
   std::map<std::pair<int, int>, int> cuts_;
   int job_managers_ = 0;
-  NodeSurroundings surroundings_;
-  Surroundings client_surroundings_;
+  NodeContext context_;
+  Context client_context_;
   std::vector<Submission> submissions_;
   std::unique_ptr<JobManagerProcess> job_manager_;
   std::vector<std::unique_ptr<TaskManagerProcess>> task_managers_;
@@ -101,24 +101,24 @@ ClusterSimulation::ClusterSimulation(RunOptions options)
     : options_(options),
       simulation_(simulation_options(options.seed)),
       random_(mix_bits(options.seed ^ 0x5c4ed01e)),
-      surroundings_{simulation_,       weather_, report_.faults, random_,
-                    "jobmanager:6123", "secret", options.verbose},
-      client_surroundings_{simulation_,
-                           history_,
-                           random_,
-                           job_managers_,
-                           [this](std::string text) { log(text); },
-                           "jobmanager:6123",
-                           "secret"},
+      context_{simulation_,       weather_, report_.faults, random_,
+               "jobmanager:6123", "secret", options.verbose},
+      client_context_{simulation_,
+                      history_,
+                      random_,
+                      job_managers_,
+                      [this](std::string text) { log(text); },
+                      "jobmanager:6123",
+                      "secret"},
       submissions_(draw_submissions(random_)) {
   report_.seed = options.seed;
-  job_manager_ = std::make_unique<JobManagerProcess>(surroundings_, "jobmanager");
+  job_manager_ = std::make_unique<JobManagerProcess>(context_, "jobmanager");
   for (int i = 1; i <= task_manager_count; ++i) {
     task_managers_.push_back(
-        std::make_unique<TaskManagerProcess>(surroundings_, fmt::format("tm{}", i)));
+        std::make_unique<TaskManagerProcess>(context_, fmt::format("tm{}", i)));
   }
-  client_ = std::make_unique<ClientProcess>(surroundings_, "client", client_surroundings_);
-  observer_ = std::make_unique<ClientProcess>(surroundings_, "observer", client_surroundings_);
+  client_ = std::make_unique<ClientProcess>(context_, "client", client_context_);
+  observer_ = std::make_unique<ClientProcess>(context_, "observer", client_context_);
 }
 
 // What still runs is killed: destroying it must not wait for anybody.
@@ -410,7 +410,7 @@ void ClusterSimulation::play_schedule() {
   simulation_.trace("faults end");
 }
 
-bool ClusterSimulation::settled() {
+bool ClusterSimulation::is_stable() {
   for (const Submission& one : submissions_) {
     if (!one.done) return false;
   }
@@ -424,12 +424,12 @@ bool ClusterSimulation::settled() {
   return true;
 }
 
-void ClusterSimulation::settle() {
+void ClusterSimulation::run_until_stable() {
   run_until(run_at_least);
-  while (!settled() && simulation_.now() < run_at_most) {
+  while (!is_stable() && simulation_.now() < run_at_most) {
     run_until(std::min(simulation_.now() + seconds(1), run_at_most));
   }
-  // What was settled must stay so, and the lists must tell it.
+  // What was stable must stay so, and the lists must tell it.
   const std::uint64_t lost = job_manager_->actor()->counts().task_managers_lost;
   run_until(simulation_.now() + heartbeat_timeout + seconds(2));
   history_.set_now(simulation_.now());
@@ -446,9 +446,10 @@ void ClusterSimulation::check_submission(Submission& submission) {
   }
   const wire::JobStatus& last = submission.last;
   // One that is stopped while it waits for slots is cancelled.
-  const bool may_be_cancelled = submission.wish == wire::WISH_CANCEL ||
-                                (submission.wish == wire::WISH_STOP && last.started_ms() == 0);
-  if (last.state() == wire::JOB_CANCELLED && !(may_be_cancelled && submission.wish_sent)) {
+  const bool may_be_cancelled =
+      submission.desired_state == wire::DESIRED_CANCEL ||
+      (submission.desired_state == wire::DESIRED_STOP && last.started_ms() == 0);
+  if (last.state() == wire::JOB_CANCELLED && !(may_be_cancelled && submission.request_sent)) {
     history_.violation("cancelled though nobody asked", submission.name());
   }
   if (last.state() == wire::JOB_FAILED) {
@@ -482,7 +483,7 @@ void ClusterSimulation::check_submission(Submission& submission) {
   if (last.state() == wire::JOB_FINISHED) {
     const int subtasks =
         last.vertices_size() > 0 ? static_cast<int>(last.vertices(0).parallelism()) : 1;
-    const bool stopped = submission.wish == wire::WISH_STOP && submission.wish_sent;
+    const bool stopped = submission.desired_state == wire::DESIRED_STOP && submission.request_sent;
     const std::string wrong =
         check_output(submission.kind, submission.records, stopped, subtasks, *output);
     if (!wrong.empty()) {
@@ -537,7 +538,7 @@ Report ClusterSimulation::run() {
     history_.violation("the cluster does not start", status.to_string());
   } else {
     play_schedule();
-    settle();
+    run_until_stable();
     check_end();
     stop_everything();
   }

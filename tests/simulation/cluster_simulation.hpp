@@ -6,8 +6,8 @@
 //
 // The seed draws what the person at the client submits and when (submission_plan.hpp), which
 // faults strike (fault_schedule.hpp), and every step's order. Faults end at 40 s; then every node
-// runs and all connections work, and the cluster has to settle: history.hpp says what that means,
-// and what must hold at any time. A run lasts at least 60 virtual seconds.
+// runs and all connections work, and the cluster has to run_until_stable: history.hpp says what
+// that means, and what must hold at any time. A run lasts at least 60 virtual seconds.
 //
 // A killed process: its node is frozen at once; its objects are destroyed at once or only when it
 // is started again (drawn), which must do nothing that SIGKILL would not have let happen.

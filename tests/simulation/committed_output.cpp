@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer::cluster_simulation {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "control/checkpoint/snapshot_files.hpp"
+#include "checkpoint/snapshot_files.hpp"
 
 namespace hummer::cluster_simulation {
 namespace {

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "control/protocol/message_stream.hpp"
 #include "platform/random.hpp"
 #include "platform/simulation.hpp"
+#include "protocol/message_stream.hpp"
 
 namespace hummer::cluster_simulation {
 

@@ -8,7 +8,7 @@
 //              failure that follows from a lost TaskManager names it
 //   slots      a slot of a TaskManager is held by one attempt at a time
 //   losses     a TaskManager that was killed or cut off is reported lost in time, and a healthy one
-//              is alive when all has settled
+//              is alive when all has become stable
 //   the end    every job has ended, all slots are free, no attempt is left anywhere
 //
 // A job is known by its name (unique per submission) and by when it was submitted: a JobManager
@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/client/job_status.hpp"
-#include "control/protocol/message_stream.hpp"
+#include "protocol/job_status.hpp"
+#include "protocol/message_stream.hpp"
 
 namespace hummer::cluster_simulation {
 
@@ -53,7 +53,7 @@ class History {
   void job_manager_died();
   void saw_task_managers(const wire::TaskManagerList& list);
 
-  // When all has settled.
+  // When all has become stable.
   void check_end(const wire::JobList& jobs, const wire::TaskManagerList& task_managers,
                  int expected_task_managers);
 

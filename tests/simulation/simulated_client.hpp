@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "control/client/cluster_client.hpp"
+#include "client/cluster_client.hpp"
 #include "platform/simulation.hpp"
 #include "simulation/history.hpp"
 #include "simulation/submission_plan.hpp"
@@ -22,7 +22,7 @@
 namespace hummer::cluster_simulation {
 
 // What clients share with the simulation.
-struct Surroundings {
+struct Context {
   Simulation& simulation;
   History& history;
   Random& random;
@@ -34,7 +34,7 @@ struct Surroundings {
 
 class SimulatedClient {
  public:
-  SimulatedClient(SimulatedPlatform& node, Surroundings& surroundings);
+  SimulatedClient(SimulatedPlatform& node, Context& context);
   ~SimulatedClient();
 
   void pursue(Submission& submission) { executor_->spawn(pursue(*this, submission)); }
@@ -47,8 +47,8 @@ class SimulatedClient {
 
  private:
   static Task<void> pursue(SimulatedClient& self, Submission& submission);
-  static Task<void> wish(SimulatedClient& self, Submission& submission, std::uint64_t job,
-                         std::uint64_t numbered_by, int round);
+  static Task<void> desired_state(SimulatedClient& self, Submission& submission, std::uint64_t job,
+                                  std::uint64_t numbered_by, int round);
   static Task<void> observe(SimulatedClient& self);
   static Task<void> list(SimulatedClient& self);
   static void changed(void* context, const wire::JobStatus& status);
@@ -59,7 +59,7 @@ class SimulatedClient {
   void note(const Submission& submission, const std::string& text) const;
 
   SimulatedPlatform& node_;
-  Surroundings& surroundings_;
+  Context& context_;
   wire::JobList jobs_;
   wire::TaskManagerList task_managers_;
   int listings_ = 0;

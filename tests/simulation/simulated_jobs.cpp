@@ -39,18 +39,18 @@ class ResultSink final : public SinkFunction<Row> {
     file_ = std::move(*file);
     return file_->append(fmt::format("open {}\n", context.platform().now()));
   }
-  Answer write(std::span<const Row> rows) override {
+  OperatorResult write(std::span<const Row> rows) override {
     std::string text;
     for (const Row& row : rows) text += fmt::format("{} {}\n", row.key, row.value);
     return append(text);
   }
-  Answer end() override { return append("end\n"); }
+  OperatorResult end() override { return append("end\n"); }
   Status close() override { return file_ ? file_->close() : Status(); }
 
  private:
-  Answer append(const std::string& text) {
+  OperatorResult append(const std::string& text) {
     Status status = file_->append(text);
-    return status.ok() ? Answer::done : context_->fail(std::move(status));
+    return status.ok() ? OperatorResult::done : context_->fail(std::move(status));
   }
 
   std::string tag_;

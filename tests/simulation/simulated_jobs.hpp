@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/job_library/job_libraries.hpp"
+#include "job_library/job_libraries.hpp"
 #include "platform/simulation.hpp"
 
 namespace hummer::cluster_simulation {

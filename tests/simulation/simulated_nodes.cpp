@@ -9,8 +9,8 @@
 namespace hummer::cluster_simulation {
 
 void SimulatedProcess::log(std::string_view line) const {
-  if (!surroundings_.verbose) return;
-  fmt::print(stderr, "{:11.6f} {}: {}\n", static_cast<double>(surroundings_.simulation.now()) / 1e9,
+  if (!context_.verbose) return;
+  fmt::print(stderr, "{:11.6f} {}: {}\n", static_cast<double>(context_.simulation.now()) / 1e9,
              node_->name(), line);
 }
 
@@ -21,9 +21,8 @@ void SimulatedProcess::write(const LogEntry& entry) {
 }
 
 Status SimulatedProcess::start() {
-  faults_ =
-      std::make_unique<PlannedMessageFaults>(surroundings_.simulation, surroundings_.weather,
-                                             surroundings_.totals, surroundings_.random.next());
+  faults_ = std::make_unique<PlannedMessageFaults>(context_.simulation, context_.weather,
+                                                   context_.totals, context_.random.next());
   log("starts");
   return make();
 }
@@ -41,7 +40,7 @@ void SimulatedProcess::killed(bool drop_at_once) {
 Status SimulatedProcess::restart(std::uint64_t dies_at_disk_operation) {
   HUMMER_ASSERT(!node_->alive());
   drop();
-  node_ = &surroundings_.simulation.restart_node(*node_);
+  node_ = &context_.simulation.restart_node(*node_);
   ++number_;
   node_->kill_at_disk_operation(dies_at_disk_operation);
   Status status = start();
@@ -62,12 +61,12 @@ Status JobManagerProcess::make() {
   SocketAddress address = node().address();
   address.port = 6123;
   options.listen_address = address.to_string();
-  options.token = surroundings_.token;
-  options.state_directory = surroundings_.state_directory;
+  options.token = context_.token;
+  options.state_directory = context_.state_directory;
   options.heartbeat_timeout_ns = heartbeat_timeout;
   options.slot_timeout_ns = seconds(20);
   options.faults = faults_.get();
-  options.log = Logger(this, LogRoom::control);
+  options.log = Logger(this, LogModule::cluster);
   actor_ = std::make_unique<JobManager>(node(), options);
   return actor_->start();
 }
@@ -78,11 +77,11 @@ Status TaskManagerProcess::make() {
   TaskManagerOptions options;
   options.id = node().name();
   options.host = node().name();
-  options.job_manager = surroundings_.job_manager_address;
-  options.token = surroundings_.token;
+  options.job_manager = context_.job_manager_address;
+  options.token = context_.token;
   options.slots = slots_per_task_manager;
   options.data_addresses = {node().address().to_string()};
-  options.memory_limit_bytes = surroundings_.memory_limit_bytes;
+  options.memory_limit_bytes = context_.memory_limit_bytes;
   options.spill_directory = "/spill";
   options.faults = faults_.get();
   options.log = this;

@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "control/job_manager/job_manager.hpp"
-#include "control/task_manager/task_manager.hpp"
+#include "job_manager/job_manager.hpp"
 #include "simulation/fault_schedule.hpp"
 #include "simulation/simulated_client.hpp"
 #include "simulation/simulated_jobs.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer::cluster_simulation {
 
@@ -19,7 +19,7 @@ inline constexpr int slots_per_task_manager = 2;
 inline constexpr Nanoseconds heartbeat_timeout = seconds(5);
 
 // What every process of the cluster is made with.
-struct NodeSurroundings {
+struct NodeContext {
   Simulation& simulation;
   const MessageWeather& weather;
   FaultTotals& totals;
@@ -35,11 +35,11 @@ struct NodeSurroundings {
 
 class SimulatedProcess : public LogSink {
  public:
-  SimulatedProcess(NodeSurroundings& surroundings, std::string name)
-      : surroundings_(surroundings),
-        node_(surroundings.store == nullptr
-                  ? &surroundings.simulation.add_node(std::move(name))
-                  : &surroundings.simulation.add_node(std::move(name), *surroundings.store)) {}
+  SimulatedProcess(NodeContext& context, std::string name)
+      : context_(context),
+        node_(context.store == nullptr
+                  ? &context.simulation.add_node(std::move(name))
+                  : &context.simulation.add_node(std::move(name), *context.store)) {}
   ~SimulatedProcess() override = default;
   SimulatedProcess(const SimulatedProcess&) = delete;
   SimulatedProcess& operator=(const SimulatedProcess&) = delete;
@@ -59,7 +59,7 @@ class SimulatedProcess : public LogSink {
   // In good order. A process that was killed is only destroyed.
   void stop();
   // What it says of itself.
-  bool wants(LogRoom /*room*/, LogLevel /*level*/) const override { return true; }
+  bool wants(LogModule /*room*/, LogLevel /*level*/) const override { return true; }
   void write(const LogEntry& entry) override;
 
  protected:
@@ -68,7 +68,7 @@ class SimulatedProcess : public LogSink {
   virtual void stop_actor() {}
   void log(std::string_view line) const;
 
-  NodeSurroundings& surroundings_;
+  NodeContext& context_;
   std::unique_ptr<PlannedMessageFaults> faults_;
 
  private:
@@ -105,15 +105,15 @@ class TaskManagerProcess final : public SimulatedProcess {
 
 class ClientProcess final : public SimulatedProcess {
  public:
-  ClientProcess(NodeSurroundings& surroundings, std::string name, Surroundings& shared)
-      : SimulatedProcess(surroundings, std::move(name)), shared_(shared) {}
+  ClientProcess(NodeContext& context, std::string name, Context& shared)
+      : SimulatedProcess(context, std::move(name)), shared_(shared) {}
   ~ClientProcess() override { drop(); }
   SimulatedClient& client() const { return *client_; }
 
  private:
   Status make() override;
   void drop() override { client_.reset(); }
-  Surroundings& shared_;
+  Context& shared_;
   std::unique_ptr<SimulatedClient> client_;
 };
 

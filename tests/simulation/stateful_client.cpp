@@ -2,26 +2,26 @@
 
 #include <fmt/format.h>
 
-#include "control/client/job_status.hpp"
+#include "protocol/job_status.hpp"
 #include "simulation/client_patience.hpp"
 
 namespace hummer::cluster_simulation {
 namespace {
 
-constexpr Nanoseconds wish_pause_ns = milliseconds(250);
+constexpr Nanoseconds request_pause_ns = milliseconds(250);
 constexpr std::uint32_t savepoint_wait_ms = 1000;
 
-wire::ClientRequest wish_of(const StatefulSubmission& submission) {
+wire::ClientRequest request_of(const StatefulSubmission& submission) {
   wire::ClientRequest request;
-  if (submission.wish == StatefulWish::cancel) {
+  if (submission.desired_state == StatefulRequest::cancel) {
     request.mutable_end()->set_job(submission.job);
-    request.mutable_end()->set_wish(wire::WISH_CANCEL);
+    request.mutable_end()->set_desired_state(wire::DESIRED_CANCEL);
     return request;
   }
   wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
   savepoint.set_job(submission.job);
-  savepoint.set_wish_id(submission.wish_id);
-  savepoint.set_stop(submission.wish == StatefulWish::stop_with_savepoint);
+  savepoint.set_request_id(submission.request_id);
+  savepoint.set_stop(submission.savepoint == StatefulRequest::stop_with_savepoint);
   savepoint.set_wait_ms(savepoint_wait_ms);
   return request;
 }
@@ -62,24 +62,27 @@ ClusterClientOptions StatefulClient::options() const {
 Task<void> StatefulClient::fulfil(StatefulClient& self) {
   StatefulSubmission& submission = self.submission_;
   while (true) {
-    co_await sleep_for(wish_pause_ns);
+    co_await sleep_for(request_pause_ns);
     const std::uint64_t job = submission.job;
-    const std::uint64_t wish = submission.wish_id;
-    if (job == 0 || submission.wish == StatefulWish::none || submission.wish_answered) continue;
+    const std::uint64_t desired_state = submission.request_id;
+    if (job == 0 || submission.desired_state == StatefulRequest::none ||
+        submission.request_answered)
+      continue;
     ClusterClientOptions options = self.options();
     ClusterClient client(self.node_, *self.executor_, options);
-    wire::ClientRequest request = wish_of(submission);
+    wire::ClientRequest request = request_of(submission);
     const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
-    if (submission.job != job || submission.wish_id != wish) continue;
+    if (submission.job != job || submission.request_id != desired_state) continue;
     if (!answer.ok()) {
-      submission.wish_answered = !is_network_trouble(answer.status());
-      submission.wish_failure = answer.status();
+      submission.request_answered = !is_network_trouble(answer.status());
+      submission.request_failure = answer.status();
       continue;
     }
-    if (submission.wish != StatefulWish::cancel && answer->savepoint().path().empty()) continue;
+    if (submission.savepoint != StatefulRequest::cancel && answer->savepoint().path().empty())
+      continue;
     submission.savepoint = answer->savepoint().path();
-    submission.wish_failure = {};
-    submission.wish_answered = true;
+    submission.request_failure = {};
+    submission.request_answered = true;
   }
 }
 
@@ -89,7 +92,7 @@ Task<void> StatefulClient::pursue(StatefulClient& self) {
   ClusterClient client(self.node_, *self.executor_, options);
   while (true) {
     if (submission.ended) {
-      co_await sleep_for(wish_pause_ns);
+      co_await sleep_for(request_pause_ns);
       continue;
     }
     if (submission.job == 0) {

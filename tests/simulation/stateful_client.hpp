@@ -1,5 +1,5 @@
 // StatefulClient: submits the one stateful job until it is taken, and watches it to its end, by its
-// number; meanwhile it asks for what is wished of the job until that is answered. By REST, as
+// number; meanwhile it asks for what is asked of the job until that is answered. By REST, as
 // programs do. A process that comes after a restart goes on with all of it. A job that was taken
 // must not be forgotten.
 //
@@ -10,12 +10,12 @@
 #include <memory>
 #include <string>
 
-#include "control/client/cluster_client.hpp"
+#include "client/cluster_client.hpp"
 #include "platform/simulation.hpp"
 
 namespace hummer::cluster_simulation {
 
-enum class StatefulWish : std::uint8_t { none, savepoint, stop_with_savepoint, cancel };
+enum class StatefulRequest : std::uint8_t { none, savepoint, stop_with_savepoint, cancel };
 
 // What outlives the client's process.
 struct StatefulSubmission {
@@ -27,11 +27,11 @@ struct StatefulSubmission {
   wire::JobStatus last;
   std::string violation;
 
-  StatefulWish wish = StatefulWish::none;
-  std::uint64_t wish_id = 0;
-  bool wish_answered = false;
-  Status wish_failure = {};
-  std::string savepoint = {};  // its path, of the last wish for one
+  StatefulRequest desired_state = StatefulRequest::none;
+  std::uint64_t request_id = 0;
+  bool request_answered = false;
+  Status request_failure = {};
+  std::string savepoint = {};  // its path, of the last desired_state for one
 };
 
 class StatefulClient {

@@ -9,9 +9,9 @@
 #include <hummer/hummer.hpp>
 
 #include "api/job_build.hpp"
-#include "control/client/submit.hpp"
-#include "control/protocol/graph_messages.hpp"
+#include "client/submit.hpp"
 #include "graph/job_graph.hpp"
+#include "protocol/graph_messages.hpp"
 #include "simulation/committed_output.hpp"
 #include "simulation/completed_checkpoints.hpp"
 #include "simulation/simulated_nodes.hpp"
@@ -25,24 +25,24 @@ StatefulCluster::StatefulCluster(RunOptions options)
       simulation_({.seed = options.seed}),
       random_(mix_bits(options.seed ^ 0xc1057e5)),
       store_(simulation_.add_node("store")),
-      surroundings_{simulation_, weather_,        messages_, random_, job_manager_address,
-                    token,       options.verbose, &store_,   journal},
+      context_{simulation_, weather_,        messages_, random_, job_manager_address,
+               token,       options.verbose, &store_,   journal},
       interval_ms_(random_.between(400, 2500)),
       unaligned_(random_.chance(0.5)),
       keeps_parallelism_(unaligned_ && random_.chance(0.5)),
       workload_(draw_work()),
-      wishes_(mix_bits(options.seed ^ 0x3e5ca1e)) {
+      requests_(mix_bits(options.seed ^ 0x3e5ca1e)) {
   report_.seed = options.seed;
   for (const std::string_view name : strike_names) report_.totals[fmt::format("fault {}", name)];
   report_.totals[fmt::format("fault {}", power_cut_name)];
   for (std::size_t i = 1; i < event_names.size(); ++i) report_.totals[std::string(event_names[i])];
-  if (workload_.crowd > 0) surroundings_.memory_limit_bytes = memory_limit_bytes;
-  job_manager_ = std::make_unique<JobManagerProcess>(surroundings_, "jobmanager");
+  if (workload_.crowd > 0) context_.memory_limit_bytes = memory_limit_bytes;
+  job_manager_ = std::make_unique<JobManagerProcess>(context_, "jobmanager");
   for (int i = 1; i <= task_manager_count; ++i) {
     task_managers_.push_back(
-        std::make_unique<TaskManagerProcess>(surroundings_, fmt::format("tm{}", i)));
+        std::make_unique<TaskManagerProcess>(context_, fmt::format("tm{}", i)));
   }
-  client_ = std::make_unique<StatefulClientProcess>(surroundings_, submission_);
+  client_ = std::make_unique<StatefulClientProcess>(context_, submission_);
 }
 
 StatefulCluster::~StatefulCluster() {
@@ -161,40 +161,42 @@ std::string StatefulCluster::newest_checkpoint() const {
   return newest;
 }
 
-void StatefulCluster::wish(Random& random) {
-  if (!random.chance(wish_rate)) return;
+void StatefulCluster::desired_state(Random& random) {
+  if (!random.chance(request_rate)) return;
   // One that is not answered yet may still come true.
-  const bool refused = submission_.wish_answered && !submission_.wish_failure.ok();
-  if (submission_.wish != StatefulWish::none && !refused) return;
-  submission_.wish = static_cast<StatefulWish>(1 + random.below(3));
-  submission_.wish_id = random.next() | 1;
-  submission_.wish_answered = false;
+  const bool refused = submission_.request_answered && !submission_.request_failure.ok();
+  if (submission_.desired_state != StatefulRequest::none && !refused) return;
+  submission_.desired_state = static_cast<StatefulRequest>(1 + random.below(3));
+  submission_.request_id = random.next() | 1;
+  submission_.request_answered = false;
   submission_.savepoint.clear();
-  log(fmt::format("---- wish: {}", event_names[static_cast<std::size_t>(submission_.wish)]));
+  log(fmt::format("---- desired_state: {}",
+                  event_names[static_cast<std::size_t>(submission_.desired_state)]));
   run_until(simulation_.now() + random.between(0, milliseconds(2 * interval_ms_)));
 }
 
 void StatefulCluster::take_answer() {
-  if (submission_.wish == StatefulWish::none || !submission_.wish_answered) return;
+  if (submission_.desired_state == StatefulRequest::none || !submission_.request_answered) return;
   log(fmt::format("---- answer: {} {}", submission_.savepoint,
-                  submission_.wish_failure.to_string()));
-  const bool was_savepoint = submission_.wish == StatefulWish::savepoint;
-  if (was_savepoint && submission_.wish_failure.ok()) {
+                  submission_.request_failure.to_string()));
+  const bool was_savepoint = submission_.desired_state == StatefulRequest::savepoint;
+  if (was_savepoint && submission_.request_failure.ok()) {
     ++report_.totals[std::string(event_names[1])];
   }
-  // The end of a job that was to end for it tells what came of the wish.
-  if (was_savepoint) submission_.wish = StatefulWish::none;
+  // The end of a job that was to end for it tells what came of the desired_state.
+  if (was_savepoint) submission_.desired_state = StatefulRequest::none;
 }
 
 bool StatefulCluster::goes_on() {
   take_answer();
   if (!submission_.ended) return true;
   const wire::JobStatus& last = submission_.last;
-  const StatefulWish wish = submission_.wish;
+  const StatefulRequest desired_state = submission_.desired_state;
   std::string restore;
-  if (last.state() == wire::JOB_CANCELLED && wish == StatefulWish::cancel) {
+  if (last.state() == wire::JOB_CANCELLED && desired_state == StatefulRequest::cancel) {
     restore = newest_checkpoint();
-  } else if (last.state() == wire::JOB_FINISHED && wish == StatefulWish::stop_with_savepoint &&
+  } else if (last.state() == wire::JOB_FINISHED &&
+             desired_state == StatefulRequest::stop_with_savepoint &&
              last.last_checkpoint_path().find("/savepoint-") != std::string::npos) {
     restore = last.last_checkpoint_path();
     if (!submission_.savepoint.empty() && submission_.savepoint != restore) {
@@ -204,19 +206,19 @@ bool StatefulCluster::goes_on() {
   } else {
     return false;
   }
-  ++report_.totals[std::string(event_names[static_cast<std::size_t>(wish)])];
+  ++report_.totals[std::string(event_names[static_cast<std::size_t>(desired_state)])];
   ++restores_;
   attempts_seen_ = 1;
   // At 1 a late merge has no halves to which records can be in flight.
   const std::uint64_t least = unaligned_ ? 2 : 1;
-  int parallelism = static_cast<int>(least + wishes_.below(parallelism_most + 1 - least));
-  if (wish == StatefulWish::cancel && keeps_parallelism_) parallelism = parallelism_;
+  int parallelism = static_cast<int>(least + requests_.below(parallelism_most + 1 - least));
+  if (desired_state == StatefulRequest::cancel && keeps_parallelism_) parallelism = parallelism_;
   if (Status made = make_request(parallelism, restore); !made.ok()) {
     violation("the job can't be made again: " + made.to_string());
     return false;
   }
   submission_.job = 0;
-  submission_.wish = StatefulWish::none;
+  submission_.desired_state = StatefulRequest::none;
   submission_.last.Clear();
   submission_.ended = false;
   return true;
@@ -274,7 +276,7 @@ void StatefulCluster::check_end() {
 }
 
 // Of the whole run: the longer something takes, the more comes in between.
-void StatefulCluster::draw_surroundings() {
+void StatefulCluster::draw_conditions() {
   SimulationOptions& options = simulation_.options();
   if (random_.chance(0.6))
     options.latency_maximum_ns = random_.between(milliseconds(1), milliseconds(100));
@@ -287,7 +289,7 @@ void StatefulCluster::draw_surroundings() {
 }
 
 SeedReport StatefulCluster::run() {
-  draw_surroundings();
+  draw_conditions();
   Status started = job_manager_->start();
   for (const auto& one : task_managers_) {
     if (started.ok()) started = one->start();
@@ -315,7 +317,7 @@ SeedReport StatefulCluster::run() {
     const Nanoseconds longest = std::min(stretch / 2, seconds(12));
     // The faults leave the cluster alone for at least that long.
     run_until_checkpoints(i + 1);
-    if (goes_on()) wish(wishes_);
+    if (goes_on()) desired_state(requests_);
     if (!goes_on()) break;
     // A death, until the job has begun again from a checkpoint.
     strike(static_cast<Strike>(random_.below(restores_ == 0 ? 4 : strike_names.size())),

@@ -107,15 +107,15 @@ inline constexpr std::string_view power_cut_name = "power cut of the cluster";
 // What the person does to the job, beside the faults: drawn apart, too.
 inline constexpr std::array<std::string_view, 4> event_names = {
     "", "event savepoint", "event rescale by a savepoint", "event rescale by a checkpoint"};
-inline constexpr double wish_rate = 0.3;  // ahead of each fault
+inline constexpr double request_rate = 0.3;  // ahead of each fault
 // Channels alone need a third of it.
 inline constexpr std::size_t memory_limit_bytes = 96 << 20;
 
 // The client's process.
 class StatefulClientProcess final : public SimulatedProcess {
  public:
-  StatefulClientProcess(NodeSurroundings& surroundings, StatefulSubmission& submission)
-      : SimulatedProcess(surroundings, "client"), submission_(submission) {}
+  StatefulClientProcess(NodeContext& context, StatefulSubmission& submission)
+      : SimulatedProcess(context, "client"), submission_(submission) {}
   ~StatefulClientProcess() override { drop(); }
 
  private:
@@ -135,13 +135,13 @@ class StatefulCluster {
   SeedReport run();
 
  private:
-  void draw_surroundings();
+  void draw_conditions();
   Workload draw_work();
   Status write_input();
   // The job as a client makes it, with what is drawn anew for each run of it.
   Status make_request(int parallelism, const std::string& restore);
-  void wish(Random& random);
-  // What the wish for a savepoint came to, if it has.
+  void desired_state(Random& random);
+  // What the desired_state for a savepoint came to, if it has.
   void take_answer();
   // Whether the job runs, or another one goes on where it was ended for that.
   bool goes_on();
@@ -185,12 +185,12 @@ class StatefulCluster {
   SimulatedPlatform& store_;
   MessageWeather weather_;
   FaultTotals messages_;
-  NodeSurroundings surroundings_;
+  NodeContext context_;
   const std::int64_t interval_ms_;
   const bool unaligned_;
   const bool keeps_parallelism_;  // where records in flight come back
   const Workload workload_;
-  Random wishes_;
+  Random requests_;
   int parallelism_ = 1;
   std::string restored_from_;  // empty: the job began at the start
   StatefulSubmission submission_;

@@ -69,11 +69,11 @@ class SplitSource final : public SourceFunction<Event> {
     return {};
   }
 
-  Answer produce(SourceOutput<Event>& out) override {
+  OperatorResult produce(SourceOutput<Event>& out) override {
     const auto behind =
         std::min_element(positions_.begin(), positions_.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (behind == positions_.end()) return Answer::done;
+    if (behind == positions_.end()) return OperatorResult::done;
     auto& [split, next] = *behind;
     const std::int64_t passed_ms = context_->wall_time_ms() - workload_.begins_ms;
     const auto bursts = static_cast<std::uint64_t>(
@@ -85,11 +85,11 @@ class SplitSource final : public SourceFunction<Event> {
         out.finish_split(split);
         positions_.erase(behind);
       }
-      return Answer::more;
+      return OperatorResult::more;
     }
     const auto next_ms = static_cast<std::int64_t>(bursts) * workload_.pause_ms;
     context_->call_at(context_->now() + std::max<std::int64_t>(next_ms - passed_ms, 1) * 1'000'000);
-    return Answer::blocked;
+    return OperatorResult::blocked;
   }
 
   Status snapshot_split(SplitId split, ByteWriter& out) override {
@@ -134,23 +134,23 @@ template <typename T>
 class Hoard final : public Operator {
  public:
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
-  Answer process(Batch& in, Output&) override {
+  OperatorResult process(Batch& in, Output&) override {
     const auto records = in.values<T>();
     for (std::size_t i = in.position(); i < records.size(); ++i) {
       kept_.push_back({records[i], in.has_timestamps(),
                        in.has_timestamps() ? in.timestamps()[i] : no_timestamp});
     }
     in.advance_to(records.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
-  Answer flush(Output& out) override {
+  OperatorResult flush(Output& out) override {
     for (; !kept_.empty() && !out.full(); kept_.pop_front()) {
       const Kept& first = kept_.front();
       put(first.record, first.has_time ? &first.time : nullptr, out);
     }
-    return kept_.empty() ? Answer::done : Answer::more;
+    return kept_.empty() ? OperatorResult::done : OperatorResult::more;
   }
-  Answer end(Output& out) override { return flush(out); }
+  OperatorResult end(Output& out) override { return flush(out); }
 
  private:
   struct Kept {
@@ -171,9 +171,9 @@ class Gate final : public Operator {
         shut_ms_(workload.shut_ms),
         shut_every_ms_(workload.shut_every_ms) {}
   void declare(Output& out) const override { out.add_port(type_of<T>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const bool shut = (context().wall_time_ms() - begins_ms_) % shut_every_ms_ < shut_ms_;
-    if (shut && ++refused_ % one_passes_of != 0) return Answer::blocked;
+    if (shut && ++refused_ % one_passes_of != 0) return OperatorResult::blocked;
     const auto records = in.values<T>();
     const std::size_t most = shut ? in.position() + 1 : records.size();
     std::size_t i = in.position();
@@ -181,8 +181,8 @@ class Gate final : public Operator {
       put(records[i], in.has_timestamps() ? &in.timestamps()[i] : nullptr, out);
     }
     in.advance_to(i);
-    if (i == records.size()) return Answer::done;
-    return shut ? Answer::blocked : Answer::more;
+    if (i == records.size()) return OperatorResult::done;
+    return shut ? OperatorResult::blocked : OperatorResult::more;
   }
 
  private:
@@ -201,7 +201,7 @@ class Pace final : public Operator {
   explicit Pace(const Workload& workload)
       : patience_ns_(workload.line_step_ms * parallelism_most * 1'000'000) {}
   void declare(Output& out) const override { out.add_port(type_of<Line>()); }
-  Answer process(Batch& in, Output& out) override {
+  OperatorResult process(Batch& in, Output& out) override {
     const auto lines = in.values<Line>();
     const auto wall_ms = static_cast<std::uint64_t>(context().wall_time_ms());
     const std::int64_t now = context().now();
@@ -212,8 +212,8 @@ class Pace final : public Operator {
       last_went_ = now;
     }
     in.advance_to(i);
-    if (i == lines.size()) return Answer::done;
-    return out.full() ? Answer::more : Answer::blocked;
+    if (i == lines.size()) return OperatorResult::done;
+    return out.full() ? OperatorResult::more : OperatorResult::blocked;
   }
 
  private:

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "api/job_build.hpp"
-#include "control/protocol/graph_messages.hpp"
 #include "graph/job_graph.hpp"
+#include "protocol/graph_messages.hpp"
 #include "simulation/fault_schedule.hpp"
 
 namespace hummer::cluster_simulation {
@@ -29,8 +29,8 @@ void Submission::renew(Random& random) {
   ++round;
   id = random.next() | 1;
   first_job_manager = -1;
-  wish_sent = false;
-  wished_of = 0;
+  request_sent = false;
+  requested_of = 0;
   last.Clear();
 }
 
@@ -51,11 +51,11 @@ std::vector<Submission> draw_submissions(Random& random) {
     one.id = random.next() | 1;
     if (one.kind == JobKind::endless) {
       one.rate = static_cast<std::uint32_t>(random.between(20, 100));
-      one.wish = random.chance(0.5) ? wire::WISH_STOP : wire::WISH_CANCEL;
-      one.wish_after = random.between(milliseconds(1), seconds(12));
+      one.desired_state = random.chance(0.5) ? wire::DESIRED_STOP : wire::DESIRED_CANCEL;
+      one.request_after = random.between(milliseconds(1), seconds(12));
     } else if (random.chance(0.25)) {
-      one.wish = random.chance(0.5) ? wire::WISH_STOP : wire::WISH_CANCEL;
-      one.wish_after = random.between(milliseconds(1), seconds(4));
+      one.desired_state = random.chance(0.5) ? wire::DESIRED_STOP : wire::DESIRED_CANCEL;
+      one.request_after = random.between(milliseconds(1), seconds(4));
     }
   }
   std::sort(plan.begin(), plan.end(),

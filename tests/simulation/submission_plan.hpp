@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "control/protocol/message_stream.hpp"
 #include "platform/random.hpp"
+#include "protocol/message_stream.hpp"
 #include "simulation/simulated_jobs.hpp"
 
 namespace hummer::cluster_simulation {
@@ -25,8 +25,8 @@ struct Submission {
   std::uint32_t rate = 0;  // records per second; 0: no limit
   std::uint32_t parallelism = 1;
   std::uint32_t batch_records = 64;
-  wire::Wish wish = wire::WISH_RUN;  // what the person asks for later
-  Nanoseconds wish_after = 0;
+  wire::DesiredState desired_state = wire::DESIRED_RUN;  // what the person asks for later
+  Nanoseconds request_after = 0;
   bool submit_twice = false;
 
   // How it goes.
@@ -34,10 +34,10 @@ struct Submission {
   int round = 0;               // counted up when a JobManager forgot the job
   int first_job_manager = -1;  // which one (they are counted) ran when this round began
   int last_job_manager = -1;   // which one ended it
-  bool wish_sent = false;      // perhaps it came through
+  bool request_sent = false;   // perhaps it came through
   // Which JobManager process has answered it; another one, which got the same submission, has not
   // heard of it.
-  std::uint64_t wished_of = 0;
+  std::uint64_t requested_of = 0;
   bool done = false;  // ended, or refused
   wire::JobStatus last;
 

@@ -26,11 +26,11 @@
 #include <utility>
 #include <vector>
 
+#include <hummer/detail/operators/factory.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/detail/testing/take_snapshot.hpp>
 #include <hummer/operator.hpp>
-#include <hummer/operators/factory.hpp>
-#include <hummer/operators/keyed_process.hpp>
-#include <hummer/testing/fake_operator_context.hpp>
-#include <hummer/testing/take_snapshot.hpp>
 
 namespace hummer {
 
@@ -149,7 +149,7 @@ class OperatorBench {
   FakeOperatorContext& context() { return context_; }
 
  private:
-  using Call = std::function<Answer()>;
+  using Call = std::function<OperatorResult()>;
 
   void call(Call step) {
     if (!opened_) {
@@ -157,16 +157,16 @@ class OperatorBench {
       status_ = operator_->open();
     }
     while (status_.ok()) {
-      Answer answer = Answer::failed;
+      OperatorResult answer = OperatorResult::failed;
       try {
         answer = step();
-        if (answer == Answer::failed) status_ = context_.failure();
+        if (answer == OperatorResult::failed) status_ = context_.failure();
       } catch (const std::exception& error) {
         status_ = {ErrorCode::user_function_failed, error.what()};
       }
       take_output();
-      if (answer == Answer::blocked) blocked_ = std::move(step);
-      if (answer != Answer::more) return;
+      if (answer == OperatorResult::blocked) blocked_ = std::move(step);
+      if (answer != OperatorResult::more) return;
     }
   }
   void take_output() {

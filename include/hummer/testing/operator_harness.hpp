@@ -35,7 +35,7 @@
 // Thread: one. Cost: a few hundred runs for ten elements; keep inputs short.
 #pragma once
 
-#include <hummer/testing/harness_case.hpp>
+#include <hummer/detail/testing/harness_case.hpp>
 
 namespace hummer {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/memory_account.hpp>
+#include <hummer/detail/memory_account.hpp>
 
 #include "platform/tls.hpp"
 
@@ -51,7 +51,7 @@ struct TaskManagerSettings {
   std::string host;
   std::vector<std::string> data_addresses;
   std::vector<std::string> data_interfaces;
-  std::size_t memory_limit_bytes = memory_limit_of_surroundings;
+  std::size_t memory_limit_bytes = memory_limit_from_environment;
   std::string spill_directory = default_spill_directory;
   std::string rest_listen = "127.0.0.1:0";  // or "none"
   bool insecure = false;
@@ -63,7 +63,7 @@ struct TaskManagerSettings {
 struct LocalSettings {
   int workers = 2;
   int slots = 0;  // of each worker; 0: one per processor
-  std::size_t memory_limit_bytes = memory_limit_of_surroundings;
+  std::size_t memory_limit_bytes = memory_limit_from_environment;
   std::string spill_directory = default_spill_directory;
   JobManagerSettings job_manager;
 };

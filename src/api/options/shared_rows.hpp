@@ -95,8 +95,8 @@ inline constexpr Option log_level_row{
     .name = "log-level",
     .value = "LEVELS",
     .description =
-        "what is logged: error, warning, info or debug, and ROOM=LEVEL for single rooms "
-        "(net, control, cli), such as info,net=debug",
+        "what is logged: error, warning, info or debug, and MODULE=LEVEL for single modules "
+        "(net, cluster, cli), such as info,net=debug",
     .shared = true};
 
 inline constexpr Option log_format_row{.name = "log-format",

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/json_writer.hpp"
+#include "checkpoint/checkpoint_inspection.hpp"
 #include "cli/command_line.hpp"
 #include "cli/table.hpp"
-#include "control/checkpoint/checkpoint_inspection.hpp"
-#include "graph/json_writer.hpp"
 
 namespace hummer {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/json_writer.hpp"
 #include "cli/command_options.hpp"
 #include "cli/table.hpp"
-#include "graph/json_writer.hpp"
 
 namespace hummer {
 namespace {

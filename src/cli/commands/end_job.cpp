@@ -4,7 +4,7 @@
 
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
-#include "control/client/job_status.hpp"
+#include "protocol/job_status.hpp"
 
 namespace hummer {
 namespace {
@@ -36,7 +36,7 @@ int stop_with_savepoint(ClusterSession& session, std::uint64_t job, const std::s
   return report(session.platform(), job_result(*end, 0).status);
 }
 
-int end_job(const Invocation& invocation, const char* help, wire::Wish wish) {
+int end_job(const Invocation& invocation, const char* help, wire::DesiredState desired_state) {
   CommandLine line(help);
   ClusterSession session(invocation.platform);
   std::string word;
@@ -44,7 +44,7 @@ int end_job(const Invocation& invocation, const char* help, wire::Wish wish) {
   std::string savepoint;
   line.argument("JOB", word, "number, or name");
   bool with_savepoint = false;
-  if (wish == wire::WISH_STOP) {
+  if (desired_state == wire::DESIRED_STOP) {
     line.option_or_flag("--savepoint", "[DIR]", savepoint, with_savepoint,
                         "save the job's state below DIR (or where its checkpoints are), and end "
                         "there: nothing behind it is processed");
@@ -59,7 +59,7 @@ int end_job(const Invocation& invocation, const char* help, wire::Wish wish) {
   if (with_savepoint) return stop_with_savepoint(session, *job, savepoint);
   wire::ClientRequest request;
   request.mutable_end()->set_job(*job);
-  request.mutable_end()->set_wish(wish);
+  request.mutable_end()->set_desired_state(desired_state);
   const Result<wire::ClientAnswer> answer = session.ask(std::move(request));
   if (!answer.ok()) return report(invocation.platform, answer.status());
   if (no_wait) return 0;
@@ -76,13 +76,13 @@ int end_job(const Invocation& invocation, const char* help, wire::Wish wish) {
 int run_cancel(const Invocation& invocation) {
   return end_job(invocation,
                  "Cancels a job: its tasks end as soon as they notice, what is under way is lost.",
-                 wire::WISH_CANCEL);
+                 wire::DESIRED_CANCEL);
 }
 
 int run_stop(const Invocation& invocation) {
   return end_job(invocation,
                  "Stops a job in good order: its sources end, and what is under way is finished.",
-                 wire::WISH_STOP);
+                 wire::DESIRED_STOP);
 }
 
 }  // namespace hummer

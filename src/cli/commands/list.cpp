@@ -2,8 +2,8 @@
 
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
-#include "control/client/job_status.hpp"
-#include "control/rest/job_json.hpp"
+#include "protocol/job_status.hpp"
+#include "rest/job_json.hpp"
 
 namespace hummer {
 

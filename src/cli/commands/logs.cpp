@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/cluster_session.hpp"
-#include "control/log/log_line.hpp"
+#include "observability/log_line.hpp"
 
 namespace hummer {
 namespace {
@@ -40,7 +40,7 @@ LogLine line_of(const wire::ProcessLogLine& from) {
   line.number = from.number();
   line.wall_time_ms = from.wall_time_ms();
   line.level = find_log_level(from.level()).value_or(LogLevel::info);
-  line.room = find_log_room(from.room()).value_or(LogRoom::control);
+  line.module = find_log_module(from.module()).value_or(LogModule::cluster);
   line.job = from.job();
   if (from.has_attempt()) line.attempt = from.attempt();
   line.task = from.task();
@@ -49,21 +49,21 @@ LogLine line_of(const wire::ProcessLogLine& from) {
 }
 
 // What is asked of a process's log.
-struct ProcessLogWish {
+struct ProcessLogQuery {
   std::string level;
   std::uint64_t job = 0;
   bool follow = false;
   LogFormat format = LogFormat::text;
 };
 
-int copy_process_log(ClusterSession& session, const ProcessLogWish& wish) {
+int copy_process_log(ClusterSession& session, const ProcessLogQuery& query) {
   Platform& platform = session.platform();
   std::uint64_t after = 0;
   while (true) {
     wire::ClientRequest request;
     request.mutable_process_log()->set_after(after);
-    request.mutable_process_log()->set_level(wish.level);
-    request.mutable_process_log()->set_job(wish.job);
+    request.mutable_process_log()->set_level(query.level);
+    request.mutable_process_log()->set_job(query.job);
     const Result<wire::ClientAnswer> answer = session.ask(std::move(request));
     if (!answer.ok()) return report(platform, answer.status());
     const wire::ProcessLogPage& page = answer->process_log();
@@ -76,13 +76,13 @@ int copy_process_log(ClusterSession& session, const ProcessLogWish& wish) {
       text += fmt::format("({} lines are gone)\n", page.first() - after - 1);
     }
     for (const wire::ProcessLogLine& line : page.lines()) {
-      text += format_log_line(line_of(line), page.process(), wish.format);
+      text += format_log_line(line_of(line), page.process(), query.format);
     }
     if (!text.empty()) session.print(text);
     const bool news = page.last() > after;
     after = page.last();
     if (news) continue;
-    if (!wish.follow) return 0;
+    if (!query.follow) return 0;
     (void)platform.run_until([] { return false; }, platform.now() + look_interval_ns);
   }
 }
@@ -123,27 +123,27 @@ int run_logs(const Invocation& invocation) {
       "Prints what a job has logged, or a process: the JobManager or a TaskManager. Times are "
       "UTC.");
   ClusterSession session(invocation.platform);
-  ProcessLogWish wish;
+  ProcessLogQuery query;
   std::string word;
   bool json = false;
   line.argument("JOB|PROCESS", word,
                 "a job's number or name; or jobmanager, a TaskManager's id, or the host:port of a "
                 "process's HTTP interface");
-  line.option("--level", wish.level, "of a process: the least grave lines that are wanted",
+  line.option("--level", query.level, "of a process: the least grave lines that are wanted",
               {"error", "warning", "info", "debug"});
-  line.option("--job", wish.job, "of a process: only lines about the job of this number");
+  line.option("--job", query.job, "of a process: only lines about the job of this number");
   line.flag("--json", json, "of a process: one JSON object for each line");
-  line.flag("--follow,-f", wish.follow, "go on; with a job: until it has ended");
+  line.flag("--follow,-f", query.follow, "go on; with a job: until it has ended");
   session.add_options(line);
   if (const auto code = line.read(invocation, invocation.words)) return *code;
-  if (json) wish.format = LogFormat::json;
+  if (json) query.format = LogFormat::json;
   if (Status status = session.open(); !status.ok()) return report(invocation.platform, status);
   const Result<bool> process = find_process(session, word);
   if (!process.ok()) return report(invocation.platform, process.status());
-  if (*process) return copy_process_log(session, wish);
+  if (*process) return copy_process_log(session, query);
   const Result<std::uint64_t> job = session.find_job(word);
   if (!job.ok()) return report(invocation.platform, job.status());
-  return copy_log(session, *job, wish.follow);
+  return copy_log(session, *job, query.follow);
 }
 
 }  // namespace hummer

@@ -5,8 +5,8 @@
 #include "cli/command_line.hpp"
 #include "cli/configuration_page.hpp"
 #include "cli/exit_codes.hpp"
-#include "control/metrics/metrics_text.hpp"
-#include "control/rest/rest_api.hpp"
+#include "observability/metrics_text.hpp"
+#include "rest/rest_api.hpp"
 
 namespace hummer {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "cli/cluster_session.hpp"
 #include "cli/job_text.hpp"
-#include "control/client/job_status.hpp"
-#include "control/rest/job_json.hpp"
+#include "protocol/job_status.hpp"
+#include "rest/job_json.hpp"
 
 namespace hummer {
 namespace {
@@ -21,15 +21,15 @@ void show(ClusterSession& session, const wire::JobStatus& job) {
   } else if (session.rows()) {
     Table table({"job", "name", "state", "vertex", "tasks", "operator", "records_in", "records_out",
                  "bytes", "records_late", "remark"});
-    const auto add = [&](std::vector<std::string> figures) {
+    const auto add = [&](std::vector<std::string> metrics) {
       std::vector<std::string> row{std::to_string(job.job()), job.name(),
                                    std::string(job_state_name(job.state()))};
-      row.insert(row.end(), figures.begin(), figures.end());
+      row.insert(row.end(), metrics.begin(), metrics.end());
       row.push_back(remark_of(job));
       table.add(std::move(row));
     };
-    for (const VertexResult& vertex : job_result(job, now_ms).vertices) {
-      for (const OperatorResult& op : vertex.operators) {
+    for (const VertexSummary& vertex : job_result(job, now_ms).vertices) {
+      for (const OperatorSummary& op : vertex.operators) {
         add({vertex.name, std::to_string(vertex.parallelism), op.name,
              std::to_string(op.records_in), std::to_string(op.records_out),
              std::to_string(op.bytes), std::to_string(op.records_late)});
@@ -72,7 +72,7 @@ Result<wire::JobStatus> follow(ClusterSession& session, std::uint64_t job) {
 
 int run_status(const Invocation& invocation) {
   CommandLine line(
-      "Shows a job: its state, why it waits or failed, figures per operator.\n"
+      "Shows a job: its state, why it waits or failed, metrics per operator.\n"
       "With --watch at each change until it has ended, and the exit code is then that of the job.");
   ClusterSession session(invocation.platform);
   std::string word;

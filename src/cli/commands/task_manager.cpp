@@ -8,12 +8,12 @@
 #include "cli/command_options.hpp"
 #include "cli/job_file.hpp"
 #include "cli/server.hpp"
-#include "control/client/credentials.hpp"
-#include "control/client/local_token.hpp"
-#include "control/task_manager/task_manager.hpp"
+#include "client/credentials.hpp"
+#include "client/local_token.hpp"
 #include "platform/look_up_now.hpp"
 #include "platform/loopback.hpp"
 #include "platform/run_task.hpp"
+#include "task_manager/task_manager.hpp"
 
 namespace hummer {
 namespace {
@@ -112,7 +112,7 @@ int run_task_manager(const Invocation& invocation) {
   if (!credentials.ok()) return report(platform, credentials.status());
   const std::shared_ptr<TlsContext> tls = credentials->tls;
   ProcessLog process_log(platform, *std::move(log_options));
-  const Logger log(&process_log, LogRoom::cli);
+  const Logger log(&process_log, LogModule::cli);
   const std::unique_ptr<SignalWatch> signals = platform.watch_signals(Hangup::asks_to_reload);
   if (credentials->token.empty()) {
     credentials->token = await_local_token(platform, settings.job_manager, *signals, log);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/cluster_session.hpp"
-#include "control/rest/job_json.hpp"
+#include "rest/job_json.hpp"
 
 namespace hummer {
 namespace {

@@ -16,7 +16,7 @@
 
 #include <hummer/status.hpp>
 
-#include "batch/decompress.hpp"
+#include "connectors/file/decompress.hpp"
 #include "platform/files.hpp"
 
 namespace hummer {

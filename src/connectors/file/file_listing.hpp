@@ -18,7 +18,7 @@
 #include <hummer/connectors.hpp>
 #include <hummer/status.hpp>
 
-#include "batch/decompress.hpp"
+#include "connectors/file/decompress.hpp"
 #include "connectors/file/file_splits.hpp"
 #include "platform/files.hpp"
 

@@ -136,12 +136,12 @@ Status FileSource::list_files() {
   return {};
 }
 
-Answer FileSource::produce(Output& out) {
-  if (out.full()) return Answer::more;
+OperatorResult FileSource::produce(Output& out) {
+  if (out.full()) return OperatorResult::more;
   while (true) {
     if (!reader_) {
       if (Status status = open_next_split(); !status.ok()) return context().fail(status);
-      if (!reader_) return Answer::done;
+      if (!reader_) return OperatorResult::done;
     }
     Result<SplitReader::Run> run = reader_->next();
     if (!run.ok()) return context().fail(run.status());
@@ -150,7 +150,7 @@ Answer FileSource::produce(Output& out) {
     if (!finished) {
       out.collector<TextBlock>()(run->block);
       out.batch().keep(run->buffer);
-      return Answer::more;
+      return OperatorResult::more;
     }
     reader_.reset();
     if (Status status = check_open_file(); !status.ok()) return context().fail(status);

@@ -36,7 +36,7 @@
 #include <hummer/connectors.hpp>
 #include <hummer/operator.hpp>
 
-#include "batch/decompress.hpp"
+#include "connectors/file/decompress.hpp"
 #include "connectors/file/file_splits.hpp"
 #include "connectors/file/split_reader.hpp"
 #include "runtime/source_listing.hpp"
@@ -51,7 +51,7 @@ class FileSource final : public SourceOperator {
   void declare(Output& out) const override;
   Status restore(ByteReader& in) override;
   Status open() override;
-  Answer produce(Output& out) override;
+  OperatorResult produce(Output& out) override;
   std::vector<StateDescription> states() override { return {{"position", "file_lanes"}}; }
   Status snapshot(ByteWriter& out) override;
   Status close() override;

@@ -64,8 +64,8 @@ class Reader {
     return std::string(out.view());
   }
   // One call; appends what it emits.
-  Answer step(std::vector<Block>& blocks) {
-    const Answer answer = source_.produce(out_);
+  OperatorResult step(std::vector<Block>& blocks) {
+    const OperatorResult answer = source_.produce(out_);
     for (const TextBlock& block : out_.batch().values<TextBlock>()) {
       const auto kept = out_.batch().kept_buffers();
       EXPECT_TRUE(std::any_of(kept.begin(), kept.end(), [&](const BufferRef& buffer) {
@@ -78,10 +78,10 @@ class Reader {
   }
   Status run(std::vector<Block>& blocks) {
     HUMMER_TRY(open());
-    Answer answer = Answer::more;
-    while (answer == Answer::more) answer = step(blocks);
-    if (answer == Answer::failed) return context_.failure();
-    EXPECT_EQ(answer, Answer::done);
+    OperatorResult answer = OperatorResult::more;
+    while (answer == OperatorResult::more) answer = step(blocks);
+    if (answer == OperatorResult::failed) return context_.failure();
+    EXPECT_EQ(answer, OperatorResult::done);
     return source_.close();
   }
   Output& out() { return out_; }
@@ -314,11 +314,11 @@ TEST_F(FileSourceTest, AFileThatShrinksIsNamed) {
     Reader reader(*platform_, "/shrinks", options);
     ASSERT_TRUE(reader.open().ok());
     std::vector<Block> blocks;
-    ASSERT_EQ(reader.step(blocks), Answer::more);
+    ASSERT_EQ(reader.step(blocks), OperatorResult::more);
     platform_->truncate_file("/shrinks", 350);
-    Answer answer = Answer::more;
-    while (answer == Answer::more) answer = reader.step(blocks);
-    EXPECT_EQ(answer, Answer::failed);
+    OperatorResult answer = OperatorResult::more;
+    while (answer == OperatorResult::more) answer = reader.step(blocks);
+    EXPECT_EQ(answer, OperatorResult::failed);
     EXPECT_EQ(reader.context().failure().code(), ErrorCode::file_changed);
     EXPECT_NE(reader.context().failure().message().find("/shrinks"), std::string::npos);
   }
@@ -331,8 +331,8 @@ TEST_F(FileSourceTest, AMappedFileThatShrinksAfterItsLastBlockFailsAtClose) {
   Reader reader(*platform_, "/shrinks", options);
   ASSERT_TRUE(reader.open().ok());
   std::vector<Block> blocks;
-  ASSERT_EQ(reader.step(blocks), Answer::more);
-  ASSERT_EQ(reader.step(blocks), Answer::done);
+  ASSERT_EQ(reader.step(blocks), OperatorResult::more);
+  ASSERT_EQ(reader.step(blocks), OperatorResult::done);
   platform_->truncate_file("/shrinks", 3);
   EXPECT_EQ(reader.source().close().code(), ErrorCode::file_changed);
 }
@@ -398,11 +398,11 @@ TEST_F(ListedFilesTest, AFileThatGrowsIsNamed) {
     Reader reader(*platform_, "/in", options_, 0, 1, listing);
     ASSERT_TRUE(reader.open().ok());
     std::vector<Block> blocks;
-    ASSERT_EQ(reader.step(blocks), Answer::more);
+    ASSERT_EQ(reader.step(blocks), OperatorResult::more);
     append("/in", "appended\n");
-    Answer answer = Answer::more;
-    while (answer == Answer::more) answer = reader.step(blocks);
-    EXPECT_EQ(answer, Answer::failed);
+    OperatorResult answer = OperatorResult::more;
+    while (answer == OperatorResult::more) answer = reader.step(blocks);
+    EXPECT_EQ(answer, OperatorResult::failed);
     EXPECT_EQ(reader.context().failure().code(), ErrorCode::file_changed);
     EXPECT_NE(reader.context().failure().message().find("'/in'"), std::string::npos);
     EXPECT_EQ(text_of(blocks).find("appended"), std::string::npos);
@@ -445,8 +445,8 @@ TEST_F(ListedFilesTest, WhatWasReadBeforeARestartNeedNotBeThereAnyMore) {
   Reader before(*platform_, "/in", options_, 0, 1, listing);
   ASSERT_TRUE(before.open().ok());
   std::vector<Block> blocks;
-  ASSERT_EQ(before.step(blocks), Answer::more);
-  ASSERT_EQ(before.step(blocks), Answer::more);
+  ASSERT_EQ(before.step(blocks), OperatorResult::more);
+  ASSERT_EQ(before.step(blocks), OperatorResult::more);
   const std::string state = before.snapshot();
   ASSERT_TRUE(platform_->files().remove("/in/1").ok());
   Reader after(*platform_, "/in", options_, 0, 1, listing);
@@ -484,9 +484,9 @@ TEST_F(FileSourceTest, GoesOnAfterASnapshotBetweenAnyTwoCalls) {
       for (int subtask = 0; subtask < 2; ++subtask) {
         Reader first(*platform_, "/in", options, subtask, 2);
         ASSERT_TRUE(first.open().ok());
-        Answer answer = Answer::more;
-        for (int i = 0; i < calls && answer == Answer::more; ++i) answer = first.step(all);
-        ended = ended && answer == Answer::done;
+        OperatorResult answer = OperatorResult::more;
+        for (int i = 0; i < calls && answer == OperatorResult::more; ++i) answer = first.step(all);
+        ended = ended && answer == OperatorResult::done;
         states.push_back(first.snapshot());
       }
       // Restored with the same parallelism, and as one reader that is given both pieces.
@@ -540,7 +540,7 @@ TEST_F(FileSourceTest, BlocksOutliveTheSourceAndAreNotOverwritten) {
     options.block_size_bytes = 64;
     Reader reader(*platform_, "/in", options);
     ASSERT_TRUE(reader.open().ok());
-    while (reader.source().produce(reader.out()) == Answer::more) {
+    while (reader.source().produce(reader.out()) == OperatorResult::more) {
       kept.push_back(std::move(reader.out().batch()));
     }
     ASSERT_TRUE(reader.source().close().ok());
@@ -562,7 +562,7 @@ TEST_F(FileSourceTest, OneBufferGoesRoundWhenBlocksAreDroppedAtOnce) {
   Reader reader(*platform_, "/in", options);
   ASSERT_TRUE(reader.open().ok());
   std::map<const char*, int> addresses;
-  while (reader.source().produce(reader.out()) == Answer::more) {
+  while (reader.source().produce(reader.out()) == OperatorResult::more) {
     ++addresses[reader.out().batch().values<TextBlock>()[0].data];
     reader.out().batch().clear();
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 namespace {

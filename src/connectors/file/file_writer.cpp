@@ -45,10 +45,10 @@ class FileWriter final : public TextWriter {
     return {};
   }
 
-  Answer write(std::string_view lines) override {
+  OperatorResult write(std::string_view lines) override {
     if (Status status = file_->append(lines); !status.ok()) return context_->fail(named(status));
     context_->count_bytes(lines.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   Status commit() override {

@@ -17,7 +17,7 @@ class FileWriterTest : public testing::Test {
     ConnectorTestContext context(*platform_, subtask, parallelism);
     const auto writer = make_file_writer(path)->make();
     Status status = writer->open(context);
-    if (status.ok() && !text.empty() && writer->write(text) != Answer::done) {
+    if (status.ok() && !text.empty() && writer->write(text) != OperatorResult::done) {
       status = context.failure();
     }
     if (status.ok()) status = writer->commit();
@@ -37,9 +37,9 @@ TEST_F(FileWriterTest, TheFileAppearsWhenItIsComplete) {
   ConnectorTestContext context(*platform_);
   const auto writer = make_file_writer("/out/result")->make();
   ASSERT_TRUE(writer->open(context).ok());
-  ASSERT_EQ(writer->write("one\n"), Answer::done);
+  ASSERT_EQ(writer->write("one\n"), OperatorResult::done);
   EXPECT_EQ(get_file(*platform_, "/out/result"), "old\n");
-  ASSERT_EQ(writer->write("two\n"), Answer::done);
+  ASSERT_EQ(writer->write("two\n"), OperatorResult::done);
   ASSERT_TRUE(writer->commit().ok());
   writer->close();
   EXPECT_EQ(get_file(*platform_, "/out/result"), "one\ntwo\n");
@@ -64,7 +64,7 @@ TEST_F(FileWriterTest, WithoutCommitNothingIsLeft) {
     ConnectorTestContext context(*platform_, 0, parallelism);
     const auto writer = make_file_writer(path)->make();
     ASSERT_TRUE(writer->open(context).ok());
-    ASSERT_EQ(writer->write("one\n"), Answer::done);
+    ASSERT_EQ(writer->write("one\n"), OperatorResult::done);
     writer->close();
   }
   EXPECT_EQ(get_file(*platform_, "/out/result"), "old\n");

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 namespace {

@@ -45,7 +45,7 @@
 #include <utility>
 
 #include <hummer/connectors.hpp>
-#include <hummer/key_hash.hpp>
+#include <hummer/detail/key_hash.hpp>
 
 #include "connectors/file/sink_names.hpp"
 #include "platform/platform.hpp"
@@ -90,7 +90,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
     return named(claim());
   }
 
-  Answer write(std::string_view lines) override {
+  OperatorResult write(std::string_view lines) override {
     if (file_ == nullptr) {
       hidden_ = hidden_name(
           {context_->subtask(), context_->platform().random().next(), id_, context_->attempt()});
@@ -100,7 +100,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
     }
     if (Status status = file_->append(lines); !status.ok()) return context_->fail(named(status));
     context_->count_bytes(lines.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
 
   Result<std::string> prepare(std::uint64_t epoch) override {

@@ -35,7 +35,7 @@ class TwoPhaseFileWriterTest : public testing::Test {
       return writer->abort_all_but(handles);
     }
     std::string prepare(std::uint64_t epoch, std::string_view lines) {
-      EXPECT_EQ(writer->write(lines), Answer::done);
+      EXPECT_EQ(writer->write(lines), OperatorResult::done);
       const Result<std::string> handle = writer->prepare(epoch);
       EXPECT_TRUE(handle.ok()) << handle.status().to_string();
       return handle.ok() ? *handle : std::string();
@@ -108,7 +108,7 @@ TEST_F(TwoPhaseFileWriterTest, ClosingRemovesWhatWasNotPrepared) {
   Subtask one = attempt(0, 0);
   ASSERT_TRUE(one.open().ok());
   const std::string handle = one.prepare(1, "a\n");
-  ASSERT_EQ(one.writer->write("b\n"), Answer::done);
+  ASSERT_EQ(one.writer->write("b\n"), OperatorResult::done);
   EXPECT_EQ(names().size(), 2u);
   one.writer->close();
   EXPECT_EQ(names(), Names{handle.substr(0, handle.find('/'))});
@@ -205,7 +205,7 @@ TEST_F(TwoPhaseFileWriterTest, ARunThatGoesOnFromAnotherTakesOverWhatThatLeft) {
   Subtask one = attempt(0, 0);
   ASSERT_TRUE(one.open().ok());
   const std::string handle = one.prepare(1, "a\n");
-  ASSERT_EQ(one.writer->write("never prepared\n"), Answer::done);
+  ASSERT_EQ(one.writer->write("never prepared\n"), OperatorResult::done);
   one.writer.reset();  // as a process that dies
   Subtask stranger = other(run + 7, "stranger");
   ASSERT_TRUE(stranger.open().ok());

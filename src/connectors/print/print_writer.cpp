@@ -15,13 +15,13 @@ class PrintWriter final : public TextWriter {
     context_ = &context;
     return {};
   }
-  Answer write(std::string_view lines) override {
+  OperatorResult write(std::string_view lines) override {
     const Status status = context_->platform().write_standard(1, lines);
     if (!status.ok()) {
       return context_->fail(status.with_context("print (its output is cut off here)"));
     }
     context_->count_bytes(lines.size());
-    return Answer::done;
+    return OperatorResult::done;
   }
   Status commit() override { return {}; }
   void close() override {}

@@ -91,19 +91,20 @@ Status SocketSource::open() {
   return {};
 }
 
-Answer SocketSource::finish_connecting() {
-  if (!connecting_->finished) return Answer::blocked;
+OperatorResult SocketSource::finish_connecting() {
+  if (!connecting_->finished) return OperatorResult::blocked;
   if (!connecting_->failure.ok()) return fail(connecting_->failure);
   stream_ = std::move(connecting_->stream);
   connecting_.reset();
   stream_->set_wake_events(context().executor(), &context().wake_event(), nullptr);
-  return Answer::done;
+  return OperatorResult::done;
 }
 
-Answer SocketSource::produce(Output& out) {
-  if (out.full()) return Answer::more;
+OperatorResult SocketSource::produce(Output& out) {
+  if (out.full()) return OperatorResult::more;
   if (connecting_) {
-    if (const Answer answer = finish_connecting(); answer != Answer::done) return answer;
+    if (const OperatorResult answer = finish_connecting(); answer != OperatorResult::done)
+      return answer;
   }
   while (!ended_) {
     make_room();
@@ -111,14 +112,14 @@ Answer SocketSource::produce(Output& out) {
     const Result<std::size_t> got =
         stream_->try_read({data + size_, space_.buffer->size() - size_});
     if (!got.ok()) return fail(got.status());
-    if (*got == would_block) return Answer::blocked;
+    if (*got == would_block) return OperatorResult::blocked;
     context().count_bytes(*got);
     ended_ = *got == 0;
     const void* newline = ::memrchr(data + size_, '\n', *got);
     size_ += *got;
     if (newline != nullptr) {
       emit(static_cast<std::size_t>(static_cast<const char*>(newline) - data) + 1, out);
-      return Answer::more;
+      return OperatorResult::more;
     }
     if (size_ > max_line_bytes_) {
       return fail({ErrorCode::limit_exceeded, "the line at byte " + std::to_string(offset_) +
@@ -128,7 +129,7 @@ Answer SocketSource::produce(Output& out) {
     }
   }
   if (size_ > 0) emit(size_, out);
-  return Answer::done;
+  return OperatorResult::done;
 }
 
 // At least one free byte behind the begin of the line.

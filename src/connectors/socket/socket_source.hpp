@@ -36,14 +36,16 @@ class SocketSource final : public SourceOperator {
   void declare(Output& out) const override;
   bool wakes_itself() const override { return true; }
   Status open() override;
-  Answer produce(Output& out) override;
+  OperatorResult produce(Output& out) override;
   Status close() override;
   bool replayable() const override { return false; }
 
  private:
-  Answer fail(const Status& status) { return context().fail(status.with_context(*origin_)); }
+  OperatorResult fail(const Status& status) {
+    return context().fail(status.with_context(*origin_));
+  }
   // Takes over the connection. blocked: not yet.
-  Answer finish_connecting();
+  OperatorResult finish_connecting();
   void make_room();
   void emit(std::size_t length, Output& out);
 

@@ -43,7 +43,7 @@ Task<void> drive(SocketSource& source, ConnectorTestContext& context, Outcome& o
   while (outcome.failure.ok()) {
     // Announced before the look, so that no arrival is slept over.
     context.wake_event().prepare_wait();
-    const Answer answer = source.produce(out);
+    const OperatorResult answer = source.produce(out);
     for (const TextBlock& block : out.batch().values<TextBlock>()) {
       EXPECT_EQ(block.offset, outcome.text.size());
       outcome.blocks.emplace_back(block.view());
@@ -51,14 +51,14 @@ Task<void> drive(SocketSource& source, ConnectorTestContext& context, Outcome& o
       outcome.text += block.view();
     }
     out.batch().clear();
-    if (answer == Answer::blocked) {
+    if (answer == OperatorResult::blocked) {
       co_await context.wake_event().wait();
       continue;
     }
     context.wake_event().cancel_wait();
-    if (answer == Answer::failed) outcome.failure = context.failure();
-    if (answer == Answer::done) outcome.ended = true;
-    if (answer != Answer::more) break;
+    if (answer == OperatorResult::failed) outcome.failure = context.failure();
+    if (answer == OperatorResult::done) outcome.ended = true;
+    if (answer != OperatorResult::more) break;
     if (static_cast<int>(outcome.blocks.size()) == stop_after_blocks) break;
   }
   EXPECT_TRUE(source.close().ok());

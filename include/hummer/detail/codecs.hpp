@@ -1,0 +1,343 @@
+// The codecs that are built in (hummer/codec.hpp), and what they tell of a type: whether its memory
+// is its encoding, and whether it holds views. Included by codec.hpp, and never by itself.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <boost/pfr.hpp>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <hummer/codec.hpp>
+#include <hummer/evolving.hpp>
+#include <hummer/text.hpp>
+
+namespace hummer {
+namespace detail {
+
+template <typename T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
+// Aggregates that reflection can take apart.
+template <typename T>
+concept Reflected = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_polymorphic_v<T>;
+
+// Whether memory and encoding are the same bytes, so that arrays are copied whole.
+template <typename T>
+struct Bitwise : std::false_type {};
+template <Arithmetic T>
+struct Bitwise<T> : std::bool_constant<!std::same_as<T, bool> && !std::same_as<T, long double>> {};
+template <typename T>
+  requires std::is_enum_v<T>
+struct Bitwise<T> : Bitwise<std::underlying_type_t<T>> {};
+template <typename T, std::size_t N>
+struct Bitwise<std::array<T, N>> : Bitwise<T> {};
+
+// Whether a value may point into memory that it does not own.
+template <typename T>
+struct HoldsViews : std::false_type {};
+template <>
+struct HoldsViews<std::string_view> : std::true_type {};
+template <>
+struct HoldsViews<TextBlock> : std::true_type {};
+template <typename A, typename B>
+struct HoldsViews<std::pair<A, B>>
+    : std::bool_constant<HoldsViews<A>::value || HoldsViews<B>::value> {};
+template <typename... T>
+struct HoldsViews<std::tuple<T...>> : std::bool_constant<(HoldsViews<T>::value || ...)> {};
+template <typename T, std::size_t N>
+struct HoldsViews<std::array<T, N>> : HoldsViews<T> {};
+template <typename T>
+struct HoldsViews<std::vector<T>> : HoldsViews<T> {};
+template <typename T>
+struct HoldsViews<std::optional<T>> : HoldsViews<T> {};
+
+template <typename T>
+consteval std::string_view raw_type_name() {
+  const std::string_view text = __PRETTY_FUNCTION__;
+  const std::size_t begin = text.find("T = ") + 4;
+  const std::size_t semicolon = text.find(';', begin);
+  const std::size_t end = semicolon == std::string_view::npos ? text.rfind(']') : semicolon;
+  return text.substr(begin, end - begin);
+}
+
+template <typename T, std::size_t... I>
+consteval bool all_fields_bitwise(std::index_sequence<I...>) {
+  return (Bitwise<boost::pfr::tuple_element_t<I, T>>::value && ...) &&
+         (sizeof(boost::pfr::tuple_element_t<I, T>) + ... + 0) == sizeof(T);
+}
+template <typename T, std::size_t... I>
+consteval bool any_field_holds_views(std::index_sequence<I...>) {
+  return (HoldsViews<boost::pfr::tuple_element_t<I, T>>::value || ...);
+}
+
+template <Reflected T>
+  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
+struct Bitwise<T>
+    : std::bool_constant<!Evolving<T> &&
+                         all_fields_bitwise<T>(
+                             std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
+template <Reflected T>
+  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
+struct HoldsViews<T> : std::bool_constant<any_field_holds_views<T>(
+                           std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
+
+}  // namespace detail
+
+template <typename T>
+inline constexpr bool is_bitwise = detail::Bitwise<T>::value;
+template <typename T>
+inline constexpr bool holds_views = detail::HoldsViews<T>::value;
+
+template <detail::Arithmetic T>
+struct Codec<T> {
+  static std::string name() {
+    if constexpr (std::same_as<T, bool>) return "bool";
+    const char* kind = std::is_floating_point_v<T> ? "f" : std::is_signed_v<T> ? "i" : "u";
+    return kind + std::to_string(sizeof(T) * 8);
+  }
+  static void encode(T value, ByteWriter& out) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (out.canonical()) {
+        if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();
+        if (value == T(0)) value = T(0);  // −0.0 too
+      }
+    }
+    if constexpr (std::same_as<T, long double>) {
+      // Its padding may hold anything.
+      char bytes[sizeof value] = {};
+      std::memcpy(bytes, &value, std::min(sizeof value, long_double_bytes));
+      out.put(bytes, sizeof bytes);
+    } else {
+      out.put_value(value);
+    }
+  }
+  static bool decode(ByteReader& in, T& value) {
+    if constexpr (std::same_as<T, bool>) {
+      std::uint8_t byte = 0;
+      if (!in.get_value(byte) || byte > 1) return false;
+      value = byte != 0;
+      return true;
+    } else {
+      return in.get_value(value);
+    }
+  }
+
+ private:
+  static constexpr std::size_t long_double_bytes =
+      std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+};
+
+template <typename T>
+  requires std::is_enum_v<T>
+struct Codec<T> {
+  static std::string name() { return std::string(detail::raw_type_name<T>()); }
+  static void encode(T value, ByteWriter& out) { out.put_value(value); }
+  static bool decode(ByteReader& in, T& value) {
+    std::underlying_type_t<T> number{};
+    if (!Codec<std::underlying_type_t<T>>::decode(in, number)) return false;
+    value = static_cast<T>(number);
+    return true;
+  }
+};
+
+template <>
+struct Codec<std::string_view> {
+  static std::string name() { return "text"; }
+  static void encode(std::string_view value, ByteWriter& out) { out.put_text(value); }
+  static bool decode(ByteReader& in, std::string_view& value) { return in.get_text(value); }
+};
+
+template <>
+struct Codec<std::string> {
+  static std::string name() { return "string"; }
+  static void encode(const std::string& value, ByteWriter& out) { out.put_text(value); }
+  static bool decode(ByteReader& in, std::string& value) {
+    std::string_view text;
+    if (!in.get_text(text)) return false;
+    value.assign(text);
+    return true;
+  }
+};
+
+// The name of the origin stays behind: a block that crossed a wire has none.
+template <>
+struct Codec<TextBlock> {
+  static std::string name() { return "text_block"; }
+  static void encode(const TextBlock& block, ByteWriter& out) {
+    out.put_value(block.offset);
+    out.put_text(block.view());
+  }
+  static bool decode(ByteReader& in, TextBlock& block) {
+    std::string_view text;
+    if (!in.get_value(block.offset) || !in.get_text(text)) return false;
+    block.data = text.data();
+    block.size = text.size();
+    block.origin = nullptr;
+    return true;
+  }
+};
+
+namespace detail {
+
+// The fields of a pair, tuple, array or aggregate, one after the other.
+template <typename... T>
+std::string field_names() {
+  std::string names;
+  ((names += names.empty() ? Codec<T>::name() : "," + Codec<T>::name()), ...);
+  return names;
+}
+
+template <typename Tuple, std::size_t... I>
+bool decode_fields(ByteReader& in, Tuple& value, std::index_sequence<I...>) {
+  using std::get;
+  return (Codec<std::remove_cvref_t<decltype(get<I>(value))>>::decode(in, get<I>(value)) && ...);
+}
+
+}  // namespace detail
+
+template <typename A, typename B>
+  requires detail::HasCodec<A> && detail::HasCodec<B>
+struct Codec<std::pair<A, B>> {
+  static std::string name() { return "pair<" + detail::field_names<A, B>() + ">"; }
+  static void encode(const std::pair<A, B>& value, ByteWriter& out) {
+    Codec<A>::encode(value.first, out);
+    Codec<B>::encode(value.second, out);
+  }
+  static bool decode(ByteReader& in, std::pair<A, B>& value) {
+    return Codec<A>::decode(in, value.first) && Codec<B>::decode(in, value.second);
+  }
+};
+
+template <typename... T>
+  requires(detail::HasCodec<T> && ...)
+struct Codec<std::tuple<T...>> {
+  static std::string name() { return "tuple<" + detail::field_names<T...>() + ">"; }
+  static void encode(const std::tuple<T...>& value, ByteWriter& out) {
+    std::apply([&](const T&... field) { (Codec<T>::encode(field, out), ...); }, value);
+  }
+  static bool decode(ByteReader& in, std::tuple<T...>& value) {
+    return detail::decode_fields(in, value, std::index_sequence_for<T...>{});
+  }
+};
+
+template <typename T, std::size_t N>
+  requires detail::HasCodec<T>
+struct Codec<std::array<T, N>> {
+  static std::string name() { return "array<" + Codec<T>::name() + "," + std::to_string(N) + ">"; }
+  static void encode(const std::array<T, N>& value, ByteWriter& out) {
+    // As key bytes, floats inside of the elements have one form.
+    if (is_bitwise<T> && !out.canonical()) {
+      out.put(value.data(), N * sizeof(T));
+    } else {
+      for (const T& element : value) Codec<T>::encode(element, out);
+    }
+  }
+  static bool decode(ByteReader& in, std::array<T, N>& value) {
+    for (T& element : value) {
+      if (!Codec<T>::decode(in, element)) return false;
+    }
+    return true;
+  }
+};
+
+template <typename T>
+  requires detail::HasCodec<T>
+struct Codec<std::vector<T>> {
+  static_assert(!std::is_empty_v<T>,
+                "a vector of a type without fields: keep their number instead");
+  static std::string name() { return "vector<" + Codec<T>::name() + ">"; }
+  static void encode(const std::vector<T>& value, ByteWriter& out) {
+    out.put_value(static_cast<std::uint32_t>(value.size()));
+    for (const auto& element : value) Codec<T>::encode(element, out);
+  }
+  static bool decode(ByteReader& in, std::vector<T>& value) {
+    std::uint32_t count = 0;
+    if (!in.get_value(count)) return false;
+    value.clear();
+    // Grows with what is really there: a length alone must not allocate.
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (in.left() == 0) return false;
+      T element{};
+      if (!Codec<T>::decode(in, element)) return false;
+      value.push_back(std::move(element));
+    }
+    return true;
+  }
+};
+
+template <typename T>
+  requires detail::HasCodec<T>
+struct Codec<std::optional<T>> {
+  static std::string name() { return "optional<" + Codec<T>::name() + ">"; }
+  static void encode(const std::optional<T>& value, ByteWriter& out) {
+    Codec<bool>::encode(value.has_value(), out);
+    if (value) Codec<T>::encode(*value, out);
+  }
+  static bool decode(ByteReader& in, std::optional<T>& value) {
+    bool present = false;
+    if (!Codec<bool>::decode(in, present)) return false;
+    value.reset();
+    return !present || Codec<T>::decode(in, value.emplace());
+  }
+};
+
+template <detail::Reflected T>
+  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
+struct Codec<T> {
+  static std::string name() {
+    std::string fields;
+    for_each_type(
+        [&]<typename Field>() { fields += (fields.empty() ? "" : ",") + Codec<Field>::name(); });
+    if constexpr (detail::Evolving<T>) {
+      return std::string(T::evolving) + "+{" + fields + "}";
+    } else {
+      return std::string(detail::raw_type_name<T>()) + "{" + fields + "}";
+    }
+  }
+  static void encode(const T& value, ByteWriter& out) {
+    if constexpr (detail::Evolving<T>) out.put_value(static_cast<std::uint8_t>(field_count));
+    boost::pfr::for_each_field(value, [&]<typename Field>(const Field& field) {
+      static_assert(detail::HasCodec<Field>, "a field of this aggregate has no hummer::Codec");
+      Codec<Field>::encode(field, out);
+    });
+  }
+  static bool decode(ByteReader& in, T& value) {
+    bool valid = true;
+    std::uint8_t left = field_count;
+    if constexpr (detail::Evolving<T>) {
+      static_assert(field_count <= 255, "an evolving type has at most 255 fields");
+      if (!in.get_value(left) || left > field_count) return false;
+      value = T{};
+    }
+    boost::pfr::for_each_field(value, [&]<typename Field>(Field& field) {
+      if (left == 0) return;
+      --left;
+      valid = valid && Codec<Field>::decode(in, field);
+    });
+    return valid;
+  }
+
+ private:
+  static constexpr std::size_t field_count = boost::pfr::tuple_size_v<T>;
+
+  template <typename Function>
+  static void for_each_type(Function&& function) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (function.template operator()<boost::pfr::tuple_element_t<I, T>>(), ...);
+    }(std::make_index_sequence<boost::pfr::tuple_size_v<T>>{});
+  }
+};
+
+}  // namespace hummer

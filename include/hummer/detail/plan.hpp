@@ -1,0 +1,42 @@
+// Plan: what execute() knows of the whole job, and a call on a stream does not know yet.
+//
+//   make_planned_factory([writers, transactions](const Plan& plan) -> std::unique_ptr<Operator> {
+//     if (plan.checkpoints) return std::make_unique<TwoPhaseSinkOperator<T>>(...);
+//     return std::make_unique<TextSinkOperator<T>>(...);
+//   });
+//
+// env.options() may change until execute(). So what depends on them is written into the graph with
+// its alternatives: factories that make one operator or another as the plan says
+// (hummer/detail/operators/factory.hpp), and operators that only some plans want (PlannedFor).
+// execute() makes the plan, and graph/planner.hpp chooses. A worker builds the job with the same
+// options, so the same forms are chosen there.
+//
+// A value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hummer {
+
+struct Plan {
+  bool checkpoints = false;
+  // Windows that leave it to the engine take the partial form.
+  bool partial_windows = false;
+  // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
+  std::size_t partial_state_bytes = 64 << 20;
+};
+
+// The plans that want an operator; in others what it reads goes to the operator behind it.
+enum class PlannedFor : std::uint8_t { every_plan, no_checkpoints, partial_windows };
+
+constexpr bool wants(const Plan& plan, PlannedFor what) {
+  switch (what) {
+    case PlannedFor::every_plan: return true;
+    case PlannedFor::no_checkpoints: return !plan.checkpoints;
+    case PlannedFor::partial_windows: return plan.partial_windows;
+  }
+  return true;
+}
+
+}  // namespace hummer

@@ -1,0 +1,131 @@
+// SpilledStore: the part of an operator's state that has no room in memory, on disk.
+//
+// Entries (key bytes → value bytes) are in order of their key's hash, then of the key. They come
+// in runs: what an operator puts on disk at once is one run, written from front to back. Later
+// runs hold newer values of the same keys; runs of about the same size are merged, so that there
+// are few. (A log-structured merge tree, O'Neil 1996, in hash order: keys need no order of
+// their own, runs find a block by an index of 16 bytes per 4 KiB, and everything that reads
+// all state is one merge with a buffer per run.)
+//
+// Two uses:
+//   deltas   `combine` makes one value of two: aggregates write what they have folded since the
+//   last
+//            run and never look anything up; scan() merges.
+//   values   without it the newer replaces the older, or removes it; find() looks a key up, with
+//            a filter (8 bits per key, in memory) that spares most reads for keys not there.
+//
+// A snapshot is made of runs as they are, since they never change: freeze() answers all of them, or
+// those written since the last freeze, and nothing is merged or decoded for it. (So do RocksDB's
+// checkpoints, which link the files of a tree.)
+//
+// Lifecycle: made with the operator's context, when the first state goes to disk. Nothing outlives
+// it: files lose their name once they are open, so that a crash leaves nothing behind either.
+// A run's blocks carry checks, so that what a disk gives back wrong is found.
+// Errors: every call that touches the disk; with the operator's name; the store is of no use then.
+// Thread: that of the operator; calls block for as long as the disk takes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hummer/operator.hpp>
+#include <hummer/status.hpp>
+
+namespace hummer {
+
+struct SpilledEntry {
+  std::uint64_t hash = 0;  // of the key, the same for equal keys
+  std::string_view key;
+  std::string_view value;
+  bool removed = false;
+};
+
+// All entries, merged, in order; without those that are removed. Goes on over what was there when
+// it was made, whatever the store does.
+class SpilledScan {
+ public:
+  virtual ~SpilledScan() = default;
+  // False: there is none left.
+  virtual Result<bool> next() = 0;
+  // Valid until next().
+  virtual const SpilledEntry& entry() const = 0;
+};
+
+// The entries of runs, oldest run first. Goes on over what was there when it was made, whatever the
+// store does.
+class SpilledBlocks {
+ public:
+  virtual ~SpilledBlocks() = default;
+  // Some entries of one run, which read_spilled_entry reads; empty: there are none left. Valid
+  // until the next call.
+  virtual Result<std::string_view> next() = 0;
+};
+
+// The entry at `at`, which moves behind it; false: the bytes make no sense. The hash is as written.
+[[nodiscard]] bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry);
+
+// Writes what both are together; false: not valid.
+using SpilledCombine =
+    std::function<bool(std::string_view older, std::string_view newer, std::string& both)>;
+
+struct SpilledStoreOptions {
+  // Empty: the newer value counts.
+  SpilledCombine combine;
+  // Of values: whether this one may be forgotten when runs are merged. With `combine`: and what
+  // older runs have of its key, too.
+  std::function<bool(std::string_view value)> is_dead;
+};
+
+class SpilledStore {
+ public:
+  virtual ~SpilledStore() = default;
+
+  virtual bool empty() const = 0;
+  // What it holds in memory: indexes and filters.
+  virtual std::size_t memory_bytes() const = 0;
+  virtual std::uint64_t disk_bytes() const = 0;
+
+  // A run: begin, add in order of hash, then key, finish.
+  virtual Status begin_run(std::uint64_t entries_max) = 0;
+  virtual Status add(const SpilledEntry& entry) = 0;
+  virtual Status finish_run() = 0;
+
+  // The key's value, as it was written last; false: there is none.
+  virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
+  virtual std::unique_ptr<SpilledScan> scan() = 0;
+  // From this place in the order on. Reads little at a time: for scans that are held for long.
+  virtual Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash,
+                                                         std::string_view key) = 0;
+  // The entries with this hash; reads about so much of each run at a time, and nothing before the
+  // first next().
+  virtual std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash,
+                                                 std::size_t read_bytes_at_once) = 0;
+  struct Frozen {
+    std::unique_ptr<SpilledBlocks> blocks;
+    bool delta = false;  // only of runs since the last freeze
+  };
+  // What a snapshot is made of; `may_be_delta`: it may build on what the last freeze gave. Where
+  // more has been written since than there is in all, that is all. Runs are kept for the next
+  // freeze, but no more than that. clear(), drop_before() and absorb() let the next one give all.
+  virtual Frozen freeze(bool may_be_delta) = 0;
+  virtual void clear() = 0;
+  // Nobody will ask for what has a smaller hash: runs without anything else go, and the rest of it
+  // goes when runs are merged.
+  virtual void drop_before(std::uint64_t hash) = 0;
+  // Takes all that the other one has, which is of the same options and shares no key with it.
+  virtual void absorb(SpilledStore& other) = 0;
+};
+
+// Several scans as one, each in order; entries of a key are combined in the scans' order.
+std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
+                                         SpilledCombine combine);
+
+// In the operator's spill directory.
+std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context,
+                                                 SpilledStoreOptions options);
+
+}  // namespace hummer

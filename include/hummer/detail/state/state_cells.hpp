@@ -1,0 +1,293 @@
+// The cells of the states that a keyed function declares (hummer/keyed_states.hpp): what lies in a
+// key's entry, how it is encoded, and when it expires.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <hummer/codec.hpp>
+#include <hummer/detail/state/keyed_backend.hpp>
+
+namespace hummer {
+namespace detail {
+
+// About what a value holds beside itself; what is inside other types is guessed.
+template <typename T>
+std::size_t heap_bytes_of(const T& value) {
+  constexpr std::size_t per_allocation = 16;
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    return 0;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value.capacity() < sizeof(T) / 2 ? 0 : value.capacity() + per_allocation;
+  } else if constexpr (requires { value.capacity() * sizeof(*value.data()); }) {
+    using Element = std::remove_cvref_t<decltype(*value.data())>;
+    const std::size_t inside =
+        value.empty() ? 0 : value.size() * heap_bytes_of<Element>(value.front());
+    return value.capacity() * sizeof(Element) + per_allocation + inside;
+  } else {
+    return 2 * sizeof(T);
+  }
+}
+
+template <typename T>
+consteval bool check_state_type() {
+  static_assert(HasCodec<T>,
+                "a state's type has no hummer::Codec: specialise it (see hummer/codec.hpp)");
+  static_assert(!holds_views<T>,
+                "a state's value must own its memory: use std::string instead of "
+                "std::string_view, and copies of the fields instead of text blocks");
+  return true;
+}
+
+// What all states share: finding their cell. Cell: default constructible, has
+// empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now), and
+// live_forever() and live_until(time), which is about what has no end yet.
+template <typename Cell>
+class StateOf : public KeyedState {
+ public:
+  using KeyedState::KeyedState;
+
+  std::size_t cell_size() const final { return sizeof(Cell); }
+  std::size_t cell_alignment() const final { return alignof(Cell); }
+  void construct(KeyedEntry& entry) const final { new (cell_of(entry)) Cell(); }
+  void destroy(KeyedEntry& entry) const final { std::destroy_at(&cell(entry)); }
+  bool present(const KeyedEntry& entry) const final {
+    return !static_cast<const Cell*>(cell_of(entry))->empty();
+  }
+  void encode(const KeyedEntry& entry, ByteWriter& out) const final {
+    static_cast<const Cell*>(cell_of(entry))->encode(out);
+  }
+  bool decode(ByteReader& in, KeyedEntry& entry) const final {
+    if (!cell(entry).decode(in) || cell(entry).empty()) return false;
+    // Who wrote it may have had another time to live: see StateOptions.
+    if (has_ttl()) {
+      cell(entry).live_until(fresh_expiry());
+    } else {
+      cell(entry).live_forever();
+    }
+    ++entry.live;
+    return true;
+  }
+  void expire(KeyedEntry& entry, Timestamp now) const final {
+    if (cell(entry).empty() || !cell(entry).expires_by(now)) return;
+    backend().changing(entry);
+    cell(entry).expire(now);
+    if (cell(entry).empty()) --entry.live;
+  }
+  Timestamp last_expiry(const KeyedEntry& entry) const final {
+    return static_cast<const Cell*>(cell_of(entry))->last_expiry();
+  }
+  std::size_t heap_bytes(const KeyedEntry& entry) const final {
+    return static_cast<const Cell*>(cell_of(entry))->heap_bytes();
+  }
+  bool uses_heap() const final { return Cell::uses_heap; }
+  void clear() {
+    KeyedEntry* const entry = backend().find();
+    if (entry == nullptr || cell(*entry).empty()) return;
+    backend().changing(*entry);
+    cell(*entry) = Cell();
+    --entry->live;
+  }
+
+ protected:
+  // What there is of the key in hand, or null.
+  Cell* find_cell() const {
+    KeyedEntry* const entry = backend().find();
+    if (entry == nullptr) return nullptr;
+    if (has_ttl()) expire(*entry, backend().now_ms());
+    Cell& found = cell(*entry);
+    if (found.empty()) return nullptr;
+    if (touches_on_read()) backend().changing(*entry);
+    return &found;
+  }
+  // Calls change(cell), which leaves a value in it (or none).
+  template <typename Change>
+  decltype(auto) change_cell(Change&& change) {
+    KeyedEntry& entry = backend().obtain();
+    if (has_ttl()) expire(entry, backend().now_ms());
+    backend().changing(entry);
+    Recount recount{entry, cell(entry), !cell(entry).empty()};
+    return change(cell(entry));
+  }
+  Cell& cell(KeyedEntry& entry) const { return *static_cast<Cell*>(cell_of(entry)); }
+
+ private:
+  // Also when change() throws.
+  struct Recount {
+    KeyedEntry& entry;
+    const Cell& cell;
+    bool was_present;
+    ~Recount() {
+      const bool is_present = !cell.empty();
+      if (is_present != was_present) entry.live += is_present ? 1u : ~0u;
+    }
+  };
+};
+
+template <typename T>
+struct ValueCell {
+  std::optional<T> value;
+  Timestamp expires = end_of_time;
+
+  static constexpr bool uses_heap = !std::is_trivially_copyable_v<T>;
+
+  bool empty() const { return !value.has_value(); }
+  Timestamp last_expiry() const { return expires; }
+  std::size_t heap_bytes() const { return value ? heap_bytes_of(*value) : 0; }
+  bool expires_by(Timestamp now) const { return expires <= now; }
+  void expire(Timestamp now) {
+    if (expires <= now) value.reset();
+  }
+  void live_forever() { expires = end_of_time; }
+  void live_until(Timestamp time) {
+    if (expires == end_of_time) expires = time;
+  }
+  void encode(ByteWriter& out) const {
+    out.put_value(expires);
+    Codec<T>::encode(*value, out);
+  }
+  bool decode(ByteReader& in) {
+    return in.get_value(expires) && Codec<T>::decode(in, value.emplace());
+  }
+};
+
+template <typename T>
+struct ListCell {
+  std::vector<T> values;
+  std::vector<Timestamp> expires;  // one per value, or none at all; never decreasing
+
+  static constexpr bool uses_heap = true;
+
+  bool empty() const { return values.empty(); }
+  Timestamp last_expiry() const { return expires.empty() ? end_of_time : expires.back(); }
+  std::size_t heap_bytes() const { return heap_bytes_of(values) + heap_bytes_of(expires); }
+  bool expires_by(Timestamp now) const { return !expires.empty() && expires.front() <= now; }
+  void expire(Timestamp now) {
+    const auto gone = std::upper_bound(expires.begin(), expires.end(), now) - expires.begin();
+    if (gone == 0) return;
+    values.erase(values.begin(), values.begin() + gone);
+    expires.erase(expires.begin(), expires.begin() + gone);
+  }
+  void live_forever() { expires.clear(); }
+  // Those that were added last, or all. Where the clock or the time to live has gone back since the
+  // ones before, they live as long as those: so what has to go is always in front.
+  void live_until(Timestamp time) {
+    expires.resize(values.size(), expires.empty() ? time : std::max(time, expires.back()));
+  }
+  void encode(ByteWriter& out) const {
+    out.put_value(static_cast<std::uint32_t>(values.size()));
+    out.put_value(static_cast<std::uint8_t>(!expires.empty()));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!expires.empty()) out.put_value(expires[i]);
+      Codec<T>::encode(values[i], out);
+    }
+  }
+  bool decode(ByteReader& in) {
+    std::uint32_t count = 0;
+    std::uint8_t timed = 0;
+    if (!in.get_value(count) || !in.get_value(timed)) return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (timed != 0 && !in.get_value(expires.emplace_back())) return false;
+      T value{};
+      if (!Codec<T>::decode(in, value)) return false;
+      values.push_back(std::move(value));
+    }
+    // Older snapshots have them as the clock was.
+    for (std::size_t i = 1; i < expires.size(); ++i) {
+      expires[i] = std::max(expires[i], expires[i - 1]);
+    }
+    return true;
+  }
+};
+
+template <typename K>
+struct CanonicalLess {
+  bool operator()(const K& a, const K& b) const {
+    if constexpr (requires {
+                    { a < b } -> std::convertible_to<bool>;
+                  } && !std::is_floating_point_v<K>) {
+      return a < b;
+    } else {
+      return bytes(a) < bytes(b);
+    }
+  }
+  static std::string bytes(const K& key) {
+    std::string space;
+    ByteWriter out(space, true);
+    Codec<K>::encode(key, out);
+    return std::string(out.view());
+  }
+};
+
+template <typename K, typename V>
+struct MapCell {
+  struct Mapped {
+    V value;
+    Timestamp expires = end_of_time;
+  };
+  std::map<K, Mapped, CanonicalLess<K>> values;
+
+  static constexpr bool uses_heap = true;
+
+  bool empty() const { return values.empty(); }
+  Timestamp last_expiry() const {
+    Timestamp last = no_timestamp;
+    for (const auto& item : values) last = std::max(last, item.second.expires);
+    return last;
+  }
+  std::size_t heap_bytes() const {
+    constexpr std::size_t node_bytes = sizeof(typename decltype(values)::value_type) + 48;
+    if (values.empty()) return 0;
+    const auto& [key, mapped] = *values.begin();
+    return values.size() * (node_bytes + heap_bytes_of(key) + heap_bytes_of(mapped.value));
+  }
+  bool expires_by(Timestamp now) const {
+    return std::any_of(values.begin(), values.end(),
+                       [now](const auto& item) { return item.second.expires <= now; });
+  }
+  void expire(Timestamp now) {
+    std::erase_if(values, [now](const auto& item) { return item.second.expires <= now; });
+  }
+  void live_forever() {
+    for (auto& item : values) item.second.expires = end_of_time;
+  }
+  void live_until(Timestamp time) {
+    for (auto& item : values) {
+      if (item.second.expires == end_of_time) item.second.expires = time;
+    }
+  }
+  void encode(ByteWriter& out) const {
+    out.put_value(static_cast<std::uint32_t>(values.size()));
+    for (const auto& [key, mapped] : values) {
+      out.put_value(mapped.expires);
+      Codec<K>::encode(key, out);
+      Codec<V>::encode(mapped.value, out);
+    }
+  }
+  bool decode(ByteReader& in) {
+    std::uint32_t count = 0;
+    if (!in.get_value(count)) return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      K key{};
+      Mapped mapped{};
+      if (!in.get_value(mapped.expires) || !Codec<K>::decode(in, key) ||
+          !Codec<V>::decode(in, mapped.value)) {
+        return false;
+      }
+      values.insert_or_assign(std::move(key), std::move(mapped));
+    }
+    return true;
+  }
+};
+
+}  // namespace detail
+
+}  // namespace hummer

@@ -1,0 +1,72 @@
+#include "checkpoint/snapshot_files.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hummer {
+
+Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoint,
+                            const std::string& path) {
+  task.checkpoint = checkpoint;
+  task.writer.reset();
+  task.piece_under_way = false;
+  SnapshotFileHead head;
+  head.job = job_;
+  head.checkpoint = checkpoint;
+  head.vertex = of.vertex;
+  head.subtask = of.subtask;
+  head.parallelism = of.parallelism;
+  // A TaskManager that was cut off may write for a number that another attempt uses. Whose file is
+  // there first keeps it; without the other's the checkpoint is given up, which is no mistake.
+  const std::string name = path + "/" + CheckpointStore::file_name(of.vertex, of.subtask);
+  auto writer = SnapshotFileWriter::create(files_, name, head, WriteMode::create_new);
+  if (writer.status().code() == ErrorCode::invalid_argument) {
+    return {ErrorCode::io_error,
+            "snapshot file '" + name + "' is there already, of another attempt"};
+  }
+  if (!writer.ok()) return writer.status();
+  task.writer = std::move(*writer);
+  return {};
+}
+
+Result<std::optional<CheckpointFile>> SnapshotFiles::add(const Writer& of, std::uint64_t checkpoint,
+                                                         const std::string& path,
+                                                         const TaskSnapshot& snapshot) {
+  Task& task = tasks_[{of.vertex, of.subtask}];
+  if (task.checkpoint != checkpoint) HUMMER_TRY(begin(task, of, checkpoint, path));
+  if (!task.writer) return std::optional<CheckpointFile>();
+  const auto fail = [&](const Status& status) {
+    task.writer.reset();
+    return status;
+  };
+  for (const SnapshotPiece& piece : snapshot.pieces) {
+    Status status;
+    if (task.piece_under_way) {
+      status = task.writer->add(piece.uid, piece.bytes, piece.goes_on);
+    } else {
+      if (!piece.delta && !piece.in_flight) task.last_whole[piece.uid] = checkpoint;
+      const auto first = static_cast<char>(
+          piece.in_flight ? piece_in_flight
+                          : (piece.ended ? piece_ended : 0) | (piece.delta ? piece_is_delta : 0));
+      status = task.writer->add(piece.uid, first + piece.bytes, piece.goes_on);
+    }
+    if (!status.ok()) return fail(status);
+    task.piece_under_way = piece.goes_on;
+  }
+  if (!snapshot.complete) return std::optional<CheckpointFile>();
+  const Result<SnapshotFileSummary> summary = task.writer->finish();
+  if (!summary.ok()) return fail(summary.status());
+  task.writer.reset();
+  CheckpointFile file;
+  file.name = CheckpointStore::file_name(of.vertex, of.subtask);
+  file.vertex = of.vertex;
+  file.subtask = of.subtask;
+  file.bytes = summary->bytes;
+  file.hash = summary->hash;
+  std::uint64_t oldest = checkpoint;
+  for (const auto& [uid, whole] : task.last_whole) oldest = std::min(oldest, whole);
+  if (oldest != checkpoint) file.builds_on = oldest;
+  return std::optional(std::move(file));
+}
+
+}  // namespace hummer

@@ -1,0 +1,118 @@
+// A Job as clients see it.
+#include <fmt/format.h>
+
+#include "job_manager/job.hpp"
+#include "protocol/graph_messages.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr int max_stuck_in_all = 64;
+
+std::string explanation(const Job& job) {
+  std::string text = fmt::format("job graph of \"{}\"\n", job.graph.job_name);
+  for (const JobVertex& vertex : job.graph.vertices) {
+    const auto id = static_cast<std::size_t>(vertex.id);
+    const std::string width =
+        job.parallelism.empty() ? "not placed yet" : fmt::format("x{}", job.parallelism[id]);
+    text += fmt::format("  vertex {}: {} ({})\n", vertex.id, vertex.name, width);
+  }
+  for (const JobEdge& edge : job.graph.edges) {
+    text += fmt::format("  edge {} → {}: {}, {}\n", edge.from, edge.to, to_string(edge.routing),
+                        to_string(edge.network));
+  }
+  for (const JobPart& part : job.parts) {
+    const std::string region =
+        job.regions.size() > 1 ? fmt::format(", region {}", part.region + 1) : "";
+    text += fmt::format("  on '{}'{}\n", part.task_manager, region);
+  }
+  return text;
+}
+
+void add_failures(const Job& job, wire::JobStatus& into) {
+  for (const AttemptFailure& each : job.failures) {
+    wire::AttemptFailure& out = *into.add_failures();
+    out.set_attempt(each.attempt);
+    out.set_wall_time_ms(each.wall_ms);
+    out.set_task_manager(each.task_manager);
+    to_message(each.status, *out.mutable_failure());
+  }
+}
+
+void add_vertices(const Job& job, wire::JobStatus& into) {
+  std::size_t at = 0;
+  const auto metric = [&] { return job.metrics.empty() ? 0 : job.metrics[at++]; };
+  for (const JobVertex& vertex : job.graph.vertices) {
+    wire::VertexStatus& out = *into.add_vertices();
+    out.set_name(vertex.name);
+    if (!job.parallelism.empty()) {
+      const int parallelism = job.parallelism[static_cast<std::size_t>(vertex.id)];
+      out.set_parallelism(static_cast<std::uint32_t>(parallelism));
+    }
+    wire::VertexMetrics& metrics = *out.mutable_metrics();
+    metrics.set_vertex(static_cast<std::uint32_t>(vertex.id));
+    metrics.set_tasks_running(static_cast<std::uint32_t>(metric()));
+    metrics.set_tasks_finished(static_cast<std::uint32_t>(metric()));
+    metrics.set_busy_percent(static_cast<std::uint32_t>(metric()));
+    metrics.set_back_pressured_percent(static_cast<std::uint32_t>(metric()));
+    for (const ChainedOperator& op : vertex.chain) {
+      out.add_operators(op.name);
+      out.add_kinds(std::string(to_string(op.kind)));
+      wire::OperatorMetrics& counts = *metrics.add_operators();
+      counts.set_records_in(metric());
+      counts.set_records_out(metric());
+      counts.set_bytes(metric());
+      counts.set_records_late(metric());
+      counts.set_records_skipped(metric());
+      counts.set_bytes_expected(metric());
+    }
+  }
+}
+
+}  // namespace
+
+void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStatus& into) {
+  into.Clear();
+  into.set_job(job.id);
+  into.set_attempt(job.attempt);
+  into.set_name(job.graph.job_name);
+  into.set_state(job.told_state());
+  const bool end_is_secret = job.ended() && !job.told_ended();
+  if (const Status failure = job.failure(); !failure.ok() && !end_is_secret) {
+    to_message(failure, *into.mutable_failure());
+  }
+  into.set_submitted_ms(job.submitted_ms);
+  into.set_started_ms(job.started_ms);
+  if (!end_is_secret) into.set_ended_ms(job.ended_ms);
+  into.set_slots(job.slots);
+  into.set_version(job.version);
+  into.set_checkpoints_completed(job.checkpoints_completed);
+  into.set_checkpoints_failed(job.checkpoints_failed +
+                              (job.checkpoints ? job.checkpoints->failed() : 0));
+  into.set_last_checkpoint(job.newest_checkpoint);
+  into.set_last_checkpoint_duration_ms(
+      static_cast<std::uint64_t>(job.newest_duration / milliseconds(1)));
+  into.set_last_checkpoint_written_bytes(job.newest_written_bytes);
+  into.set_last_checkpoint_path(job.newest_path);
+  into.set_restarts(job.restarts.restarts());
+  if (job.regions.size() > 1) {
+    for (const JobRegion& region : job.regions) into.add_region_attempts(region.attempt);
+  }
+  for (const JobPart& part : job.parts) {
+    for (const std::string& line : part.stuck) {
+      if (into.stuck_size() == max_stuck_in_all) break;
+      into.add_stuck(fmt::format("{}: {}", part.task_manager, line));
+    }
+  }
+  if (with_vertices) {
+    add_vertices(job, into);
+    if (!end_is_secret) add_failures(job, into);
+  }
+  if (with_graph) {
+    into.set_explanation(explanation(job));
+    to_message(job.graph, *into.mutable_graph());
+    for (const JobPart& part : job.parts) into.add_task_managers(part.task_manager);
+  }
+}
+
+}  // namespace hummer

@@ -1,0 +1,165 @@
+#include "net/handshake.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hummer {
+namespace {
+
+constexpr Nanoseconds first_pause_ns = milliseconds(10);
+constexpr Nanoseconds longest_pause_ns = milliseconds(500);
+
+Status given_up_status() { return {ErrorCode::cancelled, "the connection is not wanted any more"}; }
+
+// Whether trying again may help.
+bool is_passing(const Status& status) {
+  return status.code() == ErrorCode::connection_refused ||
+         status.code() == ErrorCode::connection_lost || status.code() == ErrorCode::timed_out ||
+         status.code() == ErrorCode::peer_gone;
+}
+
+// ok() when it is worth looking again.
+Task<Status> wait_for_event(HandshakeWaits waits) {
+  waits.event->prepare_wait();
+  if (waits.given_up->load(std::memory_order_acquire)) {
+    waits.event->cancel_wait();
+    co_return given_up_status();
+  }
+  const bool notified = co_await waits.event->wait_until(waits.deadline);
+  if (waits.given_up->load(std::memory_order_acquire)) co_return given_up_status();
+  if (!notified) co_return Status(ErrorCode::timed_out, "the peer did not answer in time");
+  co_return Status();
+}
+
+class HandshakeConnector final : public Connector {
+ public:
+  HandshakeConnector(Platform& platform, HandshakeTarget target)
+      : platform_(platform), target_(std::move(target)) {}
+
+  Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent& event,
+                                                    const std::atomic<bool>& given_up) override {
+    Executor& executor = co_await current_executor();
+    const HandshakeWaits waits{&event, &given_up, executor.now() + target_.timeout_ns};
+    Nanoseconds pause = first_pause_ns;
+    while (true) {
+      Result<std::unique_ptr<ByteStream>> stream = co_await try_once(executor, waits);
+      if (stream.ok() || !is_passing(stream.status())) co_return stream;
+      const Nanoseconds again = executor.now() + pause;
+      if (again >= waits.deadline) co_return stream;
+      pause = std::min(2 * pause, longest_pause_ns);
+      HandshakeWaits sleep = waits;
+      sleep.deadline = again;
+      const Status woken = co_await wait_for_event(sleep);
+      if (woken.code() == ErrorCode::cancelled) co_return woken;
+    }
+  }
+
+ private:
+  Task<Result<std::unique_ptr<ByteStream>>> try_once(Executor& executor, HandshakeWaits waits) {
+    const Result<SocketAddress> address = co_await platform_.network().look_up(target_.address);
+    if (!address.ok()) co_return address.status();
+    ConnectOptions options = target_.options;
+    // A lost packet of one attempt must not cost the whole time.
+    const Nanoseconds left = std::max<Nanoseconds>(waits.deadline - executor.now(), 1);
+    options.timeout_ns = std::min(left, std::max(target_.timeout_ns / 8, seconds(1)));
+    Result<std::unique_ptr<ByteStream>> stream =
+        co_await platform_.network().connect(*address, options);
+    if (!stream.ok()) co_return stream.status();
+    if (target_.tls != nullptr) {
+      *stream = target_.tls->connected(std::move(*stream), target_.address);
+    }
+    (*stream)->set_wake_events(executor, waits.event, waits.event);
+    const Status greeted = co_await greet(**stream, waits);
+    (*stream)->set_wake_events(executor, nullptr, nullptr);
+    if (!greeted.ok()) {
+      (*stream)->close();
+      co_return greeted;
+    }
+    co_return stream;
+  }
+
+  Task<Status> greet(ByteStream& stream, HandshakeWaits waits) {
+    std::string hello = encode_hello(target_.hello);
+    const Status written = co_await write_exactly(stream, std::move(hello), waits);
+    if (!written.ok()) co_return written;
+    const Result<HandshakeFrame> answer = co_await read_handshake_frame(stream, waits);
+    if (!answer.ok()) co_return answer.status();
+    if (answer->header.kind == FrameKind::accept) co_return Status();
+    if (answer->header.kind != FrameKind::failure) {
+      co_return Status(ErrorCode::protocol_error, "the peer did not answer the hello");
+    }
+    // Not to be tried again, whatever its code is.
+    const Status why = decode_failure(answer->payload);
+    co_return Status(is_passing(why) ? ErrorCode::not_found : why.code(), why.message());
+  }
+
+  Platform& platform_;
+  const HandshakeTarget target_;
+};
+
+}  // namespace
+
+Task<Status> read_exactly(ByteStream& stream, std::span<char> into, HandshakeWaits waits) {
+  while (!into.empty()) {
+    const Result<std::size_t> got = stream.try_read(into);
+    if (!got.ok()) co_return got.status();
+    if (*got == 0) co_return Status(ErrorCode::peer_gone, "the peer closed the connection");
+    if (*got != would_block) {
+      into = into.subspan(*got);
+      continue;
+    }
+    const Status woken = co_await wait_for_event(waits);
+    if (!woken.ok()) co_return woken;
+  }
+  co_return Status();
+}
+
+Task<Status> write_exactly(ByteStream& stream, std::string bytes, HandshakeWaits waits) {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const Result<std::size_t> put = stream.try_write({bytes.data() + sent, bytes.size() - sent});
+    if (!put.ok()) co_return put.status();
+    if (*put != would_block) {
+      sent += *put;
+      continue;
+    }
+    const Status woken = co_await wait_for_event(waits);
+    if (!woken.ok()) co_return woken;
+  }
+  co_return Status();
+}
+
+Task<Result<HandshakeFrame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits) {
+  char bytes[frame_header_bytes];
+  const Status header_read = co_await read_exactly(stream, bytes, waits);
+  if (!header_read.ok()) co_return header_read;
+  const Result<FrameHeader> header = read_frame_header(bytes, 0);
+  if (!header.ok()) co_return header.status();
+  HandshakeFrame frame{*header, std::string(header->frame_bytes() - frame_header_bytes, '\0')};
+  const Status payload_read = co_await read_exactly(stream, frame.payload, waits);
+  if (!payload_read.ok()) co_return payload_read;
+  frame.payload.resize(header->payload_bytes);
+  const Status whole = check_payload(*header, frame.payload);
+  if (!whole.ok()) co_return whole;
+  co_return frame;
+}
+
+std::unique_ptr<Connector> make_handshake_connector(Platform& platform, HandshakeTarget target) {
+  return std::make_unique<HandshakeConnector>(platform, std::move(target));
+}
+
+ConnectOptions connect_options(const std::string& interface_or_address) {
+  ConnectOptions options;
+  if (interface_or_address.empty()) return options;
+  const bool has_colon = interface_or_address.find(':') != std::string::npos;
+  const std::string address =
+      (has_colon ? "[" + interface_or_address + "]" : interface_or_address) + ":0";
+  if (parse_socket_address(address).ok()) {
+    options.bind_address = address;
+  } else {
+    options.interface = interface_or_address;
+  }
+  return options;
+}
+
+}  // namespace hummer

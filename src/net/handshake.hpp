@@ -1,0 +1,55 @@
+// Handshake: the first words on a data connection, on both sides.
+//
+// Exact reads and writes with a deadline, for streams of strangers: a peer that
+// sends nothing, or a byte now and then, costs one coroutine until the deadline.
+// All waits are on `event`, which is notified too when `given_up` becomes true.
+//
+// Thread: the executor of the coroutine that awaits them. Errors: timed_out,
+// cancelled (given up), peer_gone (closed in the middle), those of the stream.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "net/frame.hpp"
+#include "net/tcp_transport.hpp"
+#include "platform/network.hpp"
+#include "platform/platform.hpp"
+#include "platform/task.hpp"
+#include "platform/tls.hpp"
+
+namespace hummer {
+
+struct HandshakeWaits {
+  WakeEvent* event;
+  const std::atomic<bool>* given_up;
+  Nanoseconds deadline;
+};
+
+// REQUIRES: set_wake_events(executor, waits.event, waits.event) was called.
+Task<Status> read_exactly(ByteStream& stream, std::span<char> into, HandshakeWaits waits);
+Task<Status> write_exactly(ByteStream& stream, std::string bytes, HandshakeWaits waits);
+
+struct HandshakeFrame {
+  FrameHeader header;
+  std::string payload;
+};
+// A frame that is no data. protocol_error for anything else.
+Task<Result<HandshakeFrame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits);
+
+struct HandshakeTarget {
+  std::string address;
+  ConnectOptions options;
+  Hello hello;
+  Nanoseconds timeout_ns;
+  std::shared_ptr<TlsContext> tls;  // null: plain
+};
+// Connects and is accepted. Tries again while the other side is not listening yet.
+std::unique_ptr<Connector> make_handshake_connector(Platform& platform, HandshakeTarget target);
+
+// Interface or source address, whichever `interface_or_address` is.
+ConnectOptions connect_options(const std::string& interface_or_address);
+
+}  // namespace hummer

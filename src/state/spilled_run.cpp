@@ -1,0 +1,225 @@
+#include "state/spilled_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <hummer/detail/key_hash.hpp>
+
+#include "platform/nameless_file.hpp"
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t write_bytes = 256 << 10;
+constexpr std::size_t check_bytes = sizeof(std::uint64_t);
+constexpr std::uint32_t removed_mark = UINT32_MAX;
+constexpr std::size_t keys_per_word = 8;
+// A large filter has a number of words that up to eight divides, and so can be folded by them.
+constexpr std::size_t most_folds = 8;
+constexpr std::size_t words_granule = 840;
+
+// Which bits of its word a key has, and which word. Key groups are the hash's top bits, which
+// are much the same for all keys of a subtask: not those.
+std::uint64_t filter_bits(std::uint64_t hash) {
+  const std::uint64_t mixed = hash * 0x9E3779B97F4A7C15u;
+  return std::uint64_t{1} << (mixed >> 58) | std::uint64_t{1} << (mixed >> 52 & 63) |
+         std::uint64_t{1} << (mixed >> 46 & 63) | std::uint64_t{1} << (mixed >> 40 & 63);
+}
+std::size_t filter_word(std::uint64_t hash, std::size_t words) {
+  return static_cast<std::size_t>(((hash & 0xFFFFFFFFu) * words) >> 32);
+}
+std::size_t filter_words(std::uint64_t entries_max) {
+  const auto words = static_cast<std::size_t>(entries_max / keys_per_word + 1);
+  return words < words_granule ? words
+                               : (words + words_granule - 1) / words_granule * words_granule;
+}
+// Of fewer keys than it was made for: neighbours become one word, which is the place that
+// filter_word then gives.
+void fold_filter(std::vector<std::uint64_t>& filter, std::uint64_t entries) {
+  const std::uint64_t room = filter.size() * keys_per_word;
+  std::size_t folds = static_cast<std::size_t>(
+      std::min<std::uint64_t>(room / std::max<std::uint64_t>(entries, 1), most_folds));
+  while (folds > 1 && filter.size() % folds != 0) --folds;
+  if (folds < 2) return;
+  std::vector<std::uint64_t> folded(filter.size() / folds);
+  for (std::size_t i = 0; i < filter.size(); ++i) folded[i / folds] |= filter[i];
+  filter = std::move(folded);
+}
+
+}  // namespace
+
+bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry) {
+  std::uint32_t key_bytes = 0;
+  std::uint32_t value_bytes = 0;
+  ByteReader in(bytes.substr(at));
+  if (!in.get_value(entry.hash) || !in.get_value(key_bytes) || !in.get_value(value_bytes)) {
+    return false;
+  }
+  entry.removed = value_bytes == removed_mark;
+  if (entry.removed) value_bytes = 0;
+  const char* const key = in.take(key_bytes);
+  const char* const value = key == nullptr ? nullptr : in.take(value_bytes);
+  if (value == nullptr) return false;
+  entry.key = {key, key_bytes};
+  entry.value = {value, value_bytes};
+  at = bytes.size() - in.left();
+  return true;
+}
+
+bool SpilledRun::may_have(std::uint64_t hash) const {
+  if (filter_.empty()) return true;
+  const std::uint64_t bits = filter_bits(hash);
+  return (filter_[filter_word(hash, filter_.size())] & bits) == bits;
+}
+
+Status SpilledRun::read(std::size_t first, std::size_t end, std::string& space) const {
+  const std::uint64_t offset = blocks_[first].offset;
+  const auto length = static_cast<std::size_t>(block_end(end - 1) - offset);
+  space.resize(length);
+  const Result<std::size_t> got = file_->read_at(offset, std::span<char>(space));
+  if (!got.ok()) return got.status();
+  for (std::size_t block = first; block < end; ++block) {
+    const auto begin = static_cast<std::size_t>(blocks_[block].offset - offset);
+    const auto behind = static_cast<std::size_t>(block_end(block) - offset);
+    std::uint64_t check = 0;
+    std::memcpy(&check, space.data() + behind - check_bytes, check_bytes);
+    if (*got < length || check != hash_bytes(space.data() + begin, behind - check_bytes - begin)) {
+      return {ErrorCode::corrupt_file,
+              fmt::format("'{}' does not hold what was written to it at byte {}", file_->path(),
+                          blocks_[block].offset)};
+    }
+  }
+  return {};
+}
+
+Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
+                               std::vector<std::pair<std::size_t, std::size_t>>& entries) const {
+  const std::uint64_t offset = blocks_[first].offset;
+  std::size_t end = first + 1;
+  while (end < blocks_.size() && block_end(end) - offset <= read_bytes) ++end;
+  HUMMER_TRY(read(first, end, space));
+  entries.clear();
+  for (std::size_t block = first; block < end; ++block) {
+    entries.emplace_back(static_cast<std::size_t>(blocks_[block].offset - offset),
+                         static_cast<std::size_t>(block_end(block) - offset) - check_bytes);
+  }
+  return {};
+}
+
+std::size_t SpilledRun::first_from(std::uint64_t hash) const {
+  return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), hash,
+                                                   [](const Block& block, std::uint64_t wanted) {
+                                                     return block.first_hash < wanted;
+                                                   }) -
+                                  blocks_.begin());
+}
+
+std::size_t SpilledRun::block_before(std::uint64_t hash) const {
+  const std::size_t first = first_from(hash);
+  return first == 0 ? 0 : first - 1;
+}
+
+Result<std::size_t> SpilledRun::block_before(std::uint64_t hash, std::string_view key) const {
+  // Many blocks may begin with this hash: of those the last whose first key is not behind `key`.
+  std::size_t first = first_from(hash);
+  std::size_t end = hash == UINT64_MAX ? blocks_.size() : first_from(hash + 1);
+  std::string space;
+  while (first < end) {
+    const std::size_t middle = first + (end - first) / 2;
+    HUMMER_TRY(read(middle, middle + 1, space));
+    SpilledEntry entry;
+    std::size_t position = 0;
+    HUMMER_ASSERT(read_spilled_entry(space, position, entry));
+    if (entry.key <= key) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return first == 0 ? 0 : first - 1;
+}
+
+Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::string& space,
+                              SpilledEntry& entry) const {
+  if (!may_have(hash)) return false;
+  // Entries with this hash may begin in the block before the first one that begins with it.
+  for (std::size_t block = block_before(hash);
+       block < blocks_.size() && blocks_[block].first_hash <= hash; ++block) {
+    HUMMER_TRY(read(block, block + 1, space));
+    const std::string_view bytes(space.data(), space.size() - check_bytes);
+    for (std::size_t position = 0; position < bytes.size();) {
+      HUMMER_ASSERT(read_spilled_entry(bytes, position, entry));
+      if (entry.hash == hash && entry.key == key) return true;
+      if (entry.hash > hash) return false;
+    }
+  }
+  return false;
+}
+
+Result<SpilledRunWriter> SpilledRunWriter::create(Platform& platform, const std::string& directory,
+                                                  int level, std::uint64_t entries_max,
+                                                  bool with_filter) {
+  Result<NamelessFile> file = open_nameless(platform, directory);
+  if (!file.ok()) return file.status();
+  SpilledRunWriter writer;
+  writer.file_ = std::move(file->writable);
+  writer.run_ = std::make_shared<SpilledRun>();
+  writer.run_->file_ = std::move(file->readable);
+  writer.run_->level_ = level;
+  if (with_filter) {
+    writer.run_->filter_.resize(filter_words(entries_max));
+  }
+  return writer;
+}
+
+Status SpilledRunWriter::add(const SpilledEntry& entry) {
+  if (entry.key.size() >= removed_mark || entry.value.size() >= removed_mark) {
+    return {ErrorCode::limit_exceeded, "a key's state has 4 GiB or more"};
+  }
+  SpilledRun& run = *run_;
+  if (buffer_.size() == block_begin_) {
+    run.blocks_.push_back({entry.hash, file_->size_bytes() + block_begin_});
+  }
+  const auto append = [&](const auto& value) {
+    buffer_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  append(entry.hash);
+  append(static_cast<std::uint32_t>(entry.key.size()));
+  append(entry.removed ? removed_mark : static_cast<std::uint32_t>(entry.value.size()));
+  buffer_.append(entry.key);
+  if (!entry.removed) buffer_.append(entry.value);
+  ++run.entries_;
+  run.last_hash_ = entry.hash;
+  if (!run.filter_.empty()) {
+    run.filter_[filter_word(entry.hash, run.filter_.size())] |= filter_bits(entry.hash);
+  }
+  return buffer_.size() - block_begin_ >= block_bytes ? end_block() : Status();
+}
+
+Status SpilledRunWriter::end_block() {
+  const std::uint64_t check =
+      hash_bytes(buffer_.data() + block_begin_, buffer_.size() - block_begin_);
+  buffer_.append(reinterpret_cast<const char*>(&check), sizeof check);
+  block_begin_ = buffer_.size();
+  if (buffer_.size() < write_bytes) return {};
+  HUMMER_TRY(file_->append(buffer_));
+  buffer_.clear();
+  block_begin_ = 0;
+  return {};
+}
+
+Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish() {
+  if (buffer_.size() > block_begin_) HUMMER_TRY(end_block());
+  if (!buffer_.empty()) HUMMER_TRY(file_->append(buffer_));
+  run_->size_bytes_ = file_->size_bytes();
+  run_->blocks_.shrink_to_fit();
+  fold_filter(run_->filter_, run_->entries_);
+  HUMMER_TRY(file_->close());
+  return std::shared_ptr<const SpilledRun>(std::move(run_));
+}
+
+}  // namespace hummer

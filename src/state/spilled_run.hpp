@@ -1,0 +1,94 @@
+// SpilledRun: one sorted run of a cold store, a file without a name.
+//
+// The file is blocks of about 4 KiB, each: entries, then a check (XXH3-64 of what is before it).
+//
+//   entry   hash u64, key_bytes u32, value_bytes u32 (all ones: removed), key, value
+//
+// An entry larger than a block has one of its own. The run keeps each block's first hash in memory,
+// and a filter: one word of 64 bits per eight keys, four bits per key (blocked Bloom filter,
+// Putze et al. 2007). It is made for as many keys as may come, and folded when fewer have.
+//
+// Lifecycle: SpilledRunWriter::create, add*, finish → SpilledRun, which is immutable and shared
+// with the scans that read it; its space is free again with the last of them. Thread: one at a
+// time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hummer/detail/state/spilled_store.hpp>
+
+#include "platform/platform.hpp"
+
+namespace hummer {
+
+class SpilledRun {
+ public:
+  struct Block {
+    std::uint64_t first_hash;
+    std::uint64_t offset;
+  };
+
+  std::uint64_t entries() const { return entries_; }
+  std::uint64_t disk_bytes() const { return size_bytes_; }
+  std::size_t memory_bytes() const {
+    return blocks_.capacity() * sizeof(Block) + filter_.capacity() * sizeof(std::uint64_t);
+  }
+  int level() const { return level_; }
+  std::size_t block_count() const { return blocks_.size(); }
+
+  // The entry of a key, into `space`, which the views point into; false: it has none here.
+  Result<bool> find(std::uint64_t hash, std::string_view key, std::string& space,
+                    SpilledEntry& entry) const;
+  // Blocks from `first` on, at least one, as many as fit into `read_bytes`; verified.
+  // `entries` gets where each one's begin and end within `space`.
+  Status read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
+                     std::vector<std::pair<std::size_t, std::size_t>>& entries) const;
+  // REQUIRES: there are entries.
+  std::uint64_t first_hash() const { return blocks_.front().first_hash; }
+  std::uint64_t last_hash() const { return last_hash_; }
+  std::uint64_t hash_of_block(std::size_t block) const { return blocks_[block].first_hash; }
+  // One before which there is nothing with this hash or a larger one.
+  std::size_t block_before(std::uint64_t hash) const;
+  // One before which there is nothing at or behind this place in the order.
+  Result<std::size_t> block_before(std::uint64_t hash, std::string_view key) const;
+
+ private:
+  friend class SpilledRunWriter;
+  bool may_have(std::uint64_t hash) const;
+  std::uint64_t block_end(std::size_t block) const {
+    return block + 1 < blocks_.size() ? blocks_[block + 1].offset : size_bytes_;
+  }
+  // The first block that begins with this hash or a larger one.
+  std::size_t first_from(std::uint64_t hash) const;
+  Status read(std::size_t first, std::size_t end, std::string& space) const;
+
+  std::unique_ptr<ReadableFile> file_;
+  std::vector<Block> blocks_;
+  std::vector<std::uint64_t> filter_;  // empty: none
+  std::uint64_t entries_ = 0;
+  std::uint64_t size_bytes_ = 0;
+  std::uint64_t last_hash_ = 0;
+  int level_ = 0;
+};
+
+class SpilledRunWriter {
+ public:
+  // `entries_max`: for the filter; `with_filter`: find() will be used.
+  static Result<SpilledRunWriter> create(Platform& platform, const std::string& directory,
+                                         int level, std::uint64_t entries_max, bool with_filter);
+  Status add(const SpilledEntry& entry);
+  Result<std::shared_ptr<const SpilledRun>> finish();
+
+ private:
+  SpilledRunWriter() = default;
+  Status end_block();
+
+  std::unique_ptr<WritableFile> file_;
+  std::shared_ptr<SpilledRun> run_;
+  std::string buffer_;           // not written yet: whole blocks and the one begun
+  std::size_t block_begin_ = 0;  // within the buffer
+};
+
+}  // namespace hummer
