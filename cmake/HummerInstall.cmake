@@ -13,9 +13,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hummer DESTINATION ${CMAKE_INSTA
 get_property(install_abi_header GLOBAL PROPERTY HUMMER_ABI_HEADER)
 install(FILES ${install_abi_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hummer COMPONENT development)
 
-# The modules' archives and those of generated code are one to others: who links it need not know of modules.
+# The engine's archives and those of generated code are one to others: who links it need not know its parts.
 get_property(install_archives GLOBAL PROPERTY HUMMER_ENGINE_ARCHIVES)
 get_property(install_others GLOBAL PROPERTY HUMMER_OTHER_ARCHIVES)
+# Whoever has built the program may install all of it.
+add_dependencies(hummer ${install_archives} ${install_others})
 set(install_files "")
 foreach(archive ${install_archives} ${install_others})
   list(APPEND install_files "$<TARGET_FILE:${archive}>")
