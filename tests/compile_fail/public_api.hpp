@@ -2,6 +2,7 @@
 // nobody here, and compilers must have nothing to say of them.
 #include <hummer/hummer.hpp>
 
+namespace public_api {
 namespace {
 
 using namespace hummer;
@@ -182,3 +183,5 @@ void build(StreamExecutionEnvironment& env) {
   write_trips(env);
   read_words(env);
 }
+
+}  // namespace public_api
