@@ -39,6 +39,7 @@
 
 #include <hummer/bytes.hpp>
 #include <hummer/evolving.hpp>
+#include <hummer/reflection.hpp>
 #include <hummer/text.hpp>
 
 namespace hummer {
@@ -57,10 +58,6 @@ concept HasCodec = requires(const T& value, T& target, ByteWriter& out, ByteRead
 
 template <typename T>
 concept Arithmetic = std::is_arithmetic_v<T>;
-
-// Aggregates that reflection can take apart.
-template <typename T>
-concept Reflected = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_polymorphic_v<T>;
 
 // Whether memory and encoding are the same bytes, so that arrays are copied whole.
 template <typename T>
@@ -112,13 +109,15 @@ consteval bool any_field_holds_views(std::index_sequence<I...>) {
 }
 
 template <Reflected T>
-  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
+  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock> &&
+           Reflectable<T>)
 struct Bitwise<T>
     : std::bool_constant<!Evolving<T> &&
                          all_fields_bitwise<T>(
                              std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 template <Reflected T>
-  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
+  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock> &&
+           Reflectable<T>)
 struct HoldsViews<T> : std::bool_constant<any_field_holds_views<T>(
                            std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 
