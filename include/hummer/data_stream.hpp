@@ -162,7 +162,7 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     }
   }
   // function(const T&, AsyncResult<U>): starts what gives one result per record, later and from
-  // any thread: see operators/async_map.hpp.
+  // any thread: see hummer/detail/operators/async_map.hpp.
   template <typename Function>
   auto async_map(Function function, AsyncOptions options = {}) const {
     using U = detail::AsyncResultOf<Function>;
@@ -177,8 +177,8 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     }
   }
   // The general operator of the author's own, with state, timers and side outputs:
-  // see operators/process.hpp. Named: Out; otherwise it is User::Output, or that of the
-  // function's ProcessOutput<Out>.
+  // see hummer/detail/operators/process.hpp. Named: Out; otherwise it is User::Output, or that of
+  // the function's ProcessOutput<Out>.
   template <typename Named = void, typename User>
   auto process(User user, SideOutputPorts sides = {}) const {
     using Out = detail::NamedOrOutputOf<Named, User>;
@@ -292,9 +292,9 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   }
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
-  // Formatted where the records are made; see operators/format_text.hpp.
+  // Formatted where the records are made; see hummer/detail/operators/format_text.hpp.
   // With checkpoints `path` is a directory, in which each part appears once, with the checkpoint
-  // that holds its lines: see operators/two_phase_sink.hpp.
+  // that holds its lines: see hummer/detail/operators/two_phase_sink.hpp.
   DataStream write_file(const std::string& path) const {
     if constexpr (!detail::check_written<T>()) {
       return *this;
@@ -330,7 +330,7 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
       return *this;
     }
   }
-  // A sink of your own: make() gives one per subtask. operators/sink_function.hpp: records are
+  // A sink of your own: make() gives one per subtask. hummer/sink_function.hpp: records are
   // written at least once, and lost by no checkpoint where it has a flush.
   template <typename Make>
     requires Makes<Make, SinkFunction<T>>
@@ -340,7 +340,7 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
                     }),
                     captured_values(make));
   }
-  // operators/two_phase_sink_function.hpp: records become visible once, with their checkpoint;
+  // hummer/two_phase_sink_function.hpp: records become visible once, with their checkpoint;
   // without checkpoints, at the end.
   template <typename Make>
     requires Makes<Make, TwoPhaseSinkFunction<T>>

@@ -64,8 +64,8 @@ DataStream<Out> process_keyed(StreamExecutionEnvironment& env, std::string name,
 template <typename Self, typename T>
 class KeyedOperations : public detail::CallsOfUnkeyedStreams<Self> {
  public:
-  // A function with state and timers per key: see operators/keyed_process.hpp. What it puts out:
-  // named here, or that of the function's KeyedOutput<Out>.
+  // A function with state and timers per key: see hummer/detail/operators/keyed_process.hpp. What
+  // it puts out: named here, or that of the function's KeyedOutput<Out>.
   template <typename Named = void, typename User>
   auto process(User user, RestoreOptions options = {}) const {
     using Out = detail::NamedOrOutputOf<Named, User>;
@@ -145,7 +145,7 @@ class KeyedOperations : public detail::CallsOfUnkeyedStreams<Self> {
                                                 self().input());
   }
   // The `n` records with the highest score_of(record) per key and tumbling window of event time,
-  // best first: see operators/top_n.hpp.
+  // best first: see hummer/top_n.hpp.
   template <typename ScoreOf>
   auto top_n(std::uint32_t n, ScoreOf score_of, std::int64_t window_ms) const {
     if constexpr (detail::check_top_n<ScoreOf, T>()) {

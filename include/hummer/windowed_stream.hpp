@@ -200,7 +200,7 @@ class WindowedStream {
   template <typename Out = void, typename Aggregate, typename Function>
   auto aggregate(Aggregate aggregate, Function function) const {
     using Emitted = typename decltype(detail::window_function_output<Out, Function>())::type;
-    if constexpr (!detail::check_aggregate<Aggregate, T>()) {
+    if constexpr (!detail::check_aggregate<Aggregate, T, false>()) {
       return detail::RefusedStream();
     } else if constexpr (!detail::check_window_aggregate<Function, Key, typename Aggregate::Result,
                                                          Emitted>()) {

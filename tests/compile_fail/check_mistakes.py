@@ -21,7 +21,8 @@ With MISTAKE defined the compiler must print, for each of them,
     counting clang's notes "in instantiation of", which stand where GCC has `required from`;
   - at most LINES_MAX lines in all (`required from`, the line of code, its caret), not counting the
     way to a header (`In file included from`, `from`): compilers leave out what they have said.
-`measure: the compiler's own` lifts the last two. Without MISTAKE nothing is printed.
+`measure: the compiler's own` lifts the last two. Without MISTAKE, and with public_api.hpp beside,
+nothing is printed, with -Wall -Wextra.
 
 A compiler is run twice, with all mistakes and with all right forms, each in a namespace of one
 source in SCRATCH, with -fsyntax-only and its own limits (of Clang but for the number of errors).
@@ -161,7 +162,9 @@ def check(scratch, command, each_alone):
             failures.append(f"{each.path.name}: {'; '.join(outcome.faults)}:\n{outcome.text}")
     if nobody:
         failures.append("of no mistake alone:\n" + "\n".join(nobody))
-    right = run_compiler(command, source)
+    with open(source, "a") as right_source:
+        right_source.write(f'#include "{HERE / "public_api.hpp"}"\n')
+    right = run_compiler(command, "-Wall", "-Wextra", source)
     if right:
         failures.append("the right forms do not compile cleanly:\n" + "\n".join(right))
     for failure in failures:

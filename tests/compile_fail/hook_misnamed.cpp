@@ -1,6 +1,7 @@
 // mistake: A hook with a wrong name
 // group: Process functions
-// error: process: nothing calls this member of the function (member): the hook is called on_timer with
+// error: process: nothing calls this member of the function (member): the hook is called on_timer
+// with
 //   keys, timer without
 // names: process, Watch, on_timers
 #include <hummer/hummer.hpp>

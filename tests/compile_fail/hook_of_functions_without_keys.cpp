@@ -1,7 +1,7 @@
 // mistake: A hook that functions with keys don't have
 // group: Process functions
-// error: process: end, flush and idle are no hooks of functions with keys, whose timers fire at
-//   the end: set_event_timer, on_timer and out.ending()
+// error: process: end and idle are no hooks of functions with keys, whose event timers fire at the
+//   end: use set_event_timer, on_timer and out.ending()
 // names: process, Watch
 #include <hummer/hummer.hpp>
 

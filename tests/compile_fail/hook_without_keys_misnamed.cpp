@@ -1,6 +1,7 @@
 // mistake: A hook of a function without keys with a wrong name
 // group: Process functions
-// error: process: nothing calls this member of the function (member): the hook is called end (with keys
+// error: process: nothing calls this member of the function (member): the hook is called end (with
+// keys
 //   none is: event timers fire at the end)
 // names: process, Watch, on_end
 #include <hummer/hummer.hpp>

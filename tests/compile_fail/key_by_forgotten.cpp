@@ -1,6 +1,7 @@
 // mistake: An aggregate without keys
 // group: Keys and aggregates
-// error: this call is of streams with keys: put key_by(...) in front of it (or window_all(...), where
+// error: this call is of streams with keys: put key_by(...) in front of it (or window_all(...),
+// where
 //   all records are aggregated together)
 // names: count, DataStream
 #include <hummer/hummer.hpp>

@@ -1,6 +1,7 @@
 // mistake: A map behind key_by
 // group: Keys and aggregates
-// error: this call is of streams without keys: put it in front of key_by(...), or behind what is done by
+// error: this call is of streams without keys: put it in front of key_by(...), or behind what is
+// done by
 //   key, such as count() or process(...)
 // names: map, KeyedStream
 #include <hummer/hummer.hpp>

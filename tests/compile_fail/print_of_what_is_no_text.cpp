@@ -11,7 +11,7 @@ class Money {
 
  private:
   friend struct hummer::Codec<Money>;
-  std::int64_t spare_ = 0;
+  [[maybe_unused]] std::int64_t spare_ = 0;
 };
 template <>
 struct hummer::Codec<Money> {

@@ -252,7 +252,8 @@ consteval bool check_reduce() {
   }
 }
 
-template <typename Aggregate, typename T>
+// `emits`: the result becomes a record; of a window function it is an argument.
+template <typename Aggregate, typename T, bool emits = true>
 consteval bool check_aggregate() {
   if constexpr (!requires { typename Aggregate::Accumulator; }) {
     static_assert(never<Aggregate>,
@@ -287,8 +288,10 @@ consteval bool check_aggregate() {
                     "aggregate: the aggregate needs a member Result result(const Accumulator&) "
                     "const");
       return false;
-    } else if constexpr (!(check_record_type<A>() &&
-                           check_record_type<typename Aggregate::Result>())) {
+    } else if constexpr (!check_record_type<A>()) {
+      return false;
+    } else if constexpr (!check_record_type<
+                             std::conditional_t<emits, typename Aggregate::Result, A>>()) {
       return false;
     } else {
       static_assert(!holds_views<A>,

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <hummer/codec.hpp>
+#include <hummer/detail/reflection.hpp>
 #include <hummer/evolving.hpp>
 #include <hummer/text.hpp>
 
@@ -28,10 +29,6 @@ namespace detail {
 
 template <typename T>
 concept Arithmetic = std::is_arithmetic_v<T>;
-
-// Aggregates that reflection can take apart.
-template <typename T>
-concept Reflected = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_polymorphic_v<T>;
 
 // Whether memory and encoding are the same bytes, so that arrays are copied whole.
 template <typename T>
@@ -83,13 +80,15 @@ consteval bool any_field_holds_views(std::index_sequence<I...>) {
 }
 
 template <Reflected T>
-  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
+  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock> &&
+           Reflectable<T>)
 struct Bitwise<T>
     : std::bool_constant<!Evolving<T> &&
                          all_fields_bitwise<T>(
                              std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 template <Reflected T>
-  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
+  requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock> &&
+           Reflectable<T>)
 struct HoldsViews<T> : std::bool_constant<any_field_holds_views<T>(
                            std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 

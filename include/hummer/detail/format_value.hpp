@@ -17,6 +17,7 @@
 
 #include <boost/pfr.hpp>
 
+#include <hummer/detail/reflection.hpp>
 #include <hummer/text.hpp>
 
 namespace hummer {
@@ -59,8 +60,7 @@ inline constexpr bool is_tuple<std::pair<A, B>> = true;
 template <typename... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
 template <typename T>
-inline constexpr bool is_plain_aggregate =
-    std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_polymorphic_v<T>;
+inline constexpr bool is_plain_aggregate = Reflectable<T>;
 
 template <typename T>
 inline constexpr bool cannot_be_written = false;

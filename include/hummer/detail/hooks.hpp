@@ -41,14 +41,6 @@ HUMMER_MEMBER(restore)
 HUMMER_MEMBER(on_timer)
 HUMMER_MEMBER(on_processing_timer)
 HUMMER_MEMBER(side_outputs)
-HUMMER_MEMBER(on_record)
-HUMMER_MEMBER(on_element)
-HUMMER_MEMBER(process_element)
-HUMMER_MEMBER(processElement)
-HUMMER_MEMBER(processFirst)
-HUMMER_MEMBER(processSecond)
-HUMMER_MEMBER(processBroadcast)
-HUMMER_MEMBER(process_broadcast_element)
 HUMMER_MEMBER(on_open)
 HUMMER_MEMBER(onOpen)
 HUMMER_MEMBER(on_close)
@@ -75,14 +67,6 @@ HUMMER_MEMBER(sideOutputs)
 // What there is of a wrong name; the hook that is meant is said below.
 enum class Misnamed {
   none,
-  on_record,
-  on_element,
-  process_element,
-  processElement,
-  processFirst,
-  processSecond,
-  processBroadcast,
-  process_broadcast_element,
   on_open,
   onOpen,
   on_close,
@@ -107,14 +91,6 @@ enum class Misnamed {
 };
 template <typename User>
 consteval Misnamed misnamed_member() {
-  if (HasMember_on_record<User>) return Misnamed::on_record;
-  if (HasMember_on_element<User>) return Misnamed::on_element;
-  if (HasMember_process_element<User>) return Misnamed::process_element;
-  if (HasMember_processElement<User>) return Misnamed::processElement;
-  if (HasMember_processFirst<User>) return Misnamed::processFirst;
-  if (HasMember_processSecond<User>) return Misnamed::processSecond;
-  if (HasMember_processBroadcast<User>) return Misnamed::processBroadcast;
-  if (HasMember_process_broadcast_element<User>) return Misnamed::process_broadcast_element;
   if (HasMember_on_open<User>) return Misnamed::on_open;
   if (HasMember_onOpen<User>) return Misnamed::onOpen;
   if (HasMember_on_close<User>) return Misnamed::on_close;
@@ -146,24 +122,6 @@ consteval bool is_one_of(Misnamed member, std::initializer_list<Misnamed> names)
 }
 template <typename User, Misnamed member>
 consteval bool check_member() {
-  constexpr bool process = is_one_of(member, {Misnamed::on_record, Misnamed::on_element,
-                                              Misnamed::process_element, Misnamed::processElement});
-  static_assert(
-      !process,
-      "process: nothing calls this member of the function (member): the hook is called process");
-  constexpr bool process_first = is_one_of(member, {Misnamed::processFirst});
-  static_assert(!process_first,
-                "process: nothing calls this member of the function (member): the hook is called "
-                "process_first");
-  constexpr bool process_second = is_one_of(member, {Misnamed::processSecond});
-  static_assert(!process_second,
-                "process: nothing calls this member of the function (member): the hook is called "
-                "process_second");
-  constexpr bool process_broadcast =
-      is_one_of(member, {Misnamed::processBroadcast, Misnamed::process_broadcast_element});
-  static_assert(!process_broadcast,
-                "process: nothing calls this member of the function (member): the hook is called "
-                "process_broadcast");
   constexpr bool open = is_one_of(member, {Misnamed::on_open, Misnamed::onOpen});
   static_assert(
       !open,
@@ -329,13 +287,19 @@ template <typename User, typename Out>
 consteval bool check_keyed_hooks() {
   if constexpr (!std::is_class_v<User>) {
     return true;
+  } else if constexpr (std::is_aggregate_v<User> && !Reflectable<User> &&
+                       !requires(User& user) { user.states(); }) {
+    static_assert(
+        never<User>,
+        "process: the states of a function with a base class or an array are not found by "
+        "themselves: list them, auto states() { return hummer::states(last, count); }");
+    return false;
   } else if constexpr (
       requires(User& user, KeyedOutput<Out>& out) { user.end(out); } ||
-      requires(User& user, KeyedOutput<Out>& out) { user.flush(out); } ||
       requires(User& user, KeyedOutput<Out>& out) { user.idle(out); }) {
     static_assert(never<User>,
-                  "process: end, flush and idle are no hooks of functions with keys, whose timers "
-                  "fire at the end: set_event_timer, on_timer and out.ending()");
+                  "process: end and idle are no hooks of functions with keys, whose event timers "
+                  "fire at the end: use set_event_timer, on_timer and out.ending()");
     return false;
   } else if constexpr (
       requires(User& user, Timestamp time, KeyedOutput<Out>& out) { user.timer(time, out); } ||

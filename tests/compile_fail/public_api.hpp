@@ -1,7 +1,8 @@
-// Most of the public API in one job, for check_warnings.py: our headers are system headers to
+// Most of the public API in one job, for check_mistakes.py: our headers are system headers to
 // nobody here, and compilers must have nothing to say of them.
 #include <hummer/hummer.hpp>
 
+namespace public_api {
 namespace {
 
 using namespace hummer;
@@ -182,3 +183,5 @@ void build(StreamExecutionEnvironment& env) {
   write_trips(env);
   read_words(env);
 }
+
+}  // namespace public_api
