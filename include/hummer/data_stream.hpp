@@ -433,51 +433,17 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     using Type = detail::Collected<Function>;
   };
 
-  DataStream union_of(const std::vector<DataStream>& others) const {
-    const int node = env_->add_node({.name = "union",
-                                     .kind = "operator",
-                                     .factory = make_operator_factory([] {
-                                       return std::make_unique<UnionOperator>(type_of<T>());
-                                     }),
-                                     .output_type = type_of<T>().name});
-    env_->add_edge(node_, node, edge_);
-    for (const DataStream& other : others) env_->add_edge(other.node_, node, other.edge_);
-    return DataStream(*env_, node);
-  }
+  DataStream union_of(const std::vector<DataStream>& others) const;
   template <typename Out>
   DataStream<Out> add(std::string name, std::shared_ptr<const OperatorFactory> factory,
                       bool stateful = false, const CapturedValues& captured = {},
-                      PlannedFor planned_for = PlannedFor::every_plan) const {
-    const int node = env_->add_node({.name = std::move(name),
-                                     .kind = "operator",
-                                     .factory = std::move(factory),
-                                     .stateful = stateful,
-                                     .planned_for = planned_for,
-                                     .output_type = type_of<Out>().name,
-                                     .captured = captured});
-    env_->add_edge(node_, node, edge_);
-    return DataStream<Out>(*env_, node);
-  }
+                      PlannedFor planned_for = PlannedFor::every_plan) const;
   DataStream add_text_sink(std::string name, std::shared_ptr<const TextWriterFactory> writers,
-                           const CapturedValues& captured = {}) const {
-    return add_sink(std::move(name), make_operator_factory([writers] {
-                      return std::make_unique<TextSinkOperator<T>>(writers->make());
-                    }),
-                    captured);
-  }
+                           const CapturedValues& captured = {}) const;
   // Of lines, or where they are formatted ahead of it (T: FormattedText) of `Record`s, which is
   // what it reads with checkpoints.
   template <typename Record>
-  int add_file_sink(const std::string& path) const {
-    return detail::add_file_sink(
-        *env_, node_, edge_, path,
-        [](std::unique_ptr<TextWriter> writer) -> std::unique_ptr<Operator> {
-          return std::make_unique<TextSinkOperator<T>>(std::move(writer));
-        },
-        [](std::unique_ptr<TwoPhaseWriter> writer) -> std::unique_ptr<Operator> {
-          return std::make_unique<TwoPhaseSinkOperator<Record>>(std::move(writer));
-        });
-  }
+  int add_file_sink(const std::string& path) const;
   DataStream with_routing(EdgeRouting routing) const {
     DataStream copy = *this;
     copy.edge_.routing = routing;
@@ -496,3 +462,5 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
 };
 
 }  // namespace hummer
+
+#include <hummer/detail/stream_nodes.hpp>

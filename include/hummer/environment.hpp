@@ -29,6 +29,7 @@
 
 #include <hummer/checkpointing.hpp>
 #include <hummer/connectors.hpp>
+#include <hummer/detail/graph_nodes.hpp>
 #include <hummer/detail/memory_account.hpp>
 #include <hummer/detail/operators/generator_source.hpp>
 #include <hummer/detail/plan.hpp>
@@ -128,34 +129,6 @@ class JobHandle {
   std::shared_ptr<Running> running_;
 };
 
-// One operator as the API writes it into the graph; see graph/stream_graph.hpp.
-struct NodeSpecification {
-  std::string name;
-  std::string kind;  // "source", "operator", "sink"
-  std::shared_ptr<const OperatorFactory> factory = {};
-  bool bounded = false;
-  bool stateful = false;
-  std::optional<int> parallelism = {};
-  // Where no checkpoints are taken and the author sets none.
-  std::optional<int> parallelism_without_checkpoints = {};
-  PlannedFor planned_for = PlannedFor::every_plan;  // others than the first: with one input
-  std::string output_type = {};
-  // Of the user's functions; of an operator made by a factory of the author's own: none, its
-  // factory is taken as it is.
-  CapturedValues captured = {};
-};
-
-enum class EdgeRouting { automatic, forward, hash, rebalance, broadcast };
-
-struct EdgeSpecification {
-  int port = 0;
-  EdgeRouting routing = EdgeRouting::automatic;
-  std::shared_ptr<const PartitionerFactory> partitioner;  // of hash
-  // The same where the plan passes over the operator that the edge comes from.
-  std::shared_ptr<const PartitionerFactory> partitioner_past;
-  NetworkSettings network;
-};
-
 class StreamExecutionEnvironment {
  public:
   StreamExecutionEnvironment() : StreamExecutionEnvironment(EnvironmentOptions{}) {}
@@ -231,18 +204,6 @@ class StreamExecutionEnvironment {
   std::unique_ptr<Impl> impl_;
 };
 
-// How DataStream's setters reach the node that they are about.
-struct NodeSettings {
-  std::optional<std::string> name = {};
-  std::optional<std::string> uid = {};
-  std::optional<std::string> resource_group = {};
-  std::optional<int> parallelism = {};
-  std::optional<int> min_parallelism = {};
-  std::optional<int> max_parallelism = {};
-  std::optional<bool> chain_with_upstream = {};
-  std::optional<bool> chain_with_downstream = {};
-  std::optional<FailurePolicy> failures = {};
-};
 void apply_settings(StreamExecutionEnvironment& env, int node, const NodeSettings& settings);
 bool is_bounded(StreamExecutionEnvironment& env, int node);
 

@@ -55,80 +55,10 @@
 #include <vector>
 
 #include <hummer/batch.hpp>
+#include <hummer/detail/watermark_generators.hpp>
 #include <hummer/rebuildable.hpp>
 
 namespace hummer {
-
-// Difference and sum of times that stop at the ends of time.
-constexpr Timestamp time_before(Timestamp time, std::int64_t milliseconds) {
-  Timestamp result = 0;
-  if (time == no_timestamp || __builtin_sub_overflow(time, milliseconds, &result)) {
-    return no_timestamp;
-  }
-  return result;
-}
-constexpr Timestamp time_after(Timestamp time, std::int64_t milliseconds) {
-  Timestamp result = 0;
-  if (__builtin_add_overflow(time, milliseconds, &result)) return end_of_time;
-  return result;
-}
-
-// The latest time so far, less `out_of_order_ms`.
-struct BoundedWatermarks {
-  std::int64_t out_of_order_ms = 0;
-  Timestamp latest = no_timestamp;
-
-  template <typename T>
-  void record(const T&, Timestamp time) {
-    latest = std::max(latest, time);
-  }
-  Timestamp watermark() const { return time_before(latest, out_of_order_ms); }
-  void restore(Timestamp watermark) {
-    if (watermark != no_timestamp) latest = time_after(watermark, out_of_order_ms);
-  }
-};
-
-template <typename Function>
-struct PunctuatedWatermarks {
-  Function function;
-  Timestamp latest = no_timestamp;
-
-  template <typename T>
-  void record(const T& record, Timestamp time) {
-    const std::optional<Timestamp> own = function(record, time);
-    if (own) latest = std::max(latest, *own);
-  }
-  Timestamp watermark() const { return latest; }
-  void restore(Timestamp watermark) { latest = watermark; }
-};
-
-// What aligned inputs know of each other. Thread: any. Cost: a lock per batch.
-class WatermarkAlignment {
- public:
-  using Member = std::size_t;
-
-  Member join() {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->times.push_back(no_timestamp);
-    return shared_->times.size() - 1;
-  }
-  // end_of_time: does not count, for now or for good.
-  void set(Member member, Timestamp watermark) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->times[member] = watermark;
-  }
-  Timestamp lowest() const {
-    const std::lock_guard lock(shared_->mutex);
-    return *std::min_element(shared_->times.begin(), shared_->times.end());
-  }
-
- private:
-  struct Shared {
-    std::mutex mutex;
-    std::vector<Timestamp> times;
-  };
-  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-};
 
 template <typename Generator>
 inline constexpr bool asks_periodically =

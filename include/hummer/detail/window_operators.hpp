@@ -1,0 +1,157 @@
+// How windows of a stream become operators: late records out, partial results where that pays, the
+// exchange by key, and the windows themselves. Included by hummer/windowed_stream.hpp, never by
+// itself.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <hummer/windowed_stream.hpp>
+
+namespace hummer {
+
+template <typename T, typename KeyOf, typename Windows, typename Trigger>
+template <typename Aggregate, typename Finish>
+auto WindowedStream<T, KeyOf, Windows, Trigger>::add(const std::string& name, Aggregate aggregate,
+                                                     Finish finish,
+                                                     const CapturedValues& of_aggregate) const
+    -> DataStream<typename Finish::Output> {
+  using Out = typename Finish::Output;
+  const CapturedValues captured = captured_values(key_of_)
+                                      .and_also(captured_values(windows_))
+                                      .and_also(captured_values(trigger_))
+                                      .and_also(encoded_values(lateness_ms_))
+                                      .and_also(of_aggregate);
+  EdgeSpecification upstream = stream_.edge();
+  EdgeSpecification exchange;
+  exchange.network = std::exchange(upstream.network, {});
+  exchange.routing = EdgeRouting::hash;
+  int from = stream_.node();
+  std::optional<int> late_node;
+  if constexpr (has_late) {
+    if (windows_.domain == TimeDomain::processing && late_tag_) {
+      stream_.environment().refuse(
+          "late_output(\"" + std::string(late_tag_->name) + "\") of " + name +
+          ": no record is late in windows of processing time; leave it out, or take windows of "
+          "event time, without in_processing_time()");
+    }
+  }
+  if constexpr (on_grid<Windows>) {
+    if (windows_.domain == TimeDomain::event) {
+      const bool late_output = late_tag_.has_value();
+      const std::int64_t lateness_ms = lateness_ms_;
+      const WindowGrid grid = windows_;
+      late_node = from = append<T>(from, upstream, "late_records", false,
+                                   make_operator_factory([grid, lateness_ms, late_output] {
+                                     return std::make_unique<LateRecordsOperator<T>>(
+                                         grid, lateness_ms, late_output);
+                                   }),
+                                   captured);
+      upstream = {};
+    }
+  }
+  DataStream<Out> result = exchange_and_aggregate<Aggregate, Finish>(
+      from, upstream, exchange, name, std::move(aggregate), std::move(finish), captured);
+  if (late_tag_ && (late_node || gives_late_output())) {
+    result.sides_ = side_outputs(*late_tag_);
+    result.side_node_ = late_node;
+  }
+  return keyed ? result : result.parallelism(1);
+}
+
+template <typename T, typename KeyOf, typename Windows, typename Trigger>
+template <typename Aggregate, typename Finish>
+auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
+    int from, const EdgeSpecification& upstream, EdgeSpecification exchange,
+    const std::string& name, Aggregate aggregate, Finish finish,
+    const CapturedValues& captured) const -> DataStream<typename Finish::Output> {
+  using Out = typename Finish::Output;
+  StreamExecutionEnvironment& env = stream_.environment();
+  const KeyOf key_of = key_of_;
+  const Windows windows = windows_;
+  const std::int64_t lateness_ms = lateness_ms_;
+  if constexpr (on_grid<Windows> && default_trigger && can_be_partial<Aggregate>) {
+    if (may_be_partial()) {
+      using Part = SlicePartial<Key, typename Aggregate::Accumulator>;
+      using PartInput = PartialInput<Key, typename Aggregate::Accumulator>;
+      using OwnInput = RecordInput<T, Key, KeyOf>;
+      const WindowGrid grid = windows;
+      const bool always = strategy_ == WindowStrategy::partial;
+      const int partial =
+          append<Part>(from, upstream, "partial_" + name, false,
+                       make_planned_factory([key_of, grid, aggregate](const Plan& plan) {
+                         return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
+                             key_of, grid, aggregate, plan.partial_state_bytes);
+                       }),
+                       captured, always ? PlannedFor::every_plan : PlannedFor::partial_windows);
+      const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
+      exchange.partitioner =
+          std::make_shared<HashPartitionerFactory<Part, decltype(key_of_part)>>(key_of_part);
+      exchange.partitioner_past = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+      const auto make = [key_of, grid, lateness_ms, aggregate, finish,
+                         always](const Plan& plan) -> std::unique_ptr<Operator> {
+        if (always || plan.partial_windows) {
+          return std::make_unique<SliceWindowOperator<PartInput, Key, Aggregate, Finish>>(
+              PartInput(), grid, lateness_ms, aggregate, finish);
+        }
+        return std::make_unique<SliceWindowOperator<OwnInput, Key, Aggregate, Finish>>(
+            OwnInput{key_of}, grid, lateness_ms, aggregate, finish);
+      };
+      return DataStream<Out>(
+          env, append<Out>(partial, exchange, name, true, make_planned_factory(make), captured));
+    }
+  }
+  // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an
+  // operator stands between.
+  if (from == stream_.node()) exchange.port = upstream.port;
+  exchange.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+  std::shared_ptr<const OperatorFactory> factory;
+  using Input = RecordInput<T, Key, KeyOf>;
+  if constexpr (by_count) {
+    factory = make_operator_factory([key_of, windows, aggregate, finish] {
+      return std::make_unique<CountWindowOperator<T, Key, KeyOf, Aggregate, Finish>>(
+          key_of, windows, aggregate, finish);
+    });
+  } else if constexpr (on_grid<Windows> && default_trigger) {
+    const WindowGrid grid = windows;
+    factory = make_operator_factory([key_of, grid, lateness_ms, aggregate, finish] {
+      return std::make_unique<SliceWindowOperator<Input, Key, Aggregate, Finish>>(
+          Input{key_of}, grid, lateness_ms, aggregate, finish);
+    });
+  } else {
+    const auto trigger = trigger_for(windows, trigger_);
+    using Chosen = std::remove_const_t<decltype(trigger)>;
+    const bool late_output = gives_late_output();
+    factory = make_operator_factory(
+        [key_of, windows, trigger, lateness_ms, aggregate, finish, late_output] {
+          return std::make_unique<
+              KeyedWindowOperator<T, Key, KeyOf, Windows, Chosen, Aggregate, Finish>>(
+              key_of, windows, trigger, lateness_ms, aggregate, finish, late_output);
+        });
+  }
+  return DataStream<Out>(env,
+                         append<Out>(from, exchange, name, true, std::move(factory), captured));
+}
+
+template <typename T, typename KeyOf, typename Windows, typename Trigger>
+template <typename Out>
+int WindowedStream<T, KeyOf, Windows, Trigger>::append(
+    int from, const EdgeSpecification& edge, std::string name, bool stateful,
+    std::shared_ptr<const OperatorFactory> factory, const CapturedValues& captured,
+    PlannedFor planned_for) const {
+  StreamExecutionEnvironment& env = stream_.environment();
+  const int node = env.add_node({.name = std::move(name),
+                                 .kind = "operator",
+                                 .factory = std::move(factory),
+                                 .stateful = stateful,
+                                 .planned_for = planned_for,
+                                 .output_type = type_of<Out>().name,
+                                 .captured = captured});
+  env.add_edge(from, node, edge);
+  return node;
+}
+
+}  // namespace hummer
