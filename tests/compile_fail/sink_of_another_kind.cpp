@@ -13,7 +13,9 @@ struct Order {
 };
 
 struct Queue : hummer::SinkFunction<Order> {
-  hummer::OperatorResult write(std::span<const Order>) override { return hummer::OperatorResult::done; }
+  hummer::OperatorResult write(std::span<const Order>) override {
+    return hummer::OperatorResult::done;
+  }
 };
 
 void build(const hummer::DataStream<Order>& orders) {

@@ -18,7 +18,9 @@ struct Queue : hummer::SinkFunction<Order> {
 };
 #else
 struct Queue : hummer::SinkFunction<Order> {
-  hummer::OperatorResult write(std::span<const Order>) override { return hummer::OperatorResult::done; }
+  hummer::OperatorResult write(std::span<const Order>) override {
+    return hummer::OperatorResult::done;
+  }
 };
 #endif
 

@@ -7,7 +7,9 @@
 
 #ifdef MISTAKE
 struct Ticks : hummer::SourceFunction<std::int64_t> {
-  hummer::OperatorResult next(hummer::SourceOutput<std::int64_t>&) { return hummer::OperatorResult::done; }
+  hummer::OperatorResult next(hummer::SourceOutput<std::int64_t>&) {
+    return hummer::OperatorResult::done;
+  }
 };
 #else
 struct Ticks : hummer::SourceFunction<std::int64_t> {
