@@ -176,11 +176,13 @@ def check(scratch, command, each_alone):
 def page(mistakes):
     yield """# Mistakes that the compiler explains
 
-Written by `tests/compile_fail/check_mistakes.py --page docs/mistakes.md --write` from the files of that folder, each of which a test
-compiles with GCC and Clang: one error, its text word for word, and the right form compiles.
+Written by `tests/compile_fail/check_mistakes.py --page docs/mistakes.md --write` from the files of
+that folder, each of which a test compiles with GCC and Clang: one error, its text word for word,
+and the right form compiles.
 
-The error's text names the call and the cure; which stream and which function are meant is in the lines around it: `required from here`
-(GCC) and `requested here` (Clang) have the line of the job, and `[with T = …; Function = …]` the types.
+The error's text names the call and the cure; which stream and which function are meant is in the
+lines around it: `required from here` (GCC) and `requested here` (Clang) have the line of the job,
+and `[with T = …; Function = …]` the types.
 """
     for group in GROUPS:
         yield f"## {group}\n"
