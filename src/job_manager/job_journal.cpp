@@ -39,7 +39,7 @@ struct JobJournal::Statements {
         " request_hash, library, submitted_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
         " ?12, ?13, ?14, ?15, ?16, ?17)"));
     HUMMER_TRY(change.prepare(
-        "UPDATE jobs SET attempt = ?2, desired_state = ?3, state = ?4, started_ms = ?5, ended_ms = "
+        "UPDATE jobs SET attempt = ?2, wish = ?3, state = ?4, started_ms = ?5, ended_ms = "
         "?6,"
         " failure_code = ?7, failure = ?8, next_checkpoint = ?9, newest_checkpoint = ?10,"
         " newest_path = ?11, stopped = ?12 WHERE job = ?1"));

@@ -65,7 +65,7 @@ constexpr Metric all_metrics[] = {
     {"hummer_slots", "gauge", "task_manager", "Slots that a TaskManager offers."},
     {"hummer_slots_free", "gauge", "task_manager", "Slots of a TaskManager that no job has."},
     {"hummer_spilled_bytes", "gauge", "account",
-     "State on disk for lack of module in memory, of the same accounts."},
+     "State on disk for lack of room in memory, of the same accounts."},
     {"hummer_stale_states_total", "counter", "",
      "TaskManagers' states dropped: overtaken, or of an earlier session."},
     {"hummer_stuck", "gauge", "",

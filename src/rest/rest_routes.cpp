@@ -266,7 +266,7 @@ Task<HttpResponse> post_savepoint(RestBackend& backend, RestCall call) {
   wire::ClientRequest request;
   wire::TakeSavepoint& savepoint = *request.mutable_savepoint();
   savepoint.set_job(call.number("job"));
-  savepoint.set_request_id(call.number("savepoint"));
+  savepoint.set_request_id(call.number("request_id"));
   if (savepoint.request_id() == 0) savepoint.set_request_id(backend.draw() | 1);
   savepoint.set_directory(call.text("directory"));
   savepoint.set_stop(call.text("stop") == "true");

@@ -64,7 +64,7 @@ Task<void> StatefulClient::fulfil(StatefulClient& self) {
   while (true) {
     co_await sleep_for(request_pause_ns);
     const std::uint64_t job = submission.job;
-    const std::uint64_t desired_state = submission.request_id;
+    const std::uint64_t request_id = submission.request_id;
     if (job == 0 || submission.desired_state == StatefulRequest::none ||
         submission.request_answered)
       continue;
@@ -72,7 +72,7 @@ Task<void> StatefulClient::fulfil(StatefulClient& self) {
     ClusterClient client(self.node_, *self.executor_, options);
     wire::ClientRequest request = request_of(submission);
     const Result<wire::ClientAnswer> answer = co_await client.ask(std::move(request));
-    if (submission.job != job || submission.request_id != desired_state) continue;
+    if (submission.job != job || submission.request_id != request_id) continue;
     if (!answer.ok()) {
       submission.request_answered = !is_network_trouble(answer.status());
       submission.request_failure = answer.status();

@@ -31,7 +31,7 @@ struct StatefulSubmission {
   std::uint64_t request_id = 0;
   bool request_answered = false;
   Status request_failure = {};
-  std::string savepoint = {};  // its path, of the last desired_state for one
+  std::string savepoint = {};  // its path, of the last savepoint asked for
 };
 
 class StatefulClient {

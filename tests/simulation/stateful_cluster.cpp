@@ -170,7 +170,7 @@ void StatefulCluster::desired_state(Random& random) {
   submission_.request_id = random.next() | 1;
   submission_.request_answered = false;
   submission_.savepoint.clear();
-  log(fmt::format("---- desired_state: {}",
+  log(fmt::format("---- request: {}",
                   event_names[static_cast<std::size_t>(submission_.desired_state)]));
   run_until(simulation_.now() + random.between(0, milliseconds(2 * interval_ms_)));
 }
@@ -183,7 +183,7 @@ void StatefulCluster::take_answer() {
   if (was_savepoint && submission_.request_failure.ok()) {
     ++report_.totals[std::string(event_names[1])];
   }
-  // The end of a job that was to end for it tells what came of the desired_state.
+  // The end of a job that was to end for it tells what came of the request.
   if (was_savepoint) submission_.desired_state = StatefulRequest::none;
 }
 

@@ -141,7 +141,7 @@ class StatefulCluster {
   // The job as a client makes it, with what is drawn anew for each run of it.
   Status make_request(int parallelism, const std::string& restore);
   void desired_state(Random& random);
-  // What the desired_state for a savepoint came to, if it has.
+  // What the request for a savepoint came to, if it has.
   void take_answer();
   // Whether the job runs, or another one goes on where it was ended for that.
   bool goes_on();
