@@ -1,5 +1,5 @@
 // StatefulClient: submits the one stateful job until it is taken, and watches it to its end, by its
-// number; meanwhile it asks for what is asked of the job until that is answered. By REST, as
+// number; meanwhile it repeats the request for its job until that is answered. By REST, as
 // programs do. A process that comes after a restart goes on with all of it. A job that was taken
 // must not be forgotten.
 //
