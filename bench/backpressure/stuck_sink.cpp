@@ -15,7 +15,7 @@
 //            of its median alone, before and after taken together (0: not asserted)
 //   name     JobHandle::stuck() names slot and operator of the stuck sink, and only it
 //   held     the source was held back: the stuck sink took what was done before, and nothing else
-// The last line has the metrics. Thread: main samples; each job has its slots.
+// The last line has the results. Thread: main samples; each job has its slots.
 #include <unistd.h>
 
 #include <algorithm>

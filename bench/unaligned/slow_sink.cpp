@@ -13,7 +13,7 @@
 // end: the sinks must have got each count of each key once, those before the checkpoint included.
 // aligned: says how many were complete; nothing is asserted.
 //
-// Exit code 1 when something does not hold. The last line has the metrics. Thread: main watches.
+// Exit code 1 when something does not hold. The last line has the results. Thread: main watches.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

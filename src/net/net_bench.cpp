@@ -6,7 +6,7 @@
 // Both fill every record anew and take an order-sensitive checksum of every word
 // on both sides; the checksums must agree. Forms: two threads of one process, and
 // two processes (forked before any thread exists). Rounds alternate between the
-// two programs; the metrics are medians. With HUMMER_TLS_CA, _CERTIFICATE and _KEY (files) Hummer's
+// two programs; the results are medians. With HUMMER_TLS_CA, _CERTIFICATE and _KEY (files) Hummer's
 // two processes are measured over TLS too, beside the same plain program. Processor time per
 // record, of both sides together, is less disturbed by a busy machine than throughput is.
 #include <arpa/inet.h>

@@ -16,7 +16,7 @@ namespace {
 using Index = std::uint64_t;
 constexpr Index record_count = 3'000;
 
-// How many records came, said at the end. A delta says the newest metric, in place of the one
+// How many records came, said at the end. A delta says the newest number, in place of the one
 // before.
 class Counter final : public Operator {
  public:

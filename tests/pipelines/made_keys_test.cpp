@@ -14,7 +14,7 @@ struct Order {
   Timestamp time;
   std::int64_t cents;
 };
-using Row = std::tuple<std::string, std::int64_t, std::int64_t>;  // key, a time or metric, metric
+using Row = std::tuple<std::string, std::int64_t, std::int64_t>;  // key, a time or number, number
 
 constexpr std::uint64_t order_count = 1500;
 constexpr Timestamp window_ms = 100;

@@ -10,7 +10,7 @@ class Triggers : public OnPlatforms {};
 INSTANTIATE_TEST_SUITE_P(Settings, Triggers, OnPlatforms::everywhere(),
                          testing::PrintToStringParamName());
 
-// User (0: all together), window, sum, and a second metric.
+// User (0: all together), window, sum, and a second number.
 using Row = std::tuple<std::uint32_t, Timestamp, Timestamp, std::int64_t, std::int64_t>;
 
 // The sum, and the latest time.
