@@ -1,11 +1,17 @@
 # cmake -D VERSION=... -D COMPILER=... -D FLAGS=... -D ROOT=include -D OUTPUT=header -P write_abi.cmake
-# Writes the ABI text with a hash over all public headers; see HummerAbi.cmake. A job that is compiled in
-# another way says so by its own definitions (HummerJob.cmake).
+# Writes the ABI text with a hash over what a job's library has of the public headers; see HummerAbi.cmake.
+# Comments, blank lines and indentation do not count, nor do the headers that only tests include.
+# A job that is compiled in another way says so by its own definitions (HummerJob.cmake).
 file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/hummer/*.hpp)
+list(FILTER headers EXCLUDE REGEX "/testing/")
 list(SORT headers)
 set(all "")
 foreach(header ${headers})
-  file(SHA256 ${ROOT}/${header} hash)
+  file(READ ${ROOT}/${header} code)
+  string(REGEX REPLACE "\n[ \t]*//[^\n]*" "" code "\n${code}")
+  string(REGEX REPLACE "[ \t]+//[^\n\"]*\n" "\n" code "${code}")  # behind code, and in no literal
+  string(REGEX REPLACE "\n[ \t\n]+" "\n" code "${code}")
+  string(SHA256 hash "${code}")
   string(APPEND all "${header} ${hash}\n")
 endforeach()
 string(SHA256 hash "${all}")

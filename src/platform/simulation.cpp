@@ -105,6 +105,10 @@ void SimulatedPlatform::truncate_file(const std::string& path, std::uint64_t siz
   files_->truncate(path, size_bytes);
 }
 
+void SimulatedPlatform::set_modified(const std::string& path, std::int64_t since_1970_ms) {
+  files_->disk()->find(path)->file->modified_ms = since_1970_ms;
+}
+
 Simulation::Simulation(SimulationOptions options)
     : options_(options),
       random_(mix_bits(options.seed)),

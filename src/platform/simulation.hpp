@@ -162,6 +162,9 @@ class SimulatedPlatform final : public Platform {
       std::string_view directory) const;
   // Test access: truncates under mappings and readers, as another process would.
   void truncate_file(const std::string& path, std::uint64_t size_bytes);
+  // Test access: when the file was written last, as a copy that keeps its time has it.
+  // REQUIRES: it is there.
+  void set_modified(const std::string& path, std::int64_t since_1970_ms);
 
  private:
   friend class Simulation;

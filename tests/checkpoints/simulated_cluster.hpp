@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,7 +38,8 @@ class SimulatedCluster {
   enum class Disks { shared, own };
 
   SimulatedCluster(std::uint64_t seed, int task_managers, int slots, JobFunction function,
-                   Disks disks = Disks::shared)
+                   Disks disks = Disks::shared,
+                   const std::function<void(SimulatedPlatform&)>& write_disk = {})
       : simulation({.seed = seed}),
         store(simulation.add_node("store")),
         job_manager_node(&simulation.add_node("jobmanager", store)),
@@ -45,6 +47,7 @@ class SimulatedCluster {
         function_(function),
         slots_(slots) {
     libraries_.add(library_hash, function);
+    if (write_disk) write_disk(store);
     start_job_manager();
     workers.resize(static_cast<std::size_t>(task_managers));
     for (int i = 0; i < task_managers; ++i) {
