@@ -77,7 +77,7 @@ PATTERNS = {
                           ("tcp", "a plain socket program"))},
     "chain-flink": _path_flink("chain"), "channel-flink": _path_flink("channel"),
     "latency-busy-poll": _latency("busy-poll"), "latency-parked": _latency("parked"),
-    "wordcount": _words("hummer"), "wordcount-words": _words("hummer_lambda_words"),
+    "wordcount": _words("hummer"), "wordcount-words": _words("hummer_lambda"),
     "wordcount-find": _words("hummer_lambda_find"), "wordcount-bytes": _words("hummer_lambda_bytes"),
     "wordcount-duckdb": _words_peer("duckdb", "DuckDB"),
     "wordcount-spark": _words_peer("spark", "Spark"),
