@@ -67,7 +67,7 @@ function(hummer_module name)
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -march=x86-64-v3)
     elseif(source MATCHES "_v4\\.cpp$")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-        "-march=x86-64-v4;-mavx512vbmi2;-Wno-uninitialized;-Wno-maybe-uninitialized")
+        "-march=x86-64-v4;-mavx512vbmi2;$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
     endif()
   endforeach()
 
