@@ -53,9 +53,9 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
     record.newest_path = job->newest_path;
     record.stopped_by_savepoint = job->stopped_by_savepoint;
     record.started_ms = job->started_ms;
-    if (job->ended()) {
-      record.state = job->state;
-      record.ended_ms = job->ended_ms;
+    if (const Job::Ended* ended = job->as<Job::Ended>()) {
+      record.state = job->state();
+      record.ended_ms = ended->wall_ms;
       record.failure = job->failure();
     }
     if (job->recording.recorded > 0) continue;
@@ -108,9 +108,10 @@ void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
 void ClusterState::refuse(Job& job, Status why, bool in_doubt, Moment at) {
   job.recording.in_doubt = in_doubt;
   job.recording.refused = !in_doubt;
+  job.recording.refusal = why;
   if (!in_doubt) job.recording.recorded = job.recording.changes;
-  if (!job.ended()) return fail_waiting(job, std::move(why), at);
-  job.root_failure = std::move(why);
+  if (job.is<Job::Waiting>()) return fail_waiting(job, std::move(why), at);
+  if (Job::Failed* failed = job.as<Job::Failed>()) failed->failure = std::move(why);
   record(job);
 }
 
@@ -151,8 +152,11 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   jobs_.add(std::move(*made));
   if (record.ended()) {
     job.started_ms = record.started_ms;
-    if (!record.failure.ok()) job.root_failure = record.failure;
-    end_job(job, record.state, record.ended_ms);
+    jobs_.no_longer_waiting(job);
+    JobEvent how = job_event::Finishes{};
+    if (record.state == wire::JOB_CANCELLED) how = job_event::Cancels{};
+    if (record.state == wire::JOB_FAILED) how = job_event::Fails{Failures(record.failure)};
+    transition(job, std::move(how), {.wall_ms = record.ended_ms});
     jobs_.ended(job);
     return;
   }
@@ -165,8 +169,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   if (!held) job.library_bytes = 0;  // nothing to release
   schedule_due_ = true;
   if (record.desired_state == wire::DESIRED_CANCEL) {
-    end_job(job, wire::JOB_CANCELLED, at.wall_ms);
-    job_ended(job);
+    end_waiting(job, job_event::Cancels{}, at);
   } else if (!unusable.ok()) {
     fail_waiting(job, unusable, at);
   } else if (!library.ok()) {

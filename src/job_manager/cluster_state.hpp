@@ -40,12 +40,6 @@
 
 namespace hummer {
 
-// When something happens.
-struct Moment {
-  Nanoseconds now = 0;
-  std::int64_t wall_ms = 0;
-};
-
 class ClusterState {
  public:
   explicit ClusterState(const JobManagerOptions& options);
@@ -120,6 +114,8 @@ class ClusterState {
  private:
   // About `job`, in the process's log.
   void log(LogLevel level, const Job& job, const std::string& text) const;
+  // Those who watch it are to look again.
+  void changed(Job& job);
   bool has_journal() const { return !options_.state_directory.empty(); }
   // The only TaskManager is in this process.
   bool is_local() const { return options_.local != nullptr; }
@@ -137,6 +133,8 @@ class ClusterState {
   void conclude_or_advance(Job& job, Moment at);
   void sweep_undeployed(Job& job, std::size_t region);
   void job_ended(Job& job);
+  // One that waits ends so.
+  void end_waiting(Job& job, JobEvent how, Moment at);
   void fail_waiting(Job& job, Status why, Moment at);
   void schedule(Moment at);
   void deploy(Job& job, Placement placement, Moment at);
@@ -151,12 +149,12 @@ class ClusterState {
   // After anything that may have failed or ended parts.
   void look_at_regions(Job& job, Moment at);
   void region_failed(Job& job, std::size_t region, Moment at);
-  void fail_with(Job& job, const JobRegion& region);
+  void fail_with(Job& job, Failures why, Moment at);
   // Those that wait, when their time has come.
   void begin_regions(Moment at);
   void begin_regions(Job& job, Moment at);
   bool find_successors(Job& job, const std::vector<std::size_t>& regions, Moment at);
-  void begin_region(Job& job, std::size_t region);
+  void begin_region(Job& job, std::size_t region, Moment at);
 
   // cluster_checkpoints.cpp
   void take_listings(Job& job, JobPart& part, const wire::AttemptReport& report);
@@ -171,13 +169,13 @@ class ClusterState {
   void look_at_commits(Job& job, Moment at);
   // After the first failure of an attempt: whether it begins again.
   void consider_restart(Job& job, Moment at);
-  void restart_all(Job& job, Nanoseconds at, std::string reason);
+  void restart_all(Job& job, Restart restart, Moment at);
   // Asks the disk for the checkpoint to begin with.
   void find_checkpoint(Job& job, std::string restore);
   void checkpoint_found(Job& job, const CheckpointOutcome& outcome, Moment at);
   void cannot_begin(Job& job, Status why, Moment at);
   // Waits until they are there again.
-  void miss_checkpoints(Job& job, Moment at);
+  void miss_checkpoints(Job& job, CheckpointSearch search, Moment at);
   // Of a job that has finished, and whose end is recorded.
   void clear_checkpoints(const Job& job);
 
