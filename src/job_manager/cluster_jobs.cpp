@@ -144,9 +144,9 @@ Status ClusterState::end(std::uint64_t id, wire::DesiredState desired_state, Mom
   return {};
 }
 
-void ClusterState::part_ended(Job& job, std::size_t index) {
+void ClusterState::part_ended(Job& job, const JobPart& part) {
   jobs_changed_ = true;
-  const JobPart& part = job.placed()->parts[index];
+  const auto index = static_cast<std::uint32_t>(&part - job.placed()->parts.data());
   Worker* worker = workers_.find(part.session);
   if (worker == nullptr) return;
   std::erase_if(worker->held,
@@ -195,12 +195,10 @@ void ClusterState::conclude_or_advance(Job& job, Moment at) {
 
 // Where the deployment was never sent, nothing can run and nothing need be waited for.
 void ClusterState::sweep_undeployed(Job& job, std::size_t region) {
-  std::vector<JobPart>& parts = job.placed()->parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    JobPart& part = parts[i];
+  for (JobPart& part : job.placed()->parts) {
     if (part.region != region || part.ended() || part.deployed) continue;
     cancel_part(job, part);
-    part_ended(job, i);
+    part_ended(job, part);
   }
 }
 
@@ -240,7 +238,9 @@ std::string ClusterState::waiting_reason(const Job& job) const {
   if (const Restart* restart = job.as<Restart>()) return restart->reason;
   if (const PlacedAttempt* placed = job.placed()) {
     for (const JobRegion& region : placed->regions) {
-      if (!region.is<JobRegion::Runs>()) return region.restart_reason();
+      if (region.is<JobRegion::Runs>()) continue;
+      const Restart* restart = region.as<Restart>();
+      return restart != nullptr ? restart->reason : std::string();
     }
   }
   if (!job.is<Job::Waiting>()) return {};

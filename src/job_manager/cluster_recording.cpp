@@ -43,15 +43,9 @@ std::vector<JournalEntry> ClusterState::take_entries_due() {
     JournalEntry& entry = entries.emplace_back();
     entry.change = job->recording.changes;
     JobRecord& record = entry.record;
+    static_cast<JobProgress&>(record) = *job;
     record.job = job->id;
-    record.submission = job->submission;
-    record.submitted_ms = job->submitted_ms;
     record.attempt = job->recording.begun;
-    record.desired_state = job->asked;
-    record.next_checkpoint = job->next_checkpoint;
-    record.newest_checkpoint = job->newest_checkpoint;
-    record.newest_path = job->newest_path;
-    record.stopped_by_savepoint = job->stopped_by_savepoint;
     record.started_ms = job->started_ms;
     if (const Job::Ended* ended = job->as<Job::Ended>()) {
       record.state = job->state();
@@ -136,18 +130,12 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   const Status unusable = made.status();
   if (!made.ok()) made = std::make_unique<Job>();
   Job& job = **made;
+  static_cast<JobProgress&>(job) = record;
   job.id = record.job;
-  job.submission = record.submission;
   job.version = first_version_;
-  job.submitted_ms = record.submitted_ms;
   job.recording.begun = record.attempt;
   job.attempt = std::max(record.attempt, 1u);
-  job.next_checkpoint = record.next_checkpoint;
-  job.newest_checkpoint = record.newest_checkpoint;
-  job.newest_path = record.newest_path;
   job.recording.place = directory_of(record.newest_path);
-  job.stopped_by_savepoint = record.stopped_by_savepoint;
-  job.asked = record.desired_state;
   job.recording.changes = job.recording.recorded = 1;
   jobs_.add(std::move(*made));
   if (record.ended()) {
@@ -168,7 +156,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   const bool held = job.library_bytes > 0 && library.ok();
   if (!held) job.library_bytes = 0;  // nothing to release
   schedule_due_ = true;
-  if (record.desired_state == wire::DESIRED_CANCEL) {
+  if (record.asked == wire::DESIRED_CANCEL) {
     end_waiting(job, job_event::Cancels{}, at);
   } else if (!unusable.ok()) {
     fail_waiting(job, unusable, at);

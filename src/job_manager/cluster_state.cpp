@@ -145,17 +145,16 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
     }
     return {};
   };
-  const auto index_of = [](const Job& job, const JobPart& part) {
-    return static_cast<std::size_t>(&part - job.placed()->parts.data());
-  };
   for (const wire::AttemptReport& report : state.attempts()) {
     const auto [job, part] = held_part(report);
     if (job == nullptr) continue;
     part->named_in = state.sequence();
-    const PartChange change = report_part(*job, *part, report, at);
-    if (change.state) jobs_changed_ = true;
-    if (change.ended) part_ended(*job, index_of(*job, *part));
-    if (!part->ended()) take_listings(*job, *part, report);
+    if (report_part(*job, *part, report, at)) jobs_changed_ = true;
+    if (part->ended()) {
+      part_ended(*job, *part);
+    } else {
+      take_listings(*job, *part, report);
+    }
     take_snapshots(*job, report, at);
     conclude_or_advance(*job, at);
     if (!job->ended()) advance(*job, at);
@@ -174,7 +173,7 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
                      fmt::format("TaskManager '{}' no longer has its part of the job",
                                  part->task_manager)),
               job->desired_state(*part) == wire::DESIRED_CANCEL, at);
-    part_ended(*job, each.part);
+    part_ended(*job, *part);
     conclude_or_advance(*job, at);
   }
   return true;
@@ -210,7 +209,7 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
     JobPart* part = job != nullptr ? job->open_part(each.part, worker.session) : nullptr;
     if (part == nullptr) continue;
     fail_part(*job, *part, failure, false, at);
-    part_ended(*job, each.part);
+    part_ended(*job, *part);
     conclude_or_advance(*job, at);
   }
   HUMMER_ASSERT(worker.held.empty());

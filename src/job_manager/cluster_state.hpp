@@ -128,7 +128,7 @@ class ClusterState {
   // Of every TaskManager with an open part.
   void mark_due(const Job& job);
   void lose(Worker& worker, Status why, Moment at);
-  void part_ended(Job& job, std::size_t part);
+  void part_ended(Job& job, const JobPart& part);
   // After anything that may have ended parts: cancels those that never began, gives the verdict.
   void conclude_or_advance(Job& job, Moment at);
   void sweep_undeployed(Job& job, std::size_t region);

@@ -120,11 +120,6 @@ Status Failures::reason() const {
   return {ErrorCode::internal, "the job failed without a reason"};
 }
 
-std::string JobRegion::restart_reason() const {
-  const Restart* restart = state_as<Restart>(state_);
-  return restart != nullptr ? restart->reason : std::string();
-}
-
 bool PlacedAttempt::has_region_out() const {
   return std::any_of(regions.begin(), regions.end(),
                      [](const JobRegion& region) { return !region.is<JobRegion::Runs>(); });
@@ -164,10 +159,9 @@ Status Job::failure() const {
   return failed != nullptr ? failed->failure : Status();
 }
 
-PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Moment at) {
+bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Moment at) {
   HUMMER_ASSERT(!part.ended());
   PlacedAttempt& placed = *job.placed();
-  PartChange change;
   part.wanted = false;
   part.committed = std::max(part.committed, report.committed());
   bool metrics = take_metrics(job, part, report);
@@ -178,7 +172,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   switch (report.state()) {
     case wire::ATTEMPT_PREPARING:
       if (!runs) part.state = wire::ATTEMPT_PREPARING;
-      return change;
+      return false;
     case wire::ATTEMPT_RUNNING: part.state = wire::ATTEMPT_RUNNING; break;
     case wire::ATTEMPT_FINISHED:
       end_part(job, part, wire::ATTEMPT_FINISHED);
@@ -201,10 +195,8 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
                   true, at);
       }
       break;
-    default: return change;  // a state that this engine doesn't know
+    default: return false;  // a state that this engine doesn't know
   }
-  change.ended = part.ended();
-  change.state = part.ended() || !runs;
   if (!runs && (part.state == wire::ATTEMPT_RUNNING || part.state == wire::ATTEMPT_FINISHED)) {
     part.ran = true;
     ++placed.running_parts;
@@ -214,7 +206,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
       if (job.is<Job::Deploying>()) transition(job, job_event::AllRan{}, at);
     }
   }
-  return change;
+  return part.ended() || !runs;
 }
 
 void fail_part(Job& job, JobPart& part, Status failure, bool consequence, Moment at) {

@@ -44,6 +44,7 @@
 #include "job_manager/job_attempt.hpp"
 #include "job_manager/job_event.hpp"
 #include "job_manager/job_log.hpp"
+#include "job_manager/job_record.hpp"
 #include "job_manager/restart_policy.hpp"
 #include "platform/time.hpp"
 #include "protocol/control.pb.h"
@@ -74,20 +75,6 @@ struct JobRecording {
   bool complete() const { return recorded == changes; }
   // Whoever submitted it may be told that it was taken.
   bool taken() const { return recorded > 0 && !in_doubt; }
-};
-
-// How far a job has come.
-struct JobProgress {
-  std::uint64_t id = 0;
-  std::uint32_t attempt = 1;          // the newest that was placed, or will be next
-  std::uint64_t next_checkpoint = 1;  // above every number that was used
-  // The newest complete checkpoint of this job, or what it was told to begin with; 0: none.
-  std::uint64_t newest_checkpoint = 0;
-  std::string newest_path;
-  // That is a savepoint which has stopped the job: only commits are left.
-  bool stopped_by_savepoint = false;
-  wire::DesiredState asked = wire::DESIRED_RUN;  // by its owner, last
-  std::int64_t submitted_ms = 0;
 };
 
 // While the disk is asked for the checkpoint to begin with.
@@ -152,8 +139,9 @@ struct Job : JobProgress {
   // One of its parts; null: it has ended, or has made room for one of another session.
   JobPart* open_part(std::size_t index, std::uint64_t session);
 
+  std::uint64_t id = 0;
+  std::uint32_t attempt = 1;  // the newest that was placed, or will be next
   JobRecording recording;
-  std::uint64_t submission = 0;
   JobGraph graph;
   std::uint64_t library_hash = 0;
   std::uint64_t library_bytes = 0;
@@ -224,14 +212,9 @@ struct Job : JobProgress {
 // The only way from one state to the next. REQUIRES: the diagram above has it.
 void transition(Job& job, JobEvent event, Moment at);
 
-// What a report changed.
-struct PartChange {
-  bool state = false;  // of the part or the job
-  bool ended = false;  // the part
-};
-
-// Takes over a report of `part`, which has not ended.
-PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Moment at);
+// Takes over a report of `part`, which has not ended. True: the state of the part or the job is
+// new.
+bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Moment at);
 // The part has ended without a report.
 void fail_part(Job& job, JobPart& part, Status failure, bool consequence, Moment at);
 void cancel_part(Job& job, JobPart& part);

@@ -67,11 +67,13 @@ class JobRegion {
     return state_as<S>(state_);
   }
   template <class S>
-  bool is() const {
-    return state_as<S>(state_) != nullptr;
+  const S* as() const {
+    return state_as<S>(state_);
   }
-  // Why it is between two attempts; empty when it isn't.
-  std::string restart_reason() const;
+  template <class S>
+  bool is() const {
+    return as<S>() != nullptr;
+  }
 
  private:
   friend void transition(JobRegion& region, JobEvent event, Moment at);
