@@ -189,7 +189,8 @@ void ClusterState::conclude_or_advance(Job& job, Moment at) {
   }
   if (!job.is<Job::Unwinding>() && placed.has_region_out()) return;
   end_checkpoints(job, ended_before_savepoint());
-  conclude(job, at);
+  const bool finished = placed.finished_parts == placed.parts.size() || job.is<Job::Committed>();
+  transition(job, finished ? JobEvent(job_event::Finishes{}) : job_event::AllEnded{}, at);
   job_ended(job);
 }
 
@@ -197,7 +198,7 @@ void ClusterState::conclude_or_advance(Job& job, Moment at) {
 void ClusterState::sweep_undeployed(Job& job, std::size_t region) {
   for (JobPart& part : job.placed()->parts) {
     if (part.region != region || part.ended() || part.deployed) continue;
-    cancel_part(job, part);
+    end_part(job, part, wire::ATTEMPT_CANCELLED);
     part_ended(job, part);
   }
 }

@@ -87,15 +87,6 @@ bool take_log(Job& job, JobPart& part, const wire::AttemptReport& report) {
   return changed;
 }
 
-void end_part(Job& job, JobPart& part, wire::AttemptState state) {
-  HUMMER_ASSERT(!part.ended() && job.placed()->open_parts > 0);
-  part.state = state;
-  part.wanted = false;
-  part.stuck.clear();
-  --job.placed()->open_parts;
-  ++job.version;
-}
-
 }  // namespace
 
 void Failures::add(Status failure, bool follows, const std::string& task_manager) {
@@ -157,6 +148,15 @@ Status Job::failure() const {
   if (const Failing* failing = as<Failing>()) return failing->reason();
   const Failed* failed = as<Failed>();
   return failed != nullptr ? failed->failure : Status();
+}
+
+void end_part(Job& job, JobPart& part, wire::AttemptState state) {
+  HUMMER_ASSERT(!part.ended() && job.placed()->open_parts > 0);
+  part.state = state;
+  part.wanted = false;
+  part.stuck.clear();
+  --job.placed()->open_parts;
+  ++job.version;
 }
 
 bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Moment at) {
@@ -240,21 +240,10 @@ bool may_restart(const Failures& failures) {
   return !failures.root_failure || may_restart_after(*failures.root_failure);
 }
 
-void cancel_part(Job& job, JobPart& part) { end_part(job, part, wire::ATTEMPT_CANCELLED); }
-
 void remember_failure(Job& job, std::uint32_t attempt, const Failures& why, std::int64_t wall_ms) {
   constexpr std::size_t remembered = 16;
   if (job.failures.size() == remembered) job.failures.erase(job.failures.begin());
   job.failures.push_back({attempt, wall_ms, why.failed_on, why.reason()});
-}
-
-void conclude(Job& job, Moment at) {
-  const PlacedAttempt& placed = *job.placed();
-  if (placed.finished_parts == placed.parts.size() || job.is<Job::Committed>()) {
-    transition(job, job_event::Finishes{}, at);
-  } else {
-    transition(job, job_event::AllEnded{}, at);
-  }
 }
 
 }  // namespace hummer

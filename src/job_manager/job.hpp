@@ -217,15 +217,13 @@ void transition(Job& job, JobEvent event, Moment at);
 bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Moment at);
 // The part has ended without a report.
 void fail_part(Job& job, JobPart& part, Status failure, bool consequence, Moment at);
-void cancel_part(Job& job, JobPart& part);
+void end_part(Job& job, JobPart& part, wire::AttemptState state);
 // Whether starting again could help, as far as the failure is known.
 bool may_restart(const Failures& failures);
 // A new part in the place of one that has ended, of a region that begins again.
 void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string task_manager);
 // Adds why this attempt of it, or of a region of it, fails to `failures`.
 void remember_failure(Job& job, std::uint32_t attempt, const Failures& why, std::int64_t wall_ms);
-// Gives the verdict. REQUIRES: was placed, and all parts have ended.
-void conclude(Job& job, Moment at);
 
 // Without the reason of waiting.
 void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStatus& into);
