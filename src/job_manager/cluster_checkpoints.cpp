@@ -205,7 +205,7 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
     ++job->version;
     // Others are found where that one is.
     if (order.metadata.savepoint || job->recording.place != order.directory + "/") {
-      record(*job);
+      recorder_.record(*job);
       job->place_change = job->recording.changes;
     }
   }

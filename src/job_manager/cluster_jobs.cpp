@@ -60,7 +60,7 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
     return Status(ErrorCode::limit_exceeded,
                   fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
   }
-  std::string as_it_came = has_journal() ? request.SerializeAsString() : std::string();
+  std::string as_it_came = recorder_.has_journal() ? request.SerializeAsString() : std::string();
   Result<std::unique_ptr<Job>> job = make_job(std::move(request), at);
   if (!job.ok()) return job.status();
   const std::uint64_t library = (*job)->library_hash, bytes = (*job)->library_bytes;
@@ -72,7 +72,7 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   (*job)->submitted_ms = at.wall_ms;
   if (bytes > 0) libraries_.hold(library);
   Job& added = jobs_.add(std::move(*job));
-  record(added);
+  recorder_.record(added);
   schedule_due_ = true;
   // In a directory that others use too, the numbers that they have used are found out first.
   if (!added.checkpoint_options.restore.empty() || added.shares_directory()) {
@@ -127,7 +127,7 @@ Status ClusterState::end(std::uint64_t id, wire::DesiredState desired_state, Mom
   }
   if (job->ended() || job->is<Job::Failing>() || job->asked >= desired_state) return {};
   job->asked = desired_state;
-  record(*job);
+  recorder_.record(*job);
   const bool stops = desired_state == wire::DESIRED_STOP;
   // What it has done so far is finished by a stop; a local one begins at once, whoever is faster.
   const bool begun = job->attempt > 1 || is_local();
@@ -206,7 +206,7 @@ void ClusterState::sweep_undeployed(Job& job, std::size_t region) {
 void ClusterState::job_ended(Job& job) {
   jobs_changed_ = true;
   schedule_due_ = true;  // also when it only stood in the way of others
-  record(job);
+  recorder_.record(job);
   advancing_.erase(job.id);
   for (const SavepointRequest& each : std::exchange(job.savepoint_requests, {})) {
     keep_savepoints(job, {{each.id, ended_before_savepoint(), {}}});
@@ -277,7 +277,7 @@ void ClusterState::schedule(Moment at) {
     const SlotCount slots = workers_.slots(job.library_hash);
     Status missing(ErrorCode::not_enough_slots, "");
     if (job.least_slots <= slots.free) {
-      if (std::exchange(job.recording.begun, job.attempt) != job.attempt) record(job);
+      if (std::exchange(job.recording.begun, job.attempt) != job.attempt) recorder_.record(job);
       // Else the next JobManager could begin this attempt once more.
       if (!job.recording.complete()) continue;
       Result<Placement> placed = place_job(job.graph, job.options, job.library_hash, workers_);

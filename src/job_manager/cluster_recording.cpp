@@ -1,4 +1,4 @@
-// The journal's side of the cluster: what it must have, and what it brings back.
+// The journal's side of the cluster: what came of its entries, and what it brings back.
 #include <algorithm>
 #include <utility>
 
@@ -7,62 +7,6 @@
 #include "job_manager/cluster_state.hpp"
 
 namespace hummer {
-namespace {
-
-constexpr Nanoseconds retry_pause_ns = seconds(1);
-
-std::string directory_of(const std::string& path) {
-  return path.substr(0, path.find_last_of('/') + 1);
-}
-
-}  // namespace
-
-void ClusterState::record(Job& job) {
-  if (job.recording.refused) return;
-  ++job.recording.changes;
-  if (has_journal()) {
-    entries_due_.insert(job.id);
-  } else {
-    job.recording.recorded = job.recording.changes;
-  }
-}
-
-std::vector<JournalEntry> ClusterState::take_entries_due() {
-  std::vector<JournalEntry> entries;
-  for (const std::uint64_t id : jobs_.take_forgotten()) {
-    if (!has_journal()) continue;
-    JournalEntry& entry = entries.emplace_back();
-    entry.record.job = id;
-    entry.record.forgotten = true;
-  }
-  for (const std::uint64_t id : std::exchange(entries_due_, {})) {
-    Job* job = jobs_.find(id);
-    if (job == nullptr) continue;
-    job->recording.place = directory_of(job->newest_path);
-    job->recording.given = job->recording.changes;
-    JournalEntry& entry = entries.emplace_back();
-    entry.change = job->recording.changes;
-    JobRecord& record = entry.record;
-    static_cast<JobProgress&>(record) = *job;
-    record.job = job->id;
-    record.attempt = job->recording.begun;
-    record.started_ms = job->started_ms;
-    if (const Job::Ended* ended = job->as<Job::Ended>()) {
-      record.state = job->state();
-      record.ended_ms = ended->wall_ms;
-      record.failure = job->failure();
-    }
-    if (job->recording.recorded > 0) continue;
-    record.request = job->recording.request;
-    if (job->library_bytes == 0) continue;
-    record.library_hash = job->library_hash;
-    // Nobody runs a job that has ended: its end needs no library, and no room for one.
-    if (!job->ended() && libraries_.complete(job->library_hash)) {
-      record.library = libraries_.bytes(job->library_hash);
-    }
-  }
-  return entries;
-}
 
 void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
   Job* job = jobs_.find(outcome.job);
@@ -92,8 +36,7 @@ void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
         "the journal can't be written, tried again each second: " + outcome.status.to_string());
   }
   recording.trouble = "the JobManager's journal can't be written: " + outcome.status.message();
-  entries_failed_.insert(outcome.job);
-  retry_at_ = std::min(retry_at_, at.now + retry_pause_ns);
+  recorder_.try_again(*job, at.now);
 }
 
 // A submission that may be in the journal all the same would run when the JobManager starts again,
@@ -106,7 +49,7 @@ void ClusterState::refuse(Job& job, Status why, bool in_doubt, Moment at) {
   if (!in_doubt) job.recording.recorded = job.recording.changes;
   if (job.is<Job::Waiting>()) return fail_waiting(job, std::move(why), at);
   if (Job::Failed* failed = job.as<Job::Failed>()) failed->failure = std::move(why);
-  record(job);
+  recorder_.record(job);
 }
 
 void ClusterState::recover(RecordedCluster recorded,
@@ -135,7 +78,7 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   job.version = first_version_;
   job.recording.begun = record.attempt;
   job.attempt = std::max(record.attempt, 1u);
-  job.recording.place = directory_of(record.newest_path);
+  job.recording.place = job.newest_directory();
   job.recording.changes = job.recording.recorded = 1;
   jobs_.add(std::move(*made));
   if (record.ended()) {

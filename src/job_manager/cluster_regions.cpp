@@ -97,7 +97,7 @@ void ClusterState::begin_regions(Job& job, Moment at) {
     if (!std::exchange(waiting->numbered, true)) {
       region.attempt = ++job.attempt;
       job.recording.begun = job.attempt;
-      record(job);
+      recorder_.record(job);
     }
     due.push_back(i);
   }

@@ -57,6 +57,7 @@ void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignm
 
 ClusterState::ClusterState(const JobManagerOptions& options)
     : options_(options),
+      recorder_(!options.state_directory.empty()),
       workers_(options.remembered_task_managers),
       jobs_(options.remembered_jobs, std::max<std::uint64_t>(options.first_job, 1)),
       libraries_(options.max_library_bytes, options.library_store_bytes) {}
@@ -217,10 +218,7 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
 }
 
 void ClusterState::advance(Moment at) {
-  if (at.now >= retry_at_) {
-    entries_due_.merge(entries_failed_);
-    retry_at_ = never;
-  }
+  recorder_.advance(at.now);
   while (Worker* quiet = is_local() ? nullptr : workers_.quietest()) {
     if (at.now - quiet->last_heard < options_.heartbeat_timeout_ns) break;
     ended_sessions_.push_back(quiet->session);
@@ -234,7 +232,7 @@ void ClusterState::advance(Moment at) {
 }
 
 Nanoseconds ClusterState::next_deadline() const {
-  Nanoseconds next = std::min(next_advance_, retry_at_);
+  Nanoseconds next = std::min(next_advance_, recorder_.next_deadline());
   Worker* quiet = const_cast<WorkerTable&>(workers_).quietest();
   if (quiet != nullptr && !is_local()) {
     next = std::min(next, quiet->last_heard + options_.heartbeat_timeout_ns);

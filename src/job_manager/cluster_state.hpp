@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "job_manager/job_manager.hpp"
-#include "job_manager/job_record.hpp"
+#include "job_manager/job_recorder.hpp"
 #include "job_manager/job_table.hpp"
 #include "job_manager/library_store.hpp"
 #include "job_manager/scheduler.hpp"
@@ -51,7 +51,7 @@ class ClusterState {
   void recover(RecordedCluster recorded, std::map<std::uint64_t, Result<std::string>> libraries,
                Moment at);
   // What must be written now; each has an outcome some time.
-  std::vector<JournalEntry> take_entries_due();
+  std::vector<JournalEntry> take_entries_due() { return recorder_.take_due(jobs_, libraries_); }
   void recorded(const JournalOutcome& outcome, Moment at);
 
   // ---- TaskManagers ----
@@ -101,7 +101,7 @@ class ClusterState {
   // Whether any of these, or advance(), has something to do now.
   bool work_due() const {
     return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty() ||
-           !orders_.empty() || !entries_due_.empty();
+           !orders_.empty() || recorder_.is_due();
   }
 
   WorkerTable& workers() { return workers_; }
@@ -116,13 +116,10 @@ class ClusterState {
   void log(LogLevel level, const Job& job, const std::string& text) const;
   // Those who watch it are to look again.
   void changed(Job& job);
-  bool has_journal() const { return !options_.state_directory.empty(); }
   // The only TaskManager is in this process.
   bool is_local() const { return options_.local != nullptr; }
   void recover_job(const JobRecord& record, const Status& library, Moment at);
   bool must_answer(const Worker& worker, const wire::TaskManagerState& state, Moment at) const;
-  // The journal must have what has changed.
-  void record(Job& job);
   void refuse(Job& job, Status why, bool in_doubt, Moment at);
   void mark_due(Worker& worker);
   // Of every TaskManager with an open part.
@@ -181,9 +178,7 @@ class ClusterState {
 
   const JobManagerOptions& options_;
   std::uint64_t first_version_ = 1;  // of jobs; above all that an earlier JobManager told
-  std::set<std::uint64_t> entries_due_;
-  std::set<std::uint64_t> entries_failed_;  // written again at retry_at_
-  Nanoseconds retry_at_ = never;
+  JobRecorder recorder_;
   WorkerTable workers_;
   JobTable jobs_;
   LibraryStore libraries_;

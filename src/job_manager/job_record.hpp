@@ -26,6 +26,11 @@ struct JobProgress {
   std::string newest_path;
   // That is a savepoint which has stopped the job: only commits are left.
   bool stopped_by_savepoint = false;
+
+  // That of the newest checkpoint, with its slash.
+  std::string newest_directory() const {
+    return newest_path.substr(0, newest_path.find_last_of('/') + 1);
+  }
 };
 
 // Newer checkpoints than the one that it names may be in the job's directory.
