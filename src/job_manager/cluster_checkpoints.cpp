@@ -30,19 +30,20 @@ void ClusterState::take_listings(Job& job, JobPart& part, const wire::AttemptRep
 // ---- what tasks have saved ----
 
 void ClusterState::take_snapshots(Job& job, const wire::AttemptReport& report, Moment at) {
-  if (!job.checkpoints) return;
-  for (const std::uint32_t task : report.ended_tasks()) job.checkpoints->ended(task);
+  AttemptCheckpoints* const checkpoints = job.placed()->checkpoints.get();
+  if (checkpoints == nullptr) return;
+  for (const std::uint32_t task : report.ended_tasks()) checkpoints->ended(task);
   for (const wire::SnapshotReport& each : report.snapshots()) {
     CheckpointFile file;
     ByteReader in(each.file());
     if (each.passed()) {
-      job.checkpoints->passed(each.checkpoint(), each.task());
+      checkpoints->passed(each.checkpoint(), each.task());
     } else if (each.has_failure()) {
-      job.checkpoints->declined(each.checkpoint(), at.now, status_from(each.failure()));
+      checkpoints->declined(each.checkpoint(), at.now, status_from(each.failure()));
     } else if (Codec<CheckpointFile>::decode(in, file) && in.left() == 0) {
-      job.checkpoints->saved(each.checkpoint(), each.task(), std::move(file));
+      checkpoints->saved(each.checkpoint(), each.task(), std::move(file));
     } else {
-      job.checkpoints->declined(
+      checkpoints->declined(
           each.checkpoint(), at.now,
           {ErrorCode::protocol_error, "a TaskManager's report of a snapshot cannot be decoded"});
     }
@@ -58,25 +59,26 @@ void ClusterState::advance_all(Moment at) {
 }
 
 void ClusterState::advance(Job& job, Moment at) {
-  if (job.find_checkpoint_at != never) {
-    if (at.now < job.find_checkpoint_at) return advance_by(job.find_checkpoint_at);
-    job.find_checkpoint_at = never;
+  if (job.search && job.search->ask_at != never) {
+    if (at.now < job.search->ask_at) return advance_by(job.search->ask_at);
+    job.search->ask_at = never;
     return find_checkpoint(job, {});
   }
-  if (job.state == wire::JOB_RESTARTING) {
-    if (job.open_parts > 0 || job.finding_checkpoint) return;
-    if (at.now < job.restart_at) return advance_by(job.restart_at);
-    prepare_next_attempt(job, at.now);
+  if (const Job::Restarting* restarting = job.as<Job::Restarting>()) {
+    if (restarting->attempt->open_parts > 0 || job.search) return;
+    if (at.now < restarting->at) return advance_by(restarting->at);
+    transition(job, job_event::BeginsAgain{}, at);
     jobs_.wait(job);
     jobs_changed_ = true;
     schedule_due_ = true;
     return;
   }
-  if (!job.checkpoints || job.unwinding()) return;
+  if (!job.is<Job::Going>() || !job.placed()->checkpoints) return;
   look_at_commits(job, at);
-  if (job.unwinding()) return;
-  AttemptCheckpoints& checkpoints = *job.checkpoints;
-  if (job.running_parts == job.parts.size() && !job.has_region_out()) {
+  if (!job.is<Job::Going>()) return;
+  const PlacedAttempt& placed = *job.placed();
+  AttemptCheckpoints& checkpoints = *placed.checkpoints;
+  if (placed.running_parts == placed.parts.size() && !placed.has_region_out()) {
     checkpoints.resume();
   } else if (!checkpoints.held()) {
     return;
@@ -92,10 +94,7 @@ void ClusterState::advance(Job& job, Moment at) {
   job.next_checkpoint = std::max(job.next_checkpoint, checkpoints.next_number());
   keep_savepoints(job, checkpoints.take_savepoints());
   if (!checkpoints.failure().ok()) {
-    job.root_failure = checkpoints.failure();
-    job.state = wire::JOB_FAILING;
-    ++job.version;
-    jobs_changed_ = true;
+    fail_with(job, Failures(checkpoints.failure()), at);
     mark_due(job);
     conclude_or_advance(job, at);
     return;
@@ -106,10 +105,10 @@ void ClusterState::advance(Job& job, Moment at) {
 // After the savepoint that stops a job: once all sinks have committed it, the job is done.
 void ClusterState::look_at_commits(Job& job, Moment at) {
   if (!job.stopped_by_savepoint) return;
-  for (const JobPart& part : job.parts) {
+  for (const JobPart& part : job.placed()->parts) {
     if (part.committed < job.newest_checkpoint) return;
   }
-  job.commits_done = true;
+  transition(job, job_event::AllCommitted{}, at);
   mark_due(job);
   conclude_or_advance(job, at);
 }
@@ -128,25 +127,20 @@ void ClusterState::begin_checkpoints(Job& job, Moment at) {
   settings.describes = describe_job(job.graph, job.parallelism);
   settings.tasks = chain_count(job.parallelism);
   settings.first = job.next_checkpoint;
-  job.checkpoints = std::make_unique<AttemptCheckpoints>(std::move(settings), at.now);
+  auto& checkpoints = job.placed()->checkpoints;
+  checkpoints = std::make_unique<AttemptCheckpoints>(std::move(settings), at.now);
   for (SavepointRequest& each : std::exchange(job.savepoint_requests, {})) {
-    job.checkpoints->request_savepoint(std::move(each));
+    checkpoints->request_savepoint(std::move(each));
   }
   advancing_.insert(job.id);
 }
 
 void ClusterState::end_checkpoints(Job& job, const Status& why) {
-  if (!job.checkpoints) {
-    if (!job.ended()) return;
-    for (const SavepointRequest& each : std::exchange(job.savepoint_requests, {})) {
-      keep_savepoints(job, {{each.id, why, {}}});
-    }
-    return;
-  }
-  job.checkpoints->over(why);
-  keep_savepoints(job, job.checkpoints->take_savepoints());
-  job.checkpoints_failed += job.checkpoints->failed();
-  job.checkpoints.reset();
+  const std::unique_ptr<AttemptCheckpoints> checkpoints = std::move(job.placed()->checkpoints);
+  if (!checkpoints) return;
+  checkpoints->over(why);
+  keep_savepoints(job, checkpoints->take_savepoints());
+  job.checkpoints_failed += checkpoints->failed();
 }
 
 void ClusterState::keep_savepoints(Job& job, std::vector<SavepointEnd> ends) {
@@ -166,7 +160,7 @@ void ClusterState::keep_savepoints(Job& job, std::vector<SavepointEnd> ends) {
 std::vector<CheckpointOrder> ClusterState::take_orders() { return std::exchange(orders_, {}); }
 
 void ClusterState::clear_checkpoints(const Job& job) {
-  if (job.state != wire::JOB_FINISHED || job.checkpoint_directory.empty() ||
+  if (!job.is<Job::Finished>() || job.checkpoint_directory.empty() ||
       job.checkpoint_options.keep_at_end) {
     return;
   }
@@ -188,8 +182,10 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
   Job* job = jobs_.find(order.job);
   if (job == nullptr || job->ended()) return;
   if (order.kind == CheckpointOrder::Kind::find) return checkpoint_found(*job, outcome, at);
-  if (!job->checkpoints || job->checkpoints->attempt() != order.attempt) return;
-  AttemptCheckpoints& checkpoints = *job->checkpoints;
+  PlacedAttempt* const placed = job->placed();
+  if (placed == nullptr || !placed->checkpoints) return;
+  AttemptCheckpoints& checkpoints = *placed->checkpoints;
+  if (checkpoints.attempt() != order.attempt) return;
   if (checkpoints.held()) schedule_due_ = true;  // a region may have waited for this
   const std::uint64_t committed = checkpoints.to_commit();
   checkpoints.carried_out(outcome, at.now);
@@ -204,12 +200,12 @@ void ClusterState::carried_out(const CheckpointOutcome& outcome, Moment at) {
     job->restarts.made_progress();
     if (checkpoints.stopped_with() != nullptr) {
       job->stopped_by_savepoint = true;
-      job->state = wire::JOB_STOPPING;
+      transition(*job, job_event::Stops{}, at);
     }
     ++job->version;
     // Others are found where that one is.
     if (order.metadata.savepoint || job->recording.place != order.directory + "/") {
-      record(*job);
+      recorder_.record(*job);
       job->place_change = job->recording.changes;
     }
   }
@@ -228,16 +224,14 @@ void ClusterState::orders_hang(const std::vector<HungOrder>& orders) {
     if (answering.erase(job->id) > 0) continue;
     log(LogLevel::error, *job,
         fmt::format("{} for {} s; the other jobs go on", job->disk_hangs, order.age / seconds(1)));
-    ++job->version;
-    jobs_changed_ = true;
+    changed(*job);
   }
   for (const std::uint64_t id : answering) {
     Job* job = jobs_.find(id);
     if (job == nullptr) continue;
     log(LogLevel::info, *job, std::exchange(job->disk_hangs, {}) + ": it answers again");
     job->disk_hangs_for = 0;
-    ++job->version;
-    jobs_changed_ = true;
+    changed(*job);
   }
 }
 
@@ -264,8 +258,9 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
                     job.id)));
   }
   SavepointRequest savepoint{request.request_id(), request.directory(), request.stop()};
-  if (job.checkpoints) {
-    job.checkpoints->request_savepoint(std::move(savepoint));
+  PlacedAttempt* const placed = job.placed();
+  if (placed != nullptr && placed->checkpoints) {
+    placed->checkpoints->request_savepoint(std::move(savepoint));
     advance(job, at);
   } else if (std::none_of(job.savepoint_requests.begin(), job.savepoint_requests.end(),
                           [&](const SavepointRequest& each) { return each.id == savepoint.id; })) {
@@ -277,34 +272,34 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
 // ---- restarts ----
 
 void ClusterState::consider_restart(Job& job, Moment at) {
-  if (!may_restart(job)) return;
-  const Status failure = job.failure();
+  Failures& why = *job.as<Job::Failing>();
+  if (!may_restart(why)) return;
+  const Status failure = why.reason();
   const auto delay = job.restarts.failed(at.now, failure);
   if (!delay) {
-    if (job.root_failure) job.root_failure = job.restarts.last(*job.root_failure);
+    if (why.root_failure) why.root_failure = job.restarts.last(*why.root_failure);
     return;
   }
-  remember_failure(job, job.attempt, job, at.wall_ms);
+  remember_failure(job, job.attempt, why, at.wall_ms);
   job.verify_files |= failure.code() == ErrorCode::corrupt_file;
-  restart_all(job, at.now + *delay,
-              fmt::format("begins again, for the {}. time, {} ms after: {}",
-                          job.restarts.restarts(), *delay / milliseconds(1), failure.to_string()));
+  restart_all(job,
+              {at.now + *delay,
+               fmt::format("begins again, for the {}. time, {} ms after: {}",
+                           job.restarts.restarts(), *delay / milliseconds(1), failure.to_string())},
+              at);
 }
 
-void ClusterState::restart_all(Job& job, Nanoseconds at, std::string reason) {
-  job.state = wire::JOB_RESTARTING;
-  job.restart_at = at;
-  job.restart_reason = std::move(reason);
-  advancing_.insert(job.id);
-  ++job.version;
-  jobs_changed_ = true;
+void ClusterState::restart_all(Job& job, Restart restart, Moment at) {
   log(LogLevel::warning, job,
-      fmt::format("'{}' failed and {}", job.graph.job_name, job.restart_reason));
+      fmt::format("'{}' failed and {}", job.graph.job_name, restart.reason));
+  transition(job, std::move(restart), at);
+  advancing_.insert(job.id);
+  changed(job);
   if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) find_checkpoint(job, {});
 }
 
 void ClusterState::find_checkpoint(Job& job, std::string restore) {
-  job.finding_checkpoint = true;
+  if (!job.search) job.search.emplace();
   CheckpointOrder& find = orders_.emplace_back();
   find.kind = CheckpointOrder::Kind::find;
   find.job = job.id;
@@ -324,8 +319,8 @@ void ClusterState::find_checkpoint(Job& job, std::string restore) {
 }
 
 void ClusterState::checkpoint_found(Job& job, const CheckpointOutcome& outcome, Moment at) {
-  if (!job.finding_checkpoint) return;
-  job.finding_checkpoint = false;
+  if (!job.search) return;
+  CheckpointSearch search = std::move(*std::exchange(job.search, std::nullopt));
   schedule_due_ = true;
   job.next_checkpoint = std::max(job.next_checkpoint, outcome.highest + 1);
   if (job.own_from == UINT64_MAX) job.own_from = job.next_checkpoint;
@@ -341,7 +336,7 @@ void ClusterState::checkpoint_found(Job& job, const CheckpointOutcome& outcome, 
   const bool latest_is_next = of_its_own && first == "latest" && !outcome.order.known.empty();
   if (status.code() == ErrorCode::not_found && !job.newest_path.empty() && !latest_is_next) {
     if (!job.checkpoint_options.allow_fresh_start) {
-      if (!is_local()) return miss_checkpoints(job, at);
+      if (!is_local()) return miss_checkpoints(job, std::move(search), at);
       return cannot_begin(
           job,
           {ErrorCode::not_found,
@@ -358,7 +353,7 @@ void ClusterState::checkpoint_found(Job& job, const CheckpointOutcome& outcome, 
     job.newest_checkpoint = 0;
     job.newest_path.clear();
   }
-  if (!std::exchange(job.missing, {}).empty() && status.ok()) {
+  if (!search.missing.empty() && status.ok()) {
     log(LogLevel::info, job, "its checkpoints are there again");
   }
   if (status.ok()) {
@@ -383,7 +378,7 @@ void ClusterState::checkpoint_found(Job& job, const CheckpointOutcome& outcome, 
   } else if (of_its_own && first == "latest" && status.code() == ErrorCode::corrupt_file) {
     // What it began with is damaged, or all that came since: one from before may be whole.
     return find_checkpoint(job, first);
-  } else if (job.state == wire::JOB_WAITING || job.state == wire::JOB_RESTARTING) {
+  } else if (job.is<Job::Waiting>() || job.is<Job::Restarting>()) {
     return cannot_begin(job, std::move(status), at);
   }
   advance(job, at);
@@ -391,30 +386,31 @@ void ClusterState::checkpoint_found(Job& job, const CheckpointOutcome& outcome, 
 
 // For want of a state to begin with.
 void ClusterState::cannot_begin(Job& job, Status why, Moment at) {
-  if (job.state == wire::JOB_WAITING) return fail_waiting(job, std::move(why), at);
-  job.root_failure = why.with_context("after '" + job.first().message() + "'");
-  job.state = wire::JOB_FAILING;
+  if (job.is<Job::Waiting>()) return fail_waiting(job, std::move(why), at);
+  if (!job.is<Job::Restarting>()) return;  // it ends as it is
+  Failures failures = *job.as<Failures>();
+  failures.root_failure = why.with_context("after '" + failures.first().message() + "'");
+  transition(job, job_event::Fails{std::move(failures)}, at);
   conclude_or_advance(job, at);
 }
 
 // All are gone that it had: of an empty mount point as of a directory that somebody has removed. To
 // begin at the beginning would repeat what has become visible, so somebody must say so.
-void ClusterState::miss_checkpoints(Job& job, Moment at) {
-  if (job.missing.empty()) {
-    job.missing = fmt::format(
+void ClusterState::miss_checkpoints(Job& job, CheckpointSearch search, Moment at) {
+  if (search.missing.empty()) {
+    search.missing = fmt::format(
         "waits for its checkpoints: number {} was completed as '{}', and there is none now; mount "
         "that "
         "directory again or put back a copy, and the job goes on; or cancel it and submit it again "
         "to begin anew (--allow-fresh-start lets a job do that by itself)",
         job.newest_checkpoint, job.newest_path);
-    log(LogLevel::error, job, fmt::format("'{}' {}", job.graph.job_name, job.missing));
-    ++job.version;
-    jobs_changed_ = true;
+    log(LogLevel::error, job, fmt::format("'{}' {}", job.graph.job_name, search.missing));
+    changed(job);
   }
-  job.finding_checkpoint = true;
-  job.find_checkpoint_at = at.now + missing_pause_ns;
+  search.ask_at = at.now + missing_pause_ns;
   advancing_.insert(job.id);
-  advance_by(job.find_checkpoint_at);
+  advance_by(search.ask_at);
+  job.search = std::move(search);
 }
 
 }  // namespace hummer

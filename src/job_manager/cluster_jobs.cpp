@@ -38,6 +38,10 @@ Status check_arguments(const wire::SubmitJob& request) {
                       request.arguments_size(), bytes, max_job_arguments, max_job_argument_bytes)};
 }
 
+Status ended_before_savepoint() {
+  return {ErrorCode::cancelled, "the job ended before the savepoint was complete"};
+}
+
 }  // namespace
 
 Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
@@ -45,7 +49,7 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
     return Status(ErrorCode::invalid_argument, "a submission needs an id");
   }
   if (const Job* known = jobs_.find_submission(request.submission_id())) {
-    if (known->recording.refused) return *known->root_failure;
+    if (known->recording.refused) return known->recording.refusal;
     return known->id;
   }
   if (is_local() && !jobs_.all().empty()) {
@@ -56,7 +60,7 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
     return Status(ErrorCode::limit_exceeded,
                   fmt::format("{} jobs have not ended; submit again later", jobs_.live()));
   }
-  std::string as_it_came = has_journal() ? request.SerializeAsString() : std::string();
+  std::string as_it_came = recorder_.has_journal() ? request.SerializeAsString() : std::string();
   Result<std::unique_ptr<Job>> job = make_job(std::move(request), at);
   if (!job.ok()) return job.status();
   const std::uint64_t library = (*job)->library_hash, bytes = (*job)->library_bytes;
@@ -68,7 +72,7 @@ Result<std::uint64_t> ClusterState::submit(wire::SubmitJob request, Moment at) {
   (*job)->submitted_ms = at.wall_ms;
   if (bytes > 0) libraries_.hold(library);
   Job& added = jobs_.add(std::move(*job));
-  record(added);
+  recorder_.record(added);
   schedule_due_ = true;
   // In a directory that others use too, the numbers that they have used are found out first.
   if (!added.checkpoint_options.restore.empty() || added.shares_directory()) {
@@ -109,7 +113,7 @@ Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Mom
   job->restarts = RestartPolicy(effective_strategy(restart_strategy_from(job->options.restarting()),
                                                    job->checkpoint_options.enabled()));
   job->least_slots = *least;
-  job->waiting_since = at.now;
+  job->as<Job::Waiting>()->since = at.now;
   job->log = JobLog(options_.log_lines_per_job);
   job->version = first_version_;
   return job;
@@ -121,90 +125,97 @@ Status ClusterState::end(std::uint64_t id, wire::DesiredState desired_state, Mom
   if (desired_state != wire::DESIRED_STOP && desired_state != wire::DESIRED_CANCEL) {
     return {ErrorCode::invalid_argument, "a job can be stopped or cancelled"};
   }
-  if (job->ending() || job->asked >= desired_state) return {};
+  if (job->ended() || job->is<Job::Failing>() || job->asked >= desired_state) return {};
   job->asked = desired_state;
-  record(*job);
+  recorder_.record(*job);
+  const bool stops = desired_state == wire::DESIRED_STOP;
   // What it has done so far is finished by a stop; a local one begins at once, whoever is faster.
   const bool begun = job->attempt > 1 || is_local();
-  if (job->state == wire::JOB_WAITING && (desired_state == wire::DESIRED_CANCEL || !begun)) {
-    end_job(*job, wire::JOB_CANCELLED, at.wall_ms);
-    job_ended(*job);
+  if (job->is<Job::Waiting>() && !(stops && begun)) {
+    end_waiting(*job, job_event::Cancels{}, at);
     return {};
   }
   // Else its next attempt is told.
-  const bool between = job->state == wire::JOB_WAITING || job->state == wire::JOB_RESTARTING;
-  if (between && desired_state == wire::DESIRED_STOP) return {};
-  job->state = desired_state == wire::DESIRED_STOP ? wire::JOB_STOPPING : wire::JOB_CANCELLING;
-  ++job->version;
-  jobs_changed_ = true;
+  if (stops && (job->is<Job::Waiting>() || job->is<Job::Restarting>())) return {};
+  transition(*job, stops ? JobEvent(job_event::Stops{}) : job_event::Cancels{}, at);
+  changed(*job);
   mark_due(*job);
   conclude_or_advance(*job, at);
   return {};
 }
 
-void ClusterState::part_ended(Job& job, std::size_t part) {
+void ClusterState::part_ended(Job& job, const JobPart& part) {
   jobs_changed_ = true;
-  Worker* worker = workers_.find(job.parts[part].session);
+  const auto index = static_cast<std::uint32_t>(&part - job.placed()->parts.data());
+  Worker* worker = workers_.find(part.session);
   if (worker == nullptr) return;
   std::erase_if(worker->held,
-                [&](const Worker::Held& each) { return each.job == job.id && each.part == part; });
-  release_slots(job, job.parts[part].host);
+                [&](const Worker::Held& each) { return each.job == job.id && each.part == index; });
+  release_slots(job, part.host);
   mark_due(*worker);
 }
 
 // Where no part runs and none is to begin again.
 void ClusterState::release_slots(Job& job, std::size_t host) {
-  const bool keeps = std::any_of(job.parts.begin(), job.parts.end(), [&](const JobPart& part) {
-    if (part.host != host) return false;
-    const bool is_out = job.regions[part.region].phase != JobRegion::Phase::runs;
-    return !part.ended || (is_out && !job.unwinding());
-  });
+  const PlacedAttempt& placed = *job.placed();
+  const bool unwinding = job.is<Job::Unwinding>();
+  const bool keeps =
+      std::any_of(placed.parts.begin(), placed.parts.end(), [&](const JobPart& part) {
+        if (part.host != host) return false;
+        const bool is_out = !placed.regions[part.region].is<JobRegion::Runs>();
+        return !part.ended() || (is_out && !unwinding);
+      });
   if (keeps) return;
-  if (Worker* worker = workers_.find(job.hosts[host].session)) workers_.release(*worker, job.id);
+  if (Worker* worker = workers_.find(placed.hosts[host].session)) workers_.release(*worker, job.id);
   schedule_due_ = true;
 }
 
 void ClusterState::conclude_or_advance(Job& job, Moment at) {
   if (job.ended()) return;
-  if (!job.unwinding()) look_at_regions(job, at);
-  if (job.unwinding() && !std::exchange(job.undeployed_swept, true)) {
-    if (job.state == wire::JOB_FAILING) consider_restart(job, at);
+  PlacedAttempt& placed = *job.placed();
+  if (!job.is<Job::Unwinding>()) look_at_regions(job, at);
+  if (job.is<Job::Unwinding>() && !std::exchange(placed.undeployed_swept, true)) {
+    if (job.is<Job::Failing>()) consider_restart(job, at);
     end_checkpoints(job, {ErrorCode::cancelled, "the job's attempt ended before that"});
     mark_due(job);
-    for (std::size_t i = 0; i < job.regions.size(); ++i) sweep_undeployed(job, i);
+    for (std::size_t i = 0; i < placed.regions.size(); ++i) sweep_undeployed(job, i);
     // Regions that waited have kept theirs.
-    for (std::size_t i = 0; i < job.hosts.size(); ++i) release_slots(job, i);
+    for (std::size_t i = 0; i < placed.hosts.size(); ++i) release_slots(job, i);
   }
-  if (job.state == wire::JOB_RESTARTING) {
-    if (job.open_parts > 0) return;
-    if (may_restart(job)) return advance(job, at);
-    job.state = wire::JOB_FAILING;
+  if (placed.open_parts > 0) return;
+  if (const Job::Restarting* restarting = job.as<Job::Restarting>()) {
+    if (may_restart(*restarting)) return advance(job, at);
+    transition(job, job_event::Fails{*restarting}, at);
   }
-  if (!job.unwinding() && job.has_region_out()) return;
-  if (conclude(job, at.wall_ms)) job_ended(job);
+  if (!job.is<Job::Unwinding>() && placed.has_region_out()) return;
+  end_checkpoints(job, ended_before_savepoint());
+  const bool finished = placed.finished_parts == placed.parts.size() || job.is<Job::Committed>();
+  transition(job, finished ? JobEvent(job_event::Finishes{}) : job_event::AllEnded{}, at);
+  job_ended(job);
 }
 
 // Where the deployment was never sent, nothing can run and nothing need be waited for.
 void ClusterState::sweep_undeployed(Job& job, std::size_t region) {
-  for (std::size_t i = 0; i < job.parts.size(); ++i) {
-    JobPart& part = job.parts[i];
-    if (part.region != region || part.ended || part.deployed) continue;
-    cancel_part(job, part);
-    part_ended(job, i);
+  for (JobPart& part : job.placed()->parts) {
+    if (part.region != region || part.ended() || part.deployed) continue;
+    end_part(job, part, wire::ATTEMPT_CANCELLED);
+    part_ended(job, part);
   }
 }
 
 void ClusterState::job_ended(Job& job) {
   jobs_changed_ = true;
   schedule_due_ = true;  // also when it only stood in the way of others
-  record(job);
+  recorder_.record(job);
   advancing_.erase(job.id);
-  end_checkpoints(job, {ErrorCode::cancelled, "the job ended before the savepoint was complete"});
+  for (const SavepointRequest& each : std::exchange(job.savepoint_requests, {})) {
+    keep_savepoints(job, {{each.id, ended_before_savepoint(), {}}});
+  }
   if (job.recording.complete()) clear_checkpoints(job);
   if (job.library_bytes > 0) libraries_.release(job.library_hash);
-  const std::string how = job.state == wire::JOB_FINISHED    ? "finished"
-                          : job.state == wire::JOB_CANCELLED ? "was cancelled"
-                                                             : "failed";
+  const std::string how = job.is<Job::Finished>()    ? "finished"
+                          : job.is<Job::Cancelled>() ? "was cancelled"
+                                                     : "failed";
   const Status failure = job.failure();
   log(failure.ok() ? LogLevel::info : LogLevel::error, job,
       fmt::format("'{}' {}{}", job.graph.job_name, how,
@@ -212,37 +223,44 @@ void ClusterState::job_ended(Job& job) {
   jobs_.ended(job);
 }
 
-void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
-  job.root_failure = std::move(why);
-  end_job(job, wire::JOB_FAILED, at.wall_ms);
+void ClusterState::end_waiting(Job& job, JobEvent how, Moment at) {
+  jobs_.no_longer_waiting(job);
+  transition(job, std::move(how), at);
   job_ended(job);
+}
+
+void ClusterState::fail_waiting(Job& job, Status why, Moment at) {
+  end_waiting(job, job_event::Fails{Failures(std::move(why))}, at);
 }
 
 std::string ClusterState::waiting_reason(const Job& job) const {
   if (!job.recording.trouble.empty()) return job.recording.trouble;
-  if (!job.missing.empty() && !job.ended()) return job.missing;
-  if (job.state == wire::JOB_RESTARTING) return job.restart_reason;
-  if (!job.ended()) {
-    for (const JobRegion& region : job.regions) {
-      if (region.phase != JobRegion::Phase::runs) return region.restart_reason;
+  if (job.search && !job.search->missing.empty()) return job.search->missing;
+  if (const Restart* restart = job.as<Restart>()) return restart->reason;
+  if (const PlacedAttempt* placed = job.placed()) {
+    for (const JobRegion& region : placed->regions) {
+      if (region.is<JobRegion::Runs>()) continue;
+      const Restart* restart = region.as<Restart>();
+      return restart != nullptr ? restart->reason : std::string();
     }
   }
-  if (job.state != wire::JOB_WAITING) return {};
-  if (job.finding_checkpoint && !job.disk_hangs.empty()) {
+  if (!job.is<Job::Waiting>()) return {};
+  if (job.search && !job.disk_hangs.empty()) {
     return fmt::format("waits for the disk: {} for {} s", job.disk_hangs,
                        job.disk_hangs_for / seconds(1));
   }
-  if (job.finding_checkpoint) return "reads the checkpoint to begin with";
+  if (job.search) return "reads the checkpoint to begin with";
   return slots_missing("waits for", job, workers_.slots(job.library_hash));
 }
 
 void ClusterState::schedule(Moment at) {
   while (Job* longest = jobs_.waiting_longest()) {
     Job& first = *longest;
-    if (at.now - first.waiting_since < options_.slot_timeout_ns) break;
-    if (first.finding_checkpoint) {  // it does not wait for slots
+    Nanoseconds& since = first.as<Job::Waiting>()->since;
+    if (at.now - since < options_.slot_timeout_ns) break;
+    if (first.search) {  // it does not wait for slots
       jobs_.no_longer_waiting(first);
-      first.waiting_since = at.now;
+      since = at.now;
       jobs_.wait(first);
       continue;
     }
@@ -255,11 +273,11 @@ void ClusterState::schedule(Moment at) {
   const std::vector<std::uint64_t> waiting(jobs_.waiting().begin(), jobs_.waiting().end());
   for (const std::uint64_t id : waiting) {
     Job& job = *jobs_.find(id);
-    if (job.finding_checkpoint) continue;
+    if (job.search) continue;
     const SlotCount slots = workers_.slots(job.library_hash);
     Status missing(ErrorCode::not_enough_slots, "");
     if (job.least_slots <= slots.free) {
-      if (std::exchange(job.recording.begun, job.attempt) != job.attempt) record(job);
+      if (std::exchange(job.recording.begun, job.attempt) != job.attempt) recorder_.record(job);
       // Else the next JobManager could begin this attempt once more.
       if (!job.recording.complete()) continue;
       Result<Placement> placed = place_job(job.graph, job.options, job.library_hash, workers_);
@@ -273,35 +291,35 @@ void ClusterState::schedule(Moment at) {
       fail_waiting(job, std::move(missing), at);
       continue;
     }
-    const bool waited_long = at.now - job.waiting_since >= options_.slot_timeout_ns / 4;
+    const bool waited_long = at.now - job.as<Job::Waiting>()->since >= options_.slot_timeout_ns / 4;
     if (waited_long && job.least_slots <= slots.all) break;
   }
 }
 
 void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   jobs_.no_longer_waiting(job);
-  job.state = job.asked == wire::DESIRED_STOP ? wire::JOB_STOPPING : wire::JOB_DEPLOYING;
+  transition(job, job_event::GotSlots{std::make_unique<PlacedAttempt>()}, at);
+  PlacedAttempt& placed = *job.placed();
   job.slots = placement.slots;
   job.parallelism = std::move(placement.parallelism);
-  ++job.version;
-  jobs_changed_ = true;
-  job.hosts = std::move(placement.parts);
-  for (const Placement::Part& host : job.hosts) occupy_slots(job, host);
+  changed(job);
+  placed.hosts = std::move(placement.parts);
+  for (const Placement::Part& host : placed.hosts) occupy_slots(job, host);
   for (Placement::Region& each : placement.regions) {
     for (const std::uint32_t host : each.workers) {
-      JobPart& part = job.parts.emplace_back();
-      part.region = job.regions.size();
+      JobPart& part = placed.parts.emplace_back();
+      part.region = placed.regions.size();
       part.host = host;
-      part.session = job.hosts[host].session;
+      part.session = placed.hosts[host].session;
       part.task_manager = workers_.find(part.session)->id();
-      hold(job, job.parts.size() - 1);
+      hold(job, placed.parts.size() - 1);
     }
-    JobRegion& region = job.regions.emplace_back();
+    JobRegion& region = placed.regions.emplace_back();
     region.attempt = job.attempt;
     region.tasks = std::move(each.tasks);
   }
-  job.open_parts = job.parts.size();
-  wire::Deployment& deployment = job.deployment;
+  placed.open_parts = placed.parts.size();
+  wire::Deployment& deployment = placed.deployment;
   deployment.set_job_name(job.graph.job_name);
   deployment.set_library_hash(job.library_hash);
   deployment.set_library_bytes(job.library_bytes);
@@ -324,7 +342,7 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   begin_checkpoints(job, at);
   log(LogLevel::info, job,
       fmt::format("'{}' placed: {} on {} TaskManagers{}", job.graph.job_name, slots_text(job.slots),
-                  job.hosts.size(),
+                  placed.hosts.size(),
                   job.newest_path.empty() ? "" : ", from '" + job.newest_path + "'"));
 }
 
@@ -334,7 +352,7 @@ void ClusterState::occupy_slots(const Job& job, const Placement::Part& host) {
 }
 
 void ClusterState::hold(const Job& job, std::size_t part) {
-  Worker& worker = *workers_.find(job.parts[part].session);
+  Worker& worker = *workers_.find(job.placed()->parts[part].session);
   worker.held.push_back({job.id, static_cast<std::uint32_t>(part)});
   mark_due(worker);
 }

@@ -1,4 +1,4 @@
-// The journal's side of the cluster: what it must have, and what it brings back.
+// The journal's side of the cluster: what came of its entries, and what it brings back.
 #include <algorithm>
 #include <utility>
 
@@ -7,68 +7,6 @@
 #include "job_manager/cluster_state.hpp"
 
 namespace hummer {
-namespace {
-
-constexpr Nanoseconds retry_pause_ns = seconds(1);
-
-std::string directory_of(const std::string& path) {
-  return path.substr(0, path.find_last_of('/') + 1);
-}
-
-}  // namespace
-
-void ClusterState::record(Job& job) {
-  if (job.recording.refused) return;
-  ++job.recording.changes;
-  if (has_journal()) {
-    entries_due_.insert(job.id);
-  } else {
-    job.recording.recorded = job.recording.changes;
-  }
-}
-
-std::vector<JournalEntry> ClusterState::take_entries_due() {
-  std::vector<JournalEntry> entries;
-  for (const std::uint64_t id : jobs_.take_forgotten()) {
-    if (!has_journal()) continue;
-    JournalEntry& entry = entries.emplace_back();
-    entry.record.job = id;
-    entry.record.forgotten = true;
-  }
-  for (const std::uint64_t id : std::exchange(entries_due_, {})) {
-    Job* job = jobs_.find(id);
-    if (job == nullptr) continue;
-    job->recording.place = directory_of(job->newest_path);
-    job->recording.given = job->recording.changes;
-    JournalEntry& entry = entries.emplace_back();
-    entry.change = job->recording.changes;
-    JobRecord& record = entry.record;
-    record.job = job->id;
-    record.submission = job->submission;
-    record.submitted_ms = job->submitted_ms;
-    record.attempt = job->recording.begun;
-    record.desired_state = job->asked;
-    record.next_checkpoint = job->next_checkpoint;
-    record.newest_checkpoint = job->newest_checkpoint;
-    record.newest_path = job->newest_path;
-    record.stopped_by_savepoint = job->stopped_by_savepoint;
-    record.started_ms = job->started_ms;
-    if (job->ended()) {
-      record.state = job->state;
-      record.ended_ms = job->ended_ms;
-      record.failure = job->failure();
-    }
-    if (job->recording.recorded > 0) continue;
-    record.request = job->recording.request;
-    if (job->library_bytes == 0) continue;
-    record.library_hash = job->library_hash;
-    // Nobody runs a job that has ended: its end needs no library, and no room for one.
-    if (!job->ended() && libraries_.complete(job->library_hash)) {
-      record.library = libraries_.bytes(job->library_hash);
-    }
-  }
-  return entries;
-}
 
 void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
   Job* job = jobs_.find(outcome.job);
@@ -98,8 +36,7 @@ void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
         "the journal can't be written, tried again each second: " + outcome.status.to_string());
   }
   recording.trouble = "the JobManager's journal can't be written: " + outcome.status.message();
-  entries_failed_.insert(outcome.job);
-  retry_at_ = std::min(retry_at_, at.now + retry_pause_ns);
+  recorder_.try_again(*job, at.now);
 }
 
 // A submission that may be in the journal all the same would run when the JobManager starts again,
@@ -108,10 +45,11 @@ void ClusterState::recorded(const JournalOutcome& outcome, Moment at) {
 void ClusterState::refuse(Job& job, Status why, bool in_doubt, Moment at) {
   job.recording.in_doubt = in_doubt;
   job.recording.refused = !in_doubt;
+  job.recording.refusal = why;
   if (!in_doubt) job.recording.recorded = job.recording.changes;
-  if (!job.ended()) return fail_waiting(job, std::move(why), at);
-  job.root_failure = std::move(why);
-  record(job);
+  if (job.is<Job::Waiting>()) return fail_waiting(job, std::move(why), at);
+  if (Job::Failed* failed = job.as<Job::Failed>()) failed->failure = std::move(why);
+  recorder_.record(job);
 }
 
 void ClusterState::recover(RecordedCluster recorded,
@@ -135,24 +73,21 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   const Status unusable = made.status();
   if (!made.ok()) made = std::make_unique<Job>();
   Job& job = **made;
+  static_cast<JobProgress&>(job) = record;
   job.id = record.job;
-  job.submission = record.submission;
   job.version = first_version_;
-  job.submitted_ms = record.submitted_ms;
   job.recording.begun = record.attempt;
   job.attempt = std::max(record.attempt, 1u);
-  job.next_checkpoint = record.next_checkpoint;
-  job.newest_checkpoint = record.newest_checkpoint;
-  job.newest_path = record.newest_path;
-  job.recording.place = directory_of(record.newest_path);
-  job.stopped_by_savepoint = record.stopped_by_savepoint;
-  job.asked = record.desired_state;
+  job.recording.place = job.newest_directory();
   job.recording.changes = job.recording.recorded = 1;
   jobs_.add(std::move(*made));
   if (record.ended()) {
     job.started_ms = record.started_ms;
-    if (!record.failure.ok()) job.root_failure = record.failure;
-    end_job(job, record.state, record.ended_ms);
+    jobs_.no_longer_waiting(job);
+    JobEvent how = job_event::Finishes{};
+    if (record.state == wire::JOB_CANCELLED) how = job_event::Cancels{};
+    if (record.state == wire::JOB_FAILED) how = job_event::Fails{Failures(record.failure)};
+    transition(job, std::move(how), {.wall_ms = record.ended_ms});
     jobs_.ended(job);
     return;
   }
@@ -164,9 +99,8 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
   const bool held = job.library_bytes > 0 && library.ok();
   if (!held) job.library_bytes = 0;  // nothing to release
   schedule_due_ = true;
-  if (record.desired_state == wire::DESIRED_CANCEL) {
-    end_job(job, wire::JOB_CANCELLED, at.wall_ms);
-    job_ended(job);
+  if (record.asked == wire::DESIRED_CANCEL) {
+    end_waiting(job, job_event::Cancels{}, at);
   } else if (!unusable.ok()) {
     fail_waiting(job, unusable, at);
   } else if (!library.ok()) {

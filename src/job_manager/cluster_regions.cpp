@@ -9,64 +9,60 @@
 
 namespace hummer {
 
-using Phase = JobRegion::Phase;
-
 // ---- a failure ----
 
 void ClusterState::look_at_regions(Job& job, Moment at) {
-  for (std::size_t i = 0; i < job.regions.size() && !job.unwinding(); ++i) {
-    JobRegion& region = job.regions[i];
-    if (region.phase == Phase::failed) region_failed(job, i, at);
-    if (region.phase != Phase::ending || job.unwinding()) continue;
-    const bool open = std::any_of(job.parts.begin(), job.parts.end(), [i](const JobPart& part) {
-      return part.region == i && !part.ended;
-    });
-    if (open) continue;
+  PlacedAttempt& placed = *job.placed();
+  for (std::size_t i = 0; i < placed.regions.size() && !job.is<Job::Unwinding>(); ++i) {
+    JobRegion& region = placed.regions[i];
+    if (region.is<JobRegion::Failed>()) region_failed(job, i, at);
+    const auto* const ending = region.as<JobRegion::Ending>();
+    if (ending == nullptr || job.is<Job::Unwinding>()) continue;
+    const auto is_open = [i](const JobPart& part) { return part.region == i && !part.ended(); };
+    if (std::any_of(placed.parts.begin(), placed.parts.end(), is_open)) continue;
     // What came later may have been the cause.
-    if (!may_restart(region)) return fail_with(job, region);
-    region.phase = Phase::waiting;
-    region.waiting_since = at.now;
+    if (!may_restart(*ending)) return fail_with(job, *ending, at);
+    transition(region, job_event::AllEnded{}, at);
     regional_.insert(job.id);
     schedule_due_ = true;
   }
 }
 
 void ClusterState::region_failed(Job& job, std::size_t index, Moment at) {
-  JobRegion& region = job.regions[index];
+  PlacedAttempt& placed = *job.placed();
+  JobRegion& region = placed.regions[index];
+  Failures& why = *region.as<JobRegion::Failed>();
   const bool others_run =
-      std::any_of(job.regions.begin(), job.regions.end(),
-                  [](const JobRegion& each) { return each.phase == Phase::runs; });
+      std::any_of(placed.regions.begin(), placed.regions.end(),
+                  [](const JobRegion& each) { return each.is<JobRegion::Runs>(); });
   // State that can't be read may be missing an older checkpoint's too; a job that a savepoint has
   // stopped has only commits to make. Both are the whole job's business.
-  const bool alone = others_run && !job.stopped_by_savepoint && may_restart(region) &&
-                     region.first().code() != ErrorCode::corrupt_file;
-  const auto delay = alone ? job.restarts.failed(at.now, region.first()) : std::nullopt;
+  const bool alone = others_run && !job.stopped_by_savepoint && may_restart(why) &&
+                     why.first().code() != ErrorCode::corrupt_file;
+  std::optional<Nanoseconds> delay;
+  if (alone) delay = job.restarts.failed(at.now, why.first());
   if (!delay) {
-    if (region.root_failure) region.root_failure = job.restarts.last(*region.root_failure);
-    return fail_with(job, region);
+    if (why.root_failure) why.root_failure = job.restarts.last(*why.root_failure);
+    return fail_with(job, why, at);
   }
-  region.phase = Phase::ending;
-  region.restart_at = at.now + *delay;
-  region.restart_reason =
+  remember_failure(job, region.attempt, why, at.wall_ms);
+  const std::string reason =
       fmt::format("region {} of {} begins again, as the {}. restart, {} ms after: {}", index + 1,
-                  job.regions.size(), job.restarts.restarts(), *delay / milliseconds(1),
-                  region.first().to_string());
-  ++job.version;
-  jobs_changed_ = true;
-  remember_failure(job, region.attempt, region, at.wall_ms);
-  log(LogLevel::warning, job, fmt::format("'{}': {}", job.graph.job_name, region.restart_reason));
+                  placed.regions.size(), job.restarts.restarts(), *delay / milliseconds(1),
+                  why.first().to_string());
+  transition(region, Restart{at.now + *delay, reason}, at);
+  changed(job);
+  log(LogLevel::warning, job, fmt::format("'{}': {}", job.graph.job_name, reason));
   mark_due(job);
   sweep_undeployed(job, index);
-  if (!job.checkpoints) return;
-  job.checkpoints->hold(at.now, {ErrorCode::cancelled, region.restart_reason});
+  if (!placed.checkpoints) return;
+  placed.checkpoints->hold(at.now, {ErrorCode::cancelled, reason});
   advance_by(at.now);
 }
 
-void ClusterState::fail_with(Job& job, const JobRegion& region) {
-  static_cast<Failures&>(job) = region;
-  job.state = wire::JOB_FAILING;
-  ++job.version;
-  jobs_changed_ = true;
+void ClusterState::fail_with(Job& job, Failures why, Moment at) {
+  transition(job, job_event::Fails{std::move(why)}, at);
+  changed(job);
 }
 
 // ---- the next start ----
@@ -75,66 +71,69 @@ void ClusterState::begin_regions(Moment at) {
   const std::vector<std::uint64_t> ids(regional_.begin(), regional_.end());
   for (const std::uint64_t id : ids) {
     Job* job = jobs_.find(id);
-    const bool over = job == nullptr || job->ended() || job->unwinding();
-    if (!over) begin_regions(*job, at);
-    if (over || !job->has_region_out()) regional_.erase(id);
+    const auto goes_on = [&] { return job != nullptr && job->is<Job::Going>(); };
+    if (goes_on()) begin_regions(*job, at);
+    if (!goes_on() || !job->placed()->has_region_out()) regional_.erase(id);
   }
 }
 
 void ClusterState::begin_regions(Job& job, Moment at) {
   if (job.stopped_by_savepoint) {
-    restart_all(job, at.now, "begins again, to commit the savepoint that stops it");
+    restart_all(job, {at.now, "begins again, to commit the savepoint that stops it"}, at);
     return conclude_or_advance(job, at);
   }
   // Which checkpoint is the newest is known when it is complete or given up.
-  if (job.checkpoints && job.checkpoints->completing()) return;
+  PlacedAttempt& placed = *job.placed();
+  if (placed.checkpoints && placed.checkpoints->completing()) return;
   std::vector<std::size_t> due;
-  for (std::size_t i = 0; i < job.regions.size(); ++i) {
-    JobRegion& region = job.regions[i];
-    if (region.phase != Phase::waiting) continue;
-    if (at.now < region.restart_at) {
-      advance_by(region.restart_at);
+  for (std::size_t i = 0; i < placed.regions.size(); ++i) {
+    JobRegion& region = placed.regions[i];
+    auto* const waiting = region.as<JobRegion::Waiting>();
+    if (waiting == nullptr) continue;
+    if (at.now < waiting->at) {
+      advance_by(waiting->at);
       continue;
     }
-    if (!std::exchange(region.numbered, true)) {
+    if (!std::exchange(waiting->numbered, true)) {
       region.attempt = ++job.attempt;
       job.recording.begun = job.attempt;
-      record(job);
+      recorder_.record(job);
     }
     due.push_back(i);
   }
   // Else the next JobManager could give the number once more.
   if (due.empty() || !job.recording.complete()) return;
   if (!find_successors(job, due, at)) return;
-  for (const std::size_t region : due) begin_region(job, region);
+  for (const std::size_t region : due) begin_region(job, region, at);
 }
 
 // Of the TaskManagers that these regions need and that are gone. False: not now.
 bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& regions, Moment at) {
+  PlacedAttempt& placed = *job.placed();
   std::set<std::size_t> gone;
-  for (const JobPart& part : job.parts) {
+  for (const JobPart& part : placed.parts) {
     const bool needed = std::find(regions.begin(), regions.end(), part.region) != regions.end();
-    if (needed && workers_.find(job.hosts[part.host].session) == nullptr) gone.insert(part.host);
+    if (needed && workers_.find(placed.hosts[part.host].session) == nullptr) gone.insert(part.host);
   }
   if (gone.empty()) return true;
   const std::vector<std::size_t> hosts(gone.begin(), gone.end());
   const Result<std::uint64_t> hash =
-      replace_workers(job.graph, job.options, job.library_hash, workers_, hosts, job.hosts,
-                      *job.deployment.mutable_task_managers());
+      replace_workers(job.graph, job.options, job.library_hash, workers_, hosts, placed.hosts,
+                      *placed.deployment.mutable_task_managers());
   if (hash.ok()) {
-    job.deployment.set_execution_hash(*hash);
-    for (const std::size_t host : hosts) occupy_slots(job, job.hosts[host]);
+    placed.deployment.set_execution_hash(*hash);
+    for (const std::size_t host : hosts) occupy_slots(job, placed.hosts[host]);
     return true;
   }
   std::int64_t held = 0;  // by the regions that run, or for those that wait
-  for (const Placement::Part& host : job.hosts) {
+  for (const Placement::Part& host : placed.hosts) {
     const Worker* worker = workers_.find(host.session);
     if (worker == nullptr) continue;
     held += std::count(worker->slots.begin(), worker->slots.end(), job.id);
   }
   Nanoseconds since = at.now;
   for (const std::size_t region : regions) {
-    since = std::min(since, job.regions[region].waiting_since);
+    since = std::min(since, placed.regions[region].as<JobRegion::Waiting>()->since);
   }
   const Nanoseconds deadline = since + options_.slot_timeout_ns;
   const bool fits_anew = job.least_slots <= held + workers_.slots(job.library_hash).free ||
@@ -143,33 +142,31 @@ bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& reg
     advance_by(deadline);
     return false;
   }
-  restart_all(job, at.now, "begins again as a whole: " + hash.status().message());
+  restart_all(job, {at.now, "begins again as a whole: " + hash.status().message()}, at);
   conclude_or_advance(job, at);
   return false;
 }
 
-void ClusterState::begin_region(Job& job, std::size_t index) {
-  JobRegion& region = job.regions[index];
-  job.deployment.set_restore_path(job.newest_path);
-  for (std::size_t i = 0; i < job.parts.size(); ++i) {
-    JobPart& part = job.parts[i];
+void ClusterState::begin_region(Job& job, std::size_t index, Moment at) {
+  PlacedAttempt& placed = *job.placed();
+  JobRegion& region = placed.regions[index];
+  placed.deployment.set_restore_path(job.newest_path);
+  for (std::size_t i = 0; i < placed.parts.size(); ++i) {
+    JobPart& part = placed.parts[i];
     if (part.region != index) continue;
-    const std::uint64_t session = job.hosts[part.host].session;
+    const std::uint64_t session = placed.hosts[part.host].session;
     replace_part(job, part, session, workers_.find(session)->id());
     hold(job, i);
   }
-  if (job.checkpoints) {
-    job.checkpoints->begin_again(region.tasks);
-    region.checkpoints_before = job.checkpoints->next_number() - 1;
+  if (placed.checkpoints) {
+    placed.checkpoints->begin_again(region.tasks);
+    region.checkpoints_before = placed.checkpoints->next_number() - 1;
   }
-  region.phase = Phase::runs;
-  region.numbered = false;
-  region.clear_failures();
-  region.restart_reason.clear();
+  transition(region, job_event::BeginsAgain{}, at);
   jobs_changed_ = true;
   log(LogLevel::info, job,
       fmt::format("'{}': region {} of {} placed{}", job.graph.job_name, index + 1,
-                  job.regions.size(),
+                  placed.regions.size(),
                   job.newest_path.empty() ? "" : ", from '" + job.newest_path + "'"));
 }
 

@@ -37,8 +37,9 @@ Status check(const wire::Registration& registration) {
 }
 
 void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignment& assignment) {
-  if (!job.checkpoints) return;
-  const AttemptCheckpoints::Begun& begun = job.checkpoints->begun();
+  const AttemptCheckpoints* checkpoints = job.placed()->checkpoints.get();
+  if (checkpoints == nullptr) return;
+  const AttemptCheckpoints::Begun& begun = checkpoints->begun();
   wire::CheckpointState& state = *assignment.mutable_checkpoints();
   if (begun.checkpoint > region.checkpoints_before) {
     state.set_begun(begun.checkpoint);
@@ -48,14 +49,15 @@ void describe_checkpoints(const Job& job, const JobRegion& region, wire::Assignm
     state.set_stops(begun.stops);
   }
   const bool waits = job.commit_waits();
-  state.set_committed(waits ? job.committed_before : job.checkpoints->to_commit());
-  state.set_finished(!waits && job.checkpoints->finish_committed());
+  state.set_committed(waits ? job.committed_before : checkpoints->to_commit());
+  state.set_finished(!waits && checkpoints->finish_committed());
 }
 
 }  // namespace
 
 ClusterState::ClusterState(const JobManagerOptions& options)
     : options_(options),
+      recorder_(!options.state_directory.empty()),
       workers_(options.remembered_task_managers),
       jobs_(options.remembered_jobs, std::max<std::uint64_t>(options.first_job, 1)),
       libraries_(options.max_library_bytes, options.library_store_bytes) {}
@@ -64,14 +66,21 @@ void ClusterState::log(LogLevel level, const Job& job, const std::string& text) 
   options_.log.write(level, text, {.job = job.id, .attempt = job.attempt});
 }
 
+void ClusterState::changed(Job& job) {
+  ++job.version;
+  jobs_changed_ = true;
+}
+
 void ClusterState::mark_due(Worker& worker) {
   if (std::exchange(worker.state_due, true)) return;
   due_.push_back(worker.session);
 }
 
 void ClusterState::mark_due(const Job& job) {
-  for (const JobPart& part : job.parts) {
-    if (part.ended) continue;
+  const PlacedAttempt* placed = job.placed();
+  if (placed == nullptr) return;
+  for (const JobPart& part : placed->parts) {
+    if (part.ended()) continue;
     if (Worker* worker = workers_.find(part.session)) mark_due(*worker);
   }
 }
@@ -125,31 +134,28 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
   // Null where it has ended, or has made room for another one.
   const auto open_part = [&](const Worker::Held& each) -> std::pair<Job*, JobPart*> {
     Job* job = jobs_.find(each.job);
-    if (job == nullptr || each.part >= job->parts.size()) return {};
-    JobPart& part = job->parts[each.part];
-    if (part.ended || part.session != session) return {};
-    return {job, &part};
+    JobPart* part = job != nullptr ? job->open_part(each.part, session) : nullptr;
+    return {part != nullptr ? job : nullptr, part};
   };
   const auto held_part = [&](const auto& key) -> std::pair<Job*, JobPart*> {
     for (const Worker::Held& each : held) {
       if (each.job != key.job()) continue;
       const auto [job, part] = open_part(each);
       if (job == nullptr || part->region != key.region()) continue;
-      if (job->regions[part->region].attempt == key.attempt()) return {job, part};
+      if (job->placed()->regions[part->region].attempt == key.attempt()) return {job, part};
     }
     return {};
-  };
-  const auto index_of = [](const Job& job, const JobPart& part) {
-    return static_cast<std::size_t>(&part - job.parts.data());
   };
   for (const wire::AttemptReport& report : state.attempts()) {
     const auto [job, part] = held_part(report);
     if (job == nullptr) continue;
     part->named_in = state.sequence();
-    const PartChange change = report_part(*job, *part, report, at.wall_ms);
-    if (change.state) jobs_changed_ = true;
-    if (change.ended) part_ended(*job, index_of(*job, *part));
-    if (!part->ended) take_listings(*job, *part, report);
+    if (report_part(*job, *part, report, at)) jobs_changed_ = true;
+    if (part->ended()) {
+      part_ended(*job, *part);
+    } else {
+      take_listings(*job, *part, report);
+    }
     take_snapshots(*job, report, at);
     conclude_or_advance(*job, at);
     if (!job->ended()) advance(*job, at);
@@ -167,8 +173,8 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
               Status(ErrorCode::internal,
                      fmt::format("TaskManager '{}' no longer has its part of the job",
                                  part->task_manager)),
-              job->desired_state(*part) == wire::DESIRED_CANCEL);
-    part_ended(*job, each.part);
+              job->desired_state(*part) == wire::DESIRED_CANCEL, at);
+    part_ended(*job, *part);
     conclude_or_advance(*job, at);
   }
   return true;
@@ -201,11 +207,10 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
   for (const Worker::Held& each : held) {
     Job* job = jobs_.find(each.job);
     // One may have ended with another one that was here.
-    if (job == nullptr || each.part >= job->parts.size()) continue;
-    JobPart& part = job->parts[each.part];
-    if (part.ended || part.session != worker.session) continue;
-    fail_part(*job, part, failure, false);
-    part_ended(*job, each.part);
+    JobPart* part = job != nullptr ? job->open_part(each.part, worker.session) : nullptr;
+    if (part == nullptr) continue;
+    fail_part(*job, *part, failure, false, at);
+    part_ended(*job, *part);
     conclude_or_advance(*job, at);
   }
   HUMMER_ASSERT(worker.held.empty());
@@ -213,10 +218,7 @@ void ClusterState::lose(Worker& worker, Status why, Moment at) {
 }
 
 void ClusterState::advance(Moment at) {
-  if (at.now >= retry_at_) {
-    entries_due_.merge(entries_failed_);
-    retry_at_ = never;
-  }
+  recorder_.advance(at.now);
   while (Worker* quiet = is_local() ? nullptr : workers_.quietest()) {
     if (at.now - quiet->last_heard < options_.heartbeat_timeout_ns) break;
     ended_sessions_.push_back(quiet->session);
@@ -230,13 +232,13 @@ void ClusterState::advance(Moment at) {
 }
 
 Nanoseconds ClusterState::next_deadline() const {
-  Nanoseconds next = std::min(next_advance_, retry_at_);
+  Nanoseconds next = std::min(next_advance_, recorder_.next_deadline());
   Worker* quiet = const_cast<WorkerTable&>(workers_).quietest();
   if (quiet != nullptr && !is_local()) {
     next = std::min(next, quiet->last_heard + options_.heartbeat_timeout_ns);
   }
   if (const Job* longest = const_cast<JobTable&>(jobs_).waiting_longest()) {
-    next = std::min(next, longest->waiting_since + options_.slot_timeout_ns);
+    next = std::min(next, longest->as<Job::Waiting>()->since + options_.slot_timeout_ns);
   }
   return next;
 }
@@ -256,10 +258,11 @@ void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into)
   std::size_t deployment_bytes = 0;
   for (const Worker::Held& each : worker.held) {
     Job& job = *jobs_.find(each.job);
-    JobPart& part = job.parts[each.part];
+    PlacedAttempt& placed = *job.placed();
+    JobPart& part = placed.parts[each.part];
     wire::Assignment& assignment = *into.add_assignments();
     assignment.set_job(job.id);
-    const JobRegion& region = job.regions[part.region];
+    const JobRegion& region = placed.regions[part.region];
     assignment.set_attempt(region.attempt);
     assignment.set_region(static_cast<std::uint32_t>(part.region));
     assignment.set_desired_state(job.desired_state(part));
@@ -275,7 +278,7 @@ void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into)
     }
     if (!part.wanted || deployment_bytes > max_deployment_bytes) continue;
     wire::Deployment& deployment = *assignment.mutable_deployment();
-    deployment = job.deployment;
+    deployment = placed.deployment;
     deployment.set_task_manager(static_cast<std::uint32_t>(part.host));
     deployment_bytes += deployment.ByteSizeLong();
     part.wanted = false;  // it asks again when this one is lost

@@ -32,19 +32,13 @@
 #include <vector>
 
 #include "job_manager/job_manager.hpp"
-#include "job_manager/job_record.hpp"
+#include "job_manager/job_recorder.hpp"
 #include "job_manager/job_table.hpp"
 #include "job_manager/library_store.hpp"
 #include "job_manager/scheduler.hpp"
 #include "job_manager/worker_table.hpp"
 
 namespace hummer {
-
-// When something happens.
-struct Moment {
-  Nanoseconds now = 0;
-  std::int64_t wall_ms = 0;
-};
 
 class ClusterState {
  public:
@@ -57,7 +51,7 @@ class ClusterState {
   void recover(RecordedCluster recorded, std::map<std::uint64_t, Result<std::string>> libraries,
                Moment at);
   // What must be written now; each has an outcome some time.
-  std::vector<JournalEntry> take_entries_due();
+  std::vector<JournalEntry> take_entries_due() { return recorder_.take_due(jobs_, libraries_); }
   void recorded(const JournalOutcome& outcome, Moment at);
 
   // ---- TaskManagers ----
@@ -107,7 +101,7 @@ class ClusterState {
   // Whether any of these, or advance(), has something to do now.
   bool work_due() const {
     return schedule_due_ || jobs_changed_ || !due_.empty() || !ended_sessions_.empty() ||
-           !orders_.empty() || !entries_due_.empty();
+           !orders_.empty() || recorder_.is_due();
   }
 
   WorkerTable& workers() { return workers_; }
@@ -120,23 +114,24 @@ class ClusterState {
  private:
   // About `job`, in the process's log.
   void log(LogLevel level, const Job& job, const std::string& text) const;
-  bool has_journal() const { return !options_.state_directory.empty(); }
+  // Those who watch it are to look again.
+  void changed(Job& job);
   // The only TaskManager is in this process.
   bool is_local() const { return options_.local != nullptr; }
   void recover_job(const JobRecord& record, const Status& library, Moment at);
   bool must_answer(const Worker& worker, const wire::TaskManagerState& state, Moment at) const;
-  // The journal must have what has changed.
-  void record(Job& job);
   void refuse(Job& job, Status why, bool in_doubt, Moment at);
   void mark_due(Worker& worker);
   // Of every TaskManager with an open part.
   void mark_due(const Job& job);
   void lose(Worker& worker, Status why, Moment at);
-  void part_ended(Job& job, std::size_t part);
+  void part_ended(Job& job, const JobPart& part);
   // After anything that may have ended parts: cancels those that never began, gives the verdict.
   void conclude_or_advance(Job& job, Moment at);
   void sweep_undeployed(Job& job, std::size_t region);
   void job_ended(Job& job);
+  // One that waits ends so.
+  void end_waiting(Job& job, JobEvent how, Moment at);
   void fail_waiting(Job& job, Status why, Moment at);
   void schedule(Moment at);
   void deploy(Job& job, Placement placement, Moment at);
@@ -151,12 +146,12 @@ class ClusterState {
   // After anything that may have failed or ended parts.
   void look_at_regions(Job& job, Moment at);
   void region_failed(Job& job, std::size_t region, Moment at);
-  void fail_with(Job& job, const JobRegion& region);
+  void fail_with(Job& job, Failures why, Moment at);
   // Those that wait, when their time has come.
   void begin_regions(Moment at);
   void begin_regions(Job& job, Moment at);
   bool find_successors(Job& job, const std::vector<std::size_t>& regions, Moment at);
-  void begin_region(Job& job, std::size_t region);
+  void begin_region(Job& job, std::size_t region, Moment at);
 
   // cluster_checkpoints.cpp
   void take_listings(Job& job, JobPart& part, const wire::AttemptReport& report);
@@ -171,21 +166,19 @@ class ClusterState {
   void look_at_commits(Job& job, Moment at);
   // After the first failure of an attempt: whether it begins again.
   void consider_restart(Job& job, Moment at);
-  void restart_all(Job& job, Nanoseconds at, std::string reason);
+  void restart_all(Job& job, Restart restart, Moment at);
   // Asks the disk for the checkpoint to begin with.
   void find_checkpoint(Job& job, std::string restore);
   void checkpoint_found(Job& job, const CheckpointOutcome& outcome, Moment at);
   void cannot_begin(Job& job, Status why, Moment at);
   // Waits until they are there again.
-  void miss_checkpoints(Job& job, Moment at);
+  void miss_checkpoints(Job& job, CheckpointSearch search, Moment at);
   // Of a job that has finished, and whose end is recorded.
   void clear_checkpoints(const Job& job);
 
   const JobManagerOptions& options_;
   std::uint64_t first_version_ = 1;  // of jobs; above all that an earlier JobManager told
-  std::set<std::uint64_t> entries_due_;
-  std::set<std::uint64_t> entries_failed_;  // written again at retry_at_
-  Nanoseconds retry_at_ = never;
+  JobRecorder recorder_;
   WorkerTable workers_;
   JobTable jobs_;
   LibraryStore libraries_;

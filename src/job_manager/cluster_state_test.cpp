@@ -40,7 +40,7 @@ class ClusterStateTest : public testing::Test {
     cluster.advance(at);
     return *job;
   }
-  wire::JobState state(std::uint64_t job) { return cluster.jobs().find(job)->state; }
+  wire::JobState state(std::uint64_t job) { return cluster.jobs().find(job)->state(); }
   void pass(Nanoseconds time) {
     at.now += time;
     for (const auto& [session, worker] : cluster.workers().live()) {
@@ -162,7 +162,7 @@ TEST_F(ClusterStateTest, SlotsThatALostSessionHoldsAreNotOffered) {
   EXPECT_EQ(cluster.workers().slots(0).all, 1);
   const std::uint64_t runs = submit(1);
   EXPECT_EQ(state(runs), wire::JOB_DEPLOYING);
-  EXPECT_EQ(cluster.jobs().find(runs)->hosts[0].slots, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(cluster.jobs().find(runs)->placed()->hosts[0].slots, std::vector<std::uint32_t>{1});
   const std::uint64_t waits = submit(1);
   EXPECT_EQ(cluster.waiting_reason(*cluster.jobs().find(waits)),
             "waits for 1 slot, 0 are free of 1 in all, and 1 more is stuck in functions that do "
@@ -287,7 +287,7 @@ void check(ClusterState& cluster) {
       held.insert(each.job);
       const Job* job = cluster.jobs().find(each.job);
       ASSERT_NE(job, nullptr);
-      ASSERT_FALSE(job->parts.at(each.part).ended);
+      ASSERT_FALSE(job->placed()->parts.at(each.part).ended());
     }
     for (const std::uint64_t job : worker->slots) {
       ++all;
@@ -301,9 +301,8 @@ void check(ClusterState& cluster) {
   ASSERT_EQ(cluster.workers().slots(0).free, free);
   ASSERT_EQ(cluster.workers().slots(0).all, all);
   for (const auto& [id, job] : cluster.jobs().all()) {
-    const bool placed = job->state != wire::JOB_WAITING && !job->ended();
-    ASSERT_EQ(job->open_parts > 0, placed) << id;
-    ASSERT_EQ(cluster.jobs().waiting().contains(id), job->state == wire::JOB_WAITING);
+    ASSERT_TRUE(job->placed() == nullptr || job->placed()->open_parts > 0) << id;
+    ASSERT_EQ(cluster.jobs().waiting().contains(id), job->is<Job::Waiting>());
   }
 }
 

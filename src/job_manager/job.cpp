@@ -87,16 +87,6 @@ bool take_log(Job& job, JobPart& part, const wire::AttemptReport& report) {
   return changed;
 }
 
-void end_part(Job& job, JobPart& part, wire::AttemptState state) {
-  HUMMER_ASSERT(!part.ended && job.open_parts > 0);
-  part.state = state;
-  part.ended = true;
-  part.wanted = false;
-  part.stuck.clear();
-  --job.open_parts;
-  ++job.version;
-}
-
 }  // namespace
 
 void Failures::add(Status failure, bool follows, const std::string& task_manager) {
@@ -116,31 +106,62 @@ Status Failures::first() const {
   return consequence.value_or(Status());
 }
 
-bool Job::has_region_out() const {
-  return std::any_of(regions.begin(), regions.end(), [](const JobRegion& region) {
-    return region.phase != JobRegion::Phase::runs;
-  });
-}
-
-wire::DesiredState Job::desired_state(const JobPart& part) const {
-  if (unwinding() || regions[part.region].phase == JobRegion::Phase::ending) {
-    return wire::DESIRED_CANCEL;
-  }
-  // One that a savepoint stops goes on to its barrier.
-  return state == wire::JOB_STOPPING && asked == wire::DESIRED_STOP ? wire::DESIRED_STOP
-                                                                    : wire::DESIRED_RUN;
-}
-
-Status Job::failure() const {
-  if (state != wire::JOB_FAILED && state != wire::JOB_FAILING) return {};
+Status Failures::reason() const {
   if (Status status = first(); !status.ok()) return status;
   return {ErrorCode::internal, "the job failed without a reason"};
 }
 
-PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& report,
-                       std::int64_t wall_ms) {
-  HUMMER_ASSERT(!part.ended);
-  PartChange change;
+bool PlacedAttempt::has_region_out() const {
+  return std::any_of(regions.begin(), regions.end(),
+                     [](const JobRegion& region) { return !region.is<JobRegion::Runs>(); });
+}
+
+wire::JobState Job::state() const {
+  return std::visit([](const auto& now) { return now.shown; }, state_);
+}
+
+wire::JobState Job::told_state() const {
+  return ended() && !told_ended() ? as<Ended>()->before : state();
+}
+
+PlacedAttempt* Job::placed() const {
+  const Placed* now = as<Placed>();
+  return now != nullptr ? now->attempt.get() : nullptr;
+}
+
+JobPart* Job::open_part(std::size_t index, std::uint64_t session) {
+  PlacedAttempt* now = placed();
+  if (now == nullptr || index >= now->parts.size()) return nullptr;
+  JobPart& part = now->parts[index];
+  return part.ended() || part.session != session ? nullptr : &part;
+}
+
+wire::DesiredState Job::desired_state(const JobPart& part) const {
+  if (is<Unwinding>() || placed()->regions[part.region].is<JobRegion::Ending>()) {
+    return wire::DESIRED_CANCEL;
+  }
+  // One that a savepoint stops goes on to its barrier.
+  return is<Stopping>() && asked == wire::DESIRED_STOP ? wire::DESIRED_STOP : wire::DESIRED_RUN;
+}
+
+Status Job::failure() const {
+  if (const Failing* failing = as<Failing>()) return failing->reason();
+  const Failed* failed = as<Failed>();
+  return failed != nullptr ? failed->failure : Status();
+}
+
+void end_part(Job& job, JobPart& part, wire::AttemptState state) {
+  HUMMER_ASSERT(!part.ended() && job.placed()->open_parts > 0);
+  part.state = state;
+  part.wanted = false;
+  part.stuck.clear();
+  --job.placed()->open_parts;
+  ++job.version;
+}
+
+bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Moment at) {
+  HUMMER_ASSERT(!part.ended());
+  PlacedAttempt& placed = *job.placed();
   part.wanted = false;
   part.committed = std::max(part.committed, report.committed());
   bool metrics = take_metrics(job, part, report);
@@ -151,65 +172,67 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   switch (report.state()) {
     case wire::ATTEMPT_PREPARING:
       if (!runs) part.state = wire::ATTEMPT_PREPARING;
-      return change;
+      return false;
     case wire::ATTEMPT_RUNNING: part.state = wire::ATTEMPT_RUNNING; break;
     case wire::ATTEMPT_FINISHED:
       end_part(job, part, wire::ATTEMPT_FINISHED);
-      ++job.finished_parts;
+      ++placed.finished_parts;
       break;
     case wire::ATTEMPT_FAILED: {
       Status failure = status_from(report.failure());
       std::string text = failure.message().substr(0, max_failure_bytes);
       const ErrorCode code = failure.ok() ? ErrorCode::internal : failure.code();
-      fail_part(job, part, Status(code, std::move(text)), report.consequence());
+      fail_part(job, part, Status(code, std::move(text)), report.consequence(), at);
       break;
     }
     case wire::ATTEMPT_CANCELLED:
-      if (job.desired_state(part) == wire::DESIRED_CANCEL || job.state == wire::JOB_STOPPING) {
+      if (job.desired_state(part) == wire::DESIRED_CANCEL || job.is<Job::Stopping>()) {
         end_part(job, part, wire::ATTEMPT_CANCELLED);
       } else {
         fail_part(job, part,
                   Status(ErrorCode::cancelled,
                          fmt::format("TaskManager '{}' cancelled its part", part.task_manager)),
-                  true);
+                  true, at);
       }
       break;
-    default: return change;  // a state that this engine doesn't know
+    default: return false;  // a state that this engine doesn't know
   }
-  change.ended = part.ended;
-  change.state = part.ended || !runs;
   if (!runs && (part.state == wire::ATTEMPT_RUNNING || part.state == wire::ATTEMPT_FINISHED)) {
     part.ran = true;
-    ++job.running_parts;
+    ++placed.running_parts;
     ++job.version;
-    if (job.running_parts == job.parts.size()) {
-      if (job.started_ms == 0) job.started_ms = wall_ms;
-      if (job.state == wire::JOB_DEPLOYING) job.state = wire::JOB_RUNNING;
+    if (placed.running_parts == placed.parts.size()) {
+      if (job.started_ms == 0) job.started_ms = at.wall_ms;
+      if (job.is<Job::Deploying>()) transition(job, job_event::AllRan{}, at);
     }
   }
-  return change;
+  return part.ended() || !runs;
 }
 
-void fail_part(Job& job, JobPart& part, Status failure, bool consequence) {
+void fail_part(Job& job, JobPart& part, Status failure, bool consequence, Moment at) {
   end_part(job, part, wire::ATTEMPT_FAILED);
-  if (job.unwinding()) return job.add(std::move(failure), consequence, part.task_manager);
-  JobRegion& region = job.regions[part.region];
-  region.add(std::move(failure), consequence, part.task_manager);
-  if (region.phase == JobRegion::Phase::runs) region.phase = JobRegion::Phase::failed;
+  Failures* failures = job.as<Failures>();
+  if (!job.is<Job::Unwinding>()) {
+    JobRegion& region = job.placed()->regions[part.region];
+    if (region.is<JobRegion::Runs>()) transition(region, job_event::Fails{}, at);
+    failures = region.as<Failures>();
+  }
+  if (failures != nullptr) failures->add(std::move(failure), consequence, part.task_manager);
 }
 
 void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string task_manager) {
-  HUMMER_ASSERT(part.ended);
+  HUMMER_ASSERT(part.ended());
+  PlacedAttempt& placed = *job.placed();
   for (std::size_t i = 0; i < part.metrics.size(); ++i) job.metrics[i] -= part.metrics[i];
-  if (part.ran) --job.running_parts;
-  if (part.state == wire::ATTEMPT_FINISHED) --job.finished_parts;
+  if (part.ran) --placed.running_parts;
+  if (part.state == wire::ATTEMPT_FINISHED) --placed.finished_parts;
   JobPart next;
   next.region = part.region;
   next.host = part.host;
   next.session = session;
   next.task_manager = std::move(task_manager);
   part = std::move(next);
-  ++job.open_parts;
+  ++placed.open_parts;
   ++job.version;
 }
 
@@ -217,65 +240,10 @@ bool may_restart(const Failures& failures) {
   return !failures.root_failure || may_restart_after(*failures.root_failure);
 }
 
-void prepare_next_attempt(Job& job, Nanoseconds now) {
-  HUMMER_ASSERT(job.state == wire::JOB_RESTARTING && job.open_parts == 0);
-  ++job.attempt;
-  job.state = wire::JOB_WAITING;
-  job.waiting_since = now;
-  job.clear_failures();
-  job.hosts.clear();
-  job.regions.clear();
-  job.parts.clear();
-  job.metrics.clear();
-  job.parallelism.clear();
-  job.slots = 0;
-  job.running_parts = 0;
-  job.finished_parts = 0;
-  job.undeployed_swept = false;
-  job.commits_done = false;
-  job.deployment.Clear();
-  ++job.version;
-}
-
-void cancel_part(Job& job, JobPart& part) { end_part(job, part, wire::ATTEMPT_CANCELLED); }
-
 void remember_failure(Job& job, std::uint32_t attempt, const Failures& why, std::int64_t wall_ms) {
   constexpr std::size_t remembered = 16;
   if (job.failures.size() == remembered) job.failures.erase(job.failures.begin());
-  Status status = why.first();
-  if (status.ok()) status = job.failure();
-  job.failures.push_back({attempt, wall_ms, why.failed_on, std::move(status)});
-}
-
-bool conclude(Job& job, std::int64_t wall_ms) {
-  if (job.ended() || job.open_parts > 0) return false;
-  if (job.finished_parts == job.parts.size() || job.commits_done) {
-    end_job(job, wire::JOB_FINISHED, wall_ms);
-  } else if (job.state == wire::JOB_CANCELLING || job.state == wire::JOB_STOPPING) {
-    end_job(job, wire::JOB_CANCELLED, wall_ms);
-  } else {
-    end_job(job, wire::JOB_FAILED, wall_ms);
-  }
-  return true;
-}
-
-void end_job(Job& job, wire::JobState state, std::int64_t wall_ms) {
-  constexpr std::size_t ended_log_lines = 2000;
-  constexpr std::size_t ended_log_bytes = 256 * 1024;
-  HUMMER_ASSERT(!job.ended() && job.open_parts == 0);
-  job.state_before_end = job.state;
-  job.state = state;
-  if (state == wire::JOB_FAILED) remember_failure(job, job.attempt, job, wall_ms);
-  job.ended_ms = wall_ms;
-  ++job.version;
-  // What only running it takes.
-  job.hosts.clear();
-  job.regions.clear();
-  job.parts.clear();
-  job.parts.shrink_to_fit();
-  job.deployment.Clear();
-  job.arguments.clear();
-  job.log.shrink(ended_log_lines, ended_log_bytes);
+  job.failures.push_back({attempt, wall_ms, why.failed_on, why.reason()});
 }
 
 }  // namespace hummer

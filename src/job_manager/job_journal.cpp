@@ -200,7 +200,7 @@ Status JobJournal::read_jobs() {
     record.library_hash = static_cast<std::uint64_t>(row.number(4));
     record.submitted_ms = row.number(5);
     record.attempt = static_cast<std::uint32_t>(row.number(6));
-    record.desired_state = static_cast<wire::DesiredState>(row.number(7));
+    record.asked = static_cast<wire::DesiredState>(row.number(7));
     record.state = static_cast<wire::JobState>(row.number(8));
     record.started_ms = row.number(9);
     record.ended_ms = row.number(10);
@@ -221,7 +221,7 @@ Status JobJournal::write_record(const JobRecord& record) {
   SqliteStatement& statement = record.request.empty() ? statements_->change : statements_->add;
   statement.bind(1, record.job);
   statement.bind(2, std::uint64_t{record.attempt});
-  statement.bind(3, static_cast<std::int64_t>(record.desired_state));
+  statement.bind(3, static_cast<std::int64_t>(record.asked));
   statement.bind(4, static_cast<std::int64_t>(record.ended() ? record.state : wire::JOB_WAITING));
   statement.bind(5, record.started_ms);
   statement.bind(6, record.ended_ms);

@@ -94,7 +94,7 @@ TEST_P(JobJournalTest, EverythingIsThereAgain) {
   const JobRecord one = submission(1), two = submission(2, "library"), three = submission(3);
   ASSERT_TRUE(journal->write(std::vector{one, two, three}).ok());
   JobRecord stopped = later(two, 4);
-  stopped.desired_state = wire::DESIRED_STOP;
+  stopped.asked = wire::DESIRED_STOP;
   ASSERT_TRUE(journal->write(std::vector{stopped}).ok());
   ASSERT_TRUE(
       journal->write(std::vector{ended(one, Status(ErrorCode::peer_gone, "gone\xff"))}).ok());
@@ -119,7 +119,7 @@ TEST_P(JobJournalTest, EverythingIsThereAgain) {
   EXPECT_EQ(found.jobs[1].request, two.request);
   EXPECT_FALSE(found.jobs[1].ended());
   EXPECT_EQ(found.jobs[1].attempt, 4u);
-  EXPECT_EQ(found.jobs[1].desired_state, wire::DESIRED_STOP);
+  EXPECT_EQ(found.jobs[1].asked, wire::DESIRED_STOP);
   EXPECT_EQ(*journal->read_library(two.library_hash), "library");
 }
 

@@ -83,7 +83,7 @@ std::string job_manager_metrics(ClusterState& cluster, const JobManagerCounts& c
   }
   std::map<std::string_view, std::uint64_t> by_state;
   for (const auto& [id, job] : cluster.jobs().all()) {
-    ++by_state[job_state_name(job->state)];
+    ++by_state[job_state_name(job->state())];
     // Of ended jobs only the state is kept in the metrics: they do not change any more.
     write_job(text, *job, at.wall_ms);
   }

@@ -15,23 +15,33 @@
 
 namespace hummer {
 
-struct JobRecord {
-  std::uint64_t job = 0;
+// How far a job has come.
+struct JobProgress {
   std::uint64_t submission = 0;
+  std::int64_t submitted_ms = 0;
+  wire::DesiredState asked = wire::DESIRED_RUN;  // by its owner, last
+  std::uint64_t next_checkpoint = 1;             // above every number that was used
+  // The newest complete checkpoint of this job, or what it was told to begin with; 0: none.
+  std::uint64_t newest_checkpoint = 0;
+  std::string newest_path;
+  // That is a savepoint which has stopped the job: only commits are left.
+  bool stopped_by_savepoint = false;
+
+  // That of the newest checkpoint, with its slash.
+  std::string newest_directory() const {
+    return newest_path.substr(0, newest_path.find_last_of('/') + 1);
+  }
+};
+
+// Newer checkpoints than the one that it names may be in the job's directory.
+struct JobRecord : JobProgress {
+  std::uint64_t job = 0;
   // A serialized wire::SubmitJob, when the job is new; empty: as it was recorded.
   std::string request;
   std::uint64_t library_hash = 0;                   // 0: none, or a program's own
   std::shared_ptr<const std::string> library = {};  // its bytes, when the job is new
-  std::int64_t submitted_ms = 0;
-
-  // Of JobProgress. Newer checkpoints than this one may be in the job's directory.
-  std::uint64_t next_checkpoint = 1;
-  std::uint64_t newest_checkpoint = 0;
-  std::string newest_path = {};
-  bool stopped_by_savepoint = false;
-  std::uint32_t attempt = 0;  // the last one that may have begun; 0: none
-  wire::DesiredState desired_state = wire::DESIRED_RUN;
-  wire::JobState state = wire::JOB_WAITING;  // how it ended; waiting: it has not
+  std::uint32_t attempt = 0;                        // the last that may have begun; 0: none
+  wire::JobState state = wire::JOB_WAITING;         // how it ended; waiting: it has not
   std::int64_t started_ms = 0;
   std::int64_t ended_ms = 0;
   Status failure = {};

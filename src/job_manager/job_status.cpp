@@ -21,9 +21,11 @@ std::string explanation(const Job& job) {
     text += fmt::format("  edge {} → {}: {}, {}\n", edge.from, edge.to, to_string(edge.routing),
                         to_string(edge.network));
   }
-  for (const JobPart& part : job.parts) {
+  const PlacedAttempt* placed = job.placed();
+  if (placed == nullptr) return text;
+  for (const JobPart& part : placed->parts) {
     const std::string region =
-        job.regions.size() > 1 ? fmt::format(", region {}", part.region + 1) : "";
+        placed->regions.size() > 1 ? fmt::format(", region {}", part.region + 1) : "";
     text += fmt::format("  on '{}'{}\n", part.task_manager, region);
   }
   return text;
@@ -36,6 +38,22 @@ void add_failures(const Job& job, wire::JobStatus& into) {
     out.set_wall_time_ms(each.wall_ms);
     out.set_task_manager(each.task_manager);
     to_message(each.status, *out.mutable_failure());
+  }
+}
+
+void add_placed(const PlacedAttempt& placed, bool with_task_managers, wire::JobStatus& into) {
+  if (placed.checkpoints) {
+    into.set_checkpoints_failed(into.checkpoints_failed() + placed.checkpoints->failed());
+  }
+  for (const JobRegion& region : placed.regions) {
+    if (placed.regions.size() > 1) into.add_region_attempts(region.attempt);
+  }
+  for (const JobPart& part : placed.parts) {
+    if (with_task_managers) into.add_task_managers(part.task_manager);
+    for (const std::string& line : part.stuck) {
+      if (into.stuck_size() == max_stuck_in_all) break;
+      into.add_stuck(fmt::format("{}: {}", part.task_manager, line));
+    }
   }
 }
 
@@ -83,27 +101,18 @@ void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStat
   }
   into.set_submitted_ms(job.submitted_ms);
   into.set_started_ms(job.started_ms);
-  if (!end_is_secret) into.set_ended_ms(job.ended_ms);
+  if (job.told_ended()) into.set_ended_ms(job.as<Job::Ended>()->wall_ms);
   into.set_slots(job.slots);
   into.set_version(job.version);
   into.set_checkpoints_completed(job.checkpoints_completed);
-  into.set_checkpoints_failed(job.checkpoints_failed +
-                              (job.checkpoints ? job.checkpoints->failed() : 0));
+  into.set_checkpoints_failed(job.checkpoints_failed);
   into.set_last_checkpoint(job.newest_checkpoint);
   into.set_last_checkpoint_duration_ms(
       static_cast<std::uint64_t>(job.newest_duration / milliseconds(1)));
   into.set_last_checkpoint_written_bytes(job.newest_written_bytes);
   into.set_last_checkpoint_path(job.newest_path);
   into.set_restarts(job.restarts.restarts());
-  if (job.regions.size() > 1) {
-    for (const JobRegion& region : job.regions) into.add_region_attempts(region.attempt);
-  }
-  for (const JobPart& part : job.parts) {
-    for (const std::string& line : part.stuck) {
-      if (into.stuck_size() == max_stuck_in_all) break;
-      into.add_stuck(fmt::format("{}: {}", part.task_manager, line));
-    }
-  }
+  if (const PlacedAttempt* placed = job.placed()) add_placed(*placed, with_graph, into);
   if (with_vertices) {
     add_vertices(job, into);
     if (!end_is_secret) add_failures(job, into);
@@ -111,7 +120,6 @@ void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStat
   if (with_graph) {
     into.set_explanation(explanation(job));
     to_message(job.graph, *into.mutable_graph());
-    for (const JobPart& part : job.parts) into.add_task_managers(part.task_manager);
   }
 }
 

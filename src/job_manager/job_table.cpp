@@ -18,12 +18,12 @@ Job& JobTable::add(std::unique_ptr<Job> job) {
 
 void JobTable::wait(const Job& job) {
   waiting_.insert(job.id);
-  by_waiting_since_.emplace(job.waiting_since, job.id);
+  by_waiting_since_.emplace(job.as<Job::Waiting>()->since, job.id);
 }
 
 void JobTable::no_longer_waiting(const Job& job) {
   waiting_.erase(job.id);
-  by_waiting_since_.erase({job.waiting_since, job.id});
+  by_waiting_since_.erase({job.as<Job::Waiting>()->since, job.id});
 }
 
 Job* JobTable::waiting_longest() {
@@ -41,7 +41,6 @@ Job* JobTable::find_submission(std::uint64_t submission) {
 }
 
 void JobTable::ended(const Job& job) {
-  no_longer_waiting(job);
   ended_.push_back(job.id);
   // The one that has just ended stays, or nobody would hear how.
   while (ended_.size() > std::max<std::size_t>(remembered_, 1)) {

@@ -30,7 +30,7 @@ class JobTable {
   // Null when there is none (any more).
   Job* find(std::uint64_t id);
   Job* find_submission(std::uint64_t submission);
-  // Since job.waiting_since.
+  // Both REQUIRE: it is waiting.
   void wait(const Job& job);
   void no_longer_waiting(const Job& job);
   // The job that has waited longest; null: none waits.

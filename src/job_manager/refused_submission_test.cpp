@@ -65,7 +65,7 @@ TEST_F(SubmissionsThatAreNotRecorded, AreRefusedAtOnceWhereTheJournalCantHaveThe
   const auto answer = told();
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->status().code(), ErrorCode::disk_full);
-  EXPECT_EQ(job.state, wire::JOB_FAILED);
+  EXPECT_EQ(job.state(), wire::JOB_FAILED);
   pass(seconds(2));
   for (const JournalEntry& entry : cluster.take_entries_due()) {
     EXPECT_TRUE(entry.record.request.empty()) << "it would be added";
@@ -106,7 +106,7 @@ TEST_F(SubmissionsThatAreNotRecorded, AreInDoubtWhileAnotherEntryIsUnderWay) {
   cluster.advance(at);  // an attempt may begin
   const JournalEntry second = next_entry();
   fails(first, false);
-  EXPECT_EQ(job.state, wire::JOB_FAILED);
+  EXPECT_EQ(job.state(), wire::JOB_FAILED);
   is_there(second);
   EXPECT_FALSE(told().has_value()) << "the journal has a job that waits";
   const JournalEntry end = next_entry();

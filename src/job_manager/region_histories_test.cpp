@@ -18,41 +18,38 @@ namespace {
 void check(ClusterState& cluster, std::map<std::uint64_t, std::vector<std::uint32_t>>& attempts) {
   for (const auto& [session, worker] : cluster.workers().live()) {
     for (const Worker::Held& each : worker->held) {
-      const Job* job = cluster.jobs().find(each.job);
+      Job* job = cluster.jobs().find(each.job);
       ASSERT_NE(job, nullptr);
-      ASSERT_LT(each.part, job->parts.size());
-      ASSERT_FALSE(job->parts[each.part].ended);
-      ASSERT_EQ(job->parts[each.part].session, session);
+      ASSERT_NE(job->open_part(each.part, session), nullptr);
     }
     for (const std::uint64_t holder : worker->slots) {
       if (holder == 0) continue;
       const Job* job = cluster.jobs().find(holder);
       ASSERT_NE(job, nullptr);
       ASSERT_FALSE(job->ended());
-      ASSERT_NE(job->state, wire::JOB_WAITING);
+      ASSERT_NE(job->state(), wire::JOB_WAITING);
     }
   }
   for (const auto& [id, job] : cluster.jobs().all()) {
+    PlacedAttempt* const placed = job->placed();
+    if (placed == nullptr) continue;
     std::size_t open = 0, ran = 0, finished = 0;
-    for (const JobPart& part : job->parts) {
-      open += part.ended ? 0 : 1;
+    for (const JobPart& part : placed->parts) {
+      open += part.ended() ? 0 : 1;
       ran += part.ran ? 1 : 0;
       finished += part.state == wire::ATTEMPT_FINISHED ? 1 : 0;
     }
-    if (!job->parts.empty()) {
-      ASSERT_EQ(job->open_parts, open);
-      ASSERT_EQ(job->running_parts, ran);
-      ASSERT_EQ(job->finished_parts, finished);
-    }
-    if (job->state == wire::JOB_RUNNING || job->state == wire::JOB_DEPLOYING) {
-      ASSERT_TRUE(job->open_parts > 0 || job->has_region_out()) << "nothing would ever end it";
-    }
+    ASSERT_EQ(placed->open_parts, open);
+    ASSERT_EQ(placed->running_parts, ran);
+    ASSERT_EQ(placed->finished_parts, finished);
+    ASSERT_TRUE(!job->is<Job::Going>() || open > 0 || placed->has_region_out())
+        << "nothing would ever end it";
     std::vector<std::uint32_t>& seen = attempts[id];
-    seen.resize(job->regions.size());
-    for (std::size_t i = 0; i < job->regions.size(); ++i) {
-      const JobRegion& region = job->regions[i];
+    seen.resize(placed->regions.size());
+    for (std::size_t i = 0; i < placed->regions.size(); ++i) {
+      const JobRegion& region = placed->regions[i];
       ASSERT_LE(region.attempt, job->attempt);
-      if (region.phase != JobRegion::Phase::runs || seen[i] == region.attempt) continue;
+      if (!region.is<JobRegion::Runs>() || seen[i] == region.attempt) continue;
       ASSERT_GT(region.attempt, seen[i]);
       seen[i] = region.attempt;
     }
@@ -113,7 +110,7 @@ TEST(RegionHistories, RandomOnesKeepTheBooks) {
             report.set_state(wire::ATTEMPT_CANCELLED);
           if (random.chance(0.05)) report.set_state(wire::ATTEMPT_FAILED);
           if (each.checkpoints().begun() == 0) continue;
-          for (const std::uint32_t task : job.regions[each.region()].tasks) {
+          for (const std::uint32_t task : job.placed()->regions[each.region()].tasks) {
             add_saved(report, task, each.checkpoints().begun());
           }
         }
@@ -136,16 +133,18 @@ TEST(RegionHistories, RandomOnesKeepTheBooks) {
       (void)state.take_states_due();
       (void)state.take_ended_sessions();
       for (const auto& [id, job] : state.jobs().all()) {
-        if (job->checkpoints) {
+        const PlacedAttempt* const placed = job->placed();
+        if (placed == nullptr) continue;
+        if (placed->checkpoints) {
           ASSERT_GE(job->newest_checkpoint, committed[id]) << "told, and forgotten";
-          committed[id] = std::max(committed[id], job->checkpoints->to_commit());
+          committed[id] = std::max(committed[id], placed->checkpoints->to_commit());
         }
-        const bool mixed = job->regions.size() == 2 &&
-                           job->regions[0].phase == JobRegion::Phase::runs &&
-                           job->regions[1].phase == JobRegion::Phase::runs &&
-                           job->regions[0].attempt != job->regions[1].attempt;
+        const std::vector<JobRegion>& regions = placed->regions;
+        const bool mixed = regions.size() == 2 && regions[0].is<JobRegion::Runs>() &&
+                           regions[1].is<JobRegion::Runs>() &&
+                           regions[0].attempt != regions[1].attempt;
         if (mixed) ++alone;
-        if (job->state == wire::JOB_RESTARTING) ++together;
+        if (job->state() == wire::JOB_RESTARTING) ++together;
       }
       check(state, attempts);
       if (HasFatalFailure()) {

@@ -35,11 +35,11 @@ class Regions : public testing::Test {
     left = add_worker("a");
     right = add_worker("b");
     Job& job = submit(checkpoints);
-    EXPECT_EQ(job.regions.size(), 2u);
+    EXPECT_EQ(job.placed()->regions.size(), 2u);
     say(left, job, 0, wire::ATTEMPT_RUNNING);
     say(right, job, 1, wire::ATTEMPT_RUNNING);
-    EXPECT_EQ(job.state, wire::JOB_RUNNING);
-    for (JobPart& part : job.parts) part.deployed = true;
+    EXPECT_EQ(job.state(), wire::JOB_RUNNING);
+    for (JobPart& part : job.placed()->parts) part.deployed = true;
     return job;
   }
   void pass(Nanoseconds time) {
@@ -54,7 +54,7 @@ class Regions : public testing::Test {
     wire::AttemptReport report;
     report.set_job(job.id);
     report.set_region(region);
-    report.set_attempt(job.regions[region].attempt);
+    report.set_attempt(job.placed()->regions[region].attempt);
     report.set_state(state);
     return report;
   }
@@ -72,7 +72,7 @@ class Regions : public testing::Test {
   // Every task of the region has saved its state.
   void save(std::uint64_t session, const Job& job, std::uint32_t region, std::uint64_t checkpoint) {
     wire::AttemptReport saved = report(job, region, wire::ATTEMPT_RUNNING);
-    for (const std::uint32_t task : job.regions[region].tasks) {
+    for (const std::uint32_t task : job.placed()->regions[region].tasks) {
       add_saved(saved, task, checkpoint);
     }
     send(session, saved);
@@ -117,8 +117,8 @@ class Regions : public testing::Test {
     EXPECT_EQ(told.attempt(), 1u);
     EXPECT_EQ(told.region(), 0u);
     EXPECT_EQ(told.desired_state(), wire::DESIRED_RUN);
-    EXPECT_EQ(job.regions[0].attempt, 1u);
-    EXPECT_EQ(job.regions[0].phase, JobRegion::Phase::runs);
+    EXPECT_EQ(job.placed()->regions[0].attempt, 1u);
+    EXPECT_TRUE(job.placed()->regions[0].is<JobRegion::Runs>());
   }
 
   JobManagerOptions options;
@@ -132,7 +132,7 @@ class Regions : public testing::Test {
 TEST_F(Regions, TheOneThatFailsBeginsAgainAlone) {
   Job& job = running({});
   say(right, job, 1, wire::ATTEMPT_FAILED);
-  EXPECT_EQ(job.state, wire::JOB_RUNNING);
+  EXPECT_EQ(job.state(), wire::JOB_RUNNING);
   EXPECT_NE(cluster.waiting_reason(job).find("region 2 of 2"), std::string::npos);
   expect_left_untouched(job);
   EXPECT_EQ(assigned(right).job(), 0u);
@@ -147,9 +147,9 @@ TEST_F(Regions, TheOneThatFailsBeginsAgainAlone) {
   EXPECT_TRUE(cluster.waiting_reason(job).empty());
   EXPECT_EQ(job.restarts.restarts(), 1u);
   say(left, job, 0, wire::ATTEMPT_FINISHED);
-  EXPECT_EQ(job.state, wire::JOB_RUNNING);
+  EXPECT_EQ(job.state(), wire::JOB_RUNNING);
   say(right, job, 1, wire::ATTEMPT_FINISHED);
-  EXPECT_EQ(job.state, wire::JOB_FINISHED);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
   EXPECT_EQ(cluster.workers().slots(0).free, 2);
 }
 
@@ -161,7 +161,7 @@ TEST_F(Regions, OneThatHasFinishedIsNotRepeated) {
   EXPECT_EQ(assigned(left).job(), 0u);
   EXPECT_EQ(assigned(right).attempt(), 2u);
   say(right, job, 1, wire::ATTEMPT_FINISHED);
-  EXPECT_EQ(job.state, wire::JOB_FINISHED);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
 }
 
 TEST_F(Regions, ReportsOfItsOldAttemptCountNothing) {
@@ -169,10 +169,10 @@ TEST_F(Regions, ReportsOfItsOldAttemptCountNothing) {
   wire::AttemptReport late = report(job, 1, wire::ATTEMPT_FINISHED);
   say(right, job, 1, wire::ATTEMPT_FAILED);
   pass(milliseconds(50));
-  ASSERT_EQ(job.regions[1].attempt, 2u);
+  ASSERT_EQ(job.placed()->regions[1].attempt, 2u);
   send(right, late);
-  EXPECT_EQ(job.finished_parts, 0u);
-  EXPECT_EQ(job.regions[1].phase, JobRegion::Phase::runs);
+  EXPECT_EQ(job.placed()->finished_parts, 0u);
+  EXPECT_TRUE(job.placed()->regions[1].is<JobRegion::Runs>());
 }
 
 TEST_F(Regions, ItBeginsWithTheNewestCheckpointAndTheOneUnderWayIsGivenUp) {
@@ -189,7 +189,7 @@ TEST_F(Regions, ItBeginsWithTheNewestCheckpointAndTheOneUnderWayIsGivenUp) {
   EXPECT_EQ(told.attempt(), 2u);
   EXPECT_EQ(told.checkpoints().begun(), 0u) << "the one that was given up is not for it";
   EXPECT_EQ(told.checkpoints().committed(), 1u);
-  EXPECT_EQ(job.deployment.restore_path(), job.newest_path);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), job.newest_path);
   EXPECT_EQ(job.newest_checkpoint, 1u);
   say(right, job, 1, wire::ATTEMPT_RUNNING);
   const CheckpointOrder begin = next_order(Kind::begin);
@@ -217,7 +217,7 @@ TEST_F(Regions, ItWaitsForTheCheckpointThatIsBeingCompleted) {
   outcome_of(completing);
   EXPECT_EQ(assigned(right).attempt(), 2u);
   EXPECT_EQ(job.newest_checkpoint, 2u);
-  EXPECT_EQ(job.deployment.restore_path(), completing.path);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), completing.path);
   EXPECT_EQ(assigned(left).checkpoints().committed(), 2u);
   EXPECT_EQ(assigned(right).checkpoints().committed(), 2u);
 }
@@ -237,7 +237,7 @@ TEST_F(Regions, OneWhoseMetadataCouldNotBeWrittenIsNoBasis) {
   outcome_of(completing, {ErrorCode::io_error, "the disk is full"});
   EXPECT_EQ(next_order(Kind::drop).checkpoint, number);
   EXPECT_EQ(assigned(right).attempt(), 2u);
-  EXPECT_EQ(job.deployment.restore_path(), path);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), path);
 }
 
 TEST_F(Regions, AFailureOfARegionIsNoFailedCheckpoint) {
@@ -248,7 +248,7 @@ TEST_F(Regions, AFailureOfARegionIsNoFailedCheckpoint) {
     next_order(Kind::drop);
     pass(milliseconds(50));
     say(right, job, 1, wire::ATTEMPT_RUNNING);
-    ASSERT_EQ(job.state, wire::JOB_RUNNING);
+    ASSERT_EQ(job.state(), wire::JOB_RUNNING);
     expect_left_untouched(job);
     for (const CheckpointOrder& order : cluster.take_orders()) {
       outcome_of(order);
@@ -263,18 +263,18 @@ TEST_F(Regions, AFailureOfARegionIsNoFailedCheckpoint) {
 TEST_F(Regions, AnotherTaskManagerTakesThePlaceOfALostOne) {
   Job& job = running(every_100_ms());
   complete_checkpoint(job);
-  const std::uint64_t hash = job.deployment.execution_hash();
+  const std::uint64_t hash = job.placed()->deployment.execution_hash();
   cluster.connection_ended(right, {ErrorCode::connection_lost, "reset"}, at);
   pass(seconds(2));
-  EXPECT_EQ(job.state, wire::JOB_RUNNING);
-  EXPECT_EQ(job.regions[1].phase, JobRegion::Phase::waiting);
+  EXPECT_EQ(job.state(), wire::JOB_RUNNING);
+  EXPECT_TRUE(job.placed()->regions[1].is<JobRegion::Waiting>());
   expect_left_untouched(job);
   const std::uint64_t other = add_worker("c", 3);
   const wire::Assignment told = assigned(other);
   EXPECT_EQ(told.region(), 1u);
   EXPECT_EQ(told.attempt(), 2u);
-  EXPECT_EQ(job.deployment.task_managers(1).id(), "c");
-  EXPECT_NE(job.deployment.execution_hash(), hash);
+  EXPECT_EQ(job.placed()->deployment.task_managers(1).id(), "c");
+  EXPECT_NE(job.placed()->deployment.execution_hash(), hash);
   EXPECT_EQ(cluster.workers().find(other)->free_slots, 2u) << "as many as the lost one had given";
   expect_left_untouched(job);
 }
@@ -286,7 +286,7 @@ TEST_F(Regions, OneThatComesBackIsPreferred) {
   const std::uint64_t again = add_worker("b");
   pass(milliseconds(50));
   EXPECT_EQ(assigned(again).attempt(), 2u);
-  EXPECT_EQ(job.deployment.task_managers(1).id(), "b");
+  EXPECT_EQ(job.placed()->deployment.task_managers(1).id(), "b");
 }
 
 TEST_F(Regions, WhereNobodyComesTheWholeJobWaitsForSlotsInTheEnd) {
@@ -295,7 +295,7 @@ TEST_F(Regions, WhereNobodyComesTheWholeJobWaitsForSlotsInTheEnd) {
   pass(options.slot_timeout_ns / 2);
   expect_left_untouched(job);
   pass(options.slot_timeout_ns / 2 + milliseconds(50));
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING);
   EXPECT_EQ(assigned(left).desired_state(), wire::DESIRED_CANCEL);
 }
 
@@ -303,7 +303,7 @@ TEST_F(Regions, WhenNoOtherRunsAllBeginAgainTogether) {
   Job& job = running(every_100_ms());
   say(right, job, 1, wire::ATTEMPT_FAILED);
   say(left, job, 0, wire::ATTEMPT_FAILED);
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING);
   EXPECT_EQ(next_order(Kind::find).kind, Kind::find);
 }
 
@@ -312,7 +312,7 @@ TEST_F(Regions, WhatNoRestartCanMendEndsTheJob) {
   wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
   to_message(Status(ErrorCode::invalid_graph, "built another job"), *failed.mutable_failure());
   send(right, failed);
-  EXPECT_EQ(job.state, wire::JOB_FAILING);
+  EXPECT_EQ(job.state(), wire::JOB_FAILING);
   EXPECT_EQ(assigned(left).desired_state(), wire::DESIRED_CANCEL);
 }
 
@@ -321,9 +321,9 @@ TEST_F(Regions, WithoutAStrategyOneFailureEndsTheJob) {
   right = add_worker("b");
   Job& job = submit({}, RestartStrategy::no_restart());
   say(left, job, 0, wire::ATTEMPT_RUNNING);
-  for (JobPart& part : job.parts) part.deployed = true;
+  for (JobPart& part : job.placed()->parts) part.deployed = true;
   say(right, job, 1, wire::ATTEMPT_FAILED);
-  EXPECT_EQ(job.state, wire::JOB_FAILING);
+  EXPECT_EQ(job.state(), wire::JOB_FAILING);
 }
 
 TEST_F(Regions, DamagedStateIsTheWholeJobsBusiness) {
@@ -331,7 +331,7 @@ TEST_F(Regions, DamagedStateIsTheWholeJobsBusiness) {
   wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
   to_message(Status(ErrorCode::corrupt_file, "a check disagrees"), *failed.mutable_failure());
   send(right, failed);
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING);
   EXPECT_TRUE(next_order(Kind::find).verify);
 }
 
@@ -358,7 +358,7 @@ TEST_F(Regions, CancellingWhileOneWaitsEndsTheOther) {
   EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_CANCEL, at).ok());
   EXPECT_EQ(assigned(left).desired_state(), wire::DESIRED_CANCEL);
   say(left, job, 0, wire::ATTEMPT_CANCELLED);
-  EXPECT_EQ(job.state, wire::JOB_CANCELLED);
+  EXPECT_EQ(job.state(), wire::JOB_CANCELLED);
   pass(seconds(1));
   EXPECT_EQ(cluster.workers().slots(0).free, 2);
 }
@@ -368,11 +368,11 @@ TEST_F(Regions, AStopWhileOneWaitsIsToldToItsNextAttempt) {
   say(right, job, 1, wire::ATTEMPT_FAILED);
   EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
   say(left, job, 0, wire::ATTEMPT_FINISHED);
-  EXPECT_EQ(job.state, wire::JOB_STOPPING);
+  EXPECT_EQ(job.state(), wire::JOB_STOPPING);
   pass(milliseconds(50));
   EXPECT_EQ(assigned(right).desired_state(), wire::DESIRED_STOP);
   say(right, job, 1, wire::ATTEMPT_FINISHED);
-  EXPECT_EQ(job.state, wire::JOB_FINISHED);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
 }
 
 TEST_F(Regions, TheFinalCheckpointIsNotTakenTwice) {
@@ -380,7 +380,8 @@ TEST_F(Regions, TheFinalCheckpointIsNotTakenTwice) {
   for (const auto& [session, region] :
        std::map<std::uint64_t, std::uint32_t>{{left, 0}, {right, 1}}) {
     wire::AttemptReport ended = report(job, region, wire::ATTEMPT_RUNNING);
-    for (const std::uint32_t task : job.regions[region].tasks) ended.add_ended_tasks(task);
+    for (const std::uint32_t task : job.placed()->regions[region].tasks)
+      ended.add_ended_tasks(task);
     send(session, ended);
   }
   outcome_of(next_order(Kind::begin));
@@ -398,19 +399,19 @@ TEST_F(Regions, TheFinalCheckpointIsNotTakenTwice) {
   pass(seconds(1));
   EXPECT_TRUE(cluster.take_orders().empty());
   say(right, job, 1, wire::ATTEMPT_FINISHED);
-  EXPECT_EQ(job.state, wire::JOB_FINISHED);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
 }
 
 TEST_F(Regions, EndsBeforeTheFailureDoNotCount) {
   Job& job = running(every_100_ms());
   wire::AttemptReport ended = report(job, 1, wire::ATTEMPT_RUNNING);
-  for (const std::uint32_t task : job.regions[1].tasks) ended.add_ended_tasks(task);
+  for (const std::uint32_t task : job.placed()->regions[1].tasks) ended.add_ended_tasks(task);
   send(right, ended);
   say(right, job, 1, wire::ATTEMPT_FAILED);
   pass(milliseconds(50));
   say(right, job, 1, wire::ATTEMPT_RUNNING);
   ended = report(job, 0, wire::ATTEMPT_RUNNING);
-  for (const std::uint32_t task : job.regions[0].tasks) ended.add_ended_tasks(task);
+  for (const std::uint32_t task : job.placed()->regions[0].tasks) ended.add_ended_tasks(task);
   send(left, ended);
   EXPECT_TRUE(cluster.take_orders().empty()) << "the right one runs again: no final checkpoint yet";
 }
@@ -440,7 +441,7 @@ TEST(RegionsAndTheJournal, ANumberIsRecordedBeforeItIsUsed) {
   write_down();
   write_down();
   Job& job = *cluster.jobs().find(*id);
-  ASSERT_EQ(job.parts.size(), 2u);
+  ASSERT_EQ(job.placed()->parts.size(), 2u);
   wire::TaskManagerState failed;
   failed.set_session(sessions[1]);
   failed.set_sequence(1);
@@ -451,15 +452,15 @@ TEST(RegionsAndTheJournal, ANumberIsRecordedBeforeItIsUsed) {
   report.set_state(wire::ATTEMPT_FAILED);
   ASSERT_TRUE(cluster.take_state(sessions[1], failed, at));
   cluster.advance(at);
-  EXPECT_EQ(job.regions[1].phase, JobRegion::Phase::waiting);
+  EXPECT_TRUE(job.placed()->regions[1].is<JobRegion::Waiting>());
   const std::vector<JournalEntry> entries = cluster.take_entries_due();
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_EQ(entries[0].record.attempt, 2u);
   cluster.recorded({job.id, entries[0].change}, at);
   cluster.advance(at);
-  EXPECT_EQ(job.regions[1].phase, JobRegion::Phase::runs);
-  EXPECT_EQ(job.regions[1].attempt, 2u);
-  EXPECT_EQ(job.regions[0].attempt, 1u);
+  EXPECT_TRUE(job.placed()->regions[1].is<JobRegion::Runs>());
+  EXPECT_EQ(job.placed()->regions[1].attempt, 2u);
+  EXPECT_EQ(job.placed()->regions[0].attempt, 1u);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ class Restarts : public testing::Test {
   Job& running(std::uint64_t session, const CheckpointOptions& checkpoints) {
     Job& job = submit(checkpoints);
     report(session, job, wire::ATTEMPT_RUNNING);
-    EXPECT_EQ(job.state, wire::JOB_RUNNING);
+    EXPECT_EQ(job.state(), wire::JOB_RUNNING);
     return job;
   }
 
@@ -174,20 +174,20 @@ TEST_F(Restarts, ALostTaskManagerRestartsTheJobWithWhatTheDiskHas) {
   const std::uint64_t first = add_worker("a");
   Job& job = running(first, every_100_ms());
   cluster.connection_ended(first, {ErrorCode::connection_lost, "reset"}, at);
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING);
   const std::vector<CheckpointOrder> orders = cluster.take_orders();
   ASSERT_EQ(orders.size(), 1u);
   EXPECT_EQ(orders[0].kind, Kind::find);
   pass(seconds(1));
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING) << "the disk has not answered yet";
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING) << "the disk has not answered yet";
   find(orders[0], job, 7);
   cluster.advance(at);
-  EXPECT_EQ(job.state, wire::JOB_WAITING);
+  EXPECT_EQ(job.state(), wire::JOB_WAITING);
   EXPECT_EQ(job.attempt, 2u);
   const std::uint64_t second = add_worker("b");
   pass(0);
-  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
-  EXPECT_EQ(job.deployment.restore_path(), "/d/chk-7");
+  EXPECT_EQ(job.state(), wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), "/d/chk-7");
   report(second, job, wire::ATTEMPT_RUNNING);
   pass(milliseconds(100));
   EXPECT_EQ(execute_next(Kind::begin).checkpoint, 8u) << "no number is used twice";
@@ -215,16 +215,16 @@ TEST_F(Restarts, TheStrategysDelayIsKept) {
   Job& job = submit({}, RestartStrategy::fixed_delay(1, 500));
   report(worker, job, wire::ATTEMPT_RUNNING);
   report(worker, job, wire::ATTEMPT_FAILED);
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING);
   EXPECT_FALSE(cluster.waiting_reason(job).empty());
   pass(milliseconds(499));
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING);
   EXPECT_EQ(cluster.next_deadline(), at.now + milliseconds(1));
   pass(milliseconds(1));
-  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.state(), wire::JOB_DEPLOYING);
   report(worker, job, wire::ATTEMPT_RUNNING);
   report(worker, job, wire::ATTEMPT_FAILED);
-  EXPECT_EQ(job.state, wire::JOB_FAILED);
+  EXPECT_EQ(job.state(), wire::JOB_FAILED);
 }
 
 TEST_F(Restarts, WhatNoRestartCanMendFailsAtOnce) {
@@ -233,7 +233,7 @@ TEST_F(Restarts, WhatNoRestartCanMendFailsAtOnce) {
   to_message(Status(ErrorCode::invalid_graph, "built another job"),
              *report_of(job, wire::ATTEMPT_FAILED).mutable_failure());
   send(worker);
-  EXPECT_EQ(job.state, wire::JOB_FAILED);
+  EXPECT_EQ(job.state(), wire::JOB_FAILED);
 }
 
 TEST_F(Restarts, CancellingWhileItWaitsEndsIt) {
@@ -241,11 +241,11 @@ TEST_F(Restarts, CancellingWhileItWaitsEndsIt) {
   Job& job = submit({}, RestartStrategy::fixed_delay(10, 500));
   report(worker, job, wire::ATTEMPT_RUNNING);
   report(worker, job, wire::ATTEMPT_FAILED);
-  ASSERT_EQ(job.state, wire::JOB_RESTARTING);
+  ASSERT_EQ(job.state(), wire::JOB_RESTARTING);
   EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_CANCEL, at).ok());
-  EXPECT_EQ(job.state, wire::JOB_CANCELLED);
+  EXPECT_EQ(job.state(), wire::JOB_CANCELLED);
   pass(seconds(5));
-  EXPECT_EQ(job.state, wire::JOB_CANCELLED);
+  EXPECT_EQ(job.state(), wire::JOB_CANCELLED);
 }
 
 TEST_F(Restarts, AStopWhileItWaitsIsToldToTheNextAttempt) {
@@ -263,7 +263,7 @@ TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
   CheckpointOptions checkpoints = every_100_ms();
   checkpoints.interval_ms = 0;
   Job& job = running(worker, checkpoints);
-  job.parts[0].deployed = true;
+  job.placed()->parts[0].deployed = true;
   wire::TakeSavepoint savepoint;
   savepoint.set_request_id(5);
   savepoint.set_directory("/s");
@@ -283,7 +283,7 @@ TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
   send(worker);
   EXPECT_EQ(assigned(worker).desired_state(), wire::DESIRED_CANCEL);
   report(worker, job, wire::ATTEMPT_CANCELLED);
-  EXPECT_EQ(job.state, wire::JOB_FINISHED);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
 }
 
 class RestartsWithAJournal : public Restarts {
@@ -311,8 +311,8 @@ TEST_F(RestartsWithAJournal, WhatASavepointHoldsIsCommittedWhenItIsRecorded) {
   write_down();
   write_down();
   report(worker, job, wire::ATTEMPT_RUNNING);
-  ASSERT_EQ(job.state, wire::JOB_RUNNING);
-  job.parts[0].deployed = true;
+  ASSERT_EQ(job.state(), wire::JOB_RUNNING);
+  job.placed()->parts[0].deployed = true;
   pass(milliseconds(100));
   execute_next(Kind::begin);
   save(worker, job, 1);
@@ -391,15 +391,15 @@ TEST_F(CheckpointsThatAreGone, AreWaitedForByName) {
   for (int i = 0; i < 1000; ++i) {  // longer than any job waits for slots
     pass(seconds(1));
     execute_next(Kind::find, none());
-    ASSERT_EQ(job.state, wire::JOB_WAITING) << job.failure().message();
+    ASSERT_EQ(job.state(), wire::JOB_WAITING) << job.failure().message();
   }
   const std::string reason = cluster.waiting_reason(job);
   EXPECT_NE(reason.find("'/d/job-0000000000000abc/chk-0000000001'"), std::string::npos) << reason;
   EXPECT_NE(reason.find("--allow-fresh-start"), std::string::npos) << reason;
   pass(seconds(1));
   find(cluster.take_orders().at(0), job, 6);
-  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
-  EXPECT_EQ(job.deployment.restore_path(), "/d/chk-6");
+  EXPECT_EQ(job.state(), wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), "/d/chk-6");
 }
 
 TEST_F(CheckpointsThatAreGone, AreNotReplacedByTheLatestOfWhichThereIsNone) {
@@ -408,7 +408,7 @@ TEST_F(CheckpointsThatAreGone, AreNotReplacedByTheLatestOfWhichThereIsNone) {
   Job& job = recovered(checkpoints);
   execute_next(Kind::find, none());
   pass(seconds(1));
-  EXPECT_EQ(job.state, wire::JOB_WAITING);
+  EXPECT_EQ(job.state(), wire::JOB_WAITING);
   EXPECT_NE(cluster.waiting_reason(job).find("none now"), std::string::npos);
 }
 
@@ -416,7 +416,7 @@ TEST_F(CheckpointsThatAreGone, LetAJobEndThatNobodyWantsAnyMore) {
   Job& job = recovered(every_100_ms());
   execute_next(Kind::find, none());
   EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_CANCEL, at).ok());
-  EXPECT_EQ(job.state, wire::JOB_CANCELLED);
+  EXPECT_EQ(job.state(), wire::JOB_CANCELLED);
   pass(seconds(5));
   EXPECT_TRUE(cluster.take_orders().empty());
 }
@@ -427,8 +427,8 @@ TEST_F(CheckpointsThatAreGone, LetAJobBeginAnewThatMay) {
   Job& job = recovered(checkpoints);
   execute_next(Kind::find, none());
   pass(0);
-  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
-  EXPECT_EQ(job.deployment.restore_path(), "");
+  EXPECT_EQ(job.state(), wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), "");
 }
 
 TEST_F(CheckpointsThatAreGone, AlsoKeepAnAttemptOfThisJobManagerWaiting) {
@@ -441,12 +441,12 @@ TEST_F(CheckpointsThatAreGone, AlsoKeepAnAttemptOfThisJobManagerWaiting) {
   report(worker, job, wire::ATTEMPT_FAILED);
   execute_next(Kind::find, none());
   pass(seconds(1));
-  EXPECT_EQ(job.state, wire::JOB_RESTARTING);
+  EXPECT_EQ(job.state(), wire::JOB_RESTARTING);
   EXPECT_NE(cluster.waiting_reason(job).find("none now"), std::string::npos);
   find(cluster.take_orders().at(0), job, 1);
   pass(seconds(1));
-  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
-  EXPECT_EQ(job.deployment.restore_path(), "/d/chk-1");
+  EXPECT_EQ(job.state(), wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), "/d/chk-1");
 }
 
 TEST_F(Restarts, AnOlderCheckpointThanTheKnownOneSupersedesIt) {
@@ -486,7 +486,7 @@ TEST_F(Restarts, ASavepointThatFailsLetsTheJobGoOn) {
   const auto path = cluster.savepoint(job, savepoint, at);
   ASSERT_TRUE(path);
   EXPECT_EQ(path->status().code(), ErrorCode::disk_full);
-  EXPECT_EQ(job.state, wire::JOB_RUNNING);
+  EXPECT_EQ(job.state(), wire::JOB_RUNNING);
   EXPECT_FALSE(assigned(worker).checkpoints().stops());
 }
 
@@ -504,11 +504,11 @@ TEST_F(Restarts, AJobBeginsWithTheCheckpointThatItWasToldOrFails) {
   CheckpointOptions checkpoints = every_100_ms();
   checkpoints.restore = "/elsewhere/chk-3";
   Job& job = submit(checkpoints);
-  EXPECT_EQ(job.state, wire::JOB_WAITING);
+  EXPECT_EQ(job.state(), wire::JOB_WAITING);
   const CheckpointOrder order =
       execute_next(Kind::find, {ErrorCode::invalid_configuration, "no such checkpoint"});
   EXPECT_EQ(order.restore, "/elsewhere/chk-3");
-  EXPECT_EQ(job.state, wire::JOB_FAILED);
+  EXPECT_EQ(job.state(), wire::JOB_FAILED);
 }
 
 TEST_F(Restarts, AJobOfAnEarlierJobManagerGoesOnWithItsNextAttempt) {
@@ -530,14 +530,14 @@ TEST_F(Restarts, AJobOfAnEarlierJobManagerGoesOnWithItsNextAttempt) {
   recorded.last_job = 42;
   recorded.jobs = {first, second};
   cluster.recover(std::move(recorded), {}, at);
-  EXPECT_EQ(cluster.jobs().find(42)->state, wire::JOB_FAILED);
+  EXPECT_EQ(cluster.jobs().find(42)->state(), wire::JOB_FAILED);
   Job& job = *cluster.jobs().find(41);
   EXPECT_EQ(job.attempt, 4u);
   find(cluster.take_orders().at(0), job, 6);
   (void)add_worker("a");
   pass(seconds(1));
-  EXPECT_EQ(job.state, wire::JOB_DEPLOYING);
-  EXPECT_EQ(job.deployment.restore_path(), "/d/chk-6");
+  EXPECT_EQ(job.state(), wire::JOB_DEPLOYING);
+  EXPECT_EQ(job.placed()->deployment.restore_path(), "/d/chk-6");
   EXPECT_EQ(job.next_checkpoint, 9u);
   const Result<std::uint64_t> next = cluster.submit(
       [&] {
