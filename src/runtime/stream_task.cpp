@@ -1,5 +1,8 @@
 #include "runtime/stream_task.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace hummer {
 namespace {
 
@@ -53,7 +56,7 @@ std::string StreamTask::describe_state() const {
 
 void StreamTask::enable_snapshots(Guarantee guarantee,
                                   std::function<void(StreamTask&, TaskSnapshot)> on_snapshot) {
-  guarantee_ = guarantee;
+  aligns_ = guarantee == Guarantee::exactly_once;
   on_snapshot_ = std::move(on_snapshot);
   chain_->set_on_snapshot([this](TaskSnapshot snapshot) {
     if (recording_ != 0 && recording_ == snapshot.epoch) {
@@ -87,245 +90,142 @@ void StreamTask::finish_committed() {
 }
 
 Task<void> StreamTask::invoke() {
-  Executor& executor = co_await current_executor();
-  metrics_.began_ns.set(static_cast<std::uint64_t>(executor.recent_now()));
+  executor_ = &co_await current_executor();
+  for (Step step = Step::begin;;) {
+    switch (step) {
+      case Step::begin: step = begin(); break;
+      case Step::drive_chain: step = drive_chain(); break;
+      case Step::chain_blocked: step = chain_blocked(); break;
+      case Step::wait_for_room: step = wait_for_room(); break;
+      case Step::wait_for_operator: step = wait_for_operator(); break;
+      case Step::between_elements: step = between_elements(); break;
+      case Step::next_element: step = next_element(); break;
+      case Step::take_input: step = take_input(); break;
+      case Step::ask_source: step = ask_source(); break;
+      case Step::pass_barrier: step = pass_barrier(); break;
+      case Step::nothing_at_hand: step = nothing_at_hand(); break;
+      case Step::wait_for_input: step = wait_for_input(); break;
+      case Step::end_stream: step = end_stream(); break;
+      case Step::last_snapshot: step = last_snapshot(); break;
+      case Step::await_commits: step = await_commits(); break;
+      case Step::give_way:
+        co_await yield();
+        chain_->set_now(executor_->recent_now());
+        step = after_pause_;
+        break;
+      case Step::sleep:
+        co_await wake_event_.wait_until(sleep_until_);
+        wake_up();
+        step = after_pause_;
+        break;
+      case Step::ended: finish(); co_return;
+    }
+  }
+}
+
+StreamTask::Step StreamTask::begin() {
+  metrics_.began_ns.set(static_cast<std::uint64_t>(executor_->recent_now()));
   merger_ = std::make_unique<WatermarkMerger>(inputs_.size());
   metrics_.state.store(TaskState::running, std::memory_order_release);
-  if (Status status = chain_->open(executor); !status.ok()) {
-    finish(std::move(status));
-    co_return;
-  }
-  co_await run();
+  Status status = chain_->open(*executor_);
+  return status.ok() ? Step::drive_chain : end(std::move(status));
 }
 
-// The one loop of a task.
-Task<void> StreamTask::run() {
-  Executor& executor = co_await current_executor();
-  Nanoseconds retry_ns = operator_retry_first_ns;
-  int turn = 0;
-  bool end_sent = false;
-  bool operator_blocks = false;
-  for (;;) {
-    if (cancelled_.load(std::memory_order_relaxed)) {
-      finish({ErrorCode::cancelled, "cancelled"});
-      co_return;
-    }
-    // 1. What is in flight goes first.
-    metrics_.calls.add(1);
-    if (metrics_.turn != nullptr) metrics_.turn->store(&metrics_, std::memory_order_relaxed);
-    OperatorResult answer = chain_->run();
-    if (answer == OperatorResult::failed) {
-      finish(chain_->failure());
-      co_return;
-    }
-    if (answer == OperatorResult::blocked) {
-      if (step_snapshot()) {
-        co_await yield();
-        chain_->set_now(executor.recent_now());
-        continue;
-      }
-      metrics_.state.store(TaskState::blocked, std::memory_order_relaxed);
-      bool refused = false;
-      if (barrier_waits()) {
-        const OperatorResult passed = pass_barriers();
-        if (passed == OperatorResult::done) continue;
-        refused = passed == OperatorResult::blocked;
-        if (!refused) {
-          finish(chain_->failure());
-          co_return;
-        }
-      }
-      if (commit_due() && !commit_epoch()) co_return;
-      const bool by_operator = refused || chain_->blocked_by_operator();
-      wake_event_.prepare_wait();
-      const bool more_to_do = cancelled_.load(std::memory_order_relaxed) || commit_due() ||
-                              (!refused && barrier_waits());
-      answer = more_to_do    ? OperatorResult::done
-               : by_operator ? OperatorResult::blocked
-                             : chain_->run();
-      if (answer != OperatorResult::blocked) {
-        wake_event_.cancel_wait();
-        if (answer == OperatorResult::failed) {
-          finish(chain_->failure());
-          co_return;
-        }
-      } else if (by_operator || chain_->blocked_by_operator()) {
-        operator_blocks = true;
-        metrics_.operator_blocks.store(true, std::memory_order_relaxed);
-        const Nanoseconds deadline = executor.now() + retry_ns;
-        retry_ns = std::min(retry_ns * 2, operator_retry_last_ns);
-        begin_wait(executor, true);
-        co_await wake_event_.wait_until(deadline);
-        end_wait(executor, true);
-      } else if (chain_->snapshot_under_way()) {
-        begin_wait(executor, true);
-        co_await wake_event_.wait_until(executor.now() + snapshot_retry_ns);
-        end_wait(executor, true);
-      } else {
-        begin_wait(executor, true);
-        co_await wake_event_.wait();
-        end_wait(executor, true);
-      }
-      metrics_.state.store(TaskState::running, std::memory_order_relaxed);
-      chain_->set_now(executor.recent_now());
-      continue;
-    }
-    retry_ns = operator_retry_first_ns;
-    if (operator_blocks) {
-      operator_blocks = false;
-      metrics_.operator_blocks.store(false, std::memory_order_relaxed);
-    }
-    if (commit_due() && !commit_epoch()) co_return;
-    if (end_sent) {
-      if (on_snapshot_ != nullptr) {
-        co_await wait_for_commits();
-      } else {
-        finish({});
-      }
-      co_return;
-    }
-    if (++turn >= elements_per_turn) {
-      turn = 0;
-      for (int i = 0; i < snapshot_steps_per_turn && step_snapshot(); ++i) continue;
-      co_await yield();
-      chain_->set_now(executor.recent_now());
-    }
-    if (chain_->next_timer() != never && chain_->fire_timer(executor.recent_now())) continue;
-
-    // 2. The next element.
-    bool at_hand = true;
-    bool barrier = chain_->has_source() && barrier_waits();
-    if (barrier) {
-      // Before anything else is asked of the source.
-    } else if (chain_->has_source()) {
-      if (const std::uint64_t epoch = triggered_.load(std::memory_order_acquire);
-          epoch > last_barrier_) {
-        last_barrier_ = epoch;
-        element_.control =
-            Control::barrier(epoch, triggered_whole_.load(std::memory_order_relaxed) == epoch);
-        offer(0);
-        continue;
-      }
-      if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
-      answer = produce();
-      if (answer == OperatorResult::failed) {
-        finish(chain_->failure());
-        co_return;
-      }
-      end_sent = answer == OperatorResult::done;
-      at_hand = answer != OperatorResult::blocked || !chain_->idle();
-      if (at_hand) {
-        idle_announced_ = false;
-        source_gave();
-      }
-    } else {
-      const Next next = take_input();
-      if (next == Next::failed) {
-        finish({ErrorCode::peer_gone, "a task upstream of '" + metrics_.name + "' ended early"});
-        co_return;
-      }
-      end_sent = next == Next::ended;
-      barrier = next == Next::barrier;
-      at_hand = next != Next::nothing;
-      if (at_hand) idle_announced_ = false;
-    }
-    if (!at_hand) barrier = barrier_waits();
-    if (barrier) {
-      answer = pass_barriers();
-      if (answer == OperatorResult::failed) {
-        finish(chain_->failure());
-        co_return;
-      }
-      if (answer == OperatorResult::blocked) {  // an operator has something to finish first
-        wake_event_.prepare_wait();
-        begin_wait(executor, true);
-        co_await wake_event_.wait_until(executor.now() + operator_retry_last_ns);
-        end_wait(executor, true);
-        chain_->set_now(executor.recent_now());
-      }
-      continue;
-    }
-    if (at_hand) continue;
-
-    // 3. Nothing at hand: let waiting records out, then sleep.
-    if (chain_->take_woken()) idle_announced_ = false;
-    if (!idle_announced_) {
-      idle_announced_ = true;
-      element_.control = Control::idle();
-      offer(0);
-      continue;
-    }
-    if (step_snapshot()) continue;
-    metrics_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
-    wake_event_.prepare_wait();
-    bool ready =
-        cancelled_.load(std::memory_order_relaxed) || commit_due() || chain_->woken() ||
-        barrier_waits() ||
-        (chain_->has_source() && (stopping_.load(std::memory_order_relaxed) ||
-                                  triggered_.load(std::memory_order_acquire) > last_barrier_));
-    for (const Input& input : inputs_) {
-      ready = ready || (!input.ended && !input.waits &&
-                        (input.channel->poll() != nullptr || input.channel->producer_gone()));
-    }
-    if (chain_->has_source() && !ready) {
-      // A source may have got something between its answer and prepare_wait().
-      answer = produce();
-      if (answer == OperatorResult::failed) {
-        wake_event_.cancel_wait();
-        finish(chain_->failure());
-        co_return;
-      }
-      end_sent = answer == OperatorResult::done;
-      ready = answer != OperatorResult::blocked || !chain_->idle();
-      if (ready) {
-        idle_announced_ = false;
-        source_gave();
-      }
-      ready = ready || chain_->woken();
-    }
-    if (ready) {
-      wake_event_.cancel_wait();
-    } else {
-      begin_wait(executor, false);
-      const Nanoseconds until = latest_look(executor.now());
-      if (until != never) {
-        co_await wake_event_.wait_until(until);
-      } else {
-        co_await wake_event_.wait();
-      }
-      end_wait(executor, false);
-    }
-    metrics_.state.store(TaskState::running, std::memory_order_relaxed);
-    chain_->set_now(executor.recent_now());
-  }
+// Whoever finds that the chain has failed comes here: it answers so again.
+StreamTask::Step StreamTask::drive_chain() {
+  if (is_cancelled()) return end({ErrorCode::cancelled, "cancelled"});
+  metrics_.calls.add(1);
+  if (metrics_.turn != nullptr) metrics_.turn->store(&metrics_, std::memory_order_relaxed);
+  const OperatorResult answer = chain_->run();
+  if (answer == OperatorResult::failed) return end(chain_->failure());
+  if (answer == OperatorResult::blocked) return Step::chain_blocked;
+  operator_retry_ns_ = 0;
+  metrics_.operator_blocks.store(false, std::memory_order_relaxed);
+  return commit_then(after_chain_);
 }
 
-StreamTask::Next StreamTask::take_input() {
+StreamTask::Step StreamTask::chain_blocked() {
+  if (step_snapshot()) return give_way_then(Step::drive_chain);
+  bool by_operator = chain_->blocked_by_operator();
+  if (barrier_waits()) {
+    if (pass_barriers() != OperatorResult::blocked) return Step::drive_chain;
+    by_operator = true;
+  }
+  return commit_then(by_operator ? Step::wait_for_operator : Step::wait_for_room);
+}
+
+StreamTask::Step StreamTask::wait_for_room() {
+  wake_event_.prepare_wait();
+  if (is_cancelled() || commit_due() || barrier_waits() ||
+      chain_->run() != OperatorResult::blocked) {
+    return stay_awake();
+  }
+  if (chain_->blocked_by_operator()) return sleep_until(latest_try(), TaskState::blocked);
+  const bool snapshot = chain_->snapshot_under_way();
+  return sleep_until(snapshot ? executor_->now() + snapshot_retry_ns : never, TaskState::blocked);
+}
+
+// A barrier that comes just before the wait is seen at the next try.
+StreamTask::Step StreamTask::wait_for_operator() {
+  wake_event_.prepare_wait();
+  if (is_cancelled() || commit_due()) return stay_awake();
+  return sleep_until(latest_try(), TaskState::blocked);
+}
+
+StreamTask::Step StreamTask::between_elements() {
+  if (++turn_ < elements_per_turn) return next_element();
+  turn_ = 0;
+  for (int i = 0; i < snapshot_steps_per_turn && step_snapshot(); ++i) continue;
+  return give_way_then(Step::next_element);
+}
+
+StreamTask::Step StreamTask::next_element() {
+  if (chain_->next_timer() != never && chain_->fire_timer(executor_->recent_now())) {
+    return Step::drive_chain;
+  }
+  return chain_->has_source() ? Step::ask_source : Step::take_input;
+}
+
+StreamTask::Step StreamTask::ask_source() {
+  if (barrier_waits()) return Step::pass_barrier;
+  if (const std::uint64_t epoch = triggered_.load(std::memory_order_acquire);
+      epoch > last_barrier_) {
+    last_barrier_ = epoch;
+    const bool whole = triggered_whole_.load(std::memory_order_relaxed) == epoch;
+    element_.control = Control::barrier(epoch, whole);
+    offer(0);
+    return Step::drive_chain;
+  }
+  if (stopping_.load(std::memory_order_relaxed)) chain_->end_source();
+  return produce() ? Step::drive_chain : Step::nothing_at_hand;
+}
+
+StreamTask::Step StreamTask::take_input() {
   const std::size_t count = inputs_.size();
   if (const Control further = merger_->next()) {
     element_.control = further;
-    offer(0);
-    return Next::element;
+    return feed(0);
   }
   if (barrier_due_ != 0) {
     element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
-    offer(0);
-    return Next::element;
+    return feed(0);
   }
   for (std::size_t tried = 0; tried < count; ++tried) {
     const std::size_t index = next_input_;
     next_input_ = next_input_ + 1 == count ? 0 : next_input_ + 1;
     Input& input = inputs_[index];
-    if (input.ended || input.waits) continue;
+    if (input.ended || waits(input)) continue;
     const bool gone = input.channel->producer_gone();
     Element* element = input.channel->poll();
-    if (input.channel->announced() > last_barrier_) [[unlikely]]
-      return Next::barrier;
+    if (input.channel->announced() > last_barrier_) [[unlikely]] {
+      idle_announced_ = false;
+      return Step::pass_barrier;
+    }
     if (recording_ != 0) [[unlikely]]
       record_inputs();
     if (element == nullptr) {
-      if (gone) return Next::failed;
-      continue;
+      if (!gone) continue;
+      return end({ErrorCode::peer_gone, "a task upstream of '" + metrics_.name + "' ended early"});
     }
     take_spare_of(input.head_input);
     std::swap(element_.batch, element->batch);
@@ -335,18 +235,124 @@ StreamTask::Next StreamTask::take_input() {
       in_flight_.add({chain_->uid(0), input.head_input}, Hop::own_task, element_.batch);
     }
     const bool something = take_element(index, element_);
-    if (!something && barrier_due_ != 0 && !merger_->all_ended()) return take_input();
     if (merger_->all_ended()) {
       element_.control = Control::end();
-      offer(input.head_input);
-      return Next::ended;
+      after_chain_ = Step::end_stream;
+      return feed(input.head_input);
     }
-    if (something) {
-      offer(input.head_input);
-      return Next::element;
-    }
+    if (something) return feed(input.head_input);
+    if (barrier_due_ != 0) return take_input();
   }
-  return Next::nothing;
+  return Step::nothing_at_hand;
+}
+
+StreamTask::Step StreamTask::pass_barrier() {
+  if (pass_barriers() != OperatorResult::blocked) return Step::drive_chain;
+  wake_event_.prepare_wait();  // an operator has something to finish first
+  return sleep_until(executor_->now() + operator_retry_last_ns, TaskState::blocked);
+}
+
+StreamTask::Step StreamTask::nothing_at_hand() {
+  if (barrier_waits()) return Step::pass_barrier;
+  if (chain_->take_woken()) idle_announced_ = false;
+  if (!idle_announced_) {
+    element_.control = Control::idle();
+    offer(0);
+    idle_announced_ = true;
+    return Step::drive_chain;
+  }
+  return step_snapshot() ? Step::drive_chain : Step::wait_for_input;
+}
+
+// A source may have got something between its answer and prepare_wait().
+StreamTask::Step StreamTask::wait_for_input() {
+  wake_event_.prepare_wait();
+  if (is_cancelled() || commit_due() || chain_->woken() || barrier_waits() || input_at_hand() ||
+      (chain_->has_source() && (produce() || chain_->woken()))) {
+    return stay_awake();
+  }
+  return sleep_until(latest_look(), TaskState::waiting_for_input);
+}
+
+StreamTask::Step StreamTask::end_stream() {
+  if (on_snapshot_ == nullptr) return end({});
+  Status status = chain_->begin_last_snapshot();
+  return status.ok() ? Step::last_snapshot : end(std::move(status));
+}
+
+// State may be larger than memory, so it goes part by part.
+StreamTask::Step StreamTask::last_snapshot() {
+  if (!chain_->failure().ok()) return end(chain_->failure());
+  if (!chain_->snapshot_under_way()) {
+    ended_.store(true, std::memory_order_release);
+    return Step::await_commits;
+  }
+  if (is_cancelled()) return end({ErrorCode::cancelled, "cancelled"});
+  if (step_snapshot()) return give_way_then(Step::last_snapshot);
+  wake_event_.prepare_wait();  // the disk is slower
+  return sleep_until(executor_->now() + snapshot_retry_ns, TaskState::running, Step::last_snapshot);
+}
+
+StreamTask::Step StreamTask::await_commits() {
+  if (is_cancelled()) return end({ErrorCode::cancelled, "cancelled"});
+  const bool last = finish_asked_.load(std::memory_order_acquire);
+  if (commit_due()) return commit_then(Step::await_commits);
+  if (last) return end({});
+  wake_event_.prepare_wait();
+  if (commit_due() || finish_asked_.load(std::memory_order_acquire) || is_cancelled()) {
+    return stay_awake(Step::await_commits);
+  }
+  return sleep_until(never, TaskState::waiting_for_input, Step::await_commits);
+}
+
+StreamTask::Step StreamTask::commit_then(Step next) {
+  if (!commit_due()) return next;
+  const std::uint64_t epoch = commit_asked_.load(std::memory_order_acquire);
+  if (Status status = chain_->commit(epoch); !status.ok()) return end(std::move(status));
+  committed_.store(epoch, std::memory_order_release);
+  if (on_committed_) on_committed_();
+  return next;
+}
+
+StreamTask::Step StreamTask::give_way_then(Step next) {
+  after_pause_ = next;
+  return Step::give_way;
+}
+
+// Behind wake_event_.prepare_wait(). Every wait counts in the metrics of the task and its slot, and
+// for the clock of its input.
+StreamTask::Step StreamTask::sleep_until(Nanoseconds until, TaskState state, Step next) {
+  const bool blocked = state == TaskState::blocked;
+  after_pause_ = next;
+  sleep_until_ = until;
+  sleep_began_ = executor_->recent_now();
+  sleep_holds_input_ = blocked || holds_input();
+  metrics_.state.store(state, std::memory_order_relaxed);
+  metrics_.waits.begin(sleep_began_, blocked);
+  if (blocked) executor_->stall_begins();
+  return Step::sleep;
+}
+
+void StreamTask::wake_up() {
+  const Nanoseconds now = executor_->recent_now();
+  if (sleep_holds_input_) chain_->count_input_held(std::max<Nanoseconds>(now - sleep_began_, 0));
+  metrics_.waits.end(now);
+  if (metrics_.state.load(std::memory_order_relaxed) == TaskState::blocked) {
+    executor_->stall_ends();
+  }
+  metrics_.state.store(TaskState::running, std::memory_order_relaxed);
+  chain_->set_now(now);
+}
+
+StreamTask::Step StreamTask::stay_awake(Step next) {
+  wake_event_.cancel_wait();
+  chain_->set_now(executor_->recent_now());
+  return next;
+}
+
+StreamTask::Step StreamTask::end(Status status) {
+  result_ = std::move(status);
+  return Step::ended;
 }
 
 // Hands element_ to the chain, which leaves its used batch there.
@@ -357,6 +363,13 @@ void StreamTask::offer(int head_input) {
   }
   chain_->offer(element_, head_input);
   std::swap(element_input_, chain_input_);
+}
+
+// The same of an element of the stream: there is something again that idle would let out.
+StreamTask::Step StreamTask::feed(int head_input) {
+  idle_announced_ = false;
+  offer(head_input);
+  return Step::drive_chain;
 }
 
 // A used batch goes back by an input of the type it was made for.
@@ -395,12 +408,11 @@ void StreamTask::take_barrier(Input& input, const Control& barrier) {
   if (epoch <= last_barrier_ || epoch < aligning_) return;
   forget_recording();
   if (epoch > aligning_) {
-    for (Input& other : inputs_) other.barrier_came = other.waits = false;
+    for (Input& other : inputs_) other.barrier_came = false;
     aligning_ = epoch;
     whole_ = barrier.whole();
   }
   input.barrier_came = true;
-  input.waits = guarantee_ == Guarantee::exactly_once;
   complete_alignment();
 }
 
@@ -409,28 +421,21 @@ void StreamTask::complete_alignment() {
   for (const Input& input : inputs_) {
     if (!input.barrier_came && !input.ended) return;
   }
-  for (Input& input : inputs_) input.barrier_came = input.waits = false;
+  for (Input& input : inputs_) input.barrier_came = false;
   last_barrier_ = barrier_due_ = std::exchange(aligning_, 0);
 }
 
-// False: it has failed, and the task has finished.
-bool StreamTask::commit_epoch() {
-  Status status = commit_asked();
-  if (status.ok()) return true;
-  finish(std::move(status));
-  return false;
-}
-
-Status StreamTask::commit_asked() {
-  const std::uint64_t epoch = commit_asked_.load(std::memory_order_acquire);
-  HUMMER_TRY(chain_->commit(epoch));
-  committed_.store(epoch, std::memory_order_release);
-  if (on_committed_) on_committed_();
-  return {};
+// An operator blocks the chain: when to ask it again, if nobody wakes the task before.
+Nanoseconds StreamTask::latest_try() {
+  metrics_.operator_blocks.store(true, std::memory_order_relaxed);
+  operator_retry_ns_ =
+      std::clamp(operator_retry_ns_ * 2, operator_retry_first_ns, operator_retry_last_ns);
+  return executor_->now() + operator_retry_ns_;
 }
 
 // Nothing is at hand: when to look again, if nobody wakes the task before.
-Nanoseconds StreamTask::latest_look(Nanoseconds now) {
+Nanoseconds StreamTask::latest_look() {
+  const Nanoseconds now = executor_->now();
   Nanoseconds until = chain_->next_timer();
   if (chain_->snapshot_under_way()) until = std::min(until, now + snapshot_retry_ns);
   if (chain_->source_needs_retry() && !is_paused()) {
@@ -444,15 +449,26 @@ Nanoseconds StreamTask::latest_look(Nanoseconds now) {
   return until;
 }
 
-void StreamTask::source_gave() {
+bool StreamTask::produce() {
+  const OperatorResult answer = is_paused() ? OperatorResult::blocked : chain_->produce();
+  if (answer == OperatorResult::blocked && chain_->idle()) return false;
+  if (answer == OperatorResult::done) after_chain_ = Step::end_stream;
+  idle_announced_ = false;
   source_retry_ns_ = 0;
-  if (metrics_.source_waits.load(std::memory_order_relaxed)) {
-    metrics_.source_waits.store(false, std::memory_order_relaxed);
-  }
+  metrics_.source_waits.store(false, std::memory_order_relaxed);
+  return true;
 }
 
-OperatorResult StreamTask::produce() {
-  return is_paused() ? OperatorResult::blocked : chain_->produce();
+// Before the source itself is asked.
+bool StreamTask::input_at_hand() const {
+  if (chain_->has_source()) {
+    return stopping_.load(std::memory_order_relaxed) ||
+           triggered_.load(std::memory_order_acquire) > last_barrier_;
+  }
+  return std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& input) {
+    return !input.ended && !waits(input) &&
+           (input.channel->poll() != nullptr || input.channel->producer_gone());
+  });
 }
 
 bool StreamTask::is_paused() const {
@@ -463,10 +479,8 @@ bool StreamTask::is_paused() const {
 // Whether there may be input that it does not take.
 bool StreamTask::holds_input() const {
   if (chain_->has_source()) return is_paused();
-  for (const Input& input : inputs_) {
-    if (input.waits) return true;
-  }
-  return false;
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [&](const Input& input) { return waits(input); });
 }
 
 bool StreamTask::step_snapshot() {
@@ -479,75 +493,9 @@ bool StreamTask::step_snapshot() {
   return true;
 }
 
-// State may be larger than memory, so it goes part by part; false: the task is over.
-Task<bool> StreamTask::save_last() {
-  Executor& executor = co_await current_executor();
-  Status status = chain_->begin_last_snapshot();
-  while (status.ok() && chain_->snapshot_under_way()) {
-    if (cancelled_.load(std::memory_order_relaxed)) {
-      status = {ErrorCode::cancelled, "cancelled"};
-    } else if (!step_snapshot()) {  // the disk is slower
-      wake_event_.prepare_wait();
-      co_await wake_event_.wait_until(executor.now() + snapshot_retry_ns);
-    } else {
-      status = chain_->failure();
-      co_await yield();
-    }
-  }
-  if (status.ok()) co_return true;
-  finish(std::move(status));
-  co_return false;
-}
-
-Task<void> StreamTask::wait_for_commits() {
-  Executor& executor = co_await current_executor();
-  if (!co_await save_last()) co_return;
-  ended_.store(true, std::memory_order_release);
-  metrics_.state.store(TaskState::waiting_for_input, std::memory_order_relaxed);
-  for (;;) {
-    if (cancelled_.load(std::memory_order_relaxed)) {
-      finish({ErrorCode::cancelled, "cancelled"});
-      co_return;
-    }
-    const bool last = finish_asked_.load(std::memory_order_acquire);
-    if (commit_due()) {
-      if (!commit_epoch()) co_return;
-      continue;
-    }
-    if (last) {
-      finish({});
-      co_return;
-    }
-    wake_event_.prepare_wait();
-    if (commit_due() || finish_asked_.load(std::memory_order_acquire) ||
-        cancelled_.load(std::memory_order_relaxed)) {
-      wake_event_.cancel_wait();
-    } else {
-      begin_wait(executor, false);
-      co_await wake_event_.wait();
-      end_wait(executor, false);
-    }
-  }
-}
-
-void StreamTask::begin_wait(Executor& executor, bool blocked) {
-  wait_began_ = executor.recent_now();
-  wait_holds_input_ = blocked || holds_input();
-  metrics_.waits.begin(wait_began_, blocked);
-  if (blocked) executor.stall_begins();
-}
-
-void StreamTask::end_wait(Executor& executor, bool blocked) {
-  const Nanoseconds now = executor.recent_now();
-  if (wait_holds_input_) chain_->count_input_held(std::max<Nanoseconds>(now - wait_began_, 0));
-  metrics_.waits.end(now);
-  if (blocked) executor.stall_ends();
-}
-
-void StreamTask::finish(Status status) {
-  if (!status.ok()) chain_->abandon_emitters();
+void StreamTask::finish() {
+  if (!result_.ok()) chain_->abandon_emitters();
   for (Input& input : inputs_) input.channel->abandon_consumer();
-  result_ = std::move(status);
   metrics_.waits.begin(platform_.now(), false);
   metrics_.state.store(TaskState::finished, std::memory_order_release);
   if (on_finished_) on_finished_(*this);

@@ -6,6 +6,14 @@
 // connectors notify. A chain that is blocked on output suspends this coroutine,
 // never the slot.
 //
+// It is at one step at a time (enum Step); each is a function of the same name, which answers what
+// comes next. The coroutine itself suspends at the steps give_way and sleep, and nowhere else.
+//
+//   begin → drive_chain → between_elements → next_element → take_input or ask_source → drive_chain
+//   chain_blocked → wait_for_room or wait_for_operator → drive_chain
+//   nothing_at_hand → wait_for_input → drive_chain
+//   end_stream → last_snapshot → await_commits → ended
+//
 // Lifecycle: made and wired by the deployer (deployment.hpp) before
 // any task of the job runs; `invoke` is spawned once on the slot's executor and
 // ends by itself: finished, cancelled or failed. Then `result()` is set and
@@ -119,20 +127,60 @@ class StreamTask {
     int head_input = 0;
     bool ended = false;
     bool barrier_came = false;
-    bool waits = false;    // for the barrier on the other inputs
     bool recorded = true;  // what the barrier in hand has overtaken here is known
   };
-  enum class Next { element, nothing, ended, failed, barrier };
+  enum class Step : std::uint8_t {
+    begin,              // opens the operators
+    drive_chain,        // works off what is in the chain
+    chain_blocked,      // does what can be done meanwhile
+    wait_for_room,      // in a channel behind it
+    wait_for_operator,  // which says nothing when it can go on
+    between_elements,   // the chain is empty
+    next_element,       // or the call of an operator whose time has come
+    take_input,
+    ask_source,
+    pass_barrier,
+    nothing_at_hand,  // lets waiting records out
+    wait_for_input,
+    end_stream,  // the end has left the chain
+    last_snapshot,
+    await_commits,
+    give_way,  // to the other tasks of the slot
+    sleep,
+    ended,
+  };
 
-  Task<void> run();
-  Next take_input();
+  Step begin();
+  Step drive_chain();
+  Step chain_blocked();
+  Step wait_for_room();
+  Step wait_for_operator();
+  Step between_elements();
+  Step next_element();
+  Step take_input();
+  Step ask_source();
+  Step pass_barrier();
+  Step nothing_at_hand();
+  Step wait_for_input();
+  Step end_stream();
+  Step last_snapshot();
+  Step await_commits();
+  // The ways from a step to the next.
+  Step commit_then(Step next);
+  Step give_way_then(Step next);
+  Step sleep_until(Nanoseconds until, TaskState state, Step next = Step::drive_chain);
+  void wake_up();
+  Step stay_awake(Step next = Step::drive_chain);
+  Step end(Status status);
+
   void offer(int head_input);
+  Step feed(int head_input);
   void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);
   void take_barrier(Input& input, const Control& barrier);
+  void complete_alignment();
   // Writes a step of the snapshot under way, if there is one and room; false: there is not.
   bool step_snapshot();
-  void complete_alignment();
   // Barriers that overtake; stream_task_barriers.cpp.
   bool barrier_waits();
   std::uint64_t newest_barrier() const;
@@ -143,24 +191,19 @@ class StreamTask {
   void record_inputs();
   void forget_recording();
   void append_waiting(const RingChannel& channel, std::uint64_t until, std::string& runs) const;
+  bool is_cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   bool commit_due() const {
-    return !cancelled_.load(std::memory_order_relaxed) &&
-           commit_asked_.load(std::memory_order_acquire) > committed();
+    return !is_cancelled() && commit_asked_.load(std::memory_order_acquire) > committed();
   }
-  Status commit_asked();
-  // Of a source: what it has, unless it is paused.
-  OperatorResult produce();
-  void source_gave();
-  Nanoseconds latest_look(Nanoseconds now);
-  bool commit_epoch();
-  Task<bool> save_last();
-  Task<void> wait_for_commits();
+  // Asks the source, unless it is paused; false: it has nothing.
+  bool produce();
+  bool input_at_hand() const;
   bool is_paused() const;
   bool holds_input() const;
-  // Around every wait, for its metrics and the slot's, and for the clock of its input.
-  void begin_wait(Executor& executor, bool blocked);
-  void end_wait(Executor& executor, bool blocked);
-  void finish(Status status);
+  bool waits(const Input& input) const { return input.barrier_came && aligns_; }
+  Nanoseconds latest_try();
+  Nanoseconds latest_look();
+  void finish();
 
   Platform& platform_;
   WakeEvent wake_event_;
@@ -175,13 +218,21 @@ class StreamTask {
   int element_input_ = 0;
   int chain_input_ = 0;
   std::vector<Batch> spares_;  // by head input
+  Executor* executor_ = nullptr;
+  Step after_chain_ = Step::between_elements;  // end_stream: the end is in the chain
+  int turn_ = 0;
   bool idle_announced_ = true;
-  Nanoseconds source_retry_ns_ = 0;  // the last one, of a source that has nothing
+  Nanoseconds source_retry_ns_ = 0;    // the last one, of a source that has nothing
+  Nanoseconds operator_retry_ns_ = 0;  // the last one, of a chain that an operator blocks
+  Step after_pause_ = Step::begin;     // where give_way and sleep go on
+  Nanoseconds sleep_until_ = never;
+  Nanoseconds sleep_began_ = 0;
+  bool sleep_holds_input_ = false;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> stopping_{false};
   std::function<void(StreamTask&)> on_finished_;
   std::function<void(StreamTask&, TaskSnapshot)> on_snapshot_;  // empty: no snapshots
-  Guarantee guarantee_ = Guarantee::exactly_once;
+  bool aligns_ = true;  // inputs on which a barrier has come wait for the others
   std::atomic<std::uint64_t> triggered_{0};
   std::atomic<std::uint64_t> triggered_whole_{0};
   std::uint64_t last_barrier_ = 0;  // of a source: sent; else: passed on
@@ -199,8 +250,6 @@ class StreamTask {
   std::atomic<std::uint64_t> pause_after_{0};
   std::atomic<bool> finish_asked_{false};
   std::atomic<bool> ended_{false};
-  Nanoseconds wait_began_ = 0;
-  bool wait_holds_input_ = false;
   Status result_;
 };
 

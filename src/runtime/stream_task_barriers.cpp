@@ -60,7 +60,7 @@ OperatorResult StreamTask::pass_by(std::uint64_t epoch) {
   // One that was being aligned has been given up.
   aligning_ = barrier_due_ = 0;
   for (Input& input : inputs_) {
-    input.barrier_came = input.waits = false;
+    input.barrier_came = false;
     input.recorded = input.ended;
   }
   return OperatorResult::done;
