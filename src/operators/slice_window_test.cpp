@@ -1,6 +1,7 @@
 // Tumbling and sliding windows from slices, under every schedule.
 #include <hummer/detail/operators/slice_window.hpp>
 
+#include <hummer/detail/operators/call_at_wall_time.hpp>
 #include <hummer/detail/testing/take_snapshot.hpp>
 
 #include "operators/restored_subtask.hpp"

@@ -31,14 +31,25 @@ std::pair<std::int32_t, std::int64_t> key_of(std::uint64_t number) {
 }
 
 template <typename K>
-using TableKey = std::conditional_t<std::is_same_v<K, std::string>, std::string_view, K>;
+using KeyInTable = std::conditional_t<std::is_same_v<K, std::string>, std::string_view, K>;
 
 // A table, what it holds, and what a restore of its snapshots so far would give.
 template <typename K, typename A>
 class FrozenTable {
  public:
-  using Table = AccumulatorTable<TableKey<K>, A>;
+  using Table = AccumulatorTable<KeyInTable<K>, A>;
   using Copy = std::map<K, A>;
+
+  // What a restore puts into a table.
+  struct Counting {
+    using Accumulator = A;
+    std::size_t& entries;
+    void merge(A& accumulator, bool is_new, const A& other) const {
+      EXPECT_TRUE(is_new) << "an entry was written twice";
+      accumulator = other;
+      ++entries;
+    }
+  };
 
   explicit FrozenTable(std::uint64_t seed) : random_(seed) {}
 
@@ -46,7 +57,7 @@ class FrozenTable {
     std::vector<K> names;
     for (std::size_t i = 0; i < updates; ++i) names.push_back(key_of<K>(random_() % keys));
     table_.update(
-        updates, [&](std::size_t i) -> TableKey<K> { return names[i]; },
+        updates, [&](std::size_t i) -> KeyInTable<K> { return names[i]; },
         [&](A& accumulator, bool is_new, std::size_t i) {
           EXPECT_EQ(is_new, copy_.count(names[i]) == 0);
           if (is_new) accumulator = A();
@@ -73,20 +84,16 @@ class FrozenTable {
     std::size_t entries = 0;
     Table part;
     ByteReader in(all);
+    const Counting counting{entries};
+    const ErasedAggregateOf<KeyInTable<K>, Counting> aggregate(counting);
     const auto restore = [&] {
-      return part.restore(
-          in, [](const TableKey<K>&) { return true; },
-          [&](A& accumulator, bool is_new, const A& other) {
-            EXPECT_TRUE(is_new) << "an entry was written twice";
-            accumulator = other;
-            ++entries;
-          });
+      return part.restore(in, [](std::uint64_t) { return true; }, aggregate, false);
     };
     auto restored = restore();
     while (restored == Table::Restored::some) restored = restore();
     EXPECT_EQ(restored, Table::Restored::all);
     EXPECT_EQ(in.left(), 0u);
-    part.scan(0, [&](const TableKey<K>& key, const A& value) {
+    part.scan(0, [&](const KeyInTable<K>& key, const A& value) {
       restored_[K(key)] = value;
       return true;
     });
@@ -203,17 +210,20 @@ TYPED_TEST(FrozenTables, ADeltaHoldsWhatHasChangedAndNoMore) {
 }
 
 struct Sum {
+  using Accumulator = std::uint64_t;
   void merge(std::uint64_t& to, bool, std::uint64_t other) const { to += other; }
 };
 
 // Slices come and go while they are written.
 TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
-  using Slices = SliceTables<std::uint64_t, std::uint64_t>;
+  using Table = AccumulatorTable<std::uint64_t, std::uint64_t>;
+  const Sum sum;
+  const ErasedAggregateOf<std::uint64_t, Sum> aggregate(sum);
   using Copy = std::map<Timestamp, std::map<std::uint64_t, std::uint64_t>>;
   const auto everyone = [](std::uint64_t) { return true; };
   for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
     std::mt19937_64 random(seed);
-    Slices slices;
+    SliceTables slices(aggregate);
     Copy copy;
     Timestamp first = 0;
     const auto change = [&] {
@@ -221,7 +231,7 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
         const Timestamp slice = first + static_cast<Timestamp>(random() % 4);
         const std::uint64_t from = random() % 30'000;
         const std::size_t count = random() % 2'000;
-        slices.at(slice, count, Sum())
+        static_cast<Table&>(slices.at(slice, count))
             .update(
                 count, [&](std::size_t at) { return from + at; },
                 [](std::uint64_t& value, bool, std::size_t) { ++value; });
@@ -247,7 +257,7 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
         std::string more;
         ByteWriter step(more);
         done = slices.write_frozen(step, random() % 100 * 1000 + 1);
-        if (done) step.put_value(Slices::end_of_sections);
+        if (done) step.put_value(SliceTables::end_of_sections);
         piece += step.view();
       }
       if (!delta) {
@@ -256,16 +266,16 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
       }
       pieces.push_back(piece);
       is_delta.push_back(delta);
-      Slices restored;
+      SliceTables restored(aggregate);
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         ByteReader in(pieces[i]);
-        ASSERT_TRUE(restored.restore(in, is_delta[i], everyone, Sum(), [] { return true; }));
+        ASSERT_TRUE(restored.restore(in, is_delta[i], everyone, [] { return true; }));
         ASSERT_EQ(in.left(), 0u);
       }
-      restored.merge_restored(Sum());
+      restored.merge_restored();
       Copy found;
       for (const auto& [slice, table] : restored.all()) {
-        table->scan(0, [&, at = slice](std::uint64_t key, std::uint64_t value) {
+        static_cast<const Table&>(*table).scan(0, [&, at = slice](std::uint64_t key, std::uint64_t value) {
           found[at][key] = value;
           return true;
         });

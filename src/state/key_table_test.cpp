@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/detail/state/erased_aggregate.hpp>
 
 namespace hummer::key_table_test {
 namespace {
@@ -89,12 +89,17 @@ TEST(AccumulatorTable, AccumulatorsThatOwnMemoryComeBackFromASnapshot) {
   const std::string saved(out.view());
   AccumulatorTable<std::string_view, std::string> again;
   ByteReader in(saved);
-  const auto merge = [](std::string& text, bool is_new, const std::string& other) {
-    EXPECT_TRUE(is_new);
-    text = other;
+  struct Taking {
+    using Accumulator = std::string;
+    void merge(std::string& text, bool is_new, const std::string& other) const {
+      EXPECT_TRUE(is_new);
+      text = other;
+    }
   };
-  const auto owns = [](std::string_view key) { return key != "c"; };
-  ASSERT_EQ(again.restore(in, owns, merge), decltype(again)::Restored::all);
+  const Taking taking;
+  const ErasedAggregateOf<std::string_view, Taking> aggregate(taking);
+  const auto owns = [](std::uint64_t hash) { return hash != key_hash(std::string_view("c")); };
+  ASSERT_EQ(again.restore(in, owns, aggregate, false), decltype(again)::Restored::all);
   std::map<std::string, std::string> found;
   again.scan(0, [&](std::string_view key, const std::string& text) {
     found[std::string(key)] = text;

@@ -44,4 +44,37 @@ void SortedEntries::sort_some() {
   });
 }
 
+SpilledCombine combine_with(const ErasedAggregate& aggregate) {
+  return [&aggregate](std::string_view older, std::string_view newer, std::string& both) {
+    return aggregate.combine(older, newer, both);
+  };
+}
+
+Status undecodable_accumulator() {
+  return {ErrorCode::corrupt_record, "an accumulator that was on disk cannot be decoded"};
+}
+
+TableInHashOrder::TableInHashOrder(const AccumulatorTableBase& table)
+    : SortedEntries(table.size()), table_(table) {
+  if (!many()) return;
+  table.visit_from(0, [&](const FoundEntry& found) {
+    count(table.keys().hash_of(found.key));
+    return true;
+  });
+}
+
+void TableInHashOrder::read(ByteWriter& out) {
+  table_.visit_from(0, [&](const FoundEntry& found) {
+    const std::uint64_t hash = table_.keys().hash_of(found.key);
+    if (!wanted(hash)) return true;
+    ByteWriter key_out(key_space_, true);
+    table_.keys().write(found.key, key_out);
+    const std::size_t offset = out.size();
+    out.put(key_out.view().data(), key_out.size());
+    table_.encode(found.value, out);
+    add(hash, offset, key_out.size(), out.size() - offset - key_out.size());
+    return true;
+  });
+}
+
 }  // namespace hummer

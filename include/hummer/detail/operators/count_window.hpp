@@ -47,7 +47,7 @@ class CountWindowOperator final : public Operator {
   Status open() override {
     HUMMER_TRY(windows_.check());
     part_size_ = std::gcd(windows_.size, windows_.slide);
-    state_.open(context(), whole_, false);
+    state_.open(context(), false);
     return {};
   }
 
@@ -97,7 +97,7 @@ class CountWindowOperator final : public Operator {
   Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
   OperatorResult snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
-    state_.open(context(), whole_, false);
+    state_.open(context(), false);
     return state_.restore(in);
   }
 
@@ -134,7 +134,7 @@ class CountWindowOperator final : public Operator {
   Finish finish_;
   std::uint64_t part_size_ = 1;
   const Whole whole_{};
-  SpillingAccumulators<K, Whole> state_;
+  SpillingAccumulators<K, Whole> state_{whole_};
 };
 
 }  // namespace hummer

@@ -3,12 +3,12 @@
 //
 // Emits once per key at the end, or (`emit_epochs`) the keys that changed, every
 // `epoch_ms` and as soon as input pauses while the table is small.
-// State: accumulator by key (table_snapshot.hpp). Where the partial half runs
+// State: accumulator by key (spilling_accumulators.hpp). Where the partial half runs
 // in the same slot both use one table, while it is small: see co_located_state.hpp. What goes
 // beyond this one's share of memory is on disk: see spilled_accumulators.hpp.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include <hummer/detail/operators/batch_run.hpp>
@@ -39,7 +39,7 @@ class MergeAggregateOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
 
   Status open() override {
-    own_.open(context(), aggregate_, !emit_epochs_);
+    own_.open(context(), !emit_epochs_);
     if (pair_name_.empty() || !own_.table().empty()) return {};
     auto state = State::find(context(), pair_name_);
     if (state->partial_alone) return {};
@@ -126,7 +126,7 @@ class MergeAggregateOperator final : public Operator {
   }
   OperatorResult snapshot_rest(ByteWriter& out) override { return own_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
-    own_.open(context(), aggregate_, !emit_epochs_);
+    own_.open(context(), !emit_epochs_);
     return own_.restore(in);
   }
 
@@ -137,22 +137,23 @@ class MergeAggregateOperator final : public Operator {
 
   // At the end: what is on disk and in memory, merged.
   OperatorResult emit_spilled(Output& out) {
-    if (!scan_) {
-      hummer::Result<typename Own::Scan> scan = own_.scan_all();
+    if (scan_ == nullptr) {
+      auto scan = own_.scan_all();
       if (!scan.ok()) return context().fail(scan.status());
-      scan_.emplace(std::move(*scan));
+      scan_ = std::move(*scan);
     }
+    AccumulatorScan<K, Accumulator> entries(*scan_);
     auto collector = out.collector<KeyValue<K, Result>>();
     while (!collector.full()) {
-      const hummer::Result<bool> found = scan_->next();
+      const hummer::Result<bool> found = entries.next();
       if (!found.ok()) return context().fail(found.status());
       if (!*found) {
         scan_.reset();
         own_.retire();
         return OperatorResult::done;
       }
-      collector(KeyValue<K, Result>{key_for_output(scan_->key, collector),
-                                    aggregate_.result(scan_->value)});
+      collector(KeyValue<K, Result>{key_for_output(entries.key, collector),
+                                    aggregate_.result(entries.value)});
     }
     return OperatorResult::more;
   }
@@ -207,8 +208,8 @@ class MergeAggregateOperator final : public Operator {
   const std::string pair_name_;
   const std::int64_t epoch_ms_;
   std::shared_ptr<State> pair_;  // null: alone
-  Own own_;
-  std::optional<typename Own::Scan> scan_;  // of the emission in hand
+  Own own_{aggregate_};
+  std::unique_ptr<SpilledScan> scan_;  // of the emission in hand
   // A set of keys. Its values are of the type that counts have, whose table is compiled anyway; an
   // entry needs as much memory with a byte.
   KeyTable<K, std::uint64_t> changed_;
@@ -231,7 +232,7 @@ class RunningAggregateOperator final : public Operator {
   void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Result>>()); }
 
   Status open() override {
-    state_.open(context(), aggregate_, false);
+    state_.open(context(), false);
     return {};
   }
   OperatorResult process(Batch& in, Output& out) override {
@@ -283,7 +284,7 @@ class RunningAggregateOperator final : public Operator {
   Status snapshot(ByteWriter& out) override { return state_.snapshot(out); }
   OperatorResult snapshot_rest(ByteWriter& out) override { return state_.snapshot_rest(out); }
   Status restore(ByteReader& in) override {
-    state_.open(context(), aggregate_, false);
+    state_.open(context(), false);
     return state_.restore(in);
   }
 
@@ -293,7 +294,7 @@ class RunningAggregateOperator final : public Operator {
 
   RecordKeys<In, K, KeyOf> keys_;
   Aggregate aggregate_;
-  SpillingAccumulators<K, Aggregate> state_;
+  SpillingAccumulators<K, Aggregate> state_{aggregate_};
 };
 
 }  // namespace hummer

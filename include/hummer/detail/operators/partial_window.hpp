@@ -61,7 +61,7 @@ class PartialWindowOperator final : public Operator {
       const auto note = [&](std::size_t i) { in_hand.set(first + i); };
       for (const SliceRuns::Run& run : runs_.runs()) {
         if (grid_.last_end(run.slice) <= run.slice) continue;  // between two windows
-        Table& table = slices_.at(run.slice, run.count, aggregate_);
+        auto& table = static_cast<Table&>(slices_.at(run.slice, run.count));
         if (runs_.in_order()) {
           input_.fold(table, aggregate_, records, [](std::size_t i) { return i; }, note);
         } else {
@@ -106,15 +106,15 @@ class PartialWindowOperator final : public Operator {
       if (out.full()) return OperatorResult::more;
       const auto& first = *slices_.all().begin();
       const Timestamp slice = first.first;
-      const auto& table = first.second;
+      const auto& table = static_cast<const Table&>(*first.second);
       auto collector = out.collector<Part>();
-      cursor_ = table->scan(cursor_, [&](const K& key, const Accumulator& accumulator) {
+      cursor_ = table.scan(cursor_, [&](const K& key, const Accumulator& accumulator) {
         emit_one(key, slice, accumulator, collector);
         return !collector.full();
       });
       if (cursor_ != Table::scan_end) return OperatorResult::more;
       cursor_ = 0;
-      emitted_ += table->size();
+      emitted_ += table.size();
       slices_.drop_first();
     }
     emitting_ = false;
@@ -156,7 +156,8 @@ class PartialWindowOperator final : public Operator {
   const Aggregate aggregate_;
   const std::size_t limit_bytes_;
   SliceRuns runs_;
-  SliceTables<K, Accumulator> slices_;
+  const ErasedAggregateOf<K, Aggregate> erased_{aggregate_};
+  SliceTables slices_{erased_};
   Timestamp watermark_ = no_timestamp;
   bool emitting_ = false;
   Timestamp emit_until_ = no_timestamp;

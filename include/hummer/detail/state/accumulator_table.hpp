@@ -6,7 +6,8 @@
 // Accumulators own what they hold: one with text views is refused at compile
 // time, because the text would be gone with its batch.
 //
-// Snapshots go in steps while the table changes: see freeze().
+// Snapshots go in steps while the table changes: see freeze(). They, limits and what else knows an
+// entry only as bytes are in AccumulatorTableBase, which is compiled once.
 //
 // Thread: one.
 #pragma once
@@ -15,77 +16,126 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include <hummer/detail/state/key_codec.hpp>
 #include <hummer/detail/state/key_table.hpp>
 #include <hummer/detail/state/saved_entries.hpp>
 
 namespace hummer {
 
+class ErasedAggregate;
+
+class AccumulatorTableBase : public HashTable {
+ public:
+  using HashTable::HashTable;
+  AccumulatorTableBase(AccumulatorTableBase&& other) noexcept;
+  AccumulatorTableBase& operator=(AccumulatorTableBase&& other) noexcept;
+  virtual ~AccumulatorTableBase();
+
+  std::size_t memory_bytes() const { return HashTable::memory_bytes() + outside_bytes(); }
+  bool at_limit(std::size_t limit_bytes) const {
+    return HashTable::at_limit(limit_bytes) || outside_bytes() > limit_bytes;
+  }
+  void clear();
+
+  virtual const KeyCodec& keys() const = 0;
+  // Of an entry's value: writes the accumulator.
+  virtual void encode(const void* value, ByteWriter& out) const = 0;
+  // The accumulator of a key, A{} in a new entry, and whether it is new. Valid until the next
+  // update.
+  std::pair<void*, bool> find_or_add_accumulator(std::string_view key);
+
+  // ---- snapshot ----
+
+  // Fixes what the snapshot that write_frozen() then writes is made of: every entry, or with
+  // `may_be_delta` those that changed since the last freeze; answers whether only those. Cheap; the
+  // table may change at once. clear() forgets a snapshot under way.
+  bool freeze(bool may_be_delta);
+  // There is something left to write.
+  bool frozen() const { return HashTable::frozen() || !saved_.empty(); }
+  // Writes entries, until `out` holds about so many bytes; true: that was all. What restore()
+  // reads is the bytes of all calls and end_of_entries behind them.
+  bool write_frozen(ByteWriter& out, std::size_t until_bytes);
+  static constexpr std::uint8_t end_of_entries = 0;
+  static constexpr std::uint8_t entry_follows = 1;  // key and accumulator
+
+  enum class Restored : std::uint8_t { all, some, not_valid };
+  // Takes what a snapshot holds of the keys for which owns(hash): in the place of what there is, or
+  // merged with it. `some`: call again, when there is room.
+  [[nodiscard]] Restored restore(ByteReader& in, const OwnsKey& owns,
+                                 const ErasedAggregate& aggregate, bool replace);
+
+ protected:
+  // ---- accumulators that do not lie in the table ----
+
+  virtual std::size_t outside_bytes() const { return 0; }
+  virtual void clear_outside() {}
+  // The accumulator behind what the table holds for it.
+  virtual void* reach(void* value, bool is_new) = 0;
+
+  // Keeps entries of the snapshot under way before they change.
+  SaveReference saving();
+
+ private:
+  void write_entry(std::string_view key, const void* value, ByteWriter& out) const;
+
+  SavedEntries saved_;
+};
+
+template <typename A>
+inline constexpr bool lies_in_the_table = std::is_trivially_copyable_v<A> && sizeof(A) <= 64;
+
 template <typename K, typename A>
-class AccumulatorTable {
+class AccumulatorTable final
+    : public KeyTable<K, std::conditional_t<lies_in_the_table<A>, A, std::uint64_t>,
+                      AccumulatorTableBase> {
   static_assert(!holds_views<A>,
                 "an accumulator must own its text: use std::string instead of std::string_view");
-  static constexpr bool inside = std::is_trivially_copyable_v<A> && sizeof(A) <= 64;
+  static constexpr bool inside = lies_in_the_table<A>;
   using Value = std::conditional_t<inside, A, std::uint64_t>;
+  using Table = KeyTable<K, Value, AccumulatorTableBase>;
 
  public:
-  static constexpr std::size_t scan_end = KeyTable<K, Value>::scan_end;
-
-  std::size_t size() const { return table_.size(); }
-  bool empty() const { return table_.empty(); }
-  std::size_t memory_bytes() const { return table_.memory_bytes() + outside_.size() * sizeof(A); }
-  bool at_limit(std::size_t limit_bytes) const {
-    return table_.at_limit(limit_bytes) || outside_.size() * sizeof(A) > limit_bytes;
-  }
-  bool has_room_for(std::size_t more) const { return table_.has_room_for(more); }
-  void make_room_for(std::size_t more) { table_.make_room_for(more); }
-  void set_dense(bool dense) { table_.set_dense(dense); }  // see HashSlots
-  void clear() {
-    table_.clear();
-    outside_.clear();
-    saved_.clear();
-  }
-
   template <typename KeyOf, typename Apply>
   void update(std::size_t count, KeyOf&& key_of, Apply&& apply) {
-    table_.update(count, key_of, reaching(apply), saving());
+    Table::update(count, key_of, reaching(apply), this->saving());
   }
   // The same where the keys lie in memory as views.
   template <typename Apply>
-    requires KeyTable<K, Value>::by_text
+    requires Table::by_text
   void update_views(std::span<const std::string_view> keys, Apply&& apply) {
-    table_.update_views(keys, reaching(apply), saving());
+    Table::update_views(keys, reaching(apply), this->saving());
   }
 
   // The same for one key: its accumulator, A{} in a new entry, and whether it is new. Valid until
   // the next update.
   std::pair<A*, bool> find_or_add(const K& key) {
-    const auto [value, is_new] = table_.find_or_add(key, saving());
+    const auto [value, is_new] = Table::find_or_add(key, this->saving());
     return {&reached(*value, is_new), is_new};
   }
 
   // The accumulator of a key, or null. Valid until the next update.
   const A* find(const K& key) const {
-    const Value* const value = table_.find(key);
-    if (value == nullptr) return nullptr;
+    const Value* const value = Table::find(key);
+    return value == nullptr ? nullptr : &accumulator_of(value);
+  }
+  // Behind what the table holds for it.
+  const A& accumulator_of(const void* value) const {
     if constexpr (inside) {
-      return value;
+      return *static_cast<const A*>(value);
     } else {
-      return &outside_[*value];
+      return outside_.all[*static_cast<const Value*>(value)];
     }
   }
 
   template <typename Visit>
   std::size_t scan(std::size_t cursor, Visit&& visit) const {
-    return table_.scan(cursor, [&](const K& key, const Value& value) {
-      if constexpr (inside) {
-        return visit(key, value);
-      } else {
-        return visit(key, outside_[value]);
-      }
+    return this->visit_from(cursor, [&](const FoundEntry& found) {
+      return visit(TableKey<K>::of(found.key), accumulator_of(found.value));
     });
   }
 
@@ -101,79 +151,30 @@ class AccumulatorTable {
     *this = std::move(kept);
   }
 
-  // ---- snapshot ----
-
-  // Fixes what the snapshot that write_frozen() then writes is made of: every entry, or with
-  // `may_be_delta` those that changed since the last freeze; answers whether only those. Cheap; the
-  // table may change at once. clear() forgets a snapshot under way.
-  bool freeze(bool may_be_delta) {
-    saved_.clear();
-    return table_.freeze(may_be_delta);
-  }
-  // There is something left to write.
-  bool frozen() const { return table_.frozen() || !saved_.empty(); }
-  // Writes entries, until `out` holds about so many bytes; true: that was all. What restore()
-  // reads is the bytes of all calls and end_of_entries behind them.
-  bool write_frozen(ByteWriter& out, std::size_t until_bytes) {
-    while (!saved_.empty()) {
-      if (out.size() >= until_bytes) return false;
-      saved_.write_chunk(out);
+  const KeyCodec& keys() const override { return key_codec<K>(); }
+  void encode(const void* value, ByteWriter& out) const override {
+    if constexpr (detail::HasCodec<A>) {
+      Codec<A>::encode(accumulator_of(value), out);
+    } else {
+      (void)value, (void)out;  // nobody can take a snapshot
     }
-    return table_.scan_frozen([&](const K& key, const Value& value) {
-      encode(key, value, out);
-      return out.size() < until_bytes;
-    });
-  }
-  static constexpr std::uint8_t end_of_entries = 0;
-  static constexpr std::uint8_t entry_follows = 1;  // key and accumulator
-
-  enum class Restored : std::uint8_t { all, some, not_valid };
-  // put(A&, is_new, const A&) for what a snapshot holds of the keys for which owns(key). `some`:
-  // call again, when there is room.
-  template <typename Owns, typename Put>
-  [[nodiscard]] Restored restore(ByteReader& in, Owns&& owns, Put&& put) {
-    constexpr int entries_per_call = 4096;
-    for (int entries = 0; entries < entries_per_call; ++entries) {
-      in.let_go();
-      std::uint8_t mark = 0;
-      if (!in.get_value(mark) || mark > entry_follows) return Restored::not_valid;
-      if (mark == end_of_entries) return Restored::all;
-      K key{};
-      A other{};
-      if (!Codec<K>::decode(in, key) || !Codec<A>::decode(in, other)) return Restored::not_valid;
-      if (!owns(key)) continue;
-      const auto [accumulator, is_new] = find_or_add(key);
-      put(*accumulator, is_new, other);
-    }
-    return Restored::some;
   }
 
  private:
-  void encode(const K& key, const Value& value, ByteWriter& out) const {
-    if constexpr (std::is_integral_v<K> && std::is_integral_v<A>) {  // the codec's bytes, at one go
-      char bytes[1 + sizeof(K) + sizeof(A)];
-      bytes[0] = entry_follows;
-      std::memcpy(bytes + 1, &key, sizeof(K));
-      std::memcpy(bytes + 1 + sizeof(K), &value, sizeof(A));
-      out.put(bytes, sizeof bytes);
-    } else {
-      out.put_value(entry_follows);
-      Codec<K>::encode(key, out);
-      if constexpr (inside) {
-        Codec<A>::encode(value, out);
-      } else {
-        Codec<A>::encode(outside_[value], out);
-      }
-    }
+  struct Outside {
+    std::deque<A> all;
+  };
+  struct Nothing {};
+
+  std::size_t outside_bytes() const override {
+    if constexpr (inside) return 0;
+    else return outside_.all.size() * sizeof(A);
   }
-  auto saving() {
-    if constexpr (detail::HasCodec<A>) {
-      return [this](const K& key, const Value& value) {
-        saved_.add([&](ByteWriter& out) { encode(key, value, out); });
-      };
-    } else {
-      return SaveNothing{};  // nobody can take a snapshot
-    }
+  void clear_outside() override {
+    if constexpr (!inside) outside_.all.clear();
+  }
+  void* reach(void* value, bool is_new) override {
+    return &reached(*static_cast<Value*>(value), is_new);
   }
   // `apply`, as called by the table with its value.
   template <typename Apply>
@@ -182,7 +183,6 @@ class AccumulatorTable {
       apply(reached(value, is_new), is_new, i);
     };
   }
-  // The accumulator behind what the table holds for it.
   A& reached(Value& value, bool is_new) {
     if constexpr (inside) {
       // The table gave zero bytes, which is what the others begin as.
@@ -192,16 +192,14 @@ class AccumulatorTable {
       return value;
     } else {
       if (is_new) {
-        value = outside_.size();
-        outside_.emplace_back();
+        value = outside_.all.size();
+        outside_.all.emplace_back();
       }
-      return outside_[value];
+      return outside_.all[value];
     }
   }
 
-  KeyTable<K, Value> table_;
-  std::deque<A> outside_;
-  SavedEntries saved_;
+  [[no_unique_address]] std::conditional_t<inside, Nothing, Outside> outside_;
 };
 
 }  // namespace hummer

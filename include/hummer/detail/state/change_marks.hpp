@@ -32,32 +32,6 @@
 
 namespace hummer {
 
-// What a table calls before it changes an entry: of tables whose snapshots nobody takes.
-struct SaveNothing {
-  template <typename Key, typename V>
-  void operator()(const Key&, const V&) const {}
-};
-
-// What a table calls with an entry that the snapshot under way has yet to write, before it changes
-// it: a reference to any save(const Key&, const V&), of one type whatever the caller's is, so that
-// the code that calls it is compiled once per table and not once per caller. The referred-to
-// function outlives it.
-template <typename Key, typename V>
-class SaveReference {
- public:
-  template <typename Save>
-  explicit SaveReference(Save& save)
-      : save_(const_cast<void*>(static_cast<const void*>(&save))),
-        call_([](void* saved, const Key& key, const V& value) {
-          (*static_cast<Save*>(saved))(key, value);
-        }) {}
-  void operator()(const Key& key, const V& value) const { call_(save_, key, value); }
-
- private:
-  void* save_;
-  void (*call_)(void*, const Key&, const V&);
-};
-
 // What a change of an entry asks for: nothing; a mark; a mark, and to save the entry before if the
 // snapshot under way has yet to write it.
 enum class Tracking : std::uint8_t { none, changes, snapshot };

@@ -23,18 +23,14 @@ class SavedEntries {
   void add(Encode&& encode) {
     ByteWriter out(space_);
     encode(out);
-    if (chunks_.empty() || chunks_.back().size() + out.size() > chunk_bytes) {
-      chunks_.emplace_back().reserve(chunk_bytes);
-    }
-    chunks_.back().append(out.view());
+    keep(out.view());
   }
   // REQUIRES: not empty. Moves a chunk to `out`.
-  void write_chunk(ByteWriter& out) {
-    out.put(chunks_.front().data(), chunks_.front().size());
-    chunks_.pop_front();
-  }
+  void write_chunk(ByteWriter& out);
 
  private:
+  void keep(std::string_view entry);
+
   static constexpr std::size_t chunk_bytes = default_snapshot_step_bytes;
   std::deque<std::string> chunks_;
   std::string space_;

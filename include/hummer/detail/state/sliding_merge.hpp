@@ -9,120 +9,52 @@
 // (Tangwongsan et al., "General incremental sliding-window aggregation", VLDB 2015,
 // section on two stacks, here for tables of keys.)
 //
-// Records that come to a slice after it was merged go into what covers it: late().
+// Records that come to a slice after it was merged go into what covers it: covering().
 // Nothing of this is saved: it is made again out of the slices.
 //
 // Thread: one.
 #pragma once
 
-#include <iterator>
 #include <map>
 #include <memory>
-#include <utility>
+#include <span>
+#include <vector>
 
 #include <hummer/detail/state/slice_tables.hpp>
 
 namespace hummer {
 
-template <typename K, typename A, typename Aggregate>
 class SlidingMerge {
  public:
-  using Table = AccumulatorTable<K, A>;
-  using Slices = SliceTables<K, A>;
-
-  explicit SlidingMerge(const Aggregate& aggregate) : aggregate_(aggregate) {}
+  // `aggregate` outlives it.
+  explicit SlidingMerge(const ErasedAggregate& aggregate);
 
   // The table of the window [start, end); windows come in order, none of them empty. Valid until
   // the next call. `next_start`: no later window begins before it.
-  const Table& window(Slices& slices, Timestamp start, Timestamp end, Timestamp next_start) {
-    while (!front_.empty() && front_.begin()->first < start) {
-      slices.spare().give_back(std::move(front_.begin()->second));
-      front_.erase(front_.begin());
-    }
-    if (front_.empty()) {
-      flip(slices, start, end);
-    } else {
-      for (auto slice = slices.from(back_end_); slice != slices.all().end() && slice->first < end;
-           ++slice) {
-        merge_tables(back_, *slice->second, aggregate_);
-      }
-      back_end_ = end;
-    }
-    auto& [first, table] = *front_.begin();
-    if (back_.empty()) return *table;
-    if (first < next_start) {  // of no use to later windows
-      merge_tables(*table, back_, aggregate_);
-      return *table;
-    }
-    whole_.clear();
-    merge_tables(whole_, *table, aggregate_);
-    merge_tables(whole_, back_, aggregate_);
-    return whole_;
-  }
+  const AccumulatorTableBase& window(SliceTables& slices, Timestamp start, Timestamp end,
+                                     Timestamp next_start);
 
-  // Records for a slice: add(table) is called for every table that already covers it.
-  template <typename Add>
-  void late(Slices& slices, Timestamp slice, Add&& add) {
-    if (slice >= back_end_) return;
-    if (slice >= flip_end_) return add(back_);
-    auto next = front_.lower_bound(slice);
-    if (next == front_.end() || next->first != slice) {
-      std::unique_ptr<Table> table = slices.spare().take();
-      if (next != front_.end()) merge_tables(*table, *next->second, aggregate_);
-      front_.emplace_hint(next, slice, std::move(table));
-    }
-    for (auto& [first, table] : front_) {
-      if (first > slice) break;
-      add(*table);
-    }
-  }
+  // Every table that already covers the slice: records that come to it belong there too. Valid
+  // until the next call.
+  std::span<AccumulatorTableBase* const> covering(SliceTables& slices, Timestamp slice);
 
   // The slices have changed beyond that: what was merged is made again. Its memory goes back.
-  void forget() {
-    front_.clear();
-    back_ = Table();
-    whole_ = Table();
-    flip_end_ = back_end_ = no_timestamp;
-  }
+  void forget();
 
-  std::size_t memory_bytes() const {
-    std::size_t bytes = back_.memory_bytes() + whole_.memory_bytes();
-    for (const auto& each : front_) bytes += each.second->memory_bytes();
-    return bytes;
-  }
+  std::size_t memory_bytes() const;
   // About the most that window() needs for it, where no keys are the same.
-  static std::size_t needed_bytes(const Slices& slices, Timestamp start, Timestamp end) {
-    std::size_t bytes = 0;
-    std::size_t tables = 0;  // that the slice is part of
-    for (auto slice = slices.from(start); slice != slices.all().end() && slice->first < end;
-         ++slice) {
-      bytes += slice->second->memory_bytes() * ++tables;
-    }
-    return bytes;
-  }
+  static std::size_t needed_bytes(const SliceTables& slices, Timestamp start, Timestamp end);
 
  private:
-  void flip(Slices& slices, Timestamp start, Timestamp end) {
-    back_.clear();
-    flip_end_ = back_end_ = end;
-    const Table* behind = nullptr;
-    for (auto slice = slices.from(end); slice != slices.from(start);) {
-      --slice;
-      std::unique_ptr<Table> table = slices.spare().take();
-      merge_tables(*table, *slice->second, aggregate_);
-      if (behind != nullptr) merge_tables(*table, *behind, aggregate_);
-      behind = table.get();
-      front_.emplace_hint(front_.begin(), slice->first, std::move(table));
-    }
-    HUMMER_ASSERT(!front_.empty());
-  }
+  void flip(SliceTables& slices, Timestamp start, Timestamp end);
 
-  const Aggregate& aggregate_;
-  std::map<Timestamp, std::unique_ptr<Table>> front_;  // by first slice
-  Table back_;
-  Table whole_;
+  const ErasedAggregate& aggregate_;
+  std::map<Timestamp, std::unique_ptr<AccumulatorTableBase>> front_;  // by first slice
+  std::unique_ptr<AccumulatorTableBase> back_;
+  std::unique_ptr<AccumulatorTableBase> whole_;
   Timestamp flip_end_ = no_timestamp;  // front covers what is before it
   Timestamp back_end_ = no_timestamp;  // back covers what is before it, from flip_end_ on
+  std::vector<AccumulatorTableBase*> covering_;
 };
 
 }  // namespace hummer

@@ -8,37 +8,17 @@
 // Thread: one. Errors: bytes that cannot be decoded; and those of the scans.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <hummer/detail/key_hash.hpp>
-#include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/detail/state/erased_aggregate.hpp>
 #include <hummer/detail/state/spilled_store.hpp>
 
 namespace hummer {
 
-template <typename A>
-[[nodiscard]] bool decode_accumulator(std::string_view bytes, A& value) {
-  ByteReader in(bytes);
-  return Codec<A>::decode(in, value) && in.left() == 0;
-}
-
-// merge(A& older, const A& newer).
-template <typename A, typename Merge>
-SpilledCombine combine_with(Merge merge) {
-  return [merge](std::string_view older, std::string_view newer, std::string& both) {
-    A first{};
-    A second{};
-    if (!decode_accumulator(older, first) || !decode_accumulator(newer, second)) return false;
-    merge(first, std::as_const(second));
-    ByteWriter out(both);
-    Codec<A>::encode(first, out);
-    both.resize(out.size());
-    return true;
-  };
-}
+// `aggregate` outlives it.
+SpilledCombine combine_with(const ErasedAggregate& aggregate);
 
 // Entries of something larger, sorted by hash and key: it is gone over about sixteen times, each
 // time for a range of hashes, so that sorting takes a fraction of the memory that it has.
@@ -97,63 +77,43 @@ class SortedEntries : public SpilledScan {
 };
 
 // The table stays as it is meanwhile.
-template <typename K, typename A>
 class TableInHashOrder final : public SortedEntries {
  public:
-  explicit TableInHashOrder(const AccumulatorTable<K, A>& table)
-      : SortedEntries(table.size()), table_(table) {
-    if (!many()) return;
-    table.scan(0, [&](const K& key, const A&) {
-      count(key_hash(key));
-      return true;
-    });
-  }
+  explicit TableInHashOrder(const AccumulatorTableBase& table);
 
  private:
-  void read(ByteWriter& out) override {
-    table_.scan(0, [&](const K& key, const A& value) {
-      const std::uint64_t hash = key_hash(key);
-      if (!wanted(hash)) return true;
-      ByteWriter key_out(key_space_, true);
-      Codec<K>::encode(key, key_out);
-      const std::size_t offset = out.size();
-      out.put(key_out.view().data(), key_out.size());
-      Codec<A>::encode(value, out);
-      add(hash, offset, key_out.size(), out.size() - offset - key_out.size());
-      return true;
-    });
-  }
+  void read(ByteWriter& out) override;
 
-  const AccumulatorTable<K, A>& table_;
+  const AccumulatorTableBase& table_;
   std::string key_space_;
 };
+
+// When bytes that were on disk make no sense.
+Status undecodable_accumulator();
 
 // Views in a key are valid until the next call.
 template <typename K, typename A>
 class AccumulatorScan {
  public:
-  explicit AccumulatorScan(std::unique_ptr<SpilledScan> scan) : scan_(std::move(scan)) {}
+  // `scan` outlives it.
+  explicit AccumulatorScan(SpilledScan& scan) : scan_(scan) {}
   // False: there is none left.
   Result<bool> next() {
-    const Result<bool> found = scan_->next();
+    const Result<bool> found = scan_.next();
     if (!found.ok() || !*found) return found;
-    ByteReader key_bytes(scan_->entry().key);
+    ByteReader key_bytes(scan_.entry().key);
     key = K{};
     value = A{};
-    if (!Codec<K>::decode(key_bytes, key) || !decode_accumulator(scan_->entry().value, value)) {
-      return undecodable();
+    if (!Codec<K>::decode(key_bytes, key) || !decode_accumulator(scan_.entry().value, value)) {
+      return undecodable_accumulator();
     }
     return true;
   }
   K key{};
   A value{};
 
-  static Status undecodable() {
-    return {ErrorCode::corrupt_record, "an accumulator that was on disk cannot be decoded"};
-  }
-
  private:
-  std::unique_ptr<SpilledScan> scan_;
+  SpilledScan& scan_;
 };
 
 }  // namespace hummer

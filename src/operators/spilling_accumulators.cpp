@@ -1,0 +1,152 @@
+#include <hummer/detail/operators/spilling_accumulators.hpp>
+
+#include <algorithm>
+
+namespace hummer {
+namespace {
+
+constexpr std::uint8_t table_snapshot_version = 2;
+constexpr std::uint8_t runs_snapshot_version = 3;
+constexpr std::size_t restored_at_once_bytes = 64 << 10;
+
+}  // namespace
+
+SpillingAccumulatorsBase::SpillingAccumulatorsBase(const ErasedAggregate& aggregate)
+    : table_(aggregate.make_table()), aggregate_(aggregate), spilled_(aggregate) {}
+SpillingAccumulatorsBase::~SpillingAccumulatorsBase() = default;
+
+void SpillingAccumulatorsBase::open(OperatorContext& context, bool deltas) {
+  context_ = &context;
+  memory_.open(context.memory(), true);
+  deltas_ = deltas;
+  if (deltas) {
+    spilled_.open_deltas(context);
+  } else {
+    spilled_.open_values(context);
+  }
+}
+
+Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
+  const std::size_t share = memory_.share_bytes();
+  const std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
+  // A snapshot of the table that is being written is finished first.
+  if (!table_->frozen() &&
+      (table_->at_limit(room) || (table_->memory_bytes() > room && !table_->empty()))) {
+    HUMMER_TRY(spilled_.put(*table_));
+    table_->clear();
+    // Else the share has become smaller.
+    if (table_->memory_bytes() > room) table_ = aggregate_.make_table();
+  }
+  return memory_.set(table_->memory_bytes() + beside + spilled_.memory_bytes());
+}
+
+Result<std::unique_ptr<SpilledScan>> SpillingAccumulatorsBase::scan_all() {
+  HUMMER_TRY(spilled_.put(*table_));
+  table_ = aggregate_.make_table();
+  return spilled_.scan();
+}
+
+void SpillingAccumulatorsBase::retire() {
+  retired_ = std::exchange(table_, aggregate_.make_table());
+  spilled_.clear();
+}
+
+Status SpillingAccumulatorsBase::undecodable() const {
+  return {ErrorCode::corrupt_record,
+          "the state of operator '" + context_->name() + "' cannot be decoded"};
+}
+
+// ---- snapshot ----
+
+Status SpillingAccumulatorsBase::snapshot(ByteWriter& out) {
+  blocks_.reset();
+  bool delta = false;
+  if (!spilled_.used()) {
+    delta = table_->freeze(context_->may_write_delta());
+  } else {
+    HUMMER_TRY(spilled_.put(*table_));
+    table_->clear();
+    SpilledStore::Frozen frozen = spilled_.freeze(context_->may_write_delta());
+    delta = frozen.delta;
+    blocks_ = std::move(frozen.blocks);
+  }
+  if (delta) context_->wrote_delta();
+  out.put_value(blocks_ == nullptr ? table_snapshot_version : runs_snapshot_version);
+  out.put_value(static_cast<std::uint8_t>(delta));
+  return {};
+}
+
+OperatorResult SpillingAccumulatorsBase::snapshot_rest(ByteWriter& out) {
+  if (blocks_ == nullptr) {
+    if (!table_->write_frozen(out, context_->snapshot_step_bytes())) return OperatorResult::more;
+    out.put_value(AccumulatorTableBase::end_of_entries);
+    return OperatorResult::done;
+  }
+  while (out.size() < context_->snapshot_step_bytes()) {
+    const Result<std::string_view> block = blocks_->next();
+    if (!block.ok()) return context_->fail(block.status());
+    out.put_text(*block);
+    if (!block->empty()) continue;
+    blocks_.reset();
+    return OperatorResult::done;
+  }
+  return OperatorResult::more;
+}
+
+Status SpillingAccumulatorsBase::restore(ByteReader& in) {
+  std::uint8_t version = 0;
+  std::uint8_t delta = 0;
+  if (!in.get_value(version) || !in.get_value(delta)) return undecodable();
+  if (version == runs_snapshot_version) return restore_runs(in);
+  if (version != table_snapshot_version) return undecodable();
+  return restore_table(in, delta != 0);
+}
+
+Status SpillingAccumulatorsBase::restore_table(ByteReader& in, bool delta) {
+  using Restored = AccumulatorTableBase::Restored;
+  const OwnsKey owns = owned_by(*context_);
+  for (;;) {
+    const Restored restored = table_->restore(in, owns, aggregate_, delta);
+    if (restored == Restored::not_valid) return undecodable();
+    // A delta replaces what came before it, which must be at hand then.
+    const bool replaces = delta && restored == Restored::some;
+    if (!replaces && !context_->delta_follows() && limited()) HUMMER_TRY(keep_within_share(0));
+    if (restored == Restored::all) return {};
+  }
+}
+
+// A delta goes over what came before it as later runs go over earlier ones, wherever that is.
+Status SpillingAccumulatorsBase::restore_runs(ByteReader& in) {
+  const OwnsKey owns = owned_by(*context_);
+  std::size_t bytes = 0;  // since the table was looked at
+  for (std::string_view block; in.get_text(block); in.let_go()) {
+    if (block.empty()) return limited() ? keep_within_share(0) : Status();
+    for (std::size_t at = 0; at < block.size();) {
+      if (!restore_entry(block, at, owns)) return undecodable();
+    }
+    bytes += block.size();
+    if (!limited() || bytes < restored_at_once_bytes) continue;
+    bytes = 0;
+    HUMMER_TRY(keep_within_share(0));
+  }
+  return undecodable();
+}
+
+bool SpillingAccumulatorsBase::restore_entry(std::string_view block, std::size_t& at,
+                                             const OwnsKey& owns) {
+  SpilledEntry entry;
+  if (!read_spilled_entry(block, at, entry) || entry.removed) return false;
+  std::string space;
+  std::string_view key;
+  ByteReader key_bytes(entry.key);
+  if (!table_->keys().read(key_bytes, space, key)) return false;
+  void* accumulator = nullptr;
+  bool is_new = false;
+  if (owns(table_->keys().hash_of(key))) {
+    std::tie(accumulator, is_new) = table_->find_or_add_accumulator(key);
+  }
+  ByteReader value(entry.value);
+  return aggregate_.read(value, accumulator, is_new, !deltas_) && value.left() == 0;
+}
+
+}  // namespace hummer

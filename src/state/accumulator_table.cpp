@@ -1,0 +1,82 @@
+#include <hummer/detail/state/accumulator_table.hpp>
+
+#include <tuple>
+
+#include <hummer/detail/state/erased_aggregate.hpp>
+
+namespace hummer {
+
+AccumulatorTableBase::AccumulatorTableBase(AccumulatorTableBase&& other) noexcept = default;
+AccumulatorTableBase& AccumulatorTableBase::operator=(AccumulatorTableBase&& other) noexcept =
+    default;
+AccumulatorTableBase::~AccumulatorTableBase() = default;
+
+void AccumulatorTableBase::clear() {
+  HashTable::clear();
+  clear_outside();
+  saved_.clear();
+}
+
+std::pair<void*, bool> AccumulatorTableBase::find_or_add_accumulator(std::string_view key) {
+  const auto [value, is_new] = HashTable::find_or_add(key, saving());
+  return {reach(value, is_new), is_new};
+}
+
+SaveReference AccumulatorTableBase::saving() {
+  return SaveReference(this, [](void* of, std::string_view key, const void* value) {
+    auto& table = *static_cast<AccumulatorTableBase*>(of);
+    table.saved_.add([&](ByteWriter& out) { table.write_entry(key, value, out); });
+  });
+}
+
+void AccumulatorTableBase::write_entry(std::string_view key, const void* value,
+                                       ByteWriter& out) const {
+  out.put_value(entry_follows);
+  keys().write(key, out);
+  encode(value, out);
+}
+
+bool AccumulatorTableBase::freeze(bool may_be_delta) {
+  saved_.clear();
+  return HashTable::freeze(may_be_delta);
+}
+
+bool AccumulatorTableBase::write_frozen(ByteWriter& out, std::size_t until_bytes) {
+  while (!saved_.empty()) {
+    if (out.size() >= until_bytes) return false;
+    saved_.write_chunk(out);
+  }
+  FoundEntries found;
+  for (;;) {
+    const FrozenRead read = read_frozen(found);
+    for (std::size_t i = 0; i < found.count; ++i) {
+      write_entry(found.entries[i].key, found.entries[i].value, out);
+    }
+    const bool goes_on = found.count == 0 || out.size() < until_bytes;
+    if (!goes_on || read != FrozenRead::some) return goes_on && read == FrozenRead::all;
+  }
+}
+
+AccumulatorTableBase::Restored AccumulatorTableBase::restore(ByteReader& in, const OwnsKey& owns,
+                                                             const ErasedAggregate& aggregate,
+                                                             bool replace) {
+  constexpr int entries_per_call = 4096;
+  std::string space;
+  for (int entries = 0; entries < entries_per_call; ++entries) {
+    in.let_go();
+    std::uint8_t mark = 0;
+    if (!in.get_value(mark) || mark > entry_follows) return Restored::not_valid;
+    if (mark == end_of_entries) return Restored::all;
+    std::string_view key;
+    if (!keys().read(in, space, key)) return Restored::not_valid;
+    void* accumulator = nullptr;
+    bool is_new = false;
+    if (owns(keys().hash_of(key))) {
+      std::tie(accumulator, is_new) = find_or_add_accumulator(key);
+    }
+    if (!aggregate.read(in, accumulator, is_new, replace)) return Restored::not_valid;
+  }
+  return Restored::some;
+}
+
+}  // namespace hummer

@@ -1,0 +1,290 @@
+#include <hummer/detail/state/hash_slots.hpp>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include <hummer/status.hpp>
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t group_slots = 64;
+constexpr std::size_t pages_ahead = 8;
+constexpr std::size_t pages_per_step = 16 * 1024;
+constexpr std::size_t least_between_looks = 1 << 17;
+constexpr std::size_t pages_looked_at = 256;
+constexpr std::size_t small_bytes = 1 << 20;
+
+// Calls function with a null pointer to the type of the keys.
+template <typename Function>
+decltype(auto) with_keys(KeyKind kind, Function&& function) {
+  switch (kind) {
+    case KeyKind::integer: return function(static_cast<const IntegerKey*>(nullptr));
+    case KeyKind::short_text: return function(static_cast<const ShortKey*>(nullptr));
+    case KeyKind::medium_text: return function(static_cast<const MediumKey*>(nullptr));
+    case KeyKind::wide_text: return function(static_cast<const WideKey*>(nullptr));
+    default: return function(static_cast<const LongKey*>(nullptr));
+  }
+}
+template <typename Key>
+const Key& key_at(const void* entry) {
+  return *static_cast<const Key*>(entry);
+}
+
+std::size_t least_slots(std::size_t entries) { return std::bit_ceil(entries * 4 / 3 + 1); }
+
+// The page at which a scan is at a cursor, and the cursor at which it comes to a page: the number
+// of the page's group with its bits reversed, and the place in the group.
+std::size_t reversed_page(std::size_t slot, std::size_t capacity) {
+  constexpr std::size_t page_slots = 16;
+  std::uint64_t bits = slot / group_slots;
+  bits = (bits & 0x5555555555555555u) << 1 | (bits >> 1 & 0x5555555555555555u);
+  bits = (bits & 0x3333333333333333u) << 2 | (bits >> 2 & 0x3333333333333333u);
+  bits = (bits & 0x0F0F0F0F0F0F0F0Fu) << 4 | (bits >> 4 & 0x0F0F0F0F0F0F0F0Fu);
+  bits = __builtin_bswap64(bits) >> 1;  // a table of one group has no bits
+  const auto group_bits = static_cast<unsigned>(std::countr_zero(capacity / group_slots));
+  const std::size_t page_in_group = slot % group_slots / page_slots;
+  return (bits >> (63 - group_bits)) * group_slots + page_in_group * page_slots;
+}
+
+// Of whole words: a call of memcpy for each entry would cost more than the copy.
+void copy_entry(void* to, const void* from, std::size_t bytes) {
+  auto* const target = static_cast<char*>(to);
+  const auto* const source = static_cast<const char*>(from);
+  for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, source + i, sizeof word);
+    std::memcpy(target + i, &word, sizeof word);
+  }
+}
+
+}  // namespace
+
+HashSlots::HashSlots(SlotLayout layout, std::size_t expected_entries) : layout_(layout) {
+  while (first_capacity_ * 3 < expected_entries * 4) first_capacity_ *= 2;
+}
+
+std::size_t HashSlots::needed_bytes(std::size_t more) const {
+  return size_ == 0 ? 0 : least_slots(size_ + more) * layout_.entry_bytes;
+}
+
+std::size_t HashSlots::capacity_for(std::size_t entries) const {
+  const std::size_t capacity = least_slots(entries);
+  if (capacity < first_capacity_) return first_capacity_;
+  // Small tables take bigger steps: most of those that grow at all go on to grow.
+  return capacity_ != 0 && capacity * layout_.entry_bytes <= small_bytes ? capacity * 2 : capacity;
+}
+
+// Which are used is as good as random: a mask of them spares a mispredicted branch each.
+std::uint32_t HashSlots::used_slots(std::size_t start) const {
+  return with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    const char* entry = at(start);
+    std::uint32_t used = 0;
+    for (std::size_t i = 0; i < page_slots; ++i, entry += layout_.entry_bytes) {
+      used |= static_cast<std::uint32_t>(!key_at<Key>(entry).is_free()) << i;
+    }
+    return used;
+  });
+}
+
+void HashSlots::prefetch_page(std::size_t start) const {
+  const char* const page = at(start);
+  const std::size_t bytes = page_slots * layout_.entry_bytes;
+  for (std::size_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch(page + offset);
+}
+
+bool HashSlots::read(std::size_t& cursor, std::size_t before, FoundEntries& found) const {
+  return with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    while (cursor < capacity_) {
+      const char* const page = at(reversed_page(cursor, capacity_));
+      const std::size_t ahead = cursor + pages_ahead * page_slots;
+      if (ahead < capacity_) prefetch_page(reversed_page(ahead, capacity_));
+      const std::size_t next_page = (cursor / page_slots + 1) * page_slots;
+      std::uint32_t used =
+          used_slots(reversed_page(cursor, capacity_)) & ~std::uint32_t{0} << (cursor % page_slots);
+      for (; used != 0; used &= used - 1) {
+        const auto i = static_cast<std::size_t>(std::countr_zero(used));
+        const std::size_t next = next_page - page_slots + i + 1;
+        const char* const entry = page + i * layout_.entry_bytes;
+        found.entries[found.count++] = {key_at<Key>(entry).view(), entry + layout_.value_offset,
+                                        before + next};
+        if (found.count == FoundEntries::capacity) {
+          cursor = next;
+          return false;
+        }
+      }
+      cursor = next_page;
+    }
+    return true;
+  });
+}
+
+// ---- snapshots ----
+
+Tracking HashSlots::tracking_with_look(std::size_t changes) {
+  changes_to_look_ -= std::min(changes, changes_to_look_);
+  if (changes_to_look_ == 0) look();
+  return marks_.tracking();
+}
+
+// Whether marking changes is worth its while, from a sample of pages.
+void HashSlots::look() {
+  changes_to_look_ = std::max(capacity_, least_between_looks);
+  const std::size_t stride = std::max(capacity_ / pages_looked_at, page_slots);
+  std::size_t used = 0, changed = 0;
+  for (std::size_t start = 0; start < capacity_; start += stride) {
+    const std::uint32_t entries = used_slots(start);
+    used += static_cast<std::size_t>(std::popcount(entries));
+    changed += static_cast<std::size_t>(std::popcount(entries & marks_.changed_from(start)));
+  }
+  if (changed * 2 > used) marks_.stop_tracking();
+}
+
+bool HashSlots::freeze(bool may_be_delta) {
+  frozen_cursor_ = frozen_entries_ = 0;
+  changes_to_look_ = std::max(capacity_, least_between_looks);
+  return marks_.freeze(capacity_, may_be_delta);
+}
+
+bool HashSlots::changing(const void* entry) {
+  const std::size_t slot = slot_of(entry);
+  const bool save = marks_.changing(slot, reversed_page(slot, capacity_) < frozen_cursor_);
+  frozen_entries_ += save ? 1 : 0;
+  return save;
+}
+
+bool HashSlots::read_frozen(FoundEntries& found) {
+  if (!marks_.frozen()) return true;
+  const std::size_t until = frozen_cursor_ + pages_per_step * page_slots;
+  for (; frozen_cursor_ < capacity_; frozen_cursor_ += page_slots) {
+    if (frozen_cursor_ == until || !has_room_for_page(found)) return false;
+    const std::size_t ahead = frozen_cursor_ + pages_ahead * page_slots;
+    if (ahead < capacity_) {
+      const std::size_t start = reversed_page(ahead, capacity_);
+      if (marks_.pending_from(start) != 0) prefetch_page(start);
+    }
+    const std::size_t start = reversed_page(frozen_cursor_, capacity_);
+    std::uint32_t pending = marks_.pending_from(start);
+    if (pending == 0) continue;
+    marks_.drop_pending(start, pending);
+    pending &= used_slots(start);
+    frozen_entries_ += static_cast<std::size_t>(std::popcount(pending));
+    with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+      for (; pending != 0; pending &= pending - 1) {
+        const char* const entry = at(start + static_cast<std::size_t>(std::countr_zero(pending)));
+        found.entries[found.count++] = {key_at<Key>(entry).view(), entry + layout_.value_offset, 0};
+      }
+    });
+  }
+  frozen_cursor_ = 0;
+  marks_.written(frozen_entries_ * 2 > size_);
+  return true;
+}
+
+// ---- growth ----
+
+// What growth has to know of the table as it was.
+struct HashSlots::Growth {
+  HashSlots& slots;
+  ChangeMarks marks;
+  std::size_t capacity;
+  std::size_t frozen_cursor;
+
+  template <typename Key>
+  void place(const char* entry, std::size_t from) {
+    std::size_t to = key_at<Key>(entry).hash() >> slots.shift_;
+    while (!key_at<Key>(slots.at(to)).is_free()) to = (to + 1) & (slots.capacity_ - 1);
+    copy_entry(slots.at(to), entry, slots.layout_.entry_bytes);
+    if (!slots.marks_.kept()) return;
+    const bool written = reversed_page(from, capacity) < frozen_cursor;
+    slots.marks_.carry(marks, from, written, to);
+  }
+
+  // Entries move to their places in the grown table, from the last to the first: those are
+  // further back, where everything has moved already. The few that are not (displaced ones near the
+  // table's start) wait until all others have.
+  template <typename Key>
+  void spread() {
+    constexpr std::size_t moved_at_once = 64;
+    const std::size_t bytes = slots.layout_.entry_bytes;
+    std::vector<char> moving(moved_at_once * bytes);
+    std::vector<char> late;
+    std::vector<std::size_t> late_from;
+    std::size_t end = capacity;
+    while (end > 0) {
+      const std::size_t begin = end > moved_at_once ? end - moved_at_once : 0;
+      std::memcpy(moving.data(), slots.at(begin), (end - begin) * bytes);
+      std::memset(slots.at(begin), 0, (end - begin) * bytes);
+      for (std::size_t i = 0; i < end - begin; ++i) {
+        const char* const entry = moving.data() + i * bytes;
+        if (key_at<Key>(entry).is_free()) continue;
+        if (key_at<Key>(entry).hash() >> slots.shift_ < begin) {
+          late.insert(late.end(), entry, entry + bytes);
+          late_from.push_back(begin + i);
+        } else {
+          place<Key>(entry, begin + i);
+        }
+      }
+      end = begin;
+    }
+    for (std::size_t i = 0; i < late_from.size(); ++i) {
+      place<Key>(late.data() + i * bytes, late_from[i]);
+    }
+  }
+};
+
+void HashSlots::grow(std::size_t capacity) {
+  HUMMER_ASSERT(capacity <= std::size_t{1} << 32);  // hashes tell no more slots apart
+  const std::size_t old_capacity = std::exchange(capacity_, capacity);
+  shift_ = 64 - static_cast<std::uint64_t>(std::countr_zero(capacity));
+  Growth growth{*this, marks_.grow(capacity), old_capacity, std::exchange(frozen_cursor_, 0)};
+  if (pages_.grow_in_place(memory_bytes())) {
+    with_keys(layout_.kind, [&]<typename Key>(const Key*) { growth.spread<Key>(); });
+    return;
+  }
+  const ZeroedPages old = std::exchange(pages_, ZeroedPages(memory_bytes()));
+  entries_ = pages_.data();
+  with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    const auto* entry = static_cast<const char*>(old.data());
+    for (std::size_t i = 0; i < old_capacity; ++i, entry += layout_.entry_bytes) {
+      if (!key_at<Key>(entry).is_free()) growth.place<Key>(entry, i);
+    }
+  });
+}
+
+void HashSlots::clear() {
+  marks_.reset();
+  frozen_cursor_ = 0;
+  if (size_ == 0) return;
+  std::memset(entries_, 0, memory_bytes());
+  size_ = 0;
+}
+
+std::size_t HashSlots::longest_probe() const {
+  return with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < capacity_; ++i) {
+      if (key_at<Key>(at(i)).is_free()) continue;
+      const std::size_t start = key_at<Key>(at(i)).hash() >> shift_;
+      longest = std::max(longest, ((i - start) & (capacity_ - 1)) + 1);
+    }
+    return longest;
+  });
+}
+
+void HashSlots::swap(HashSlots& other) noexcept {
+  pages_.swap(other.pages_);
+  std::swap(entries_, other.entries_);
+  std::swap(capacity_, other.capacity_);
+  std::swap(size_, other.size_);
+  std::swap(shift_, other.shift_);
+  std::swap(first_capacity_, other.first_capacity_);
+  std::swap(dense_, other.dense_);
+  std::swap(marks_, other.marks_);
+  std::swap(frozen_cursor_, other.frozen_cursor_);
+  std::swap(frozen_entries_, other.frozen_entries_);
+  std::swap(changes_to_look_, other.changes_to_look_);
+}
+
+}  // namespace hummer

@@ -1,0 +1,48 @@
+#include <hummer/detail/state/key_codec.hpp>
+
+#include <cstring>
+
+#include <hummer/operator.hpp>
+
+namespace hummer {
+
+OwnsKey owned_by(const OperatorContext& context) {
+  const auto groups = static_cast<std::uint32_t>(context.key_groups());
+  const auto parallelism = static_cast<std::uint32_t>(context.parallelism());
+  const auto subtask = static_cast<std::uint32_t>(context.subtask());
+  return [=](std::uint64_t hash) {
+    return group_owner(key_group(hash, groups), parallelism, groups) == subtask;
+  };
+}
+
+void KeyCodec::write(std::string_view key, ByteWriter& out) const {
+  if (encode != nullptr) {
+    encode(key, out);
+  } else if (integer_bytes > 0) {
+    out.put(key.data(), integer_bytes);  // the lower ones: little-endian
+  } else {
+    out.put_text(key);
+  }
+}
+
+bool KeyCodec::read(ByteReader& in, std::string& space, std::string_view& key) const {
+  if (integer_bytes == 0 && decode == nullptr) return in.get_text(key);
+  if (decode != nullptr) {
+    if (!decode(in, space)) return false;
+  } else {
+    const char* const bytes = in.take(integer_bytes);
+    if (bytes == nullptr) return false;
+    const bool negative = is_signed && (bytes[integer_bytes - 1] & 0x80) != 0;
+    space.assign(sizeof(std::uint64_t), negative ? '\xff' : '\0');
+    std::memcpy(space.data(), bytes, integer_bytes);
+  }
+  key = space;
+  return true;
+}
+
+std::uint64_t KeyCodec::hash_of(std::string_view key) const {
+  if (hash != nullptr) return hash(key);
+  return hash_bytes(key.data(), integer_bytes > 0 ? integer_bytes : key.size());
+}
+
+}  // namespace hummer

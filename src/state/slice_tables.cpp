@@ -1,0 +1,209 @@
+#include <hummer/detail/state/slice_tables.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace hummer {
+
+// ---- spare tables ----
+
+std::unique_ptr<AccumulatorTableBase> SpareTables::take() {
+  if (spare_.empty()) return aggregate_->make_table();
+  std::unique_ptr<AccumulatorTableBase> table = std::move(spare_.back());
+  spare_.pop_back();
+  return table;
+}
+
+std::unique_ptr<AccumulatorTableBase> SpareTables::take_larger(std::size_t bytes) {
+  std::unique_ptr<AccumulatorTableBase>* largest = nullptr;
+  for (std::unique_ptr<AccumulatorTableBase>& table : spare_) {
+    if (table->memory_bytes() < 2 * bytes || table->memory_bytes() == 0) continue;
+    if (largest == nullptr || table->memory_bytes() > (*largest)->memory_bytes()) {
+      largest = &table;
+    }
+  }
+  if (largest == nullptr) return nullptr;
+  std::swap(*largest, spare_.back());
+  return take();
+}
+
+void SpareTables::release_but_largest() {
+  if (spare_.empty()) return;
+  std::unique_ptr<AccumulatorTableBase> largest =
+      std::move(*std::max_element(spare_.begin(), spare_.end(), [](const auto& a, const auto& b) {
+        return a->memory_bytes() < b->memory_bytes();
+      }));
+  spare_.clear();
+  spare_.push_back(std::move(largest));
+}
+
+std::size_t SpareTables::memory_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& table : spare_) bytes += table->memory_bytes();
+  return bytes;
+}
+
+void SpareTables::give_back(std::unique_ptr<AccumulatorTableBase> table) {
+  constexpr std::size_t small_bytes = 1 << 20;
+  constexpr std::size_t bytes_per_entry_max = 512;
+  if (table->memory_bytes() > small_bytes &&
+      table->memory_bytes() / bytes_per_entry_max > table->size()) {
+    return;
+  }
+  table->clear();
+  spare_.push_back(std::move(table));
+}
+
+// ---- slices ----
+
+std::size_t SliceTables::memory_bytes() const {
+  std::size_t bytes = spare_.memory_bytes();
+  for (const auto& slice : slices_) bytes += slice.second->memory_bytes();
+  return bytes;
+}
+
+std::size_t SliceTables::parting_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& each : parting_) bytes += each.second->memory_bytes();
+  return bytes;
+}
+
+bool SliceTables::at_limit(std::size_t limit_bytes) const {
+  const std::size_t all = memory_bytes();
+  if (all > limit_bytes) return true;
+  return std::any_of(slices_.begin(), slices_.end(), [&](const auto& slice) {
+    return slice.second->at_limit(limit_bytes - (all - slice.second->memory_bytes()));
+  });
+}
+
+void SliceTables::release_unused() {
+  spare_.release();
+  for (auto& [slice, table] : slices_) {
+    if (table->empty() && !table->frozen()) table = aggregate_->make_table();
+  }
+}
+
+AccumulatorTableBase& SliceTables::at(Timestamp slice) {
+  std::unique_ptr<Table>& table = slices_[slice];
+  if (!table) table = spare_.take();
+  return *table;
+}
+
+AccumulatorTableBase& SliceTables::at(Timestamp slice, std::size_t more) {
+  Table& table = at(slice);
+  if (table.has_room_for(more)) return table;
+  std::unique_ptr<Table> larger = spare_.take_larger(table.memory_bytes());
+  if (!larger) return table;
+  aggregate_->merge_tables(*larger, table);
+  std::unique_ptr<Table>& held = slices_[slice];
+  std::swap(held, larger);
+  retire(slice, std::move(larger));
+  return *held;
+}
+
+void SliceTables::drop_first() {
+  retire(slices_.begin()->first, std::move(slices_.begin()->second));
+  slices_.erase(slices_.begin());
+}
+
+void SliceTables::start_again(Timestamp slice) {
+  std::unique_ptr<Table>& table = slices_[slice];
+  retire(slice, std::exchange(table, aggregate_->make_table()));
+  was_frozen_ = false;
+}
+
+void SliceTables::retire(Timestamp slice, std::unique_ptr<Table> table) {
+  if (table->frozen()) {
+    parting_.emplace_back(slice, std::move(table));
+  } else {
+    spare_.give_back(std::move(table));
+  }
+}
+
+// ---- snapshot ----
+
+bool SliceTables::freeze(bool may_be_delta, ByteWriter& out) {
+  const bool delta = may_be_delta && was_frozen_;
+  was_frozen_ = true;
+  parting_.clear();
+  writing_ = nullptr;
+  out.put_value(static_cast<std::uint32_t>(slices_.size()));
+  for (const auto& [slice, table] : slices_) {
+    out.put_value(slice);
+    table->freeze(delta);
+  }
+  return delta;
+}
+
+bool SliceTables::write_frozen(ByteWriter& out, std::size_t until_bytes) {
+  while (out.size() < until_bytes) {
+    if (writing_ == nullptr && !next_section(out)) return true;
+    if (!writing_->write_frozen(out, until_bytes)) return false;
+    out.put_value(Table::end_of_entries);
+    std::erase_if(parting_, [&](const auto& each) { return each.second.get() == writing_; });
+    writing_ = nullptr;
+  }
+  return false;
+}
+
+bool SliceTables::next_section(ByteWriter& out) {
+  if (!parting_.empty()) {
+    begin_section(parting_.front().first, *parting_.front().second, out);
+    return true;
+  }
+  for (const auto& [slice, table] : slices_) {
+    if (!table->frozen()) continue;
+    begin_section(slice, *table, out);
+    return true;
+  }
+  return false;
+}
+
+void SliceTables::begin_section(Timestamp slice, Table& table, ByteWriter& out) {
+  out.put_value(section_follows);
+  out.put_value(slice);
+  writing_ = &table;
+}
+
+bool SliceTables::restore(ByteReader& in, bool delta, const OwnsKey& owns,
+                          const std::function<bool()>& make_room) {
+  if (!delta) merge_restored();
+  std::set<Timestamp> present;
+  std::uint32_t slices = 0;
+  if (!in.get_value(slices)) return false;
+  for (std::uint32_t i = 0; i < slices; ++i) {
+    Timestamp slice = 0;
+    if (!in.get_value(slice)) return false;
+    present.insert(slice);
+  }
+  std::erase_if(restoring_, [&](const auto& each) { return !present.contains(each.first); });
+  for (;;) {
+    std::uint8_t mark = 0;
+    Timestamp slice = 0;
+    if (!in.get_value(mark) || mark > section_follows) return false;
+    if (mark == end_of_sections) return true;
+    if (!in.get_value(slice)) return false;
+    for (auto restored = Table::Restored::some; restored == Table::Restored::some;) {
+      std::unique_ptr<Table>& table = restoring_[slice];
+      if (!table) table = aggregate_->make_table();
+      restored = table->restore(in, owns, *aggregate_, delta);
+      if (restored == Table::Restored::not_valid) return false;
+      if (table->empty()) restoring_.erase(slice);
+      if (!make_room()) return false;
+    }
+  }
+}
+
+void SliceTables::merge_restored() {
+  for (auto& [slice, table] : restoring_) {
+    std::unique_ptr<Table>& held = slices_[slice];
+    if (!held) {
+      held = std::move(table);
+    } else {
+      aggregate_->merge_tables(*held, *table);
+    }
+  }
+  restoring_.clear();
+}
+
+}  // namespace hummer

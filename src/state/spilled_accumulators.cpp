@@ -1,0 +1,39 @@
+#include <hummer/detail/state/spilled_accumulators.hpp>
+
+namespace hummer {
+
+void SpilledAccumulators::open_deltas(OperatorContext& context) {
+  context_ = &context;
+  options_.combine = combine_with(aggregate_);
+}
+
+void SpilledAccumulators::open_values(OperatorContext& context) { context_ = &context; }
+
+Status SpilledAccumulators::put(const AccumulatorTableBase& table) {
+  if (table.empty()) return {};
+  if (store_ == nullptr) store_ = make_spilled_store(*context_, options_);
+  HUMMER_TRY(store_->begin_run(table.size()));
+  TableInHashOrder scan(table);
+  while (scan.advance()) HUMMER_TRY(store_->add(scan.entry()));
+  return store_->finish_run();
+}
+
+Status SpilledAccumulators::fetch(AccumulatorTableBase& table, std::string_view key) {
+  if (table.find(key) != nullptr) return {};
+  ByteWriter bytes(key_space_, true);
+  table.keys().write(key, bytes);
+  const Result<bool> found = store_->find(table.keys().hash_of(key), bytes.view(), value_space_);
+  if (!found.ok()) return found.status();
+  if (!*found) return {};
+  // Read once ahead of the entry: what cannot be decoded leaves none behind.
+  ByteReader check(value_space_);
+  if (!aggregate_.read(check, nullptr, false, true) || check.left() != 0) {
+    return undecodable_accumulator();
+  }
+  const auto [accumulator, is_new] = table.find_or_add_accumulator(key);
+  ByteReader value(value_space_);
+  HUMMER_ASSERT(aggregate_.read(value, accumulator, is_new, true));
+  return {};
+}
+
+}  // namespace hummer
