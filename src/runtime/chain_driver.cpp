@@ -82,7 +82,7 @@ OperatorResult ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
   if (answer == OperatorResult::failed) return answer;
   part.bytes.resize(out.size());
   part.goes_on = answer == OperatorResult::more;
-  part.delta = stage.context->has_written_delta();
+  part.delta = stage.context->report().wrote_delta;
   stage.deltas = part.delta ? stage.deltas + 1 : 0;
   (part.delta ? stage.delta_bytes : stage.whole_bytes) += part.bytes.size();
   if (!part.delta) {
@@ -437,9 +437,10 @@ OperatorResult ChainDriver::step_control(Stage& stage) {
 OperatorResult ChainDriver::step_hand_over(Stage& stage) {
   const std::size_t index = static_cast<std::size_t>(current_);
   const bool last = index + 1 == stages_.size();
-  stage.metrics->bytes.set(stage.context->bytes());
-  stage.metrics->bytes_expected.set(stage.context->bytes_expected());
-  stage.metrics->records_late.set(stage.context->late_records());
+  const OperatorReport& report = stage.context->report();
+  stage.metrics->bytes.set(report.bytes);
+  stage.metrics->bytes_expected.set(report.bytes_expected);
+  stage.metrics->records_late.set(report.late_records);
   while (!stage.exits.empty() && (stage.port > 0 || last)) {
     Exit& exit = stage.exits[stage.port];
     if (!exit.loaded) {
@@ -545,7 +546,7 @@ Status ChainDriver::close() {
                 "close of operator '" + stage->context->name() + "': " + error.what()};
     }
     if (first.ok() && !status.ok()) first = std::move(status);
-    stage->metrics->bytes.set(stage->context->bytes());
+    stage->metrics->bytes.set(stage->context->report().bytes);
   }
   return first;
 }

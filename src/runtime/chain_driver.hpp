@@ -51,6 +51,10 @@
 
 namespace hummer {
 
+class Executor;
+class Platform;
+class WakeEvent;
+
 // See OperatorContext::slot_local. Thread: that of the slot.
 using SlotObjects = std::map<std::string, std::shared_ptr<void>>;
 
