@@ -144,6 +144,7 @@ PartChange report_part(Job& job, JobPart& part, const wire::AttemptReport& repor
   part.wanted = false;
   part.committed = std::max(part.committed, report.committed());
   bool metrics = take_metrics(job, part, report);
+  metrics |= take_user_metrics(job.graph, report, part.user_metrics);
   metrics |= take_stuck(part, report);
   metrics |= take_log(job, part, report);
   if (metrics) ++job.version;
@@ -268,6 +269,7 @@ void end_job(Job& job, wire::JobState state, std::int64_t wall_ms) {
   if (state == wire::JOB_FAILED) remember_failure(job, job.attempt, job, wall_ms);
   job.ended_ms = wall_ms;
   ++job.version;
+  job.user_metrics = user_metrics_of(job);
   // What only running it takes.
   job.hosts.clear();
   job.regions.clear();

@@ -43,6 +43,7 @@
 #include "job_manager/job_log.hpp"
 #include "job_manager/restart_policy.hpp"
 #include "job_manager/scheduler.hpp"
+#include "job_manager/user_metrics.hpp"
 #include "platform/time.hpp"
 #include "protocol/control.pb.h"
 
@@ -64,6 +65,7 @@ struct JobPart {
   std::uint64_t committed = 0;               // the lowest checkpoint that its tasks have committed
   std::vector<std::string> wanted_listings;  // by uid of a source
   std::vector<std::uint64_t> metrics;        // last report; see Job::metrics
+  JobUserMetrics user_metrics;               // the same of the author's functions
   std::vector<std::string> stuck;
 };
 
@@ -173,6 +175,7 @@ struct Job : JobProgress, Failures {
   // Sums over the parts: per vertex tasks running and finished, busy and
   // back-pressured percent, then three per operator.
   std::vector<std::uint64_t> metrics;
+  JobUserMetrics user_metrics;  // of one that has ended; else its parts have them
   JobLog log{10000};
 
   // The attempt's checkpoints; null: the job takes none, or nothing runs.

@@ -88,7 +88,7 @@ class ChainDriver::Context final : public ConnectorContext {
   SlotObjects* slot_objects_;
 };
 
-// Runs a call of the operator, turning what its
+// Runs a call of the operator, whose functions count in its metrics meanwhile, turning what its
 // user code throws into a failure, or, where the stage goes on then, into what comes behind the
 // record. The one gate to operators, so also the fence of an attempt that is over.
 template <typename Call>
@@ -99,8 +99,13 @@ OperatorResult ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
       static_cast<std::uint32_t>(stage.metrics - &metrics_.operators.front()),
       std::memory_order_relaxed);
   std::string thrown;
+  detail::UserMetrics& user_metrics = *stage.metrics->user;
+  const detail::MetricsScope scope(&user_metrics);
   try {
     const OperatorResult answer = call();
+    if (user_metrics.refused()) [[unlikely]]
+      return fail({ErrorCode::invalid_argument,
+                   "operator '" + stage.context->name() + "': " + user_metrics.refusal()});
     if (answer != OperatorResult::failed) [[likely]]
       return answer;
     const Status& status = stage.context->report().failure;

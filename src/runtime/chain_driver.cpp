@@ -34,6 +34,8 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   stage->exits.resize(stage->output.port_count());
   stage->metrics = &metrics_.operators.emplace_back();
   stage->metrics->name = options.name;
+  stage->metrics->user = options.user_metrics != nullptr ? options.user_metrics
+                                                         : std::make_shared<detail::UserMetrics>();
   for (std::size_t port = 0; port < stage->output.port_count(); ++port) {
     stage->output_has_views |= stage->output.type(port).holds_views;
   }
@@ -483,6 +485,7 @@ OperatorResult ChainDriver::step_hand_over(Stage& stage) {
 // Emitters call functions of the author's too: the key of a hash edge.
 OperatorResult ChainDriver::push(const Stage& stage, Exit& exit) {
   std::string thrown;
+  const detail::MetricsScope scope(stage.metrics->user.get());
   try {
     const OperatorResult answer = exit.push();
     if (answer != OperatorResult::failed) [[likely]]
@@ -539,6 +542,7 @@ Status ChainDriver::close() {
     if (!stage->opened) continue;
     stage->opened = false;
     Status status;
+    const detail::MetricsScope scope(stage->metrics->user.get());
     try {
       status = stage->op->close();
     } catch (const std::exception& error) {

@@ -76,6 +76,8 @@ struct StageOptions {
   std::shared_ptr<MemoryAccount> memory = nullptr;  // of the stage; null: nobody counts
   std::string spill_directory = {};
   std::shared_ptr<const FailurePolicy> failures = nullptr;
+  // Where the operator was made; null: the chain makes them.
+  std::shared_ptr<detail::UserMetrics> user_metrics = nullptr;
 };
 
 class ChainDriver {

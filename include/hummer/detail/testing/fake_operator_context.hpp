@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <hummer/detail/connector_context.hpp>
+#include <hummer/detail/user_metrics.hpp>
 #include <hummer/source_splits.hpp>
 
 namespace hummer {
@@ -82,6 +83,8 @@ class FakeOperatorContext final : public ConnectorContext {
     place_.splits = own_splits_.get();
     return *own_splits_;
   }
+  // What the operator's functions count within a MetricsScope of it.
+  detail::UserMetrics& user_metrics() const { return *user_metrics_; }
   void set_snapshot_step_bytes(std::size_t bytes) { place_.snapshot_step_bytes = bytes; }
 
  private:
@@ -92,6 +95,7 @@ class FakeOperatorContext final : public ConnectorContext {
 
   Platform* platform_;
   std::unique_ptr<SourceSplits> own_splits_;
+  std::shared_ptr<detail::UserMetrics> user_metrics_ = std::make_shared<detail::UserMetrics>();
   std::int64_t now_ = 1'000'000'000;
   std::optional<std::int64_t> timer_;
   std::atomic<int> wakes_{0};
