@@ -93,7 +93,7 @@ constexpr Metric all_metrics[] = {
     {"hummer_task_user_NAME_total", "counter", "job, name, task, operator",
      "Counter NAME of an operator's functions, in one subtask."},
     {"hummer_user_NAME", "gauge or histogram", "job, name, vertex, operator",
-     "The same over all subtasks; of a gauge, by the label over_subtasks, their sum, min and max."},
+     "Gauge or histogram NAME over all subtasks; a gauge as sum, min and max (over_subtasks)."},
     {"hummer_user_NAME_total", "counter", "job, name, vertex, operator",
      "Counter NAME of an operator's functions, over all subtasks."},
     {"hummer_vertex_back_pressured_percent", "gauge", "job, name, vertex",
