@@ -28,7 +28,7 @@
 #include <vector>
 
 #include <hummer/checkpointing.hpp>
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_factories.hpp>
 #include <hummer/detail/graph_nodes.hpp>
 #include <hummer/detail/memory_account.hpp>
 #include <hummer/detail/operators/generator_source.hpp>

@@ -13,6 +13,7 @@
 #include <hummer/job.hpp>
 #include <hummer/joins.hpp>
 #include <hummer/keyed_stream.hpp>
+#include <hummer/metrics.hpp>
 #include <hummer/sources.hpp>
 #include <hummer/split_words.hpp>
 #include <hummer/text_stream.hpp>

@@ -5,11 +5,23 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <hummer/detail/metric_kind.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
+
+// A metric of the author's functions (hummer/metrics.hpp), over the subtasks of an operator.
+struct MetricSummary {
+  std::string name;
+  MetricKind kind = MetricKind::counter;
+  std::uint64_t count =
+      0;  // a counter's value; how many values a histogram has; a gauge's subtasks
+  double sum = 0, min = 0, max = 0;  // of a gauge; of a histogram but for min
+  double p50 = 0, p99 = 0;           // of a histogram
+};
 
 struct OperatorSummary {
   std::string name;
@@ -20,6 +32,7 @@ struct OperatorSummary {
   std::uint64_t records_late = 0;    // that came too late to be used
   // For which a function has thrown, of an operator that goes on then (hummer/failure_policy.hpp).
   std::uint64_t records_skipped = 0;
+  std::vector<MetricSummary> metrics;  // by name
 };
 
 struct VertexSummary {
@@ -40,6 +53,8 @@ struct JobResult {
   std::uint64_t records_skipped = 0;  // of all operators
 
   bool ok() const { return status.ok(); }
+  // Of the author's counters with this name, in all operators.
+  std::uint64_t counter(std::string_view name) const;
   // What main() should return: 0 success, 1 the job failed, 2 wrong usage, 130 cancelled.
   int exit_code() const;
 };

@@ -85,19 +85,12 @@
 #include <hummer/bytes.hpp>
 #include <hummer/collector.hpp>
 #include <hummer/detail/key_hash.hpp>
-#include <hummer/detail/memory_account.hpp>
+#include <hummer/detail/operator_place.hpp>
 #include <hummer/detail/plan.hpp>
 #include <hummer/evolving.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
-
-class Executor;
-class Platform;
-class SourceSplits;
-class WakeEvent;
-
-inline constexpr std::size_t default_snapshot_step_bytes = 64 * 1024;
 
 enum class OperatorResult : std::uint8_t {
   done,     // the element is dealt with; for a source: the stream has ended
@@ -159,56 +152,59 @@ class OperatorContext {
  public:
   virtual ~OperatorContext() = default;
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return place_.name; }
   // Names the operator in its job, in all runs of it.
-  const std::string& uid() const { return uid_; }
-  int subtask() const { return subtask_; }
-  int parallelism() const { return parallelism_; }
-  int key_groups() const { return key_groups_; }
+  const std::string& uid() const { return place_.uid; }
+  int subtask() const { return place_.subtask; }
+  int parallelism() const { return place_.parallelism; }
+  int key_groups() const { return place_.key_groups; }
   // Whether this operator has earlier state, also where no piece of it fell to this subtask.
-  bool restored() const { return restored_; }
+  bool restored() const { return place_.restored; }
   // In restore: deltas on this piece follow, so what it holds must be at hand.
-  bool delta_follows() const { return delta_follows_; }
+  bool delta_follows() const { return place_.delta_follows; }
   // Whether a key's state belongs to this subtask.
   template <typename K>
   bool owns_key(const K& key) const {
-    const auto groups = static_cast<std::uint32_t>(key_groups_);
+    const auto groups = static_cast<std::uint32_t>(key_groups());
     return static_cast<int>(group_owner(key_group(key_hash(key), groups),
-                                        static_cast<std::uint32_t>(parallelism_), groups)) ==
-           subtask_;
+                                        static_cast<std::uint32_t>(parallelism()), groups)) ==
+           subtask();
   }
   // The same in all attempts of one run of the job, and drawn anew for another.
-  std::uint64_t run() const { return run_; }
+  std::uint64_t run() const { return place_.run; }
   // How often the job was started before, by a failure.
-  std::uint32_t attempt() const { return attempt_; }
+  std::uint32_t attempt() const { return place_.attempt; }
   // In flush: that of the barrier in hand. Else the last one: before the first barrier, the one
   // that was restored.
-  std::uint64_t epoch() const { return epoch_; }
+  std::uint64_t epoch() const { return place_.epoch; }
   // The job goes back behind what it has committed, since the state that belonged to it is damaged:
   // what was committed with epochs above the restored one, up to this one, is written again. 0: no.
-  std::uint64_t superseded_epoch() const { return superseded_epoch_; }
+  std::uint64_t superseded_epoch() const { return place_.superseded_epoch; }
   // In snapshot: the last one is complete everywhere, so that this one may build on it.
-  bool may_write_delta() const { return may_write_delta_; }
+  bool may_write_delta() const { return place_.may_write_delta; }
   void wrote_delta() {
-    HUMMER_ASSERT(may_write_delta_);
-    wrote_delta_ = true;
+    HUMMER_ASSERT(may_write_delta());
+    report_.wrote_delta = true;
   }
   // How much one call of snapshot_rest writes, about.
-  std::size_t snapshot_step_bytes() const { return snapshot_step_bytes_; }
+  std::size_t snapshot_step_bytes() const { return place_.snapshot_step_bytes; }
   // Views that leave user functions are looked at: see hummer/detail/operators/view_check.hpp.
-  bool checks_views() const { return checks_views_; }
+  bool checks_views() const { return place_.checks_views; }
   // Every source of the job ends: results may be held back until then.
-  bool bounded() const { return bounded_; }
+  bool bounded() const { return place_.bounded; }
   // Those of the source at the head of this chain; null: it has none, or what stands between does
   // not keep them.
-  SourceSplits* splits() const { return splits_; }
+  SourceSplits* splits() const { return place_.splits; }
+  // What the operator holds is counted here; null: nobody counts. Where state goes that has no room
+  // in memory: a directory on disk.
+  MemoryAccount* memory() const { return place_.memory.get(); }
+  const std::string& spill_directory() const { return place_.spill_directory; }
 
   // Remembers why and answers `failed`: `return context().fail({...});`
   OperatorResult fail(Status status) {
-    failure_ = std::move(status);
+    report_.failure = std::move(status);
     return OperatorResult::failed;
   }
-  const Status& failure() const { return failure_; }
 
   // Monotonic nanoseconds, read at most once per driver round.
   virtual std::int64_t now() const = 0;
@@ -230,57 +226,23 @@ class OperatorContext {
     return make();
   }
 
-  // For messages: which line of the file the byte at `offset` is in, from 1; 0: unknown.
-  virtual std::uint64_t line_at(const std::string& /*path*/, std::uint64_t /*offset*/) { return 0; }
-
-  // For connectors, which may include platform headers.
-  virtual Platform& platform() = 0;
-  virtual Executor& executor() = 0;
-  virtual WakeEvent& wake_event() = 0;
-
-  // What the operator holds is counted here; null: nobody counts. Where state goes that has no room
-  // in memory: a directory on disk.
-  MemoryAccount* memory() const { return memory_.get(); }
-  const std::string& spill_directory() const { return spill_directory_; }
-
   // Metrics for progress and results: bytes read or written, and of how many.
-  void count_bytes(std::uint64_t bytes) { bytes_ += bytes; }
+  void count_bytes(std::uint64_t bytes) { report_.bytes += bytes; }
+  void expect_bytes(std::uint64_t total) { report_.bytes_expected += total; }
   // Records in beyond those that are in the input batch when process() is done: of one that stands
   // for several, or that the operator has moved out.
-  void count_records(std::uint64_t further) { further_records_ += further; }
-  std::uint64_t take_further_records() { return std::exchange(further_records_, 0); }
+  void count_records(std::uint64_t further) { report_.further_records += further; }
   // Records that came too late to be used.
-  void count_late(std::uint64_t records) { late_records_ += records; }
-  std::uint64_t late_records() const { return late_records_; }
-  void expect_bytes(std::uint64_t total) { bytes_expected_ += total; }
-  std::uint64_t bytes() const { return bytes_; }
-  std::uint64_t bytes_expected() const { return bytes_expected_; }
+  void count_late(std::uint64_t records) { report_.late_records += records; }
 
  protected:
-  std::string name_;
-  std::string uid_;
-  int subtask_ = 0;
-  int parallelism_ = 1;
-  int key_groups_ = default_key_groups;
-  bool restored_ = false;
-  bool delta_follows_ = false;
-  std::uint64_t run_ = 0;
-  std::uint32_t attempt_ = 0;
-  std::uint64_t epoch_ = 0;
-  std::uint64_t superseded_epoch_ = 0;
-  bool may_write_delta_ = false;
-  bool wrote_delta_ = false;
-  std::size_t snapshot_step_bytes_ = default_snapshot_step_bytes;
-  bool checks_views_ = false;
-  bool bounded_ = true;
-  SourceSplits* splits_ = nullptr;
-  std::shared_ptr<MemoryAccount> memory_;
-  std::string spill_directory_;
-  Status failure_;
-  std::uint64_t bytes_ = 0;
-  std::uint64_t bytes_expected_ = 0;
-  std::uint64_t further_records_ = 0;
-  std::uint64_t late_records_ = 0;
+  OperatorPlace place_;
+  OperatorReport report_;
+
+ private:
+  friend class ConnectorContext;  // the one class that derives from it
+  OperatorContext() = default;
+  explicit OperatorContext(OperatorPlace place) : place_(std::move(place)) {}
 };
 
 class Operator {
@@ -386,23 +348,6 @@ class OperatorFactory {
   virtual std::unique_ptr<Operator> make() const = 0;
   // Once, when the job is executed: the factory to take in this plan; null: itself.
   virtual std::shared_ptr<const OperatorFactory> planned(const Plan&) const { return nullptr; }
-};
-
-// Splits batches among downstream subtasks on a hash edge. One per upstream
-// subtask; typed, so that the loop over the records is inlined.
-class Partitioner {
- public:
-  virtual ~Partitioner() = default;
-  // Moves records of `in` from in.position() on to targets[owner of its key], advancing `in`,
-  // until `in` is finished (done) or a target has reached `soft_limit` (more).
-  virtual OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
-                                 std::uint32_t soft_limit) = 0;
-};
-
-class PartitionerFactory {
- public:
-  virtual ~PartitionerFactory() = default;
-  virtual std::unique_ptr<Partitioner> make(std::uint32_t targets, std::uint32_t groups) const = 0;
 };
 
 }  // namespace hummer

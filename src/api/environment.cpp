@@ -200,6 +200,18 @@ bool is_bounded(StreamExecutionEnvironment& env, int id) {
   return true;
 }
 
+std::uint64_t JobResult::counter(std::string_view name) const {
+  std::uint64_t sum = 0;
+  for (const VertexSummary& vertex : vertices) {
+    for (const OperatorSummary& op : vertex.operators) {
+      for (const MetricSummary& metric : op.metrics) {
+        if (metric.kind == MetricKind::counter && metric.name == name) sum += metric.count;
+      }
+    }
+  }
+  return sum;
+}
+
 int JobResult::exit_code() const {
   switch (status.code()) {
     case ErrorCode::ok: return 0;

@@ -1,5 +1,7 @@
 #include "base/json_writer.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include <hummer/status.hpp>
@@ -41,6 +43,11 @@ void JsonWriter::close(char bracket) {
     text_.append(2 * empty_.size(), ' ');
   }
   text_ += bracket;
+}
+
+void JsonWriter::write_real(double value) {
+  // Without the sign of a zero, which readers lose.
+  text_ += std::isfinite(value) ? fmt::format("{:.9g}", value == 0 ? 0 : value) : "null";
 }
 
 void JsonWriter::write_text(std::string_view text) {

@@ -49,6 +49,7 @@ class JsonWriter {
   void separate();
   void key(std::string_view name);
   void write_text(std::string_view text);
+  void write_real(double value);  // to nine digits; null: it is no number
 
   template <typename Value>
   void write(const Value& value) {
@@ -56,6 +57,8 @@ class JsonWriter {
       text_ += value ? "true" : "false";
     } else if constexpr (std::is_integral_v<Value>) {
       text_ += std::to_string(value);
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      write_real(value);
     } else {
       write_text(value);
     }

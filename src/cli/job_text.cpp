@@ -2,12 +2,40 @@
 
 #include <fmt/format.h>
 
+#include "base/metric_sample.hpp"
 #include "cli/table.hpp"
 #include "client/progress.hpp"
 #include "protocol/graph_messages.hpp"
 #include "protocol/job_status.hpp"
 
 namespace hummer {
+namespace {
+
+std::string in_six_digits(double value) { return fmt::format("{:.6g}", value); }
+
+// Those of the author's functions; nothing where they have none.
+std::string describe_user_metrics(const JobResult& result) {
+  Table table({"operator", "metric", "kind", "value", "min", "p50", "p99", "max"});
+  bool any = false;
+  for (const VertexSummary& vertex : result.vertices) {
+    for (const OperatorSummary& op : vertex.operators) {
+      for (const MetricSummary& metric : op.metrics) {
+        any = true;
+        const bool gauge = metric.kind == MetricKind::gauge;
+        const bool histogram = metric.kind == MetricKind::histogram;
+        table.add({op.name, metric.name, std::string(to_string(metric.kind)),
+                   gauge ? in_six_digits(metric.sum) : std::to_string(metric.count),
+                   gauge ? in_six_digits(metric.min) : "",
+                   histogram ? in_six_digits(metric.p50) : "",
+                   histogram ? in_six_digits(metric.p99) : "",
+                   gauge || histogram ? in_six_digits(metric.max) : ""});
+      }
+    }
+  }
+  return any ? "\n" + table.text(true) : "";
+}
+
+}  // namespace
 
 std::string remark_of(const wire::JobStatus& job) {
   const JobResult result = job_result(job, 0);
@@ -72,6 +100,7 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
     }
   }
   text += "\n" + table.text(true);
+  text += describe_user_metrics(result);
   for (const std::string& stuck : job.stuck()) text += stuck + "\n";
   return text;
 }

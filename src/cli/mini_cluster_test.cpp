@@ -110,6 +110,40 @@ TEST_F(MiniClusterTest, LateRecordsAreAMetricOfTheirOperators) {
   EXPECT_EQ(by_operator["top_n"], late_for_top);
 }
 
+// The functions hold metrics only, so every TaskManager knows them to be the same.
+void count_in_functions(StreamExecutionEnvironment& env) {
+  env.generate([](std::uint64_t i) { return i; }, {.count = 1000})
+      .rebalance()
+      .map([odd = Counter("odd"), sizes = Histogram("sizes"),
+            last = Gauge("last")](std::uint64_t i) {
+        if (i % 2 != 0) odd.add();
+        sizes.record(static_cast<double>(i));
+        last.set(static_cast<double>(i));
+        return i;
+      })
+      .for_each([](std::uint64_t) {});
+  env.execute("count in functions");
+}
+
+TEST_F(MiniClusterTest, MetricsOfFunctionsAreThoseOfAllTaskManagers) {
+  MiniCluster cluster(&call_job<&count_in_functions>, {.task_managers = 2});
+  ASSERT_TRUE(cluster.start().ok());
+  const JobResult result = cluster.run({"--parallelism", "2", "--batch-records", "16"});
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(result.counter("odd"), 500u);
+  std::map<std::string, MetricSummary> metrics;
+  for (const VertexSummary& vertex : result.vertices) {
+    for (const OperatorSummary& op : vertex.operators) {
+      for (const MetricSummary& metric : op.metrics) metrics[metric.name] = metric;
+    }
+  }
+  EXPECT_EQ(metrics["sizes"].count, 1000u);
+  EXPECT_EQ(metrics["sizes"].sum, 499'500);
+  EXPECT_EQ(metrics["sizes"].max, 999);
+  EXPECT_EQ(metrics["last"].count, 2u);
+  EXPECT_EQ(metrics["last"].max, 999);
+}
+
 TEST_F(MiniClusterTest, AMissingArgumentIsTheResult) {
   MiniCluster cluster(&call_job<&count_digits>, {.task_managers = 1});
   ASSERT_TRUE(cluster.start().ok());

@@ -97,7 +97,7 @@ TEST_P(RestClients, SubmitAndWatchAJob) {
   rig.run(job_script(rig));
 }
 
-Task<void> late_records_script(JobManagerRig& rig) {
+Task<void> metrics_script(JobManagerRig& rig) {
   ScriptedWorker worker(rig);
   ClusterClient client(rig.peers_node, *rig.executor, over_rest());
   const bool joined = co_await worker.join("tm1", 2);
@@ -109,6 +109,10 @@ Task<void> late_records_script(JobManagerRig& rig) {
   wire::VertexMetrics& metrics = *worker.report(*number, wire::ATTEMPT_RUNNING).add_metrics();
   metrics.set_vertex(0);
   metrics.add_operators()->set_records_late(3);
+  wire::UserMetric& user = *metrics.mutable_operators(0)->add_user();
+  user.set_name("bad_lines");
+  user.set_count(8);
+  metrics.mutable_operators(0)->add_user()->set_name("forged\" 1");
   const wire::JobManagerState seen = co_await worker.beat();
 
   const Result<wire::ClientAnswer> now = co_await client.ask(query(*number, 0, 0));
@@ -116,14 +120,21 @@ Task<void> late_records_script(JobManagerRig& rig) {
   if (!now.ok()) co_return;
   EXPECT_EQ(now->job().vertices(0).metrics().operators(0).records_late(), 3U);
   EXPECT_EQ(job_result(now->job(), 0).records_late, 3U);
+  EXPECT_EQ(job_result(now->job(), 0).counter("bad_lines"), 8U);
+  EXPECT_EQ(now->job().vertices(0).metrics().operators(0).user_size(), 1);
   const std::string text = co_await get(rig, "/metrics");
   EXPECT_NE(text.find("\nhummer_operator_records_late_total{"), text.npos) << text;
   EXPECT_NE(text.find(now->job().vertices(0).operators(0) + "\"} 3\n"), text.npos) << text;
+  EXPECT_NE(text.find("# TYPE hummer_user_bad_lines_total counter\nhummer_user_bad_lines_total{"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find(now->job().vertices(0).operators(0) + "\"} 8\n"), text.npos) << text;
+  EXPECT_EQ(text.find("forged"), text.npos) << text;
 }
 
-TEST_P(RestClients, SeeHowManyRecordsCameTooLate) {
+TEST_P(RestClients, SeeMetricsOfOperatorsAndOfTheirFunctions) {
   JobManagerRig rig(GetParam());
-  rig.run(late_records_script(rig));
+  rig.run(metrics_script(rig));
 }
 
 Task<void> refusal_script(JobManagerRig& rig) {

@@ -106,6 +106,18 @@ wire::JobStatus whole_status() {
     metrics.set_records_out(std::uint64_t{1} << 60);
     metrics.set_bytes(3);
     metrics.set_records_late(5);
+    for (std::uint32_t kind = 0; kind < 3; ++kind) {
+      wire::UserMetric& user = *metrics.add_user();
+      user.set_name("metric" + std::to_string(kind));
+      user.set_kind(kind);
+      user.set_count(7);
+      if (kind == 0) continue;
+      user.set_sum(-2.5);
+      user.set_max(1e300);
+      if (kind == 1) user.set_min(-0.125);
+      if (kind == 2) user.set_p50(0.1);
+      if (kind == 2) user.set_p99(123'456);
+    }
   }
   job.add_stuck("slot 0: stuck");
   job.set_version(9);

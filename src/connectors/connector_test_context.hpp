@@ -1,4 +1,4 @@
-// What connector tests share: an OperatorContext on a simulated platform, and
+// What connector tests share: a ConnectorContext on a simulated platform, and
 // files put on its disk. Only tests include this.
 #pragma once
 
@@ -8,32 +8,32 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <hummer/operator.hpp>
+#include <hummer/detail/connector_context.hpp>
 
 #include "platform/simulation.hpp"
 #include "platform/wake_event.hpp"
 
 namespace hummer {
 
-class ConnectorTestContext final : public OperatorContext {
+class ConnectorTestContext final : public ConnectorContext {
  public:
   explicit ConnectorTestContext(Platform& platform, int subtask = 0, int parallelism = 1,
                                 Executor* executor = nullptr)
-      : platform_(platform), executor_(executor) {
-    name_ = "test";
-    subtask_ = subtask;
-    parallelism_ = parallelism;
-  }
+      : ConnectorContext({.name = "test", .subtask = subtask, .parallelism = parallelism}),
+        platform_(platform),
+        executor_(executor) {}
   // Of the `attempt`th attempt of a run, that begins with the checkpoint `epoch`.
   void set_attempt(std::uint64_t run, std::uint32_t attempt, std::uint64_t epoch,
                    std::uint64_t superseded_epoch = 0) {
-    run_ = run;
-    attempt_ = attempt;
-    epoch_ = epoch;
-    restored_ = epoch > 0;
-    superseded_epoch_ = superseded_epoch;
+    place_.run = run;
+    place_.attempt = attempt;
+    place_.epoch = epoch;
+    place_.restored = epoch > 0;
+    place_.superseded_epoch = superseded_epoch;
   }
-  void set_uid(std::string uid) { uid_ = std::move(uid); }
+  void set_uid(std::string uid) { place_.uid = std::move(uid); }
+  const OperatorReport& report() const { return report_; }
+  const Status& failure() const { return report_.failure; }
   std::int64_t now() const override { return platform_.now(); }
   void call_at(std::int64_t) override {}
   void wake() override { wake_event_.notify(); }

@@ -11,6 +11,7 @@
 #include "execution/attempt_plan.hpp"
 #include "graph/fingerprint.hpp"
 #include "protocol/graph_messages.hpp"
+#include "protocol/metric_messages.hpp"
 #include "protocol/placement.hpp"
 
 namespace hummer {
@@ -53,6 +54,8 @@ std::vector<wire::VertexMetrics> metrics_of(const Deployment& deployment) {
       metrics.set_records_late(op.records_late);
       metrics.set_records_skipped(op.records_skipped);
       metrics.set_bytes_expected(op.bytes_expected);
+      const auto place = static_cast<std::size_t>(vertex.operators_size() - 1);
+      to_message(deployment.user_metrics(static_cast<int>(vertex.vertex()), place), metrics);
     }
   }
   return all;

@@ -79,7 +79,10 @@ inline JobResult aligned_job(StreamExecutionEnvironment& env) {
 inline JobResult endless_job(StreamExecutionEnvironment& env) {
   env.generate([](std::uint64_t i) { return i; }, {.records_per_second = 10'000})
       .rebalance()
-      .for_each([](const std::uint64_t& i) { TestSink::instance().add(i); });
+      .for_each([seen = Counter("seen")](const std::uint64_t& i) {
+        seen.add();
+        TestSink::instance().add(i);
+      });
   return env.execute("endless");
 }
 

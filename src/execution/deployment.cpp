@@ -318,6 +318,9 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
     stage.key_groups =
         chained.key_groups > 0 ? chained.key_groups : static_cast<int>(default_key_groups);
     const StreamNode& node = stream_graph_.nodes[static_cast<std::size_t>(chained.node)];
+    // Metrics of its functions know by it where they count.
+    stage.user_metrics = std::make_shared<detail::UserMetrics>();
+    const detail::MetricsScope scope(stage.user_metrics.get());
     stage.failures = node.failures;
     const auto listing = listings_.find(chained.uid);
     task.chain().add_stage(
@@ -427,6 +430,8 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
     return;
   }
   const std::size_t last = chain.stage_count() - 1;
+  // Functions that make keys count for the operator whose output they are called with.
+  const detail::MetricsScope scope(task.metrics().operators.back().user.get());
   for (const JobEdge& edge : job_graph_.edges) {
     // A receiver hands on to the one task that it receives for.
     const bool receiver = execution.kind == TaskKind::receiver;

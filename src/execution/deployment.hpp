@@ -138,6 +138,8 @@ class Deployment {
     std::uint32_t finished = 0;
   };
   TaskCounts task_counts(int vertex) const;
+  // Of the functions of the vertex's operator with this place in the chain, over its subtasks here.
+  std::vector<MetricSample> user_metrics(int vertex, std::size_t op) const;
   // REQUIRES: started(). The numbers of the slots of which a task has not ended, ascending.
   std::vector<int> slots_in_use() const;
   // Empty before started().

@@ -43,6 +43,10 @@ TaskSamples Deployment::samples(Nanoseconds now) const {
     const auto sender = network_emitters_.find(execution.id);
     if (sender != network_emitters_.end()) sample.bytes_out += sender->second->bytes_sent();
     sample.time = time_of(*task, now);
+    for (const OperatorMetrics& op : metrics.operators) {
+      std::vector<MetricSample> user = op.user->sample();
+      if (!user.empty()) sample.user.push_back({op.name, std::move(user)});
+    }
   }
   for (const ExecutionChannel& channel : execution_graph_.channels) {
     const RingChannel* ring = channels_[static_cast<std::size_t>(channel.id)].get();
@@ -58,6 +62,17 @@ TaskSamples Deployment::samples(Nanoseconds now) const {
     samples.slots.push_back({slot->number, shares(slot->executor->waited(), now - slot->began_ns)});
   }
   return samples;
+}
+
+std::vector<MetricSample> Deployment::user_metrics(int vertex, std::size_t op) const {
+  std::vector<MetricSample> all;
+  if (!started()) return all;
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    if (execution.vertex != vertex || execution.kind != TaskKind::chain) continue;
+    const StreamTask* task = tasks_by_id_[static_cast<std::size_t>(execution.id)];
+    if (task != nullptr) merge(all, task->metrics().operators[op].user->sample());
+  }
+  return all;
 }
 
 TimeShares Deployment::vertex_time(int vertex, Nanoseconds now) const {

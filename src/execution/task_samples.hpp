@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/metric_sample.hpp"
 #include "platform/time.hpp"
 
 namespace hummer {
@@ -26,6 +27,12 @@ struct TimeShares {
   }
 };
 
+// The metrics of an operator's functions.
+struct UserMetricsSample {
+  std::string operator_name;
+  std::vector<MetricSample> metrics;
+};
+
 struct TaskSample {
   std::string name;  // "count[1]", "sender of count[1]"
   int slot = 0;
@@ -35,6 +42,7 @@ struct TaskSample {
   std::uint64_t bytes_in = 0;  // by sources, or from the network
   std::uint64_t bytes_out = 0;
   TimeShares time;
+  std::vector<UserMetricsSample> user;  // of those operators that have any
 };
 
 struct ChannelSample {

@@ -1,5 +1,7 @@
 #include "http/json_reader.hpp"
 
+#include <cmath>
+
 #include <boost/json/src.hpp>
 
 namespace hummer {
@@ -38,6 +40,12 @@ std::uint64_t JsonValue::count() const {
   if (const std::uint64_t* number = value_of(value_)->if_uint64()) return *number;
   const std::int64_t* number = value_of(value_)->if_int64();
   return number != nullptr && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
+}
+
+double JsonValue::real() const {
+  if (value_ == nullptr || !value_of(value_)->is_number()) return 0;
+  const auto number = value_of(value_)->to_number<double>();
+  return std::isfinite(number) ? number : 0;
 }
 
 bool JsonValue::boolean() const {

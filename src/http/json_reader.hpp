@@ -22,6 +22,7 @@ class JsonValue {
   std::string text() const;
   std::int64_t number() const;  // of a number without a fraction
   std::uint64_t count() const;  // the same, not negative
+  double real() const;          // of any number; 0: there is none
   bool boolean() const;         // false: or no boolean
   std::size_t size() const;     // of an array
   JsonValue operator[](std::size_t index) const;

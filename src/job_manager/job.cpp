@@ -165,6 +165,7 @@ bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Mom
   part.wanted = false;
   part.committed = std::max(part.committed, report.committed());
   bool metrics = take_metrics(job, part, report);
+  metrics |= take_user_metrics(job.graph, report, part.user_metrics);
   metrics |= take_stuck(part, report);
   metrics |= take_log(job, part, report);
   if (metrics) ++job.version;

@@ -165,6 +165,7 @@ struct Job : JobProgress {
   // Of the run, by uid: what each source reads, as the first that looked has seen it, or as the
   // checkpoint has it that the run began with.
   std::map<std::string, std::string> listings;
+  JobUserMetrics user_metrics;  // of one that has ended; else its parts have them
   JobLog log{10000};
 
   std::uint64_t checkpoints_completed = 0;

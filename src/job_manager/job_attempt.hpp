@@ -21,6 +21,7 @@
 #include "checkpoint/attempt_checkpoints.hpp"
 #include "job_manager/job_event.hpp"
 #include "job_manager/scheduler.hpp"
+#include "job_manager/user_metrics.hpp"
 #include "protocol/control.pb.h"
 
 namespace hummer {
@@ -39,6 +40,7 @@ struct JobPart {
   std::uint64_t committed = 0;               // the lowest checkpoint that its tasks have committed
   std::vector<std::string> wanted_listings;  // by uid of a source
   std::vector<std::uint64_t> metrics;        // last report; see Job::metrics
+  JobUserMetrics user_metrics;               // the same of the author's functions
   std::vector<std::string> stuck;
 
   bool ended() const { return state >= wire::ATTEMPT_FINISHED; }

@@ -4,6 +4,7 @@
 
 #include "observability/metrics_text.hpp"
 #include "protocol/job_status.hpp"
+#include "protocol/metric_messages.hpp"
 
 namespace hummer {
 namespace {
@@ -56,6 +57,14 @@ void write_job(MetricsText& text, const Job& job, std::int64_t wall_ms) {
       sample("hummer_operator_bytes_total", metrics.bytes());
       sample("hummer_operator_records_late_total", metrics.records_late());
       sample("hummer_operator_records_skipped_total", metrics.records_skipped());
+      for (const MetricSample& metric : user_metrics_from(metrics)) {
+        text.user_metric("hummer_user_",
+                         {{"job", id},
+                          {"name", name},
+                          {"vertex", vertex.name()},
+                          {"operator", vertex.operators(i)}},
+                         metric, MetricsText::Of::all_subtasks);
+      }
     }
   }
 }

@@ -31,6 +31,7 @@ Job::Ended end(Job& job, Moment at) {
   constexpr std::size_t ended_log_bytes = 256 * 1024;
   HUMMER_ASSERT(job.placed() == nullptr || job.placed()->open_parts == 0);
   ++job.version;
+  job.user_metrics = user_metrics_of(job);
   // What only running it takes.
   job.search.reset();
   job.arguments.clear();

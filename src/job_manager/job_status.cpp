@@ -3,6 +3,7 @@
 
 #include "job_manager/job.hpp"
 #include "protocol/graph_messages.hpp"
+#include "protocol/metric_messages.hpp"
 
 namespace hummer {
 namespace {
@@ -58,6 +59,7 @@ void add_placed(const PlacedAttempt& placed, bool with_task_managers, wire::JobS
 }
 
 void add_vertices(const Job& job, wire::JobStatus& into) {
+  const JobUserMetrics user_metrics = user_metrics_of(job);
   std::size_t at = 0;
   const auto metric = [&] { return job.metrics.empty() ? 0 : job.metrics[at++]; };
   for (const JobVertex& vertex : job.graph.vertices) {
@@ -83,6 +85,9 @@ void add_vertices(const Job& job, wire::JobStatus& into) {
       counts.set_records_late(metric());
       counts.set_records_skipped(metric());
       counts.set_bytes_expected(metric());
+      const auto place = static_cast<std::uint32_t>(metrics.operators_size() - 1);
+      const auto user = user_metrics.find({metrics.vertex(), place});
+      if (user != user_metrics.end()) to_message(user->second, counts);
     }
   }
 }

@@ -26,6 +26,8 @@
 #include <thread>
 #include <vector>
 
+#include <hummer/detail/connector_context.hpp>
+
 #include "net/data_plane.hpp"
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
@@ -199,7 +201,7 @@ struct Side {
   std::atomic<bool> done{false};
 };
 
-class BenchContext final : public OperatorContext {
+class BenchContext final : public ConnectorContext {
  public:
   BenchContext(Side& side, WakeEvent& event) : side_(side), event_(event) {}
   std::int64_t now() const override { return 0; }
@@ -208,6 +210,7 @@ class BenchContext final : public OperatorContext {
   Platform& platform() override { return *side_.platform; }
   Executor& executor() override { return *side_.slot; }
   WakeEvent& wake_event() override { return event_; }
+  const Status& failure() const { return report_.failure; }
 
  private:
   Side& side_;

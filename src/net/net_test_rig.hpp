@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include <hummer/operator.hpp>
+#include <hummer/detail/connector_context.hpp>
 
 #include "net/data_plane.hpp"
 #include "net/memory_transport.hpp"
@@ -119,15 +119,17 @@ Task<bool> eventually(Predicate predicate) {
 inline Task<void> let_pass() { co_await sleep_for(milliseconds(20)); }
 
 // What an operator of a test asks of its surroundings.
-class RigContext final : public OperatorContext {
+class RigContext final : public ConnectorContext {
  public:
-  RigContext(Rig& rig, WakeEvent& event) : rig_(rig), event_(event) { name_ = "receiver"; }
+  RigContext(Rig& rig, WakeEvent& event)
+      : ConnectorContext({.name = "receiver"}), rig_(rig), event_(event) {}
   std::int64_t now() const override { return rig_.executor().now(); }
   void call_at(std::int64_t) override {}
   void wake() override { event_.notify(); }
   Platform& platform() override { return rig_.platform(); }
   Executor& executor() override { return rig_.executor(); }
   WakeEvent& wake_event() override { return event_; }
+  const Status& failure() const { return report_.failure; }
 
  private:
   Rig& rig_;

@@ -65,7 +65,7 @@ class NetworkEmitter final : public Emitter {
   const std::size_t max_record_bytes_;
   Status failure_;
   std::uint64_t next_sequence_ = 0;
-  Gauge bytes_sent_;
+  MetricCell<> bytes_sent_;
   std::uint64_t records_sent_ = 0;
   std::size_t typical_record_bytes_ = 16;
   bool end_sent_ = false;

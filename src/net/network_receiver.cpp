@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <hummer/detail/connector_context.hpp>
+
 #include "runtime/in_flight.hpp"
 
 namespace hummer {
@@ -15,7 +17,8 @@ NetworkReceiver::NetworkReceiver(std::unique_ptr<TransportReceiver> transport,
       reader_(type, max_record_bytes) {}
 
 Status NetworkReceiver::open() {
-  transport_->attach(context().executor(), context().wake_event());
+  ConnectorContext& engine = connector_context(context());
+  transport_->attach(engine.executor(), engine.wake_event());
   return {};
 }
 

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <hummer/detail/histogram_buckets.hpp>
 #include <hummer/status.hpp>
 
+#include "base/metric_sample.hpp"
 #include "observability/process_log.hpp"
 
 namespace hummer {
@@ -25,7 +27,70 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
+void append_sample(std::string& out, std::string_view name, MetricsText::Labels labels,
+                   std::string_view further_label, std::string_view further_text,
+                   std::string_view value) {
+  out += name;
+  char separator = '{';
+  const auto append_label = [&](std::string_view label, std::string_view text) {
+    out += separator;
+    out += label;
+    out += "=\"";
+    append_escaped(out, text);
+    out += '"';
+    separator = ',';
+  };
+  for (const auto& [label, text] : labels) append_label(label, text);
+  if (!further_label.empty()) append_label(further_label, further_text);
+  if (separator == ',') out += '}';
+  out += ' ';
+  out += value;
+  out += '\n';
+}
+
+// One bucket to each power of two from the least to the greatest value that came.
+void append_histogram(std::string& out, const std::string& name, MetricsText::Labels labels,
+                      const MetricSample& metric) {
+  std::uint64_t below = 0;
+  const std::size_t used = metric.buckets.size();
+  for (std::size_t i = 0; i + 1 < detail::histogram_buckets; ++i) {
+    if (i < used) below += metric.buckets[i];
+    const bool ends_a_power = i % detail::histogram_steps == 0;
+    if (below == 0 || !ends_a_power) continue;
+    append_sample(out, name + "_bucket", labels, "le",
+                  fmt::format("{}", detail::histogram_bound(i)), std::to_string(below));
+    if (i + 1 >= used) break;
+  }
+  append_sample(out, name + "_bucket", labels, "le", "+Inf", std::to_string(metric.count));
+  append_sample(out, name + "_sum", labels, {}, {}, fmt::format("{}", metric.sum));
+  append_sample(out, name + "_count", labels, {}, {}, std::to_string(metric.count));
+}
+
 }  // namespace
+
+void MetricsText::user_metric(std::string_view prefix, Labels labels, const MetricSample& metric,
+                              Of of) {
+  std::string name = std::string(prefix) + metric.name;
+  if (metric.kind == MetricKind::counter) name += "_total";
+  const auto [at, is_new] = user_families_.try_emplace(name, to_string(metric.kind), "");
+  UserFamily& family = at->second;
+  if (family.type != to_string(metric.kind)) family.type = {};
+  std::string& out = family.samples;
+  switch (metric.kind) {
+    case MetricKind::counter:
+      return append_sample(out, name, labels, {}, {}, std::to_string(metric.count));
+    case MetricKind::gauge:
+      if (of == Of::one_subtask) {
+        return append_sample(out, name, labels, {}, {}, fmt::format("{}", metric.sum));
+      }
+      for (const auto& [which, value] : {std::pair{"sum", metric.sum}, std::pair{"min", metric.min},
+                                         std::pair{"max", metric.max}}) {
+        append_sample(out, name, labels, "over_subtasks", which, fmt::format("{}", value));
+      }
+      return;
+    case MetricKind::histogram: return append_histogram(out, name, labels, metric);
+  }
+}
 
 void MetricsText::sample(std::string_view name, Labels labels, double value) {
   add(name, labels, fmt::format("{}", value));
@@ -44,21 +109,8 @@ void MetricsText::add(std::string_view name, Labels labels, const std::string& v
       table.begin(), table.end(), name,
       [](const Metric& metric, std::string_view wanted) { return metric.name < wanted; });
   HUMMER_ASSERT(found != table.end() && found->name == name);
-  std::string& out = samples_[static_cast<std::size_t>(found - table.begin())];
-  out += name;
-  char separator = '{';
-  for (const auto& [label, text] : labels) {
-    out += separator;
-    out += label;
-    out += "=\"";
-    append_escaped(out, text);
-    out += '"';
-    separator = ',';
-  }
-  if (separator == ',') out += '}';
-  out += ' ';
-  out += value;
-  out += '\n';
+  append_sample(samples_[static_cast<std::size_t>(found - table.begin())], name, labels, {}, {},
+                value);
 }
 
 std::string MetricsText::finish() && {
@@ -69,6 +121,11 @@ std::string MetricsText::finish() && {
     text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", table[i].name, table[i].help, table[i].name,
                         table[i].type);
     text += samples_[i];
+  }
+  for (const auto& [name, family] : user_families_) {
+    text += fmt::format("# HELP {} Of the functions of a job.\n", name);
+    if (!family.type.empty()) text += fmt::format("# TYPE {} {}\n", name, family.type);
+    text += family.samples;
   }
   return text;
 }

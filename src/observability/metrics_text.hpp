@@ -1,7 +1,8 @@
 // MetricsText: metrics in Prometheus' text exposition format 0.0.4.
 //
 // Every metric is a row of the table in metrics_table.cpp (name, type, unit, meaning), from which
-// docs/metrics.md is written too; a sample of a metric that is not there asserts.
+// docs/metrics.md is written too; a sample of a metric that is not there asserts. Those of the
+// authors' functions stand there as NAME.
 //
 //   MetricsText text;
 //   text.sample("hummer_slots", {{"task_manager", id}}, 4);
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,7 @@
 namespace hummer {
 
 class ProcessLog;
+struct MetricSample;
 
 struct Metric {
   std::string_view name;
@@ -46,6 +49,10 @@ class MetricsText {
     add(name, labels, std::to_string(value));
   }
   void sample(std::string_view name, Labels labels, double value);
+  // One of the author's functions, which is called `prefix` with its name behind. Of a gauge over
+  // several subtasks: their sum, min and max, as the label over_subtasks says.
+  enum class Of { one_subtask, all_subtasks };
+  void user_metric(std::string_view prefix, Labels labels, const MetricSample& metric, Of of);
   // Those of the process's log; null: it has none.
   void log_lines(const ProcessLog* log);
 
@@ -54,7 +61,14 @@ class MetricsText {
  private:
   void add(std::string_view name, Labels labels, const std::string& value);
 
+  // A name may be a gauge in one operator and a histogram in another: such a family has no type.
+  struct UserFamily {
+    std::string_view type;
+    std::string samples;
+  };
+
   std::vector<std::string> samples_;  // by metric
+  std::map<std::string, UserFamily> user_families_;
 };
 
 }  // namespace hummer

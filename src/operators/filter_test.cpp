@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <hummer/detail/operators/factory.hpp>
+#include <hummer/metrics.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::filter_test {
@@ -20,6 +21,17 @@ TEST(FilterOperator, KeepsInOrder) {
   OperatorHarness<int> harness(filter_factory<int>([](int v) { return v % 2 == 0; }));
   harness.records({1, 2, 3, 4, 6, 8, 9, 11, 10}).watermark(1).records({13, 12});
   harness.output<int>().records({2, 4, 6, 8, 10}).watermark(1).record(12);
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+TEST(FilterOperator, ItsFunctionMayCount) {
+  OperatorHarness<int> harness(filter_factory<int>([odd = Counter("odd")](int v) {
+    if (v % 2 != 0) odd.add();
+    return v % 2 == 0;
+  }));
+  harness.records({1, 2, 3, 4});
+  harness.output<int>().records({2, 4});
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/keyed_process.hpp>
 #include <hummer/detail/operators/merge_aggregate.hpp>
@@ -118,13 +119,14 @@ std::shared_ptr<const OperatorFactory> running_sum() {
 }
 
 // A slot in which the merge half has joined the partial one.
-class SlotOfPair final : public OperatorContext {
+class SlotOfPair final : public ConnectorContext {
  public:
   using Pair = CoLocatedState<std::uint32_t, std::int64_t>;
 
-  explicit SlotOfPair(std::size_t limit_bytes) {
-    name_ = "count";
-    memory_ = MemoryAccount::make_root("the test", limit_bytes)->make_child(name_);
+  explicit SlotOfPair(std::size_t limit_bytes)
+      : ConnectorContext(
+            {.name = "count",
+             .memory = MemoryAccount::make_root("the test", limit_bytes)->make_child("count")}) {
     pair->merge_joined = true;
   }
   std::shared_ptr<void> slot_local(const std::string&,

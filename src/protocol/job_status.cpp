@@ -34,6 +34,17 @@ VertexSummary vertex_result(const wire::VertexStatus& vertex) {
     op.bytes_expected = metrics.bytes_expected();
     op.records_late = metrics.records_late();
     op.records_skipped = metrics.records_skipped();
+    for (const wire::UserMetric& user : metrics.user()) {
+      if (user.kind() > static_cast<std::uint32_t>(MetricKind::histogram)) continue;
+      op.metrics.push_back({.name = user.name(),
+                            .kind = static_cast<MetricKind>(user.kind()),
+                            .count = user.count(),
+                            .sum = user.sum(),
+                            .min = user.min(),
+                            .max = user.max(),
+                            .p50 = user.p50(),
+                            .p99 = user.p99()});
+    }
   }
   return row;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/metric_sample.hpp"
 #include "protocol/graph_messages.hpp"
 #include "protocol/job_status.hpp"
 
@@ -25,6 +26,40 @@ void write_failures(JsonWriter& json, const wire::JobStatus& job) {
     json.end_object();
   }
   json.end_array();
+}
+
+void write_user_metrics(JsonWriter& json, const OperatorSummary& op) {
+  json.begin_array("metrics");
+  for (const MetricSummary& metric : op.metrics) {
+    json.begin_object();
+    json.field("name", metric.name);
+    json.field("kind", to_string(metric.kind));
+    json.field("count", metric.count);
+    if (metric.kind != MetricKind::counter) {
+      json.field("sum", metric.sum);
+      if (metric.kind == MetricKind::gauge) json.field("min", metric.min);
+      json.field("max", metric.max);
+    }
+    if (metric.kind == MetricKind::histogram) {
+      json.field("p50", metric.p50);
+      json.field("p99", metric.p99);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void read_user_metric(JsonValue json, wire::UserMetric& metric) {
+  metric.set_name(json["name"].text());
+  for (const MetricKind kind : {MetricKind::gauge, MetricKind::histogram}) {
+    if (json["kind"].text() == to_string(kind)) metric.set_kind(static_cast<std::uint32_t>(kind));
+  }
+  metric.set_count(json["count"].count());
+  metric.set_sum(json["sum"].real());
+  metric.set_min(json["min"].real());
+  metric.set_max(json["max"].real());
+  metric.set_p50(json["p50"].real());
+  metric.set_p99(json["p99"].real());
 }
 
 void read_failure(JsonValue json, wire::Failure& failure) {
@@ -55,6 +90,8 @@ void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
     counts.set_bytes_expected(op["bytes_expected"].count());
     counts.set_records_late(op["records_late"].count());
     counts.set_records_skipped(op["records_skipped"].count());
+    const JsonValue user = op["metrics"];
+    for (std::size_t m = 0; m < user.size(); ++m) read_user_metric(user[m], *counts.add_user());
   }
 }
 
@@ -121,6 +158,7 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
         if (op.bytes_expected > 0) json.field("bytes_expected", op.bytes_expected);
         json.field("records_late", op.records_late);
         json.field("records_skipped", op.records_skipped);
+        if (!op.metrics.empty()) write_user_metrics(json, op);
         json.end_object();
       }
       json.end_array();

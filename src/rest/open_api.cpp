@@ -9,9 +9,9 @@
 namespace hummer {
 namespace {
 
-// A member of a schema. Types: integer, string, boolean, state, counts (an object of integers),
-// NAME (another schema), [NAME] and [string], [integer]: arrays. A name that ends with ? may be
-// missing.
+// A member of a schema. Types: integer, number, string, boolean, state, counts (an object of
+// integers), NAME (another schema), [NAME] and [string], [integer]: arrays. A name that ends with ?
+// may be missing.
 struct Member {
   std::string_view name;
   std::string_view type;
@@ -74,7 +74,12 @@ constexpr Member operator_metrics[] = {{"name", "string"},
                                        {"records_out", "integer"},
                                        {"bytes", "integer"},
                                        {"records_late", "integer"},
-                                       {"records_skipped", "integer"}};
+                                       {"records_skipped", "integer"},
+                                       {"metrics?", "[UserMetric]"}};
+// A counter has its value in count; a gauge there its subtasks, a histogram its values.
+constexpr Member user_metric[] = {{"name", "string"}, {"kind", "string"}, {"count", "integer"},
+                                  {"sum?", "number"}, {"min?", "number"}, {"max?", "number"},
+                                  {"p50?", "number"}, {"p99?", "number"}};
 constexpr Member job_list[] = {{"jobs", "[Job]"}};
 constexpr Member plan[] = {{"job", "integer"},        {"plan", "string"},
                            {"fingerprint", "string"}, {"vertices", "[PlanVertex]"},
@@ -135,6 +140,7 @@ constexpr Schema schemas[] = {{"AttemptFailure", members::attempt_failure},
                               {"TaskManager", members::task_manager},
                               {"TaskManagerList", members::task_managers},
                               {"Uploaded", members::uploaded},
+                              {"UserMetric", members::user_metric},
                               {"Vertex", members::vertex}};
 
 void write_states(JsonWriter& json) {
@@ -157,7 +163,7 @@ void write_type(JsonWriter& json, std::string_view type) {
   } else if (type == "integer") {
     json.field("type", "integer");
     json.field("format", "int64");
-  } else if (type == "string" || type == "boolean") {
+  } else if (type == "string" || type == "boolean" || type == "number") {
     json.field("type", type);
   } else if (type == "state") {
     write_states(json);

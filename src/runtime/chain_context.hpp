@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <utility>
+
+#include <hummer/detail/connector_context.hpp>
 
 #include "platform/executor.hpp"
 #include "platform/platform.hpp"
@@ -12,25 +15,27 @@
 
 namespace hummer {
 
-class ChainDriver::Context final : public OperatorContext {
+class ChainDriver::Context final : public ConnectorContext {
  public:
-  Context(ChainDriver& driver, const StageOptions& options) : driver_(driver) {
-    name_ = options.name;
-    uid_ = options.uid;
-    subtask_ = options.subtask;
-    parallelism_ = options.parallelism;
-    key_groups_ = options.key_groups;
-    run_ = options.run;
-    attempt_ = options.attempt;
-    bounded_ = options.bounded;
-    checks_views_ = options.checks_views;
-    epoch_ = options.restored_epoch;
-    superseded_epoch_ = options.superseded_epoch;
-    snapshot_step_bytes_ = std::max<std::size_t>(options.snapshot_step_bytes, 1);
-    slot_objects_ = options.slot_objects;
-    memory_ = options.memory;
-    spill_directory_ = options.spill_directory;
-  }
+  Context(ChainDriver& driver, const StageOptions& options)
+      : ConnectorContext({
+            .name = options.name,
+            .uid = options.uid,
+            .subtask = options.subtask,
+            .parallelism = options.parallelism,
+            .key_groups = options.key_groups,
+            .run = options.run,
+            .attempt = options.attempt,
+            .bounded = options.bounded,
+            .checks_views = options.checks_views,
+            .epoch = options.restored_epoch,
+            .superseded_epoch = options.superseded_epoch,
+            .snapshot_step_bytes = std::max<std::size_t>(options.snapshot_step_bytes, 1),
+            .memory = options.memory,
+            .spill_directory = options.spill_directory,
+        }),
+        driver_(driver),
+        slot_objects_(options.slot_objects) {}
 
   std::int64_t now() const override { return driver_.now_; }
   std::int64_t input_now() const override { return driver_.now_ - driver_.input_held_ns_; }
@@ -64,27 +69,28 @@ class ChainDriver::Context final : public OperatorContext {
   Executor& executor() override { return *driver_.executor_; }
   WakeEvent& wake_event() override { return driver_.wake_event_; }
 
-  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
-  void set_restored() { restored_ = true; }
-  void set_delta_follows(bool follows) { delta_follows_ = follows; }
-  void set_splits(SourceSplits* splits) { splits_ = splits; }
+  void set_epoch(std::uint64_t epoch) { place_.epoch = epoch; }
+  void set_restored() { place_.restored = true; }
+  void set_delta_follows(bool follows) { place_.delta_follows = follows; }
+  void set_splits(SourceSplits* splits) { place_.splits = splits; }
   void begin_snapshot(bool may_be_delta) {
-    may_write_delta_ = may_be_delta;
-    wrote_delta_ = false;
+    place_.may_write_delta = may_be_delta;
+    report_.wrote_delta = false;
   }
-  bool has_written_delta() const { return wrote_delta_; }
+  const OperatorReport& report() const { return report_; }
+  std::uint64_t take_further_records() { return std::exchange(report_.further_records, 0); }
 
   std::int64_t timer_at_ = never;
   bool of_source_ = false;
 
  private:
   ChainDriver& driver_;
-  SlotObjects* slot_objects_ = nullptr;
+  SlotObjects* slot_objects_;
 };
 
-// Runs a call of the operator, turning what its user code throws into a failure, or, where the
-// stage goes on then, into what comes behind the record. The one gate to operators, so also the
-// fence of an attempt that is over.
+// Runs a call of the operator, whose functions count in its metrics meanwhile, turning what its
+// user code throws into a failure, or, where the stage goes on then, into what comes behind the
+// record. The one gate to operators, so also the fence of an attempt that is over.
 template <typename Call>
 OperatorResult ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
   if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) [[unlikely]]
@@ -93,11 +99,16 @@ OperatorResult ChainDriver::guarded(Stage& stage, Call&& call, bool may_skip) {
       static_cast<std::uint32_t>(stage.metrics - &metrics_.operators.front()),
       std::memory_order_relaxed);
   std::string thrown;
+  detail::UserMetrics& user_metrics = *stage.metrics->user;
+  const detail::MetricsScope scope(&user_metrics);
   try {
     const OperatorResult answer = call();
+    if (user_metrics.refused()) [[unlikely]]
+      return fail({ErrorCode::invalid_argument,
+                   "operator '" + stage.context->name() + "': " + user_metrics.refusal()});
     if (answer != OperatorResult::failed) [[likely]]
       return answer;
-    const Status& status = stage.context->failure();
+    const Status& status = stage.context->report().failure;
     return fail(status.ok()
                     ? Status(ErrorCode::operator_failed,
                              "operator '" + stage.context->name() + "' failed without a reason")

@@ -34,6 +34,8 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   stage->exits.resize(stage->output.port_count());
   stage->metrics = &metrics_.operators.emplace_back();
   stage->metrics->name = options.name;
+  stage->metrics->user = options.user_metrics != nullptr ? options.user_metrics
+                                                         : std::make_shared<detail::UserMetrics>();
   for (std::size_t port = 0; port < stage->output.port_count(); ++port) {
     stage->output_has_views |= stage->output.type(port).holds_views;
   }
@@ -82,7 +84,7 @@ OperatorResult ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
   if (answer == OperatorResult::failed) return answer;
   part.bytes.resize(out.size());
   part.goes_on = answer == OperatorResult::more;
-  part.delta = stage.context->has_written_delta();
+  part.delta = stage.context->report().wrote_delta;
   stage.deltas = part.delta ? stage.deltas + 1 : 0;
   (part.delta ? stage.delta_bytes : stage.whole_bytes) += part.bytes.size();
   if (!part.delta) {
@@ -437,9 +439,10 @@ OperatorResult ChainDriver::step_control(Stage& stage) {
 OperatorResult ChainDriver::step_hand_over(Stage& stage) {
   const std::size_t index = static_cast<std::size_t>(current_);
   const bool last = index + 1 == stages_.size();
-  stage.metrics->bytes.set(stage.context->bytes());
-  stage.metrics->bytes_expected.set(stage.context->bytes_expected());
-  stage.metrics->records_late.set(stage.context->late_records());
+  const OperatorReport& report = stage.context->report();
+  stage.metrics->bytes.set(report.bytes);
+  stage.metrics->bytes_expected.set(report.bytes_expected);
+  stage.metrics->records_late.set(report.late_records);
   while (!stage.exits.empty() && (stage.port > 0 || last)) {
     Exit& exit = stage.exits[stage.port];
     if (!exit.loaded) {
@@ -482,6 +485,7 @@ OperatorResult ChainDriver::step_hand_over(Stage& stage) {
 // Emitters call functions of the author's too: the key of a hash edge.
 OperatorResult ChainDriver::push(const Stage& stage, Exit& exit) {
   std::string thrown;
+  const detail::MetricsScope scope(stage.metrics->user.get());
   try {
     const OperatorResult answer = exit.push();
     if (answer != OperatorResult::failed) [[likely]]
@@ -538,6 +542,7 @@ Status ChainDriver::close() {
     if (!stage->opened) continue;
     stage->opened = false;
     Status status;
+    const detail::MetricsScope scope(stage->metrics->user.get());
     try {
       status = stage->op->close();
     } catch (const std::exception& error) {
@@ -545,7 +550,7 @@ Status ChainDriver::close() {
                 "close of operator '" + stage->context->name() + "': " + error.what()};
     }
     if (first.ok() && !status.ok()) first = std::move(status);
-    stage->metrics->bytes.set(stage->context->bytes());
+    stage->metrics->bytes.set(stage->context->report().bytes);
   }
   return first;
 }

@@ -51,6 +51,10 @@
 
 namespace hummer {
 
+class Executor;
+class Platform;
+class WakeEvent;
+
 // See OperatorContext::slot_local. Thread: that of the slot.
 using SlotObjects = std::map<std::string, std::shared_ptr<void>>;
 
@@ -72,6 +76,8 @@ struct StageOptions {
   std::shared_ptr<MemoryAccount> memory = nullptr;  // of the stage; null: nobody counts
   std::string spill_directory = {};
   std::shared_ptr<const FailurePolicy> failures = nullptr;
+  // Where the operator was made; null: the chain makes them.
+  std::shared_ptr<detail::UserMetrics> user_metrics = nullptr;
 };
 
 class ChainDriver {

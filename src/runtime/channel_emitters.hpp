@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <hummer/detail/partitioner.hpp>
+
 #include "runtime/emitter.hpp"
 #include "runtime/ring_channel.hpp"
 

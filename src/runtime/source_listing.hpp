@@ -18,6 +18,8 @@
 
 namespace hummer {
 
+class Platform;
+
 using SourceListing = std::shared_ptr<const std::string>;     // bytes of the source's own
 using SourceListings = std::map<std::string, SourceListing>;  // by operator uid
 

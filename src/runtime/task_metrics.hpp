@@ -8,31 +8,25 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
+
+#include <hummer/detail/metric_cell.hpp>
+#include <hummer/detail/user_metrics.hpp>
 
 #include "platform/wait_times.hpp"
 
 namespace hummer {
 
-// A metric with one writer.
-class Gauge {
- public:
-  void add(std::uint64_t amount) { set(get() + amount); }
-  void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
-  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
-
 struct OperatorMetrics {
   std::string name;
-  Gauge records_in;
-  Gauge records_out;
-  Gauge records_late;     // too late to be used
-  Gauge records_skipped;  // for which a function has thrown
-  Gauge bytes;            // read or written outside the engine
-  Gauge bytes_expected;   // of these, in all; 0 when unknown
+  std::shared_ptr<detail::UserMetrics> user;  // of the author's functions
+  MetricCell<> records_in;
+  MetricCell<> records_out;
+  MetricCell<> records_late;     // too late to be used
+  MetricCell<> records_skipped;  // for which a function has thrown
+  MetricCell<> bytes;            // read or written outside the engine
+  MetricCell<> bytes_expected;   // of these, in all; 0 when unknown
 };
 
 enum class TaskState : std::uint8_t { created, running, waiting_for_input, blocked, finished };
@@ -49,9 +43,9 @@ struct TaskMetrics {
   std::atomic<bool> operator_blocks{false};
   // The source has nothing at hand, at every try since, and nobody says when it will.
   std::atomic<bool> source_waits{false};
-  Gauge calls;
-  Gauge began_ns;   // 0: not yet
-  WaitTimes waits;  // idle: for input, and since its end; stalled: blocked
+  MetricCell<> calls;
+  MetricCell<> began_ns;  // 0: not yet
+  WaitTimes waits;        // idle: for input, and since its end; stalled: blocked
   // Shared by the tasks of a slot: whose turn it is.
   std::atomic<const TaskMetrics*>* turn = nullptr;
 };

@@ -1,3 +1,4 @@
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/operators/text_position.hpp>
 
 namespace hummer {
@@ -7,7 +8,7 @@ std::string describe_text_position(const TextBlock& block, std::size_t offset,
   const std::uint64_t at = block.offset + offset;
   const std::string byte = "byte " + std::to_string(at);
   if (block.origin == nullptr) return byte;
-  const std::uint64_t line = context.line_at(*block.origin, at);
+  const std::uint64_t line = connector_context(context).line_at(*block.origin, at);
   if (line == 0) return *block.origin + ", " + byte;
   return *block.origin + ", line " + std::to_string(line) + " (" + byte + ")";
 }

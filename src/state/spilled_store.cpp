@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/state/spilled_store.hpp>
 #include <optional>
 #include <utility>
@@ -536,9 +537,9 @@ std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan
 
 std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context,
                                                  SpilledStoreOptions options) {
-  return std::make_unique<RunStore>(context.platform(), context.memory(), context.spill_directory(),
-                                    "the state of operator '" + context.name() + "' on disk",
-                                    std::move(options));
+  return std::make_unique<RunStore>(
+      connector_context(context).platform(), context.memory(), context.spill_directory(),
+      "the state of operator '" + context.name() + "' on disk", std::move(options));
 }
 
 }  // namespace hummer

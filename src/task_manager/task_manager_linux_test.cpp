@@ -162,6 +162,7 @@ TEST_F(TaskManagerLinuxTest, ItsHttpInterfaceTellsOfItself) {
   const std::string metrics = get(*managers_[0], "/metrics");
   EXPECT_NE(metrics.find("\nhummer_registered 1\n"), metrics.npos) << metrics;
   EXPECT_GT(sample_of(metrics, "hummer_task_records_out_total{job=\"7\""), 0) << metrics;
+  EXPECT_GT(sample_of(metrics, "hummer_task_user_seen_total{job=\"7\""), 0) << metrics;
   EXPECT_GT(sample_of(metrics, "hummer_slot_busy_seconds_total{job=\"7\""), 0) << metrics;
   EXPECT_GE(sample_of(metrics, "hummer_slot_idle_seconds_total{job=\"7\""), 0) << metrics;
   EXPECT_GT(sample_of(metrics, "hummer_buffer_bytes{state=\"total\""), 0) << metrics;

@@ -24,6 +24,14 @@ void write_attempt(MetricsText& text, const AttemptHost::Sampled& attempt) {
     sample("hummer_task_busy_seconds_total", in_seconds(task.time.busy_ns));
     sample("hummer_task_idle_seconds_total", in_seconds(task.time.idle_ns));
     sample("hummer_task_back_pressured_seconds_total", in_seconds(task.time.stalled_ns));
+    for (const UserMetricsSample& op : task.user) {
+      for (const MetricSample& metric : op.metrics) {
+        text.user_metric(
+            "hummer_task_user_",
+            {{"job", job}, {"name", name}, {"task", task.name}, {"operator", op.operator_name}},
+            metric, MetricsText::Of::one_subtask);
+      }
+    }
   }
   for (const ChannelSample& channel : attempt.samples.channels) {
     const auto sample = [&](std::string_view metric, std::uint64_t value) {

@@ -47,6 +47,7 @@ void HarnessRun::fail(const Batch* in, const std::string& what, bool thrown) {
 }
 
 void HarnessRun::start(const std::vector<std::string>& pieces) {
+  const detail::MetricsScope scope(&context_.user_metrics());
   operator_ = test_.factory->make();
   output_ = Output(schedule_.soft_limit);
   operator_->set_context(context_);
@@ -80,6 +81,7 @@ void HarnessRun::start(const std::vector<std::string>& pieces) {
 
 // Calls until `done`, as the chain driver does.
 void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
+  const detail::MetricsScope scope(&context_.user_metrics());
   int idle_calls = 0;
   while (!stopped()) {
     std::vector<std::size_t> sizes;
@@ -99,6 +101,9 @@ void HarnessRun::drive(const char* name, Batch* in, const Call& call) {
       }
     } catch (const std::exception& thrown) {
       fail(in, thrown.what(), true);
+    }
+    if (context_.user_metrics().refused()) {
+      fail(in, context_.user_metrics().refusal(), false);
     }
     check_call(name, in, position, sizes, answer);
     if (stopped()) return take_output();

@@ -46,6 +46,31 @@ TEST(OperatorBench, ElementsGoInAndRecordsComeOut) {
   EXPECT_TRUE(bench.status().ok());
 }
 
+TEST(OperatorBench, ItKnowsWhatFunctionsHaveCounted) {
+  auto function = [odd = Counter("odd")](std::int64_t value) {
+    if (value % 2 != 0) odd.add();
+    return value;
+  };
+  OperatorBench<std::int64_t> bench(make_operator_factory([function] {
+    return std::make_unique<MapOperator<std::int64_t, std::int64_t, decltype(function)>>(function);
+  }));
+  EXPECT_EQ(bench.counter("odd"), 0u);
+  bench.records({1, 2, 3});
+  EXPECT_EQ(bench.counter("odd"), 2u);
+}
+
+TEST(OperatorBench, AMetricThatCantBeKeptIsAFailure) {
+  auto function = [odd = Counter("odd numbers")](std::int64_t value) {
+    odd.add();
+    return value;
+  };
+  OperatorBench<std::int64_t> bench(make_operator_factory([function] {
+    return std::make_unique<MapOperator<std::int64_t, std::int64_t, decltype(function)>>(function);
+  }));
+  bench.records({1, 2, 3});
+  EXPECT_EQ(bench.status().code(), ErrorCode::invalid_argument);
+}
+
 TEST(OperatorBench, ItsClockIsMovedByHand) {
   OperatorBench<Reading> bench(largest());
   bench.record({7, 20}, 0);

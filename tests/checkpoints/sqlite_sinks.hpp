@@ -3,6 +3,7 @@
 // of a job may not change from one run to the next. docs/writing_a_job.md shows the classes.
 #pragma once
 
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/hummer.hpp>
 
 #include <algorithm>
@@ -18,6 +19,9 @@ namespace hummer {
 // A database on the disk of the platform that its user runs on.
 class Database {
  public:
+  Status open(OperatorContext& context, const std::string& path) {
+    return open(connector_context(context).platform(), path);
+  }
   Status open(Platform& platform, const std::string& path) {
     vfs_.emplace(platform);
     database_.emplace(*vfs_);
@@ -71,7 +75,7 @@ class UpsertedCounts : public SinkFunction<Count> {
 
   Status open(OperatorContext& context) override {
     context_ = &context;
-    HUMMER_TRY(database_.open(context.platform(), database_of(path_, context.subtask())));
+    HUMMER_TRY(database_.open(context, database_of(path_, context.subtask())));
     HUMMER_TRY(
         database_.run("CREATE TABLE IF NOT EXISTS counts (key, count, UNIQUE (key, count))"));
     return database_.run("BEGIN");
@@ -103,7 +107,7 @@ class CommittedCounts : public TwoPhaseSinkFunction<Count> {
 
   Status open(OperatorContext& context) override {
     context_ = &context;
-    HUMMER_TRY(database_.open(context.platform(), database_of(path_, context.subtask())));
+    HUMMER_TRY(database_.open(context, database_of(path_, context.subtask())));
     HUMMER_TRY(database_.run("CREATE TABLE IF NOT EXISTS staged (handle, key, count)"));
     HUMMER_TRY(database_.run("CREATE TABLE IF NOT EXISTS counts (key, count)"));
     return database_.run("BEGIN");

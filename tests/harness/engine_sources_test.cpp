@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_factories.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/testing/operator_harness.hpp>
 

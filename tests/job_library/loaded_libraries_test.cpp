@@ -37,6 +37,7 @@ class LoadedLibraries : public ::testing::Test {
     StreamExecutionEnvironment env(4, arguments);
     const JobResult result = job(env);
     EXPECT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_EQ(result.counter("made"), 3u);  // by the engine that has the library loaded
     return result.job_name + "\n" + read_file(output);
   }
   Status refusal(const std::string& bytes) {

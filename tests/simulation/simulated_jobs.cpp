@@ -1,6 +1,7 @@
 #include "simulation/simulated_jobs.hpp"
 
 #include <fmt/format.h>
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/hummer.hpp>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class ResultSink final : public SinkFunction<Row> {
 
   Status open(OperatorContext& context) override {
     context_ = &context;
-    Files& files = context.platform().files();
+    Files& files = connector_context(context).platform().files();
     const std::string directory = fmt::format("{}/{}", results, tag_);
     HUMMER_TRY(files.create_directories(directory));
     for (int number = 0;; ++number) {
@@ -37,7 +38,7 @@ class ResultSink final : public SinkFunction<Row> {
         files.open_for_writing(path_, WriteMode::create_new);
     if (!file.ok()) return file.status();
     file_ = std::move(*file);
-    return file_->append(fmt::format("open {}\n", context.platform().now()));
+    return file_->append(fmt::format("open {}\n", connector_context(context).platform().now()));
   }
   OperatorResult write(std::span<const Row> rows) override {
     std::string text;

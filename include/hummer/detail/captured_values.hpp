@@ -12,6 +12,7 @@
 #include <hummer/codec.hpp>
 #include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/record_type.hpp>
+#include <hummer/detail/user_metrics.hpp>
 
 namespace hummer {
 
@@ -55,6 +56,17 @@ CapturedValues encoded_elements(const Values& values) {
   }
 }
 
+// Metrics are known by their names; of what is beside them nothing is known.
+template <typename Function>
+CapturedValues captured_metrics(const Function& function) {
+  detail::MetricCopies copies(&function, sizeof function);
+  {
+    [[maybe_unused]] const Function copy(function);
+  }
+  if (!copies.are_all()) return {.unknown = true, .hash = 0};
+  return {.unknown = false, .hash = hash_bytes(copies.names().data(), copies.names().size()) | 1};
+}
+
 template <typename Function>
 CapturedValues captured_values(const Function& function) {
   if constexpr (requires {
@@ -68,6 +80,8 @@ CapturedValues captured_values(const Function& function) {
     return {.unknown = false, .hash = hash_bytes(&function, sizeof function) | 1};
   } else if constexpr (!detail::Reflected<Function> && detail::HasCodec<Function>) {
     return encoded_values(function);
+  } else if constexpr (detail::MayHoldMetrics<Function>) {
+    return captured_metrics(function);
   } else {
     // Aggregates too: reflection would refuse to compile some of them.
     return {.unknown = true, .hash = 0};

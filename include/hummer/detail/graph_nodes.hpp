@@ -6,10 +6,10 @@
 #include <string>
 
 #include <hummer/detail/captured_values.hpp>
+#include <hummer/detail/partitioner.hpp>
 #include <hummer/detail/plan.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/network_settings.hpp>
-#include <hummer/operator.hpp>
 
 namespace hummer {
 

@@ -30,6 +30,7 @@
 #include <hummer/detail/operators/keyed_process.hpp>
 #include <hummer/detail/testing/fake_operator_context.hpp>
 #include <hummer/detail/testing/take_snapshot.hpp>
+#include <hummer/metrics.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {
@@ -51,7 +52,9 @@ class OperatorBench {
  public:
   explicit OperatorBench(const std::shared_ptr<const OperatorFactory>& factory,
                          const FakeOperatorContext::Place& place = {})
-      : context_(place), operator_(factory->make()) {
+      : context_(place) {
+    const detail::MetricsScope scope(&context_.user_metrics());
+    operator_ = factory->make();
     operator_->set_context(context_);
     operator_->declare(output_);
     taken_.resize(output_.port_count());
@@ -146,12 +149,18 @@ class OperatorBench {
   // That went on to the next operator, in order.
   const std::vector<Timestamp>& watermarks() const { return watermarks_; }
   const Status& status() const { return status_; }
+  // What its functions have counted (hummer/metrics.hpp).
+  std::uint64_t counter(std::string_view name) const {
+    const detail::MetricsScope scope(&context_.user_metrics());
+    return Counter(name).value();
+  }
   FakeOperatorContext& context() { return context_; }
 
  private:
   using Call = std::function<OperatorResult()>;
 
   void call(Call step) {
+    const detail::MetricsScope scope(&context_.user_metrics());
     if (!opened_) {
       opened_ = true;
       status_ = operator_->open();
@@ -161,6 +170,8 @@ class OperatorBench {
       try {
         answer = step();
         if (answer == OperatorResult::failed) status_ = context_.failure();
+        if (const std::string refusal = context_.user_metrics().refusal(); !refusal.empty())
+          status_ = {ErrorCode::invalid_argument, refusal};
       } catch (const std::exception& error) {
         status_ = {ErrorCode::user_function_failed, error.what()};
       }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hummer/detail/connector_context.hpp>
+
 #include "connectors/file/file_listing.hpp"
 #include "connectors/file/mapped_reader.hpp"
 #include "platform/platform.hpp"
@@ -120,9 +122,10 @@ Status FileSource::open() {
 }
 
 Status FileSource::list_files() {
-  Result<FileListing> listing = listing_ != nullptr
-                                    ? listing_from(*listing_)
-                                    : make_listing(context().platform().files(), path_, options_);
+  Result<FileListing> listing =
+      listing_ != nullptr
+          ? listing_from(*listing_)
+          : make_listing(connector_context(context()).platform().files(), path_, options_);
   if (!listing.ok()) return listing.status();
   if (listing->path != path_ || listing->split_size_bytes != options_.split_size_bytes) {
     return {ErrorCode::file_changed,
@@ -212,7 +215,7 @@ Status FileSource::open_file(std::uint32_t index) {
   mapped_ = {};
   open_index_ = UINT32_MAX;
   const InputFile& listed = files_[index];
-  Files& files = context().platform().files();
+  Files& files = connector_context(context()).platform().files();
   auto opened = files.open_for_reading(listed.path);
   if (!opened.ok()) return opened.status();
   file_ = std::move(*opened);
@@ -235,7 +238,7 @@ Status FileSource::open_file(std::uint32_t index) {
 }
 
 Status FileSource::check_open_file() {
-  return check_unchanged(context().platform().files(), files_[open_index_]);
+  return check_unchanged(connector_context(context()).platform().files(), files_[open_index_]);
 }
 
 // Blocks of a mapped file are the file itself, for as long as somebody works on them.

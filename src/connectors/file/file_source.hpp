@@ -1,5 +1,5 @@
 // FileSource: a source of text blocks out of files. make_file_source
-// (hummer/connectors.hpp) makes it.
+// (hummer/detail/connector_factories.hpp) makes it.
 //
 // All subtasks are made with one list of the files (file_listing.hpp); one without lists them by
 // itself. Each reads the splits of its lane (see file_splits.hpp), one after the other. One call of
@@ -33,7 +33,7 @@
 #include <string>
 #include <vector>
 
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_factories.hpp>
 #include <hummer/operator.hpp>
 
 #include "connectors/file/decompress.hpp"

@@ -154,8 +154,8 @@ TEST_F(FileSourceTest, EveryLineIsInExactlyTheSplitInWhichItBegins) {
             std::vector<Block> blocks;
             Reader reader(*platform_, "/in", options, subtask, parallelism);
             ASSERT_TRUE(reader.run(blocks).ok());
-            EXPECT_EQ(reader.context().bytes(), reader.context().bytes_expected());
-            bytes += reader.context().bytes();
+            EXPECT_EQ(reader.context().report().bytes, reader.context().report().bytes_expected);
+            bytes += reader.context().report().bytes;
             for (const Block& block : blocks) {
               // Each line of the block, by its first byte.
               for (std::size_t at = 0; at < block.text.size();) {
@@ -222,7 +222,7 @@ TEST_F(FileSourceTest, CompressedFilesGiveTheirText) {
         Reader reader(*platform_, "/in/" + name, options, subtask, 2);
         const Status status = reader.run(blocks);
         ASSERT_TRUE(status.ok()) << status.to_string();
-        EXPECT_EQ(reader.context().bytes(), reader.context().bytes_expected());
+        EXPECT_EQ(reader.context().report().bytes, reader.context().report().bytes_expected);
         readers += blocks.size() > before;
       }
       EXPECT_EQ(readers, 1);

@@ -13,7 +13,8 @@
 #include <cstdio>
 #include <utility>
 
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_context.hpp>
+#include <hummer/detail/connector_factories.hpp>
 
 #include "platform/platform.hpp"
 
@@ -31,13 +32,13 @@ class FileWriter final : public TextWriter {
   explicit FileWriter(std::string path) : path_(std::move(path)) {}
 
   Status open(OperatorContext& context) override {
-    context_ = &context;
+    context_ = &connector_context(context);
     if (context.parallelism() == 1) {
       HUMMER_TRY(prepare_file());
     } else {
       HUMMER_TRY(prepare_directory());
     }
-    const std::string number = std::to_string(context.platform().random().next());
+    const std::string number = std::to_string(context_->platform().random().next());
     temporary_ = directory_ + "/." + name_ + "." + number + ".hummer-part";
     auto opened = files().open_for_writing(temporary_, WriteMode::create_new);
     if (!opened.ok()) return named(opened.status());
@@ -122,7 +123,7 @@ class FileWriter final : public TextWriter {
   }
 
   std::string path_;
-  OperatorContext* context_ = nullptr;
+  ConnectorContext* context_ = nullptr;
   std::string directory_;
   std::string name_;
   std::string temporary_;  // empty: there is none

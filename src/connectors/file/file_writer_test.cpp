@@ -2,7 +2,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_factories.hpp>
 
 #include "connectors/connector_test_context.hpp"
 
@@ -44,7 +44,7 @@ TEST_F(FileWriterTest, TheFileAppearsWhenItIsComplete) {
   writer->close();
   EXPECT_EQ(get_file(*platform_, "/out/result"), "one\ntwo\n");
   EXPECT_EQ(names("/out"), std::vector<std::string>{"result"});
-  EXPECT_EQ(context.bytes(), 8u);
+  EXPECT_EQ(context.report().bytes, 8u);
 }
 
 TEST_F(FileWriterTest, MakesMissingDirectories) {

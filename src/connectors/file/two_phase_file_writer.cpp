@@ -44,7 +44,8 @@
 #include <set>
 #include <utility>
 
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_context.hpp>
+#include <hummer/detail/connector_factories.hpp>
 #include <hummer/detail/key_hash.hpp>
 
 #include "connectors/file/sink_names.hpp"
@@ -61,7 +62,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   explicit TwoPhaseFileWriter(std::string directory) : directory_(std::move(directory)) {}
 
   Status open(OperatorContext& context) override {
-    context_ = &context;
+    context_ = &connector_context(context);
     id_ = sink_id(context.run(), context.uid());
     return named(files().create_directories(directory_));
   }
@@ -268,7 +269,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   }
 
   const std::string directory_;
-  OperatorContext* context_ = nullptr;
+  ConnectorContext* context_ = nullptr;
   std::uint64_t id_ = 0;
   int claims_found_ = 0;                // of the subtasks up to this one
   std::unique_ptr<WritableFile> file_;  // null: nothing written since the last prepare

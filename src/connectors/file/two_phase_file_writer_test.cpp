@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_factories.hpp>
 
 #include "connectors/connector_test_context.hpp"
 #include "connectors/file/sink_names.hpp"

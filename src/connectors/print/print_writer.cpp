@@ -2,7 +2,8 @@
 // back. A reader that has gone away (a closed pipe) fails the job.
 #include <utility>
 
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_context.hpp>
+#include <hummer/detail/connector_factories.hpp>
 
 #include "platform/platform.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 class PrintWriter final : public TextWriter {
  public:
   Status open(OperatorContext& context) override {
-    context_ = &context;
+    context_ = &connector_context(context);
     return {};
   }
   OperatorResult write(std::string_view lines) override {
@@ -27,7 +28,7 @@ class PrintWriter final : public TextWriter {
   void close() override {}
 
  private:
-  OperatorContext* context_ = nullptr;
+  ConnectorContext* context_ = nullptr;
 };
 
 class PrintWriterFactory final : public TextWriterFactory {

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_context.hpp>
+#include <hummer/detail/connector_factories.hpp>
 
 #include "platform/executor.hpp"
 #include "platform/platform.hpp"
@@ -80,14 +81,15 @@ Status SocketSource::open() {
             "a socket has one reader: set the parallelism of the source on " + *origin_ +
                 " to 1, not " + std::to_string(context().parallelism())};
   }
-  Network& network = context().platform().network();
+  ConnectorContext& engine = connector_context(context());
+  Network& network = engine.platform().network();
   const Result<SocketAddress> number = parse_socket_address(*origin_);
   if (!number.ok() && number.status().code() != ErrorCode::name_not_resolved) {
     return number.status().with_context("'" + *origin_ + "'");
   }
   connecting_ = std::make_shared<Connecting>();
-  connecting_->wake = &context().wake_event();
-  context().executor().spawn(connect(connecting_, network, *origin_));
+  connecting_->wake = &engine.wake_event();
+  engine.executor().spawn(connect(connecting_, network, *origin_));
   return {};
 }
 
@@ -96,7 +98,8 @@ OperatorResult SocketSource::finish_connecting() {
   if (!connecting_->failure.ok()) return fail(connecting_->failure);
   stream_ = std::move(connecting_->stream);
   connecting_.reset();
-  stream_->set_wake_events(context().executor(), &context().wake_event(), nullptr);
+  ConnectorContext& engine = connector_context(context());
+  stream_->set_wake_events(engine.executor(), &engine.wake_event(), nullptr);
   return OperatorResult::done;
 }
 

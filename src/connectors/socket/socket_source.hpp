@@ -1,5 +1,5 @@
 // SocketSource: lines that arrive on a connection. make_socket_source
-// (hummer/connectors.hpp) makes it.
+// (hummer/detail/connector_factories.hpp) makes it.
 //
 // open() resolves the address and starts to connect; produce() answers `blocked`
 // until the connection stands. Whole lines are handed on at once when they
@@ -13,7 +13,7 @@
 // timed_out, connection_lost, limit_exceeded for a line above max_line_bytes.
 //
 // Thread: that of the operator, which is its executor's; the connection wakes
-// context().wake_event().
+// ConnectorContext::wake_event().
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // A job in two versions, by VERSION: equal names and types, other behaviour. What it writes tells
-// which code ran: user functions, static variables, inline functions and a type of its own.
+// which code ran: user functions, what they count, static variables, inline functions and a type of
+// its own.
 #include <hummer/hummer.hpp>
 
 struct Item {
@@ -20,7 +21,8 @@ void versions(hummer::StreamExecutionEnvironment& env) {
   if (env.flag("slowly")) three.records_per_second = 0.4;  // so that jobs overlap
   env.generate([](std::uint64_t index) { return Item{scale(index), VERSION}; }, three)
       .parallelism(1)
-      .map([](const Item& item) {
+      .map([made = hummer::Counter("made")](const Item& item) {
+        made.add();
         return "version " + std::to_string(item.version) + ": " + std::to_string(item.number);
       })
       .write_file(env.argument("output"));

@@ -10,6 +10,7 @@
 
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/view_check.hpp>
+#include <hummer/detail/partitioner.hpp>
 
 namespace hummer {
 

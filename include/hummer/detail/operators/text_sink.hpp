@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_factories.hpp>
 #include <hummer/detail/operators/format_text.hpp>
 #include <hummer/format.hpp>
 #include <hummer/operator.hpp>

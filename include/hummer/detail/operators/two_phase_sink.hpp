@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <hummer/connectors.hpp>
+#include <hummer/detail/connector_factories.hpp>
 #include <hummer/detail/operators/format_text.hpp>
 #include <hummer/detail/operators/two_phase_commit.hpp>
 #include <hummer/format.hpp>

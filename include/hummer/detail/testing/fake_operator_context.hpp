@@ -11,12 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include <hummer/operator.hpp>
+#include <hummer/detail/connector_context.hpp>
+#include <hummer/detail/user_metrics.hpp>
 #include <hummer/source_splits.hpp>
 
 namespace hummer {
 
-class FakeOperatorContext final : public OperatorContext {
+class FakeOperatorContext final : public ConnectorContext {
  public:
   struct Place {
     std::string name = "operator under test";
@@ -30,17 +31,18 @@ class FakeOperatorContext final : public OperatorContext {
   };
 
   FakeOperatorContext() : FakeOperatorContext(Place()) {}
-  explicit FakeOperatorContext(const Place& place) {
-    name_ = place.name;
-    subtask_ = place.subtask;
-    parallelism_ = place.parallelism;
-    bounded_ = place.bounded;
-    key_groups_ = place.key_groups;
-    platform_ = place.platform;
-    spill_directory_ = "/spill";
-    memory_ =
-        MemoryAccount::make_root("the test", place.memory_limit_bytes)->make_child(place.name);
-  }
+  explicit FakeOperatorContext(const Place& place)
+      : ConnectorContext({
+            .name = place.name,
+            .subtask = place.subtask,
+            .parallelism = place.parallelism,
+            .key_groups = place.key_groups,
+            .bounded = place.bounded,
+            .memory = MemoryAccount::make_root("the test", place.memory_limit_bytes)
+                          ->make_child(place.name),
+            .spill_directory = "/spill",
+        }),
+        platform_(place.platform) {}
 
   std::int64_t now() const override { return now_; }
   void call_at(std::int64_t when) override { timer_ = when; }
@@ -63,22 +65,27 @@ class FakeOperatorContext final : public OperatorContext {
   }
   int wakes() const { return wakes_.load(std::memory_order_acquire); }
   // Of the barrier that a flush is for; whether there is earlier state.
-  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
-  void set_restored(bool restored) { restored_ = restored; }
-  void set_delta_follows(bool follows) { delta_follows_ = follows; }
+  void set_epoch(std::uint64_t epoch) { place_.epoch = epoch; }
+  void set_restored(bool restored) { place_.restored = restored; }
+  void set_delta_follows(bool follows) { place_.delta_follows = follows; }
   // Before a snapshot; and whether it was a delta, after.
   void set_may_write_delta(bool may) {
-    may_write_delta_ = may;
-    wrote_delta_ = false;
+    place_.may_write_delta = may;
+    report_.wrote_delta = false;
   }
-  bool has_written_delta() const { return wrote_delta_; }
+  bool has_written_delta() const { return report_.wrote_delta; }
+  // What the operator has said.
+  const Status& failure() const { return report_.failure; }
+  std::uint64_t late_records() const { return report_.late_records; }
   // Of a source with splits, or of what stands behind one: those of a new attempt.
   SourceSplits& begin_splits() {
-    own_splits_ = std::make_unique<SourceSplits>(subtask_, parallelism_);
-    splits_ = own_splits_.get();
-    return *splits_;
+    own_splits_ = std::make_unique<SourceSplits>(subtask(), parallelism());
+    place_.splits = own_splits_.get();
+    return *own_splits_;
   }
-  void set_snapshot_step_bytes(std::size_t bytes) { snapshot_step_bytes_ = bytes; }
+  // What the operator's functions count within a MetricsScope of it.
+  detail::UserMetrics& user_metrics() const { return *user_metrics_; }
+  void set_snapshot_step_bytes(std::size_t bytes) { place_.snapshot_step_bytes = bytes; }
 
  private:
   [[noreturn]] static void* missing(const char* what) {
@@ -86,8 +93,9 @@ class FakeOperatorContext final : public OperatorContext {
     std::abort();
   }
 
-  Platform* platform_ = nullptr;
+  Platform* platform_;
   std::unique_ptr<SourceSplits> own_splits_;
+  std::shared_ptr<detail::UserMetrics> user_metrics_ = std::make_shared<detail::UserMetrics>();
   std::int64_t now_ = 1'000'000'000;
   std::optional<std::int64_t> timer_;
   std::atomic<int> wakes_{0};

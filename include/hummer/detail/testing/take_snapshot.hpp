@@ -1,9 +1,10 @@
-// take_snapshot: all that an operator writes for a snapshot, at one go.
+// take_snapshot: all that an operator under test writes for a snapshot, at one go. REQUIRES: its
+// context is a FakeOperatorContext.
 #pragma once
 
 #include <string>
 
-#include <hummer/operator.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
 
 namespace hummer {
 
@@ -24,7 +25,7 @@ inline Result<std::string> take_snapshot(Operator& op) {
       case OperatorResult::more: break;
       case OperatorResult::blocked:
         return Status(ErrorCode::operator_failed, "snapshot_rest answered blocked");
-      case OperatorResult::failed: return op.context().failure();
+      case OperatorResult::failed: return static_cast<FakeOperatorContext&>(op.context()).failure();
     }
   }
 }
