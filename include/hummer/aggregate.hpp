@@ -43,6 +43,11 @@ enum class Emit {
   every_record,  // after each record, in order per key; re-partitions the records
 };
 
+// Emit::automatic where nothing is said: then a job does not compile the form for every_record.
+struct AutomaticEmit {
+  constexpr operator Emit() const { return Emit::automatic; }
+};
+
 struct CountAggregate {
   using Accumulator = std::uint64_t;
   using Result = std::uint64_t;

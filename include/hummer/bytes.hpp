@@ -30,11 +30,7 @@ class ByteWriter {
         cursor_(space.data()),
         end_(space.data() + space.size()),
         canonical_(canonical) {}
-  explicit ByteWriter(std::string& growing, bool canonical = false)
-      : growing_(&growing), canonical_(canonical) {
-    growing.resize(growing.size() < 64 ? 64 : growing.size());
-    rebase(0);
-  }
+  explicit ByteWriter(std::string& growing, bool canonical = false);
   ByteWriter(const ByteWriter&) = delete;
   ByteWriter& operator=(const ByteWriter&) = delete;
 
@@ -66,21 +62,8 @@ class ByteWriter {
   }
 
  private:
-  bool make_room(std::size_t length) {
-    if (growing_ == nullptr) {
-      overflowed_ = true;
-      return false;
-    }
-    const std::size_t used = size();
-    growing_->resize((used + length) * 2);
-    rebase(used);
-    return true;
-  }
-  void rebase(std::size_t used) {
-    begin_ = growing_->data();
-    cursor_ = begin_ + used;
-    end_ = begin_ + growing_->size();
-  }
+  bool make_room(std::size_t length);
+  void rebase(std::size_t used);
 
   std::string* growing_ = nullptr;
   char* begin_ = nullptr;
@@ -141,14 +124,7 @@ class ByteReader {
 
  private:
   std::size_t at_hand() const { return static_cast<std::size_t>(end_ - cursor_); }
-  bool fetch(std::size_t length) {
-    if (source_ == nullptr) return false;
-    const std::string_view part = source_->next({cursor_, at_hand()}, length);
-    if (part.size() < length) return false;
-    cursor_ = part.data();
-    end_ = part.data() + part.size();
-    return true;
-  }
+  bool fetch(std::size_t length);
 
   const char* cursor_ = nullptr;
   const char* end_ = nullptr;

@@ -75,15 +75,14 @@ class ConnectedStreams {
     } else {
       if (sides.empty()) sides = side_outputs_of(user);
       StreamExecutionEnvironment& env = first_.environment();
-      const int node =
-          env.add_node({.name = "connect",
-                        .kind = "operator",
-                        .factory = make_operator_factory([user, sides] {
-                          return std::make_unique<ProcessOperator<Out, User, A, B>>(user, sides);
-                        }),
-                        .output_type = type_of<Out>().name,
-                        .captured = captured_values(user)});
-      env.add_edge(first_.node(), node, first_.edge());
+      const int node = detail::add_operator(
+          env, first_.node(), first_.edge(),
+          {.name = "connect",
+           .factory = make_operator_factory([user, sides] {
+             return std::make_unique<ProcessOperator<Out, User, A, B>>(user, sides);
+           }),
+           .output = &type_of<Out>(),
+           .captured = captured_values(user)});
       env.add_edge(second_.node(), node, second_.edge());
       return DataStream<Out>(env, node).with_side_outputs(std::move(sides));
     }

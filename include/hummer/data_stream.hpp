@@ -29,7 +29,6 @@
 #include <hummer/detail/collected_type.hpp>
 #include <hummer/detail/operators/assign_timestamps.hpp>
 #include <hummer/detail/operators/async_map.hpp>
-#include <hummer/detail/operators/block_flat_map.hpp>
 #include <hummer/detail/operators/collection_source.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/filter.hpp>
@@ -37,17 +36,13 @@
 #include <hummer/detail/operators/for_each_sink.hpp>
 #include <hummer/detail/operators/generator_source.hpp>
 #include <hummer/detail/operators/hash_partitioner.hpp>
-#include <hummer/detail/operators/line_flat_map.hpp>
 #include <hummer/detail/operators/map.hpp>
 #include <hummer/detail/operators/merge_aggregate.hpp>
 #include <hummer/detail/operators/partial_aggregate.hpp>
 #include <hummer/detail/operators/process.hpp>
 #include <hummer/detail/operators/sink_function_operator.hpp>
 #include <hummer/detail/operators/source_function_operator.hpp>
-#include <hummer/detail/operators/text_sink.hpp>
-#include <hummer/detail/operators/two_phase_sink.hpp>
 #include <hummer/detail/operators/two_phase_sink_function_operator.hpp>
-#include <hummer/detail/operators/union.hpp>
 #include <hummer/detail/owned_text.hpp>
 #include <hummer/detail/process_checks.hpp>
 #include <hummer/environment.hpp>
@@ -67,17 +62,6 @@ struct NoKey;
 template <typename A, typename B>
 class ConnectedStreams;
 
-namespace detail {
-
-// The sink of write_file, reading from `node` over `edge`: lines by one of these operators, without
-// checkpoints and with them. Answers its node.
-int add_file_sink(
-    StreamExecutionEnvironment& env, int node, const EdgeSpecification& edge,
-    const std::string& path, std::unique_ptr<Operator> (*make_sink)(std::unique_ptr<TextWriter>),
-    std::unique_ptr<Operator> (*make_two_phase_sink)(std::unique_ptr<TwoPhaseWriter>));
-
-}  // namespace detail
-
 template <typename T>
 class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   static_assert(detail::check_record_type<T>() || true);
@@ -85,9 +69,8 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
  public:
   using Record = T;
 
-  DataStream(StreamExecutionEnvironment& env, int node, int port = 0) : env_(&env), node_(node) {
-    edge_.port = port;
-  }
+  DataStream(StreamExecutionEnvironment& env, int node, int port = 0) : end_(env, node, port) {}
+  explicit DataStream(detail::StreamEnd end) : end_(std::move(end)) {}
 
   // Of a stream of text: `DataStream<std::string> lines = env.from_collection(...)`.
   template <typename U>
@@ -198,23 +181,14 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     }
   }
   // Of an operator with ports that side_output() is to find.
-  DataStream with_side_outputs(SideOutputPorts sides) const {
-    DataStream copy = *this;
-    copy.sides_ = std::move(sides);
-    return copy;
+  DataStream with_side_outputs(SideOutputPorts sides, std::optional<int> side_node = {}) const {
+    return DataStream(end_.with_side_outputs(std::move(sides), side_node));
   }
   // What the `process` or window that gave this stream puts out under `tag`. Under a tag that it
   // does not know nothing comes: execute() refuses the job.
   template <typename U>
   DataStream<U> side_output(const SideOutput<U>& tag) const {
-    const std::size_t port = side_output_port(sides_, tag.name, type_of<U>());
-    if (port == 0) {
-      env_->refuse(
-          "side_output(\"" + std::string(tag.name) +
-          "\"): no side output of this name and type; list the tag in side_outputs(...) of "
-          "the process function, or hand it to late_output(...) of the window");
-    }
-    return DataStream<U>(*env_, side_node_.value_or(node_), static_cast<int>(port));
+    return DataStream<U>(end_.side_output(tag.name, type_of<U>()));
   }
   // timestamp_of: member pointer or function(const T&) → ms since 1970. See hummer/watermarks.hpp.
   template <typename TimestampOf, typename Generator>
@@ -250,7 +224,7 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     if constexpr (!detail::check_union<DataStream, Others...>()) {
       return *this;
     } else {
-      return union_of({DataStream(others)...});
+      return DataStream(end_.union_with(type_of<T>(), {DataStream(others).end_...}));
     }
   }
   // Two streams, of any types, in one operator: see connected_streams.hpp.
@@ -273,14 +247,12 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
 
   // ---- edges ----
 
-  DataStream rebalance() const { return with_routing(EdgeRouting::rebalance); }
-  DataStream broadcast() const { return with_routing(EdgeRouting::broadcast); }
-  DataStream forward() const { return with_routing(EdgeRouting::forward); }
+  DataStream rebalance() const { return DataStream(end_.with_routing(EdgeRouting::rebalance)); }
+  DataStream broadcast() const { return DataStream(end_.with_routing(EdgeRouting::broadcast)); }
+  DataStream forward() const { return DataStream(end_.with_routing(EdgeRouting::forward)); }
   // Interface, transport, slots, buffer size and credits of the edge to the next operator.
   DataStream network(NetworkSettings settings) const {
-    DataStream copy = *this;
-    copy.edge_.network = std::move(settings);
-    return copy;
+    return DataStream(end_.with_network(std::move(settings)));
   }
 
   // ---- sinks ----
@@ -288,7 +260,7 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   // One line per record to standard output, as they come: what a restart does again is printed
   // again.
   void print() const {
-    if constexpr (detail::check_written<T>()) add_text_sink("print", make_print_writer());
+    if constexpr (detail::check_written<T>()) end_.print(append_lines<T>);
   }
   // One line per record to the file `path` ("-": standard output). With parallelism(n) above one,
   // `path` is a directory of n files.
@@ -296,22 +268,11 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   // With checkpoints `path` is a directory, in which each part appears once, with the checkpoint
   // that holds its lines: see hummer/detail/operators/two_phase_sink.hpp.
   DataStream write_file(const std::string& path) const {
-    if constexpr (!detail::check_written<T>()) {
+    if constexpr (detail::check_written<T>()) {
+      return DataStream(end_.write_file(path, append_lines<T>, std::is_same_v<T, TextBlock>));
+    } else {
       return *this;
-    } else if constexpr (!std::is_same_v<T, TextBlock>) {
-      if (edge_.routing == EdgeRouting::automatic) {
-        const auto text =
-            network({})
-                .with_routing(EdgeRouting::forward)
-                .template add<FormattedText>(
-                    "format",
-                    make_operator_factory([] { return std::make_unique<FormatTextOperator<T>>(); }),
-                    false, {}, path == "-" ? PlannedFor::every_plan : PlannedFor::no_checkpoints)
-                .network(edge_.network);  // the way to the one sink is what it is for
-        return DataStream(*env_, text.template add_file_sink<T>(path));
-      }
     }
-    return DataStream(*env_, add_file_sink<T>(path));
   }
   // function(const T&) for its effect.
   template <typename Function>
@@ -371,58 +332,50 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   // An Operator without output per subtask.
   DataStream add_sink(std::string name, std::shared_ptr<const OperatorFactory> factory,
                       const CapturedValues& captured = {}) const {
-    const int node = env_->add_node({.name = std::move(name),
-                                     .kind = "sink",
-                                     .factory = std::move(factory),
-                                     .captured = captured});
-    env_->add_edge(node_, node, edge_);
-    return DataStream(*env_, node);
+    return DataStream(
+        end_.add({.name = name, .factory = std::move(factory), .captured = captured}));
   }
   // Any operator on the public contract.
   template <typename Out>
   DataStream<Out> transform(std::string name, std::shared_ptr<const OperatorFactory> factory,
                             bool stateful = false, const CapturedValues& captured = {}) const {
-    return add<Out>(std::move(name), std::move(factory), stateful, captured);
+    return add<Out>(name, std::move(factory), stateful, captured);
   }
 
   // ---- settings of the operator behind this stream ----
 
-  DataStream name(const std::string& name) const { return set({.name = name}); }
+  DataStream name(const std::string& name) const { return DataStream(end_.name(name)); }
   // Names the operator's state across versions of the job.
-  DataStream uid(const std::string& uid) const { return set({.uid = uid}); }
-  DataStream parallelism(int parallelism) const { return set({.parallelism = parallelism}); }
+  DataStream uid(const std::string& uid) const { return DataStream(end_.uid(uid)); }
+  DataStream parallelism(int parallelism) const {
+    return DataStream(end_.parallelism(parallelism));
+  }
   DataStream min_parallelism(int parallelism) const {
-    return set({.min_parallelism = parallelism});
+    return DataStream(end_.min_parallelism(parallelism));
   }
   DataStream max_parallelism(int parallelism) const {
-    return set({.max_parallelism = parallelism});
+    return DataStream(end_.max_parallelism(parallelism));
   }
   // Operators of different groups never share a slot.
   DataStream resource_group(const std::string& group) const {
-    return set({.resource_group = group});
+    return DataStream(end_.resource_group(group));
   }
-  DataStream disable_chaining() const {
-    return set({.chain_with_upstream = false, .chain_with_downstream = false});
-  }
-  DataStream start_new_chain() const { return set({.chain_with_upstream = false}); }
+  DataStream disable_chaining() const { return DataStream(end_.disable_chaining()); }
+  DataStream start_new_chain() const { return DataStream(end_.start_new_chain()); }
 
   // What becomes of a record for which its function throws: fail_job(), skip_failures() or
   // failures_to(tag), which the stream then has as a side output. See hummer/failure_policy.hpp.
   DataStream on_failure(const FailurePolicy& policy) const {
-    DataStream copy = set({.failures = policy});
-    if (policy.output.type != nullptr) copy.sides_.push_back(policy.output);
-    return copy;
+    return DataStream(end_.on_failure(policy));
   }
 
-  StreamExecutionEnvironment& environment() const { return *env_; }
-  int node() const { return node_; }
-  const EdgeSpecification& edge() const { return edge_; }
+  StreamExecutionEnvironment& environment() const { return end_.environment(); }
+  int node() const { return end_.node(); }
+  const EdgeSpecification& edge() const { return end_.edge(); }
 
  private:
   template <typename U>
   friend class DataStream;
-  template <typename U, typename KeyOf, typename Windows, typename Trigger>
-  friend class WindowedStream;
 
   template <typename U, typename Function>
   struct OutputOf {
@@ -433,34 +386,17 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
     using Type = detail::Collected<Function>;
   };
 
-  DataStream union_of(const std::vector<DataStream>& others) const;
   template <typename Out>
-  DataStream<Out> add(std::string name, std::shared_ptr<const OperatorFactory> factory,
-                      bool stateful = false, const CapturedValues& captured = {},
-                      PlannedFor planned_for = PlannedFor::every_plan) const;
-  DataStream add_text_sink(std::string name, std::shared_ptr<const TextWriterFactory> writers,
-                           const CapturedValues& captured = {}) const;
-  // Of lines, or where they are formatted ahead of it (T: FormattedText) of `Record`s, which is
-  // what it reads with checkpoints.
-  template <typename Record>
-  int add_file_sink(const std::string& path) const;
-  DataStream with_routing(EdgeRouting routing) const {
-    DataStream copy = *this;
-    copy.edge_.routing = routing;
-    return copy;
-  }
-  DataStream set(const NodeSettings& settings) const {
-    apply_settings(*env_, node_, settings);
-    return *this;
+  DataStream<Out> add(std::string_view name, std::shared_ptr<const OperatorFactory> factory,
+                      bool stateful = false, const CapturedValues& captured = {}) const {
+    return DataStream<Out>(end_.add({.name = name,
+                                     .factory = std::move(factory),
+                                     .output = &type_of<Out>(),
+                                     .captured = captured,
+                                     .stateful = stateful}));
   }
 
-  StreamExecutionEnvironment* env_;
-  int node_;
-  EdgeSpecification edge_;
-  SideOutputPorts sides_;
-  std::optional<int> side_node_;  // whose ports they are, where not node_'s
+  detail::StreamEnd end_;
 };
 
 }  // namespace hummer
-
-#include <hummer/detail/stream_nodes.hpp>

@@ -7,7 +7,7 @@
 // file gets, TABs and line ends too.
 //
 // A type of your own: `void format_record(const T&, std::string&)` in its
-// namespace, which appends, or operator<<; they come before reflection.
+// namespace, which appends, or operator<< (include <ostream>); they come before reflection.
 //
 // Thread: no state. Cost: no allocation but the growth of `out` (operator<<
 // goes through a string stream).

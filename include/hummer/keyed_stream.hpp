@@ -2,6 +2,7 @@
 // data_stream.hpp, whose key_by gives it.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,19 +28,20 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
   StreamInput<KeyedInput<T, KeyOf>> input() const {
     EdgeSpecification edge = stream_.edge();
     edge.routing = EdgeRouting::hash;
-    edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of_);
+    edge.partitioner = hash_partitioner<T>(key_of_);
     return {stream_.node(), edge, {key_of_}, captured_values(key_of_)};
   }
   // The same with std::string instead of views in the records; see owned_text.hpp.
   auto owned() const { return stream_.owned().key_by(key_of_); }
 
   // How many records per key: KeyValue<Key, std::uint64_t>.
-  auto count(Emit emit = Emit::automatic) const {
+  template <std::convertible_to<Emit> When = AutomaticEmit>
+  auto count(When emit = {}) const {
     return aggregate_of("count", CountAggregate{}, emit, {});
   }
   // value_of: a member pointer or function(const T&) → number.
-  template <typename ValueOf>
-  auto sum(ValueOf value_of, Emit emit = Emit::automatic) const {
+  template <typename ValueOf, std::convertible_to<Emit> When = AutomaticEmit>
+  auto sum(ValueOf value_of, When emit = {}) const {
     if constexpr (detail::check_sum<ValueOf, T>()) {
       return aggregate_of("sum", SumAggregate<Value<ValueOf>, ValueOf>{value_of}, emit,
                           captured_values(value_of));
@@ -47,8 +49,8 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
       return detail::RefusedStream();
     }
   }
-  template <typename ValueOf>
-  auto min(ValueOf value_of, Emit emit = Emit::automatic) const {
+  template <typename ValueOf, std::convertible_to<Emit> When = AutomaticEmit>
+  auto min(ValueOf value_of, When emit = {}) const {
     if constexpr (detail::check_best<ValueOf, T, true>()) {
       using V = Value<ValueOf>;
       return aggregate_of("min", BestAggregate<V, ValueOf, std::less<V>>{value_of}, emit,
@@ -57,8 +59,8 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
       return detail::RefusedStream();
     }
   }
-  template <typename ValueOf>
-  auto max(ValueOf value_of, Emit emit = Emit::automatic) const {
+  template <typename ValueOf, std::convertible_to<Emit> When = AutomaticEmit>
+  auto max(ValueOf value_of, When emit = {}) const {
     if constexpr (detail::check_best<ValueOf, T, false>()) {
       using V = Value<ValueOf>;
       return aggregate_of("max", BestAggregate<V, ValueOf, std::greater<V>>{value_of}, emit,
@@ -68,13 +70,13 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
     }
   }
   // combine(const T&, const T&) → T, associative and commutative: KeyValue<Key, T>.
-  template <typename Combine>
+  template <typename Combine, std::convertible_to<Emit> When = AutomaticEmit>
     requires wants_owned<Combine, T, const Owned<T>&>
-  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
+  auto reduce(Combine combine, When emit = {}) const {
     return owned().reduce(std::move(combine), emit);
   }
-  template <typename Combine>
-  auto reduce(Combine combine, Emit emit = Emit::automatic) const {
+  template <typename Combine, std::convertible_to<Emit> When = AutomaticEmit>
+  auto reduce(Combine combine, When emit = {}) const {
     if constexpr (detail::check_reduce<Combine, T>()) {
       return aggregate_of("reduce", ReduceAggregate<T, Combine>{combine}, emit,
                           captured_values(combine));
@@ -94,8 +96,8 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
   }
 
   // Any aggregate of the shape in hummer/aggregate.hpp.
-  template <typename Aggregate>
-  auto aggregate(const std::string& name, Aggregate aggregate, Emit emit = Emit::automatic) const {
+  template <typename Aggregate, std::convertible_to<Emit> When = AutomaticEmit>
+  auto aggregate(const std::string& name, Aggregate aggregate, When emit = {}) const {
     if constexpr (detail::check_aggregate<Aggregate, T>()) {
       return aggregate_of(name, aggregate, emit, captured_values(aggregate));
     } else {
@@ -107,15 +109,10 @@ class KeyedStream : public KeyedOperations<KeyedStream<T, KeyOf>, T> {
   template <typename ValueOf>
   using Value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, const T&>>;
 
-  template <typename Aggregate>
-  auto aggregate_of(const std::string& name, Aggregate aggregate, Emit emit,
-                    const CapturedValues& of_aggregate) const
+  template <typename Aggregate, typename When>
+  [[gnu::cold]] auto aggregate_of(const std::string& name, Aggregate aggregate, When when,
+                                  const CapturedValues& of_aggregate) const
       -> DataStream<KeyValue<Key, typename Aggregate::Result>>;
-  template <typename Out>
-  auto append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
-              std::shared_ptr<const OperatorFactory> factory, const CapturedValues& captured) const
-      -> DataStream<Out>;
-
   DataStream<T> stream_;
   KeyOf key_of_;
 };

@@ -114,13 +114,12 @@ class SourceOutput {
   bool refused_ = false;
 };
 
-template <StreamType T>
-class SourceFunction {
+// The calls that are the same whatever the records are.
+class SourceFunctionBase {
  public:
-  virtual ~SourceFunction() = default;
+  virtual ~SourceFunctionBase() = default;
   // `context` lives as long as this object.
   virtual Status open(OperatorContext& /*context*/) { return {}; }
-  virtual OperatorResult produce(SourceOutput<T>& out) = 0;
   virtual Status snapshot(ByteWriter&) { return {}; }
   // What that writes: see Operator::states.
   virtual std::vector<StateDescription> states() { return {}; }
@@ -136,6 +135,12 @@ class SourceFunction {
   virtual bool has_splits() const { return false; }
   virtual Status snapshot_split(SplitId, ByteWriter&) { return {}; }
   virtual Status restore_split(SplitId, ByteReader&) { return {}; }
+};
+
+template <StreamType T>
+class SourceFunction : public SourceFunctionBase {
+ public:
+  virtual OperatorResult produce(SourceOutput<T>& out) = 0;
 };
 
 }  // namespace hummer

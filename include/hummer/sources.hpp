@@ -17,12 +17,8 @@ auto StreamExecutionEnvironment::from_source(std::string name,
                                              std::shared_ptr<const OperatorFactory> factory,
                                              bool bounded, const CapturedValues& captured) {
   if constexpr (detail::check_record_type<T>()) {
-    return DataStream<T>(*this, add_node({.name = std::move(name),
-                                          .kind = "source",
-                                          .factory = std::move(factory),
-                                          .bounded = bounded,
-                                          .output_type = type_of<T>().name,
-                                          .captured = captured}));
+    return DataStream<T>(*this, detail::add_source(*this, std::move(name), std::move(factory),
+                                                   bounded, type_of<T>(), captured));
   } else {
     return detail::RefusedStream();
   }
@@ -78,17 +74,6 @@ auto StreamExecutionEnvironment::generate(Function function, GeneratorOptions op
   } else {
     return detail::RefusedStream();
   }
-}
-
-inline TextStream StreamExecutionEnvironment::from_file(const std::string& path,
-                                                        FileSourceOptions options) {
-  return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true,
-                                           encoded_values(path, options)));
-}
-inline TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
-  return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false,
-                                           encoded_values(address))
-                        .parallelism(1));
 }
 
 }  // namespace hummer

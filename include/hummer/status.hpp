@@ -14,8 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,10 +55,10 @@ enum class ErrorCode : std::uint16_t {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(ErrorCode code, std::string message)
-      : failure_(std::make_unique<Failure>(Failure{code, std::move(message)})) {}
-  Status(const Status& other)
-      : failure_(other.failure_ ? std::make_unique<Failure>(*other.failure_) : nullptr) {}
+  // Cold: a way to a failure is unlikely, and need not be fast.
+  [[gnu::cold]] Status(ErrorCode code, std::string message);
+  [[gnu::cold]] Status(ErrorCode code, const char* message);
+  Status(const Status& other) : failure_(other.failure_ ? other.copied() : nullptr) {}
   Status& operator=(const Status& other) {
     if (this != &other) *this = Status(other);
     return *this;
@@ -70,28 +68,20 @@ class [[nodiscard]] Status {
 
   bool ok() const { return failure_ == nullptr; }
   ErrorCode code() const { return failure_ ? failure_->code : ErrorCode::ok; }
-  const std::string& message() const {
-    static const std::string empty;
-    return failure_ ? failure_->message : empty;
-  }
+  const std::string& message() const;
 
   // The same failure with `context` and ": " before its message.
-  Status with_context(std::string_view context) const {
-    if (ok()) return {};
-    return {failure_->code, std::string(context) + ": " + failure_->message};
-  }
+  Status with_context(std::string_view context) const;
 
   // "E4000: message", or "ok".
-  std::string to_string() const {
-    if (ok()) return "ok";
-    return "E" + std::to_string(static_cast<unsigned>(failure_->code)) + ": " + failure_->message;
-  }
+  std::string to_string() const;
 
  private:
   struct Failure {
     ErrorCode code;
     std::string message;
   };
+  [[gnu::cold]] std::unique_ptr<Failure> copied() const;
   std::unique_ptr<Failure> failure_;
 };
 
@@ -119,10 +109,7 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-[[noreturn]] inline void assertion_failed(const char* what, const char* file, int line) {
-  std::fprintf(stderr, "hummer: assertion failed: %s at %s:%d\n", what, file, line);
-  std::abort();
-}
+[[noreturn]] void assertion_failed(const char* what, const char* file, int line);
 
 }  // namespace hummer
 

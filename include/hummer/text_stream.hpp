@@ -5,6 +5,8 @@
 #include <type_traits>
 
 #include <hummer/data_stream.hpp>
+#include <hummer/detail/operators/block_flat_map.hpp>
+#include <hummer/detail/operators/line_flat_map.hpp>
 
 namespace hummer {
 namespace detail {
@@ -66,19 +68,14 @@ class TextStream : public detail::CallsOfKeyedStreams<TextStream> {
   auto assign_timestamps(TimestampOf timestamp_of, WatermarkSettings<Generator> watermarks) const {
     return lines().assign_timestamps(timestamp_of, watermarks);
   }
-  void print() const { lines().print(); }
-  DataStream<std::string_view> write_file(const std::string& path) const {
-    return lines().write_file(path);
-  }
+  void print() const;
+  DataStream<std::string_view> write_file(const std::string& path) const;
   template <typename Function>
   auto for_each(Function function) const {
     return lines().for_each(function);
   }
 
-  DataStream<std::string_view> lines() const {
-    return blocks_.transform<std::string_view>(
-        "lines", make_operator_factory([] { return std::make_unique<LinesOperator>(); }));
-  }
+  DataStream<std::string_view> lines() const;
   operator DataStream<std::string_view>() const { return lines(); }  // NOLINT: implicit on purpose
   const DataStream<TextBlock>& blocks() const { return blocks_; }
 

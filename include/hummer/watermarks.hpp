@@ -46,13 +46,9 @@
 // follows the clock needs it; that of an inactive input is not asked.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <hummer/batch.hpp>
 #include <hummer/detail/watermark_generators.hpp>

@@ -242,13 +242,14 @@ class WindowedStream {
   }
 
   template <typename Aggregate, typename Finish>
-  auto add(const std::string& name, Aggregate aggregate, Finish finish,
-           const CapturedValues& of_aggregate) const -> DataStream<typename Finish::Output>;
+  [[gnu::cold]] auto add(const std::string& name, Aggregate aggregate, Finish finish,
+                         const CapturedValues& of_aggregate) const
+      -> DataStream<typename Finish::Output>;
   template <typename Aggregate, typename Finish>
-  auto exchange_and_aggregate(int from, const EdgeSpecification& upstream,
-                              EdgeSpecification exchange, const std::string& name,
-                              Aggregate aggregate, Finish finish,
-                              const CapturedValues& captured) const
+  [[gnu::cold]] auto exchange_and_aggregate(int from, const EdgeSpecification& upstream,
+                                            EdgeSpecification exchange, const std::string& name,
+                                            Aggregate aggregate, Finish finish,
+                                            const CapturedValues& captured) const
       -> DataStream<typename Finish::Output>;
 
   // Bags of records would only be copied once more.
@@ -269,11 +270,6 @@ class WindowedStream {
   bool may_be_partial() const {
     return windows_.domain == TimeDomain::event && strategy_ != WindowStrategy::repartition;
   }
-
-  template <typename Out>
-  int append(int from, const EdgeSpecification& edge, std::string name, bool stateful,
-             std::shared_ptr<const OperatorFactory> factory, const CapturedValues& captured,
-             PlannedFor planned_for = PlannedFor::every_plan) const;
 
   DataStream<T> stream_;
   KeyOf key_of_;

@@ -2,6 +2,7 @@
 #include <hummer/detail/memory_account.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace hummer {
@@ -21,12 +22,18 @@ std::string readable(std::size_t bytes) {
 
 }  // namespace
 
+struct MemoryAccount::Children {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<MemoryAccount>> all;
+};
+
 MemoryAccount::MemoryAccount(std::string name, std::size_t limit_bytes,
                              std::shared_ptr<MemoryAccount> parent)
     : name_(std::move(name)),
       limit_bytes_(limit_bytes),
       parent_(std::move(parent)),
-      root_(parent_ ? parent_->root_ : this) {}
+      root_(parent_ ? parent_->root_ : this),
+      children_(std::make_unique<Children>()) {}
 
 MemoryAccount::~MemoryAccount() {
   (void)set_own(0);
@@ -44,9 +51,9 @@ std::shared_ptr<MemoryAccount> MemoryAccount::make_root(std::string name, std::s
 
 std::shared_ptr<MemoryAccount> MemoryAccount::make_child(std::string name) {
   std::shared_ptr<MemoryAccount> child(new MemoryAccount(std::move(name), 0, shared_from_this()));
-  const std::lock_guard lock(children_mutex_);
-  std::erase_if(children_, [](const auto& other) { return other.expired(); });
-  children_.push_back(child);
+  const std::lock_guard lock(children_->mutex);
+  std::erase_if(children_->all, [](const auto& other) { return other.expired(); });
+  children_->all.push_back(child);
   return child;
 }
 
@@ -109,12 +116,23 @@ void MemoryAccount::collect(int depth, std::vector<Metric>& metrics) const {
   // Held until the lock is gone: the last owner of a child may be here.
   std::vector<std::shared_ptr<MemoryAccount>> alive;
   {
-    const std::lock_guard lock(children_mutex_);
-    for (const auto& child : children_) {
+    const std::lock_guard lock(children_->mutex);
+    for (const auto& child : children_->all) {
       if (auto held = child.lock()) alive.push_back(std::move(held));
     }
   }
   for (const auto& child : alive) child->collect(depth + 1, metrics);
+}
+
+void MemoryUse::open(MemoryAccount* account, bool elastic) {
+  if (account != nullptr && elastic) account->set_elastic();
+  account_ = account;
+}
+
+void MemoryUse::open_part(MemoryAccount* account, std::string_view what) {
+  if (account == nullptr) return;
+  part_ = account->make_child(account->name() + ": " + std::string(what));
+  account_ = part_.get();
 }
 
 }  // namespace hummer

@@ -52,7 +52,7 @@ class RecordingWriter final : public TextWriter {
 template <typename T>
 class Sink {
  public:
-  Sink() : operator_(std::make_unique<RecordingWriter>(journal)) {
+  Sink() : operator_(std::make_unique<RecordingWriter>(journal), append_lines<T>) {
     operator_.set_context(context);
     EXPECT_TRUE(operator_.open().ok());
   }
@@ -78,7 +78,7 @@ class Sink {
   std::unique_ptr<SimulatedPlatform> platform = make_simulated_platform({});
   ConnectorTestContext context{*platform};
   Output out;
-  TextSinkOperator<T> operator_;
+  TextSinkOperator operator_;
 };
 
 TEST(TextSink, WritesOneLinePerRecordAndCommitsAtTheEnd) {

@@ -21,7 +21,8 @@ struct Fragile {
 
 template <typename T>
 auto format_factory() {
-  return make_operator_factory([] { return std::make_unique<FormatTextOperator<T>>(); });
+  return make_operator_factory(
+      [] { return std::make_unique<FormatTextOperator>(append_lines<T>); });
 }
 
 // How many records come to a text depends on the batches; the lines don't.
@@ -54,7 +55,7 @@ TEST(FormatTextOperator, GivesEveryRecordAsALineAndHoldsNothingBack) {
 TEST(FormatTextOperator, CutsLongTexts) {
   OperatorHarness<std::string_view> harness(format_factory<std::string_view>());
   harness.options().positions_max = 4;
-  const std::string x(FormatTextOperator<std::string_view>::chunk_bytes, 'x');
+  const std::string x(FormatTextOperator::chunk_bytes, 'x');
   const std::string line = x + "\n";
   harness.records({x, "a", x, x});
   harness.output<FormattedText>().normalise(lines_of).records(

@@ -5,6 +5,7 @@
 #include <hummer/detail/operators/block_flat_map.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/line_flat_map.hpp>
+#include <hummer/detail/operators/lines.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
 namespace hummer::text_operators_test {

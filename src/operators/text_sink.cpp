@@ -25,4 +25,32 @@ OperatorResult TextSinkBase::hand_over() {
   return OperatorResult::done;
 }
 
+OperatorResult TextSinkOperator::process(Batch& in, Output&) {
+  for (;;) {
+    append_(in, buffer_bytes, text_);
+    if (in.finished()) return OperatorResult::done;
+    if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
+  }
+}
+
+OperatorResult FormattedTextSinkOperator::process(Batch& in, Output&) {
+  const auto texts = in.values<FormattedText>();
+  for (std::size_t i = in.position(); i < texts.size(); in.advance_to(++i)) {
+    const auto& [text, records] = texts[i];
+    const bool large = text.size() >= large_bytes;
+    if (large || text_.size() >= buffer_bytes) {
+      if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
+    }
+    if (large) {
+      if (const OperatorResult answer = writer_->write(text); answer != OperatorResult::done) {
+        return answer;
+      }
+    } else {
+      text_.append(text);
+    }
+    context().count_records(records - 1);
+  }
+  return OperatorResult::done;
+}
+
 }  // namespace hummer

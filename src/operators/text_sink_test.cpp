@@ -45,7 +45,8 @@ class StubbornWriter final : public TextWriter {
 template <typename T>
 auto sink_factory(Lines& lines) {
   return make_operator_factory([&lines] {
-    return std::make_unique<TextSinkOperator<T>>(std::make_unique<StubbornWriter>(lines));
+    return std::make_unique<TextSinkOperator>(std::make_unique<StubbornWriter>(lines),
+                                              append_lines<T>);
   });
 }
 
@@ -55,7 +56,7 @@ TEST(TextSinkOperator, ABlockedWriterGetsEveryLineOnce) {
   harness.options().state_only_by_flush = true;  // lines that wait in its buffer
   harness.options().positions_max = 4;
   // More than its buffer holds, so that it hands over in the middle of a batch too.
-  const std::string x(TextSinkOperator<std::string_view>::buffer_bytes - 10, 'x');
+  const std::string x(TextSinkOperator::buffer_bytes - 10, 'x');
   const std::string y(5000, 'y');
   harness.records({"a", x, "b", y, "", x}).watermark(1).records({y, x}).idle().records({"c", y});
   harness.effects([&] { seen.clear(); }, [&] { return seen; },
@@ -76,9 +77,11 @@ TEST(TextSinkOperator, RecordsAreFormatted) {
   EXPECT_TRUE(report.ok()) << report.text();
 }
 
-TEST(TextSinkOperator, WritesFormattedTextAsItIsAndCountsItsRecords) {
+TEST(FormattedTextSinkOperator, WritesTextAsItIsAndCountsItsRecords) {
   Lines seen;
-  OperatorHarness<FormattedText> harness(sink_factory<FormattedText>(seen));
+  OperatorHarness<FormattedText> harness(make_operator_factory([&seen] {
+    return std::make_unique<FormattedTextSinkOperator>(std::make_unique<StubbornWriter>(seen));
+  }));
   harness.options().state_only_by_flush = true;
   harness.options().positions_max = 6;
   const std::string large = std::string(20000, 'x') + "\nnext\n";

@@ -2,27 +2,35 @@
 
 namespace hummer {
 
-OperatorResult TwoPhaseSinkBase::flush(Output&) {
+OperatorResult TwoPhaseSinkOperator::process(Batch& in, Output&) {
+  for (;;) {
+    append_(in, buffer_bytes, text_);
+    if (in.finished()) return OperatorResult::done;
+    if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
+  }
+}
+
+OperatorResult TwoPhaseSinkOperator::flush(Output&) {
   const OperatorResult answer = hand_over();
   return answer == OperatorResult::done ? transactions_.flush(context()) : answer;
 }
 
-OperatorResult TwoPhaseSinkBase::end(Output&) {
+OperatorResult TwoPhaseSinkOperator::end(Output&) {
   const OperatorResult answer = hand_over();
   return answer == OperatorResult::done ? transactions_.end(context()) : answer;
 }
 
-Status TwoPhaseSinkBase::snapshot(ByteWriter& out) {
+Status TwoPhaseSinkOperator::snapshot(ByteWriter& out) {
   transactions_.snapshot(out);
   return {};
 }
 
-Status TwoPhaseSinkBase::close() {
+Status TwoPhaseSinkOperator::close() {
   writer_->close();
   return {};
 }
 
-OperatorResult TwoPhaseSinkBase::hand_over() {
+OperatorResult TwoPhaseSinkOperator::hand_over() {
   if (text_.empty()) return OperatorResult::done;
   const OperatorResult answer = writer_->write(text_);
   if (answer == OperatorResult::done) text_.clear();

@@ -70,7 +70,8 @@ class StoreWriter final : public TwoPhaseWriter {
 template <typename T>
 auto sink_factory(Store& store) {
   return make_operator_factory([&store] {
-    return std::make_unique<TwoPhaseSinkOperator<T>>(std::make_unique<StoreWriter>(store));
+    return std::make_unique<TwoPhaseSinkOperator>(std::make_unique<StoreWriter>(store),
+                                                  append_lines<T>);
   });
 }
 
@@ -87,10 +88,10 @@ TEST(TwoPhaseSinkOperator, WritesEveryLineOnceUnderAnySchedule) {
 // The operator by itself: two epochs, then a restart in another process.
 class TwoPhaseSink : public testing::Test {
  protected:
-  using Sink = TwoPhaseSinkOperator<int>;
+  using Sink = TwoPhaseSinkOperator;
 
   std::unique_ptr<Sink> make() {
-    auto sink = std::make_unique<Sink>(std::make_unique<StoreWriter>(store_));
+    auto sink = std::make_unique<Sink>(std::make_unique<StoreWriter>(store_), append_lines<int>);
     sink->set_context(context_);
     return sink;
   }

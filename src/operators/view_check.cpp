@@ -92,6 +92,10 @@ Status check_view(std::string_view view, const Batch& batch) {
   return ViewRanges(batch).check(view);
 }
 
+Status of_output_record(const Status& failure, std::size_t record) {
+  return failure.with_context("record " + std::to_string(record) + " of the output");
+}
+
 void throw_key_in_left_stack() {
   throw std::logic_error(
       "the key is a view of a local variable of the key function, which is gone: return a "

@@ -7,7 +7,7 @@
 #include <hummer/detail/operators/assign_timestamps.hpp>
 #include <hummer/detail/operators/filter.hpp>
 #include <hummer/detail/operators/for_each_sink.hpp>
-#include <hummer/detail/operators/line_flat_map.hpp>
+#include <hummer/detail/operators/lines.hpp>
 #include <hummer/detail/operators/map.hpp>
 #include <hummer/failure_policy.hpp>
 

@@ -29,7 +29,7 @@ class Layering(unittest.TestCase):
         self.write("src/platform/linux.cpp", '#include <sys/mman.h>\n#include "base/ids.hpp"\n')
         self.write("src/net/tcp.cpp", '#include "runtime/ring.hpp"\n#include "base/ids.hpp"\n')
         self.write("src/runtime/ring_test.cpp", "#include <thread>\n")
-        self.write("include/hummer/batch.hpp", "#include <boost/pfr.hpp>\n#include <span>\n")
+        self.write("include/hummer/batch.hpp", "#include <boost/pfr/core.hpp>\n#include <span>\n")
         self.write("examples/wordcount.cpp", "#include <hummer/batch.hpp>\n")
 
     def write(self, path, text):

@@ -21,12 +21,7 @@ struct CapturedValues {
   std::uint64_t hash = 0;  // 0: there are none
 
   // Of two objects of one operator, such as a key function and an aggregate.
-  CapturedValues and_also(const CapturedValues& other) const {
-    if (other.hash == 0) return {unknown || other.unknown, hash};
-    if (hash == 0) return {unknown || other.unknown, other.hash};
-    const std::uint64_t both[] = {hash, other.hash};
-    return {unknown || other.unknown, hash_bytes(both, sizeof both)};
-  }
+  [[gnu::cold]] CapturedValues and_also(const CapturedValues& other) const;
 };
 
 template <typename... Values>

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <boost/pfr.hpp>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -69,6 +69,16 @@ consteval std::string_view raw_type_name() {
   return text.substr(begin, end - begin);
 }
 
+// Those of the parts with commas between, after `head` and ahead of `tail`.
+std::string joined_names(std::string_view head, std::initializer_list<std::string (*)()> parts,
+                         std::string_view tail);
+// Such as "i64".
+std::string number_name(char kind, std::size_t size_bytes);
+template <typename T>
+std::string name_of() {
+  return Codec<T>::name();
+}
+
 template <typename T, std::size_t... I>
 consteval bool all_fields_bitwise(std::index_sequence<I...>) {
   return (Bitwise<boost::pfr::tuple_element_t<I, T>>::value && ...) &&
@@ -103,8 +113,8 @@ template <detail::Arithmetic T>
 struct Codec<T> {
   static std::string name() {
     if constexpr (std::same_as<T, bool>) return "bool";
-    const char* kind = std::is_floating_point_v<T> ? "f" : std::is_signed_v<T> ? "i" : "u";
-    return kind + std::to_string(sizeof(T) * 8);
+    const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+    return detail::number_name(kind, sizeof(T));
   }
   static void encode(T value, ByteWriter& out) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -190,14 +200,6 @@ struct Codec<TextBlock> {
 
 namespace detail {
 
-// The fields of a pair, tuple, array or aggregate, one after the other.
-template <typename... T>
-std::string field_names() {
-  std::string names;
-  ((names += names.empty() ? Codec<T>::name() : "," + Codec<T>::name()), ...);
-  return names;
-}
-
 template <typename Tuple, std::size_t... I>
 bool decode_fields(ByteReader& in, Tuple& value, std::index_sequence<I...>) {
   using std::get;
@@ -209,7 +211,9 @@ bool decode_fields(ByteReader& in, Tuple& value, std::index_sequence<I...>) {
 template <typename A, typename B>
   requires detail::HasCodec<A> && detail::HasCodec<B>
 struct Codec<std::pair<A, B>> {
-  static std::string name() { return "pair<" + detail::field_names<A, B>() + ">"; }
+  static std::string name() {
+    return detail::joined_names("pair<", {detail::name_of<A>, detail::name_of<B>}, ">");
+  }
   static void encode(const std::pair<A, B>& value, ByteWriter& out) {
     Codec<A>::encode(value.first, out);
     Codec<B>::encode(value.second, out);
@@ -222,7 +226,7 @@ struct Codec<std::pair<A, B>> {
 template <typename... T>
   requires(detail::HasCodec<T> && ...)
 struct Codec<std::tuple<T...>> {
-  static std::string name() { return "tuple<" + detail::field_names<T...>() + ">"; }
+  static std::string name() { return detail::joined_names("tuple<", {detail::name_of<T>...}, ">"); }
   static void encode(const std::tuple<T...>& value, ByteWriter& out) {
     std::apply([&](const T&... field) { (Codec<T>::encode(field, out), ...); }, value);
   }
@@ -234,7 +238,9 @@ struct Codec<std::tuple<T...>> {
 template <typename T, std::size_t N>
   requires detail::HasCodec<T>
 struct Codec<std::array<T, N>> {
-  static std::string name() { return "array<" + Codec<T>::name() + "," + std::to_string(N) + ">"; }
+  static std::string name() {
+    return detail::joined_names("array<", {detail::name_of<T>}, "," + std::to_string(N) + ">");
+  }
   static void encode(const std::array<T, N>& value, ByteWriter& out) {
     // As key bytes, floats inside of the elements have one form.
     if (is_bitwise<T> && !out.canonical()) {
@@ -256,7 +262,7 @@ template <typename T>
 struct Codec<std::vector<T>> {
   static_assert(!std::is_empty_v<T>,
                 "a vector of a type without fields: keep their number instead");
-  static std::string name() { return "vector<" + Codec<T>::name() + ">"; }
+  static std::string name() { return detail::joined_names("vector<", {detail::name_of<T>}, ">"); }
   static void encode(const std::vector<T>& value, ByteWriter& out) {
     out.put_value(static_cast<std::uint32_t>(value.size()));
     for (const auto& element : value) Codec<T>::encode(element, out);
@@ -279,7 +285,7 @@ struct Codec<std::vector<T>> {
 template <typename T>
   requires detail::HasCodec<T>
 struct Codec<std::optional<T>> {
-  static std::string name() { return "optional<" + Codec<T>::name() + ">"; }
+  static std::string name() { return detail::joined_names("optional<", {detail::name_of<T>}, ">"); }
   static void encode(const std::optional<T>& value, ByteWriter& out) {
     Codec<bool>::encode(value.has_value(), out);
     if (value) Codec<T>::encode(*value, out);
@@ -292,20 +298,29 @@ struct Codec<std::optional<T>> {
   }
 };
 
+namespace detail {
+
+template <typename T>
+std::string type_head() {
+  if constexpr (Evolving<T>) {
+    return std::string(T::evolving) + "+{";
+  } else {
+    return std::string(raw_type_name<T>()) + '{';
+  }
+}
+
+}  // namespace detail
+
 template <detail::Reflected T>
   requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock>)
 struct Codec<T> {
   using Reflection = T;  // tells this codec from one of the author's own
 
   static std::string name() {
-    std::string fields;
-    for_each_type(
-        [&]<typename Field>() { fields += (fields.empty() ? "" : ",") + Codec<Field>::name(); });
-    if constexpr (detail::Evolving<T>) {
-      return std::string(T::evolving) + "+{" + fields + "}";
-    } else {
-      return std::string(detail::raw_type_name<T>()) + "{" + fields + "}";
-    }
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return detail::joined_names(detail::type_head<T>(),
+                                  {detail::name_of<boost::pfr::tuple_element_t<I, T>>...}, "}");
+    }(std::make_index_sequence<boost::pfr::tuple_size_v<T>>{});
   }
   static void encode(const T& value, ByteWriter& out) {
     if constexpr (detail::Evolving<T>) out.put_value(static_cast<std::uint8_t>(field_count()));
@@ -331,13 +346,6 @@ struct Codec<T> {
  private:
   // A function: types that reflection can't take apart are looked at ahead of a call of it.
   static constexpr std::size_t field_count() { return boost::pfr::tuple_size_v<T>; }
-
-  template <typename Function>
-  static void for_each_type(Function&& function) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (function.template operator()<boost::pfr::tuple_element_t<I, T>>(), ...);
-    }(std::make_index_sequence<boost::pfr::tuple_size_v<T>>{});
-  }
 };
 
 }  // namespace hummer

@@ -2,20 +2,16 @@
 #pragma once
 
 #include <array>
-#include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
-#include <ostream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <boost/pfr.hpp>
 
 #include <hummer/detail/reflection.hpp>
 #include <hummer/text.hpp>
@@ -96,12 +92,14 @@ consteval bool can_be_written() {
   }
 }
 
-template <typename T>
-void format_number(T value, std::string& out) {
-  char digits[128];
-  const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, value);
-  out.append(digits, end.ptr);
-}
+void format_number(std::int64_t value, std::string& out);
+void format_number(std::uint64_t value, std::string& out);
+void format_number(float value, std::string& out);
+void format_number(double value, std::string& out);
+void format_number(long double value, std::string& out);
+// What `put` writes of `value`, by an operator<<.
+void format_streamed(const void* value, void (*put)(const void* value, std::ostream& stream),
+                     std::string& out);
 
 // Appends `separator` before every call but the first.
 class Separator {
@@ -168,9 +166,10 @@ void format_value(const T& value, std::string& out) {
     }
     if (nested) out.push_back(')');
   } else if constexpr (Streamable<T>) {
-    std::ostringstream stream;
-    stream << value;
-    out.append(stream.view());
+    const auto put = [](const void* streamed, std::ostream& stream) {
+      stream << *static_cast<const T*>(streamed);
+    };
+    format_streamed(&value, put, out);
   } else if constexpr (std::is_enum_v<T>) {
     format_value<std::underlying_type_t<T>, nested>(static_cast<std::underlying_type_t<T>>(value),
                                                     out);

@@ -4,14 +4,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <hummer/detail/captured_values.hpp>
+#include <hummer/detail/operators/format_text.hpp>
 #include <hummer/detail/partitioner.hpp>
 #include <hummer/detail/plan.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/network_settings.hpp>
+#include <hummer/operator.hpp>
+#include <hummer/side_output.hpp>
 
 namespace hummer {
+
+class StreamExecutionEnvironment;
 
 // One operator as the API writes it into the graph; see graph/stream_graph.hpp.
 struct NodeSpecification {
@@ -53,5 +60,79 @@ struct NodeSettings {
   std::optional<bool> chain_with_downstream = {};
   std::optional<FailurePolicy> failures = {};
 };
+
+namespace detail {
+
+// An operator that a call on a stream adds.
+struct NewOperator {
+  std::string_view name;
+  std::shared_ptr<const OperatorFactory> factory;
+  const TypeDescriptor* output = nullptr;  // null: a sink
+  CapturedValues captured = {};
+  bool stateful = false;
+  PlannedFor planned_for = PlannedFor::every_plan;
+};
+
+// Adds it; answers its node. The edges to it are for the caller to add.
+[[gnu::cold]] int add_operator(StreamExecutionEnvironment& env, const NewOperator& what);
+[[gnu::cold]] int add_source(StreamExecutionEnvironment& env, std::string name,
+                             std::shared_ptr<const OperatorFactory> factory, bool bounded,
+                             const TypeDescriptor& output, const CapturedValues& captured);
+// An operator behind `from`.
+[[gnu::cold]] int add_operator(StreamExecutionEnvironment& env, int from,
+                               const EdgeSpecification& edge, const NewOperator& what);
+
+// A stream without the type of its records: an output of an operator, and the edge from there to
+// the next one. The settings are those of DataStream. Graphs are built once, so nothing of it is
+// compiled for speed, nor is what calls it in any case.
+class StreamEnd {
+ public:
+  [[gnu::cold]] StreamEnd(StreamExecutionEnvironment& env, int node, int port = 0);
+  [[gnu::cold]] StreamEnd(const StreamEnd&);
+  [[gnu::cold]] StreamEnd(StreamEnd&&) noexcept;
+  [[gnu::cold]] StreamEnd& operator=(const StreamEnd&);
+  [[gnu::cold]] StreamEnd& operator=(StreamEnd&&) noexcept;
+  [[gnu::cold]] ~StreamEnd();
+
+  StreamExecutionEnvironment& environment() const { return *env_; }
+  int node() const { return node_; }
+  const EdgeSpecification& edge() const { return edge_; }
+
+  [[gnu::cold]] StreamEnd add(const NewOperator& what) const;
+  [[gnu::cold]] StreamEnd union_with(const TypeDescriptor& type,
+                                     const std::vector<StreamEnd>& others) const;
+  // `append`: see format_text.hpp; `blocks`: of text, which need no formatting ahead of the sink.
+  [[gnu::cold]] void print(AppendLines append) const;
+  [[gnu::cold]] StreamEnd write_file(const std::string& path, AppendLines append,
+                                     bool blocks) const;
+
+  [[gnu::cold]] StreamEnd with_routing(EdgeRouting routing) const;
+  [[gnu::cold]] StreamEnd with_network(NetworkSettings settings) const;
+  [[gnu::cold]] StreamEnd name(const std::string& name) const;
+  [[gnu::cold]] StreamEnd uid(const std::string& uid) const;
+  [[gnu::cold]] StreamEnd parallelism(int parallelism) const;
+  [[gnu::cold]] StreamEnd min_parallelism(int parallelism) const;
+  [[gnu::cold]] StreamEnd max_parallelism(int parallelism) const;
+  [[gnu::cold]] StreamEnd resource_group(const std::string& group) const;
+  [[gnu::cold]] StreamEnd disable_chaining() const;
+  [[gnu::cold]] StreamEnd start_new_chain() const;
+  [[gnu::cold]] StreamEnd on_failure(const FailurePolicy& policy) const;
+
+  // `side_node`: whose ports they are, where not those of this node.
+  [[gnu::cold]] StreamEnd with_side_outputs(SideOutputPorts sides,
+                                            std::optional<int> side_node = {}) const;
+  [[gnu::cold]] StreamEnd side_output(std::string_view name, const TypeDescriptor& type) const;
+
+ private:
+  StreamEnd set(const NodeSettings& settings) const;
+
+  StreamExecutionEnvironment* env_;
+  int node_;
+  EdgeSpecification edge_;
+  SideOutputPorts sides_;
+  std::optional<int> side_node_;
+};
+
+}  // namespace detail
 
 }  // namespace hummer

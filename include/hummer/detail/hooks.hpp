@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <type_traits>
 
 #include <hummer/batch.hpp>
@@ -24,96 +23,45 @@ class BroadcastOutput;
 
 namespace detail {
 
+// Members with a wrong name, of which check_member says the right one; and the hooks.
+// clang-format off
+#define HUMMER_MISNAMED_MEMBERS(X)                                                       \
+  X(on_open) X(onOpen) X(on_close) X(onClose) X(on_watermark) X(onWatermark) X(on_idle)  \
+  X(on_flush) X(on_end) X(onEnd) X(on_snapshot) X(on_restore) X(on_timers) X(onTimer)    \
+  X(on_event_timer) X(onEventTimer) X(on_event_time) X(on_processing_timers)             \
+  X(onProcessingTimer) X(on_processing_time) X(sideOutputs)
+#define HUMMER_HOOKS(X)                                                                  \
+  X(open) X(close) X(watermark) X(idle) X(flush) X(end) X(timer) X(snapshot) X(restore)  \
+  X(on_timer) X(on_processing_timer)
+// clang-format on
+
 // Whether User has a function `name` as a member, whatever its parameters.
 #define HUMMER_MEMBER(name)  \
   template <typename User>   \
   concept HasMember_##name = \
       requires { requires std::is_member_function_pointer_v<decltype(&User::name)>; };
-HUMMER_MEMBER(open)
-HUMMER_MEMBER(close)
-HUMMER_MEMBER(watermark)
-HUMMER_MEMBER(idle)
-HUMMER_MEMBER(flush)
-HUMMER_MEMBER(end)
-HUMMER_MEMBER(timer)
-HUMMER_MEMBER(snapshot)
-HUMMER_MEMBER(restore)
-HUMMER_MEMBER(on_timer)
-HUMMER_MEMBER(on_processing_timer)
+HUMMER_MISNAMED_MEMBERS(HUMMER_MEMBER)
+HUMMER_HOOKS(HUMMER_MEMBER)
 HUMMER_MEMBER(side_outputs)
-HUMMER_MEMBER(on_open)
-HUMMER_MEMBER(onOpen)
-HUMMER_MEMBER(on_close)
-HUMMER_MEMBER(onClose)
-HUMMER_MEMBER(on_watermark)
-HUMMER_MEMBER(onWatermark)
-HUMMER_MEMBER(on_idle)
-HUMMER_MEMBER(on_flush)
-HUMMER_MEMBER(on_end)
-HUMMER_MEMBER(onEnd)
-HUMMER_MEMBER(on_snapshot)
-HUMMER_MEMBER(on_restore)
-HUMMER_MEMBER(on_timers)
-HUMMER_MEMBER(onTimer)
-HUMMER_MEMBER(on_event_timer)
-HUMMER_MEMBER(onEventTimer)
-HUMMER_MEMBER(on_event_time)
-HUMMER_MEMBER(on_processing_timers)
-HUMMER_MEMBER(onProcessingTimer)
-HUMMER_MEMBER(on_processing_time)
-HUMMER_MEMBER(sideOutputs)
 #undef HUMMER_MEMBER
 
-// What there is of a wrong name; the hook that is meant is said below.
-enum class Misnamed {
-  none,
-  on_open,
-  onOpen,
-  on_close,
-  onClose,
-  on_watermark,
-  onWatermark,
-  on_idle,
-  on_flush,
-  on_end,
-  onEnd,
-  on_snapshot,
-  on_restore,
-  on_timers,
-  onTimer,
-  on_event_timer,
-  onEventTimer,
-  on_event_time,
-  on_processing_timers,
-  onProcessingTimer,
-  on_processing_time,
-  sideOutputs,
-};
+#define HUMMER_NAME(name) name,
+enum class Misnamed { HUMMER_MISNAMED_MEMBERS(HUMMER_NAME) none };
+// A hook that the function has.
+enum class Hook { HUMMER_HOOKS(HUMMER_NAME) };
+#undef HUMMER_NAME
+
 template <typename User>
 consteval Misnamed misnamed_member() {
-  if (HasMember_on_open<User>) return Misnamed::on_open;
-  if (HasMember_onOpen<User>) return Misnamed::onOpen;
-  if (HasMember_on_close<User>) return Misnamed::on_close;
-  if (HasMember_onClose<User>) return Misnamed::onClose;
-  if (HasMember_on_watermark<User>) return Misnamed::on_watermark;
-  if (HasMember_onWatermark<User>) return Misnamed::onWatermark;
-  if (HasMember_on_idle<User>) return Misnamed::on_idle;
-  if (HasMember_on_flush<User>) return Misnamed::on_flush;
-  if (HasMember_on_end<User>) return Misnamed::on_end;
-  if (HasMember_onEnd<User>) return Misnamed::onEnd;
-  if (HasMember_on_snapshot<User>) return Misnamed::on_snapshot;
-  if (HasMember_on_restore<User>) return Misnamed::on_restore;
-  if (HasMember_on_timers<User>) return Misnamed::on_timers;
-  if (HasMember_onTimer<User>) return Misnamed::onTimer;
-  if (HasMember_on_event_timer<User>) return Misnamed::on_event_timer;
-  if (HasMember_onEventTimer<User>) return Misnamed::onEventTimer;
-  if (HasMember_on_event_time<User>) return Misnamed::on_event_time;
-  if (HasMember_on_processing_timers<User>) return Misnamed::on_processing_timers;
-  if (HasMember_onProcessingTimer<User>) return Misnamed::onProcessingTimer;
-  if (HasMember_on_processing_time<User>) return Misnamed::on_processing_time;
-  if (HasMember_sideOutputs<User>) return Misnamed::sideOutputs;
+#define HUMMER_FIND(name) \
+  if (HasMember_##name<User>) return Misnamed::name;
+  HUMMER_MISNAMED_MEMBERS(HUMMER_FIND)
+#undef HUMMER_FIND
   return Misnamed::none;
 }
+#undef HUMMER_HOOKS
+#undef HUMMER_MISNAMED_MEMBERS
+
 consteval bool is_one_of(Misnamed member, std::initializer_list<Misnamed> names) {
   for (const Misnamed name : names) {
     if (member == name) return true;
@@ -174,20 +122,7 @@ consteval bool check_member() {
   return member == Misnamed::none;
 }
 
-// A hook that the function has, and whether it can be called with what it is called with.
-enum class Hook {
-  open,
-  close,
-  watermark,
-  idle,
-  flush,
-  end,
-  timer,
-  snapshot,
-  restore,
-  on_timer,
-  on_processing_timer
-};
+// Whether it can be called with what it is called with.
 template <typename User, Hook hook, bool is_called>
 consteval bool check_hook() {
   static_assert(is_called || hook != Hook::open,

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <hummer/keyed_stream.hpp>
@@ -11,8 +12,8 @@
 namespace hummer {
 
 template <typename T, typename KeyOf>
-template <typename Aggregate>
-auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggregate, Emit emit,
+template <typename Aggregate, typename When>
+auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggregate, When when,
                                          const CapturedValues& of_aggregate) const
     -> DataStream<KeyValue<Key, typename Aggregate::Result>> {
   using Partial = KeyValue<Key, typename Aggregate::Accumulator>;
@@ -20,16 +21,23 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
   StreamExecutionEnvironment& env = stream_.environment();
   const KeyOf key_of = key_of_;
   const CapturedValues captured = captured_values(key_of).and_also(of_aggregate);
-  if (emit == Emit::every_record) {
-    EdgeSpecification edge = stream_.edge();
-    edge.routing = EdgeRouting::hash;
-    edge.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
-    return append<Out>(
-        stream_.node(), edge, name, true, make_operator_factory([key_of, aggregate] {
-          return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(key_of,
-                                                                                      aggregate);
-        }),
-        captured);
+  const Emit emit = when;
+  if constexpr (!std::is_same_v<When, AutomaticEmit>) {
+    if (emit == Emit::every_record) {
+      EdgeSpecification edge = stream_.edge();
+      edge.routing = EdgeRouting::hash;
+      edge.partitioner = hash_partitioner<T>(key_of);
+      const auto make = [key_of, aggregate] {
+        return std::make_unique<RunningAggregateOperator<T, Key, KeyOf, Aggregate>>(key_of,
+                                                                                    aggregate);
+      };
+      return DataStream<Out>(env, detail::add_operator(env, stream_.node(), edge,
+                                                       {.name = name,
+                                                        .factory = make_operator_factory(make),
+                                                        .output = &type_of<Out>(),
+                                                        .captured = captured,
+                                                        .stateful = true}));
+    }
   }
   const bool at_end =
       emit == Emit::at_end || (emit == Emit::automatic && is_bounded(env, stream_.node()));
@@ -39,44 +47,33 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
   };
   EdgeSpecification upstream = stream_.edge();
   const NetworkSettings network = std::exchange(upstream.network, {});
-  const DataStream<Partial> partial = append<Partial>(
-      stream_.node(), upstream, "partial_" + name, false,
-      make_planned_factory([key_of, aggregate, at_end, pair_name](const Plan& plan) {
-        return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
-            key_of, aggregate,
-            PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
-                                    .hold_until_end = at_end,
-                                    .pair_name = pair_name(plan)});
-      }),
-      captured);
+  const auto make_partial = [key_of, aggregate, at_end, pair_name](const Plan& plan) {
+    return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
+        key_of, aggregate,
+        PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
+                                .hold_until_end = at_end,
+                                .pair_name = pair_name(plan)});
+  };
+  const int partial = detail::add_operator(env, stream_.node(), upstream,
+                                           {.name = "partial_" + name,
+                                            .factory = make_planned_factory(make_partial),
+                                            .output = &type_of<Partial>(),
+                                            .captured = captured});
   const auto partial_key = [](const Partial& record) -> const Key& { return record.key; };
   EdgeSpecification exchange;
   exchange.routing = EdgeRouting::hash;
   exchange.network = network;
-  exchange.partitioner =
-      std::make_shared<HashPartitionerFactory<Partial, decltype(partial_key)>>(partial_key);
-  return append<Out>(partial.node(), exchange, name, true,
-                     make_planned_factory([aggregate, at_end, pair_name](const Plan& plan) {
-                       return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(
-                           aggregate, !at_end, pair_name(plan));
-                     }),
-                     of_aggregate);
-}
-
-template <typename T, typename KeyOf>
-template <typename Out>
-auto KeyedStream<T, KeyOf>::append(int from, const EdgeSpecification& edge, std::string name,
-                                   bool stateful, std::shared_ptr<const OperatorFactory> factory,
-                                   const CapturedValues& captured) const -> DataStream<Out> {
-  StreamExecutionEnvironment& env = stream_.environment();
-  const int node = env.add_node({.name = std::move(name),
-                                 .kind = "operator",
-                                 .factory = std::move(factory),
-                                 .stateful = stateful,
-                                 .output_type = type_of<Out>().name,
-                                 .captured = captured});
-  env.add_edge(from, node, edge);
-  return DataStream<Out>(env, node);
+  exchange.partitioner = hash_partitioner<Partial>(partial_key);
+  const auto make_merge = [aggregate, at_end, pair_name](const Plan& plan) {
+    return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(aggregate, !at_end,
+                                                                    pair_name(plan));
+  };
+  return DataStream<Out>(env, detail::add_operator(env, partial, exchange,
+                                                   {.name = name,
+                                                    .factory = make_planned_factory(make_merge),
+                                                    .output = &type_of<Out>(),
+                                                    .captured = of_aggregate,
+                                                    .stateful = true}));
 }
 
 }  // namespace hummer

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include <hummer/detail/operators/factory.hpp>
@@ -25,22 +25,22 @@ struct StreamInput {
 };
 // Adds a KeyedProcessOperator behind its inputs; `captured`: by the function.
 template <typename Key, typename Out, typename User, typename... Inputs>
-DataStream<Out> process_keyed(StreamExecutionEnvironment& env, std::string name, User user,
-                              RestoreOptions options, const CapturedValues& captured,
-                              StreamInput<Inputs>... inputs) {
+[[gnu::cold]] DataStream<Out> process_keyed(StreamExecutionEnvironment& env, std::string_view name,
+                                            User user, RestoreOptions options,
+                                            const CapturedValues& captured,
+                                            StreamInput<Inputs>... inputs) {
   SideOutputPorts sides = side_outputs_of(user);
   CapturedValues all = captured;
   ((all = all.and_also(inputs.captured)), ...);
-  const int node =
-      env.add_node({.name = std::move(name),
-                    .kind = "operator",
-                    .factory = make_operator_factory([user, options, ... input = inputs.input] {
-                      return std::make_unique<KeyedProcessOperator<Key, Out, User, Inputs...>>(
-                          user, input..., options);
-                    }),
-                    .stateful = true,
-                    .output_type = type_of<Out>().name,
-                    .captured = all});
+  const int node = detail::add_operator(
+      env, {.name = name,
+            .factory = make_operator_factory([user, options, ... input = inputs.input] {
+              return std::make_unique<KeyedProcessOperator<Key, Out, User, Inputs...>>(
+                  user, input..., options);
+            }),
+            .output = &type_of<Out>(),
+            .captured = all,
+            .stateful = true});
   (env.add_edge(inputs.node, node, inputs.edge), ...);
   return DataStream<Out>(env, node).with_side_outputs(std::move(sides));
 }

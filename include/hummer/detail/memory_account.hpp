@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,24 +90,17 @@ class MemoryAccount : public std::enable_shared_from_this<MemoryAccount> {
   // The root's: how many are elastic, and what they hold.
   std::atomic<std::size_t> elastic_nodes_{0};
   std::atomic<std::size_t> elastic_bytes_{0};
-  mutable std::mutex children_mutex_;
-  std::vector<std::weak_ptr<MemoryAccount>> children_;
+  struct Children;
+  const std::unique_ptr<Children> children_;
 };
 
 // What an operator tells its account: only when it has changed by a step. Without an account
 // nothing is counted and no share ends.
 class MemoryUse {
  public:
-  void open(MemoryAccount* account, bool elastic) {
-    if (account != nullptr && elastic) account->set_elastic();
-    account_ = account;
-  }
+  void open(MemoryAccount* account, bool elastic);
   // For a part of an operator that can't go to disk, whatever the rest can: `what` names it.
-  void open_part(MemoryAccount* account, std::string_view what) {
-    if (account == nullptr) return;
-    part_ = account->make_child(account->name() + ": " + std::string(what));
-    account_ = part_.get();
-  }
+  void open_part(MemoryAccount* account, std::string_view what);
   bool limited() const { return account_ != nullptr && account_->limited(); }
   std::size_t share_bytes() const {
     return account_ == nullptr ? SIZE_MAX : account_->share_bytes();

@@ -13,93 +13,41 @@ class DataStream;
 
 namespace detail {
 
+// The calls of streams with keys, those of streams without, and those of both.
+// clang-format off
+#define HUMMER_KEYED_CALLS(X)                                                       \
+  X(count) X(sum) X(min) X(max) X(reduce) X(aggregate) X(window) X(deduplicate)     \
+  X(top_n) X(join) X(co_group) X(interval_join)
+#define HUMMER_UNKEYED_CALLS(X)                                                     \
+  X(map) X(filter) X(flat_map) X(async_map) X(assign_timestamps) X(union_with)      \
+  X(print) X(write_file) X(for_each) X(add_sink)
+#define HUMMER_OTHER_CALLS(X)                                                       \
+  X(process) X(side_output) X(window_all) X(connect) X(key_by) X(rebalance)         \
+  X(broadcast) X(forward) X(network) X(transform) X(owned) X(name) X(uid)           \
+  X(parallelism) X(min_parallelism) X(max_parallelism) X(resource_group)            \
+  X(disable_chaining) X(start_new_chain) X(on_failure) X(allowed_lateness)          \
+  X(late_output) X(trigger) X(strategy) X(between) X(apply)
+// clang-format on
+
 #define HUMMER_REFUSED(name)                          \
   template <typename... Named, typename... Arguments> \
   RefusedStream name(const Arguments&...) const {     \
     return {};                                        \
   }
-
 class RefusedStream {
  public:
   template <typename T>
   operator DataStream<T>() const;
 
-  HUMMER_REFUSED(map)
-  HUMMER_REFUSED(filter)
-  HUMMER_REFUSED(flat_map)
-  HUMMER_REFUSED(async_map)
-  HUMMER_REFUSED(process)
-  HUMMER_REFUSED(side_output)
-  HUMMER_REFUSED(assign_timestamps)
-  HUMMER_REFUSED(window_all)
-  HUMMER_REFUSED(union_with)
-  HUMMER_REFUSED(connect)
-  HUMMER_REFUSED(key_by)
-  HUMMER_REFUSED(rebalance)
-  HUMMER_REFUSED(broadcast)
-  HUMMER_REFUSED(forward)
-  HUMMER_REFUSED(network)
-  HUMMER_REFUSED(print)
-  HUMMER_REFUSED(write_file)
-  HUMMER_REFUSED(for_each)
-  HUMMER_REFUSED(add_sink)
-  HUMMER_REFUSED(transform)
-  HUMMER_REFUSED(owned)
-  HUMMER_REFUSED(name)
-  HUMMER_REFUSED(uid)
-  HUMMER_REFUSED(parallelism)
-  HUMMER_REFUSED(min_parallelism)
-  HUMMER_REFUSED(max_parallelism)
-  HUMMER_REFUSED(resource_group)
-  HUMMER_REFUSED(disable_chaining)
-  HUMMER_REFUSED(start_new_chain)
-  HUMMER_REFUSED(on_failure)
-  HUMMER_REFUSED(count)
-  HUMMER_REFUSED(sum)
-  HUMMER_REFUSED(min)
-  HUMMER_REFUSED(max)
-  HUMMER_REFUSED(reduce)
-  HUMMER_REFUSED(aggregate)
-  HUMMER_REFUSED(window)
-  HUMMER_REFUSED(deduplicate)
-  HUMMER_REFUSED(top_n)
-  HUMMER_REFUSED(join)
-  HUMMER_REFUSED(co_group)
-  HUMMER_REFUSED(interval_join)
-  HUMMER_REFUSED(allowed_lateness)
-  HUMMER_REFUSED(late_output)
-  HUMMER_REFUSED(trigger)
-  HUMMER_REFUSED(strategy)
-  HUMMER_REFUSED(between)
-  HUMMER_REFUSED(apply)
+  HUMMER_KEYED_CALLS(HUMMER_REFUSED)
+  HUMMER_UNKEYED_CALLS(HUMMER_REFUSED)
+  HUMMER_OTHER_CALLS(HUMMER_REFUSED)
 };
-
 #undef HUMMER_REFUSED
 
-enum class StreamCall {
-  count,
-  sum,
-  min,
-  max,
-  reduce,
-  aggregate,
-  window,
-  deduplicate,
-  top_n,
-  join,
-  co_group,
-  interval_join,
-  map,
-  filter,
-  flat_map,
-  async_map,
-  assign_timestamps,
-  union_with,
-  print,
-  write_file,
-  for_each,
-  add_sink
-};
+#define HUMMER_NAME(name) name,
+enum class StreamCall { HUMMER_KEYED_CALLS(HUMMER_NAME) HUMMER_UNKEYED_CALLS(HUMMER_NAME) };
+#undef HUMMER_NAME
 
 template <typename Stream, StreamCall call>
 RefusedStream needs_keys() {
@@ -121,42 +69,26 @@ RefusedStream needs_no_keys() {
   RefusedStream name(const Arguments&...) const {     \
     return refused<Stream, StreamCall::name>();       \
   }
-
+#define HUMMER_NEEDS_KEYS(name) HUMMER_MISPLACED(name, needs_keys)
+#define HUMMER_NEEDS_NO_KEYS(name) HUMMER_MISPLACED(name, needs_no_keys)
 // The base of streams without keys.
 template <typename Stream>
 class CallsOfKeyedStreams {
  public:
-  HUMMER_MISPLACED(count, needs_keys)
-  HUMMER_MISPLACED(sum, needs_keys)
-  HUMMER_MISPLACED(min, needs_keys)
-  HUMMER_MISPLACED(max, needs_keys)
-  HUMMER_MISPLACED(reduce, needs_keys)
-  HUMMER_MISPLACED(aggregate, needs_keys)
-  HUMMER_MISPLACED(window, needs_keys)
-  HUMMER_MISPLACED(deduplicate, needs_keys)
-  HUMMER_MISPLACED(top_n, needs_keys)
-  HUMMER_MISPLACED(join, needs_keys)
-  HUMMER_MISPLACED(co_group, needs_keys)
-  HUMMER_MISPLACED(interval_join, needs_keys)
+  HUMMER_KEYED_CALLS(HUMMER_NEEDS_KEYS)
 };
-
 // The base of streams with keys.
 template <typename Stream>
 class CallsOfUnkeyedStreams {
  public:
-  HUMMER_MISPLACED(map, needs_no_keys)
-  HUMMER_MISPLACED(filter, needs_no_keys)
-  HUMMER_MISPLACED(flat_map, needs_no_keys)
-  HUMMER_MISPLACED(async_map, needs_no_keys)
-  HUMMER_MISPLACED(assign_timestamps, needs_no_keys)
-  HUMMER_MISPLACED(union_with, needs_no_keys)
-  HUMMER_MISPLACED(print, needs_no_keys)
-  HUMMER_MISPLACED(write_file, needs_no_keys)
-  HUMMER_MISPLACED(for_each, needs_no_keys)
-  HUMMER_MISPLACED(add_sink, needs_no_keys)
+  HUMMER_UNKEYED_CALLS(HUMMER_NEEDS_NO_KEYS)
 };
-
+#undef HUMMER_NEEDS_NO_KEYS
+#undef HUMMER_NEEDS_KEYS
 #undef HUMMER_MISPLACED
+#undef HUMMER_OTHER_CALLS
+#undef HUMMER_UNKEYED_CALLS
+#undef HUMMER_KEYED_CALLS
 
 }  // namespace detail
 }  // namespace hummer

@@ -1,8 +1,8 @@
 // Plan: what execute() knows of the whole job, and a call on a stream does not know yet.
 //
 //   make_planned_factory([writers, transactions](const Plan& plan) -> std::unique_ptr<Operator> {
-//     if (plan.checkpoints) return std::make_unique<TwoPhaseSinkOperator<T>>(...);
-//     return std::make_unique<TextSinkOperator<T>>(...);
+//     if (plan.checkpoints) return std::make_unique<TwoPhaseSinkOperator>(...);
+//     return std::make_unique<TextSinkOperator>(...);
 //   });
 //
 // env.options() may change until execute(). So what depends on them is written into the graph with

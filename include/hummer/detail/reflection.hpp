@@ -2,7 +2,7 @@
 // arrays as members. Of others it would be a dozen errors of the library's own.
 #pragma once
 
-#include <boost/pfr.hpp>
+#include <boost/pfr/core.hpp>
 #include <cstddef>
 #include <type_traits>
 #include <utility>

@@ -16,7 +16,6 @@
 #include <string>
 
 #include <hummer/codec.hpp>
-#include <hummer/detail/key_hash.hpp>
 
 namespace hummer {
 
@@ -46,13 +45,12 @@ struct TypeDescriptor {
 
 namespace detail {
 
+// With its id; the rest is for describe_type to say.
+TypeDescriptor named_type(std::string name, std::size_t size_bytes, std::size_t alignment);
+
 template <typename T>
-TypeDescriptor describe_type() {
-  TypeDescriptor type;
-  type.name = Codec<T>::name();
-  type.size_bytes = sizeof(T);
-  type.id = hash_bytes(type.name.data(), type.name.size()) * 31 + sizeof(T);
-  type.alignment = alignof(T);
+[[gnu::cold]] TypeDescriptor describe_type() {
+  TypeDescriptor type = named_type(Codec<T>::name(), sizeof(T), alignof(T));
   // Copy construction is what memcpy replaces; assignment (not trivial for std::pair) is not used.
   type.trivial = std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>;
   type.bitwise = is_bitwise<T> && type.trivial;
@@ -104,9 +102,10 @@ TypeDescriptor describe_type() {
 }  // namespace detail
 
 template <StreamType T>
-const TypeDescriptor& type_of() {
+[[gnu::noinline]] const TypeDescriptor& type_of() {
   static const TypeDescriptor type = detail::describe_type<T>();
   return type;
 }
+extern template const TypeDescriptor& type_of<std::string_view>();
 
 }  // namespace hummer

@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <vector>
 
 #include <hummer/batch.hpp>
 
@@ -62,27 +60,15 @@ class WatermarkAlignment {
  public:
   using Member = std::size_t;
 
-  Member join() {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->times.push_back(no_timestamp);
-    return shared_->times.size() - 1;
-  }
+  WatermarkAlignment();
+  Member join();
   // end_of_time: does not count, for now or for good.
-  void set(Member member, Timestamp watermark) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->times[member] = watermark;
-  }
-  Timestamp lowest() const {
-    const std::lock_guard lock(shared_->mutex);
-    return *std::min_element(shared_->times.begin(), shared_->times.end());
-  }
+  void set(Member member, Timestamp watermark);
+  Timestamp lowest() const;
 
  private:
-  struct Shared {
-    std::mutex mutex;
-    std::vector<Timestamp> times;
-  };
-  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace hummer

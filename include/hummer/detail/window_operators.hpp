@@ -44,20 +44,21 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::add(const std::string& name, Ag
       const bool late_output = late_tag_.has_value();
       const std::int64_t lateness_ms = lateness_ms_;
       const WindowGrid grid = windows_;
-      late_node = from = append<T>(from, upstream, "late_records", false,
-                                   make_operator_factory([grid, lateness_ms, late_output] {
-                                     return std::make_unique<LateRecordsOperator<T>>(
-                                         grid, lateness_ms, late_output);
-                                   }),
-                                   captured);
+      const auto make = [grid, lateness_ms, late_output] {
+        return std::make_unique<LateRecordsOperator<T>>(grid, lateness_ms, late_output);
+      };
+      late_node = from = detail::add_operator(stream_.environment(), from, upstream,
+                                              {.name = "late_records",
+                                               .factory = make_operator_factory(make),
+                                               .output = &type_of<T>(),
+                                               .captured = captured});
       upstream = {};
     }
   }
   DataStream<Out> result = exchange_and_aggregate<Aggregate, Finish>(
       from, upstream, exchange, name, std::move(aggregate), std::move(finish), captured);
   if (late_tag_ && (late_node || gives_late_output())) {
-    result.sides_ = side_outputs(*late_tag_);
-    result.side_node_ = late_node;
+    result = result.with_side_outputs(side_outputs(*late_tag_), late_node);
   }
   return keyed ? result : result.parallelism(1);
 }
@@ -80,17 +81,20 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
       using OwnInput = RecordInput<T, Key, KeyOf>;
       const WindowGrid grid = windows;
       const bool always = strategy_ == WindowStrategy::partial;
-      const int partial =
-          append<Part>(from, upstream, "partial_" + name, false,
-                       make_planned_factory([key_of, grid, aggregate](const Plan& plan) {
-                         return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
-                             key_of, grid, aggregate, plan.partial_state_bytes);
-                       }),
-                       captured, always ? PlannedFor::every_plan : PlannedFor::partial_windows);
+      const auto make_partial = [key_of, grid, aggregate](const Plan& plan) {
+        return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
+            key_of, grid, aggregate, plan.partial_state_bytes);
+      };
+      const int partial = detail::add_operator(
+          env, from, upstream,
+          {.name = "partial_" + name,
+           .factory = make_planned_factory(make_partial),
+           .output = &type_of<Part>(),
+           .captured = captured,
+           .planned_for = always ? PlannedFor::every_plan : PlannedFor::partial_windows});
       const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
-      exchange.partitioner =
-          std::make_shared<HashPartitionerFactory<Part, decltype(key_of_part)>>(key_of_part);
-      exchange.partitioner_past = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+      exchange.partitioner = hash_partitioner<Part>(key_of_part);
+      exchange.partitioner_past = hash_partitioner<T>(key_of);
       const auto make = [key_of, grid, lateness_ms, aggregate, finish,
                          always](const Plan& plan) -> std::unique_ptr<Operator> {
         if (always || plan.partial_windows) {
@@ -100,14 +104,18 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
         return std::make_unique<SliceWindowOperator<OwnInput, Key, Aggregate, Finish>>(
             OwnInput{key_of}, grid, lateness_ms, aggregate, finish);
       };
-      return DataStream<Out>(
-          env, append<Out>(partial, exchange, name, true, make_planned_factory(make), captured));
+      return DataStream<Out>(env, detail::add_operator(env, partial, exchange,
+                                                       {.name = name,
+                                                        .factory = make_planned_factory(make),
+                                                        .output = &type_of<Out>(),
+                                                        .captured = captured,
+                                                        .stateful = true}));
     }
   }
   // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an
   // operator stands between.
   if (from == stream_.node()) exchange.port = upstream.port;
-  exchange.partitioner = std::make_shared<HashPartitionerFactory<T, KeyOf>>(key_of);
+  exchange.partitioner = hash_partitioner<T>(key_of);
   std::shared_ptr<const OperatorFactory> factory;
   using Input = RecordInput<T, Key, KeyOf>;
   if constexpr (by_count) {
@@ -132,26 +140,12 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
               key_of, windows, trigger, lateness_ms, aggregate, finish, late_output);
         });
   }
-  return DataStream<Out>(env,
-                         append<Out>(from, exchange, name, true, std::move(factory), captured));
-}
-
-template <typename T, typename KeyOf, typename Windows, typename Trigger>
-template <typename Out>
-int WindowedStream<T, KeyOf, Windows, Trigger>::append(
-    int from, const EdgeSpecification& edge, std::string name, bool stateful,
-    std::shared_ptr<const OperatorFactory> factory, const CapturedValues& captured,
-    PlannedFor planned_for) const {
-  StreamExecutionEnvironment& env = stream_.environment();
-  const int node = env.add_node({.name = std::move(name),
-                                 .kind = "operator",
-                                 .factory = std::move(factory),
-                                 .stateful = stateful,
-                                 .planned_for = planned_for,
-                                 .output_type = type_of<Out>().name,
-                                 .captured = captured});
-  env.add_edge(from, node, edge);
-  return node;
+  return DataStream<Out>(env, detail::add_operator(env, from, exchange,
+                                                   {.name = name,
+                                                    .factory = std::move(factory),
+                                                    .output = &type_of<Out>(),
+                                                    .captured = captured,
+                                                    .stateful = true}));
 }
 
 }  // namespace hummer

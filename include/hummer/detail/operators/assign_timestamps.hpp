@@ -23,9 +23,11 @@
 // n-th one.
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/state/restored_watermark.hpp>
@@ -34,342 +36,156 @@
 
 namespace hummer {
 
-template <StreamType T, typename TimestampOf, typename Generator>
-class AssignTimestampsOperator final : public Operator {
+// The part that needs neither the records' type nor the generator's: it says when which watermark
+// goes out.
+class AssignTimestampsBase : public Operator {
  public:
-  AssignTimestampsOperator(TimestampOf timestamp_of, WatermarkSettings<Generator> settings)
-      : timestamp_of_(std::move(timestamp_of)), settings_(std::move(settings)) {}
-
-  void declare(Output& out) const override { out.add_port(type_of<T>()); }
   bool makes_watermarks() const override { return true; }
   bool is_aligned() const override { return settings_.alignment.has_value(); }
   bool takes_all_pieces() const override { return true; }
   bool one_for_one() const override { return true; }
   bool can_skip_record() const override { return true; }
-
-  Status restore(ByteReader& in) override {
-    std::uint8_t version = 0;
-    Timestamp time = 0;
-    std::uint32_t splits = 0;
-    bool valid = in.get_value(version) && version >= 1 && version <= state_version &&
-                 in.get_value(time) && (version == 1 || in.get_value(splits));
-    for (std::uint32_t i = 0; valid && i < splits; ++i) {
-      SplitId id = 0;
-      Timestamp of_split = 0;
-      valid = in.get_value(id) && in.get_value(of_split);
-      restored_splits_[id] = of_split;
-    }
-    Timestamp latest = time;
-    std::uint32_t since = 0;
-    valid = valid && (version < 3 || (in.get_value(latest) && in.get_value(since)));
-    if (!valid) {
-      return {ErrorCode::corrupt_record, "the state of assign_timestamps makes no sense"};
-    }
-    restored_.add(time);
-    restored_latest_.add(latest);
-    restored_since_.add(since);
-    return {};
-  }
-  std::vector<StateDescription> states() override { return {{"watermark", "i64"}}; }
-  Status snapshot(ByteWriter& out) override {
-    out.put_value(state_version);
-    out.put_value(watermark_);
-    const SourceSplits* splits = context().splits();
-    out.put_value(static_cast<std::uint32_t>(splits != nullptr ? splits->open().size() : 0));
-    if (splits != nullptr) {
-      for (const SplitNumber number : splits->open()) {
-        out.put_value(splits->id(number));
-        out.put_value(splits->watermark(number));
-      }
-    }
-    out.put_value(latest());
-    out.put_value(since_);
-    return {};
-  }
-  Status open() override {
-    if (settings_.interval_ms < 1) {
-      return {ErrorCode::invalid_argument,
-              "the interval of a watermark generator must be 1 or more"};
-    }
-    if (settings_.every_records == 0) {
-      return {ErrorCode::invalid_argument, "assign_timestamps: every(0) makes no sense: 1 or more"};
-    }
-    last_record_at_ = context().input_now();
-    ask_at_ = context().now() + interval_ns();
-    if (restored_.known()) {
-      watermark_ = restored_.of(context());
-      restore_generator(settings_.generator, restored_latest_.of(context()));
-      since_ = static_cast<std::uint32_t>(restored_since_.of(context())) % settings_.every_records;
-    }
-    if (settings_.alignment) member_ = settings_.alignment->join();
-    if (SourceSplits* splits = context().splits()) {
-      if (settings_.alignment) splits->align(*settings_.alignment, settings_.ahead_ms);
-      take_new_splits();
-      align(lowest_split());
-      return {};
-    }
-    arm();
-    align(latest());
-    return {};
-  }
-  OperatorResult end(Output& out) override {
-    if (context().splits() == nullptr && latest() > watermark_) {
-      advance(latest(), out);
-      return OperatorResult::more;
-    }
-    leave();
-    return OperatorResult::done;
-  }
-  Status close() override {
-    leave();
-    return {};
-  }
-
-  OperatorResult process(Batch& in, Output& out) override {
-    if (!out.batch().empty()) return OperatorResult::more;
-    if (context().splits() != nullptr) {
-      process_split(in, out);
-    } else {
-      if (too_far_ahead()) return OperatorResult::blocked;
-      Generator& generator = settings_.generator;
-      bool due =
-          stamp_run(in, out.batch(), generator, [&] { return generator.watermark() > watermark_; });
-      if (idle_ns() > 0) {
-        last_record_at_ = context().input_now();
-        if (inactive_) {
-          inactive_ = false;
-          due = true;
-          out.set_control(Control::active());
-          ask_at_ = context().now() + interval_ns();
-          arm();
-        }
-      }
-      align(latest());
-      if (due) advance(generator.watermark(), out);
-    }
-    return in.finished() ? OperatorResult::done : OperatorResult::more;
-  }
-
+  Status restore(ByteReader& in) override;
+  std::vector<StateDescription> states() override;
+  Status snapshot(ByteWriter& out) override;
+  Status open() override;
+  OperatorResult process(Batch& in, Output& out) override;
+  OperatorResult end(Output& out) override;
+  Status close() override;
   OperatorResult inactive(Output&) override { return OperatorResult::done; }
   // Also when a split has begun, become idle or ended.
-  OperatorResult idle(Output& out) override {
-    if (SourceSplits* splits = context().splits()) {
-      splits->apply_changes();
-      take_new_splits();
-      follow_splits(out);
-    } else if (!inactive_) {
-      advance(latest(), out);
-    }
-    return OperatorResult::done;
+  OperatorResult idle(Output& out) override;
+  OperatorResult timer(std::int64_t now, Output& out) override;
+
+ protected:
+  // A generator: that of a split, by its number; that of all records; or one that nobody
+  // hears, of records that belong to no split.
+  using Which = SplitNumber;
+  static constexpr Which of_all = no_split;
+  static constexpr Which unheard = no_split - 1;
+
+  // Those of WatermarkSettings.
+  struct Settings {
+    std::int64_t idle_ms;
+    std::optional<WatermarkAlignment> alignment;
+    std::int64_t ahead_ms;
+    std::int64_t interval_ms;
+    std::uint32_t every_records;
+    bool asks_periodically;
+  };
+  explicit AssignTimestampsBase(Settings settings) : settings_(std::move(settings)) {}
+
+  virtual void add_generator() = 0;  // of the next split
+  virtual void restore_generator(Which which, Timestamp watermark) = 0;
+  virtual Timestamp generated(Which which) const = 0;
+  virtual Timestamp periodic(Which which, Timestamp now_ms) = 0;
+  // Times of the records from `at` on, which it moves, in times_: up to the next record behind
+  // which a watermark is due that has moved(): then true. Else to the end of the batch.
+  virtual bool stamp_records(const Batch& in, std::size_t& at, Which which) = 0;
+
+  // For stamp_records, behind `records` more.
+  bool is_nth(std::size_t records);
+  bool moved(Which which, Timestamp time) {
+    return which == of_all ? time > watermark_ : split_moved(which, time);
   }
 
-  OperatorResult timer(std::int64_t now, Output& out) override {
-    if (context().splits() != nullptr) {
-      time_out_splits();
-      ask_splits(now);
-      follow_splits(out);
-      arm_splits();
-      return OperatorResult::done;
-    }
-    if (inactive_) return OperatorResult::done;
-    if (idle_ns() > 0 && context().input_now() - last_record_at_ >= idle_ns()) {
-      inactive_ = true;
-      align(end_of_time);
-      out.set_control(Control::inactive());
-      return OperatorResult::done;
-    }
-    if constexpr (asks_periodically<Generator>) {
-      if (now >= ask_at_) {
-        ask_at_ = now + interval_ns();
-        advance(settings_.generator.periodic(context().wall_time_ms()), out);
-      }
-    }
-    arm();
-    return OperatorResult::done;
-  }
+  Settings settings_;
+  std::uint32_t since_ = 0;  // records since the last n-th one
+  std::vector<Timestamp> times_;
 
  private:
-  static constexpr std::uint8_t state_version =
-      3;  // 1: without splits; 2: without what the generator is ahead
-
   struct Split {
-    Generator generator;
     std::int64_t last_record_at = 0;
     bool timed_out = false;
   };
 
-  static void restore_generator(Generator& generator, Timestamp watermark) {
-    if constexpr (requires { generator.restore(watermark); }) generator.restore(watermark);
-  }
-
-  void process_split(Batch& in, Output& out) {
-    SourceSplits& splits = *context().splits();
-    take_new_splits();
-    const SplitNumber number = in.split();
-    if (number == no_split) {
-      Generator unheard = settings_.generator;
-      (void)stamp_run(in, out.batch(), unheard, [] { return false; });
-      return;
-    }
-    Split& split = by_split_[number];
-    const auto follow = [&] {
-      const Timestamp time = split.generator.watermark();
-      if (time > splits.watermark(number)) splits.set_watermark(number, time);
-    };
-    const bool due = stamp_run(in, out.batch(), split.generator, [&] {
-      follow();
-      return lowest_split() > watermark_;
-    });
-    follow();
-    if (idle_ns() > 0) {
-      split.last_record_at = context().input_now();
-      split.timed_out = false;
-      if (!armed_) arm_splits();
-    }
-    if (due || inactive_) {
-      follow_splits(out);
-    } else {
-      align(lowest_split());
-    }
-  }
-
-  void take_new_splits() {
-    SourceSplits& splits = *context().splits();
-    if (by_split_.size() == splits.size()) return;
-    while (by_split_.size() < splits.size()) {
-      const auto number = static_cast<SplitNumber>(by_split_.size());
-      by_split_.push_back({settings_.generator, context().input_now()});
-      const auto found = restored_splits_.find(splits.id(number));
-      if (found == restored_splits_.end()) continue;
-      restore_generator(by_split_.back().generator, found->second);
-      splits.set_watermark(number, found->second);
-    }
-    arm_splits();
-  }
-
-  Timestamp lowest_split() const {
-    const SourceSplits& splits = *context().splits();
-    return splits.lowest([&](SplitNumber number) {
-      return by_split_[number].timed_out ? end_of_time : splits.watermark(number);
-    });
-  }
-
-  void follow_splits(Output& out) {
-    const Timestamp lowest = lowest_split();
-    align(lowest);
-    const bool was_inactive = std::exchange(inactive_, lowest == end_of_time);
-    if (inactive_) {
-      if (!was_inactive) out.set_control(Control::inactive());
-    } else if (lowest > watermark_) {
-      watermark_ = lowest;
-      out.set_control(Control::watermark(lowest));
-    } else if (was_inactive) {
-      out.set_control(Control::active());
-    }
-  }
-
-  void time_out_splits() {
-    if (idle_ns() == 0) return;
-    const std::int64_t now = context().input_now();
-    for (const SplitNumber number : context().splits()->open()) {
-      Split& split = by_split_[number];
-      if (split.timed_out) continue;
-      if (context().splits()->take_was_paused(number)) split.last_record_at = now;
-      split.timed_out = now - split.last_record_at >= idle_ns();
-    }
-  }
-  void ask_splits([[maybe_unused]] std::int64_t now) {
-    if constexpr (asks_periodically<Generator>) {
-      if (now < ask_at_) return;
-      ask_at_ = now + interval_ns();
-      SourceSplits& splits = *context().splits();
-      for (const SplitNumber number : splits.open()) {
-        Split& split = by_split_[number];
-        if (split.timed_out || !splits.counts(number)) continue;
-        const Timestamp time = split.generator.periodic(context().wall_time_ms());
-        if (time > splits.watermark(number)) splits.set_watermark(number, time);
-      }
-    }
-  }
-  // For the split that has waited longest, and for a periodic generator.
-  void arm_splits() {
-    std::int64_t next = INT64_MAX;
-    if (idle_ns() > 0) {
-      for (const SplitNumber number : context().splits()->open()) {
-        const Split& split = by_split_[number];
-        if (!split.timed_out) next = std::min(next, idle_at(split.last_record_at));
-      }
-    }
-    if constexpr (asks_periodically<Generator>) next = std::min(next, ask_at_);
-    armed_ = next != INT64_MAX;
-    if (armed_) context().call_at(next);
-  }
-
-  bool too_far_ahead() const {
-    return member_ && latest() != no_timestamp &&
-           time_before(latest(), settings_.ahead_ms) > settings_.alignment->lowest();
-  }
-  void align(Timestamp time) {
-    if (member_) settings_.alignment->set(*member_, time);
-  }
-  void leave() {
-    align(end_of_time);
-    member_.reset();
-  }
-  // What the generator has come to; nobody has heard of it where it is ahead of watermark_.
-  Timestamp latest() const {
-    if (context().splits() != nullptr) return watermark_;
-    return std::max(watermark_, settings_.generator.watermark());
-  }
-  void advance(Timestamp time, Output& out) {
-    if (time <= watermark_) return;
-    watermark_ = time;
-    align(time);
-    out.set_control(Control::watermark(time));
-  }
+  bool split_moved(Which which, Timestamp time);
+  void process_split(Batch& in, Output& out);
+  void take_new_splits();
+  Timestamp lowest_split() const;
+  void follow_splits(Output& out);
+  void time_out_splits();
+  void ask_splits(std::int64_t now);
+  void arm_splits();
+  bool too_far_ahead() const;
+  void align(Timestamp time);
+  void leave();
+  Timestamp latest() const;
+  void advance(Timestamp time, Output& out);
   std::int64_t idle_ns() const { return settings_.idle_ms * 1'000'000; }
   std::int64_t interval_ns() const { return settings_.interval_ms * 1'000'000; }
-  // In terms of now(), if input is taken until then.
-  std::int64_t idle_at(std::int64_t last_record_at) const {
-    return context().now() + idle_ns() - (context().input_now() - last_record_at);
-  }
-  void arm() {
-    std::int64_t next = INT64_MAX;
-    if (idle_ns() > 0) next = idle_at(last_record_at_);
-    if constexpr (asks_periodically<Generator>) next = std::min(next, ask_at_);
-    if (next != INT64_MAX) context().call_at(next);
-  }
+  std::int64_t idle_at(std::int64_t last_record_at) const;
+  void arm();
+  bool stamp_run(Batch& in, Batch& target, Which which);
+  void hand_on(Batch& in, std::size_t first, std::size_t end, Batch& target);
 
-  // Up to the next record behind which a watermark is due that has_moved(): then true. Else to the
-  // end of the batch.
-  template <typename HasMoved>
-  bool stamp_run(Batch& in, Batch& target, Generator& generator, HasMoved&& has_moved) {
-    times_.resize(in.size());
-    const std::size_t first = in.position();
-    std::size_t at = first;
-    std::size_t begin = first;
-    bool due = false;
+  std::optional<WatermarkAlignment::Member> member_;
+  Timestamp watermark_ = no_timestamp;
+  RestoredWatermark restored_;
+  RestoredWatermark restored_latest_;
+  RestoredWatermark restored_since_;  // records; those of its own piece, or the fewest
+  bool inactive_ = false;
+  std::int64_t last_record_at_ = 0;
+  std::int64_t ask_at_ = 0;      // a periodic generator, the next time
+  std::vector<Split> by_split_;  // by number
+  std::unordered_map<SplitId, Timestamp> restored_splits_;
+  bool armed_ = false;  // with splits: a timer is to come
+};
+
+template <StreamType T, typename TimestampOf, typename Generator>
+class AssignTimestampsOperator final : public AssignTimestampsBase {
+ public:
+  AssignTimestampsOperator(TimestampOf timestamp_of, const WatermarkSettings<Generator>& settings)
+      : AssignTimestampsBase({settings.idle_ms, settings.alignment, settings.ahead_ms,
+                              settings.interval_ms, settings.every_records,
+                              asks_periodically<Generator>}),
+        timestamp_of_(std::move(timestamp_of)),
+        of_all_(settings.generator) {}
+
+  void declare(Output& out) const override { out.add_port(type_of<T>()); }
+
+ private:
+  void add_generator() override { by_split_.push_back(of_all_); }
+  void restore_generator(Which which, [[maybe_unused]] Timestamp watermark) override {
+    Generator& generator = generator_of(which);
+    if constexpr (requires { generator.restore(watermark); }) generator.restore(watermark);
+  }
+  Timestamp generated(Which which) const override {
+    return which == of_all ? of_all_.watermark() : by_split_[which].watermark();
+  }
+  Timestamp periodic(Which which, [[maybe_unused]] Timestamp now_ms) override {
+    Generator& generator = generator_of(which);
+    if constexpr (asks_periodically<Generator>) return generator.periodic(now_ms);
+    return generator.watermark();
+  }
+  Generator& generator_of(Which which) { return which == of_all ? of_all_ : by_split_[which]; }
+
+  bool stamp_records(const Batch& in, std::size_t& at, Which which) override {
+    if (which == unheard) {
+      Generator alone = of_all_;
+      while (at < in.size()) (void)stamp_some(in, at, alone);
+      return false;
+    }
+    Generator& generator = generator_of(which);
+    while (at < in.size()) {
+      if (stamp_some(in, at, generator) && moved(which, generator.watermark())) return true;
+    }
+    return false;
+  }
+  // Up to the n-th record (true), or the end of the batch.
+  bool stamp_some(const Batch& in, std::size_t& at, Generator& generator) {
+    const std::size_t begin = at;
+    const std::size_t end =
+        at + std::min<std::size_t>(in.size() - at, settings_.every_records - since_);
     try {
-      const auto records = in.values<T>();
-      while (at < records.size() && !due) {
-        begin = at;
-        const std::size_t end =
-            at + std::min<std::size_t>(records.size() - at, settings_.every_records - since_);
-        stamp_records(records.data(), at, end, generator);
-        since_ += static_cast<std::uint32_t>(end - begin);
-        if (since_ < settings_.every_records) break;
-        since_ = 0;
-        due = has_moved();
-      }
+      stamp_all(in.values<T>().data(), at, end, generator);
     } catch (...) {
-      since_ += static_cast<std::uint32_t>(at - begin);
-      hand_on(in, first, at, target);
+      (void)is_nth(at - begin);
       throw;
     }
-    hand_on(in, first, at, target);
-    return due;
+    return is_nth(end - begin);
   }
-  void stamp_records(const T* records, std::size_t& at, std::size_t end, Generator& generator) {
+  void stamp_all(const T* records, std::size_t& at, std::size_t end, Generator& generator) {
     LocalFunction<TimestampOf> timestamp_of(timestamp_of_);
     LocalValue<Generator> local_generator(generator);
     Timestamp* const times = times_.data();
@@ -384,46 +200,10 @@ class AssignTimestampsOperator final : public Operator {
       for (; at < end; ++at) stamp_one(at);
     }
   }
-  // The batch itself goes on when all of it does, and nobody else reads it.
-  void hand_on(Batch& in, std::size_t first, std::size_t end, Batch& target) {
-    if (first == 0 && end == in.size()) {
-      if (!in.unique()) (void)in.make_unique();
-      std::swap(in, target);
-      target.advance_to(0);
-      if (in.has_storage()) in.clear();
-      in.advance_to(0);
-      context().count_records(end);
-      std::swap(times_, target.timestamps());
-    } else {
-      target.reserve(static_cast<std::uint32_t>(end - first));
-      const T* const from = in.values<T>().data();
-      T* const movable = in.unique() ? in.mutable_values<T>() : nullptr;
-      T* const to = target.mutable_values<T>();
-      for (std::size_t i = first; i < end; ++i) {
-        move_record(to + (i - first), from + i, movable != nullptr ? movable + i : nullptr);
-      }
-      target.set_size(end - first);
-      in.advance_to(end);
-      target.timestamps().assign(times_.begin() + static_cast<std::ptrdiff_t>(first),
-                                 times_.begin() + static_cast<std::ptrdiff_t>(end));
-    }
-  }
 
   TimestampOf timestamp_of_;
-  WatermarkSettings<Generator> settings_;
-  std::optional<WatermarkAlignment::Member> member_;
-  Timestamp watermark_ = no_timestamp;
-  std::uint32_t since_ = 0;  // records since the last n-th one
-  RestoredWatermark restored_;
-  RestoredWatermark restored_latest_;
-  RestoredWatermark restored_since_;  // records; those of its own piece, or the fewest
-  bool inactive_ = false;
-  std::int64_t last_record_at_ = 0;
-  std::int64_t ask_at_ = 0;      // a periodic generator, the next time
-  std::vector<Split> by_split_;  // by number
-  std::unordered_map<SplitId, Timestamp> restored_splits_;
-  bool armed_ = false;  // with splits: a timer is to come
-  std::vector<Timestamp> times_;
+  Generator of_all_;
+  std::vector<Generator> by_split_;  // by number
 };
 
 }  // namespace hummer

@@ -17,7 +17,6 @@
 // 250 ns per 1,024 numbers by position, 114 ns unrolled at any).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -46,42 +45,33 @@ struct BatchRun {
 };
 
 // Makes room in the output batch for the run.
-inline BatchRun next_run(const Batch& in, Batch& target, std::uint32_t soft_limit) {
-  const std::size_t first = in.position();
-  const std::size_t used = target.size();
-  const std::size_t room = used < soft_limit ? soft_limit - used : 0;
-  const std::size_t count = std::min<std::size_t>(in.size() - first, room);
-  target.reserve(static_cast<std::uint32_t>(used + count));
-  return {first, used, count};
-}
+BatchRun next_run(const Batch& in, Batch& target, std::uint32_t soft_limit);
 
 // The timestamps of a batch are one per record or none at all.
-inline void pad_timestamps(Batch& target, std::size_t records) {
-  target.timestamps().resize(records, no_timestamp);
-}
+void pad_timestamps(Batch& target, std::size_t records);
+
+// Those of `count` records from `first` on, to be written.
+Timestamp* room_for_times(Batch& target, std::size_t first, std::size_t count);
 
 // The records that end at `records` have `time`, those before them keep theirs.
+void stamp_records(Batch& target, std::size_t first, std::size_t records, Timestamp time);
 inline void stamp(Batch& target, std::size_t first, std::size_t records, Timestamp time) {
-  if (records == first) return;
-  if (time == no_timestamp && !target.has_timestamps()) return;
-  pad_timestamps(target, first);
-  target.timestamps().resize(records, time);
+  if (records == first || (time == no_timestamp && !target.has_timestamps())) return;
+  stamp_records(target, first, records, time);
 }
 
 // Output records used .. used + count have the timestamps of the run's input, which gives away its
 // own where they are those of a whole batch that nobody else reads.
-inline void carry_timestamps(Batch& in, const BatchRun& run, std::size_t count, Batch& target) {
-  if (count == 0) return;
-  if (in.has_timestamps()) {
-    if (run.used == 0 && count == in.size() && in.unique()) {
-      std::swap(in.timestamps(), target.timestamps());
-      return;
-    }
-    pad_timestamps(target, run.used);
-    const Timestamp* from = in.timestamps().data() + run.first;
-    target.timestamps().insert(target.timestamps().end(), from, from + count);
-  } else if (target.has_timestamps()) {
-    pad_timestamps(target, run.used + count);
+void carry_timestamps(Batch& in, const BatchRun& run, std::size_t count, Batch& target);
+
+// Puts what a function has returned into a place of the output; a std::string's text is copied.
+template <typename T, typename Result>
+void put_record(T* to, Result&& result, Batch& target) {
+  if constexpr (std::is_same_v<T, std::string_view> &&
+                std::is_same_v<std::remove_cvref_t<Result>, std::string>) {
+    new (to) T(target.copy_text(result));
+  } else {
+    new (to) T(std::forward<Result>(result));
   }
 }
 

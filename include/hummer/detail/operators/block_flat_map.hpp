@@ -12,69 +12,50 @@
 // bytes that makes no sense; the position is file and byte where the call began.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/text_position.hpp>
 #include <hummer/detail/operators/view_check.hpp>
 
 namespace hummer {
 
+// The part that needs no type: it knows the place in the blocks.
+class BlockFlatMapBase : public Operator {
+ public:
+  bool keeps_splits() const override { return true; }
+  OperatorResult process(Batch& in, Output& out) override;
+  std::string describe_position(const Batch& in) const override;
+
+ protected:
+  // Calls the function; the bytes that it has consumed.
+  virtual std::size_t run(TextBlock block, Batch& target, std::uint32_t soft_limit) = 0;
+  virtual Status check_views(const Batch& in, Batch& out, std::size_t first) const = 0;
+
+ private:
+  std::size_t offset_ = 0;  // of what is not consumed, in the block at in.position()
+};
+
 template <StreamType Out, typename Function>
-class BlockFlatMapOperator final : public Operator {
+class BlockFlatMapOperator final : public BlockFlatMapBase {
  public:
   explicit BlockFlatMapOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
-  bool keeps_splits() const override { return true; }
-
-  OperatorResult process(Batch& in, Output& out) override {
-    Batch& target = out.batch();
-    const std::size_t used = target.size();
-    while (!in.finished() && !out.full()) {
-      const std::size_t before = target.size();
-      const std::size_t at = in.position();
-      const Timestamp time = in.has_timestamps() ? in.timestamps()[at] : no_timestamp;
-      const TextBlock& block = in.values<TextBlock>()[at];
-      const std::size_t left = block.size - offset_;
-      std::size_t consumed = 0;
-      try {
-        if (left != 0) consumed = run(block, target, out.soft_limit());
-      } catch (...) {
-        stamp(target, before, target.size(), time);
-        throw;
-      }
-      stamp(target, before, target.size(), time);
-      if (consumed > left || (consumed == 0 && left != 0 && !out.full())) {
-        return context().fail({ErrorCode::user_function_failed,
-                               describe_position(in) + ": the block function consumed " +
-                                   std::to_string(consumed) + " of " + std::to_string(left) +
-                                   " bytes without filling the output"});
-      }
-      offset_ += consumed;
-      if (offset_ < block.size) continue;
-      offset_ = 0;
-      in.advance_to(at + 1);
-    }
-    if constexpr (!keeps_to_its_input<Function>) {
-      if (const Status views = check_new_views<Out>(context(), in, target, used); !views.ok()) {
-        return context().fail(views);
-      }
-    }
-    return in.finished() ? OperatorResult::done : OperatorResult::more;
-  }
-
-  std::string describe_position(const Batch& in) const override {
-    return describe_text_position(in, offset_, context());
-  }
 
  private:
   // The collector tells the batch its size when the call ends.
-  std::size_t run(const TextBlock& block, Batch& target, std::uint32_t soft_limit) {
+  std::size_t run(TextBlock block, Batch& target, std::uint32_t soft_limit) override {
     Collector<Out> collector(target, soft_limit);
-    return function_(block.rest(offset_), collector);
+    return function_(block, collector);
+  }
+  Status check_views(const Batch& in, Batch& out, std::size_t first) const override {
+    if constexpr (keeps_to_its_input<Function>) return {};
+    return check_new_views<Out>(context(), in, out, first);
   }
 
   Function function_;
-  std::size_t offset_ = 0;  // of what is not consumed, in the block at in.position()
 };
 
 }  // namespace hummer

@@ -28,8 +28,7 @@ class FilterOperator final : public Operator {
       const BatchRun run = next_run(in, target, out.soft_limit());
       if (run.count == 0) return OperatorResult::more;
       if (in.has_timestamps()) {
-        pad_timestamps(target, run.used);
-        target.timestamps().resize(run.used + run.count);
+        (void)room_for_times(target, run.used, run.count);
         compact<true>(in, run, target);
       } else {
         compact<false>(in, run, target);
@@ -53,8 +52,7 @@ class FilterOperator final : public Operator {
     std::size_t kept = 0;
     const auto finish_run = [&] {
       target.set_size(run.used + kept);
-      if (timed) target.timestamps().resize(run.used + kept);
-      if (!timed && target.has_timestamps()) pad_timestamps(target, run.used + kept);
+      if (timed || target.has_timestamps()) pad_timestamps(target, run.used + kept);
       in.advance_to(run.first + taken);
     };
     try {

@@ -1,4 +1,4 @@
-// FormatTextOperator<T>: records as text, ahead of a sink that only writes.
+// FormatTextOperator: records as text, ahead of a sink that only writes.
 //
 // A file is written by one task; formatting is the larger part of the work. So
 // write_file() formats in the tasks that make the records, and the sink gets the
@@ -7,6 +7,9 @@
 // Out of each batch comes one FormattedText, or several of about `chunk_bytes`; nothing is held
 // back. State: none. Errors: a format_record that throws leaves out the whole record and
 // `in` at its position. Memory: one chunk and one record.
+//
+// Operators that write text have no type of record: they are given append_lines<T>, which is called
+// once per batch or chunk.
 #pragma once
 
 #include <cstdint>
@@ -23,46 +26,47 @@ struct FormattedText {
   std::uint64_t records = 0;
 };
 
+// Appends records of `in` as lines, until `text` has `enough_bytes` or all are taken. A TextBlock
+// is taken as it is, with a line end after it where it lacks one.
+using AppendLines = void (*)(Batch& in, std::size_t enough_bytes, std::string& text);
+
 template <typename T>
+void append_lines(Batch& in, std::size_t enough_bytes, std::string& text) {
+  const auto records = in.values<T>();
+  std::size_t at = in.position();
+  std::size_t complete = text.size();
+  try {
+    for (; at < records.size() && text.size() < enough_bytes; ++at) {
+      format_record(records[at], text);
+      if constexpr (std::is_same_v<T, TextBlock>) {
+        const TextBlock& block = records[at];
+        if (block.size != 0 && block.data[block.size - 1] != '\n') text.push_back('\n');
+      } else {
+        text.push_back('\n');
+      }
+      complete = text.size();
+    }
+  } catch (...) {
+    text.resize(complete);
+    in.advance_to(at);
+    throw;
+  }
+  in.advance_to(at);
+}
+
 class FormatTextOperator final : public Operator {
  public:
   static constexpr std::size_t chunk_bytes = 64 << 10;
 
-  void declare(Output& out) const override { out.add_port(type_of<FormattedText>()); }
+  explicit FormatTextOperator(AppendLines append) : append_(append) {}
 
-  OperatorResult process(Batch& in, Output& out) override {
-    const auto records = in.values<T>();
-    const std::size_t first = in.position();
-    auto collector = out.collector<FormattedText>();
-    if (collector.full()) return OperatorResult::more;
-    std::size_t i = first;
-    std::size_t complete = 0;
-    try {
-      while (i < records.size() && text_.size() < chunk_bytes) {
-        format_record(records[i], text_);
-        text_.push_back('\n');
-        complete = text_.size();
-        ++i;
-      }
-    } catch (...) {
-      text_.resize(complete);
-      hand_on(collector, i - first);
-      in.advance_to(i);
-      throw;
-    }
-    hand_on(collector, i - first);
-    in.advance_to(i);
-    return in.finished() ? OperatorResult::done : OperatorResult::more;
-  }
+  void declare(Output& out) const override;
+  OperatorResult process(Batch& in, Output& out) override;
 
  private:
-  void hand_on(Collector<FormattedText>& collector, std::size_t records) {
-    if (records > 0) collector(FormattedText{collector.copy(text_), records});
-    text_.clear();
-    // A huge record must not hold its memory for good.
-    if (text_.capacity() > 16 * chunk_bytes) std::string().swap(text_);
-  }
+  void hand_on(Collector<FormattedText>& collector, std::size_t records);
 
+  const AppendLines append_;
   std::string text_;
 };
 

@@ -23,8 +23,10 @@
 // Snapshot: the index. Cost: without a rate limit one clean loop per batch.
 #pragma once
 
-#include <limits>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/index_ranges.hpp>
@@ -47,217 +49,96 @@ struct GeneratorOptions {
   std::uint32_t splits = 0;
 };
 
-template <StreamType T, typename Function, typename TimestampFunction = NoTimestamps>
-class GeneratorSource final : public SourceOperator {
-  static constexpr bool timed = !std::is_same_v<TimestampFunction, NoTimestamps>;
-
+// The part that needs neither the records' type nor the functions: it says which indexes come when.
+class GeneratorSourceBase : public SourceOperator {
  public:
-  explicit GeneratorSource(Function function, GeneratorOptions options = {},
-                           TimestampFunction timestamp = {})
-      : function_(std::move(function)), timestamp_(std::move(timestamp)), options_(options) {}
-
-  void declare(Output& out) const override { out.add_port(type_of<T>()); }
   bool has_splits() const override { return options_.splits != 0; }
   bool takes_all_pieces() const override { return has_splits(); }
-  Status restore(ByteReader& in) override {
-    std::uint32_t until = 0;
-    if (!in.get_value(until) || until > options_.watermark_interval) {
-      return {ErrorCode::corrupt_record, "the state of a generator makes no sense"};
-    }
-    until_watermark_ = until;
-    return ranges_.restore(in);
-  }
-  std::vector<StateDescription> states() override { return {IndexRanges::description()}; }
-  Status snapshot(ByteWriter& out) override {
-    out.put_value(until_watermark_);
-    ranges_.snapshot(out);
-    return {};
-  }
-  Status open() override {
-    if (options_.watermark_interval == 0) {
-      return {ErrorCode::invalid_argument, "generate: watermark_interval must not be 0"};
-    }
-    if (options_.records_per_second && !(*options_.records_per_second > 0)) {
-      return {ErrorCode::invalid_argument, "generate: records_per_second must be above 0"};
-    }
-    if (until_watermark_ == 0) until_watermark_ = options_.watermark_interval;
-    if (has_splits()) return open_splits();
-    if (ranges_.restored() || context().restored()) return {};
-    ranges_.add({static_cast<std::uint64_t>(context().subtask()), end_index(),
-                 static_cast<std::uint64_t>(context().parallelism())});
-    return {};
-  }
+  Status restore(ByteReader& in) override;
+  std::vector<StateDescription> states() override;
+  Status snapshot(ByteWriter& out) override;
+  Status open() override;
+  std::string describe_produced(std::size_t record) const override;
+  OperatorResult produce(Output& out) override;
 
-  std::string describe_produced(std::size_t record) const override {
-    if (run_.step == 0 || record < run_used_) return {};  // made of several ranges
-    const std::uint64_t index = run_.next + (record - run_used_) * run_.step;
-    const std::string at = "index " + std::to_string(index);
-    return has_splits() ? "split " + std::to_string(index % options_.splits) + ", " + at : at;
-  }
+ protected:
+  GeneratorSourceBase(const GeneratorOptions& options, bool timed)
+      : options_(options), timed_(timed) {}
 
-  OperatorResult produce(Output& out) override {
-    ranges_.drop_empty();
-    if (ranges_.empty()) return OperatorResult::done;
-    if (out.full()) return OperatorResult::more;
-    Batch& target = out.batch();
-    IndexRange* const split = has_splits() ? next_split(target) : nullptr;
-    if (has_splits() && split == nullptr) {
-      // Nobody says when the others have caught up.
-      context().call_at(context().now() + paused_retry_ns);
-      return OperatorResult::blocked;
-    }
-    std::uint64_t count = std::min<std::uint64_t>(split != nullptr ? split->left() : ranges_.left(),
-                                                  out.soft_limit() - target.size());
-    if (timed) count = std::min<std::uint64_t>(count, until_watermark_);
-    bool waits = false;
-    if (options_.records_per_second) {
-      const std::uint64_t due = records_due();
-      waits = due <= count;
-      count = std::min(count, due);
-    }
-    const std::size_t used = target.size();
-    if (!ranges_.empty()) run_ = split != nullptr ? *split : ranges_.current();
-    if (split == nullptr && count > ranges_.run()) run_.step = 0;
-    run_used_ = used;
-    if (split != nullptr) {
-      fill(*split, target, count);
-      if (split->empty()) context().splits()->finish(split_of(*split));
-    } else {
-      for (std::uint64_t left = count; left > 0; ranges_.drop_empty()) {
-        const std::uint64_t run = std::min(left, ranges_.run());
-        fill(ranges_.current(), target, run);
-        left -= run;
-      }
-    }
-    if (const Status views = check_new_views<T>(context(), Batch(), target, used); !views.ok()) {
-      return context().fail(views);
-    }
-    if (timed) follow_with_watermark(out, count);
-    ranges_.drop_empty();
-    if (ranges_.empty()) return OperatorResult::done;
-    if (!waits) return OperatorResult::more;
-    context().call_at(time_of_next_record());
-    return OperatorResult::blocked;
-  }
+  // Makes the records of the next `count` indexes of `range`, which stays as it is.
+  virtual void fill(const IndexRange& range, Batch& target, std::uint64_t count) = 0;
+  virtual Status check_views(Batch& out, std::size_t first) const = 0;
+  virtual Timestamp time_of(std::uint64_t index) = 0;
+  // Where the records of this call have times.
+  bool stamps() const { return timed_ && options_.timestamps; }
 
  private:
-  static constexpr std::int64_t paused_retry_ns = 1'000'000;
+  Status open_splits();
+  SplitId split_of(const IndexRange& range) const;
+  IndexRange* next_split(Batch& target);
+  void make(IndexRange& range, Batch& target, std::uint64_t count);
+  void follow_with_watermark(Output& out, std::uint64_t count);
+  double records_per_nanosecond() const;
+  std::uint64_t records_due();
+  std::int64_t time_of_next_record() const;
 
-  std::uint64_t end_index() const {
-    return options_.count.value_or(std::numeric_limits<std::uint64_t>::max());
-  }
-
-  // Its indexes have one remainder.
-  SplitId split_of(const IndexRange& range) const { return range.next % options_.splits; }
-
-  Status open_splits() {
-    SourceSplits& splits = *context().splits();
-    if (!ranges_.restored()) {
-      for (SplitId id = 0; id < options_.splits; ++id) {
-        ranges_.add({id, end_index(), options_.splits});
-      }
-    }
-    for (const IndexRange& range : ranges_.all()) {
-      if (range.step != options_.splits) {
-        return {ErrorCode::invalid_configuration,
-                "generate: the snapshot is of " + std::to_string(range.step) +
-                    " splits or subtasks, not of splits = " + std::to_string(options_.splits)};
-      }
-    }
-    ranges_.drop([&](const IndexRange& range) { return !splits.begin(split_of(range)); });
-    return {};
-  }
-
-  // The one whose records this call makes; null: all must wait for others.
-  IndexRange* next_split(Batch& target) {
-    SourceSplits& splits = *context().splits();
-    IndexRange* const split = ranges_.lowest([&](const IndexRange& range) {
-      const SplitId id = split_of(range);
-      return !splits.paused(id) && (target.empty() || target.split() == splits.number(id));
-    });
-    if (split != nullptr) target.set_split(splits.number(split_of(*split)));
-    return split;
-  }
-
-  void fill(IndexRange& range, Batch& target, std::uint64_t count) {
-    const std::size_t used = target.size();
-    target.reserve(static_cast<std::uint32_t>(used + count));
-    T* to = target.mutable_values<T>() + used;
-    const std::uint64_t first = range.next;
-    const std::uint64_t step = range.step;
-    std::uint64_t made = 0;
-    try {
-      LocalFunction<Function> function(function_);
-      // Added up: the vector units have no 64-bit multiplication.
-      std::uint64_t index = first;
-      if constexpr (small_records<T>) {
-        HUMMER_UNROLL
-        for (; made < count; ++made, index += step) put(to + made, function(index), target);
-      } else {
-        for (; made < count; ++made, index += step) put(to + made, function(index), target);
-      }
-    } catch (...) {
-      target.set_size(used + made);
-      throw;
-    }
-    if (timed && options_.timestamps) {
-      pad_timestamps(target, used);
-      target.timestamps().resize(used + count);
-      Timestamp* times = target.timestamps().data() + used;
-      LocalFunction<TimestampFunction> timestamp(timestamp_);
-      std::uint64_t index = first;
-      for (std::uint64_t i = 0; i < count; ++i, index += step) times[i] = timestamp(index);
-    }
-    target.set_size(used + count);
-    range.advance(count);
-    made_ += count;
-  }
-  template <typename Result>
-  static void put(T* to, Result&& result, Batch& target) {
-    if constexpr (std::is_same_v<T, std::string_view> &&
-                  std::is_same_v<std::remove_cvref_t<Result>, std::string>) {
-      new (to) T(target.copy_text(result));
-    } else {
-      new (to) T(std::forward<Result>(result));
-    }
-  }
-
-  void follow_with_watermark(Output& out, std::uint64_t count) {
-    until_watermark_ -= static_cast<std::uint32_t>(count);
-    if (until_watermark_ != 0) return;
-    until_watermark_ = options_.watermark_interval;
-    std::optional<Timestamp> time;
-    for (const IndexRange& range : ranges_.all()) {
-      if (range.empty()) continue;
-      const Timestamp next = timestamp_(range.next) - options_.out_of_order_ms;
-      time = time ? std::min(*time, next) : next;
-    }
-    if (time) out.set_control(Control::watermark(*time));
-  }
-
-  double records_per_nanosecond() const {
-    return *options_.records_per_second / context().parallelism() / 1e9;
-  }
-  std::uint64_t records_due() {
-    if (!started_at_) started_at_ = context().now();
-    const auto passed = static_cast<double>(context().now() - *started_at_);
-    const auto allowed = static_cast<std::uint64_t>(passed * records_per_nanosecond()) + 1;
-    return allowed > made_ ? allowed - made_ : 0;
-  }
-  std::int64_t time_of_next_record() const {
-    const double wait = static_cast<double>(made_) / records_per_nanosecond();
-    return *started_at_ + static_cast<std::int64_t>(wait) + 1;
-  }
-
-  Function function_;
-  TimestampFunction timestamp_;
-  GeneratorOptions options_;
+  const GeneratorOptions options_;
+  const bool timed_;
   IndexRanges ranges_;
   IndexRange run_ = {};                     // what the last call began with; step 0: unknown
   std::size_t run_used_ = 0;                // where that is in the output
   std::uint32_t until_watermark_ = 0;       // records
   std::uint64_t made_ = 0;                  // since started_at_
   std::optional<std::int64_t> started_at_;  // nanoseconds of context().now()
+};
+
+template <StreamType T, typename Function, typename TimestampFunction = NoTimestamps>
+class GeneratorSource final : public GeneratorSourceBase {
+ public:
+  explicit GeneratorSource(Function function, const GeneratorOptions& options = {},
+                           TimestampFunction timestamp = {})
+      : GeneratorSourceBase(options, !std::is_same_v<TimestampFunction, NoTimestamps>),
+        function_(std::move(function)),
+        timestamp_(std::move(timestamp)) {}
+
+  void declare(Output& out) const override { out.add_port(type_of<T>()); }
+
+ private:
+  void fill(const IndexRange& range, Batch& target, std::uint64_t count) override {
+    const std::size_t used = target.size();
+    target.reserve(static_cast<std::uint32_t>(used + count));
+    T* to = target.mutable_values<T>() + used;
+    const std::uint64_t step = range.step;
+    std::uint64_t made = 0;
+    try {
+      LocalFunction<Function> function(function_);
+      // Added up: the vector units have no 64-bit multiplication.
+      std::uint64_t index = range.next;
+      if constexpr (small_records<T>) {
+        HUMMER_UNROLL
+        for (; made < count; ++made, index += step) put_record(to + made, function(index), target);
+      } else {
+        for (; made < count; ++made, index += step) put_record(to + made, function(index), target);
+      }
+    } catch (...) {
+      target.set_size(used + made);
+      throw;
+    }
+    if (stamps()) {
+      Timestamp* times = room_for_times(target, used, count);
+      LocalFunction<TimestampFunction> timestamp(timestamp_);
+      std::uint64_t index = range.next;
+      for (std::uint64_t i = 0; i < count; ++i, index += step) times[i] = timestamp(index);
+    }
+    target.set_size(used + count);
+  }
+  Status check_views(Batch& out, std::size_t first) const override {
+    return check_new_views<T>(context(), Batch(), out, first);
+  }
+  Timestamp time_of(std::uint64_t index) override { return timestamp_(index); }
+
+  Function function_;
+  TimestampFunction timestamp_;
 };
 
 }  // namespace hummer

@@ -4,25 +4,28 @@
 // Cost: one XXH3 of the key and one copy (or move) per record.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include <hummer/detail/operators/batch_run.hpp>
+#include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/view_check.hpp>
 #include <hummer/detail/partitioner.hpp>
 
 namespace hummer {
 
+// The subtask of each key group.
+[[gnu::cold]] std::vector<std::uint16_t> owners_of_groups(std::uint32_t targets,
+                                                          std::uint32_t groups);
+
 template <typename T, typename KeyOf>
 class HashPartitioner final : public Partitioner {
  public:
   HashPartitioner(KeyOf key_of, std::uint32_t targets, std::uint32_t groups)
-      : key_of_(std::move(key_of)), groups_(groups) {
-    for (std::uint32_t group = 0; group < groups; ++group) {
-      owners_.push_back(static_cast<std::uint16_t>(group_owner(group, targets, groups)));
-    }
-  }
+      : key_of_(std::move(key_of)), groups_(groups), owners_(owners_of_groups(targets, groups)) {}
 
   OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
                          std::uint32_t soft_limit) override {
@@ -68,12 +71,18 @@ template <typename T, typename KeyOf>
 class HashPartitionerFactory final : public PartitionerFactory {
  public:
   explicit HashPartitionerFactory(KeyOf key_of) : key_of_(std::move(key_of)) {}
-  std::unique_ptr<Partitioner> make(std::uint32_t targets, std::uint32_t groups) const override {
+  [[gnu::cold]] std::unique_ptr<Partitioner> make(std::uint32_t targets,
+                                                  std::uint32_t groups) const override {
     return std::make_unique<HashPartitioner<T, KeyOf>>(key_of_, targets, groups);
   }
 
  private:
   KeyOf key_of_;
 };
+
+template <typename T, typename KeyOf>
+std::shared_ptr<const PartitionerFactory> hash_partitioner(KeyOf key_of) {
+  return share(std::make_unique<const HashPartitionerFactory<T, KeyOf>>(std::move(key_of)));
+}
 
 }  // namespace hummer

@@ -9,7 +9,6 @@
 // Thread: that of the source. Errors: `restore` refuses bytes that make no sense.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -32,12 +31,10 @@ struct IndexRange {
 class IndexRanges {
  public:
   // For Operator::states.
-  static StateDescription description() { return {"position", "index_ranges"}; }
+  static StateDescription description();
 
   bool restored() const { return restored_; }
-  void add(const IndexRange& range) {
-    if (!range.empty()) ranges_.push_back(range);
-  }
+  void add(const IndexRange& range);
   bool empty() const { return ranges_.empty(); }
   // Forgets what `is_other` says of a range.
   template <typename Other>
@@ -54,50 +51,15 @@ class IndexRanges {
     return found;
   }
   // The range with the lowest next index. REQUIRES: !empty().
-  IndexRange& current() {
-    return *std::min_element(ranges_.begin(), ranges_.end(),
-                             [](const auto& a, const auto& b) { return a.next < b.next; });
-  }
+  IndexRange& current();
   // How many of the current range come before those of another one. REQUIRES: !empty().
-  std::uint64_t run() {
-    const IndexRange& first = current();
-    std::uint64_t until = first.end;
-    for (const IndexRange& range : ranges_) {
-      if (&range != &first) until = std::min(until, std::max(range.next, first.next + 1));
-    }
-    return IndexRange{first.next, until, first.step}.left();
-  }
-  std::uint64_t left() const {
-    std::uint64_t sum = 0;
-    for (const IndexRange& range : ranges_) sum += std::min(range.left(), UINT64_MAX - sum);
-    return sum;
-  }
-  void drop_empty() {
-    std::erase_if(ranges_, [](const IndexRange& range) { return range.empty(); });
-  }
+  std::uint64_t run();
+  std::uint64_t left() const;
+  void drop_empty();
   const std::vector<IndexRange>& all() const { return ranges_; }
 
-  void snapshot(ByteWriter& out) const {
-    out.put_value(static_cast<std::uint32_t>(ranges_.size()));
-    for (const IndexRange& range : ranges_) {
-      out.put_value(range.next);
-      out.put_value(range.end);
-      out.put_value(range.step);
-    }
-  }
-  Status restore(ByteReader& in) {
-    restored_ = true;
-    std::uint32_t count = 0;
-    bool valid = in.get_value(count);
-    for (std::uint32_t i = 0; valid && i < count; ++i) {
-      IndexRange range;
-      valid = in.get_value(range.next) && in.get_value(range.end) && in.get_value(range.step) &&
-              range.step != 0;
-      if (valid) add(range);
-    }
-    if (valid) return {};
-    return {ErrorCode::corrupt_record, "the state of a source by index makes no sense"};
-  }
+  void snapshot(ByteWriter& out) const;
+  Status restore(ByteReader& in);
 
  private:
   std::vector<IndexRange> ranges_;

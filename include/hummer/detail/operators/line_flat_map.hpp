@@ -12,6 +12,9 @@
 #pragma once
 
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/text_position.hpp>
@@ -19,92 +22,45 @@
 
 namespace hummer {
 
+// The part that needs no type: it knows the place in the blocks.
+class LineFlatMapBase : public Operator {
+ public:
+  bool keeps_splits() const override { return true; }
+  OperatorResult process(Batch& in, Output& out) override;
+  std::string describe_position(const Batch& in) const override;
+  std::string describe_output(const Batch& in, std::size_t) const override;
+  // The n-th line of the last call.
+  std::string describe_line(const Batch& in, std::size_t n) const;
+  bool can_skip_record() const override { return true; }
+  // The line at which the function has thrown.
+  std::string_view skip_record(Batch& in) override;
+
+ protected:
+  // Lines of `block` from `offset` on, which moves; false: the output is full before its end.
+  virtual bool run(const TextBlock& block, std::size_t& offset, Batch& target,
+                   std::uint32_t soft_limit) = 0;
+  virtual Status check_views(const Batch& in, Batch& out, std::size_t first) const = 0;
+
+ private:
+  std::size_t offset_ = 0;  // of the next line, in the block at in.position()
+  // Where the last call began.
+  std::size_t began_block_ = 0;
+  std::size_t began_offset_ = 0;
+};
+
 template <StreamType Out, typename Function>
-class LineFlatMapOperator final : public Operator {
+class LineFlatMapOperator final : public LineFlatMapBase {
  public:
   explicit LineFlatMapOperator(Function function) : function_(std::move(function)) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Out>()); }
-  bool keeps_splits() const override { return true; }
-
-  OperatorResult process(Batch& in, Output& out) override {
-    Batch& target = out.batch();
-    const std::size_t used = target.size();
-    const auto blocks = in.values<TextBlock>();
-    std::size_t block = in.position();
-    began_block_ = block;
-    began_offset_ = offset_;
-    while (block < blocks.size()) {
-      const std::size_t before = target.size();
-      const Timestamp time = in.has_timestamps() ? in.timestamps()[block] : no_timestamp;
-      in.advance_to(block);  // where an exception leaves it
-      bool finished = false;
-      try {
-        finished = run(blocks[block], target, out.soft_limit());
-      } catch (...) {
-        stamp(target, before, target.size(), time);
-        throw;
-      }
-      stamp(target, before, target.size(), time);
-      if (!finished) break;
-      offset_ = 0;
-      ++block;
-    }
-    in.advance_to(block);
-    if constexpr (!keeps_to_its_input<Function>) {
-      if (const Status views = check_new_views<Out>(context(), in, target, used); !views.ok()) {
-        return context().fail(views);
-      }
-    }
-    return in.finished() ? OperatorResult::done : OperatorResult::more;
-  }
-
-  std::string describe_position(const Batch& in) const override {
-    return describe_text_position(in, offset_, context());
-  }
-  std::string describe_output(const Batch& in, std::size_t) const override {
-    const std::string line = describe_line(in, 0);
-    return line.empty() ? line : "a record made behind " + line;
-  }
-  // The n-th line of the last call.
-  std::string describe_line(const Batch& in, std::size_t n) const {
-    const auto blocks = in.values<TextBlock>();
-    std::size_t offset = began_offset_;
-    for (std::size_t block = began_block_; block < blocks.size(); ++block, offset = 0) {
-      const char* found = nullptr;
-      (void)for_each_line(blocks[block], offset, [&](std::string_view line) {
-        if (n == 0) found = line.data();
-        return n-- > 0;
-      });
-      if (found != nullptr) {
-        return describe_text_position(
-            blocks[block], static_cast<std::size_t>(found - blocks[block].data), context());
-      }
-    }
-    return {};
-  }
-  bool can_skip_record() const override { return true; }
-  // The line at which the function has thrown.
-  std::string_view skip_record(Batch& in) override {
-    const TextBlock& block = in.values<TextBlock>()[in.position()];
-    std::string_view skipped;
-    offset_ = for_each_line(block, offset_, [&](std::string_view line) {
-      skipped = line;
-      return false;
-    });
-    if (offset_ == block.size) {
-      offset_ = 0;
-      in.advance_to(in.position() + 1);
-    }
-    return skipped;
-  }
 
  private:
-  // Lines of `block` from offset_ on; false: the output is full before its end.
-  bool run(const TextBlock& block, Batch& target, std::uint32_t soft_limit) {
+  bool run(const TextBlock& block, std::size_t& offset, Batch& target,
+           std::uint32_t soft_limit) override {
     Collector<Out> collector(target, soft_limit);
     const char* const end = block.data + block.size;
-    const char* at = block.data + offset_;
+    const char* at = block.data + offset;
     try {
       LocalFunction<Function> function(function_);
       while (at < end && !collector.full()) {
@@ -115,44 +71,18 @@ class LineFlatMapOperator final : public Operator {
         at = newline != nullptr ? newline + 1 : end;
       }
     } catch (...) {
-      offset_ = static_cast<std::size_t>(at - block.data);
+      offset = static_cast<std::size_t>(at - block.data);
       throw;
     }
-    offset_ = static_cast<std::size_t>(at - block.data);
+    offset = static_cast<std::size_t>(at - block.data);
     return at == end;
+  }
+  Status check_views(const Batch& in, Batch& out, std::size_t first) const override {
+    if constexpr (keeps_to_its_input<Function>) return {};
+    return check_new_views<Out>(context(), in, out, first);
   }
 
   Function function_;
-  std::size_t offset_ = 0;  // of the next line, in the block at in.position()
-  // Where the last call began.
-  std::size_t began_block_ = 0;
-  std::size_t began_offset_ = 0;
-};
-
-struct EmitLine {
-  static constexpr bool keeps_to_its_input = true;
-  void operator()(std::string_view line, Collector<std::string_view>& out) const { out(line); }
-};
-
-// TextBlock in, one std::string_view per line out.
-class LinesOperator final : public Operator {
- public:
-  void declare(Output& out) const override { lines_.declare(out); }
-  bool keeps_splits() const override { return true; }
-  Status open() override {
-    lines_.set_context(context());
-    return {};
-  }
-  OperatorResult process(Batch& in, Output& out) override { return lines_.process(in, out); }
-  std::string describe_position(const Batch& in) const override {
-    return lines_.describe_position(in);
-  }
-  std::string describe_output(const Batch& in, std::size_t record) const override {
-    return lines_.describe_line(in, record);
-  }
-
- private:
-  LineFlatMapOperator<std::string_view, EmitLine> lines_{EmitLine{}};
 };
 
 }  // namespace hummer

@@ -36,9 +36,9 @@ class MapOperator final : public Operator {
       LocalFunction<Function> function(function_);
       if constexpr (small_records<In, Out>) {
         HUMMER_UNROLL
-        for (; taken < run.count; ++taken) put(to + taken, function(from[taken]), target);
+        for (; taken < run.count; ++taken) put_record(to + taken, function(from[taken]), target);
       } else {
-        for (; taken < run.count; ++taken) put(to + taken, function(from[taken]), target);
+        for (; taken < run.count; ++taken) put_record(to + taken, function(from[taken]), target);
       }
     } catch (...) {
       finish_run(in, run, taken, target);
@@ -52,15 +52,6 @@ class MapOperator final : public Operator {
   }
 
  private:
-  template <typename Result>
-  static void put(Out* to, Result&& result, Batch& target) {
-    if constexpr (std::is_same_v<Out, std::string_view> &&
-                  std::is_same_v<std::remove_cvref_t<Result>, std::string>) {
-      new (to) Out(target.copy_text(result));
-    } else {
-      new (to) Out(std::forward<Result>(result));
-    }
-  }
   static void finish_run(Batch& in, const BatchRun& run, std::size_t taken, Batch& target) {
     target.set_size(run.used + taken);
     carry_timestamps(in, run, taken, target);

@@ -97,6 +97,8 @@ void for_each_view(Value& value, Function&& function) {
 
 }  // namespace detail
 
+[[gnu::cold]] Status of_output_record(const Status& failure, std::size_t record);
+
 // Checks the records of `batch` from `first` on.
 template <typename T>
 Status check_views(const Batch& batch, std::size_t first) {
@@ -111,9 +113,7 @@ Status check_views(const Batch& batch, std::size_t first) {
       detail::for_each_view(values[i], [&](std::string_view view) {
         if (!found.ok()) return;
         found = ranges.check(view);
-        if (!found.ok()) {
-          found = found.with_context("record " + std::to_string(i) + " of the output");
-        }
+        if (!found.ok()) found = of_output_record(found, i);
       });
     }
   }

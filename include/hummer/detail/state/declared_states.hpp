@@ -7,7 +7,7 @@
 // Lifecycle: found once; the object must not move afterwards. Thread: one.
 #pragma once
 
-#include <boost/pfr.hpp>
+#include <boost/pfr/core.hpp>
 #include <concepts>
 #include <tuple>
 #include <type_traits>
