@@ -14,8 +14,8 @@ void snapshot_broadcast(const std::vector<BroadcastStateBase*>& states, ByteWrit
   }
 }
 
-Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, ByteReader& in,
-                         bool keep, bool allow_dropped_state) {
+Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, ByteReader& in, bool keep,
+                         bool allow_dropped_state) {
   const Status cut_short{ErrorCode::corrupt_record, "broadcast state is cut short"};
   std::uint8_t count = 0;
   if (!in.get_value(count)) return cut_short;

@@ -28,15 +28,14 @@ void KeyedStoreBase::destroy_all() {
 }
 
 Status KeyedStoreBase::bind(std::vector<KeyedState*> states) {
-  if (states.size() > 64)
-    return {ErrorCode::invalid_argument, "a function has at most 64 states"};
+  if (states.size() > 64) return {ErrorCode::invalid_argument, "a function has at most 64 states"};
   states_ = std::move(states);
   std::size_t block_size = entry_bytes_;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (states_[i]->name() == states_[j]->name()) {
-        return {ErrorCode::invalid_argument, "two states are named '" + states_[i]->name() +
-                                                 "': each needs a name of its own"};
+        return {ErrorCode::invalid_argument,
+                "two states are named '" + states_[i]->name() + "': each needs a name of its own"};
       }
     }
     const std::size_t alignment = states_[i]->cell_alignment();
@@ -119,7 +118,8 @@ void KeyedStoreBase::remove_timer(TimerKind kind, Timestamp time, Entry& entry) 
 }
 
 // Whether the first timer comes before one of the key with these ordered bytes.
-bool KeyedStoreBase::first_timer_is_before(TimerKind kind, Timestamp time, std::string_view key) const {
+bool KeyedStoreBase::first_timer_is_before(TimerKind kind, Timestamp time,
+                                           std::string_view key) const {
   if (timers_.empty(kind)) return false;
   if (timers_.first_time(kind) != time) return timers_.first_time(kind) < time;
   return keys_.ordered(timers_.first_entry(kind)) < key;
@@ -259,8 +259,8 @@ Result<bool> KeyedStoreBase::write_frozen(ByteWriter& out, std::size_t until_byt
   return true;
 }
 
-Status KeyedStoreBase::restore(ByteReader& in, const OperatorContext& context, RestoreOptions options,
-               bool delta) {
+Status KeyedStoreBase::restore(ByteReader& in, const OperatorContext& context,
+                               RestoreOptions options, bool delta) {
   set_now_ms(context.wall_time_ms());
   try {
     return restore_entries(in, context, options, delta);
@@ -306,8 +306,8 @@ void KeyedStoreBase::encode_cells(const Entry& entry, ByteWriter& out) {
   });
 }
 
-Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& context, RestoreOptions options,
-                       bool delta) {
+Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& context,
+                                       RestoreOptions options, bool delta) {
   std::vector<KeyedState*> found;
   HUMMER_TRY(restore_states(in, options, found));
   std::size_t room_made_at = in.left();
@@ -342,7 +342,8 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
   }
 }
 
-Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
+Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedState*>& found,
+                                     Entry* entry) {
   HUMMER_TRY(decode_cells(in, found, entry));
   if (entry == nullptr) return {};
   if (spill_.limited()) spill_.count_heap(*entry);
@@ -351,7 +352,8 @@ Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedStat
 }
 
 // `entry`: null: somebody else's.
-Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry) {
+Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState*>& found,
+                                    Entry* entry) {
   std::uint64_t present = 0;
   if (!in.get_value(present)) return store_cut_short();
   for (; present != 0; present &= present - 1) {
@@ -379,7 +381,8 @@ Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState
 }
 
 // The snapshot's states by their number there; null: dropped.
-Status KeyedStoreBase::restore_states(ByteReader& in, RestoreOptions options, std::vector<KeyedState*>& found) {
+Status KeyedStoreBase::restore_states(ByteReader& in, RestoreOptions options,
+                                      std::vector<KeyedState*>& found) {
   std::string_view type_of_keys;
   std::uint8_t count = 0;
   if (!in.get_text(type_of_keys) || !in.get_value(count)) return store_cut_short();

@@ -137,8 +137,8 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
  public:
   KeyedProcessOperator(User user, Inputs... inputs, RestoreOptions options = {})
       : FunctionWithStore<Key, User>{std::move(user), {}},
-        KeyedProcessBase(this->store, options,
-                         requires { requires User::fires_timers_set_at_end; }),
+        KeyedProcessBase(
+            this->store, options, requires { requires User::fires_timers_set_at_end; }),
         inputs_(std::move(inputs)...),
         sides_(side_outputs_of(this->user)) {}
 
@@ -277,7 +277,8 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
   OperatorResult call_timer([[maybe_unused]] TimerKind kind, [[maybe_unused]] Emit& emit) {
     if constexpr (requires { this->user.on_timer(timer_time_, emit); }) {
       if (kind == TimerKind::event) {
-        return answer_of([&]() -> decltype(auto) { return this->user.on_timer(timer_time_, emit); });
+        return answer_of(
+            [&]() -> decltype(auto) { return this->user.on_timer(timer_time_, emit); });
       }
     }
     if constexpr (requires { this->user.on_processing_timer(timer_time_, emit); }) {

@@ -79,7 +79,7 @@ CapturedValues captured_by_keyed(const User& user) {
 // The broadcast part of a snapshot: every state with its name and type.
 void snapshot_broadcast(const std::vector<BroadcastStateBase*>& states, ByteWriter& out);
 // `keep`: of the first piece; the others are passed over.
-Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, ByteReader& in,
-                         bool keep, bool allow_dropped_state);
+Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, ByteReader& in, bool keep,
+                         bool allow_dropped_state);
 
 }  // namespace hummer

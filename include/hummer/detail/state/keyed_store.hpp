@@ -1,8 +1,8 @@
 // KeyedStore<K>: the table behind the states of a keyed operator: key → entry,
 // with everything that belongs to a key hanging from its entry.
 //
-// An entry is one block of memory: head, key (store_entry.hpp), and a cell for each state. Blocks lie in slabs
-// (entry_slabs.hpp); an index of pointers finds them by hash. Timers of both kinds
+// An entry is one block of memory: head, key (store_entry.hpp), and a cell for each state. Blocks
+// lie in slabs (entry_slabs.hpp); an index of pointers finds them by hash. Timers of both kinds
 // (keyed_timers.hpp) are ordered by time, then by key (integers by value, other keys by
 // their canonical bytes), which is the order they fire in: the same on every run.
 //
