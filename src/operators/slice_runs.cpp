@@ -39,7 +39,7 @@ void SliceRuns::group(const WindowGrid& grid, std::span<const Timestamp> times) 
 }
 
 void SliceRuns::count_sort(std::span<const Timestamp> times, Timestamp first, std::int64_t slice_ms,
-                std::size_t slices) {
+                           std::size_t slices) {
   starts_.assign(slices + 1, 0);
   numbers_.resize(times.size());
   indexes_.resize(times.size());
@@ -56,8 +56,7 @@ void SliceRuns::count_sort(std::span<const Timestamp> times, Timestamp first, st
   for (std::size_t slice = 0; slice < slices; ++slice) {
     const std::size_t count = starts_[slice + 1];
     if (count > 0) {
-      runs_.push_back(
-          {first + static_cast<std::int64_t>(slice) * slice_ms, starts_[slice], count});
+      runs_.push_back({first + static_cast<std::int64_t>(slice) * slice_ms, starts_[slice], count});
     }
     starts_[slice + 1] += starts_[slice];
   }

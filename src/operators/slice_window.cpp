@@ -374,8 +374,8 @@ OperatorResult SliceWindowBase::refine(Output& out) {
 
 void SliceWindowBase::drop_done() {
   const Timestamp done = fired_until();
-  while (!slices_.empty() && time_after(grid_.last_end(slices_.tables().all().begin()->first),
-                                        lateness_ms_) <= done) {
+  while (!slices_.empty() &&
+         time_after(grid_.last_end(slices_.tables().all().begin()->first), lateness_ms_) <= done) {
     slices_.drop_first();
   }
 }

@@ -14,7 +14,21 @@ struct Entry {
   std::uint64_t value = 0;
 };
 constexpr std::size_t block_bytes = sizeof(Entry) + 24;
-using Slabs = EntrySlabs<Entry>;
+
+// Entries in their places.
+class Slabs : public EntrySlabs {
+ public:
+  Entry& take() {
+    const Place place = EntrySlabs::take();
+    Entry& entry = *new (place.block) Entry();
+    entry.slot = place.slot;
+    return entry;
+  }
+  void give_back(Entry& entry) { EntrySlabs::give_back(entry.slot); }
+  const Entry* next(std::size_t slot, std::size_t end) const {
+    return static_cast<const Entry*>(EntrySlabs::next(slot, end));
+  }
+};
 
 // Slots that are in use, from `begin` up to `end`.
 std::vector<std::uint32_t> slots_between(const Slabs& slabs, std::size_t begin, std::size_t end) {

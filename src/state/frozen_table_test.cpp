@@ -275,10 +275,11 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
       restored.merge_restored();
       Copy found;
       for (const auto& [slice, table] : restored.all()) {
-        static_cast<const Table&>(*table).scan(0, [&, at = slice](std::uint64_t key, std::uint64_t value) {
-          found[at][key] = value;
-          return true;
-        });
+        static_cast<const Table&>(*table).scan(
+            0, [&, at = slice](std::uint64_t key, std::uint64_t value) {
+              found[at][key] = value;
+              return true;
+            });
       }
       Copy wanted = expected;
       std::erase_if(wanted, [](const auto& each) { return each.second.empty(); });

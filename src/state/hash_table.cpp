@@ -40,8 +40,7 @@ HashTable::HashTable(Keys keys, std::size_t value_bytes, std::size_t value_align
                      std::size_t expected_keys, InstructionSet level)
     : keys_(keys), find_keys_(text_keys_function(level)), value_bytes_(value_bytes) {
   if (!by_text()) {
-    slots_[0] =
-        HashSlots(SlotLayout::of<IntegerKey>(value_bytes, value_alignment), expected_keys);
+    slots_[0] = HashSlots(SlotLayout::of<IntegerKey>(value_bytes, value_alignment), expected_keys);
     return;
   }
   slots_[0] = HashSlots(SlotLayout::of<ShortKey>(value_bytes, value_alignment), expected_keys);
@@ -152,14 +151,12 @@ std::pair<void*, bool> HashTable::found_or_added(HashSlots& slots, void* entry, 
   return {slots.value_of(entry), is_new};
 }
 
-void HashTable::save_before(HashSlots& slots, void* entry, bool is_new,
-                            const SaveReference& save) {
+void HashTable::save_before(HashSlots& slots, void* entry, bool is_new, const SaveReference& save) {
   if (!slots.changing(entry) || is_new) return;
-  const std::string_view key = slots.layout().kind == KeyKind::integer
-                                   ? static_cast<const IntegerKey*>(entry)->view()
-                               : slots.layout().kind == KeyKind::short_text
-                                   ? static_cast<const ShortKey*>(entry)->view()
-                                   : static_cast<const MediumKey*>(entry)->view();
+  const std::string_view key =
+      slots.layout().kind == KeyKind::integer      ? static_cast<const IntegerKey*>(entry)->view()
+      : slots.layout().kind == KeyKind::short_text ? static_cast<const ShortKey*>(entry)->view()
+                                                   : static_cast<const MediumKey*>(entry)->view();
   save(key, slots.value_of(entry));
 }
 

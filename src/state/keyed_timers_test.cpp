@@ -11,24 +11,21 @@
 namespace hummer::keyed_timers_test {
 namespace {
 
-struct Entry : KeyedEntry {
+struct Entry : TextEntry {
   int key = 0;
-  TimersOfKey* timers = nullptr;
-};
-// Prefixes that decide between half of the keys only.
-struct ByKey {
-  using Prefix = int;
-  static Prefix prefix(const Entry& entry) { return entry.key / 2; }
-  static bool before(const Entry& a, const Entry& b) { return a.key < b.key; }
 };
 
 TEST(KeyedTimers, AreThoseOfASet) {
   Random random(5);
   for (int round = 0; round < 20; ++round) {
-    KeyedTimers<Entry, ByKey> timers;
+    KeyedTimers timers{KeyForm()};
     std::set<std::pair<Timestamp, int>> model[2];
     std::deque<Entry> entries(1 + random.below(60));
-    for (std::size_t i = 0; i < entries.size(); ++i) entries[i].key = static_cast<int>(i);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      entries[i].key = static_cast<int>(i);
+      // Their first bytes tell the half of them apart.
+      entries[i].text = std::to_string(1'000'0000 + i / 2) + (i % 2 == 0 ? "a" : "b");
+    }
     for (int step = 0; step < 3000; ++step) {
       const TimerKind kind = random.chance(0.5) ? TimerKind::event : TimerKind::processing;
       std::set<std::pair<Timestamp, int>>& own = model[static_cast<std::size_t>(kind)];
@@ -43,7 +40,7 @@ TEST(KeyedTimers, AreThoseOfASet) {
         ASSERT_EQ(timers.empty(kind), own.empty());
         if (own.empty()) continue;
         ASSERT_EQ(timers.first_time(kind), own.begin()->first);
-        ASSERT_EQ(timers.first_entry(kind).key, own.begin()->second);
+        ASSERT_EQ(static_cast<Entry&>(timers.first_entry(kind)).key, own.begin()->second);
         ASSERT_TRUE(timers.remove(kind, timers.first_time(kind), timers.first_entry(kind)));
         own.erase(own.begin());
       } else {

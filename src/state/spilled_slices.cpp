@@ -66,8 +66,7 @@ Result<bool> SpilledSlices::merge_into(void* accumulator, bool is_new, Timestamp
   ByteWriter bytes(key_space_, true);
   keys.write(key, bytes);
   set_key(keys.hash_of(key), bytes.view());
-  const Result<std::unique_ptr<SpilledScan>> scan =
-      store_->scan_from(place_of_slice(slice), key_);
+  const Result<std::unique_ptr<SpilledScan>> scan = store_->scan_from(place_of_slice(slice), key_);
   if (!scan.ok()) return scan.status();
   const Result<bool> found = (*scan)->next();
   if (!found.ok() || !*found) return found;

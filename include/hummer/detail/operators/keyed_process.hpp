@@ -43,7 +43,6 @@
 #include <tuple>
 #include <utility>
 
-#include <hummer/detail/operators/call_at_wall_time.hpp>
 #include <hummer/detail/operators/process.hpp>
 #include <hummer/detail/operators/record_text.hpp>
 #include <hummer/detail/operators/store_snapshot.hpp>
@@ -68,74 +67,104 @@ struct BroadcastInput {
   static constexpr bool keyed = false;
 };
 
+// All of it that needs no type of the keys, the records and the function.
+class KeyedProcessBase : public Operator {
+ public:
+  bool can_skip_record() const override { return true; }
+  Status restore(ByteReader& in) override;
+  std::vector<StateDescription> states() override;
+  Status snapshot(ByteWriter& out) override;
+  OperatorResult snapshot_rest(ByteWriter& out) override;
+  OperatorResult watermark(Timestamp time, Output& out) override;
+  OperatorResult timer(std::int64_t, Output& out) override;
+  OperatorResult end(Output& out) override;
+
+ protected:
+  // `store` is the operator's own.
+  KeyedProcessBase(KeyedStoreBase& store, RestoreOptions options, bool fires_timers_set_at_end)
+      : store_(store), options_(options), fires_timers_set_at_end_(fires_timers_set_at_end) {}
+
+  // Of the user's object, which does not move from the first call on.
+  virtual DeclaredStates declared_states() = 0;
+  // The timers up to `limit`. An unfinished one (its hook answered `more`) goes first.
+  virtual OperatorResult fire(TimerKind kind, Timestamp limit, Output& out) = 0;
+
+  Status bind();
+  void begin_open();
+  Status count_broadcast();
+  // Asks for a call at the next processing timer or sweep, if that is not asked for already.
+  void arm();
+  // Whether there is a timer up to `limit`, or an unfinished one.
+  bool due_timer(TimerKind kind, Timestamp limit) {
+    return unfinished_ != nullptr || store_.due_timer(kind, limit);
+  }
+  // REQUIRES: due_timer. Its key is in hand then, and timer_time_ says when it is due.
+  void take_timer(TimerKind kind);
+  // Behind its hook: nothing in hand. `more`: it is called again.
+  OperatorResult leave_timer(OperatorResult answer, FiredTimers& fired);
+
+  Timestamp watermark_ = no_timestamp;
+  Timestamp timer_time_ = no_timestamp;
+
+ private:
+  static constexpr std::size_t sweep_entries = 1024;
+
+  KeyedStoreBase& store_;
+  const RestoreOptions options_;
+  const bool fires_timers_set_at_end_;
+  DeclaredStates states_;
+  MemoryUse broadcast_memory_;
+  bool bound_ = false;
+  int subtasks_restored_ = 0;
+  RestoredWatermark restored_watermark_;
+  StoreEntry* unfinished_ = nullptr;  // of the timer whose hook answered `more`; held by its count
+  Timestamp armed_ms_ = end_of_time;
+  Timestamp sweep_at_ms_ = no_timestamp;
+};
+
+// The function goes last: the store's entries are destroyed by its states.
+template <typename Key, typename User>
+struct FunctionWithStore {
+  User user;
+  KeyedStore<Key> store;
+};
+
 template <typename Key, StreamType Out, typename User, typename... Inputs>
-class KeyedProcessOperator final : public Operator {
+class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public KeyedProcessBase {
   using Emit = KeyedOutput<Out>;
-  using Entry = typename KeyedStore<Key>::Entry;
   static constexpr std::size_t keyed_inputs = (std::size_t{Inputs::keyed} + ...);
 
  public:
   KeyedProcessOperator(User user, Inputs... inputs, RestoreOptions options = {})
-      : user_(std::move(user)),
+      : FunctionWithStore<Key, User>{std::move(user), {}},
+        KeyedProcessBase(
+            this->store, options, requires { requires User::fires_timers_set_at_end; }),
         inputs_(std::move(inputs)...),
-        options_(options),
-        sides_(side_outputs_of(user_)) {}
+        sides_(side_outputs_of(this->user)) {}
 
   void declare(Output& out) const override {
     out.add_port(type_of<Out>());
     for (const SideOutputPort& side : sides_) out.add_port(*side.type);
   }
 
-  bool can_skip_record() const override { return true; }
-  Status restore(ByteReader& in) override {
-    HUMMER_TRY(bind());
-    const Result<StoreSnapshotHead> head = read_store_head(in, context());
-    if (!head.ok()) return head.status();
-    restored_watermark_.add(head->watermark, head->delta);
-    subtasks_restored_ += head->delta ? 0 : 1;
-    HUMMER_TRY(restore_broadcast(states_.broadcast, in, subtasks_restored_ == 1,
-                                 options_.allow_dropped_state));
-    HUMMER_TRY(count_broadcast());
-    return store_.restore(in, context(), options_, head->delta);
-  }
-  std::vector<StateDescription> states() override {
-    std::vector<StateDescription> all;
-    const DeclaredStates declared = DeclaredStates::of(user_);
-    for (const KeyedState* state : declared.keyed) {
-      all.push_back({state->name(), state->describe_type()});
-    }
-    for (const BroadcastStateBase* state : declared.broadcast) {
-      all.push_back({state->name(), state->describe_type()});
-    }
-    return all;
-  }
-  Status snapshot(ByteWriter& out) override {
-    return begin_store_snapshot(store_, context(), watermark_, out, [&](ByteWriter& own) {
-      snapshot_broadcast(states_.broadcast, own);
-    });
-  }
-  OperatorResult snapshot_rest(ByteWriter& out) override {
-    return store_snapshot_rest(store_, context(), out);
-  }
   Status open() override {
     HUMMER_TRY(bind());
-    if (restored_watermark_.known()) watermark_ = restored_watermark_.of(context());
-    arm();
-    if constexpr (requires(OperatorContext& place) { user_.open(place); }) {
-      if constexpr (std::is_void_v<decltype(user_.open(context()))>) {
-        user_.open(context());
+    begin_open();
+    if constexpr (requires(OperatorContext& place) { this->user.open(place); }) {
+      if constexpr (std::is_void_v<decltype(this->user.open(context()))>) {
+        this->user.open(context());
       } else {
-        return user_.open(context());
+        return this->user.open(context());
       }
     }
     return {};
   }
   Status close() override {
-    if constexpr (requires { user_.close(); }) {
-      if constexpr (std::is_void_v<decltype(user_.close())>) {
-        user_.close();
+    if constexpr (requires { this->user.close(); }) {
+      if constexpr (std::is_void_v<decltype(this->user.close())>) {
+        this->user.close();
       } else {
-        return user_.close();
+        return this->user.close();
       }
     }
     return {};
@@ -143,7 +172,7 @@ class KeyedProcessOperator final : public Operator {
 
   OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
   OperatorResult process_input(int input, Batch& in, Output& out) override {
-    return within_share(store_, context(), [&] {
+    return within_share(this->store, context(), [&] {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
         OperatorResult answer = OperatorResult::failed;
         (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
@@ -152,53 +181,8 @@ class KeyedProcessOperator final : public Operator {
     });
   }
 
-  OperatorResult watermark(Timestamp time, Output& out) override {
-    watermark_ = std::max(watermark_, time);  // after a restore the first ones may be behind it
-    store_.set_now_ms(context().wall_time_ms());
-    const OperatorResult answer = fire(TimerKind::event, watermark_, out);
-    if (answer == OperatorResult::done) arm();
-    return answer;
-  }
-  OperatorResult timer(std::int64_t, Output& out) override {
-    const Timestamp now = context().wall_time_ms();
-    store_.set_now_ms(now);
-    armed_ms_ = end_of_time;
-    const OperatorResult answer = fire(TimerKind::processing, now, out);
-    if (answer != OperatorResult::done) return answer;
-    if (store_.has_ttl() && sweep_at_ms_ <= now) {
-      sweep_at_ms_ = now + (store_.sweep(sweep_entries) ? store_.least_ttl_ms() : 1);
-    }
-    arm();
-    return OperatorResult::done;
-  }
-  OperatorResult end(Output& out) override {
-    if constexpr (!requires { requires User::fires_timers_set_at_end; }) store_.refuse_timers();
-    watermark_ = end_of_time;
-    store_.set_now_ms(context().wall_time_ms());
-    return fire(TimerKind::event, end_of_time, out);
-  }
-
  private:
-  static constexpr std::size_t sweep_entries = 1024;
-
-  // The user's object does not move any more.
-  Status bind() {
-    if (bound_) return {};
-    bound_ = true;
-    states_ = DeclaredStates::of(user_);
-    Status bound = store_.bind(states_.keyed);
-    store_.open(context());
-    if (!states_.broadcast.empty()) {
-      broadcast_memory_.open_part(context().memory(), "broadcast state");
-    }
-    return bound.with_context("operator '" + context().name() + "'");
-  }
-
-  Status count_broadcast() {
-    std::size_t bytes = 0;
-    for (const BroadcastStateBase* state : states_.broadcast) bytes += state->memory_bytes();
-    return broadcast_memory_.set(bytes);
-  }
+  DeclaredStates declared_states() override { return DeclaredStates::of(this->user); }
 
   template <std::size_t I>
   OperatorResult take(Batch& in, Output& out) {
@@ -208,7 +192,7 @@ class KeyedProcessOperator final : public Operator {
     const std::size_t used = out.batch().size();
     const auto values = in.values<typename Input::Record>();
     std::size_t taken = in.position();
-    store_.set_now_ms(context().wall_time_ms());
+    this->store.set_now_ms(context().wall_time_ms());
     try {
       EmitTo emit = make_emitter<EmitTo>(out);
       for (; taken < values.size() && !out.any_full(); ++taken) {
@@ -217,15 +201,15 @@ class KeyedProcessOperator final : public Operator {
           const auto& made = std::invoke(input.key_of, values[taken]);
           check_key<decltype(std::invoke(input.key_of, values[taken]))>(made);
           const Key& key = made;  // a std::string is the key's text while `made` lives
-          store_.set_key(key);
+          this->store.set_key(key);
           call<I>(values[taken], emit);
-          store_.leave_key();
+          this->store.leave_key();
         } else {
-          user_.process_broadcast(values[taken], emit);
+          this->user.process_broadcast(values[taken], emit);
         }
       }
     } catch (...) {
-      store_.leave_key();
+      this->store.leave_key();
       in.advance_to(taken);
       arm();
       copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
@@ -245,7 +229,7 @@ class KeyedProcessOperator final : public Operator {
   template <typename Emitter>
   Emitter make_emitter(Output& out) {
     if constexpr (std::is_same_v<Emitter, Emit>) {
-      return Emitter(out, sides_, watermark_, store_);
+      return Emitter(out, sides_, watermark_, this->store);
     } else {
       return Emitter(out, sides_, watermark_);
     }
@@ -253,55 +237,35 @@ class KeyedProcessOperator final : public Operator {
   template <std::size_t I, typename T>
   void call(const T& record, Emit& emit) {
     if constexpr (keyed_inputs == 1) {
-      if constexpr (requires { user_.process(record, emit); }) {
-        user_.process(record, emit);
+      if constexpr (requires { this->user.process(record, emit); }) {
+        this->user.process(record, emit);
       } else {
-        user_(record, emit);
+        this->user(record, emit);
       }
     } else if constexpr (I == 0) {
-      user_.process_first(record, emit);
+      this->user.process_first(record, emit);
     } else {
-      user_.process_second(record, emit);
+      this->user.process_second(record, emit);
     }
   }
 
-  // The timers up to `limit`. An unfinished one (its hook answered `more`) goes first.
-  OperatorResult fire(TimerKind kind, Timestamp limit, Output& out) {
-    return within_share(store_, context(), [&] { return fire_timers(kind, limit, out); });
+  OperatorResult fire(TimerKind kind, Timestamp limit, Output& out) override {
+    return within_share(this->store, context(), [&] { return fire_timers(kind, limit, out); });
   }
   OperatorResult fire_timers(TimerKind kind, Timestamp limit, Output& out) {
     const std::size_t used = out.batch().size();
     {
-      Emit emit(out, sides_, watermark_, store_);
+      Emit emit(out, sides_, watermark_, this->store);
       FiredTimers fired;
-      while (unfinished_ != nullptr || store_.due_timer(kind, limit)) {
+      while (due_timer(kind, limit)) {
         if (out.any_full()) {
-          store_.leave_key();
+          this->store.leave_key();
           return OperatorResult::more;
         }
-        if (unfinished_ != nullptr) {
-          store_.set_entry(*std::exchange(unfinished_, nullptr));
-          --store_.obtain().live;
-        } else {
-          timer_time_ = store_.enter_timer(kind);
-          store_.take_timer(kind);
-        }
+        take_timer(kind);
         emit.set_time(kind == TimerKind::event ? timer_time_ : no_timestamp);
-        const OperatorResult answer = call_timer(kind, emit);
-        if (answer == OperatorResult::failed) {
-          store_.leave_key();
-          return answer;
-        }
-        if (answer == OperatorResult::more) {
-          unfinished_ = static_cast<Entry*>(&store_.obtain());
-          ++unfinished_->live;
-          store_.leave_key();
-          return OperatorResult::more;
-        }
-        store_.leave_key();
-        if (Status room = fired.make_room(store_); !room.ok()) {
-          return context().fail(std::move(room));
-        }
+        const OperatorResult answer = leave_timer(call_timer(kind, emit), fired);
+        if (answer != OperatorResult::done) return answer;
       }
     }
     if (const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
@@ -311,15 +275,16 @@ class KeyedProcessOperator final : public Operator {
     return OperatorResult::done;
   }
   OperatorResult call_timer([[maybe_unused]] TimerKind kind, [[maybe_unused]] Emit& emit) {
-    if constexpr (requires { user_.on_timer(timer_time_, emit); }) {
+    if constexpr (requires { this->user.on_timer(timer_time_, emit); }) {
       if (kind == TimerKind::event) {
-        return answer_of([&]() -> decltype(auto) { return user_.on_timer(timer_time_, emit); });
+        return answer_of(
+            [&]() -> decltype(auto) { return this->user.on_timer(timer_time_, emit); });
       }
     }
-    if constexpr (requires { user_.on_processing_timer(timer_time_, emit); }) {
+    if constexpr (requires { this->user.on_processing_timer(timer_time_, emit); }) {
       if (kind == TimerKind::processing) {
         return answer_of(
-            [&]() -> decltype(auto) { return user_.on_processing_timer(timer_time_, emit); });
+            [&]() -> decltype(auto) { return this->user.on_processing_timer(timer_time_, emit); });
       }
     }
     return OperatorResult::done;
@@ -334,34 +299,8 @@ class KeyedProcessOperator final : public Operator {
     }
   }
 
-  // Asks for a call at the next processing timer or sweep, if that is not asked for already.
-  void arm() {
-    Timestamp next = store_.next_timer(TimerKind::processing);
-    if (store_.has_ttl() && store_.size() > 0) {
-      const Timestamp now = context().wall_time_ms();
-      if (sweep_at_ms_ == no_timestamp) sweep_at_ms_ = now + store_.least_ttl_ms();
-      next = std::min(next, sweep_at_ms_);
-    }
-    if (next >= armed_ms_) return;
-    armed_ms_ = next;
-    call_at_wall_time(context(), next);
-  }
-
-  User user_;
   std::tuple<Inputs...> inputs_;
-  RestoreOptions options_;
   SideOutputPorts sides_;
-  DeclaredStates states_;
-  KeyedStore<Key> store_;
-  MemoryUse broadcast_memory_;
-  bool bound_ = false;
-  int subtasks_restored_ = 0;
-  RestoredWatermark restored_watermark_;
-  Timestamp watermark_ = no_timestamp;
-  Entry* unfinished_ = nullptr;  // of the timer whose hook answered `more`; held by its count
-  Timestamp timer_time_ = no_timestamp;
-  Timestamp armed_ms_ = end_of_time;
-  Timestamp sweep_at_ms_ = no_timestamp;
 };
 
 namespace detail {

@@ -81,11 +81,11 @@ class SliceWindowBase : public Operator {
   // True: those were all.
 
   // From `cursor` on, which moves.
-  virtual Result<bool> emit_table(const Table& table, std::size_t& cursor,
-                                  const TimeWindow& window, Output& out) = 0;
+  virtual Result<bool> emit_table(const Table& table, std::size_t& cursor, const TimeWindow& window,
+                                  Output& out) = 0;
   // `only`: null, or of these keys.
-  virtual Result<bool> emit_scan(SpilledScan& scan, const HashTable* only,
-                                 const TimeWindow& window, Output& out) = 0;
+  virtual Result<bool> emit_scan(SpilledScan& scan, const HashTable* only, const TimeWindow& window,
+                                 Output& out) = 0;
   virtual Result<bool> emit_keys(const HashTable& keys, std::size_t& cursor, SpillingSlices& slices,
                                  const TimeWindow& window, Output& out) = 0;
 
@@ -271,15 +271,14 @@ class SliceWindowOperator final : public SliceWindowResults<K, Aggregate, Finish
     } else {
       const std::uint32_t* const indexes = this->runs_.indexes() + run.first;
       input_.fold_some(
-          typed, this->aggregate(), records, run.count,
-          [&](std::size_t i) { return indexes[i]; }, note);
+          typed, this->aggregate(), records, run.count, [&](std::size_t i) { return indexes[i]; },
+          note);
     }
   }
   void add_keys(HashTable& keys, Batch& in, const SliceRuns::Run& run) override {
     const auto records = in.values<typename Input::Record>().subspan(in.position());
     for (std::size_t i = 0; i < run.count; ++i) {
-      const std::size_t at =
-          this->runs_.in_order() ? i : this->runs_.indexes()[run.first + i];
+      const std::size_t at = this->runs_.in_order() ? i : this->runs_.indexes()[run.first + i];
       keys.find_or_add(typename TableKey<K>::Bytes(input_.key(i, records[at])));
     }
   }

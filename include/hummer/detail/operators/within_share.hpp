@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <utility>
 
-#include <hummer/detail/state/keyed_backend.hpp>
+#include <hummer/detail/state/keyed_store.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {
 
-template <typename Store, typename Call>
-OperatorResult within_share(Store& store, OperatorContext& context, Call&& call) {
+template <typename Call>
+OperatorResult within_share(KeyedStoreBase& store, OperatorContext& context, Call&& call) {
   if (!store.limited()) return call();
   try {
     const OperatorResult answer = call();
@@ -31,8 +31,7 @@ OperatorResult within_share(Store& store, OperatorContext& context, Call&& call)
 class FiredTimers {
  public:
   // Behind each one, without a key in hand.
-  template <typename Store>
-  Status make_room(Store& store) {
+  Status make_room(KeyedStoreBase& store) {
     if (!store.limited() || ++fired_ % timers_per_look != 0) return {};
     return store.keep_within_share();
   }

@@ -167,8 +167,10 @@ class AccumulatorTable final
   struct Nothing {};
 
   std::size_t outside_bytes() const override {
-    if constexpr (inside) return 0;
-    else return outside_.all.size() * sizeof(A);
+    if constexpr (inside)
+      return 0;
+    else
+      return outside_.all.size() * sizeof(A);
   }
   void clear_outside() override {
     if constexpr (!inside) outside_.all.clear();

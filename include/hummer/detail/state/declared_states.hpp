@@ -77,51 +77,9 @@ CapturedValues captured_by_keyed(const User& user) {
 }
 
 // The broadcast part of a snapshot: every state with its name and type.
-inline void snapshot_broadcast(const std::vector<BroadcastStateBase*>& states, ByteWriter& out) {
-  out.put_value(static_cast<std::uint8_t>(states.size()));
-  std::string space;
-  for (const BroadcastStateBase* state : states) {
-    out.put_text(state->name());
-    out.put_text(state->describe_type());
-    ByteWriter one(space);
-    state->encode(one);
-    out.put_text(one.view());
-  }
-}
-
+void snapshot_broadcast(const std::vector<BroadcastStateBase*>& states, ByteWriter& out);
 // `keep`: of the first piece; the others are passed over.
-inline Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, ByteReader& in,
-                                bool keep, bool allow_dropped_state) {
-  const Status cut_short{ErrorCode::corrupt_record, "broadcast state is cut short"};
-  std::uint8_t count = 0;
-  if (!in.get_value(count)) return cut_short;
-  for (std::uint8_t i = 0; i < count; ++i) {
-    std::string_view name, type, bytes;
-    if (!in.get_text(name) || !in.get_text(type) || !in.get_text(bytes)) return cut_short;
-    if (!keep) continue;
-    bool found = false;
-    for (BroadcastStateBase* state : states) {
-      if (state->name() != name) continue;
-      found = true;
-      if (!can_read_type(type, state->describe_type())) {
-        return {ErrorCode::invalid_argument, "broadcast state '" + std::string(name) + "' is " +
-                                                 std::string(type) + " in the snapshot and " +
-                                                 state->describe_type() + " in the job"};
-      }
-      ByteReader one(bytes);
-      if (!state->decode(one) || one.left() != 0) {
-        return {ErrorCode::corrupt_record,
-                "broadcast state '" + std::string(name) + "' cannot be decoded"};
-      }
-    }
-    if (!found && !allow_dropped_state) {
-      return {ErrorCode::invalid_argument,
-              "the snapshot holds broadcast state '" + std::string(name) +
-                  "', which the function does not declare: declare it, or set "
-                  "allow_dropped_state"};
-    }
-  }
-  return {};
-}
+Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, ByteReader& in, bool keep,
+                         bool allow_dropped_state);
 
 }  // namespace hummer

@@ -1,20 +1,21 @@
-// EntryIndex<Entry>: finds entries that lie elsewhere by the hash of their key.
+// EntryIndex: finds entries that lie elsewhere by the hash of their key.
 //
 // Open addressing with linear probing; a slot is a pointer and 32 bits of the hash,
 // so that other keys' entries are hardly ever looked at. Removal moves the slots
 // behind it back: there are no tombstones, and an index that shrinks and grows
 // again stays as quick as it was. At most three quarters of the slots are used.
 //
-// Entry: has a member `hash`. The index does not own it. Thread: one.
+// The index does not own the entries. Thread: one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include <hummer/detail/state/keyed_backend.hpp>
+
 namespace hummer {
 
-template <typename Entry>
 class EntryIndex {
  public:
   std::size_t size() const { return size_; }
@@ -26,7 +27,7 @@ class EntryIndex {
 
   // The entry with this hash for which same(entry) holds, or null.
   template <typename Same>
-  Entry* find(std::uint64_t hash, Same&& same) const {
+  KeyedEntry* find(std::uint64_t hash, Same&& same) const {
     if (size_ == 0) return nullptr;
     for (std::size_t at = home(hash); slots_[at].entry != nullptr; at = next(at)) {
       if (slots_[at].tag == tag(hash) && slots_[at].entry->hash == hash &&
@@ -37,32 +38,15 @@ class EntryIndex {
     return nullptr;
   }
   // REQUIRES: it is not there.
-  void insert(Entry& entry) {
-    if (is_full_with(size_ + 1)) grow();
-    place(entry);
-    ++size_;
-  }
+  void insert(KeyedEntry& entry);
   // REQUIRES: it is there.
-  void erase(const Entry& entry) {
-    std::size_t hole = home(entry.hash);
-    while (slots_[hole].entry != &entry) hole = next(hole);
-    // A slot further on moves into the hole unless its home lies behind the hole.
-    for (std::size_t at = next(hole); slots_[at].entry != nullptr; at = next(at)) {
-      const std::size_t from_home = (at - home(slots_[at].entry->hash)) & mask();
-      if (from_home < ((at - hole) & mask())) continue;
-      slots_[hole] = slots_[at];
-      hole = at;
-    }
-    slots_[hole] = {};
-    --size_;
-  }
+  void erase(const KeyedEntry& entry);
 
  private:
   struct Slot {
-    Entry* entry = nullptr;
+    KeyedEntry* entry = nullptr;
     std::uint32_t tag = 0;
   };
-  static constexpr std::size_t least_slots = 64;
 
   // The top bits of the hash are the key group's, equal for neighbours: not those.
   std::size_t home(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & mask(); }
@@ -72,18 +56,8 @@ class EntryIndex {
 
   bool is_full_with(std::size_t entries) const { return entries * 4 > slots_.size() * 3; }
 
-  void place(Entry& entry) {
-    std::size_t at = home(entry.hash);
-    while (slots_[at].entry != nullptr) at = next(at);
-    slots_[at] = {&entry, tag(entry.hash)};
-  }
-  void grow() {
-    std::vector<Slot> old(slots_.empty() ? least_slots : slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& slot : old) {
-      if (slot.entry != nullptr) place(*slot.entry);
-    }
-  }
+  void place(KeyedEntry& entry);
+  void grow();
 
   std::vector<Slot> slots_;
   std::size_t size_ = 0;

@@ -51,7 +51,9 @@ const KeyCodec& key_codec() {
     return codec;
   } else {
     static constexpr KeyCodec codec{
-        table_keys, 0, false,
+        table_keys,
+        0,
+        false,
         [](std::string_view key, ByteWriter& out) { Codec<K>::encode(Key::of(key), out); },
         [](ByteReader& in, std::string& bytes) {
           K key{};

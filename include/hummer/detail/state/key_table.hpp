@@ -86,8 +86,8 @@ struct TableKey {
 };
 
 template <typename K, typename V, typename Base = HashTable>
-class KeyTable
-    : public std::conditional_t<TableKey<K>::by_integer, IntegerTable<V, Base>, TextTable<V, Base>> {
+class KeyTable : public std::conditional_t<TableKey<K>::by_integer, IntegerTable<V, Base>,
+                                           TextTable<V, Base>> {
   using Table =
       std::conditional_t<TableKey<K>::by_integer, IntegerTable<V, Base>, TextTable<V, Base>>;
 

@@ -62,9 +62,7 @@ class TextTable : public Base {
     const auto [value, is_new] = HashTable::find_or_add(key, save);
     return {static_cast<V*>(value), is_new};
   }
-  const V* find(std::string_view key) const {
-    return static_cast<const V*>(HashTable::find(key));
-  }
+  const V* find(std::string_view key) const { return static_cast<const V*>(HashTable::find(key)); }
 
   // visit(std::string_view key, const V&) answers whether to go on: see HashTable::visit_from.
   template <typename Visit>

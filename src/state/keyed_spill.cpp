@@ -1,0 +1,225 @@
+#include <hummer/detail/state/keyed_spill.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <hummer/detail/state/keyed_store.hpp>
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t keys_per_look = 64;
+constexpr std::size_t keys_before_look = 8192;  // come between two looks, about
+
+bool has_timers(const StoreEntry& entry) { return entry.timers != nullptr; }
+
+}  // namespace
+
+void KeyedSpill::open(OperatorContext& context) {
+  context_ = &context;
+  memory_.open(context.memory(), true);
+  limited_ = memory_.limited();
+  for (SpilledTimers& each : wakes_) each.open(context);
+  heap_states_.clear();
+  for (KeyedState* state : store_.states_) {
+    if (state->uses_heap()) heap_states_.push_back(state);
+  }
+}
+
+void KeyedSpill::count_heap(StoreEntry& entry) {
+  std::size_t bytes = 0;
+  for (const KeyedState* state : heap_states_) bytes += state->heap_bytes(entry);
+  if (!store_.keys_.by_value()) bytes += store_.keys_.bytes(entry).size();
+  const auto counted = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, UINT32_MAX));
+  heap_bytes_ += counted;
+  heap_bytes_ -= std::exchange(entry.marks.heap_bytes, counted);
+}
+
+Status KeyedSpill::keep_within_share() {
+  const std::size_t share = memory_.share_bytes();
+  const std::size_t soon = std::min(store_.size() / 4, keys_before_look);
+  const std::size_t growth = store_.index_.growth_bytes(soon);
+  const std::size_t needed = needed_bytes(share);
+  // Entries must not move while a snapshot of them is being written.
+  if (needed + growth > share && !store_.frozen_) {
+    const std::size_t too_much = needed < share ? 0 : needed - share;
+    HUMMER_TRY(put_on_disk(std::max(entries_bytes() / 2, too_much),
+                           held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
+    const std::size_t held = held_bytes();
+    if (held > share) store_.slabs_.release_empty(held - share);
+  }
+  return memory_.set(held_bytes());
+}
+
+StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
+  const Result<bool> found = spilled_->find(hash, key, value_);
+  if (!found.ok()) {
+    failure_ = found.status();
+    throw StateUnavailable();
+  }
+  if (!*found) return nullptr;
+  StoreEntry& entry = store_.add(hash);
+  entry.marks.on_disk = true;
+  Timestamp last = 0;
+  ByteReader in(value_);
+  // Blocks carry checks, and what is in them was written by us.
+  HUMMER_ASSERT(in.get_value(last) && store_.decode_cells(in, store_.states_, &entry).ok());
+  return &entry;
+}
+
+Timestamp KeyedSpill::next_wake(TimerKind kind) const {
+  const SpilledTimers& wakes = wakes_of(kind);
+  return wakes.empty() ? end_of_time : wakes.next().time;
+}
+
+void KeyedSpill::wake_keys(TimerKind kind, Timestamp limit) {
+  SpilledTimers& wakes = wakes_of(kind);
+  while (!wakes.empty() && wakes.next().time <= limit &&
+         !store_.first_timer_is_before(kind, wakes.next().time, wakes.next().key)) {
+    const std::string key = wakes.next().key;
+    failure_ = wakes.pass();
+    if (!failure_.ok()) throw StateUnavailable();
+    store_.wake(key);
+    if (++woken_ % keys_per_look != 0) continue;
+    failure_ = keep_within_share();
+    if (!failure_.ok()) throw StateUnavailable();
+  }
+}
+
+Status KeyedSpill::freeze() {
+  HUMMER_TRY(put_on_disk(SIZE_MAX, Choice::all));
+  frozen_ = spilled_->scan();
+  return {};
+}
+
+Result<bool> KeyedSpill::write_frozen(ByteWriter& out, std::size_t until_bytes) {
+  while (frozen_ != nullptr) {
+    if (out.size() >= until_bytes) return false;
+    const Result<bool> found = frozen_->next();
+    if (!found.ok()) return found.status();
+    if (!*found) {
+      frozen_.reset();
+      out.put_value(KeyedStoreBase::end_of_entries);
+      break;
+    }
+    const SpilledEntry& cold = frozen_->entry();
+    out.put_value(KeyedStoreBase::entry_follows);
+    if (store_.keys_are_text_) {
+      out.put_text(cold.key);
+    } else {
+      out.put(cold.key.data(), cold.key.size());
+    }
+    out.put(cold.value.data() + sizeof(Timestamp), cold.value.size() - sizeof(Timestamp));
+  }
+  return true;
+}
+
+// What the store has had from the system.
+std::size_t KeyedSpill::held_bytes() const {
+  return store_.memory_bytes() + heap_bytes_ + store_.timers_.memory_bytes() + spilled_bytes() +
+         wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
+}
+
+// What is in use of it, and what putting entries on disk takes: a list of them, and of the runs
+// the same again, when they are merged; an eighth is set aside for them.
+std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
+  return entries_bytes() + store_.size() * sizeof(StoreEntry*) + store_.index_.memory_bytes() +
+         store_.timers_.memory_bytes() + std::max(2 * spilled_bytes(), share / 8) +
+         wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
+}
+
+std::size_t KeyedSpill::entries_bytes() const {
+  return store_.size() * store_.slabs_.block_bytes() + heap_bytes_;
+}
+
+// Values: until when anything of it lives, i64, then as in a snapshot.
+Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
+  std::vector<StoreEntry*> chosen = choose(bytes, choice);
+  if (chosen.empty()) return {};
+  std::sort(chosen.begin(), chosen.end(), [&](const StoreEntry* a, const StoreEntry* b) {
+    return a->hash != b->hash ? a->hash < b->hash : store_.keys_.bytes(*a) < store_.keys_.bytes(*b);
+  });
+  if (spilled_ == nullptr) {
+    spilled_ =
+        make_spilled_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
+                                         Timestamp last = 0;
+                                         ByteReader in(value);
+                                         return !in.get_value(last) || last <= store_.now_ms();
+                                       }});
+  }
+  HUMMER_TRY(spilled_->begin_run(chosen.size()));
+  std::string space;
+  for (const StoreEntry* entry : chosen) {
+    ByteWriter value(space);
+    Timestamp last = has_timers(*entry) ? end_of_time : no_timestamp;
+    for (const KeyedState* state : store_.states_) {
+      if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
+    }
+    value.put_value(last);
+    store_.encode_cells(*entry, value);
+    HUMMER_TRY(spilled_->add({.hash = entry->hash,
+                              .key = store_.keys_.bytes(*entry),
+                              .value = value.view(),
+                              .removed = entry->live == 0}));
+  }
+  HUMMER_TRY(spilled_->finish_run());
+  const bool all = choice == Choice::all;
+  if (!all) HUMMER_TRY(put_wakes_on_disk(chosen));
+  for (StoreEntry* entry : chosen) {
+    if (all && (has_timers(*entry) || in_hands(*entry))) {
+      entry->marks.on_disk = true;
+    } else {
+      store_.remove(*entry);
+    }
+  }
+  return {};
+}
+
+Status KeyedSpill::put_wakes_on_disk(const std::vector<StoreEntry*>& entries) {
+  std::array<std::vector<SpilledTimers::Wake>, 2> wakes;
+  for (const StoreEntry* entry : entries) {
+    if (!has_timers(*entry)) continue;
+    const std::string key = store_.keys_.ordered(*entry);
+    for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
+      const TimersOfKey::OfKind& own = entry->timers->kinds[kind];
+      if (own.position != TimersOfKey::none) wakes[kind].push_back({own.first, key});
+    }
+  }
+  for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
+    HUMMER_TRY(wakes_[kind].add(std::move(wakes[kind])));
+  }
+  return {};
+}
+
+// In the operator's: there is more in it than states and timers.
+bool KeyedSpill::in_hands(const StoreEntry& entry) const {
+  std::uint32_t counted = store_.timers_.count(entry);
+  for (const KeyedState* state : store_.states_) counted += state->present(entry) ? 1 : 0;
+  return entry.live > counted;
+}
+
+// Where the hand is, from there on once round, or twice: the first time a touched one is passed
+// over.
+std::vector<StoreEntry*> KeyedSpill::choose(std::size_t bytes, Choice choice) {
+  std::vector<StoreEntry*> chosen;
+  const std::size_t slots = store_.slabs_.slot_count();
+  const std::size_t way = choice == Choice::untouched ? 2 * slots : slots;
+  for (std::size_t gone = 0; gone < way && bytes > 0;) {
+    if (hand_ >= slots) hand_ = 0;
+    const std::size_t end = std::min(slots, hand_ + (way - gone));
+    auto* const entry = static_cast<StoreEntry*>(store_.slabs_.next(hand_, end));
+    const std::size_t next = entry == nullptr ? end : entry->slot + 1;
+    gone += next - std::exchange(hand_, next);
+    if (entry == nullptr) continue;
+    if (choice != Choice::all) {
+      if (in_hands(*entry)) continue;
+      if (choice == Choice::untouched && std::exchange(entry->marks.touched, false)) continue;
+      entry->marks.touched = true;  // not twice
+      bytes -= std::min(bytes, store_.slabs_.block_bytes() + entry->marks.heap_bytes);
+    }
+    chosen.push_back(entry);
+  }
+  return chosen;
+}
+
+}  // namespace hummer

@@ -1,0 +1,417 @@
+#include <hummer/detail/state/keyed_store.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t entries_per_step = 8192;
+constexpr std::size_t restored_per_step_bytes = 1 << 20;
+
+Status store_cut_short() {
+  return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
+}
+
+}  // namespace
+
+KeyedStoreBase::KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes)
+    : keys_(keys), keys_are_text_(keys_are_text), entry_bytes_(entry_bytes) {}
+
+void KeyedStoreBase::destroy_all() {
+  const std::size_t slots = slabs_.slot_count();
+  for (std::size_t slot = 0; Entry* entry = next_entry(slot, slots);) {
+    slot = entry->slot + 1;
+    give_back(*entry);
+  }
+}
+
+Status KeyedStoreBase::bind(std::vector<KeyedState*> states) {
+  if (states.size() > 64) return {ErrorCode::invalid_argument, "a function has at most 64 states"};
+  states_ = std::move(states);
+  std::size_t block_size = entry_bytes_;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (states_[i]->name() == states_[j]->name()) {
+        return {ErrorCode::invalid_argument,
+                "two states are named '" + states_[i]->name() + "': each needs a name of its own"};
+      }
+    }
+    const std::size_t alignment = states_[i]->cell_alignment();
+    HUMMER_ASSERT(alignment <= alignof(std::max_align_t));
+    block_size = (block_size + alignment - 1) / alignment * alignment;
+    states_[i]->bind(*this, block_size);
+    block_size += states_[i]->cell_size();
+    if (states_[i]->options().ttl_ms > 0) {
+      least_ttl_ms_ = std::min(least_ttl_ms_, states_[i]->options().ttl_ms);
+    }
+  }
+  constexpr std::size_t alignment = alignof(std::max_align_t);
+  slabs_.set_block_bytes((block_size + alignment - 1) / alignment * alignment);
+  return {};
+}
+
+// ---- the key in hand ----
+
+void KeyedStoreBase::set_entry(Entry& entry) {
+  leave_key();
+  current_ = &entry;
+  looked_up_ = true;
+  take_in_hand(entry);
+}
+
+void KeyedStoreBase::leave_entry() {
+  auto& entry = static_cast<Entry&>(*current_);
+  if (spill_.limited()) spill_.count_heap(entry);
+  if (entry.live == 0) erase(entry);
+}
+
+void KeyedStoreBase::no_key_in_hand() {
+  throw std::logic_error("keyed state or a timer was used where no key is in hand");
+}
+
+StoreEntry* KeyedStoreBase::find_elsewhere(std::uint64_t hash, std::string_view key, bool create) {
+  Entry* const on_disk = spill_.some_on_disk() ? spill_.fetch(hash, key) : nullptr;
+  return on_disk == nullptr && create ? &add(hash) : on_disk;
+}
+
+// ---- timers ----
+
+void KeyedStoreBase::set_timer(TimerKind kind, Timestamp time) {
+  if (refuses_timers_) return;
+  add_timer(kind, time, static_cast<Entry&>(obtain()));
+}
+
+void KeyedStoreBase::delete_timer(TimerKind kind, Timestamp time) {
+  KeyedEntry* const entry = find();
+  if (entry != nullptr) remove_timer(kind, time, static_cast<Entry&>(*entry));
+}
+
+Timestamp KeyedStoreBase::next_timer(TimerKind kind) const {
+  return std::min(timers_.empty(kind) ? end_of_time : timers_.first_time(kind),
+                  spill_.next_wake(kind));
+}
+
+bool KeyedStoreBase::due_timer(TimerKind kind, Timestamp limit) {
+  if (spill_.some_on_disk()) spill_.wake_keys(kind, limit);
+  return !timers_.empty(kind) && timers_.first_time(kind) <= limit;
+}
+
+Timestamp KeyedStoreBase::enter_timer(TimerKind kind) {
+  set_entry(timers_.first_entry(kind));
+  return timers_.first_time(kind);
+}
+
+void KeyedStoreBase::take_timer(TimerKind kind) {
+  remove_timer(kind, timers_.first_time(kind), timers_.first_entry(kind));
+}
+
+void KeyedStoreBase::add_timer(TimerKind kind, Timestamp time, Entry& entry) {
+  changing(entry);
+  if (timers_.add(kind, time, entry)) ++entry.live;
+}
+
+void KeyedStoreBase::remove_timer(TimerKind kind, Timestamp time, Entry& entry) {
+  changing(entry);
+  if (timers_.remove(kind, time, entry)) --entry.live;
+}
+
+// Whether the first timer comes before one of the key with these ordered bytes.
+bool KeyedStoreBase::first_timer_is_before(TimerKind kind, Timestamp time,
+                                           std::string_view key) const {
+  if (timers_.empty(kind)) return false;
+  if (timers_.first_time(kind) != time) return timers_.first_time(kind) < time;
+  return keys_.ordered(timers_.first_entry(kind)) < key;
+}
+
+// Back from disk, if it is there.
+void KeyedStoreBase::wake(std::string_view ordered_key) {
+  take_in_hand(ordered_key);
+  look_up(false);
+  leave_key();
+}
+
+// ---- time to live ----
+
+bool KeyedStoreBase::sweep(std::size_t count) {
+  leave_key();
+  const std::size_t end = std::min(sweep_ + count, slabs_.slot_count());
+  while (Entry* const entry = next_entry(sweep_, end)) {
+    sweep_ = entry->slot + 1;
+    for (KeyedState* state : states_) {
+      if (state->options().ttl_ms > 0) state->expire(*entry, now_ms_);
+    }
+    if (entry->live == 0) erase(*entry);
+  }
+  const bool complete = end == slabs_.slot_count();
+  sweep_ = complete ? 0 : end;
+  return complete;
+}
+
+// ---- entries ----
+
+StoreEntry& KeyedStoreBase::add(std::uint64_t hash) {
+  const EntrySlabs::Place place = slabs_.take();
+  Entry* entry = nullptr;
+  try {
+    entry = &make_entry(place.block);
+    entry->slot = place.slot;
+    entry->hash = hash;
+    entry->changed = entry->made = generation_;
+    for (const KeyedState* state : states_) state->construct(*entry);
+    index_.insert(*entry);
+  } catch (...) {
+    if (entry != nullptr) destroy_entry(*entry);
+    slabs_.give_back(place.slot);
+    throw;
+  }
+  return *entry;
+}
+
+void KeyedStoreBase::give_back(Entry& entry) {
+  for (const KeyedState* state : states_) state->destroy(entry);
+  const std::uint32_t slot = entry.slot;
+  destroy_entry(entry);
+  slabs_.give_back(slot);
+}
+
+void KeyedStoreBase::erase(Entry& entry) {
+  if (entry.marks.on_disk) return;  // it says that the key is gone
+  changing(entry);
+  if (entry.made != generation_ && !too_many_gone_) note_gone(entry);
+  remove(entry);
+}
+
+void KeyedStoreBase::remove(Entry& entry) {
+  timers_.clear(entry);
+  spill_.forget_heap(entry.marks);
+  index_.erase(entry);
+  give_back(entry);
+}
+
+// The last snapshot has the key. Where there are more of those than of others, nothing is gained.
+void KeyedStoreBase::note_gone(const Entry& entry) {
+  gone_.add([&](ByteWriter& out) {
+    out.put_value(entry_is_gone);
+    encode_key(entry, out);
+  });
+  too_many_gone_ = gone_.memory_bytes() > memory_bytes();
+  if (too_many_gone_) gone_.clear();
+}
+
+// With all that hangs from it.
+void KeyedStoreBase::drop(Entry& entry) {
+  changing(entry);
+  timers_.clear(entry);
+  for (const KeyedState* state : states_) state->destroy(entry);
+  for (const KeyedState* state : states_) state->construct(entry);
+  entry.live = 0;
+  if (spill_.limited()) spill_.count_heap(entry);
+  current_ = nullptr;
+  erase(entry);
+}
+
+// ---- snapshot ----
+
+Result<bool> KeyedStoreBase::freeze(bool may_be_delta, ByteWriter& out) {
+  leave_key();
+  out.put_text(key_type());
+  out.put_value(static_cast<std::uint8_t>(states_.size()));
+  for (const KeyedState* state : states_) {
+    out.put_text(state->name());
+    out.put_text(state->describe_type());
+  }
+  if (spill_.some_on_disk()) {
+    too_many_gone_ = true;  // no delta will be written any more
+    HUMMER_TRY(spill_.freeze());
+    return false;
+  }
+  const bool delta = may_be_delta && generation_ != 0 && !frozen_ && !too_many_gone_;
+  too_many_gone_ = false;
+  saved_ = delta ? std::exchange(gone_, {}) : SavedEntries();
+  gone_.clear();
+  whole_ = !delta;
+  frozen_ = true;
+  next_frozen_ = 0;
+  ++generation_;
+  HUMMER_ASSERT(generation_ != 0);
+  return delta;
+}
+
+Result<bool> KeyedStoreBase::write_frozen(ByteWriter& out, std::size_t until_bytes) {
+  if (spill_.some_on_disk()) return spill_.write_frozen(out, until_bytes);
+  if (!frozen_) return true;
+  for (; !saved_.empty(); saved_.write_chunk(out)) {
+    if (out.size() >= until_bytes) return false;
+  }
+  const std::size_t end = std::min(next_frozen_ + entries_per_step, slabs_.slot_count());
+  while (const Entry* const entry = next_entry(next_frozen_, end)) {
+    if (out.size() >= until_bytes) return false;
+    next_frozen_ = entry->slot;
+    if (is_pending(*entry)) encode(*entry, out);
+    ++next_frozen_;
+  }
+  next_frozen_ = end;
+  if (end < slabs_.slot_count()) return false;
+  out.put_value(end_of_entries);
+  frozen_ = false;
+  return true;
+}
+
+Status KeyedStoreBase::restore(ByteReader& in, const OperatorContext& context,
+                               RestoreOptions options, bool delta) {
+  set_now_ms(context.wall_time_ms());
+  try {
+    return restore_entries(in, context, options, delta);
+  } catch (const StateUnavailable&) {
+    return failure();
+  }
+}
+
+bool KeyedStoreBase::is_pending(const KeyedEntry& entry) const {
+  return frozen_ && entry.slot >= next_frozen_ && entry.changed != generation_ &&
+         (whole_ || entry.changed + 1 == generation_);
+}
+
+void KeyedStoreBase::first_change(KeyedEntry& entry) {
+  if (is_pending(entry)) {
+    saved_.add([&](ByteWriter& out) { encode(static_cast<const Entry&>(entry), out); });
+  }
+  entry.changed = generation_;
+}
+
+void KeyedStoreBase::encode(const Entry& entry, ByteWriter& out) {
+  out.put_value(entry_follows);
+  encode_key(entry, out);
+  encode_cells(entry, out);
+}
+
+void KeyedStoreBase::encode_cells(const Entry& entry, ByteWriter& out) {
+  std::uint64_t present = 0;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    present |= std::uint64_t{states_[i]->present(entry)} << i;
+  }
+  out.put_value(present);
+  for (; present != 0; present &= present - 1) {
+    // With its length, so that a state may be dropped.
+    ByteWriter one(space_);
+    states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
+    out.put_text(one.view());
+  }
+  out.put_value(timers_.count(entry));
+  timers_.for_each(entry, [&](TimerKind kind, Timestamp time) {
+    out.put_value(kind);
+    out.put_value(time);
+  });
+}
+
+Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& context,
+                                       RestoreOptions options, bool delta) {
+  std::vector<KeyedState*> found;
+  HUMMER_TRY(restore_states(in, options, found));
+  std::size_t room_made_at = in.left();
+  for (std::size_t restored = 1;; ++restored) {
+    in.let_go();
+    std::uint8_t mark = 0;
+    if (!in.get_value(mark) || mark > entry_is_gone) return store_cut_short();
+    if (mark == end_of_entries) return {};
+    bool mine = false;
+    if (!decode_key(in, context, mine)) return store_cut_short();
+    Entry* entry = nullptr;
+    if (mine) {
+      take_decoded_key();
+      if (KeyedEntry* const old = find(); old != nullptr) {
+        if (!delta) {
+          return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
+        }
+        drop(static_cast<Entry&>(*old));
+        take_decoded_key();
+      }
+      if (mark == entry_follows) entry = static_cast<Entry*>(&obtain());
+      current_ = nullptr;  // it may still be empty
+      key_ = nullptr;
+      looked_up_ = false;
+    }
+    if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
+    const bool many = restored % entries_per_step == 0;
+    if (spill_.limited() && (many || room_made_at - in.left() >= restored_per_step_bytes)) {
+      HUMMER_TRY(keep_within_share());
+      room_made_at = in.left();
+    }
+  }
+}
+
+Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedState*>& found,
+                                     Entry* entry) {
+  HUMMER_TRY(decode_cells(in, found, entry));
+  if (entry == nullptr) return {};
+  if (spill_.limited()) spill_.count_heap(*entry);
+  if (entry->live == 0) erase(*entry);  // only dropped state was in it
+  return {};
+}
+
+// `entry`: null: somebody else's.
+Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState*>& found,
+                                    Entry* entry) {
+  std::uint64_t present = 0;
+  if (!in.get_value(present)) return store_cut_short();
+  for (; present != 0; present &= present - 1) {
+    const auto state = static_cast<std::size_t>(std::countr_zero(present));
+    std::string_view bytes;
+    if (state >= found.size() || !in.get_text(bytes)) return store_cut_short();
+    if (entry == nullptr || found[state] == nullptr) continue;
+    ByteReader one(bytes);
+    if (!found[state]->decode(one, *entry) || one.left() != 0) {
+      return {ErrorCode::corrupt_record,
+              "a value of state '" + found[state]->name() + "' cannot be decoded"};
+    }
+  }
+  std::uint32_t timers = 0;
+  if (!in.get_value(timers)) return store_cut_short();
+  for (std::uint32_t i = 0; i < timers; ++i) {
+    TimerKind kind{};
+    Timestamp time = 0;
+    if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
+      return store_cut_short();
+    }
+    if (entry != nullptr) add_timer(kind, time, *entry);
+  }
+  return {};
+}
+
+// The snapshot's states by their number there; null: dropped.
+Status KeyedStoreBase::restore_states(ByteReader& in, RestoreOptions options,
+                                      std::vector<KeyedState*>& found) {
+  std::string_view type_of_keys;
+  std::uint8_t count = 0;
+  if (!in.get_text(type_of_keys) || !in.get_value(count)) return store_cut_short();
+  if (!can_read_type(type_of_keys, key_type())) {
+    return {ErrorCode::invalid_argument, "the snapshot's keys are of type " +
+                                             std::string(type_of_keys) + ", the job's of type " +
+                                             key_type()};
+  }
+  for (std::uint8_t i = 0; i < count; ++i) {
+    std::string_view name, type;
+    if (!in.get_text(name) || !in.get_text(type)) return store_cut_short();
+    KeyedState* state = nullptr;
+    for (KeyedState* one : states_) {
+      if (one->name() == name) state = one;
+    }
+    if (state == nullptr && !options.allow_dropped_state) {
+      return {ErrorCode::invalid_argument,
+              "the snapshot holds state '" + std::string(name) +
+                  "', which the function does not declare: its values would be lost. Declare "
+                  "it, or set allow_dropped_state"};
+    }
+    if (state != nullptr && !can_read_type(type, state->describe_type())) {
+      return {ErrorCode::invalid_argument, "state '" + std::string(name) + "' is " +
+                                               std::string(type) + " in the snapshot and " +
+                                               state->describe_type() + " in the job"};
+    }
+    found.push_back(state);
+  }
+  return {};
+}
+
+}  // namespace hummer
