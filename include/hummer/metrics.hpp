@@ -32,7 +32,7 @@
 // not end in _total, _bucket, _count or _sum; an operator has 64 metrics at most, and no two kinds
 // of one name. Else the job fails, and names operator and metric.
 //
-// Thread: that of the operator; a call costs one to three nanoseconds, no lock and no allocation. On
+// Thread: that of the operator; a call costs one to three nanoseconds, no lock, no allocation. On
 // other threads, as where an async_map's calls complete, one that the function holds, or a copy
 // that it has made, takes a lock and counts all the same. A global one counts for the operator that
 // uses it, looked up each time; on other threads for nobody.
