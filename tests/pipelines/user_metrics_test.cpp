@@ -86,8 +86,8 @@ TEST_P(UserMetrics, EveryFunctionCounts) {
   const MetricSummary last = metric_of(result, "last");
   EXPECT_EQ(last.kind, MetricKind::gauge);
   EXPECT_EQ(last.count, static_cast<std::uint64_t>(parallelism()));
-  EXPECT_EQ(last.max, 999);
-  EXPECT_GT(last.min, 900);
+  EXPECT_LE(last.min, last.max);
+  if (parallelism() == 1) EXPECT_EQ(last.sum, 999);  // else records come in any order
   const MetricSummary values = metric_of(result, "values");
   EXPECT_EQ(values.kind, MetricKind::histogram);
   EXPECT_EQ(values.count, count);
