@@ -136,6 +136,7 @@ def main():
     for setting in ("pagination off", "width 0", "breakpoint pending off", "complaints 0",
                     "print thread-events off"):
         gdb.execute("set " + setting)
+    gdb.execute("starti")  # from here on addresses are those of the run
     words = re.compile(r"\b(" + "|".join(TYPES) + r")\b" + (r"|unsigned long|uint64" if NUMBERS else ""))
     count = 0
     ends = {}  # of prologues, by source: the places of its lines
@@ -160,7 +161,7 @@ def main():
                 Call(path, ends[source][at])
                 count += 1
     print(f"{count} functions are watched", flush=True)
-    gdb.execute("run")
+    gdb.execute("continue")
     if Call.ended:
         gdb.execute("kill")
 
