@@ -1,17 +1,8 @@
 #include <hummer/detail/operators/batch_run.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace hummer {
-
-BatchRun next_run(const Batch& in, Batch& target, std::uint32_t soft_limit) {
-  const std::size_t first = in.position();
-  const std::size_t used = target.size();
-  const std::size_t room = used < soft_limit ? soft_limit - used : 0;
-  const std::size_t count = std::min<std::size_t>(in.size() - first, room);
-  target.reserve(static_cast<std::uint32_t>(used + count));
-  return {first, used, count};
-}
 
 void pad_timestamps(Batch& target, std::size_t records) {
   target.timestamps().resize(records, no_timestamp);
@@ -28,7 +19,7 @@ void stamp_records(Batch& target, std::size_t first, std::size_t records, Timest
   target.timestamps().resize(records, time);
 }
 
-void carry_timestamps(Batch& in, const BatchRun& run, std::size_t count, Batch& target) {
+void carry_timestamps(Batch& in, BatchRun run, std::size_t count, Batch& target) {
   if (count == 0) return;
   if (in.has_timestamps()) {
     if (run.used == 0 && count == in.size() && in.unique()) {

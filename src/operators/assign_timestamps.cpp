@@ -267,7 +267,7 @@ void AssignTimestampsBase::leave() {
   member_.reset();
 }
 
-// What the generator has come to; nobody has heard of it where it is ahead of watermark_.
+// The generator's watermark; nobody has heard of it where it is ahead of watermark_.
 Timestamp AssignTimestampsBase::latest() const {
   if (context().splits() != nullptr) return watermark_;
   return std::max(watermark_, generated(of_all));

@@ -115,7 +115,7 @@ Status AsyncMapBase::open() {
     received_ = restored_received_.of(context());
     passed_ = restored_passed_.of(context());
   }
-  // What waited in the earlier run.
+  // It waited in the earlier run.
   if (received_ > passed_) marks_.push_back({Control::watermark(received_), waiting_.size()});
   if (!waiting_.empty() || !marks_.empty()) context().call_at(context().now());
   return {};
@@ -160,7 +160,7 @@ OperatorResult AsyncMapBase::active(Output& out) {
 OperatorResult AsyncMapBase::end(Output& out) {
   if (const OperatorResult answer = pump(out); answer != OperatorResult::done) return answer;
   if (under_way_ + waiting_.size() == 0) return OperatorResult::done;
-  // What there is goes on meanwhile.
+  // The results that there are go on meanwhile.
   return out.batch().empty() ? OperatorResult::blocked : OperatorResult::more;
 }
 

@@ -69,7 +69,7 @@ consteval std::string_view raw_type_name() {
   return text.substr(begin, end - begin);
 }
 
-// Those of the parts with commas between, after `head` and ahead of `tail`.
+// The names of the parts with commas between, after `head` and ahead of `tail`.
 std::string joined_names(std::string_view head, std::initializer_list<std::string (*)()> parts,
                          std::string_view tail);
 // Such as "i64".

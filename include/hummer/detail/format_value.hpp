@@ -97,7 +97,7 @@ void format_number(std::uint64_t value, std::string& out);
 void format_number(float value, std::string& out);
 void format_number(double value, std::string& out);
 void format_number(long double value, std::string& out);
-// What `put` writes of `value`, by an operator<<.
+// Appends the text that `put` writes of `value`, by an operator<<.
 void format_streamed(const void* value, void (*put)(const void* value, std::ostream& stream),
                      std::string& out);
 

@@ -122,7 +122,7 @@ consteval bool check_member() {
   return member == Misnamed::none;
 }
 
-// Whether it can be called with what it is called with.
+// False (with an error): its parameters are others than it is called with.
 template <typename User, Hook hook, bool is_called>
 consteval bool check_hook() {
   static_assert(is_called || hook != Hook::open,

@@ -64,7 +64,7 @@ class AssignTimestampsBase : public Operator {
   static constexpr Which of_all = no_split;
   static constexpr Which unheard = no_split - 1;
 
-  // Those of WatermarkSettings.
+  // The settings of WatermarkSettings.
   struct Settings {
     std::int64_t idle_ms;
     std::optional<WatermarkAlignment> alignment;
@@ -185,7 +185,7 @@ class AssignTimestampsOperator final : public AssignTimestampsBase {
     }
     return is_nth(end - begin);
   }
-  void stamp_all(const T* records, std::size_t& at, std::size_t end, Generator& generator) {
+  void stamp_all(const T* records, std::size_t& place, std::size_t end, Generator& generator) {
     LocalFunction<TimestampOf> timestamp_of(timestamp_of_);
     LocalValue<Generator> local_generator(generator);
     Timestamp* const times = times_.data();
@@ -193,12 +193,19 @@ class AssignTimestampsOperator final : public AssignTimestampsBase {
       times[i] = static_cast<Timestamp>(timestamp_of(records[i]));
       (*local_generator).record(records[i], times[i]);
     };
-    if constexpr (small_records<T>) {
-      HUMMER_UNROLL
-      for (; at < end; ++at) stamp_one(at);
-    } else {
-      for (; at < end; ++at) stamp_one(at);
+    std::size_t at = place;  // a local: the stores might change what is elsewhere
+    try {
+      if constexpr (small_records<T>) {
+        HUMMER_UNROLL
+        for (; at < end; ++at) stamp_one(at);
+      } else {
+        for (; at < end; ++at) stamp_one(at);
+      }
+    } catch (...) {
+      place = at;
+      throw;
     }
+    place = at;
   }
 
   TimestampOf timestamp_of_;

@@ -135,7 +135,7 @@ class AsyncMapBase : public Operator {
   // Calls the function for records of `in` from in.position() on, which it moves, while
   // has_room(); before each call comes add().
   virtual void call_all(Batch& in) = 0;
-  // The same for one record that was restored.
+  // Calls it for one record that was restored.
   virtual void call_for(const std::string& bytes, std::uint64_t number) = 0;
   // The answer of the function for a record whose time is over; null: it has none.
   virtual std::shared_ptr<void> timed_out(const std::string& bytes) = 0;

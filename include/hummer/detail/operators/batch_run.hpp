@@ -17,6 +17,7 @@
 // 250 ns per 1,024 numbers by position, 114 ns unrolled at any).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -44,13 +45,21 @@ struct BatchRun {
   std::size_t count;  // records to take
 };
 
-// Makes room in the output batch for the run.
-BatchRun next_run(const Batch& in, Batch& target, std::uint32_t soft_limit);
+// Makes room in the output batch for the run. (A value that no other function sees: as far as the
+// compiler knows, a loop's stores might change what others have the address of.)
+inline BatchRun next_run(const Batch& in, Batch& target, std::uint32_t soft_limit) {
+  const std::size_t first = in.position();
+  const std::size_t used = target.size();
+  const std::size_t room = used < soft_limit ? soft_limit - used : 0;
+  const std::size_t count = std::min<std::size_t>(in.size() - first, room);
+  target.reserve(static_cast<std::uint32_t>(used + count));
+  return {first, used, count};
+}
 
 // The timestamps of a batch are one per record or none at all.
 void pad_timestamps(Batch& target, std::size_t records);
 
-// Those of `count` records from `first` on, to be written.
+// The times of `count` records from `first` on, to be written.
 Timestamp* room_for_times(Batch& target, std::size_t first, std::size_t count);
 
 // The records that end at `records` have `time`, those before them keep theirs.
@@ -62,7 +71,7 @@ inline void stamp(Batch& target, std::size_t first, std::size_t records, Timesta
 
 // Output records used .. used + count have the timestamps of the run's input, which gives away its
 // own where they are those of a whole batch that nobody else reads.
-void carry_timestamps(Batch& in, const BatchRun& run, std::size_t count, Batch& target);
+void carry_timestamps(Batch& in, BatchRun run, std::size_t count, Batch& target);
 
 // Puts what a function has returned into a place of the output; a std::string's text is copied.
 template <typename T, typename Result>

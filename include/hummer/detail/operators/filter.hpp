@@ -42,12 +42,13 @@ class FilterOperator final : public Operator {
       std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>;
 
   template <bool timed>
-  void compact(Batch& in, const BatchRun& run, Batch& target) {
+  void compact(Batch& in, BatchRun run, Batch& target) {
     T* to = target.mutable_values<T>() + run.used;
     const T* from = in.values<T>().data() + run.first;
     T* movable = !trivial && in.unique() ? in.mutable_values<T>() + run.first : nullptr;
     const Timestamp* time_from = timed ? in.timestamps().data() + run.first : nullptr;
     Timestamp* time_to = timed ? target.timestamps().data() + run.used : nullptr;
+    const std::size_t count = run.count;
     std::size_t taken = 0;
     std::size_t kept = 0;
     const auto finish_run = [&] {
@@ -57,7 +58,7 @@ class FilterOperator final : public Operator {
     };
     try {
       LocalFunction<Function> function(function_);
-      for (; taken < run.count; ++taken) {
+      for (; taken < count; ++taken) {
         if constexpr (timed) time_to[kept] = time_from[taken];
         if constexpr (trivial) {
           const bool keep = function(from[taken]);

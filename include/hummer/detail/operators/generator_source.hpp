@@ -94,10 +94,12 @@ class GeneratorSourceBase : public SourceOperator {
 
 template <StreamType T, typename Function, typename TimestampFunction = NoTimestamps>
 class GeneratorSource final : public GeneratorSourceBase {
+  static constexpr bool timed = !std::is_same_v<TimestampFunction, NoTimestamps>;
+
  public:
   explicit GeneratorSource(Function function, const GeneratorOptions& options = {},
                            TimestampFunction timestamp = {})
-      : GeneratorSourceBase(options, !std::is_same_v<TimestampFunction, NoTimestamps>),
+      : GeneratorSourceBase(options, timed),
         function_(std::move(function)),
         timestamp_(std::move(timestamp)) {}
 
@@ -124,13 +126,16 @@ class GeneratorSource final : public GeneratorSourceBase {
       target.set_size(used + made);
       throw;
     }
-    if (stamps()) {
-      Timestamp* times = room_for_times(target, used, count);
-      LocalFunction<TimestampFunction> timestamp(timestamp_);
-      std::uint64_t index = range.next;
-      for (std::uint64_t i = 0; i < count; ++i, index += step) times[i] = timestamp(index);
+    if constexpr (timed) {
+      if (stamps()) stamp_all(room_for_times(target, used, count), range, count);
     }
     target.set_size(used + count);
+  }
+  void stamp_all(Timestamp* times, const IndexRange& range, std::uint64_t count) {
+    LocalFunction<TimestampFunction> timestamp(timestamp_);
+    std::uint64_t index = range.next;
+    const std::uint64_t step = range.step;
+    for (std::uint64_t i = 0; i < count; ++i, index += step) times[i] = timestamp(index);
   }
   Status check_views(Batch& out, std::size_t first) const override {
     return check_new_views<T>(context(), Batch(), out, first);

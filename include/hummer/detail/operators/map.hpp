@@ -31,14 +31,15 @@ class MapOperator final : public Operator {
     const BatchRun run = next_run(in, target, out.soft_limit());
     const In* from = in.values<In>().data() + run.first;
     Out* to = target.mutable_values<Out>() + run.used;
+    const std::size_t count = run.count;
     std::size_t taken = 0;
     try {
       LocalFunction<Function> function(function_);
       if constexpr (small_records<In, Out>) {
         HUMMER_UNROLL
-        for (; taken < run.count; ++taken) put_record(to + taken, function(from[taken]), target);
+        for (; taken < count; ++taken) put_record(to + taken, function(from[taken]), target);
       } else {
-        for (; taken < run.count; ++taken) put_record(to + taken, function(from[taken]), target);
+        for (; taken < count; ++taken) put_record(to + taken, function(from[taken]), target);
       }
     } catch (...) {
       finish_run(in, run, taken, target);
@@ -52,7 +53,7 @@ class MapOperator final : public Operator {
   }
 
  private:
-  static void finish_run(Batch& in, const BatchRun& run, std::size_t taken, Batch& target) {
+  static void finish_run(Batch& in, BatchRun run, std::size_t taken, Batch& target) {
     target.set_size(run.used + taken);
     carry_timestamps(in, run, taken, target);
     in.advance_to(run.first + taken);

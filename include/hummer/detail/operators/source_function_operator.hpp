@@ -14,6 +14,7 @@
 
 namespace hummer {
 
+// The part that needs no type: it knows the splits, and their state.
 class SourceFunctionOperatorBase : public SourceOperator {
  public:
   bool has_splits() const override { return source_->has_splits(); }
@@ -35,7 +36,7 @@ class SourceFunctionOperatorBase : public SourceOperator {
   explicit SourceFunctionOperatorBase(std::unique_ptr<SourceFunctionBase> source)
       : source_(std::move(source)) {}
 
-  // Of the function; `refused`: a split that is paused.
+  // Calls the function; `refused`: a split that is paused.
   virtual OperatorResult call(Output& out, bool& refused) = 0;
   virtual Status check_views(Batch& out, std::size_t first) const = 0;
 
