@@ -30,7 +30,11 @@ class ByteWriter {
         cursor_(space.data()),
         end_(space.data() + space.size()),
         canonical_(canonical) {}
-  explicit ByteWriter(std::string& growing, bool canonical = false);
+  explicit ByteWriter(std::string& growing, bool canonical = false)
+      : growing_(&growing), canonical_(canonical) {
+    growing.resize(growing.size() < 64 ? 64 : growing.size());
+    rebase(0);
+  }
   ByteWriter(const ByteWriter&) = delete;
   ByteWriter& operator=(const ByteWriter&) = delete;
 
@@ -63,7 +67,11 @@ class ByteWriter {
 
  private:
   bool make_room(std::size_t length);
-  void rebase(std::size_t used);
+  void rebase(std::size_t used) {
+    begin_ = growing_->data();
+    cursor_ = begin_ + used;
+    end_ = begin_ + growing_->size();
+  }
 
   std::string* growing_ = nullptr;
   char* begin_ = nullptr;

@@ -2,12 +2,6 @@
 
 namespace hummer {
 
-ByteWriter::ByteWriter(std::string& growing, bool canonical)
-    : growing_(&growing), canonical_(canonical) {
-  growing.resize(growing.size() < 64 ? 64 : growing.size());
-  rebase(0);
-}
-
 bool ByteWriter::make_room(std::size_t length) {
   if (growing_ == nullptr) {
     overflowed_ = true;
@@ -17,12 +11,6 @@ bool ByteWriter::make_room(std::size_t length) {
   growing_->resize((used + length) * 2);
   rebase(used);
   return true;
-}
-
-void ByteWriter::rebase(std::size_t used) {
-  begin_ = growing_->data();
-  cursor_ = begin_ + used;
-  end_ = begin_ + growing_->size();
 }
 
 bool ByteReader::fetch(std::size_t length) {

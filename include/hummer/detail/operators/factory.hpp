@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include <hummer/detail/partitioner.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {

@@ -135,8 +135,8 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
   static constexpr std::size_t keyed_inputs = (std::size_t{Inputs::keyed} + ...);
 
  public:
-  KeyedProcessOperator(User user, Inputs... inputs, RestoreOptions options = {})
-      : FunctionWithStore<Key, User>{std::move(user), {}},
+  KeyedProcessOperator(User function, Inputs... inputs, RestoreOptions options = {})
+      : FunctionWithStore<Key, User>{std::move(function), {}},
         KeyedProcessBase(
             this->store, options, requires { requires User::fires_timers_set_at_end; }),
         inputs_(std::move(inputs)...),
