@@ -87,7 +87,9 @@ TEST_P(UserMetrics, EveryFunctionCounts) {
   EXPECT_EQ(last.kind, MetricKind::gauge);
   EXPECT_EQ(last.count, static_cast<std::uint64_t>(parallelism()));
   EXPECT_LE(last.min, last.max);
-  if (parallelism() == 1) EXPECT_EQ(last.sum, 999);  // else records come in any order
+  if (parallelism() == 1) {
+    EXPECT_EQ(last.sum, 999);  // else records come in any order
+  }
   const MetricSummary values = metric_of(result, "values");
   EXPECT_EQ(values.kind, MetricKind::histogram);
   EXPECT_EQ(values.count, count);

@@ -76,7 +76,8 @@ class KeyedTimers {
     return heaps_[static_cast<std::size_t>(kind)];
   }
   template <typename Timers>
-  static auto& of_kind(Timers& timers, TimerKind kind) {
+  static auto of_kind(Timers& timers, TimerKind kind)
+      -> decltype((timers.kinds[static_cast<std::size_t>(kind)])) {
     return timers.kinds[static_cast<std::size_t>(kind)];
   }
   static StoreEntry& entry_of(const Item& item) {
