@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include <hummer/detail/partitioner.hpp>
+
 #include "execution/deployment.hpp"
 #include "state/piece_reader.hpp"
 

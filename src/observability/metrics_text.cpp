@@ -72,7 +72,8 @@ void MetricsText::user_metric(std::string_view prefix, Labels labels, const Metr
                               Of of) {
   std::string name = std::string(prefix) + metric.name;
   if (metric.kind == MetricKind::counter) name += "_total";
-  const auto [at, is_new] = user_families_.try_emplace(name, to_string(metric.kind), "");
+  const auto [at, is_new] =
+      user_families_.try_emplace(name, UserFamily{to_string(metric.kind), {}});
   UserFamily& family = at->second;
   if (family.type != to_string(metric.kind)) family.type = {};
   std::string& out = family.samples;
