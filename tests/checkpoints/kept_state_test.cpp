@@ -122,9 +122,16 @@ std::vector<Kept> all_kept() {
   return all;
 }
 
+// The jobs leave their uids to be generated, and those have names of types as the compiler writes
+// them.
 class RestoredFrom : public testing::TestWithParam<Kept> {
  protected:
-  void SetUp() override { stateful_jobs::planned.every = 0; }
+  void SetUp() override {
+#ifdef __clang__
+    GTEST_SKIP() << "the kept jobs were compiled by GCC";
+#endif
+    stateful_jobs::planned.every = 0;
+  }
   std::string disk(const std::string& kind) const {
     return read(kept / GetParam().version / (GetParam().job.name + ("." + kind)));
   }
