@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <hummer/codec.hpp>
+#include <hummer/detail/record_type.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
 
 namespace hummer {
@@ -29,7 +30,6 @@ std::size_t heap_bytes_of(const T& value) {
     return value.capacity() < sizeof(T) / 2 ? 0 : value.capacity() + per_allocation;
   } else if constexpr (requires { value.capacity() * sizeof(*value.data()); }) {
     using Element = std::remove_cvref_t<decltype(*value.data())>;
-#include <hummer/detail/record_type.hpp>
     const std::size_t inside =
         value.empty() ? 0 : value.size() * heap_bytes_of<Element>(value.front());
     return value.capacity() * sizeof(Element) + per_allocation + inside;
