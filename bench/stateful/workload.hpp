@@ -214,6 +214,10 @@ class House {
   std::int64_t time_of_other(std::uint64_t index) const {
     return time_of_(index + others_.quotient(index) + 1);
   }
+  // Of an auction, or the bidder of a bid.
+  std::uint64_t person_of(std::uint64_t index) const {
+    return one_of_newest(others_.quotient(index), mixed(index));
+  }
   void make(std::uint64_t index, Person& person) const {
     const std::uint64_t word = letters(mixed(index));
     person.id = index;

@@ -1,0 +1,108 @@
+// AggregateRow: a value per key, and per window where there are windows; the bare loop of most
+// rows.
+//
+// Traits, made from the run:
+//   Item, Value                                   what goes to a key's owner; what is kept per key
+//   bool make(std::uint64_t index, Item&) const   false: the record is filtered out
+//   std::uint64_t key(const Item&) const
+//   void fold(Value&, bool is_new, const Item&, Checksum&) const    also what goes out at once
+//   void merge(Value&, const Value& other) const                    in local mode
+//   void result(std::uint64_t key, std::int64_t start_ms, const Value&, Checksum&) const
+#pragma once
+
+#include "bare.hpp"
+
+namespace stateful::bare {
+
+template <typename Traits>
+class AggregateRow {
+  using Item = typename Traits::Item;
+  using Value = typename Traits::Value;
+
+ public:
+  explicit AggregateRow(Worker<AggregateRow>& worker) : worker_(worker), traits_(worker.run()) {}
+
+  void produce(Worker<AggregateRow>& worker) {
+    const Scale& scale = worker.run().row.scale;
+    const std::uint64_t per_slice = scale.window_ms > 1 ? scale.records_per_window : scale.records;
+    const std::uint64_t threads = worker.threads();
+    std::uint64_t index = worker.thread();
+    for (std::uint64_t slice = 0; slice * per_slice < scale.records; ++slice) {
+      if (slice > 0) worker.close_slice();
+      const std::uint64_t end = std::min((slice + 1) * per_slice, scale.records);
+      // The clock of the rounds stands between them.
+      if (scale.window_ms == 1 && scale.keys < end) {
+        index = make_until(worker, index, scale.keys, threads);
+        if (worker.thread() == 0) worker.run().warm_at = nanoseconds();
+      }
+      index = make_until(worker, index, end, threads);
+    }
+  }
+  bool take(Batch& batch) {
+    table(batch.slice, batch.owner)
+        .each(
+            batch.items<Item>(), batch.size, [&](const Item& item) { return traits_.key(item); },
+            [&](const Item& item, Value& value, bool is_new) {
+              traits_.fold(value, is_new, item, sum);
+            });
+    return false;
+  }
+  void close(std::uint64_t slice) {
+    const unsigned me = worker_.thread();
+    Table<Value>& mine = table(slice, me);
+    if (worker_.run().local) {
+      for (unsigned other = 0; other < worker_.threads(); ++other) {
+        if (other != me) merge_from(mine, worker_.peer(other).table(slice, me));
+      }
+    }
+    const std::int64_t start = static_cast<std::int64_t>(slice) * worker_.run().row.scale.window_ms;
+    mine.drain(
+        [&](std::uint64_t key, const Value& value) { traits_.result(key, start, value, sum); });
+  }
+  void finish() {}
+
+  Checksum sum;
+
+ private:
+  std::uint64_t make_until(Worker<AggregateRow>& worker, std::uint64_t index, std::uint64_t end,
+                           std::uint64_t threads) {
+    for (; index < end; index += threads) {
+      Item item;
+      if (traits_.make(index, item)) {
+        worker.template put<Item>(worker.owner(traits_.key(item))) = item;
+      }
+    }
+    return index;
+  }
+  void merge_from(Table<Value>& mine, Table<Value>& other) {
+    struct Part {
+      std::uint64_t key;
+      Value value;
+    };
+    std::vector<Part> parts;
+    const auto merge_parts = [&] {
+      mine.each(
+          parts.data(), parts.size(), [](const Part& part) { return part.key; },
+          [&](const Part& part, Value& value, bool is_new) {
+            if (is_new) {
+              value = part.value;
+            } else {
+              traits_.merge(value, part.value);
+            }
+          });
+      parts.clear();
+    };
+    other.drain([&](std::uint64_t key, const Value& value) {
+      parts.push_back({key, value});
+      if (parts.size() == 1'024) merge_parts();
+    });
+    merge_parts();
+  }
+  Table<Value>& table(std::uint64_t slice, unsigned owner) { return tables_[slice % 2][owner]; }
+
+  Worker<AggregateRow>& worker_;
+  Traits traits_;
+  Table<Value> tables_[2][threads_max];
+};
+
+}  // namespace stateful::bare
