@@ -11,8 +11,8 @@
 //   void finish()                          there are no more
 //   Checksum sum                           of its results
 // All on its own thread. At most two slices are open. In `local` mode nothing is handed over: each
-// thread takes its own records, in one batch per owner, and close() finds the others' at peer(),
-// which wait meanwhile.
+// thread takes what it makes, and close() looks at what the others have, at peer(); meet() waits
+// for all.
 #pragma once
 
 #include <array>
@@ -32,11 +32,10 @@ inline constexpr unsigned threads_max = 2;
 inline constexpr unsigned kinds = 2;
 
 struct Batch {
-  static constexpr std::size_t bytes = 32'768;
+  static constexpr std::size_t bytes = 16'384;
   std::uint32_t size;
   std::uint16_t kind;
   std::uint8_t sender;
-  std::uint8_t owner;
   bool closes;  // the slice; without records
   std::uint64_t slice;
   alignas(64) std::byte data[bytes];
@@ -112,8 +111,11 @@ class Worker {
   Run& run() { return shared_.run; }
   unsigned thread() const { return thread_; }
   unsigned threads() const { return shared_.run.threads; }
-  unsigned owner(std::uint64_t key) const { return owner_of(key, threads()); }
+  // In `local` mode every record is one's own.
+  bool alone() const { return threads() == 1 || shared_.run.local; }
+  unsigned owner(std::uint64_t key) const { return alone() ? thread_ : owner_of(key, threads()); }
   RowOfThread& peer(unsigned thread) { return shared_.workers[thread]->row_; }
+  void meet() { shared_.together.arrive_and_wait(); }
 
   void work() {
     row_.produce(*this);
@@ -130,8 +132,23 @@ class Worker {
     constexpr std::uint32_t capacity = Batch::bytes / sizeof(T);
     Batch*& batch = open_[owner][kind];
     if (batch != nullptr && batch->size == capacity) send(owner, std::exchange(batch, nullptr));
-    if (batch == nullptr) batch = fresh(owner, kind);
+    if (batch == nullptr) batch = fresh(kind);
     return batch->template items<T>()[batch->size++];
+  }
+  // Room for as many as fit of one's own records; they are there once they are `filled`. REQUIRES:
+  // alone().
+  template <typename T>
+  std::pair<T*, std::uint32_t> room() {
+    constexpr std::uint32_t capacity = Batch::bytes / sizeof(T);
+    Batch*& batch = open_[thread_][0];
+    if (batch == nullptr) batch = fresh(0);
+    return {batch->template items<T>() + batch->size, capacity - batch->size};
+  }
+  template <typename T>
+  void filled(std::uint32_t count) {
+    Batch*& batch = open_[thread_][0];
+    batch->size += count;
+    if (batch->size == Batch::bytes / sizeof(T)) send(thread_, std::exchange(batch, nullptr));
   }
   void close_slice() {
     for (unsigned owner = 0; owner < threads(); ++owner) {
@@ -141,7 +158,7 @@ class Worker {
     }
     for (unsigned owner = 0; owner < threads(); ++owner) {
       if (run().local && owner != thread_) continue;
-      Batch* const mark = fresh(owner, 0);
+      Batch* const mark = fresh(0);
       mark->closes = true;
       send(owner, mark);
     }
@@ -151,7 +168,7 @@ class Worker {
   void free(Batch* batch) { free_.push_back(batch); }
 
  private:
-  Batch* fresh(unsigned owner, unsigned kind) {
+  Batch* fresh(unsigned kind) {
     Batch* batch;
     if (free_.empty()) {
       batch = new Batch;
@@ -162,7 +179,6 @@ class Worker {
     batch->size = 0;
     batch->kind = static_cast<std::uint16_t>(kind);
     batch->sender = static_cast<std::uint8_t>(thread_);
-    batch->owner = static_cast<std::uint8_t>(owner);
     batch->closes = false;
     batch->slice = slice_;
     return batch;
@@ -194,9 +210,7 @@ class Worker {
     free(batch);
     if (++closed_[slice % 2] < (run().local ? 1 : threads())) return;
     closed_[slice % 2] = 0;
-    if (run().local) shared_.together.arrive_and_wait();
     row_.close(slice);
-    if (run().local) shared_.together.arrive_and_wait();
     ++completed_;
   }
 

@@ -39,25 +39,27 @@ class AggregateRow {
     }
   }
   bool take(Batch& batch) {
-    table(batch.slice, batch.owner)
-        .each(
-            batch.items<Item>(), batch.size, [&](const Item& item) { return traits_.key(item); },
-            [&](const Item& item, Value& value, bool is_new) {
-              traits_.fold(value, is_new, item, sum);
-            });
+    tables_[batch.slice % 2].each(
+        batch.items<Item>(), batch.size, [&](const Item& item) { return traits_.key(item); },
+        [&](const Item& item, Value& value, bool is_new) {
+          traits_.fold(value, is_new, item, sum);
+        });
     return false;
   }
   void close(std::uint64_t slice) {
-    const unsigned me = worker_.thread();
-    Table<Value>& mine = table(slice, me);
-    if (worker_.run().local) {
-      for (unsigned other = 0; other < worker_.threads(); ++other) {
-        if (other != me) merge_from(mine, worker_.peer(other).table(slice, me));
-      }
-    }
+    Table<Value>& mine = tables_[slice % 2];
     const std::int64_t start = static_cast<std::int64_t>(slice) * worker_.run().row.scale.window_ms;
-    mine.drain(
-        [&](std::uint64_t key, const Value& value) { traits_.result(key, start, value, sum); });
+    const auto result = [&](std::uint64_t key, const Value& value) {
+      traits_.result(key, start, value, sum);
+    };
+    if (!worker_.run().local) return mine.drain(result);
+    worker_.meet();
+    for (unsigned thread = 0; thread < worker_.threads(); ++thread) {
+      merge_own_of(worker_.peer(thread).tables_[slice % 2]);
+    }
+    worker_.meet();
+    mine.clear();
+    merged_.drain(result);
   }
   void finish() {}
 
@@ -66,6 +68,17 @@ class AggregateRow {
  private:
   std::uint64_t make_until(Worker<AggregateRow>& worker, std::uint64_t index, std::uint64_t end,
                            std::uint64_t threads) {
+    if (worker.alone()) {
+      while (index < end) {
+        const auto [items, capacity] = worker.template room<Item>();
+        std::uint32_t made = 0;
+        for (; made < capacity && index < end; index += threads) {
+          made += traits_.make(index, items[made]) ? 1 : 0;
+        }
+        worker.template filled<Item>(made);
+      }
+      return index;
+    }
     for (; index < end; index += threads) {
       Item item;
       if (traits_.make(index, item)) {
@@ -74,14 +87,15 @@ class AggregateRow {
     }
     return index;
   }
-  void merge_from(Table<Value>& mine, Table<Value>& other) {
+  // What this thread owns of a thread's table.
+  void merge_own_of(const Table<Value>& table) {
     struct Part {
       std::uint64_t key;
       Value value;
     };
     std::vector<Part> parts;
     const auto merge_parts = [&] {
-      mine.each(
+      merged_.each(
           parts.data(), parts.size(), [](const Part& part) { return part.key; },
           [&](const Part& part, Value& value, bool is_new) {
             if (is_new) {
@@ -92,17 +106,21 @@ class AggregateRow {
           });
       parts.clear();
     };
-    other.drain([&](std::uint64_t key, const Value& value) {
+    // At once: keys that come in the order of their places would pile up in a table that is still
+    // too small.
+    merged_.make_room(table.size());
+    table.scan([&](std::uint64_t key, const Value& value) {
+      if (owner_of(key, worker_.threads()) != worker_.thread()) return;
       parts.push_back({key, value});
       if (parts.size() == 1'024) merge_parts();
     });
     merge_parts();
   }
-  Table<Value>& table(std::uint64_t slice, unsigned owner) { return tables_[slice % 2][owner]; }
 
   Worker<AggregateRow>& worker_;
   Traits traits_;
-  Table<Value> tables_[2][threads_max];
+  Table<Value> tables_[2];
+  Table<Value> merged_;  // in local mode
 };
 
 }  // namespace stateful::bare

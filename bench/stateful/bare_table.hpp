@@ -2,20 +2,21 @@
 // Look-ups come in groups, so that the misses of a group overlap.
 //
 // A key's place is the upper part of its product with the golden ratio: a doubled table is filled
-// in one pass in order. The product's highest bit says which of two threads owns the key.
+// in one pass in order. A bit in the product's middle says which of two threads owns the key.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace stateful {
 
 inline std::uint64_t hash_of(std::uint64_t key) { return key * 0x9E3779B97F4A7C15u; }
 inline unsigned owner_of(std::uint64_t key, unsigned threads) {
-  return threads == 1 ? 0 : static_cast<unsigned>(hash_of(key) >> 63);
+  return threads == 1 ? 0 : static_cast<unsigned>(hash_of(key) >> 31 & 1);
 }
 
 template <typename Value>
@@ -41,26 +42,21 @@ class Table {
     for (std::size_t from = 0; from < count; from += group) {
       const std::size_t until = from + group < count ? from + group : count;
       make_room(until - from);
-      for (std::size_t i = from; i < until; ++i) prefetch(key_of(items[i]));
+      std::uint64_t keys[group];
+      std::uint64_t homes[group];
       for (std::size_t i = from; i < until; ++i) {
-        const auto [value, is_new] = put(key_of(items[i]));
+        keys[i - from] = key_of(items[i]);
+        homes[i - from] = home_of(keys[i - from]);
+        __builtin_prefetch(entries_ + homes[i - from], 1);
+      }
+      for (std::size_t i = from; i < until; ++i) {
+        const auto [value, is_new] = put(keys[i - from], homes[i - from]);
         use(items[i], *value, is_new);
       }
     }
   }
   // REQUIRES: make_room since the last few. Good until the next put or erase.
-  std::pair<Value*, bool> put(std::uint64_t key) {
-    std::uint64_t at = home_of(key);
-    while (entries_[at].key != key + 1) {
-      if (entries_[at].key == 0) {
-        entries_[at].key = key + 1;
-        ++used_;
-        return {&entries_[at].value, true};
-      }
-      at = (at + 1) & mask();
-    }
-    return {&entries_[at].value, false};
-  }
+  std::pair<Value*, bool> put(std::uint64_t key) { return put(key, home_of(key)); }
   Value* find(std::uint64_t key) {
     for (std::uint64_t at = home_of(key); entries_[at].key != 0; at = (at + 1) & mask()) {
       if (entries_[at].key == key + 1) return &entries_[at].value;
@@ -82,6 +78,17 @@ class Table {
     entries_[hole] = {};
     --used_;
   }
+  // visit(key, const Value&) for all.
+  template <typename Visit>
+  void scan(Visit&& visit) const {
+    for (std::uint64_t at = 0; at <= mask(); ++at) {
+      if (entries_[at].key != 0) visit(entries_[at].key - 1, entries_[at].value);
+    }
+  }
+  void clear() {
+    std::memset(entries_, 0, sizeof(Entry) << bits_);
+    used_ = 0;
+  }
   // visit(key, Value&) for all; none is left.
   template <typename Visit>
   void drain(Visit&& visit) {
@@ -94,6 +101,17 @@ class Table {
   }
 
  private:
+  std::pair<Value*, bool> put(std::uint64_t key, std::uint64_t at) {
+    while (entries_[at].key != key + 1) {
+      if (entries_[at].key == 0) {
+        entries_[at].key = key + 1;
+        ++used_;
+        return {&entries_[at].value, true};
+      }
+      at = (at + 1) & mask();
+    }
+    return {&entries_[at].value, false};
+  }
   static Entry* allocate(unsigned bits) {
     const std::size_t bytes = sizeof(Entry) << bits;
     void* const memory =
@@ -103,7 +121,7 @@ class Table {
     return static_cast<Entry*>(memory);
   }
   std::uint64_t mask() const { return (std::uint64_t{1} << bits_) - 1; }
-  std::uint64_t home_of(std::uint64_t key) const { return (hash_of(key) << 1) >> (64 - bits_); }
+  std::uint64_t home_of(std::uint64_t key) const { return hash_of(key) >> (64 - bits_); }
   void grow() {
     Entry* const old = entries_;
     const std::uint64_t old_size = mask() + 1;

@@ -1,6 +1,6 @@
 // The input and the checksum of keyed state's rows, which jobs and bare loops share: each record is
 // made from its index alone, with integers only, so that Java and SQL make the same ones
-// (peers/FlinkStateful.java, check.py).
+// (FlinkStateful.java and duckdb_stateful.py in peers/).
 //
 // Records have the fields and sizes of their benchmarks: NEXMark's person (206 bytes), auction
 // (269) and bid (32), an advertisement event of the Yahoo streaming benchmark (78), a task event of
