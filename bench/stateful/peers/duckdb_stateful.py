@@ -12,11 +12,13 @@ import sys
 
 import duckdb
 
-MACROS = """
+# The factors of mixed().
+FIRST, SECOND = 11400714819323198485, 15485907386658061715
+MACROS = f"""
 CREATE MACRO wrapped(wide) AS (wide % 18446744073709551616::UHUGEINT)::UBIGINT;
 CREATE MACRO times(a, b) AS wrapped(a::UHUGEINT * b::UHUGEINT);
 CREATE MACRO folded(x) AS xor(x, x >> 32);
-CREATE MACRO mixed(x) AS folded(times(folded(times(x, 11400714819323198485)), 15485907386658061715));
+CREATE MACRO mixed(x) AS folded(times(folded(times(x, {FIRST})), {SECOND}));
 CREATE MACRO below(draw, bound) AS
   ((draw::UHUGEINT * bound::UHUGEINT) // 18446744073709551616::UHUGEINT)::UBIGINT;
 CREATE MACRO letters(draw) AS (draw & 1085102592571150095::UBIGINT) + 7016996765293437281::UBIGINT;
@@ -26,7 +28,9 @@ CREATE MACRO letters(draw) AS (draw & 1085102592571150095::UBIGINT) + 7016996765
 class Sql:
     """The tables of one row's input and the query over them."""
 
-    def __init__(self, size):
+    def __init__(self, database, size):
+        self.database = database
+        self.made = set()
         self.row = size["row"]
         self.records = size["records"]
         self.keys = size["keys"]
@@ -40,9 +44,16 @@ class Sql:
         return f"({time} // {self.window} * {self.window})"
 
     def indexes(self, count=None):
-        """Each index with the draw that belongs to it, and the one after that."""
-        return (f"(SELECT i, draw, mixed(draw) AS further FROM (SELECT i, mixed(i) AS draw FROM "
-                f"(SELECT range::UBIGINT AS i FROM range({count or self.records}))))")
+        """A table of each index with the draw that belongs to it, and the one after that."""
+        count = count or self.records
+        name = f"indexes_{count}"
+        if name not in self.made:
+            self.made.add(name)
+            self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS "
+                                  f"SELECT range::UBIGINT AS i FROM range({count})")
+            mix(self.database, name, ["i"], "i", "draw")
+            mix(self.database, name, ["i", "draw"], "draw", "further")
+        return name
 
     def key(self):
         if self.row in ("count", "function", "broadcast"):
@@ -153,14 +164,25 @@ class Sql:
         return f"SELECT mixed(key) FROM {self.keyed()}", 1
 
 
-def hashed(sql, width):
+def mix(database, table, kept, value, into):
+    """Adds the column `into`, which is mixed(value), to those that are kept. Step by step: in one query
+    the copies that macros make of their arguments would multiply."""
+    columns = ", ".join(kept)
+    for step in (f"times({value}, {FIRST})", f"folded({into})", f"times({into}, {SECOND})",
+                 f"folded({into})"):
+        database.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS "
+                         f"SELECT {columns}, {step} AS {into} FROM {table}")
+
+
+def hashed(database, sql, width):
     """The results' number and their hash, as Checksum of workload.hpp makes it."""
-    names = ", ".join(f"v{i}" for i in range(width))
-    casts = ", ".join(f"v{i}::UBIGINT AS v{i}" for i in range(width))
-    query = f"SELECT {casts}, 0::UBIGINT AS h FROM ({sql}) AS results({names})"
-    for i in range(width):
-        query = f"SELECT {names}, mixed(mid) AS h FROM (SELECT {names}, xor(h, v{i}) AS mid FROM ({query}))"
-    return f"SELECT count(*), sum(h::HUGEINT) FROM ({query})"
+    names = [f"v{i}" for i in range(width)]
+    casts = ", ".join(f"{name}::UBIGINT AS {name}" for name in names)
+    database.execute(f"CREATE OR REPLACE TEMP TABLE hashes AS SELECT {casts}, 0::UBIGINT AS h "
+                     f"FROM ({sql}) AS results({', '.join(names)})")
+    for name in names:
+        mix(database, "hashes", names, f"xor(h, {name})", "h")
+    return database.execute("SELECT count(*), sum(h::HUGEINT) FROM hashes").fetchone()
 
 
 def main():
@@ -168,7 +190,7 @@ def main():
     database.execute(MACROS)
     for line in sys.stdin:
         size = json.loads(line)
-        results, total = database.execute(hashed(*Sql(size).query())).fetchone()
+        results, total = hashed(database, *Sql(database, size).query())
         print(json.dumps({"row": size["row"], "results": results, "hash": f"{total % 2**64:016x}"}),
               flush=True)
 
