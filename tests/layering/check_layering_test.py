@@ -114,6 +114,12 @@ class Layering(unittest.TestCase):
     def test_example_includes_a_room(self):
         self.expect("examples/a.cpp", '#include "api/stream.hpp"\n', "in an example")
 
+    def test_an_include_in_a_function(self):
+        self.write("src/base/a.hpp", "namespace hummer {\n}  // namespace hummer\n#include <map>\n")
+        self.assertEqual(self.run_check(), (0, ""))
+        self.expect("src/base/a.hpp", "namespace hummer {\nnamespace {\n}  // namespace\nvoid f() {\n"
+                    "#include <map>\n}\n}  // namespace hummer\n", "outside of namespaces")
+
     def test_a_long_file(self):
         self.expect("src/base/a.cpp", "// x\n" * 601, "601 lines")
 

@@ -17,7 +17,6 @@ For each first call of a function in src/, include/ and examples/ one line: CALL
 Needs a program with -g and without optimisation.
 """
 
-import bisect
 import json
 import os
 import re
@@ -139,8 +138,7 @@ def main():
     gdb.execute("starti")  # from here on addresses are those of the run
     words = re.compile(r"\b(" + "|".join(TYPES) + r")\b" + (r"|unsigned long|uint64" if NUMBERS else ""))
     count = 0
-    ends = {}  # of prologues, by source: the places of its lines
-    for path, name, line, signature in set(functions()):
+    for path, name, line, signature in sorted(set(functions())):
         named = FUNCTIONS.search(signature) or STARTS.search(signature)
         if not named and not words.search(signature):
             continue
@@ -152,13 +150,11 @@ def main():
                 continue
             if not named and not any(each.is_argument and may_carry(each) for each in block):
                 continue
-            source = place.symtab.filename, place.symtab.global_block().start
-            if source not in ends:
-                ends[source] = sorted({each.pc for each in place.symtab.linetable()})
-            # Arguments are in their places from the second line on.
-            at = bisect.bisect_right(ends[source], place.pc)
-            if at < len(ends[source]) and ends[source][at] < block.end:
-                Call(path, ends[source][at])
+            # Arguments are in their places from the second line on. (What gdb says of whole compilations
+            # is no key to tables of lines: several of one header begin at the same address.)
+            second = gdb.find_pc_line(place.pc).last
+            if second is not None and second + 1 < block.end:
+                Call(path, second + 1)
                 count += 1
     print(f"{count} functions are watched", flush=True)
     gdb.execute("continue")

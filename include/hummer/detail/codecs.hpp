@@ -16,6 +16,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,20 @@ consteval std::string_view raw_type_name() {
   const std::size_t semicolon = text.find(';', begin);
   const std::size_t end = semicolon == std::string_view::npos ? text.rfind(']') : semicolon;
   return text.substr(begin, end - begin);
+}
+
+// The name that GCC has for the type that Clang calls `by_clang`.
+std::string spelled_as_gcc(std::string_view by_clang, const char* mangled);
+
+// Kept in snapshots, and part of the uids that are generated, so no compiler's own: all names are
+// as GCC 12 spells them. (Without RTTI, Clang's name stays.)
+template <typename T>
+[[gnu::cold]] std::string type_name() {
+#if defined(__clang__) && defined(__cpp_rtti)
+  return spelled_as_gcc(raw_type_name<T>(), typeid(T).name());
+#else
+  return std::string(raw_type_name<T>());
+#endif
 }
 
 // The names of the parts with commas between, after `head` and ahead of `tail`.
@@ -151,7 +166,7 @@ struct Codec<T> {
 template <typename T>
   requires std::is_enum_v<T>
 struct Codec<T> {
-  static std::string name() { return std::string(detail::raw_type_name<T>()); }
+  static std::string name() { return detail::type_name<T>(); }
   static void encode(T value, ByteWriter& out) { out.put_value(value); }
   static bool decode(ByteReader& in, T& value) {
     std::underlying_type_t<T> number{};
@@ -305,7 +320,7 @@ std::string type_head() {
   if constexpr (Evolving<T>) {
     return std::string(T::evolving) + "+{";
   } else {
-    return std::string(raw_type_name<T>()) + '{';
+    return type_name<T>() + '{';
   }
 }
 

@@ -1,0 +1,49 @@
+"""Runs bench/stateful/run for the items of this folder, and judges figures against bars."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SHORT = os.environ.get("HUMMER_SHORT", "0") != "0"
+
+
+def measured(*arguments):
+    """The rows that `bench/stateful/run --json` gives, which checks all results; ends with its code
+    when it fails. In the short form few records, whose speeds mean nothing."""
+    build = ROOT / "build/release"
+    if not (build / "build.ninja").exists():
+        subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "stateful_hummer",
+                    "stateful_bare"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    words = ["--tiny"] if SHORT else list(arguments)
+    done = subprocess.run([ROOT / "bench/stateful/run", "--json", *words], cwd=ROOT,
+                          stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        print(f"bench/stateful/run failed (exit code {done.returncode})")
+        sys.exit(done.returncode)
+    return json.loads(done.stdout)["rows"]
+
+
+class Bars:
+    """Figures beside the least that they must be."""
+
+    def __init__(self):
+        self.held = self.missed = 0
+
+    def judge(self, what, figure, least, form="{:.2f}"):
+        holds = figure >= least
+        self.held += holds
+        self.missed += not holds
+        print(f"{'held  ' if holds else 'MISSED'} {what}: {form.format(figure)}, "
+              f"at least {form.format(least)}")
+
+    def end(self):
+        """The item's last line, and its exit code."""
+        if SHORT:
+            print("short: results are equal, no speed is judged")
+            sys.exit(0)
+        print(f"{self.held} of {self.held + self.missed} bars hold")
+        sys.exit(1 if self.missed else 0)
