@@ -84,8 +84,8 @@ class HashPartitioner final : public Partitioner {
       ends_.clear();
       for (Batch& target : targets) {
         T* const begin = target.mutable_values<T>();
-        ends_.push_back({begin + target.size(), begin + soft_limit, begin,
-                         !target.timestamps().empty()});
+        ends_.push_back(
+            {begin + target.size(), begin + soft_limit, begin, !target.timestamps().empty()});
       }
     }
     ~Ends() {

@@ -135,9 +135,9 @@ template <typename Key, StreamType Out, typename User, typename... Inputs>
 class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public KeyedProcessBase {
   using Emit = KeyedOutput<Out>;
   static constexpr std::size_t keyed_inputs = (std::size_t{Inputs::keyed} + ...);
-  static constexpr bool uses_timers =
-      requires(User& user, Timestamp time, Emit& emit) { user.on_timer(time, emit); } ||
-      requires(User& user, Timestamp time, Emit& emit) { user.on_processing_timer(time, emit); };
+  static constexpr bool uses_timers = requires(User& user, Timestamp time, Emit& emit) {
+    user.on_timer(time, emit);
+  } || requires(User& user, Timestamp time, Emit& emit) { user.on_processing_timer(time, emit); };
 
  public:
   KeyedProcessOperator(User function, Inputs... inputs, RestoreOptions options = {})

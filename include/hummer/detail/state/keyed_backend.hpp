@@ -5,9 +5,9 @@
 // object and holds no values itself: it names a cell that every key's entry has.
 // The backend (KeyedStore<K>) finds the entry of the key in hand, at most once
 // per record and only when a state is touched. An entry counts what is in it
-// (`live`: states with a value, and one where it has timers); with nothing left it goes. Before anything of an entry
-// changes the backend is told (changing): it notes the entry for the next incremental snapshot, and
-// saves it first where the snapshot under way has yet to write it.
+// (`live`: states with a value, and one where it has timers); with nothing left it goes. Before
+// anything of an entry changes the backend is told (changing): it notes the entry for the next
+// incremental snapshot, and saves it first where the snapshot under way has yet to write it.
 //
 // Lifecycle: states are made with the user's object, bound once by the backend
 // before restore and open, and not moved from then on. Thread: that of the
@@ -39,8 +39,8 @@ struct StateOptions {
   TtlUpdate ttl_update = TtlUpdate::on_write;
 };
 
-// The head of a key's entry; the key and the cells of the states follow. Eight bytes: with a key and
-// a value of eight each, and what says whether there is one, an entry is half a cache line.
+// The head of a key's entry; the key and the cells of the states follow. Eight bytes: with a key
+// and a value of eight each, and what says whether there is one, an entry is half a cache line.
 struct KeyedEntry {
   std::uint32_t slot = 0;     // where it lies
   std::uint16_t changed = 0;  // generation in which it changed last; see KeyedBackend

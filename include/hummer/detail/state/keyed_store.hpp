@@ -2,9 +2,9 @@
 // with everything that belongs to a key hanging from its entry.
 //
 // An entry is one block of memory: head, key (store_entry.hpp), and a cell for each state. Blocks
-// lie in slabs (entry_slabs.hpp); an index of their numbers finds them by hash. Timers of both kinds
-// (keyed_timers.hpp) are ordered by time, then by key (integers by value, other keys by
-// their canonical bytes), which is the order they fire in: the same on every run.
+// lie in slabs (entry_slabs.hpp); an index of their numbers finds them by hash. Timers of both
+// kinds (keyed_timers.hpp) are ordered by time, then by key (integers by value, other keys by their
+// canonical bytes), which is the order they fire in: the same on every run.
 //
 // The key in hand is named by set_key() (or an entry of a timer); it is hashed
 // when a state is touched, at most once. An entry with nothing left in it is
@@ -301,8 +301,8 @@ class KeyedStore final : public KeyedStoreBase {
     looked_up_ = true;
     hash_ = key_hash_in_hand();
     const std::uint32_t slot = find_slot(hash_);
-    current_ = slot != EntryIndex::none ? entry_at(slot)
-                                        : find_elsewhere(hash_, bytes_in_hand(), create);
+    current_ =
+        slot != EntryIndex::none ? entry_at(slot) : find_elsewhere(hash_, bytes_in_hand(), create);
     if (current_ != nullptr && limited()) current_->touched = true;
   }
   std::uint32_t find_slot(std::uint64_t hash) const {

@@ -31,7 +31,8 @@ struct EncodedEntry : TextEntry {
   K key{};
 };
 
-// Where in an entry is what only some stores need, in bytes from its beginning; 0: this one does not.
+// Where in an entry is what only some stores need, in bytes from its beginning; 0: this one does
+// not.
 struct EntryParts {
   std::uint32_t timers = 0;      // TimersOfKey*; null: none
   std::uint32_t heap_bytes = 0;  // u32: what it holds outside its cells, as KeyedSpill has counted
