@@ -50,8 +50,8 @@ class ValueState final : public detail::StateOf<detail::ValueCell<T>> {
   const T* find() const {
     auto* const cell = this->find_cell();
     if (cell == nullptr) return nullptr;
-    if (this->touches_on_read()) cell->expires = this->fresh_expiry();
-    return &*cell->value;
+    if (this->touches_on_read()) cell->set_expiry(this->fresh_expiry());
+    return &cell->value();
   }
   bool has_value() const { return find() != nullptr; }
   T get_or(T otherwise) const {
@@ -59,19 +59,16 @@ class ValueState final : public detail::StateOf<detail::ValueCell<T>> {
     return value ? *value : std::move(otherwise);
   }
   void set(T value) {
-    this->change_cell([&](auto& cell) {
-      cell.value = std::move(value);
-      cell.expires = this->fresh_expiry();
-    });
+    this->change_cell([&](auto& cell) { cell.set(std::move(value), this->fresh_expiry()); });
   }
   // change(T&): of the value there is, or of `initial`.
   template <typename Change>
   const T& update(T initial, Change&& change) {
     return this->change_cell([&](auto& cell) -> const T& {
-      if (!cell.value) cell.value.emplace(std::move(initial));
-      cell.expires = this->fresh_expiry();
-      change(*cell.value);
-      return *cell.value;
+      if (cell.empty()) cell.set(std::move(initial), this->fresh_expiry());
+      cell.set_expiry(this->fresh_expiry());
+      change(cell.value());
+      return cell.value();
     });
   }
 };
@@ -201,8 +198,8 @@ class ReducingState final : public detail::StateOf<detail::ValueCell<T>> {
   const T* find() const {
     auto* const cell = this->find_cell();
     if (cell == nullptr) return nullptr;
-    if (this->touches_on_read()) cell->expires = this->fresh_expiry();
-    return &*cell->value;
+    if (this->touches_on_read()) cell->set_expiry(this->fresh_expiry());
+    return &cell->value();
   }
   T get_or(T otherwise) const {
     const T* const value = find();
@@ -210,13 +207,9 @@ class ReducingState final : public detail::StateOf<detail::ValueCell<T>> {
   }
   const T& add(T value) {
     return this->change_cell([&](auto& cell) -> const T& {
-      if (cell.value) {
-        cell.value = reduce_(std::as_const(*cell.value), std::as_const(value));
-      } else {
-        cell.value = std::move(value);
-      }
-      cell.expires = this->fresh_expiry();
-      return *cell.value;
+      if (!cell.empty()) value = reduce_(std::as_const(cell.value()), std::as_const(value));
+      cell.set(std::move(value), this->fresh_expiry());
+      return cell.value();
     });
   }
 
@@ -243,16 +236,16 @@ class AggregatingState final
   std::optional<typename Aggregate::Result> result() const {
     auto* const cell = this->find_cell();
     if (cell == nullptr) return std::nullopt;
-    if (this->touches_on_read()) cell->expires = this->fresh_expiry();
-    return aggregate_.result(*cell->value);
+    if (this->touches_on_read()) cell->set_expiry(this->fresh_expiry());
+    return aggregate_.result(cell->value());
   }
   template <typename Record>
   void add(const Record& record) {
     this->change_cell([&](auto& cell) {
-      const bool is_new = !cell.value.has_value();
-      if (is_new) cell.value.emplace();
-      aggregate_.add(*cell.value, is_new, record);
-      cell.expires = this->fresh_expiry();
+      const bool is_new = cell.empty();
+      if (is_new) cell.set({}, this->fresh_expiry());
+      aggregate_.add(cell.value(), is_new, record);
+      cell.set_expiry(this->fresh_expiry());
     });
   }
 

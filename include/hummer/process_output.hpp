@@ -10,7 +10,8 @@
 // outlives the job; a std::string is copied; copy() copies. In side outputs views
 // must point into text records or literals: what a record owns is copied in the main one only.
 //
-// Thread: that of the operator; valid during one call only.
+// Thread: that of the operator; valid during one call only. The operator's batch learns of what was
+// emitted when this goes.
 #pragma once
 
 #include <stdexcept>
@@ -26,17 +27,21 @@ template <typename Out>
 class ProcessOutput {
  public:
   ProcessOutput(Output& output, const SideOutputPorts& sides, Timestamp watermark)
-      : output_(output), sides_(sides), batch_(output.batch()), watermark_(watermark) {}
+      : output_(output),
+        sides_(sides),
+        batch_(output.batch()),
+        main_(output.collector<Out>()),
+        watermark_(watermark) {}
   ProcessOutput(const ProcessOutput&) = delete;
   ProcessOutput& operator=(const ProcessOutput&) = delete;
 
   template <typename U = Out>
   void emit(U&& value) {
-    put<Out>(batch_, std::forward<U>(value), time_);
+    emit(std::forward<U>(value), time_);
   }
   template <typename U = Out>
   void emit(U&& value, Timestamp time) {
-    put<Out>(batch_, std::forward<U>(value), time);
+    put(main_, batch_, std::forward<U>(value), time);
   }
   template <typename U = Out>
   void operator()(U&& value) {
@@ -45,17 +50,19 @@ class ProcessOutput {
 
   template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value) {
-    put<T>(batch_of(tag), std::forward<U>(value), time_);
+    side(tag, std::forward<U>(value), time_);
   }
   template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value, Timestamp time) {
-    put<T>(batch_of(tag), std::forward<U>(value), time);
+    Batch& batch = batch_of(tag);
+    Collector<T> collector(batch, output_.soft_limit());
+    put(collector, batch, std::forward<U>(value), time);
   }
 
   // A copy of the text that lives as long as the main output's batch.
   std::string_view copy(std::string_view text) { return batch_.copy_text(text); }
 
-  bool full() const { return output_.any_full(); }
+  bool full() const { return main_.full() || (!sides_.empty() && side_is_full()); }
   // Event time of the record in hand; no_timestamp when there is none.
   Timestamp time() const { return time_; }
   // The last watermark seen by this operator; no_timestamp before the first.
@@ -72,15 +79,24 @@ class ProcessOutput {
     return output_.batch(port);
   }
   template <typename T, typename U>
-  void put(Batch& batch, U&& value, Timestamp time) {
+  static void put(Collector<T>& collector, Batch& batch, U&& value, Timestamp time) {
     if constexpr (detail::check_emitted<T, U>()) {
-      const std::size_t before = batch.size();
-      {
-        Collector<T> collector(batch, output_.soft_limit());
-        collector.emit(std::forward<U>(value));
+      const std::size_t before = collector.size();
+      collector.emit(std::forward<U>(value));
+      if (time != no_timestamp || batch.has_timestamps()) {
+        if (batch.timestamps().size() == before) [[likely]] {
+          batch.timestamps().push_back(time);
+        } else {
+          stamp_records(batch, before, before + 1, time);
+        }
       }
-      if (time != no_timestamp || batch.has_timestamps()) stamp(batch, before, before + 1, time);
     }
+  }
+  bool side_is_full() const {
+    for (std::size_t port = 1; port < output_.port_count(); ++port) {
+      if (output_.full(port)) return true;
+    }
+    return false;
   }
   [[noreturn]] static void unknown_side(std::string_view name) {
     throw std::logic_error("side output '" + std::string(name) +
@@ -90,6 +106,7 @@ class ProcessOutput {
   Output& output_;
   const SideOutputPorts& sides_;
   Batch& batch_;
+  Collector<Out> main_;
   Timestamp time_ = no_timestamp;
   Timestamp watermark_;
 };

@@ -41,6 +41,4 @@ std::uint64_t hash_pieces(std::span<const std::string_view> pieces) {
   return XXH3_64bits_digest(&state);
 }
 
-std::uint64_t hash_u64(std::uint64_t value) { return XXH3_64bits(&value, sizeof value); }
-
 }  // namespace hummer

@@ -48,6 +48,15 @@ TEST(KeyHash, LengthDoesNotChangeTheFunction) {
   }
 }
 
+TEST(KeyHash, NumbersHashAsTheirBytes) {
+  for (std::uint64_t value = 1; value < UINT64_MAX / 3; value *= 3) {
+    ASSERT_EQ(hash_u64(value), XXH3_64bits(&value, sizeof value)) << value;
+  }
+  for (const std::uint64_t value : {std::uint64_t{0}, UINT64_MAX, std::uint64_t{1} << 63}) {
+    EXPECT_EQ(hash_u64(value), XXH3_64bits(&value, sizeof value)) << value;
+  }
+}
+
 TEST(KeyHash, PiecesHashAsTheWhole) {
   std::string text;
   for (int i = 0; i < 70'000; ++i) text.push_back(static_cast<char>(i * 31 % 251));

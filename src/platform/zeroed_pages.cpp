@@ -70,4 +70,10 @@ bool ZeroedPages::grow_in_place(std::size_t size_bytes) {
   return true;
 }
 
+void ZeroedPages::give_back(void* begin, std::size_t size_bytes) {
+  HUMMER_ASSERT(reserved_bytes_ > 0);
+  ::madvise(data_, round_up(size_bytes_, huge_page_bytes), MADV_NOHUGEPAGE);
+  HUMMER_ASSERT(::madvise(begin, size_bytes, MADV_DONTNEED) == 0);
+}
+
 }  // namespace hummer

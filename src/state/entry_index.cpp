@@ -1,38 +1,53 @@
 #include <hummer/detail/state/entry_index.hpp>
 
-namespace hummer {
+#include <bit>
+#include <utility>
 
-void EntryIndex::insert(KeyedEntry& entry) {
+#include <hummer/status.hpp>
+
+namespace hummer {
+namespace {
+
+constexpr std::size_t least_capacity = 64;
+
+}  // namespace
+
+void EntryIndex::insert(std::uint32_t entry, std::uint64_t hash) {
   if (is_full_with(size_ + 1)) grow();
-  place(entry);
+  put({entry + 1, tag(hash)});
   ++size_;
 }
 
-void EntryIndex::erase(const KeyedEntry& entry) {
-  std::size_t hole = home(entry.hash);
-  while (slots_[hole].entry != &entry) hole = next(hole);
-  // A slot further on moves into the hole unless its home lies behind the hole.
-  for (std::size_t at = next(hole); slots_[at].entry != nullptr; at = next(at)) {
-    const std::size_t from_home = (at - home(slots_[at].entry->hash)) & mask();
-    if (from_home < ((at - hole) & mask())) continue;
-    slots_[hole] = slots_[at];
+void EntryIndex::erase(std::uint32_t entry, std::uint64_t hash) {
+  std::size_t hole = home(tag(hash));
+  while (places()[hole].number != entry + 1) hole = next(hole);
+  // A place further on moves into the hole unless its home lies behind the hole.
+  for (std::size_t at = next(hole); places()[at].number != 0; at = next(at)) {
+    const std::size_t from_home = (at - home(places()[at].tag)) & (capacity_ - 1);
+    if (from_home < ((at - hole) & (capacity_ - 1))) continue;
+    places()[hole] = places()[at];
     hole = at;
   }
-  slots_[hole] = {};
+  places()[hole] = {};
   --size_;
 }
 
-void EntryIndex::place(KeyedEntry& entry) {
-  std::size_t at = home(entry.hash);
-  while (slots_[at].entry != nullptr) at = next(at);
-  slots_[at] = {&entry, tag(entry.hash)};
+void EntryIndex::put(const Place& place) {
+  std::size_t at = home(place.tag);
+  while (places()[at].number != 0) at = next(at);
+  places()[at] = place;
 }
 
+// Homes are in the order of the tags in either size: both are gone through in the order of memory.
 void EntryIndex::grow() {
-  std::vector<Slot> old(slots_.empty() ? std::size_t{64} : slots_.size() * 2);
-  old.swap(slots_);
-  for (const Slot& slot : old) {
-    if (slot.entry != nullptr) place(*slot.entry);
+  const std::size_t old_capacity = capacity_;
+  capacity_ = old_capacity == 0 ? least_capacity : 2 * old_capacity;
+  HUMMER_ASSERT(capacity_ <= std::size_t{1} << 32);  // tags tell no more places apart
+  shift_ = 32 - static_cast<unsigned>(std::countr_zero(capacity_));
+  const ZeroedPages old = std::exchange(pages_, ZeroedPages(memory_bytes()));
+  const auto* const places = static_cast<const Place*>(old.data());
+  for (std::size_t i = 0; i < old_capacity; ++i) {
+    if (places[i].number != 0) put(places[i]);
   }
 }
 

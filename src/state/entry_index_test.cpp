@@ -2,51 +2,46 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace hummer::entry_index_test {
 namespace {
 
-struct Entry : KeyedEntry {
-  int key = 0;
-};
-
-// Against a set, with hashes that collide in their low bits and in all of them.
+// Against a set, with hashes that collide in the bits that say where the search begins, and in all
+// of them.
 TEST(EntryIndex, EqualsASetUnderInsertionAndRemoval) {
-  for (const std::uint64_t mask :
-       {~std::uint64_t{0}, std::uint64_t{0xFF000000000000FF}, std::uint64_t{7}, std::uint64_t{0}}) {
+  for (const std::uint64_t mask : {~std::uint64_t{0}, std::uint64_t{0xFFFFFFFFF00000FF},
+                                   std::uint64_t{7}, std::uint64_t{0xFFFFFFFF00000000}}) {
     std::mt19937_64 random(mask);
     EntryIndex index;
-    std::deque<Entry> entries;
-    for (int key = 0; key < 300; ++key) {
-      Entry& entry = entries.emplace_back();
-      entry.hash = random() & mask;
-      entry.key = key;
-    }
-    std::set<int> present;
+    std::vector<std::uint64_t> hashes;
+    for (int key = 0; key < 300; ++key) hashes.push_back(random() & mask);
+    std::set<std::uint32_t> present;
+    const auto found = [&](std::uint32_t entry) {
+      return index.find(hashes[entry], [&](std::uint32_t other) { return other == entry; });
+    };
     for (int step = 0; step < 5000; ++step) {
-      Entry& entry = entries[random() % entries.size()];
-      const auto same = [&](const KeyedEntry& other) {
-        return static_cast<const Entry&>(other).key == entry.key;
-      };
-      EXPECT_EQ(index.find(entry.hash, same), present.count(entry.key) ? &entry : nullptr);
-      if (present.insert(entry.key).second) {
+      const auto entry = static_cast<std::uint32_t>(random() % hashes.size());
+      EXPECT_EQ(found(entry), present.count(entry) ? entry : EntryIndex::none);
+      if (present.insert(entry).second) {
         const std::size_t growth = index.growth_bytes(1), held = index.memory_bytes();
-        index.insert(entry);
+        index.insert(entry, hashes[entry]);
         EXPECT_EQ(index.memory_bytes() - held, held == 0 ? index.memory_bytes() : growth / 2);
       } else {
-        present.erase(entry.key);
-        index.erase(entry);
+        present.erase(entry);
+        index.erase(entry, hashes[entry]);
       }
       ASSERT_EQ(index.size(), present.size());
     }
-    for (Entry& entry : entries) {
-      const auto same = [&](const KeyedEntry& other) {
-        return static_cast<const Entry&>(other).key == entry.key;
-      };
-      EXPECT_EQ(index.find(entry.hash, same) != nullptr, present.count(entry.key) == 1);
+    for (std::uint32_t entry = 0; entry < hashes.size(); ++entry) {
+      EXPECT_EQ(found(entry), present.count(entry) ? entry : EntryIndex::none);
+      const std::uint32_t candidate = index.candidate(hashes[entry]);
+      if (!present.count(entry)) continue;
+      ASSERT_NE(candidate, EntryIndex::none);
+      EXPECT_EQ(static_cast<std::uint32_t>(hashes[candidate]),
+                static_cast<std::uint32_t>(hashes[entry]));
     }
   }
 }

@@ -11,8 +11,6 @@ namespace {
 constexpr std::size_t keys_per_look = 64;
 constexpr std::size_t keys_before_look = 8192;  // come between two looks, about
 
-bool has_timers(const StoreEntry& entry) { return entry.timers != nullptr; }
-
 }  // namespace
 
 void KeyedSpill::open(OperatorContext& context) {
@@ -27,12 +25,17 @@ void KeyedSpill::open(OperatorContext& context) {
 }
 
 void KeyedSpill::count_heap(StoreEntry& entry) {
+  if (store_.parts_.heap_bytes == 0) return;
   std::size_t bytes = 0;
   for (const KeyedState* state : heap_states_) bytes += state->heap_bytes(entry);
   if (!store_.keys_.by_value()) bytes += store_.keys_.bytes(entry).size();
   const auto counted = static_cast<std::uint32_t>(std::min<std::size_t>(bytes, UINT32_MAX));
   heap_bytes_ += counted;
-  heap_bytes_ -= std::exchange(entry.marks.heap_bytes, counted);
+  heap_bytes_ -= std::exchange(store_.parts_.heap_bytes_of(entry), counted);
+}
+
+void KeyedSpill::forget_heap(StoreEntry& entry) {
+  if (store_.parts_.heap_bytes != 0) heap_bytes_ -= store_.parts_.heap_bytes_of(entry);
 }
 
 Status KeyedSpill::keep_within_share() {
@@ -59,7 +62,7 @@ StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
   }
   if (!*found) return nullptr;
   StoreEntry& entry = store_.add(hash);
-  entry.marks.on_disk = true;
+  entry.on_disk = true;
   Timestamp last = 0;
   ByteReader in(value_);
   // Blocks carry checks, and what is in them was written by us.
@@ -137,7 +140,8 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
   std::vector<StoreEntry*> chosen = choose(bytes, choice);
   if (chosen.empty()) return {};
   std::sort(chosen.begin(), chosen.end(), [&](const StoreEntry* a, const StoreEntry* b) {
-    return a->hash != b->hash ? a->hash < b->hash : store_.keys_.bytes(*a) < store_.keys_.bytes(*b);
+    const std::uint64_t hash_a = store_.keys_.hash(*a), hash_b = store_.keys_.hash(*b);
+    return hash_a != hash_b ? hash_a < hash_b : store_.keys_.bytes(*a) < store_.keys_.bytes(*b);
   });
   if (spilled_ == nullptr) {
     spilled_ =
@@ -151,13 +155,13 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
   std::string space;
   for (const StoreEntry* entry : chosen) {
     ByteWriter value(space);
-    Timestamp last = has_timers(*entry) ? end_of_time : no_timestamp;
+    Timestamp last = store_.timers_.of(*entry) != nullptr ? end_of_time : no_timestamp;
     for (const KeyedState* state : store_.states_) {
       if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
     }
     value.put_value(last);
     store_.encode_cells(*entry, value);
-    HUMMER_TRY(spilled_->add({.hash = entry->hash,
+    HUMMER_TRY(spilled_->add({.hash = store_.keys_.hash(*entry),
                               .key = store_.keys_.bytes(*entry),
                               .value = value.view(),
                               .removed = entry->live == 0}));
@@ -166,8 +170,8 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
   const bool all = choice == Choice::all;
   if (!all) HUMMER_TRY(put_wakes_on_disk(chosen));
   for (StoreEntry* entry : chosen) {
-    if (all && (has_timers(*entry) || in_hands(*entry))) {
-      entry->marks.on_disk = true;
+    if (all && (store_.timers_.of(*entry) != nullptr || in_hands(*entry))) {
+      entry->on_disk = true;
     } else {
       store_.remove(*entry);
     }
@@ -178,10 +182,11 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
 Status KeyedSpill::put_wakes_on_disk(const std::vector<StoreEntry*>& entries) {
   std::array<std::vector<SpilledTimers::Wake>, 2> wakes;
   for (const StoreEntry* entry : entries) {
-    if (!has_timers(*entry)) continue;
+    const TimersOfKey* const timers = store_.timers_.of(*entry);
+    if (timers == nullptr) continue;
     const std::string key = store_.keys_.ordered(*entry);
     for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
-      const TimersOfKey::OfKind& own = entry->timers->kinds[kind];
+      const TimersOfKey::OfKind& own = timers->kinds[kind];
       if (own.position != TimersOfKey::none) wakes[kind].push_back({own.first, key});
     }
   }
@@ -193,7 +198,7 @@ Status KeyedSpill::put_wakes_on_disk(const std::vector<StoreEntry*>& entries) {
 
 // In the operator's: there is more in it than states and timers.
 bool KeyedSpill::in_hands(const StoreEntry& entry) const {
-  std::uint32_t counted = store_.timers_.count(entry);
+  std::uint32_t counted = store_.timers_.of(entry) != nullptr ? 1 : 0;
   for (const KeyedState* state : store_.states_) counted += state->present(entry) ? 1 : 0;
   return entry.live > counted;
 }
@@ -213,9 +218,14 @@ std::vector<StoreEntry*> KeyedSpill::choose(std::size_t bytes, Choice choice) {
     if (entry == nullptr) continue;
     if (choice != Choice::all) {
       if (in_hands(*entry)) continue;
-      if (choice == Choice::untouched && std::exchange(entry->marks.touched, false)) continue;
-      entry->marks.touched = true;  // not twice
-      bytes -= std::min(bytes, store_.slabs_.block_bytes() + entry->marks.heap_bytes);
+      if (choice == Choice::untouched && entry->touched) {
+        entry->touched = false;
+        continue;
+      }
+      entry->touched = true;  // not twice
+      const std::size_t heap =
+          store_.parts_.heap_bytes == 0 ? 0 : store_.parts_.heap_bytes_of(*entry);
+      bytes -= std::min(bytes, store_.slabs_.block_bytes() + heap);
     }
     chosen.push_back(entry);
   }

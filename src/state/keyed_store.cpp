@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t entries_per_step = 8192;
 constexpr std::size_t restored_per_step_bytes = 1 << 20;
+constexpr std::uint32_t generations_between_renewals = 1 << 14;
+constexpr std::uint32_t most_generations = 3 << 14;
 
 Status store_cut_short() {
   return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
@@ -16,8 +18,12 @@ Status store_cut_short() {
 
 }  // namespace
 
-KeyedStoreBase::KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes)
-    : keys_(keys), keys_are_text_(keys_are_text), entry_bytes_(entry_bytes) {}
+KeyedStoreBase::KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes,
+                               bool has_timers)
+    : keys_(keys),
+      keys_are_text_(keys_are_text),
+      has_timers_(has_timers),
+      entry_bytes_(entry_bytes) {}
 
 void KeyedStoreBase::destroy_all() {
   const std::size_t slots = slabs_.slot_count();
@@ -31,6 +37,16 @@ Status KeyedStoreBase::bind(std::vector<KeyedState*> states) {
   if (states.size() > 64) return {ErrorCode::invalid_argument, "a function has at most 64 states"};
   states_ = std::move(states);
   std::size_t block_size = entry_bytes_;
+  if (has_timers_) {
+    parts_.timers = static_cast<std::uint32_t>(block_size);
+    block_size += sizeof(TimersOfKey*);
+    timers_.set_parts(parts_);
+  }
+  if (!keys_.by_value() || std::any_of(states_.begin(), states_.end(),
+                                       [](KeyedState* state) { return state->uses_heap(); })) {
+    parts_.heap_bytes = static_cast<std::uint32_t>(block_size);
+    block_size += sizeof(std::uint32_t);
+  }
   for (std::size_t i = 0; i < states_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (states_[i]->name() == states_[j]->name()) {
@@ -63,7 +79,7 @@ void KeyedStoreBase::set_entry(Entry& entry) {
 
 void KeyedStoreBase::leave_entry() {
   auto& entry = static_cast<Entry&>(*current_);
-  if (spill_.limited()) spill_.count_heap(entry);
+  if (spill_.counts_heap()) spill_.count_heap(entry);
   if (entry.live == 0) erase(entry);
 }
 
@@ -79,12 +95,12 @@ StoreEntry* KeyedStoreBase::find_elsewhere(std::uint64_t hash, std::string_view 
 // ---- timers ----
 
 void KeyedStoreBase::set_timer(TimerKind kind, Timestamp time) {
-  if (refuses_timers_) return;
+  if (refuses_timers_ || !has_timers_) return;
   add_timer(kind, time, static_cast<Entry&>(obtain()));
 }
 
 void KeyedStoreBase::delete_timer(TimerKind kind, Timestamp time) {
-  KeyedEntry* const entry = find();
+  KeyedEntry* const entry = has_timers_ ? find() : nullptr;
   if (entry != nullptr) remove_timer(kind, time, static_cast<Entry&>(*entry));
 }
 
@@ -109,12 +125,13 @@ void KeyedStoreBase::take_timer(TimerKind kind) {
 
 void KeyedStoreBase::add_timer(TimerKind kind, Timestamp time, Entry& entry) {
   changing(entry);
-  if (timers_.add(kind, time, entry)) ++entry.live;
+  const bool first = timers_.of(entry) == nullptr;
+  if (timers_.add(kind, time, entry) && first) ++entry.live;
 }
 
 void KeyedStoreBase::remove_timer(TimerKind kind, Timestamp time, Entry& entry) {
   changing(entry);
-  if (timers_.remove(kind, time, entry)) --entry.live;
+  if (timers_.remove(kind, time, entry) && timers_.of(entry) == nullptr) --entry.live;
 }
 
 // Whether the first timer comes before one of the key with these ordered bytes.
@@ -157,15 +174,18 @@ StoreEntry& KeyedStoreBase::add(std::uint64_t hash) {
   try {
     entry = &make_entry(place.block);
     entry->slot = place.slot;
-    entry->hash = hash;
-    entry->changed = entry->made = generation_;
+    entry->changed = generation_;
+    entry->is_new = true;
+    if (parts_.timers != 0) parts_.timers_of(*entry) = nullptr;
+    if (parts_.heap_bytes != 0) parts_.heap_bytes_of(*entry) = 0;
     for (const KeyedState* state : states_) state->construct(*entry);
-    index_.insert(*entry);
+    index_.insert(place.slot, hash);
   } catch (...) {
     if (entry != nullptr) destroy_entry(*entry);
     slabs_.give_back(place.slot);
     throw;
   }
+  if (limited()) spill_.count_heap(*entry);
   return *entry;
 }
 
@@ -177,16 +197,17 @@ void KeyedStoreBase::give_back(Entry& entry) {
 }
 
 void KeyedStoreBase::erase(Entry& entry) {
-  if (entry.marks.on_disk) return;  // it says that the key is gone
+  if (entry.on_disk) return;  // it says that the key is gone
   changing(entry);
-  if (entry.made != generation_ && !too_many_gone_) note_gone(entry);
+  if (!entry.is_new && !too_many_gone_) note_gone(entry);
   remove(entry);
 }
 
 void KeyedStoreBase::remove(Entry& entry) {
   timers_.clear(entry);
-  spill_.forget_heap(entry.marks);
-  index_.erase(entry);
+  spill_.forget_heap(entry);
+  index_.erase(entry.slot, keys_.hash(entry));
+  ++removals_;
   give_back(entry);
 }
 
@@ -207,7 +228,7 @@ void KeyedStoreBase::drop(Entry& entry) {
   for (const KeyedState* state : states_) state->destroy(entry);
   for (const KeyedState* state : states_) state->construct(entry);
   entry.live = 0;
-  if (spill_.limited()) spill_.count_heap(entry);
+  if (spill_.counts_heap()) spill_.count_heap(entry);
   current_ = nullptr;
   erase(entry);
 }
@@ -227,15 +248,17 @@ Result<bool> KeyedStoreBase::freeze(bool may_be_delta, ByteWriter& out) {
     HUMMER_TRY(spill_.freeze());
     return false;
   }
-  const bool delta = may_be_delta && generation_ != 0 && !frozen_ && !too_many_gone_;
+  const bool delta = may_be_delta && was_frozen_ && !frozen_ && !too_many_gone_;
   too_many_gone_ = false;
   saved_ = delta ? std::exchange(gone_, {}) : SavedEntries();
   gone_.clear();
   whole_ = !delta;
-  frozen_ = true;
+  frozen_ = was_frozen_ = true;
   next_frozen_ = 0;
   ++generation_;
-  HUMMER_ASSERT(generation_ != 0);
+  ++generations_since_renewal_;
+  renews_ = generations_since_renewal_ >= generations_between_renewals;
+  if (generations_since_renewal_ == most_generations) renew_all();  // no snapshot was completed
   return delta;
 }
 
@@ -246,17 +269,34 @@ Result<bool> KeyedStoreBase::write_frozen(ByteWriter& out, std::size_t until_byt
     if (out.size() >= until_bytes) return false;
   }
   const std::size_t end = std::min(next_frozen_ + entries_per_step, slabs_.slot_count());
-  while (const Entry* const entry = next_entry(next_frozen_, end)) {
+  while (Entry* const entry = next_entry(next_frozen_, end)) {
     if (out.size() >= until_bytes) return false;
     next_frozen_ = entry->slot;
     if (is_pending(*entry)) encode(*entry, out);
+    if (renews_) renew(*entry);
     ++next_frozen_;
   }
   next_frozen_ = end;
   if (end < slabs_.slot_count()) return false;
   out.put_value(end_of_entries);
   frozen_ = false;
+  if (renews_) generations_since_renewal_ = 0;
   return true;
+}
+
+// Generations are counted modulo 65,536. Long before one comes again, what is older than the last
+// two is taken to be three old.
+void KeyedStoreBase::renew(Entry& entry) const {
+  const auto age = static_cast<std::uint16_t>(generation_ - entry.changed);
+  if (age > 3) entry.changed = static_cast<std::uint16_t>(generation_ - 3);
+}
+
+void KeyedStoreBase::renew_all() {
+  const std::size_t slots = slabs_.slot_count();
+  for (std::size_t slot = 0; Entry* entry = next_entry(slot, slots); slot = entry->slot + 1) {
+    renew(*entry);
+  }
+  generations_since_renewal_ = 0;
 }
 
 Status KeyedStoreBase::restore(ByteReader& in, const OperatorContext& context,
@@ -271,7 +311,7 @@ Status KeyedStoreBase::restore(ByteReader& in, const OperatorContext& context,
 
 bool KeyedStoreBase::is_pending(const KeyedEntry& entry) const {
   return frozen_ && entry.slot >= next_frozen_ && entry.changed != generation_ &&
-         (whole_ || entry.changed + 1 == generation_);
+         (whole_ || static_cast<std::uint16_t>(entry.changed + 1) == generation_);
 }
 
 void KeyedStoreBase::first_change(KeyedEntry& entry) {
@@ -279,6 +319,7 @@ void KeyedStoreBase::first_change(KeyedEntry& entry) {
     saved_.add([&](ByteWriter& out) { encode(static_cast<const Entry&>(entry), out); });
   }
   entry.changed = generation_;
+  entry.is_new = false;
 }
 
 void KeyedStoreBase::encode(const Entry& entry, ByteWriter& out) {
@@ -346,7 +387,7 @@ Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedStat
                                      Entry* entry) {
   HUMMER_TRY(decode_cells(in, found, entry));
   if (entry == nullptr) return {};
-  if (spill_.limited()) spill_.count_heap(*entry);
+  if (spill_.counts_heap()) spill_.count_heap(*entry);
   if (entry->live == 0) erase(*entry);  // only dropped state was in it
   return {};
 }
@@ -375,7 +416,7 @@ Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState
     if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
       return store_cut_short();
     }
-    if (entry != nullptr) add_timer(kind, time, *entry);
+    if (entry != nullptr && has_timers_) add_timer(kind, time, *entry);
   }
   return {};
 }

@@ -12,19 +12,20 @@ constexpr std::size_t arity = 4;  // fewer levels than two, with neighbours in o
 
 }  // namespace
 
-std::uint32_t KeyedTimers::count(const StoreEntry& entry) {
+std::uint32_t KeyedTimers::count(const StoreEntry& entry) const {
   std::uint32_t count = 0;
   for_each(entry, [&](TimerKind, Timestamp) { ++count; });
   return count;
 }
 
 bool KeyedTimers::add(TimerKind kind, Timestamp time, StoreEntry& entry) {
-  if (entry.timers == nullptr) entry.timers = &obtain(entry);
-  TimersOfKey::OfKind& own = of_kind(*entry.timers, kind);
+  TimersOfKey*& timers = parts_.timers_of(entry);
+  if (timers == nullptr) timers = &obtain(entry);
+  TimersOfKey::OfKind& own = of_kind(*timers, kind);
   if (own.position == TimersOfKey::none) {
     own.first = time;
     heap(kind).emplace_back();
-    sift_up(kind, heap(kind).size() - 1, {time, keys_.prefix(entry), entry.timers});
+    sift_up(kind, heap(kind).size() - 1, {time, keys_.prefix(entry), timers});
     return true;
   }
   if (time == own.first) return false;
@@ -40,8 +41,8 @@ bool KeyedTimers::add(TimerKind kind, Timestamp time, StoreEntry& entry) {
 }
 
 bool KeyedTimers::remove(TimerKind kind, Timestamp time, StoreEntry& entry) {
-  if (entry.timers == nullptr) return false;
-  TimersOfKey::OfKind& own = of_kind(*entry.timers, kind);
+  if (of(entry) == nullptr) return false;
+  TimersOfKey::OfKind& own = of_kind(*parts_.timers_of(entry), kind);
   if (own.position == TimersOfKey::none) return false;
   if (time != own.first) {
     if (own.later == nullptr || own.later->erase(time) == 0) return false;
@@ -63,9 +64,9 @@ bool KeyedTimers::remove(TimerKind kind, Timestamp time, StoreEntry& entry) {
 }
 
 void KeyedTimers::clear(StoreEntry& entry) {
-  if (entry.timers == nullptr) return;
+  if (of(entry) == nullptr) return;
   for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
-    TimersOfKey::OfKind& own = of_kind(*entry.timers, kind);
+    TimersOfKey::OfKind& own = of_kind(*parts_.timers_of(entry), kind);
     if (own.later != nullptr) later_count_ -= own.later->size();
     own.later.reset();
     if (own.position != TimersOfKey::none) take_out(kind, own);
@@ -94,11 +95,12 @@ TimersOfKey& KeyedTimers::obtain(StoreEntry& entry) {
 }
 
 void KeyedTimers::release_if_unused(StoreEntry& entry) {
-  for (TimersOfKey::OfKind& own : entry.timers->kinds) {
+  TimersOfKey*& timers = parts_.timers_of(entry);
+  for (TimersOfKey::OfKind& own : timers->kinds) {
     if (own.position != TimersOfKey::none) return;
   }
-  for (TimersOfKey::OfKind& own : entry.timers->kinds) own.later.reset();
-  free_.push_back(std::exchange(entry.timers, nullptr));
+  for (TimersOfKey::OfKind& own : timers->kinds) own.later.reset();
+  free_.push_back(std::exchange(timers, nullptr));
 }
 
 void KeyedTimers::put(TimerKind kind, std::size_t at, const Item& item) {

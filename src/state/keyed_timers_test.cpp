@@ -12,13 +12,16 @@ namespace hummer::keyed_timers_test {
 namespace {
 
 struct Entry : TextEntry {
+  TimersOfKey* timers = nullptr;
   int key = 0;
 };
+constexpr EntryParts parts{.timers = sizeof(TextEntry)};
 
 TEST(KeyedTimers, AreThoseOfASet) {
   Random random(5);
   for (int round = 0; round < 20; ++round) {
     KeyedTimers timers{KeyForm()};
+    timers.set_parts(parts);
     std::set<std::pair<Timestamp, int>> model[2];
     std::deque<Entry> entries(1 + random.below(60));
     for (std::size_t i = 0; i < entries.size(); ++i) {

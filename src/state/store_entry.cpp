@@ -1,5 +1,6 @@
 #include <hummer/detail/state/store_entry.hpp>
 
+#include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/state/ordered_key.hpp>
 
 namespace hummer {
@@ -9,6 +10,14 @@ std::string_view KeyForm::bytes(const StoreEntry& entry) const {
   // The lower ones: little-endian.
   return {reinterpret_cast<const char*>(&static_cast<const IntegerEntry&>(entry).number),
           integer_bytes};
+}
+
+std::uint64_t KeyForm::hash(const StoreEntry& entry) const {
+  if (!by_value()) return static_cast<const TextEntry&>(entry).hash;
+  if (integer_bytes == sizeof(std::uint64_t)) {
+    return hash_u64(static_cast<const IntegerEntry&>(entry).number);
+  }
+  return hash_bytes(bytes(entry).data(), integer_bytes);
 }
 
 std::uint64_t KeyForm::prefix(const StoreEntry& entry) const {

@@ -8,6 +8,7 @@
 // or routed. The values are part of the snapshot format: a golden test holds them.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,7 +22,18 @@ inline constexpr std::uint32_t default_key_groups = 1024;
 
 // XXH3-64, seed 0.
 std::uint64_t hash_bytes(const void* bytes, std::size_t length);
-std::uint64_t hash_u64(std::uint64_t value);  // of its eight little-endian bytes
+
+// The same of eight little-endian bytes, which the most frequent keys are: without a call.
+constexpr std::uint64_t hash_u64(std::uint64_t value) {
+  constexpr std::uint64_t secret = 0x1CAD21F72C81017Cu ^ 0xDB979083E96DD4DEu;
+  constexpr std::uint64_t prime = 0x9FB21C651E98DF25u;
+  std::uint64_t hash = std::rotl(value, 32) ^ secret;
+  hash ^= std::rotl(hash, 49) ^ std::rotl(hash, 24);
+  hash *= prime;
+  hash ^= (hash >> 35) + sizeof value;
+  hash *= prime;
+  return hash ^ hash >> 28;
+}
 
 template <typename K>
 std::uint64_t key_hash(const K& key) {

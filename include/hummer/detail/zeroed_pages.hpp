@@ -37,6 +37,11 @@ class ZeroedPages {
   // nothing has happened.
   bool grow_in_place(std::size_t size_bytes);
 
+  // Whole pages of it go back to the system until they are written to again, when they are zero.
+  // From then on it is no longer in huge pages, which would come back as a whole. REQUIRES:
+  // size_bytes() is one huge page or more.
+  void give_back(void* begin, std::size_t size_bytes);
+
   void swap(ZeroedPages& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_bytes_, other.size_bytes_);

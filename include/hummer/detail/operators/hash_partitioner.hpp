@@ -29,30 +29,36 @@ class HashPartitioner final : public Partitioner {
 
   OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
                          std::uint32_t soft_limit) override {
+    if (in.finished()) return OperatorResult::done;
     const auto records = in.values<T>();
     const bool move = in.unique();
     const bool timed = in.has_timestamps();
     RecordInHand in_hand(in);
+    const Ends ends(ends_, targets, soft_limit);
+    End* const end_of = ends_.data();  // locals: the loop's stores can't change them
+    const std::uint16_t* const owners = owners_.data();
+    const std::uint32_t groups = groups_;
     for (std::size_t i = in.position(); i < records.size(); ++i) {
       in_hand.set(i);
       const auto& key = std::invoke(key_of_, records[i]);
       check_key<std::invoke_result_t<KeyOf&, const T&>>(key);
-      Batch& target = targets[owners_[key_group(key_hash(key), groups_)]];
-      T* place = target.mutable_values<T>() + target.size();
+      const std::size_t owner = owners[key_group(key_hash(key), groups)];
+      End& end = end_of[owner];
       if constexpr (std::is_trivially_copyable_v<T>) {
-        *place = records[i];
+        *end.next = records[i];
       } else if (move) {
-        new (place) T(std::move(const_cast<T&>(records[i])));
+        new (end.next) T(std::move(const_cast<T&>(records[i])));
       } else if constexpr (std::is_copy_constructible_v<T>) {
-        new (place) T(records[i]);
+        new (end.next) T(records[i]);
       }
-      std::vector<Timestamp>& times = target.timestamps();
-      if (timed || !times.empty()) {
-        if (times.size() != target.size()) times.resize(target.size(), no_timestamp);
+      if (timed || end.timed) {
+        end.timed = true;
+        std::vector<Timestamp>& times = targets[owner].timestamps();
+        const auto before = static_cast<std::size_t>(end.next - end.begin);
+        if (times.size() != before) times.resize(before, no_timestamp);
         times.push_back(timed ? in.timestamps()[i] : no_timestamp);
       }
-      target.set_size(target.size() + 1);
-      if (target.size() >= soft_limit) {
+      if (++end.next >= end.full) {
         in_hand.set(i + 1);
         return i + 1 == records.size() ? OperatorResult::done : OperatorResult::more;
       }
@@ -62,9 +68,43 @@ class HashPartitioner final : public Partitioner {
   }
 
  private:
+  // Where the next record for a target goes; they are in registers or near, which the batches' own
+  // sizes are not.
+  struct End {
+    T* next;
+    T* full;
+    T* begin;
+    bool timed;
+  };
+  // The batches learn of their sizes when it goes, also where key_of throws.
+  class Ends {
+   public:
+    Ends(std::vector<End>& ends, std::vector<Batch>& targets, std::uint32_t soft_limit)
+        : ends_(ends), targets_(targets) {
+      ends_.clear();
+      for (Batch& target : targets) {
+        T* const begin = target.mutable_values<T>();
+        ends_.push_back(
+            {begin + target.size(), begin + soft_limit, begin, !target.timestamps().empty()});
+      }
+    }
+    ~Ends() {
+      for (std::size_t i = 0; i < targets_.size(); ++i) {
+        targets_[i].set_size(static_cast<std::size_t>(ends_[i].next - ends_[i].begin));
+      }
+    }
+    Ends(const Ends&) = delete;
+    Ends& operator=(const Ends&) = delete;
+
+   private:
+    std::vector<End>& ends_;
+    std::vector<Batch>& targets_;
+  };
+
   KeyOf key_of_;
   std::uint32_t groups_;
   std::vector<std::uint16_t> owners_;
+  std::vector<End> ends_;  // of a call
 };
 
 template <typename T, typename KeyOf>

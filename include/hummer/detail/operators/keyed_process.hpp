@@ -34,12 +34,14 @@
 // KeyedStore. Restore takes the pieces of all earlier subtasks and keeps the keys it owns; where
 // the watermark goes on, see hummer/detail/state/restored_watermark.hpp.
 //
-// Cost: one hash and one look-up per record that touches a state or a timer.
+// Cost: one hash and one look-up per record. The keys of a batch are looked up together, ahead of
+// the function's calls (KeyedStore::expect), so key_of is called twice per record.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -133,10 +135,13 @@ template <typename Key, StreamType Out, typename User, typename... Inputs>
 class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public KeyedProcessBase {
   using Emit = KeyedOutput<Out>;
   static constexpr std::size_t keyed_inputs = (std::size_t{Inputs::keyed} + ...);
+  static constexpr bool uses_timers = requires(User& user, Timestamp time, Emit& emit) {
+    user.on_timer(time, emit);
+  } || requires(User& user, Timestamp time, Emit& emit) { user.on_processing_timer(time, emit); };
 
  public:
   KeyedProcessOperator(User function, Inputs... inputs, RestoreOptions options = {})
-      : FunctionWithStore<Key, User>{std::move(function), {}},
+      : FunctionWithStore<Key, User>{std::move(function), KeyedStore<Key>(uses_timers)},
         KeyedProcessBase(
             this->store, options, requires { requires User::fires_timers_set_at_end; }),
         inputs_(std::move(inputs)...),
@@ -195,16 +200,23 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
     this->store.set_now_ms(context().wall_time_ms());
     try {
       EmitTo emit = make_emitter<EmitTo>(out);
-      for (; taken < values.size() && !out.any_full(); ++taken) {
-        if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
-        if constexpr (Input::keyed) {
-          const auto& made = std::invoke(input.key_of, values[taken]);
-          check_key<decltype(std::invoke(input.key_of, values[taken]))>(made);
-          const Key& key = made;  // a std::string is the key's text while `made` lives
-          this->store.set_key(key);
-          call<I>(values[taken], emit);
-          this->store.leave_key();
-        } else {
+      if constexpr (Input::keyed) {
+        while (taken < values.size() && !emit.full()) {
+          const std::size_t first = taken;
+          const std::size_t expected = expect_keys(input.key_of, values.subspan(first));
+          for (; taken < first + expected && !emit.full(); ++taken) {
+            if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
+            const auto& made = std::invoke(input.key_of, values[taken]);
+            check_key<decltype(std::invoke(input.key_of, values[taken]))>(made);
+            const Key& key = made;  // a std::string is the key's text while `made` lives
+            this->store.set_expected_key(key, taken - first);
+            call<I>(values[taken], emit);
+            this->store.leave_key();
+          }
+        }
+      } else {
+        for (; taken < values.size() && !emit.full(); ++taken) {
+          if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
           this->user.process_broadcast(values[taken], emit);
         }
       }
@@ -225,6 +237,13 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
       return context().fail(views);
     }
     return in.finished() ? OperatorResult::done : OperatorResult::more;
+  }
+  // See KeyedStore::expect. A key_of that throws does so when it is its record's turn.
+  template <typename KeyOf, typename T>
+  std::size_t expect_keys(KeyOf& key_of, std::span<const T> records) {
+    return this->store.expect(records.size(), [&](std::size_t i) -> decltype(auto) {
+      return std::invoke(key_of, records[i]);
+    });
   }
   template <typename Emitter>
   Emitter make_emitter(Output& out) {
@@ -258,7 +277,7 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
       Emit emit(out, sides_, watermark_, this->store);
       FiredTimers fired;
       while (due_timer(kind, limit)) {
-        if (out.any_full()) {
+        if (emit.full()) {
           this->store.leave_key();
           return OperatorResult::more;
         }

@@ -160,9 +160,9 @@ class ProcessOperator final : public Operator {
     const std::size_t used = out.batch().size();
     const auto values = in.values<T>();
     std::size_t taken = in.position();
-    Emit emit(out, sides_, watermark_);
     try {
-      for (; taken < values.size() && !out.any_full(); ++taken) {
+      Emit emit(out, sides_, watermark_);
+      for (; taken < values.size() && !emit.full(); ++taken) {
         if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
         call<I>(values[taken], emit);
       }
@@ -197,12 +197,14 @@ class ProcessOperator final : public Operator {
   OperatorResult hook(Output& out, Call&& call) {
     if (out.any_full()) return OperatorResult::more;
     const std::size_t used = out.batch().size();
-    Emit emit(out, sides_, watermark_);
     OperatorResult answer = OperatorResult::done;
-    if constexpr (std::is_same_v<decltype(call(emit)), OperatorResult>) {
-      answer = call(emit);
-    } else {
-      call(emit);
+    {
+      Emit emit(out, sides_, watermark_);
+      if constexpr (std::is_same_v<decltype(call(emit)), OperatorResult>) {
+        answer = call(emit);
+      } else {
+        call(emit);
+      }
     }
     if (const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
         !views.ok()) {

@@ -1,66 +1,77 @@
-// EntryIndex: finds entries that lie elsewhere by the hash of their key.
+// EntryIndex: finds entries that lie elsewhere, by number, from the hash of their key.
 //
-// Open addressing with linear probing; a slot is a pointer and 32 bits of the hash,
-// so that other keys' entries are hardly ever looked at. Removal moves the slots
-// behind it back: there are no tombstones, and an index that shrinks and grows
-// again stays as quick as it was. At most three quarters of the slots are used.
+// Open addressing with linear probing; a place is an entry's number and 32 bits of its hash, eight
+// bytes, so that other keys' entries are hardly ever looked at. Those 32 bits also say where the
+// search begins: the index grows, and closes gaps, without looking at any entry. Removal moves the
+// places behind it back: there are no tombstones, and an index that shrinks and grows again stays
+// as quick as it was. At most three quarters of the places are used.
 //
-// The index does not own the entries. Thread: one.
+// Memory comes in huge pages where that pays (zeroed_pages.hpp). Thread: one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include <hummer/detail/state/keyed_backend.hpp>
+#include <hummer/detail/zeroed_pages.hpp>
 
 namespace hummer {
 
 class EntryIndex {
  public:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
   std::size_t size() const { return size_; }
-  std::size_t memory_bytes() const { return slots_.capacity() * sizeof(Slot); }
+  std::size_t memory_bytes() const { return capacity_ * sizeof(Place); }
   // What growing takes for a moment beside that, if so many more entries come; 0: they have room.
   std::size_t growth_bytes(std::size_t more) const {
     return is_full_with(size_ + more) ? 2 * memory_bytes() : 0;
   }
 
-  // The entry with this hash for which same(entry) holds, or null.
+  // The entry with this hash for which same(number) holds, or none.
   template <typename Same>
-  KeyedEntry* find(std::uint64_t hash, Same&& same) const {
-    if (size_ == 0) return nullptr;
-    for (std::size_t at = home(hash); slots_[at].entry != nullptr; at = next(at)) {
-      if (slots_[at].tag == tag(hash) && slots_[at].entry->hash == hash &&
-          same(*slots_[at].entry)) {
-        return slots_[at].entry;
+  std::uint32_t find(std::uint64_t hash, Same&& same) const {
+    if (size_ == 0) return none;
+    for (std::size_t at = home(tag(hash)); places()[at].number != 0; at = next(at)) {
+      if (places()[at].tag == tag(hash) && same(places()[at].number - 1)) {
+        return places()[at].number - 1;
       }
     }
-    return nullptr;
+    return none;
   }
-  // REQUIRES: it is not there.
-  void insert(KeyedEntry& entry);
+  // Of what find() will look at: brings it near.
+  void prefetch(std::uint64_t hash) const {
+    if (size_ != 0) __builtin_prefetch(&places()[home(tag(hash))]);
+  }
+  // The first entry that this hash may be of, or none.
+  std::uint32_t candidate(std::uint64_t hash) const {
+    return find(hash, [](std::uint32_t) { return true; });
+  }
+
+  // REQUIRES: it is not there, and `entry` is not none.
+  void insert(std::uint32_t entry, std::uint64_t hash);
   // REQUIRES: it is there.
-  void erase(const KeyedEntry& entry);
+  void erase(std::uint32_t entry, std::uint64_t hash);
 
  private:
-  struct Slot {
-    KeyedEntry* entry = nullptr;
-    std::uint32_t tag = 0;
+  struct Place {
+    std::uint32_t number;  // of the entry, and 1; 0: free
+    std::uint32_t tag;
   };
 
   // The top bits of the hash are the key group's, equal for neighbours: not those.
-  std::size_t home(std::uint64_t hash) const { return static_cast<std::size_t>(hash) & mask(); }
-  static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
-  std::size_t mask() const { return slots_.size() - 1; }
-  std::size_t next(std::size_t at) const { return (at + 1) & mask(); }
+  static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
+  std::size_t home(std::uint32_t tag) const { return tag >> shift_; }
+  std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
+  Place* places() const { return static_cast<Place*>(pages_.data()); }
 
-  bool is_full_with(std::size_t entries) const { return entries * 4 > slots_.size() * 3; }
-
-  void place(KeyedEntry& entry);
+  bool is_full_with(std::size_t entries) const { return entries * 4 > capacity_ * 3; }
+  void put(const Place& place);
   void grow();
 
-  std::vector<Slot> slots_;
+  ZeroedPages pages_;
+  std::size_t capacity_ = 0;
   std::size_t size_ = 0;
+  unsigned shift_ = 0;
 };
 
 }  // namespace hummer

@@ -5,9 +5,9 @@
 // object and holds no values itself: it names a cell that every key's entry has.
 // The backend (KeyedStore<K>) finds the entry of the key in hand, at most once
 // per record and only when a state is touched. An entry counts what is in it
-// (`live`: states with a value, timers); with nothing left it goes. Before anything of an entry
-// changes the backend is told (changing): it notes the entry for the next incremental snapshot, and
-// saves it first where the snapshot under way has yet to write it.
+// (`live`: states with a value, and one where it has timers); with nothing left it goes. Before
+// anything of an entry changes the backend is told (changing): it notes the entry for the next
+// incremental snapshot, and saves it first where the snapshot under way has yet to write it.
 //
 // Lifecycle: states are made with the user's object, bound once by the backend
 // before restore and open, and not moved from then on. Thread: that of the
@@ -39,13 +39,18 @@ struct StateOptions {
   TtlUpdate ttl_update = TtlUpdate::on_write;
 };
 
-// The head of a key's entry; the key and the cells of the states follow.
+// The head of a key's entry; the key and the cells of the states follow. Eight bytes: with a key
+// and a value of eight each, and what says whether there is one, an entry is half a cache line.
 struct KeyedEntry {
-  std::uint64_t hash = 0;
-  std::uint32_t live = 0;
   std::uint32_t slot = 0;     // where it lies
-  std::uint32_t changed = 0;  // generation in which it changed last; see KeyedBackend
-  std::uint32_t made = 0;     // and in which it was made
+  std::uint16_t changed = 0;  // generation in which it changed last; see KeyedBackend
+  std::uint8_t live = 0;      // states with a value, and one more where there are timers
+  bool is_new : 1 = false;    // it was made in the generation in which it changed last
+  bool touched : 1 = false;   // since the hand of KeyedSpill's clock came by
+  bool on_disk : 1 = false;   // there is a version of it on disk, too
+
+  // A state has a value now, or has none any more.
+  void count(bool has_value) { live = static_cast<std::uint8_t>(live + (has_value ? 1 : -1)); }
 };
 
 // Which states a piece of a snapshot may hold.
@@ -97,8 +102,9 @@ class KeyedBackend {
   // The first in its generation.
   virtual void first_change(KeyedEntry& entry) = 0;
 
-  // How often a snapshot has been begun; so what was changed in this one belongs to the next.
-  std::uint32_t generation_ = 0;
+  // How often a snapshot has been begun, modulo 65,536; so what was changed in this one belongs to
+  // the next.
+  std::uint16_t generation_ = 0;
   KeyedEntry* current_ = nullptr;
   bool looked_up_ = false;
   Timestamp now_ms_ = 0;

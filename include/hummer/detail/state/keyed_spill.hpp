@@ -45,9 +45,11 @@ class KeyedSpill {
   bool some_on_disk() const { return spilled_ != nullptr; }
   const Status& failure() const { return failure_; }
 
-  // What an entry holds outside its cells; when its key is left, and when it goes.
+  // Whether what an entry holds outside its cells may change, and is counted.
+  bool counts_heap() const { return limited_ && !heap_states_.empty(); }
+  // When it is made, when its key is left where counts_heap(), and when it goes.
   void count_heap(StoreEntry& entry);
-  void forget_heap(const SpillMarks& marks) { heap_bytes_ -= marks.heap_bytes; }
+  void forget_heap(StoreEntry& entry);
 
   // Between two batches or timers, without a key in hand.
   Status keep_within_share();

@@ -2,13 +2,19 @@
 // with everything that belongs to a key hanging from its entry.
 //
 // An entry is one block of memory: head, key (store_entry.hpp), and a cell for each state. Blocks
-// lie in slabs (entry_slabs.hpp); an index of pointers finds them by hash. Timers of both kinds
-// (keyed_timers.hpp) are ordered by time, then by key (integers by value, other keys by
-// their canonical bytes), which is the order they fire in: the same on every run.
+// lie in slabs (entry_slabs.hpp); an index of their numbers finds them by hash. Timers of both
+// kinds (keyed_timers.hpp) are ordered by time, then by key (integers by value, other keys by their
+// canonical bytes), which is the order they fire in: the same on every run.
 //
 // The key in hand is named by set_key() (or an entry of a timer); it is hashed
 // when a state is touched, at most once. An entry with nothing left in it is
 // removed when the next key is named.
+//
+// An operator that has many records at hand names their keys together (expect()): what has to be
+// read of memory to find one entry then does not wait for what is read for the others. They are
+// taken in hand one by one as before (set_expected_key()), and a key that is in memory is found at
+// once. Nothing depends on it but time: what is expected may never come, and entries may come, go
+// and move meanwhile.
 //
 // Beyond its operator's share of memory entries go to disk: keyed_spill.hpp.
 //
@@ -59,7 +65,7 @@ class KeyedStoreBase : public KeyedBackend {
 
   void set_entry(Entry& entry);
   void leave_key() {
-    if (current_ != nullptr && (spill_.limited() || current_->live == 0)) leave_entry();
+    if (current_ != nullptr && (current_->live == 0 || spill_.counts_heap())) leave_entry();
     current_ = nullptr;
     looked_up_ = false;
     key_ = nullptr;
@@ -116,7 +122,7 @@ class KeyedStoreBase : public KeyedBackend {
                  bool delta);
 
  protected:
-  KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes);
+  KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes, bool has_timers);
 
   // ---- of the key's type ----
 
@@ -138,6 +144,11 @@ class KeyedStoreBase : public KeyedBackend {
   Entry* find_elsewhere(std::uint64_t hash, std::string_view key, bool create);
   // Of the most derived class's destructor.
   void destroy_all();
+
+  Entry* entry_at(std::uint32_t slot) const { return static_cast<Entry*>(slabs_.at(slot)); }
+  // Where entries were removed since, a place may be another key's.
+  std::uint64_t removals() const { return removals_; }
+  bool some_on_disk() const { return spill_.some_on_disk(); }
 
   const void* key_ = nullptr;  // in hand
   EntryIndex index_;
@@ -164,6 +175,8 @@ class KeyedStoreBase : public KeyedBackend {
   void drop(Entry& entry);
 
   bool is_pending(const KeyedEntry& entry) const;
+  void renew(Entry& entry) const;
+  void renew_all();
   void first_change(KeyedEntry& entry) override;
   void encode(const Entry& entry, ByteWriter& out);
   void encode_cells(const Entry& entry, ByteWriter& out);
@@ -175,17 +188,23 @@ class KeyedStoreBase : public KeyedBackend {
 
   const KeyForm keys_;
   const bool keys_are_text_;
+  const bool has_timers_;
   const std::size_t entry_bytes_;
+  EntryParts parts_;
   KeyedSpill spill_{*this};
   std::vector<KeyedState*> states_;
   std::int64_t least_ttl_ms_ = INT64_MAX;
   EntrySlabs slabs_;
   KeyedTimers timers_{keys_};
   std::size_t sweep_ = 0;
+  std::uint64_t removals_ = 0;
 
   // Of the snapshot under way.
+  bool was_frozen_ = false;  // there was one before
   bool frozen_ = false;
   bool whole_ = true;
+  bool renews_ = false;
+  std::uint32_t generations_since_renewal_ = 0;
   std::size_t next_frozen_ = 0;  // slot
   SavedEntries saved_;           // changed before they were written, and keys that were gone
   SavedEntries gone_;            // keys, since it began
@@ -205,7 +224,10 @@ class KeyedStore final : public KeyedStoreBase {
                                       std::conditional_t<by_text, TextEntry, EncodedEntry<K>>>;
 
  public:
-  KeyedStore() : KeyedStoreBase(KeyForm::of<K>(), by_text, sizeof(KeyEntry)) {}
+  // Where the operator's function has no use for timers, entries have no room for them, and those
+  // that are set are forgotten.
+  explicit KeyedStore(bool has_timers)
+      : KeyedStoreBase(KeyForm::of<K>(), by_text, sizeof(KeyEntry), has_timers) {}
   ~KeyedStore() override { destroy_all(); }
 
   // REQUIRES: the key outlives its time in hand.
@@ -213,6 +235,39 @@ class KeyedStore final : public KeyedStoreBase {
     leave_key();
     key_ = &key;
   }
+  // ---- many keys: see above ----
+
+  // key_of(i) answers the key of record i. Answers of how many records the keys are expected now:
+  // some, not more than `count`, and none behind one of which key_of throws.
+  template <typename KeyOf>
+  std::size_t expect(std::size_t count, KeyOf&& key_of) {
+    count = expect_hashes(std::min(count, most_expected), key_of);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t slot = index_.candidate(expected_[i].hash);
+      expected_[i].entry = slot == EntryIndex::none ? nullptr : entry_at(slot);
+      __builtin_prefetch(expected_[i].entry, 1);
+    }
+    expected_at_ = removals();
+    return count;
+  }
+  // set_key() of the expected record i.
+  void set_expected_key(const K& key, std::size_t i) {
+    set_key(key);
+    if constexpr (!by_value) take_bytes_in_hand();
+    Entry* entry = expected_[i].entry;
+    if (entry == nullptr || expected_at_ != removals() || !is_key_in_hand(*entry)) [[unlikely]] {
+      const std::uint32_t slot = find_slot(expected_[i].hash);
+      if (slot == EntryIndex::none) {
+        looked_up_ = !some_on_disk();
+        return;
+      }
+      entry = entry_at(slot);
+    }
+    current_ = entry;
+    looked_up_ = true;
+    if (limited()) entry->touched = true;
+  }
+
   // The entry of the key in hand, made if need be: obtain() without a virtual call.
   Entry& obtain_entry() {
     if (!looked_up_ || current_ == nullptr) KeyedStore::look_up(true);
@@ -225,33 +280,57 @@ class KeyedStore final : public KeyedStoreBase {
   }
 
  private:
+  static constexpr std::size_t most_expected = 64;
+
+  template <typename KeyOf>
+  std::size_t expect_hashes(std::size_t count, KeyOf& key_of) {
+    std::size_t i = 0;
+    try {
+      for (; i < count; ++i) {
+        expected_[i].hash = key_hash<K>(key_of(i));
+        index_.prefetch(expected_[i].hash);
+      }
+    } catch (...) {
+      if (i == 0) throw;
+    }
+    return i;
+  }
   void look_up(bool create) override {
     if (key_ == nullptr) [[unlikely]]
       no_key_in_hand();
     looked_up_ = true;
-    const std::uint64_t hash = key_hash_in_hand();
-    current_ = index_.find(hash, [&](const KeyedEntry& entry) {
-      if constexpr (by_value) {
-        return static_cast<const KeyEntry&>(entry).number == static_cast<std::uint64_t>(*key());
-      } else {
-        return static_cast<const KeyEntry&>(entry).text == key_bytes_;
-      }
-    });
-    if (current_ == nullptr) current_ = find_elsewhere(hash, bytes_in_hand(), create);
-    if (current_ != nullptr && limited()) static_cast<Entry*>(current_)->marks.touched = true;
+    hash_ = key_hash_in_hand();
+    const std::uint32_t slot = find_slot(hash_);
+    current_ =
+        slot != EntryIndex::none ? entry_at(slot) : find_elsewhere(hash_, bytes_in_hand(), create);
+    if (current_ != nullptr && limited()) current_->touched = true;
   }
-  // Leaves text, or canonical bytes, in key_bytes_.
+  std::uint32_t find_slot(std::uint64_t hash) const {
+    return index_.find(hash, [&](std::uint32_t slot) { return is_key_in_hand(*entry_at(slot)); });
+  }
+  bool is_key_in_hand(const Entry& entry) const {
+    if constexpr (by_value) {
+      return static_cast<const KeyEntry&>(entry).number == static_cast<std::uint64_t>(*key());
+    } else {
+      return static_cast<const KeyEntry&>(entry).text == key_bytes_;
+    }
+  }
   std::uint64_t key_hash_in_hand() {
     if constexpr (by_value) {
       return key_hash(*key());
-    } else if constexpr (by_text) {
+    } else {
+      take_bytes_in_hand();
+      return hash_bytes(key_bytes_.data(), key_bytes_.size());
+    }
+  }
+  // Leaves text, or canonical bytes, in key_bytes_.
+  void take_bytes_in_hand() {
+    if constexpr (by_text) {
       key_bytes_ = *key();
-      return key_hash(key_bytes_);
     } else {
       ByteWriter out(key_space_, true);
       Codec<K>::encode(*key(), out);
       key_bytes_ = out.view();
-      return hash_bytes(key_bytes_.data(), key_bytes_.size());
     }
   }
   std::string_view bytes_in_hand() const {
@@ -267,6 +346,7 @@ class KeyedStore final : public KeyedStoreBase {
     if constexpr (by_value) {
       entry.number = static_cast<std::uint64_t>(*key());
     } else {
+      entry.hash = hash_;
       entry.text = key_bytes_;
       if constexpr (!by_text) entry.key = *key();
     }
@@ -318,8 +398,16 @@ class KeyedStore final : public KeyedStoreBase {
 
   K own_key_{};             // of a timer's entry
   OwnedKey decoded_key_{};  // that comes from a snapshot or the disk
+  std::uint64_t hash_ = 0;  // of what was looked up last
   std::string_view key_bytes_;
   std::string key_space_;
+
+  struct Expected {
+    std::uint64_t hash;
+    Entry* entry;  // that it may be; null: none had this hash
+  };
+  Expected expected_[most_expected];
+  std::uint64_t expected_at_ = 0;  // removals
 };
 
 }  // namespace hummer

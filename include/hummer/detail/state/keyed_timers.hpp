@@ -33,20 +33,26 @@ struct TimersOfKey {
 class KeyedTimers {
  public:
   explicit KeyedTimers(KeyForm keys) : keys_(keys) {}
+  // Once: where an entry says what it has. Without a place for it there are no timers.
+  void set_parts(const EntryParts& parts) { parts_ = parts; }
+  bool possible() const { return parts_.timers != 0; }
 
   bool empty(TimerKind kind) const { return heap(kind).empty(); }
   // REQUIRES: not empty.
   Timestamp first_time(TimerKind kind) const { return heap(kind).front().time; }
   StoreEntry& first_entry(TimerKind kind) const { return entry_of(heap(kind).front()); }
 
+  // Null: none.
+  const TimersOfKey* of(const StoreEntry& entry) const { return parts_.timers_of(entry); }
   // How many the entry has.
-  static std::uint32_t count(const StoreEntry& entry);
+  std::uint32_t count(const StoreEntry& entry) const;
   // visit(kind, time), in order within each kind.
   template <typename Visit>
-  static void for_each(const StoreEntry& entry, Visit&& visit) {
-    if (entry.timers == nullptr) return;
+  void for_each(const StoreEntry& entry, Visit&& visit) const {
+    const TimersOfKey* const timers = of(entry);
+    if (timers == nullptr) return;
     for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
-      const TimersOfKey::OfKind& own = of_kind(*entry.timers, kind);
+      const TimersOfKey::OfKind& own = of_kind(*timers, kind);
       if (own.position == TimersOfKey::none) continue;
       visit(kind, own.first);
       if (own.later == nullptr) continue;
@@ -54,7 +60,7 @@ class KeyedTimers {
     }
   }
 
-  // False: it is there already.
+  // False: it is there already. REQUIRES: possible().
   bool add(TimerKind kind, Timestamp time, StoreEntry& entry);
   // False: there is none.
   bool remove(TimerKind kind, Timestamp time, StoreEntry& entry);
@@ -93,6 +99,7 @@ class KeyedTimers {
   void take_out(TimerKind kind, TimersOfKey::OfKind& own);
 
   const KeyForm keys_;
+  EntryParts parts_;
   std::array<std::vector<Item>, 2> heaps_;  // by TimerKind
   std::deque<TimersOfKey> blocks_;
   std::vector<TimersOfKey*> free_;

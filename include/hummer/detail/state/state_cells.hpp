@@ -64,7 +64,7 @@ template <typename T>
 using StateCodec = std::conditional_t<check_state_type<T>(), Codec<T>, NoCodec>;
 
 // What all states share: finding their cell. Cell: default constructible, has
-// empty(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now), and
+// empty(), clear(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now), and
 // live_forever() and live_until(time), which is about what has no end yet.
 template <typename Cell>
 class StateOf : public KeyedState {
@@ -109,7 +109,7 @@ class StateOf : public KeyedState {
     KeyedEntry* const entry = backend().find();
     if (entry == nullptr || cell(*entry).empty()) return;
     backend().changing(*entry);
-    cell(*entry) = Cell();
+    cell(*entry).clear();
     --entry->live;
   }
 
@@ -143,36 +143,70 @@ class StateOf : public KeyedState {
     bool was_present;
     ~Recount() {
       const bool is_present = !cell.empty();
-      if (is_present != was_present) entry.live += is_present ? 1u : ~0u;
+      if (is_present != was_present) entry.count(is_present);
     }
   };
 };
 
+// A value, or none. When it expires says which: an optional beside it would take a word more.
 template <typename T>
-struct ValueCell {
-  std::optional<T> value;
-  Timestamp expires = end_of_time;
+class ValueCell {
+ public:
+  ValueCell() {}
+  ~ValueCell() { clear(); }
+  ValueCell(const ValueCell&) = delete;
+  ValueCell& operator=(const ValueCell&) = delete;
 
   static constexpr bool uses_heap = !std::is_trivially_copyable_v<T>;
 
-  bool empty() const { return !value.has_value(); }
-  Timestamp last_expiry() const { return expires; }
-  std::size_t heap_bytes() const { return value ? heap_bytes_of(*value) : 0; }
-  bool expires_by(Timestamp now) const { return expires <= now; }
-  void expire(Timestamp now) {
-    if (expires <= now) value.reset();
+  bool empty() const { return expires_ == nothing; }
+  // REQUIRES: not empty.
+  T& value() { return value_; }
+  const T& value() const { return value_; }
+  void set(T value, Timestamp expires) {
+    if (empty()) {
+      std::construct_at(&value_, std::move(value));
+    } else {
+      value_ = std::move(value);
+    }
+    expires_ = expires;
   }
-  void live_forever() { expires = end_of_time; }
+  void set_expiry(Timestamp expires) { expires_ = expires; }
+  void clear() {
+    if (empty()) return;
+    std::destroy_at(&value_);
+    expires_ = nothing;
+  }
+
+  Timestamp last_expiry() const { return expires_; }
+  std::size_t heap_bytes() const { return empty() ? 0 : heap_bytes_of(value_); }
+  bool expires_by(Timestamp now) const { return expires_ <= now; }
+  void expire(Timestamp now) {
+    if (expires_ <= now) clear();
+  }
+  void live_forever() { expires_ = end_of_time; }
   void live_until(Timestamp time) {
-    if (expires == end_of_time) expires = time;
+    if (expires_ == end_of_time) expires_ = time;
   }
   void encode(ByteWriter& out) const {
-    out.put_value(expires);
-    StateCodec<T>::encode(*value, out);
+    out.put_value(expires_);
+    StateCodec<T>::encode(value_, out);
   }
   bool decode(ByteReader& in) {
-    return in.get_value(expires) && StateCodec<T>::decode(in, value.emplace());
+    Timestamp expires = 0;
+    T value{};
+    if (!in.get_value(expires) || !StateCodec<T>::decode(in, value)) return false;
+    set(std::move(value), expires);
+    return !empty();
   }
+
+ private:
+  static constexpr Timestamp nothing = no_timestamp;
+
+  union {
+    T value_;
+  };
+  Timestamp expires_ = nothing;
 };
 
 template <typename T>
@@ -183,6 +217,7 @@ struct ListCell {
   static constexpr bool uses_heap = true;
 
   bool empty() const { return values.empty(); }
+  void clear() { *this = {}; }
   Timestamp last_expiry() const { return expires.empty() ? end_of_time : expires.back(); }
   std::size_t heap_bytes() const { return heap_bytes_of(values) + heap_bytes_of(expires); }
   bool expires_by(Timestamp now) const { return !expires.empty() && expires.front() <= now; }
@@ -254,6 +289,7 @@ struct MapCell {
   static constexpr bool uses_heap = true;
 
   bool empty() const { return values.empty(); }
+  void clear() { values.clear(); }
   Timestamp last_expiry() const {
     Timestamp last = no_timestamp;
     for (const auto& item : values) last = std::max(last, item.second.expires);

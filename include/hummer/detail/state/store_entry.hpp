@@ -2,8 +2,9 @@
 // the key's type.
 //
 // The key lies behind the entry's head: an integer as a number (IntegerEntry), text as it is, any
-// other key's canonical bytes (TextEntry) with the key itself behind them (EncodedEntry). The cells
-// of the states follow, at places that the store gives them.
+// other key's canonical bytes (TextEntry) with the key itself behind them (EncodedEntry). What not
+// every store needs (EntryParts) and the cells of the states follow, at places that the store gives
+// them.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +18,38 @@ namespace hummer {
 
 struct TimersOfKey;
 
-// What KeyedSpill notes of an entry.
-struct SpillMarks {
-  std::uint32_t heap_bytes = 0;  // as counted
-  bool touched = false;          // since the clock's hand came by
-  bool on_disk = false;          // there is a version of it, too
-};
-
-struct StoreEntry : KeyedEntry {
-  TimersOfKey* timers = nullptr;  // null: none
-  SpillMarks marks;
-};
+struct StoreEntry : KeyedEntry {};
 struct IntegerEntry : StoreEntry {
   std::uint64_t number = 0;  // with its sign
 };
 struct TextEntry : StoreEntry {
+  std::uint64_t hash = 0;
   std::string text;
 };
 template <typename K>
 struct EncodedEntry : TextEntry {
   K key{};
+};
+
+// Where in an entry is what only some stores need, in bytes from its beginning; 0: this one does
+// not.
+struct EntryParts {
+  std::uint32_t timers = 0;      // TimersOfKey*; null: none
+  std::uint32_t heap_bytes = 0;  // u32: what it holds outside its cells, as KeyedSpill has counted
+
+  TimersOfKey*& timers_of(StoreEntry& entry) const { return part<TimersOfKey*>(entry, timers); }
+  TimersOfKey* timers_of(const StoreEntry& entry) const {
+    return timers == 0 ? nullptr : timers_of(const_cast<StoreEntry&>(entry));
+  }
+  std::uint32_t& heap_bytes_of(StoreEntry& entry) const {
+    return part<std::uint32_t>(entry, heap_bytes);
+  }
+
+ private:
+  template <typename Part>
+  static Part& part(StoreEntry& entry, std::uint32_t offset) {
+    return *reinterpret_cast<Part*>(reinterpret_cast<char*>(&entry) + offset);
+  }
 };
 
 struct KeyForm {
@@ -52,6 +65,8 @@ struct KeyForm {
   bool by_value() const { return integer_bytes > 0; }
   // What keys are told apart by: text, canonical bytes, those of an integer.
   std::string_view bytes(const StoreEntry& entry) const;
+  // That of key_hash.hpp.
+  std::uint64_t hash(const StoreEntry& entry) const;
   // The order of keys (OrderedKey in ordered_key.hpp): a number that decides most of the time, then
   // the bytes.
   std::uint64_t prefix(const StoreEntry& entry) const;

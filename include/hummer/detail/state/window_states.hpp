@@ -37,6 +37,7 @@ struct WindowCell {
   static constexpr bool uses_heap = true;
 
   bool empty() const { return windows.empty(); }
+  void clear() { *this = {}; }
   Timestamp last_expiry() const { return end_of_time; }
   bool expires_by(Timestamp) const { return false; }
   void expire(Timestamp) {}
@@ -112,7 +113,7 @@ class WindowStates final : public detail::StateOf<detail::WindowCell<Accumulator
     InHand(const InHand&) = delete;
     InHand& operator=(const InHand&) = delete;
     ~InHand() {
-      if (were_some_ == cell_.empty()) entry_.live += were_some_ ? ~0u : 1u;
+      if (were_some_ == cell_.empty()) entry_.count(!were_some_);
     }
     std::vector<Window>& windows() { return cell_.windows; }
     // Cell::not_queued: there is no timer.
