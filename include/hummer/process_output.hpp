@@ -50,7 +50,8 @@ class ProcessOutput {
 
   template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value) {
-    side(tag, std::forward<U>(value), time_);
+    // Checked here as well, for an error that names this call.
+    if constexpr (detail::check_emitted<T, U>()) side(tag, std::forward<U>(value), time_);
   }
   template <typename T, typename U = T>
   void side(const SideOutput<T>& tag, U&& value, Timestamp time) {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -194,10 +193,9 @@ class ValueCell {
   }
   bool decode(ByteReader& in) {
     Timestamp expires = 0;
-    T value{};
-    if (!in.get_value(expires) || !StateCodec<T>::decode(in, value)) return false;
-    set(std::move(value), expires);
-    return !empty();
+    if (!in.get_value(expires) || expires == nothing) return false;
+    set(T{}, expires);
+    return StateCodec<T>::decode(in, value_);
   }
 
  private:
