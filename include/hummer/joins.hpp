@@ -12,15 +12,16 @@
 //
 // Both sides need timestamps, own their text, and have a key of the same type.
 // Records whose windows are over: `.side_output(late_first<Bid>)` and `late_second`.
-// Details: hummer/detail/operators/window_join.hpp, hummer/detail/operators/interval_join.hpp.
+// Details: window_join.hpp, session_join.hpp and interval_join.hpp in hummer/detail/operators.
 #pragma once
 
 #include <utility>
 
 #include <hummer/connected_streams.hpp>
+#include <hummer/detail/join_nodes.hpp>
 #include <hummer/detail/join_types.hpp>
 #include <hummer/detail/operators/interval_join.hpp>
-#include <hummer/detail/operators/window_join.hpp>
+#include <hummer/detail/operators/session_join.hpp>
 #include <hummer/windows.hpp>
 
 namespace hummer {
@@ -58,17 +59,20 @@ class WindowedJoin {
  private:
   template <typename Out, typename Function>
   DataStream<Out> add(std::string name, Function function) const {
-    using Join = WindowJoin<A, B, Out, Windows, Function, co_group>;
-    CapturedValues captured = captured_values(function);
+    StreamExecutionEnvironment& env = first_.stream().environment();
+    const CapturedValues captured = captured_values(function);
     if constexpr (on_grid<Windows>) {
-      captured = captured.and_also(
-          encoded_values(windows_.size_ms, windows_.slide_ms, windows_.offset_ms));
+      return join_windows<Key, Out, co_group>(
+          env, name, windows_, std::move(function),
+          captured.and_also(
+              encoded_values(windows_.size_ms, windows_.slide_ms, windows_.offset_ms)),
+          first_.input(), second_.input());
     } else {
-      captured = captured.and_also(encoded_values(windows_.gap_ms));
+      using Join = SessionJoin<A, B, Out, Function, co_group>;
+      return process_keyed<Key, Out>(env, name, Join(windows_, std::move(function)), {},
+                                     captured.and_also(encoded_values(windows_.gap_ms)),
+                                     first_.input(), second_.input());
     }
-    return process_keyed<Key, Out>(first_.stream().environment(), std::move(name),
-                                   Join(windows_, std::move(function)), {}, captured,
-                                   first_.input(), second_.input());
   }
 
   KeyedStream<A, KeyOfA> first_;

@@ -4,6 +4,7 @@
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/interval_join.hpp>
 #include <hummer/detail/operators/keyed_process.hpp>
+#include <hummer/detail/operators/session_join.hpp>
 #include <hummer/detail/operators/window_join.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
@@ -36,9 +37,18 @@ auto join_factory(User user) {
         user, Orders{user_of}, Clicks{user_of});
   });
 }
-template <typename Windows>
-auto window_join(Windows windows) {
-  using Join = WindowJoin<Order, Click, Pair, Windows, decltype(both), false>;
+template <typename Out, bool co_group, typename Function>
+auto grid_join(WindowGrid windows, Function function) {
+  return make_operator_factory([=] {
+    using Of = std::remove_const_t<decltype(user_of)>;
+    return std::make_unique<
+        WindowJoinOperator<std::uint32_t, Order, Click, Out, Function, Of, Of, co_group>>(
+        windows, function, KeyedInput<Order, Of>{user_of}, KeyedInput<Click, Of>{user_of});
+  });
+}
+auto window_join(WindowGrid windows) { return grid_join<Pair, false>(windows, both); }
+auto window_join(SessionWindows windows) {
+  using Join = SessionJoin<Order, Click, Pair, decltype(both), false>;
   return join_factory<Pair>(Join(windows, both));
 }
 
@@ -125,43 +135,64 @@ TEST(WindowJoin, CoGroupSeesWindowsOfOneSideToo) {
                               static_cast<int>(clicks.size())});
   };
   using Out = std::vector<int>;
-  using Join = WindowJoin<Order, Click, Out, TumblingWindows, decltype(count), true>;
-  JoinHarness harness(join_factory<Out>(Join(TumblingWindows::of(10), count)));
+  JoinHarness harness(grid_join<Out, true>(TumblingWindows::of(10), count));
   harness.first({1, 1}, 3).first({1, 2}, 4).second({1, 3}, 5).second({2, 4}, 25).watermark(30);
   harness.output<Out>().records({{1, 0, 2, 1}, {2, 20, 0, 1}});
   expect_ok(harness);
 }
 
-TEST(WindowJoin, AKeyWhoseWindowHasNoRoomFailsByName) {
+// So many batches of a key without a partner have room, and 50 with one have none.
+void expect_no_room(const std::shared_ptr<const OperatorFactory>& factory, int with_room,
+                    const char* what) {
   const auto node = make_simulated_platform({.seed = 1});
   FakeOperatorContext context(
       {.name = "join", .platform = node.get(), .memory_limit_bytes = std::size_t{1} << 18});
-  const auto factory = window_join(TumblingWindows::of(10));
   const std::unique_ptr<Operator> op = factory->make();
   Output out;
   op->set_context(context);
   op->declare(out);
   ASSERT_TRUE(op->open().ok());
   constexpr std::uint32_t records = 1000;
-  const auto add = [&](int times, Timestamp time) {
+  const auto add = [&](int times, std::uint32_t user, Timestamp time) {
     for (int i = 0; i < times; ++i) {
       Batch in(type_of<Order>(), records);
       {
         Collector<Order> collector(in, records);
-        for (std::uint32_t j = 0; j < records; ++j) collector(Order{1, static_cast<int>(j)});
+        for (std::uint32_t j = 0; j < records; ++j) collector(Order{user, static_cast<int>(j)});
       }
       in.timestamps().assign(records, time);
       ASSERT_EQ(op->process_input(0, in, out), OperatorResult::done);
     }
   };
-  add(5, 5);
-  EXPECT_EQ(op->watermark(10, out), OperatorResult::done);  // 40 KB, a second time
-  add(50, 15);
+  const auto add_partner = [&](std::uint32_t user, Timestamp time) {
+    Batch in(type_of<Click>(), 1);
+    Collector<Click>(in, 1)(Click{user, 7});
+    in.timestamps().assign(1, time);
+    ASSERT_EQ(op->process_input(1, in, out), OperatorResult::done);
+  };
+  add(with_room, 1, 5);
+  add_partner(2, 5);
+  EXPECT_EQ(op->watermark(10, out), OperatorResult::done);
+  add(50, 1, 15);
+  add_partner(1, 15);
   EXPECT_EQ(op->watermark(1000, out), OperatorResult::failed);
   EXPECT_EQ(context.failure().code(), ErrorCode::limit_exceeded);
-  EXPECT_NE(context.failure().message().find("'join: the window that goes out' holds"),
+  EXPECT_NE(context.failure().message().find(std::string("'join: ") + what + "' holds"),
             std::string::npos)
       << context.failure().message();
+}
+
+TEST(WindowJoin, AKeyWhoseWindowHasNoRoomFailsByName) {
+  expect_no_room(window_join(TumblingWindows::of(10)), 50, "the window that goes out");
+  expect_no_room(window_join(SessionWindows::with_gap(5)), 5, "the session that goes out");
+}
+
+TEST(WindowJoin, AKeyOnDiskWithoutAPartnerNeedsNoRoom) {
+  JoinHarness harness(window_join(SlidingWindows::of(20, 10)));
+  for (int i = 0; i < 6; ++i) harness.first({1, i}, 5 + i);
+  harness.second({2, 7}, 5).first({2, 8}, 15).watermark(40);
+  harness.output<Pair>().record({8, 7}, 19).watermark(40);
+  expect_ok(harness);
 }
 
 TEST(WindowJoin, RefusesWhatMakesNoSense) {

@@ -259,9 +259,9 @@ TEST(MadeKeys, Joins) {
         Join(-5, 5, both), Input{route_of}, Input{route_of});
   });
   const auto windowed = make_operator_factory([=] {
-    using Join = WindowJoin<Trip, Trip, Sum, TumblingWindows, Both, false>;
-    return std::make_unique<KeyedProcessOperator<std::string_view, Sum, Join, Input, Input>>(
-        Join(TumblingWindows::of(10), both), Input{route_of}, Input{route_of});
+    return std::make_unique<
+        WindowJoinOperator<std::string_view, Trip, Trip, Sum, Both, RouteOf, RouteOf, false>>(
+        TumblingWindows::of(10), both, Input{route_of}, Input{route_of});
   });
   for (const auto& factory : {interval, windowed}) {
     TwoInputHarness<Trip, Trip> harness(factory);

@@ -1,224 +1,438 @@
-// WindowJoin: what two keyed streams have in the same key and window of event time.
+// WindowJoinOperator: what two keyed streams have in the same key and window of event time, over
+// tumbling and sliding windows. (Over sessions: session_join.hpp.)
 //
-// A function for KeyedProcessOperator with two keyed inputs. Each record is kept
-// once per key, however many sliding windows hold it, until its last window is
-// complete. When the watermark reaches a window's end, the window is handed to
+// Each record is kept once, as bytes, in the slice of time that it falls into
+// (hummer/detail/state/join_slices.hpp), however many windows hold it, and there is no timer per
+// key. When the watermark reaches a window's end it goes out as a whole, key by key in order of the
+// keys' hashes (hummer/detail/state/join_groups.hpp), to
 //
 //   pairs      function(const A&, const B&) → Out, for each pair (window join)
 //   co-group   function(TimeWindow, std::span<const A>, std::span<const B>,
 //              KeyedOutput<Out>&), once; either side may be empty (outer joins)
 //
-// with records of a side in the order of their times. Results have the time of the
-// window's last millisecond. Sessions are those of both sides together.
+// with records of a side in the order of their times, equal times in order of arrival. Results have
+// the time of the window's last millisecond. A co-group's function has a key, and no timers.
 //
-// A record with all its windows over goes to side output late_first<A> or
-// late_second<B> (of sessions: one that touches none that is still open); one without a time fails
-// the job. REQUIRES: A and B own their text.
-// Cost: one list entry per record; a window's end costs its records, sorted. Those of one key and
-// window are in memory, a second time, while it goes out; where they have no room the job fails by
-// name (limit_exceeded).
+// A record with all its windows over goes to side output late_first<A> or late_second<B>; one
+// without a time fails the job, or is skipped (hummer/failure_policy.hpp). REQUIRES: A and B own
+// their text.
+//
+// Snapshot: version 3, whether it is a delta, the watermark, type of the keys, origins, and in
+// steps the slices. Versions up to 2 were a KeyedStore's (a list per key and side, and one timer),
+// which is read and taken apart
+// (kept_window_join.hpp). Restore takes the pieces of all earlier subtasks
+// and keeps the keys that it owns; where the watermark goes on, see
+// hummer/detail/state/restored_watermark.hpp.
+//
+// Cost: a record its copy into a log and 16 bytes; a window a sort of these. Trivially copyable
+// records are read where they lie; others are encoded, and decoded when their key goes out.
+// Memory: beyond the operator's share state goes to disk, and windows are read from there; only
+// what one key has in a window is in memory at once, and fails the job by name (limit_exceeded)
+// where it has no room: of pairs one side's records, of a co-group both.
+//
+// WindowJoinBase: all of it that needs no type of the records and keys.
 #pragma once
 
-#include <algorithm>
-#include <span>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <hummer/detail/operators/kept_window_join.hpp>
+#include <hummer/detail/operators/keyed_process.hpp>
 #include <hummer/detail/operators/timed_records.hpp>
-#include <hummer/keyed_output.hpp>
-#include <hummer/keyed_states.hpp>
+#include <hummer/detail/state/join_groups.hpp>
 
 namespace hummer {
 
-template <typename A, typename B, typename Out, typename Windows, typename Function, bool co_group>
-class WindowJoin {
+class WindowJoinBase : public Operator {
  public:
-  using Output = Out;
-  static constexpr bool fires_timers_set_at_end = true;
+  bool can_skip_record() const override { return true; }
+  Status restore(ByteReader& in) override;
+  Status open() override;
+  Status snapshot(ByteWriter& out) override;
+  OperatorResult snapshot_rest(ByteWriter& out) override;
+  OperatorResult watermark(Timestamp time, Output& out) override;
+  OperatorResult end(Output& out) override { return watermark(end_of_time, out); }
 
-  WindowJoin(Windows windows, Function function)
-      : windows_(windows), function_(std::move(function)) {}
+ protected:
+  // The slice that the last record was of.
+  struct SliceInHand {
+    enum class State : std::uint8_t { open, late, between_windows };
 
-  SideOutputPorts side_outputs() const {
-    return hummer::side_outputs(late_first<A>, late_second<B>);
-  }
-  auto states() { return hummer::states(first_, second_, next_end_); }
-
-  Status open(OperatorContext& context) {
-    context_ = &context;
-    memory_.open_part(context.memory(), "the window that goes out");
-    if (windows_.domain != TimeDomain::event) {
-      return {ErrorCode::invalid_argument, "a window join is one of event time"};
+    bool holds(Timestamp time) const {
+      return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(start) < length;
     }
-    return windows_.check();
-  }
-  void process_first(const A& record, KeyedOutput<Out>& out) {
-    add(first_, late_first<A>, record, out);
-  }
-  void process_second(const B& record, KeyedOutput<Out>& out) {
-    add(second_, late_second<B>, record, out);
+
+    Timestamp start = 0;
+    std::uint64_t length = 0;  // 0: none
+    State state = State::between_windows;
+    RecordLog* log = nullptr;  // where it is open
+  };
+
+  WindowJoinBase(const WindowGrid& grid, JoinGroups::Keys keys,
+                 std::array<JoinSlices::WriteRecord, 2> write_record)
+      : grid_(grid), keys_(keys), slices_(write_record) {}
+
+  // ---- of the types ----
+
+  virtual std::string key_type() const = 0;
+  // A key of a snapshot as this program has it; false: not valid.
+  virtual bool read_key(std::string_view saved, std::string& key) const = 0;
+  // A record of a snapshot as it lies in a log; false: not valid.
+  virtual bool read_record(std::size_t side, std::string_view saved, std::string& record) const = 0;
+  // Of state from before version 3; made when there is any.
+  virtual std::unique_ptr<KeptWindowJoinBase> make_kept() const = 0;
+  // Puts out what the groups have; behind a call that answered `more` it goes on.
+  virtual OperatorResult emit(const TimeWindow& window, Output& out) = 0;
+
+  SliceInHand slice_of(Timestamp time, std::size_t side);
+  // Behind each batch.
+  OperatorResult finish_batch() { return answer(keep_within_share()); }
+  OperatorResult answer(Status status) {
+    return status.ok() ? OperatorResult::done : context().fail(std::move(status));
   }
 
-  // Resumable between two pairs, and between two sessions.
-  OperatorResult on_timer(Timestamp end, KeyedOutput<Out>& out) {
-    for (;;) {
-      if (!in_hand_) {
-        if (!take_window(end)) break;
-        if (Status room = memory_.set(window_bytes()); !room.ok()) {
-          return context_->fail(std::move(room));
-        }
-        if (out.full()) return OperatorResult::more;
+  Timestamp current_watermark() const { return watermark_; }
+  JoinGroups& groups() { return groups_; }
+
+ private:
+  static constexpr int several_subtasks = -1;
+
+  bool next_window(Timestamp time);
+  void drop_done();
+  void open_state();
+  Status keep_within_share();
+  Status restore_origins(ByteReader& in, Timestamp watermark, bool delta);
+  bool restore_entry(std::size_t side, const RecordEntry& entry);
+  void add_restored(std::size_t side, Timestamp time, std::string_view key, std::string_view record,
+                    std::uint32_t origin);
+  void drop_done_of_subtask(Timestamp watermark);
+  Status take_kept();
+
+  const WindowGrid grid_;
+  const JoinGroups::Keys keys_;
+  JoinSlices slices_;
+  JoinGroups groups_;
+  MemoryUse memory_;
+  Timestamp watermark_ = no_timestamp;
+  Timestamp fired_until_ = no_timestamp;
+  std::optional<TimeWindow> window_;  // that goes out
+
+  // Until open().
+  int subtasks_restored_ = 0;
+  RestoredWatermark restored_watermark_;
+  std::map<Timestamp, int> restored_by_;         // slices: the one subtask that had records of it
+  std::vector<std::uint32_t> origins_of_piece_;  // by their numbers in it
+  std::unique_ptr<KeptWindowJoinBase> kept_;
+  std::string key_space_;
+  std::string record_space_;
+};
+
+// The key that a co-group's function may ask for.
+template <typename K>
+class KeyInHand final : public KeyedBackend {
+ public:
+  void set(std::string_view bytes) {
+    if constexpr (std::is_integral_v<K>) {
+      std::memcpy(&key_, bytes.data(), sizeof key_);
+    } else if constexpr (std::is_same_v<K, std::string_view> || std::is_same_v<K, std::string>) {
+      key_ = bytes;
+    } else {
+      ByteReader in(bytes);
+      key_ = K{};
+      HUMMER_ASSERT(Codec<K>::decode(in, key_));
+    }
+  }
+  const void* key_of_type(const TypeDescriptor& type) const override {
+    return type == type_of<K>() ? &key_ : nullptr;
+  }
+  void set_timer(TimerKind, Timestamp) override { no_timers(); }
+  void delete_timer(TimerKind, Timestamp) override { no_timers(); }
+
+ private:
+  [[noreturn]] static void no_timers() {
+    throw std::logic_error("the function of a window's co_group has no timers and no state");
+  }
+  void look_up(bool) override { no_timers(); }
+  void first_change(KeyedEntry&) override {}
+
+  K key_{};
+};
+
+// How records lie in a log, and those of entries, one at a time or all.
+template <typename T>
+class LoggedRecords {
+ public:
+  // As they lie in memory, which is copied and read where it lies, and never decoded; others in
+  // their encoding. (Entries are aligned to eight bytes.)
+  static constexpr bool in_place = std::is_trivially_copyable_v<T> && alignof(T) <= 8;
+
+  // The bytes, which last until `space` or the record changes.
+  static std::string_view bytes_of(const T& record, std::string& space) {
+    if constexpr (in_place) {
+      return {reinterpret_cast<const char*>(&record), sizeof record};
+    } else {
+      ByteWriter out(space);
+      Codec<T>::encode(record, out);
+      return out.view();
+    }
+  }
+  static JoinSlices::WriteRecord write_record() {
+    if constexpr (!in_place || is_bitwise<T>) return nullptr;
+    return [](std::string_view bytes, ByteWriter& out) {
+      Codec<T>::encode(*reinterpret_cast<const T*>(bytes.data()), out);
+    };
+  }
+  static bool read_record(std::string_view saved, std::string& bytes) {
+    T record{};
+    if (!decode(saved, record)) return false;
+    std::string space;
+    bytes = bytes_of(record, space);
+    return true;
+  }
+
+  // One, valid until the next call.
+  const T& record(const RecordEntry& entry) {
+    if constexpr (in_place) {
+      return *reinterpret_cast<const T*>(entry.record().data());
+    } else {
+      one_.emplace();
+      HUMMER_ASSERT(decode(entry.record(), *one_));
+      return *one_;
+    }
+  }
+  // All of them, valid until the next call.
+  void take_all(std::span<const RecordEntry* const> entries) {
+    records_.clear();
+    records_.reserve(entries.size());
+    for (const RecordEntry* const entry : entries) {
+      if constexpr (in_place) {
+        records_.push_back(record(*entry));
+      } else {
+        HUMMER_ASSERT(decode(entry->record(), records_.emplace_back()));
       }
-      if (!emit_window(out)) return OperatorResult::more;
-      in_hand_ = false;
-      drop(first_);
-      drop(second_);
     }
-    schedule_next(end, out);
-    return OperatorResult::done;
+  }
+  std::span<const T> all() const { return records_; }
+  std::size_t memory_bytes() const { return detail::heap_bytes_of(records_); }
+  void release() {
+    constexpr std::size_t few_bytes = 64 << 10;
+    if (records_.capacity() * sizeof(T) > few_bytes) {
+      std::vector<T>().swap(records_);
+    } else {
+      records_.clear();
+    }
   }
 
  private:
-  template <typename T>
-  void add(ListState<Timed<T>>& side, const SideOutput<T>& late, const T& record,
-           KeyedOutput<Out>& out) {
-    const Timestamp time = detail::required_time(out.time(), "a window join");
-    const auto end = detail::next_end(windows_, time, out.watermark());
-    if (!end) {
-      // In no window at all is not late.
-      if (!detail::next_end(windows_, time, no_timestamp)) return;
-      if (joins_open_session(time)) return side.add({time, record});  // whose timer is set
-      context_->count_late(1);
-      return out.side(late, record);
-    }
-    side.add({time, record});
-    const Timestamp* const planned = next_end_.find();
-    if (planned != nullptr && *planned <= *end) return;
-    if (planned != nullptr) out.delete_event_timer(*planned);
-    next_end_.set(*end);
-    out.set_event_timer(*end);
+  static bool decode(std::string_view bytes, T& record) {
+    ByteReader in(bytes);
+    return Codec<T>::decode(in, record) && in.left() == 0;
   }
 
-  // Records are kept as long as their session is open.
-  bool joins_open_session(Timestamp time) const {
-    if constexpr (on_grid<Windows>) {
-      return false;
-    } else {
-      const auto touches = [&](const auto& entry) {
-        return time < time_after(entry.time, windows_.gap_ms) &&
-               entry.time < time_after(time, windows_.gap_ms);
-      };
-      return std::ranges::any_of(first_.get(), touches) ||
-             std::ranges::any_of(second_.get(), touches);
-    }
+  std::optional<T> one_;
+  std::vector<T> records_;
+};
+
+template <typename K, typename A, typename B, StreamType Out, typename Function, typename KeyOfA,
+          typename KeyOfB, bool co_group>
+class WindowJoinOperator final : public WindowJoinBase {
+  using Base = WindowJoinBase;
+
+ public:
+  WindowJoinOperator(const WindowGrid& grid, Function function, KeyedInput<A, KeyOfA> first,
+                     KeyedInput<B, KeyOfB> second)
+      : Base(grid, co_group ? JoinGroups::Keys::of_either : JoinGroups::Keys::of_both_sides,
+             {LoggedRecords<A>::write_record(), LoggedRecords<B>::write_record()}),
+        function_(std::move(function)),
+        first_(std::move(first.key_of)),
+        second_(std::move(second.key_of)) {}
+
+  void declare(Output& out) const override {
+    out.add_port(type_of<Out>());
+    for (const SideOutputPort& side : sides_) out.add_port(*side.type);
+  }
+  std::vector<StateDescription> states() override { return KeptWindowJoin<K, A, B>::states(); }
+
+  OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
+  OperatorResult process_input(int input, Batch& in, Output& out) override {
+    return input == 0 ? add<0, A>(first_, in, out) : add<1, B>(second_, in, out);
   }
 
-  // The next window that is complete at `end`, with its records; false: none (more).
-  bool take_window(Timestamp end) {
-    if constexpr (on_grid<Windows>) {
-      if (taken_end_ == end) return false;
-      window_ = {end - windows_.size_ms, end};
-    } else {
-      times_.clear();
-      for (const auto& entry : first_.get()) times_.push_back(entry.time);
-      for (const auto& entry : second_.get()) times_.push_back(entry.time);
-      if (times_.empty()) return false;
-      window_ = detail::first_session(times_, windows_.gap_ms);
-      if (window_.end_ms > end) return false;
-    }
-    gather(first_, first_in_window_);
-    gather(second_, second_in_window_);
-    taken_end_ = end;
-    in_hand_ = true;
-    pair_ = 0;
-    return true;
-  }
-  template <typename T>
-  void gather(const ListState<Timed<T>>& side, std::vector<T>& records) {
-    std::vector<const Timed<T>*> entries;
-    for (const Timed<T>& entry : side.get()) {
-      if (entry.time >= window_.start_ms && entry.time < window_.end_ms) entries.push_back(&entry);
-    }
-    // By hand stable: std::stable_sort allocates, and draws warnings from some compilers.
-    std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
-      return a->time != b->time ? a->time < b->time : a < b;
-    });
-    records.clear();
-    for (const auto* entry : entries) records.push_back(entry->record);
-  }
+ private:
+  // ---- how records come in ----
 
-  // Of the window in hand.
-  std::size_t window_bytes() const {
-    return detail::heap_bytes_of(first_in_window_) + detail::heap_bytes_of(second_in_window_) +
-           detail::heap_bytes_of(times_);
-  }
-
-  // False: the output is full.
-  bool emit_window(KeyedOutput<Out>& out) {
-    out.set_time(window_.end_ms - 1);
-    if constexpr (co_group) {
-      const bool empty = first_in_window_.empty() && second_in_window_.empty();
-      if (!empty) {
-        function_(window_, std::span<const A>(first_in_window_),
-                  std::span<const B>(second_in_window_), out);
-      }
-    } else {
-      for (; pair_ < first_in_window_.size() * second_in_window_.size(); ++pair_) {
-        if (out.full()) return false;
-        out.emit(function_(std::as_const(first_in_window_[pair_ / second_in_window_.size()]),
-                           std::as_const(second_in_window_[pair_ % second_in_window_.size()])));
+  template <std::size_t side, typename T, typename KeyOf>
+  OperatorResult add(KeyOf& key_of, Batch& in, Output& out) {
+    constexpr std::size_t late_port = 1 + side;
+    const auto records = in.values<T>();
+    SliceInHand slice;
+    for (std::size_t i = in.position(); i < records.size(); ++i) {
+      in.advance_to(i);
+      const Timestamp time = detail::required_time(
+          in.has_timestamps() ? in.timestamps()[i] : no_timestamp, "a window join");
+      if (!slice.holds(time)) slice = slice_of(time, side);
+      if (slice.state == SliceInHand::State::open) {
+        const auto& made = std::invoke(key_of, records[i]);
+        check_key<decltype(std::invoke(key_of, records[i]))>(made);
+        append(*slice.log, time, made, LoggedRecords<T>::bytes_of(records[i], record_space_));
+      } else if (slice.state == SliceInHand::State::late) {
+        if (out.full(late_port)) return OperatorResult::more;
+        context().count_late(1);
+        Batch& late = out.batch(late_port);
+        const std::size_t used = late.size();
+        out.collector<T>(late_port).emit(records[i]);
+        stamp(late, used, used + 1, time);
       }
     }
-    return true;
+    in.advance_to(records.size());
+    return finish_batch();
   }
 
-  // Records without a window after the one in hand.
-  template <typename T>
-  void drop(ListState<Timed<T>>& side) {
-    side.update([&](std::vector<Timed<T>>& entries) {
-      std::erase_if(entries, [&](const Timed<T>& entry) {
-        if constexpr (on_grid<Windows>) {
-          return !detail::next_end(windows_, entry.time, window_.end_ms);
-        } else {
-          return entry.time >= window_.start_ms && entry.time < window_.end_ms;
+  void append(RecordLog& log, Timestamp time, const K& key, std::string_view record) {
+    const std::string_view bytes = key_bytes(key);
+    const RecordEntry head{.time = time,
+                           .key_bytes = static_cast<std::uint32_t>(bytes.size()),
+                           .record_bytes = static_cast<std::uint32_t>(record.size()),
+                           .origin = 0,
+                           .unused = 0};
+    char* const at = write_entry_head(log.reserve(head.size()), head, bytes);
+    std::memcpy(at, record.data(), record.size());
+    log.commit(key_hash_of(key, bytes), head.size());
+  }
+  std::string_view key_bytes(const K& key) {
+    if constexpr (std::is_integral_v<K>) {
+      return {reinterpret_cast<const char*>(&key), sizeof key};
+    } else {
+      return KeptWindowJoin<K, A, B>::key_bytes(key, key_space_);
+    }
+  }
+  static std::uint64_t key_hash_of(const K& key, std::string_view bytes) {
+    if constexpr (std::is_integral_v<K>) return key_hash(key);
+    return hash_bytes(bytes.data(), bytes.size());
+  }
+
+  // ---- how windows go out ----
+
+  OperatorResult emit(const TimeWindow& window, Output& out) override {
+    const std::size_t used = out.batch().size();
+    const Result<bool> all = co_group ? emit_groups(window, out) : emit_pairs(out);
+    if (!all.ok()) return context().fail(all.status());
+    if constexpr (!co_group) {
+      stamp(out.batch(), used, out.batch().size(), time_before(window.end_ms, 1));
+    }
+    if (const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
+        !views.ok()) {
+      return context().fail(views);
+    }
+    return *all ? OperatorResult::done : OperatorResult::more;
+  }
+
+  // The group in hand, with the next ones made where there is none; false: there are none left.
+  Result<bool> has_group() {
+    if (group_ < groups().made().size()) return true;
+    group_ = 0;
+    return groups().next();
+  }
+
+  Result<bool> emit_pairs([[maybe_unused]] Output& out) {
+    if constexpr (!co_group) {
+      auto collector = out.collector<Out>();
+      for (;;) {
+        const Result<bool> some = has_group();
+        if (!some.ok()) return some;
+        if (!*some) break;
+        const JoinGroup& group = groups().made()[group_];
+        const auto firsts = groups().entries(0, group);
+        const auto seconds = groups().entries(1, group);
+        if constexpr (!LoggedRecords<B>::in_place) {
+          if (pair_ == 0 && first_in_hand_ == 0) {
+            all_seconds_.take_all(seconds);
+            HUMMER_TRY(groups().count(all_seconds_.memory_bytes()));
+          }
         }
-      });
-    });
-  }
-
-  void schedule_next(Timestamp end, KeyedOutput<Out>& out) {
-    taken_end_ = no_timestamp;
-    std::optional<Timestamp> next;
-    if constexpr (on_grid<Windows>) {
-      const auto look_at = [&](const auto& entry) {
-        const auto own = detail::next_end(windows_, entry.time, end);
-        if (own && (!next || *own < *next)) next = own;
-      };
-      for (const auto& entry : first_.get()) look_at(entry);
-      for (const auto& entry : second_.get()) look_at(entry);
-    } else if (!times_.empty()) {
-      next = window_.end_ms;  // the session that is not complete
+        for (; first_in_hand_ < firsts.size(); ++first_in_hand_, pair_ = 0) {
+          if (collector.full()) return false;
+          const A& first = firsts_.record(*firsts[first_in_hand_]);
+          for (; pair_ < seconds.size(); ++pair_) {
+            if (collector.full()) return false;
+            collector.emit(function_(first, second_of(seconds)));
+          }
+        }
+        first_in_hand_ = 0;
+        ++group_;
+      }
+      all_seconds_.release();
     }
-    if (!next) return next_end_.clear();
-    next_end_.set(*next);
-    out.set_event_timer(*next);
+    return true;
   }
 
-  Windows windows_;
-  Function function_;
-  OperatorContext* context_ = nullptr;
-  ListState<Timed<A>> first_{"first"};
-  ListState<Timed<B>> second_{"second"};
-  ValueState<Timestamp> next_end_{"next_end"};  // the timer that is set
+  const B& second_of(std::span<const RecordEntry* const> seconds) {
+    if constexpr (LoggedRecords<B>::in_place) {
+      return all_seconds_.record(*seconds[pair_]);
+    } else {
+      return all_seconds_.all()[pair_];
+    }
+  }
 
-  // Of the timer that is firing.
-  bool in_hand_ = false;
-  TimeWindow window_{};
-  Timestamp taken_end_ = no_timestamp;
-  std::vector<A> first_in_window_;
-  std::vector<B> second_in_window_;
+  Result<bool> emit_groups([[maybe_unused]] const TimeWindow& window,
+                           [[maybe_unused]] Output& out) {
+    if constexpr (co_group) {
+      KeyedOutput<Out> emit(out, sides_, this->current_watermark(), key_);
+      emit.set_time(time_before(window.end_ms, 1));
+      key_.set_now_ms(context().wall_time_ms());
+      for (;; ++group_) {
+        const Result<bool> some = has_group();
+        if (!some.ok()) return some;
+        if (!*some) break;
+        if (emit.full()) return false;
+        const JoinGroup& group = groups().made()[group_];
+        const auto firsts = groups().entries(0, group);
+        const auto seconds = groups().entries(1, group);
+        all_firsts_.take_all(firsts);
+        all_seconds_.take_all(seconds);
+        HUMMER_TRY(groups().count(all_firsts_.memory_bytes() + all_seconds_.memory_bytes()));
+        key_.set((firsts.empty() ? seconds : firsts).front()->key());
+        function_(window, all_firsts_.all(), all_seconds_.all(), emit);
+      }
+      all_firsts_.release();
+      all_seconds_.release();
+    }
+    return true;
+  }
+
+  // ---- state ----
+
+  std::string key_type() const override { return KeptWindowJoin<K, A, B>::key_type(); }
+  bool read_key(std::string_view saved, std::string& key) const override {
+    return KeptWindowJoin<K, A, B>::read_key(saved, key);
+  }
+  bool read_record(std::size_t side, std::string_view saved, std::string& record) const override {
+    return side == 0 ? LoggedRecords<A>::read_record(saved, record)
+                     : LoggedRecords<B>::read_record(saved, record);
+  }
+  std::unique_ptr<KeptWindowJoinBase> make_kept() const override {
+    return std::make_unique<KeptWindowJoin<K, A, B>>();
+  }
+
+  Function function_;
+  KeyOfA first_;
+  KeyOfB second_;
+  const SideOutputPorts sides_ = side_outputs(late_first<A>, late_second<B>);
+  std::string key_space_;
+  std::string record_space_;
+
+  // Of the window that goes out.
+  std::size_t group_ = 0;
+  std::size_t first_in_hand_ = 0;
   std::size_t pair_ = 0;
-  std::vector<Timestamp> times_;
-  MemoryUse memory_;
+  LoggedRecords<A> firsts_;
+  LoggedRecords<A> all_firsts_;
+  LoggedRecords<B> all_seconds_;
+  KeyInHand<K> key_;
 };
 
 }  // namespace hummer
