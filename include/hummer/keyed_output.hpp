@@ -10,7 +10,9 @@
 // A timer belongs to the key in hand and is part of its state; one that is set
 // twice for the same time fires once. An event timer of time T fires when the
 // watermark has reached T, before the watermark goes on: every record before T has
-// come then. A processing timer fires when the clock has (it may be later).
+// come then. A processing timer fires when the clock has (it may be later). The function
+// needs the hook that the timer calls, on_timer or on_processing_timer: setting one
+// without it throws std::logic_error.
 //
 // BroadcastOutput<Out>: the same for the broadcast side, which has no key; it is
 // what changes BroadcastState.

@@ -190,6 +190,28 @@ TEST(KeyedProcessOperator, AClassListsItsStates) {
   expect_ok_with_and_without_memory(other);
 }
 
+struct TimerWithoutHook {
+  void process(const Reading& reading, KeyedOutput<Row>& out) {
+    if (reading.value == 0) {
+      out.set_processing_timer(10);
+    } else {
+      out.set_event_timer(10);
+    }
+  }
+  void on_timer(Timestamp time, KeyedOutput<Row>& out) { out.emit({1, static_cast<int>(time)}); }
+};
+
+TEST(KeyedProcessOperator, ATimerNeedsItsHook) {
+  OperatorHarness<Reading> harness(keyed_factory(TimerWithoutHook{}));
+  harness.record({1, 5}).watermark(10);
+  harness.output<Row>().records({{1, 10}});
+  expect_ok_with_and_without_memory(harness);
+  OperatorHarness<Reading> other(keyed_factory(TimerWithoutHook{}));
+  other.record({1, 0});
+  other.expect_failure("set_processing_timer: the function has no on_processing_timer(");
+  expect_ok_with_and_without_memory(other);
+}
+
 TEST(KeyedProcessOperator, Deduplicate) {
   OperatorHarness<Reading> harness(keyed_factory(Deduplicate<Reading>(0)));
   harness.records({{1, 5}, {2, 7}, {1, 3}, {3, 1}, {2, 7}});

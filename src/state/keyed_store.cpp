@@ -19,10 +19,10 @@ Status store_cut_short() {
 }  // namespace
 
 KeyedStoreBase::KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes,
-                               bool has_timers)
+                               TimerKinds timers)
     : keys_(keys),
       keys_are_text_(keys_are_text),
-      has_timers_(has_timers),
+      timer_kinds_(timers),
       entry_bytes_(entry_bytes) {}
 
 void KeyedStoreBase::destroy_all() {
@@ -37,7 +37,7 @@ Status KeyedStoreBase::bind(std::vector<KeyedState*> states) {
   if (states.size() > 64) return {ErrorCode::invalid_argument, "a function has at most 64 states"};
   states_ = std::move(states);
   std::size_t block_size = entry_bytes_;
-  if (has_timers_) {
+  if (timer_kinds_.any()) {
     parts_.timers = static_cast<std::uint32_t>(block_size);
     block_size += sizeof(TimersOfKey*);
     timers_.set_parts(parts_);
@@ -87,6 +87,14 @@ void KeyedStoreBase::no_key_in_hand() {
   throw std::logic_error("keyed state or a timer was used where no key is in hand");
 }
 
+void KeyedStoreBase::no_hook(TimerKind kind) {
+  throw std::logic_error(kind == TimerKind::event
+                             ? "set_event_timer: the function has no on_timer(Timestamp, "
+                               "KeyedOutput<Out>&) that the timer could call"
+                             : "set_processing_timer: the function has no on_processing_timer("
+                               "Timestamp, KeyedOutput<Out>&) that the timer could call");
+}
+
 StoreEntry* KeyedStoreBase::find_elsewhere(std::uint64_t hash, std::string_view key, bool create) {
   Entry* const on_disk = spill_.some_on_disk() ? spill_.fetch(hash, key) : nullptr;
   return on_disk == nullptr && create ? &add(hash) : on_disk;
@@ -95,12 +103,13 @@ StoreEntry* KeyedStoreBase::find_elsewhere(std::uint64_t hash, std::string_view 
 // ---- timers ----
 
 void KeyedStoreBase::set_timer(TimerKind kind, Timestamp time) {
-  if (refuses_timers_ || !has_timers_) return;
+  if (!timer_kinds_.has(kind)) no_hook(kind);
+  if (refuses_timers_) return;
   add_timer(kind, time, static_cast<Entry&>(obtain()));
 }
 
 void KeyedStoreBase::delete_timer(TimerKind kind, Timestamp time) {
-  KeyedEntry* const entry = has_timers_ ? find() : nullptr;
+  KeyedEntry* const entry = timer_kinds_.any() ? find() : nullptr;
   if (entry != nullptr) remove_timer(kind, time, static_cast<Entry&>(*entry));
 }
 
@@ -416,7 +425,7 @@ Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState
     if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
       return store_cut_short();
     }
-    if (entry != nullptr && has_timers_) add_timer(kind, time, *entry);
+    if (entry != nullptr && timer_kinds_.any()) add_timer(kind, time, *entry);
   }
   return {};
 }

@@ -24,7 +24,7 @@ std::size_t written_bytes(KeyedStore<std::uint64_t>& store, bool delta) {
 // Generations are counted in 16 bits: what changed 65,536 snapshots ago has not changed now.
 TEST(KeyedStore, AGenerationThatComesAgainIsAnother) {
   ValueState<std::uint64_t> count{"count"};
-  KeyedStore<std::uint64_t> store(false);
+  KeyedStore<std::uint64_t> store(TimerKinds{});
   ASSERT_TRUE(store.bind({&count}).ok());
   const std::uint64_t still = 1, busy = 2;
   const auto set = [&](const std::uint64_t& key, std::uint64_t value) {
@@ -47,7 +47,7 @@ TEST(KeyedStore, AGenerationThatComesAgainIsAnother) {
 // What is expected may be gone, and another's, when its turn comes.
 TEST(KeyedStore, WhatIsExpectedMayChangeBefore) {
   ValueState<std::uint64_t> count{"count"};
-  KeyedStore<std::uint64_t> store(false);
+  KeyedStore<std::uint64_t> store(TimerKinds{});
   ASSERT_TRUE(store.bind({&count}).ok());
   const std::uint64_t keys[] = {7, 7, 8, 7, 8};
   const std::size_t expected = store.expect(5, [&](std::size_t i) { return keys[i]; });

@@ -109,7 +109,8 @@ class KeptWindowJoin final : public KeptWindowJoinBase {
   ListState<Timed<A>> first_{"first"};
   ListState<Timed<B>> second_{"second"};
   ValueState<Timestamp> next_end_{"next_end"};
-  KeyedStore<K> store_{true};  // with timers; goes first: its entries are destroyed by the states
+  // Goes first: its entries are destroyed by the states.
+  KeyedStore<K> store_{TimerKinds{.event = true}};
   std::string key_space_;
   std::string record_space_;
 };

@@ -135,13 +135,14 @@ template <typename Key, StreamType Out, typename User, typename... Inputs>
 class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public KeyedProcessBase {
   using Emit = KeyedOutput<Out>;
   static constexpr std::size_t keyed_inputs = (std::size_t{Inputs::keyed} + ...);
-  static constexpr bool uses_timers = requires(User& user, Timestamp time, Emit& emit) {
-    user.on_timer(time, emit);
-  } || requires(User& user, Timestamp time, Emit& emit) { user.on_processing_timer(time, emit); };
+  static constexpr TimerKinds timer_hooks = {
+      .event = requires(User& user, Timestamp time, Emit& emit) { user.on_timer(time, emit); },
+      .processing = requires(User& user, Timestamp time,
+                             Emit& emit) { user.on_processing_timer(time, emit); }};
 
  public:
   KeyedProcessOperator(User function, Inputs... inputs, RestoreOptions options = {})
-      : FunctionWithStore<Key, User>{std::move(function), KeyedStore<Key>(uses_timers)},
+      : FunctionWithStore<Key, User>{std::move(function), KeyedStore<Key>(timer_hooks)},
         KeyedProcessBase(
             this->store, options, requires { requires User::fires_timers_set_at_end; }),
         inputs_(std::move(inputs)...),

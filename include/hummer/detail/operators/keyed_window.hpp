@@ -379,7 +379,7 @@ class KeyedWindowOperator final : public Operator {
   Finish finish_;
   const bool late_output_;
   States states_;
-  KeyedStore<K> store_{true};
+  KeyedStore<K> store_{TimerKinds{.event = true, .processing = true}};
   bool bound_ = false;
   RestoredWatermark restored_watermark_;
   Timestamp watermark_ = no_timestamp;

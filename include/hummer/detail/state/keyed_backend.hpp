@@ -64,6 +64,15 @@ struct StateUnavailable {};
 
 enum class TimerKind : std::uint8_t { event, processing };
 
+// Those that a function has a hook for.
+struct TimerKinds {
+  bool event = false;
+  bool processing = false;
+
+  bool any() const { return event || processing; }
+  bool has(TimerKind kind) const { return kind == TimerKind::event ? event : processing; }
+};
+
 class KeyedBackend {
  public:
   virtual ~KeyedBackend() = default;

@@ -122,7 +122,7 @@ class KeyedStoreBase : public KeyedBackend {
                  bool delta);
 
  protected:
-  KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes, bool has_timers);
+  KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes, TimerKinds timers);
 
   // ---- of the key's type ----
 
@@ -140,6 +140,7 @@ class KeyedStoreBase : public KeyedBackend {
   virtual void take_decoded_key() = 0;
 
   [[noreturn]] static void no_key_in_hand();
+  [[noreturn]] static void no_hook(TimerKind kind);
   // The index has no entry of the key in hand: that on disk, or a new one, or null.
   Entry* find_elsewhere(std::uint64_t hash, std::string_view key, bool create);
   // Of the most derived class's destructor.
@@ -188,7 +189,7 @@ class KeyedStoreBase : public KeyedBackend {
 
   const KeyForm keys_;
   const bool keys_are_text_;
-  const bool has_timers_;
+  const TimerKinds timer_kinds_;
   const std::size_t entry_bytes_;
   EntryParts parts_;
   KeyedSpill spill_{*this};
@@ -224,10 +225,10 @@ class KeyedStore final : public KeyedStoreBase {
                                       std::conditional_t<by_text, TextEntry, EncodedEntry<K>>>;
 
  public:
-  // Where the operator's function has no use for timers, entries have no room for them, and those
-  // that are set are forgotten.
-  explicit KeyedStore(bool has_timers)
-      : KeyedStoreBase(KeyForm::of<K>(), by_text, sizeof(KeyEntry), has_timers) {}
+  // Entries have room for timers where there are any. Setting one of another kind throws; a
+  // snapshot's are dropped where there are none.
+  explicit KeyedStore(TimerKinds timers)
+      : KeyedStoreBase(KeyForm::of<K>(), by_text, sizeof(KeyEntry), timers) {}
   ~KeyedStore() override { destroy_all(); }
 
   // REQUIRES: the key outlives its time in hand.
