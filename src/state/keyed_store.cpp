@@ -20,10 +20,7 @@ Status store_cut_short() {
 
 KeyedStoreBase::KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes,
                                TimerKinds timers)
-    : keys_(keys),
-      keys_are_text_(keys_are_text),
-      timer_kinds_(timers),
-      entry_bytes_(entry_bytes) {}
+    : keys_(keys), keys_are_text_(keys_are_text), timer_kinds_(timers), entry_bytes_(entry_bytes) {}
 
 void KeyedStoreBase::destroy_all() {
   const std::size_t slots = slabs_.slot_count();
