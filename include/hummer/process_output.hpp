@@ -31,7 +31,9 @@ class ProcessOutput {
         sides_(sides),
         batch_(output.batch()),
         main_(output.collector<Out>()),
-        watermark_(watermark) {}
+        watermark_(watermark),
+        has_sides_(!sides.empty()),
+        has_times_(batch_.has_timestamps()) {}
   ProcessOutput(const ProcessOutput&) = delete;
   ProcessOutput& operator=(const ProcessOutput&) = delete;
 
@@ -41,7 +43,13 @@ class ProcessOutput {
   }
   template <typename U = Out>
   void emit(U&& value, Timestamp time) {
-    put(main_, batch_, std::forward<U>(value), time);
+    if constexpr (detail::check_emitted<Out, U>()) {
+      main_.emit(std::forward<U>(value));
+      if (time != no_timestamp || has_times_) {
+        has_times_ = true;
+        stamp_last(main_, batch_, time);
+      }
+    }
   }
   template <typename U = Out>
   void operator()(U&& value) {
@@ -57,13 +65,16 @@ class ProcessOutput {
   void side(const SideOutput<T>& tag, U&& value, Timestamp time) {
     Batch& batch = batch_of(tag);
     Collector<T> collector(batch, output_.soft_limit());
-    put(collector, batch, std::forward<U>(value), time);
+    if constexpr (detail::check_emitted<T, U>()) {
+      collector.emit(std::forward<U>(value));
+      if (time != no_timestamp || batch.has_timestamps()) stamp_last(collector, batch, time);
+    }
   }
 
   // A copy of the text that lives as long as the main output's batch.
   std::string_view copy(std::string_view text) { return batch_.copy_text(text); }
 
-  bool full() const { return main_.full() || (!sides_.empty() && side_is_full()); }
+  bool full() const { return main_.full() || (has_sides_ && side_is_full()); }
   // Event time of the record in hand; no_timestamp when there is none.
   Timestamp time() const { return time_; }
   // The last watermark seen by this operator; no_timestamp before the first.
@@ -79,18 +90,14 @@ class ProcessOutput {
       unknown_side(tag.name);
     return output_.batch(port);
   }
-  template <typename T, typename U>
-  static void put(Collector<T>& collector, Batch& batch, U&& value, Timestamp time) {
-    if constexpr (detail::check_emitted<T, U>()) {
-      const std::size_t before = collector.size();
-      collector.emit(std::forward<U>(value));
-      if (time != no_timestamp || batch.has_timestamps()) {
-        if (batch.timestamps().size() == before) [[likely]] {
-          batch.timestamps().push_back(time);
-        } else {
-          stamp_records(batch, before, before + 1, time);
-        }
-      }
+  // The record that was emitted last.
+  template <typename T>
+  static void stamp_last(const Collector<T>& collector, Batch& batch, Timestamp time) {
+    const std::size_t before = collector.size() - 1;
+    if (batch.timestamps().size() == before) [[likely]] {
+      batch.timestamps().push_back(time);
+    } else {
+      stamp_records(batch, before, before + 1, time);
     }
   }
   bool side_is_full() const {
@@ -110,6 +117,8 @@ class ProcessOutput {
   Collector<Out> main_;
   Timestamp time_ = no_timestamp;
   Timestamp watermark_;
+  const bool has_sides_;
+  bool has_times_;  // the main output's batch
 };
 
 }  // namespace hummer

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <hummer/identity.hpp>
 
@@ -66,6 +69,72 @@ TEST(HashPartitioner, EveryRecordOfATimedTargetHasATimestamp) {
   EXPECT_EQ(targets[0].size(), 4u);
   EXPECT_EQ(targets[0].timestamps(),
             (std::vector<Timestamp>{no_timestamp, no_timestamp, 30, no_timestamp}));
+}
+
+// Against the same by one record: all targets, limits, inputs and exceptions that a block may meet.
+TEST(HashPartitioner, BlocksEqualRecordByRecord) {
+  const auto key_of = [](int value) {
+    if (value % 1000 == 7) throw std::runtime_error("unlucky");
+    return value;
+  };
+  std::mt19937 random(1);
+  for (int round = 0; round < 400; ++round) {
+    const std::uint32_t target_count = 1 + random() % 10;
+    const std::uint32_t limit = 1 + random() % 300;
+    HashPartitioner<int, decltype(key_of)> partitioner(key_of, target_count, default_key_groups);
+    std::vector<Batch> targets;
+    std::vector<std::vector<std::pair<int, Timestamp>>> got(target_count);
+    std::vector<std::vector<std::pair<int, Timestamp>>> expected(target_count);
+    for (std::uint32_t i = 0; i < target_count; ++i) targets.emplace_back(type_of<int>(), limit);
+    const auto take = [&](std::uint32_t target) {
+      const auto values = targets[target].values<int>();
+      const auto& times = targets[target].timestamps();
+      ASSERT_TRUE(times.empty() || times.size() == values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        got[target].emplace_back(values[i], times.empty() ? no_timestamp : times[i]);
+      }
+      targets[target].clear();
+    };
+    for (int inputs = 0; inputs < 4; ++inputs) {
+      std::vector<int> values(random() % 700);
+      std::vector<Timestamp> times(random() % 2 == 0 ? values.size() : 0);
+      for (int& value : values) value = static_cast<int>(random() % 100000);
+      for (Timestamp& time : times) time = random() % 1000;
+      Batch in = numbers(values, times);
+      for (;;) {
+        const std::size_t before = in.position();
+        bool threw = false;
+        OperatorResult answer = OperatorResult::more;
+        try {
+          answer = partitioner.scatter(in, targets, limit);
+        } catch (const std::runtime_error&) {
+          threw = true;
+        }
+        for (std::size_t i = before; i < in.position(); ++i) {
+          const std::uint32_t target = group_owner(
+              key_group(key_hash(values[i]), default_key_groups), target_count, default_key_groups);
+          expected[target].emplace_back(values[i], times.empty() ? no_timestamp : times[i]);
+        }
+        if (threw) {
+          ASSERT_EQ(values[in.position()] % 1000, 7);
+          in.advance_to(in.position() + 1);
+        }
+        bool some_full = false;
+        for (std::uint32_t target = 0; target < target_count; ++target) {
+          ASSERT_LE(targets[target].size(), limit);
+          if (targets[target].size() < limit) continue;
+          some_full = true;
+          take(target);
+        }
+        if (threw && !in.finished()) continue;
+        if (threw || answer == OperatorResult::done) break;
+        ASSERT_TRUE(some_full);
+      }
+      ASSERT_EQ(in.position(), values.size());
+    }
+    for (std::uint32_t target = 0; target < target_count; ++target) take(target);
+    ASSERT_EQ(got, expected) << "round " << round;
+  }
 }
 
 TEST(HashPartitioner, AThrowingKeyFunctionLeavesTheInputAtItsRecord) {

@@ -84,6 +84,8 @@ void KeyedStoreBase::no_key_in_hand() {
   throw std::logic_error("keyed state or a timer was used where no key is in hand");
 }
 
+void KeyedStoreBase::leave_key_of_before() { leave_key(); }
+
 void KeyedStoreBase::no_hook(TimerKind kind) {
   throw std::logic_error(kind == TimerKind::event
                              ? "set_event_timer: the function has no on_timer(Timestamp, "

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+#include <vector>
 
+#include <hummer/identity.hpp>
 #include <hummer/keyed_states.hpp>
 
 namespace hummer::keyed_store_test {
@@ -49,9 +52,9 @@ TEST(KeyedStore, WhatIsExpectedMayChangeBefore) {
   ValueState<std::uint64_t> count{"count"};
   KeyedStore<std::uint64_t> store(TimerKinds{});
   ASSERT_TRUE(store.bind({&count}).ok());
-  const std::uint64_t keys[] = {7, 7, 8, 7, 8};
-  const std::size_t expected = store.expect(5, [&](std::size_t i) { return keys[i]; });
-  ASSERT_EQ(expected, 5u);
+  const std::vector<std::uint64_t> keys = {7, 7, 8, 7, 8};
+  const auto expected = [&] { return store.expect(std::span(keys), identity); };
+  ASSERT_EQ(expected(), 5u);
   const auto at = [&](std::size_t i) { store.set_expected_key(keys[i], i); };
   at(0);
   EXPECT_FALSE(count.has_value());
@@ -59,7 +62,7 @@ TEST(KeyedStore, WhatIsExpectedMayChangeBefore) {
   at(1);
   EXPECT_EQ(count.get_or(0), 70u);
   store.leave_key();
-  EXPECT_EQ(store.expect(5, [&](std::size_t i) { return keys[i]; }), 5u);
+  EXPECT_EQ(expected(), 5u);
   at(0);
   count.clear();  // its entry goes, and its place is the next one's
   at(2);

@@ -135,194 +135,188 @@ template <typename Key, StreamType Out, typename User, typename... Inputs>
 class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public KeyedProcessBase {
   using Emit = KeyedOutput<Out>;
   static constexpr std::size_t keyed_inputs = (std::size_t{Inputs::keyed} + ...);
-  static constexpr TimerKinds timer_hooks = {
-      .event = requires(User & user, Timestamp time, Emit& emit){user.on_timer(time, emit);
-}, .processing =
-       requires(User& user, Timestamp time, Emit& emit) { user.on_processing_timer(time, emit); }
-};  // namespace hummer
+  static constexpr bool has_timer_hook =
+      requires(User& user, Timestamp time, Emit& emit) { user.on_timer(time, emit); };
+  static constexpr bool has_processing_timer_hook =
+      requires(User& user, Timestamp time, Emit& emit) { user.on_processing_timer(time, emit); };
 
-public:
-KeyedProcessOperator(User function, Inputs... inputs, RestoreOptions options = {})
-    : FunctionWithStore<Key, User>{std::move(function), KeyedStore<Key>(timer_hooks)},
-      KeyedProcessBase(
-          this->store, options, requires { requires User::fires_timers_set_at_end; }),
-      inputs_(std::move(inputs)...),
-      sides_(side_outputs_of(this->user)) {}
+ public:
+  KeyedProcessOperator(User function, Inputs... inputs, RestoreOptions options = {})
+      : FunctionWithStore<Key, User>{std::move(function),
+                                     KeyedStore<Key>({has_timer_hook, has_processing_timer_hook})},
+        KeyedProcessBase(
+            this->store, options, requires { requires User::fires_timers_set_at_end; }),
+        inputs_(std::move(inputs)...),
+        sides_(side_outputs_of(this->user)) {}
 
-void declare(Output& out) const override {
-  out.add_port(type_of<Out>());
-  for (const SideOutputPort& side : sides_) out.add_port(*side.type);
-}
-
-Status open() override {
-  HUMMER_TRY(bind());
-  begin_open();
-  if constexpr (requires(OperatorContext& place) { this->user.open(place); }) {
-    if constexpr (std::is_void_v<decltype(this->user.open(context()))>) {
-      this->user.open(context());
-    } else {
-      return this->user.open(context());
-    }
+  void declare(Output& out) const override {
+    out.add_port(type_of<Out>());
+    for (const SideOutputPort& side : sides_) out.add_port(*side.type);
   }
-  return {};
-}
-Status close() override {
-  if constexpr (requires { this->user.close(); }) {
-    if constexpr (std::is_void_v<decltype(this->user.close())>) {
-      this->user.close();
-    } else {
-      return this->user.close();
+
+  Status open() override {
+    HUMMER_TRY(bind());
+    begin_open();
+    if constexpr (requires(OperatorContext& place) { this->user.open(place); }) {
+      if constexpr (std::is_void_v<decltype(this->user.open(context()))>) {
+        this->user.open(context());
+      } else {
+        return this->user.open(context());
+      }
     }
+    return {};
   }
-  return {};
-}
+  Status close() override {
+    if constexpr (requires { this->user.close(); }) {
+      if constexpr (std::is_void_v<decltype(this->user.close())>) {
+        this->user.close();
+      } else {
+        return this->user.close();
+      }
+    }
+    return {};
+  }
 
-OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
-OperatorResult process_input(int input, Batch& in, Output& out) override {
-  return within_share(this->store, context(), [&] {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      OperatorResult answer = OperatorResult::failed;
-      (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
-      return answer;
-    }(std::index_sequence_for<Inputs...>{});
-  });
-}
+  OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
+  OperatorResult process_input(int input, Batch& in, Output& out) override {
+    return within_share(this->store, context(), [&] {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        OperatorResult answer = OperatorResult::failed;
+        (void)((static_cast<int>(I) == input && (answer = take<I>(in, out), true)) || ...);
+        return answer;
+      }(std::index_sequence_for<Inputs...>{});
+    });
+  }
 
-private:
-DeclaredStates declared_states() override { return DeclaredStates::of(this->user); }
+ private:
+  DeclaredStates declared_states() override { return DeclaredStates::of(this->user); }
 
-template <std::size_t I>
-OperatorResult take(Batch& in, Output& out) {
-  auto& input = std::get<I>(inputs_);
-  using Input = std::remove_reference_t<decltype(input)>;
-  using EmitTo = std::conditional_t<Input::keyed, Emit, BroadcastOutput<Out>>;
-  const std::size_t used = out.batch().size();
-  const auto values = in.values<typename Input::Record>();
-  std::size_t taken = in.position();
-  this->store.set_now_ms(context().wall_time_ms());
-  try {
-    EmitTo emit = make_emitter<EmitTo>(out);
-    if constexpr (Input::keyed) {
-      while (taken < values.size() && !emit.full()) {
-        const std::size_t first = taken;
-        const std::size_t expected = expect_keys(input.key_of, values.subspan(first));
-        for (; taken < first + expected && !emit.full(); ++taken) {
-          if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
-          const auto& made = std::invoke(input.key_of, values[taken]);
-          check_key<decltype(std::invoke(input.key_of, values[taken]))>(made);
-          const Key& key = made;  // a std::string is the key's text while `made` lives
-          this->store.set_expected_key(key, taken - first);
-          call<I>(values[taken], emit);
-          this->store.leave_key();
+  template <std::size_t I>
+  OperatorResult take(Batch& in, Output& out) {
+    auto& input = std::get<I>(inputs_);
+    using Input = std::remove_reference_t<decltype(input)>;
+    using EmitTo = std::conditional_t<Input::keyed, Emit, BroadcastOutput<Out>>;
+    const std::size_t used = out.batch().size();
+    const auto values = in.values<typename Input::Record>();
+    const Timestamp* const times = in.has_timestamps() ? in.timestamps().data() : nullptr;
+    std::size_t taken = in.position();
+    this->store.set_now_ms(context().wall_time_ms());
+    try {
+      EmitTo emit = make_emitter<EmitTo>(out);
+      if constexpr (Input::keyed) {
+        while (taken < values.size() && !emit.full()) {
+          const std::size_t first = taken;
+          const std::size_t expected = this->store.expect(values.subspan(first), input.key_of);
+          for (; taken < first + expected && !emit.full(); ++taken) {
+            if (times != nullptr) emit.set_time(times[taken]);
+            const auto& made = std::invoke(input.key_of, values[taken]);
+            check_key<decltype(std::invoke(input.key_of, values[taken]))>(made);
+            const Key& key = made;  // a std::string is the key's text while `made` lives
+            this->store.set_expected_key(key, taken - first);
+            call<I>(values[taken], emit);
+            this->store.leave_key();
+          }
+        }
+      } else {
+        for (; taken < values.size() && !emit.full(); ++taken) {
+          if (times != nullptr) emit.set_time(times[taken]);
+          this->user.process_broadcast(values[taken], emit);
         }
       }
-    } else {
-      for (; taken < values.size() && !emit.full(); ++taken) {
-        if (in.has_timestamps()) emit.set_time(in.timestamps()[taken]);
-        this->user.process_broadcast(values[taken], emit);
-      }
+    } catch (...) {
+      this->store.leave_key();
+      in.advance_to(taken);
+      arm();
+      copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
+      throw;
     }
-  } catch (...) {
-    this->store.leave_key();
     in.advance_to(taken);
     arm();
+    if constexpr (!Input::keyed) {
+      if (Status room = count_broadcast(); !room.ok()) return context().fail(std::move(room));
+    }
     copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
-    throw;
+    if (const Status views = check_new_views<Out>(context(), in, out.batch(), used); !views.ok()) {
+      return context().fail(views);
+    }
+    return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
-  in.advance_to(taken);
-  arm();
-  if constexpr (!Input::keyed) {
-    if (Status room = count_broadcast(); !room.ok()) return context().fail(std::move(room));
-  }
-  copy_record_text<typename Input::Record, Out>(in, out.batch(), used);
-  if (const Status views = check_new_views<Out>(context(), in, out.batch(), used); !views.ok()) {
-    return context().fail(views);
-  }
-  return in.finished() ? OperatorResult::done : OperatorResult::more;
-}
-// See KeyedStore::expect. A key_of that throws does so when it is its record's turn.
-template <typename KeyOf, typename T>
-std::size_t expect_keys(KeyOf& key_of, std::span<const T> records) {
-  return this->store.expect(records.size(), [&](std::size_t i) -> decltype(auto) {
-    return std::invoke(key_of, records[i]);
-  });
-}
-template <typename Emitter>
-Emitter make_emitter(Output& out) {
-  if constexpr (std::is_same_v<Emitter, Emit>) {
-    return Emitter(out, sides_, watermark_, this->store);
-  } else {
-    return Emitter(out, sides_, watermark_);
-  }
-}
-template <std::size_t I, typename T>
-void call(const T& record, Emit& emit) {
-  if constexpr (keyed_inputs == 1) {
-    if constexpr (requires { this->user.process(record, emit); }) {
-      this->user.process(record, emit);
+  template <typename Emitter>
+  Emitter make_emitter(Output& out) {
+    if constexpr (std::is_same_v<Emitter, Emit>) {
+      return Emitter(out, sides_, watermark_, this->store);
     } else {
-      this->user(record, emit);
+      return Emitter(out, sides_, watermark_);
     }
-  } else if constexpr (I == 0) {
-    this->user.process_first(record, emit);
-  } else {
-    this->user.process_second(record, emit);
   }
-}
-
-OperatorResult fire(TimerKind kind, Timestamp limit, Output& out) override {
-  return within_share(this->store, context(), [&] { return fire_timers(kind, limit, out); });
-}
-OperatorResult fire_timers(TimerKind kind, Timestamp limit, Output& out) {
-  const std::size_t used = out.batch().size();
-  {
-    Emit emit(out, sides_, watermark_, this->store);
-    FiredTimers fired;
-    while (due_timer(kind, limit)) {
-      if (emit.full()) {
-        this->store.leave_key();
-        return OperatorResult::more;
+  template <std::size_t I, typename T>
+  void call(const T& record, Emit& emit) {
+    if constexpr (keyed_inputs == 1) {
+      if constexpr (requires { this->user.process(record, emit); }) {
+        this->user.process(record, emit);
+      } else {
+        this->user(record, emit);
       }
-      take_timer(kind);
-      emit.set_time(kind == TimerKind::event ? timer_time_ : no_timestamp);
-      const OperatorResult answer = leave_timer(call_timer(kind, emit), fired);
-      if (answer != OperatorResult::done) return answer;
+    } else if constexpr (I == 0) {
+      this->user.process_first(record, emit);
+    } else {
+      this->user.process_second(record, emit);
     }
   }
-  if (const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
-      !views.ok()) {
-    return context().fail(views);
+
+  OperatorResult fire(TimerKind kind, Timestamp limit, Output& out) override {
+    return within_share(this->store, context(), [&] { return fire_timers(kind, limit, out); });
   }
-  return OperatorResult::done;
-}
-OperatorResult call_timer([[maybe_unused]] TimerKind kind, [[maybe_unused]] Emit& emit) {
-  if constexpr (requires { this->user.on_timer(timer_time_, emit); }) {
-    if (kind == TimerKind::event) {
-      return answer_of([&]() -> decltype(auto) { return this->user.on_timer(timer_time_, emit); });
+  OperatorResult fire_timers(TimerKind kind, Timestamp limit, Output& out) {
+    const std::size_t used = out.batch().size();
+    {
+      Emit emit(out, sides_, watermark_, this->store);
+      FiredTimers fired;
+      while (due_timer(kind, limit)) {
+        if (emit.full()) {
+          this->store.leave_key();
+          return OperatorResult::more;
+        }
+        take_timer(kind);
+        emit.set_time(kind == TimerKind::event ? timer_time_ : no_timestamp);
+        const OperatorResult answer = leave_timer(call_timer(kind, emit), fired);
+        if (answer != OperatorResult::done) return answer;
+      }
     }
-  }
-  if constexpr (requires { this->user.on_processing_timer(timer_time_, emit); }) {
-    if (kind == TimerKind::processing) {
-      return answer_of(
-          [&]() -> decltype(auto) { return this->user.on_processing_timer(timer_time_, emit); });
+    if (const Status views = check_new_views<Out>(context(), Batch(), out.batch(), used);
+        !views.ok()) {
+      return context().fail(views);
     }
-  }
-  return OperatorResult::done;
-}
-template <typename Call>
-static OperatorResult answer_of(Call&& call) {
-  if constexpr (std::is_same_v<decltype(call()), OperatorResult>) {
-    return call();
-  } else {
-    call();
     return OperatorResult::done;
   }
-}
+  OperatorResult call_timer([[maybe_unused]] TimerKind kind, [[maybe_unused]] Emit& emit) {
+    if constexpr (requires { this->user.on_timer(timer_time_, emit); }) {
+      if (kind == TimerKind::event) {
+        return answer_of(
+            [&]() -> decltype(auto) { return this->user.on_timer(timer_time_, emit); });
+      }
+    }
+    if constexpr (requires { this->user.on_processing_timer(timer_time_, emit); }) {
+      if (kind == TimerKind::processing) {
+        return answer_of(
+            [&]() -> decltype(auto) { return this->user.on_processing_timer(timer_time_, emit); });
+      }
+    }
+    return OperatorResult::done;
+  }
+  template <typename Call>
+  static OperatorResult answer_of(Call&& call) {
+    if constexpr (std::is_same_v<decltype(call()), OperatorResult>) {
+      return call();
+    } else {
+      call();
+      return OperatorResult::done;
+    }
+  }
 
-std::tuple<Inputs...> inputs_;
-SideOutputPorts sides_;
-}
-;
+  std::tuple<Inputs...> inputs_;
+  SideOutputPorts sides_;
+};
 
 namespace detail {
 

@@ -136,12 +136,17 @@ class KeyedWindowOperator final : public Operator {
     {
       RecordInHand in_hand(in);
       std::size_t i = in.position();
-      for (; i < records.size() && !out.any_full(); ++i) {
+      while (i < records.size() && !out.any_full()) {
         in_hand.set(i);
-        time_ = processing_time() ? context().wall_time_ms()
-                : timed           ? in.timestamps()[i]
-                                  : no_timestamp;
-        add(records[i], out);
+        const std::size_t first = i;
+        const std::size_t expected = store_.expect(records.subspan(first), key_of_);
+        for (; i < first + expected && !out.any_full(); ++i) {
+          in_hand.set(i);
+          time_ = processing_time() ? context().wall_time_ms()
+                  : timed           ? in.timestamps()[i]
+                                    : no_timestamp;
+          add(records[i], i - first, out);
+        }
       }
       in_hand.set(i);
     }
@@ -149,11 +154,12 @@ class KeyedWindowOperator final : public Operator {
     arm();
     return checked(used, out, in.finished());
   }
-  void add(const In& record, Output& out) {
+  // `expected`: its number among the records whose keys the store expects.
+  void add(const In& record, std::size_t expected, Output& out) {
     const auto& made = std::invoke(key_of_, record);
     check_key<decltype(std::invoke(key_of_, record))>(made);
     const K& key = made;  // a std::string is the key's text while `made` lives
-    store_.set_key(key);
+    store_.set_expected_key(key, expected);
     {
       std::optional<InHand> in_hand;
       bool late = false;

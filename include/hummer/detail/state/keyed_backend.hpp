@@ -79,13 +79,14 @@ class KeyedBackend {
 
   // The entry of the key in hand, or null when it has none.
   KeyedEntry* find() {
-    if (!looked_up_) [[unlikely]]
+    if (current_ == nullptr && !looked_up_) [[unlikely]]
       look_up(false);
     return current_;
   }
   // The same, made if need be.
   KeyedEntry& obtain() {
-    if (!looked_up_ || current_ == nullptr) look_up(true);
+    if (current_ == nullptr) [[unlikely]]
+      look_up(true);
     return *current_;
   }
   // Something of the entry is about to change.
@@ -115,7 +116,7 @@ class KeyedBackend {
   // the next.
   std::uint16_t generation_ = 0;
   KeyedEntry* current_ = nullptr;
-  bool looked_up_ = false;
+  bool looked_up_ = false;  // at the latest when there is a current one
   Timestamp now_ms_ = 0;
   bool refuses_timers_ = false;
 };

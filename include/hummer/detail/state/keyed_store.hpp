@@ -30,7 +30,9 @@
 // looked up, written and read.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -64,7 +66,7 @@ class KeyedStoreBase : public KeyedBackend {
   // ---- the key in hand ----
 
   void set_entry(Entry& entry);
-  void leave_key() {
+  [[gnu::always_inline]] void leave_key() {  // per record
     if (current_ != nullptr && (current_->live == 0 || spill_.counts_heap())) leave_entry();
     current_ = nullptr;
     looked_up_ = false;
@@ -140,6 +142,8 @@ class KeyedStoreBase : public KeyedBackend {
   virtual void take_decoded_key() = 0;
 
   [[noreturn]] static void no_key_in_hand();
+  // leave_key() where there is hardly ever one.
+  [[gnu::cold]] void leave_key_of_before();
   [[noreturn]] static void no_hook(TimerKind kind);
   // The index has no entry of the key in hand: that on disk, or a new one, or null.
   Entry* find_elsewhere(std::uint64_t hash, std::string_view key, bool create);
@@ -238,11 +242,12 @@ class KeyedStore final : public KeyedStoreBase {
   }
   // ---- many keys: see above ----
 
-  // key_of(i) answers the key of record i. Answers of how many records the keys are expected now:
-  // some, not more than `count`, and none behind one of which key_of throws.
-  template <typename KeyOf>
-  std::size_t expect(std::size_t count, KeyOf&& key_of) {
-    count = expect_hashes(std::min(count, most_expected), key_of);
+  // Answers of how many of these records the keys are expected now: the first ones, and none behind
+  // one of which key_of throws, which it does when that is the first.
+  template <typename T, typename KeyOf>
+  std::size_t expect(std::span<const T> records, KeyOf& key_of) {
+    const std::size_t count =
+        expect_hashes(records.first(std::min(records.size(), most_expected)), key_of);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t slot = index_.candidate(expected_[i].hash);
       expected_[i].entry = slot == EntryIndex::none ? nullptr : entry_at(slot);
@@ -253,7 +258,9 @@ class KeyedStore final : public KeyedStoreBase {
   }
   // set_key() of the expected record i.
   void set_expected_key(const K& key, std::size_t i) {
-    set_key(key);
+    if (key_ != nullptr) [[unlikely]]
+      leave_key_of_before();
+    key_ = &key;
     if constexpr (!by_value) take_bytes_in_hand();
     Entry* entry = expected_[i].entry;
     if (entry == nullptr || expected_at_ != removals() || !is_key_in_hand(*entry)) [[unlikely]] {
@@ -265,13 +272,13 @@ class KeyedStore final : public KeyedStoreBase {
       entry = entry_at(slot);
     }
     current_ = entry;
-    looked_up_ = true;
     if (limited()) entry->touched = true;
   }
 
   // The entry of the key in hand, made if need be: obtain() without a virtual call.
   Entry& obtain_entry() {
-    if (!looked_up_ || current_ == nullptr) KeyedStore::look_up(true);
+    if (current_ == nullptr) [[unlikely]]
+      KeyedStore::look_up(true);
     return static_cast<Entry&>(*current_);
   }
   // In hand; null when there is none.
@@ -283,12 +290,12 @@ class KeyedStore final : public KeyedStoreBase {
  private:
   static constexpr std::size_t most_expected = 64;
 
-  template <typename KeyOf>
-  std::size_t expect_hashes(std::size_t count, KeyOf& key_of) {
+  template <typename T, typename KeyOf>
+  std::size_t expect_hashes(std::span<const T> records, KeyOf& key_of) {
     std::size_t i = 0;
     try {
-      for (; i < count; ++i) {
-        expected_[i].hash = key_hash<K>(key_of(i));
+      for (; i < records.size(); ++i) {
+        expected_[i].hash = key_hash<K>(std::invoke(key_of, records[i]));
         index_.prefetch(expected_[i].hash);
       }
     } catch (...) {
