@@ -44,6 +44,9 @@ class HashPartitioner final : public Partitioner {
     if constexpr (std::is_trivially_copyable_v<T>) {
       if (targets.size() <= most_targets_of_blocks) {
         i = scatter_blocks(in, records, in_hand, targets);
+        if (room_of_all() == 0) {
+          return i == records.size() ? OperatorResult::done : OperatorResult::more;
+        }
       }
     }
     End* const end_of = ends_.data();  // locals: the loop's stores can't change them
