@@ -245,6 +245,8 @@ TEST(TypeDescriptor, SaysHowValuesLie) {
   EXPECT_TRUE(type_of<int>().trivial && type_of<int>().bitwise && !type_of<int>().holds_views);
   EXPECT_TRUE(type_of<Pixel>().bitwise);
   EXPECT_FALSE(type_of<bool>().bitwise) << "its bytes are checked";
+  EXPECT_FALSE(type_of<Money>().bitwise) << "its author says how it is encoded";
+  EXPECT_FALSE((type_of<std::array<Money, 2>>().bitwise));
   EXPECT_FALSE(type_of<Inner>().trivial || type_of<Inner>().holds_views);
   using Word = std::pair<std::string_view, int>;
   EXPECT_TRUE(type_of<Word>().trivial && !type_of<Word>().bitwise && type_of<Word>().holds_views);

@@ -36,6 +36,11 @@ void AccumulatorTableBase::write_entry(std::string_view key, const void* value,
   encode(value, out);
 }
 
+void AccumulatorTableBase::write_entries(std::span<const FoundEntry> entries,
+                                         ByteWriter& out) const {
+  for (const FoundEntry& entry : entries) write_entry(entry.key, entry.value, out);
+}
+
 bool AccumulatorTableBase::freeze(bool may_be_delta) {
   saved_.clear();
   return HashTable::freeze(may_be_delta);
@@ -49,9 +54,7 @@ bool AccumulatorTableBase::write_frozen(ByteWriter& out, std::size_t until_bytes
   FoundEntries found;
   for (;;) {
     const FrozenRead read = read_frozen(found);
-    for (std::size_t i = 0; i < found.count; ++i) {
-      write_entry(found.entries[i].key, found.entries[i].value, out);
-    }
+    write_entries(std::span(found.entries).first(found.count), out);
     const bool goes_on = found.count == 0 || out.size() < until_bytes;
     if (!goes_on || read != FrozenRead::some) return goes_on && read == FrozenRead::all;
   }

@@ -74,6 +74,10 @@ class AccumulatorTableBase : public HashTable {
 
   virtual std::size_t outside_bytes() const { return 0; }
   virtual void clear_outside() {}
+  // What entry_follows begins, for all of these: a call for many of them.
+  virtual void write_entries(std::span<const FoundEntry> entries, ByteWriter& out) const;
+  void write_entry(std::string_view key, const void* value, ByteWriter& out) const;
+
   // The accumulator behind what the table holds for it.
   virtual void* reach(void* value, bool is_new) = 0;
 
@@ -81,8 +85,6 @@ class AccumulatorTableBase : public HashTable {
   SaveReference saving();
 
  private:
-  void write_entry(std::string_view key, const void* value, ByteWriter& out) const;
-
   SavedEntries saved_;
 };
 
@@ -166,6 +168,26 @@ class AccumulatorTable final
   };
   struct Nothing {};
 
+  // An entry whose key and accumulator are written as they lie there.
+  static constexpr bool is_fixed = inside && std::is_integral_v<K> && TableKey<K>::by_integer &&
+                                   detail::HasCodec<A> && is_bitwise<A>;
+
+  void write_entries(std::span<const FoundEntry> entries, ByteWriter& out) const override {
+    if constexpr (is_fixed) {
+      HUMMER_ASSERT(entries.size() <= FoundEntries::capacity);
+      char space[FoundEntries::capacity * (1 + sizeof(K) + sizeof(A))];
+      char* at = space;
+      for (const FoundEntry& entry : entries) {
+        *at++ = static_cast<char>(AccumulatorTableBase::entry_follows);
+        std::memcpy(at, entry.key.data(), sizeof(K));  // the lower bytes
+        std::memcpy(at + sizeof(K), entry.value, sizeof(A));
+        at += sizeof(K) + sizeof(A);
+      }
+      out.put(space, static_cast<std::size_t>(at - space));
+    } else {
+      AccumulatorTableBase::write_entries(entries, out);
+    }
+  }
   std::size_t outside_bytes() const override {
     if constexpr (inside)
       return 0;
