@@ -77,15 +77,14 @@ std::size_t HashSlots::capacity_for(std::size_t entries) const {
 }
 
 // Which are used is as good as random: a mask of them spares a mispredicted branch each.
+template <typename Key>
 std::uint32_t HashSlots::used_slots(std::size_t start) const {
-  return with_keys(layout_.kind, [&]<typename Key>(const Key*) {
-    const char* entry = at(start);
-    std::uint32_t used = 0;
-    for (std::size_t i = 0; i < page_slots; ++i, entry += layout_.entry_bytes) {
-      used |= static_cast<std::uint32_t>(!key_at<Key>(entry).is_free()) << i;
-    }
-    return used;
-  });
+  const char* entry = at(start);
+  std::uint32_t used = 0;
+  for (std::size_t i = 0; i < page_slots; ++i, entry += layout_.entry_bytes) {
+    used |= static_cast<std::uint32_t>(!key_at<Key>(entry).is_free()) << i;
+  }
+  return used;
 }
 
 void HashSlots::prefetch_page(std::size_t start) const {
@@ -97,12 +96,12 @@ void HashSlots::prefetch_page(std::size_t start) const {
 bool HashSlots::read(std::size_t& cursor, std::size_t before, FoundEntries& found) const {
   return with_keys(layout_.kind, [&]<typename Key>(const Key*) {
     while (cursor < capacity_) {
-      const char* const page = at(reversed_page(cursor, capacity_));
+      const std::size_t start = reversed_page(cursor, capacity_);
+      const char* const page = at(start);
       const std::size_t ahead = cursor + pages_ahead * page_slots;
       if (ahead < capacity_) prefetch_page(reversed_page(ahead, capacity_));
       const std::size_t next_page = (cursor / page_slots + 1) * page_slots;
-      std::uint32_t used =
-          used_slots(reversed_page(cursor, capacity_)) & ~std::uint32_t{0} << (cursor % page_slots);
+      std::uint32_t used = used_slots<Key>(start) & ~std::uint32_t{0} << (cursor % page_slots);
       for (; used != 0; used &= used - 1) {
         const auto i = static_cast<std::size_t>(std::countr_zero(used));
         const std::size_t next = next_page - page_slots + i + 1;
@@ -133,11 +132,13 @@ void HashSlots::look() {
   changes_to_look_ = std::max(capacity_, least_between_looks);
   const std::size_t stride = std::max(capacity_ / pages_looked_at, page_slots);
   std::size_t used = 0, changed = 0;
-  for (std::size_t start = 0; start < capacity_; start += stride) {
-    const std::uint32_t entries = used_slots(start);
-    used += static_cast<std::size_t>(std::popcount(entries));
-    changed += static_cast<std::size_t>(std::popcount(entries & marks_.changed_from(start)));
-  }
+  with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    for (std::size_t start = 0; start < capacity_; start += stride) {
+      const std::uint32_t entries = used_slots<Key>(start);
+      used += static_cast<std::size_t>(std::popcount(entries));
+      changed += static_cast<std::size_t>(std::popcount(entries & marks_.changed_from(start)));
+    }
+  });
   if (changed * 2 > used) marks_.stop_tracking();
 }
 
@@ -156,6 +157,12 @@ bool HashSlots::changing(const void* entry) {
 
 bool HashSlots::read_frozen(FoundEntries& found) {
   if (!marks_.frozen()) return true;
+  return with_keys(layout_.kind,
+                   [&]<typename Key>(const Key*) { return read_frozen_of<Key>(found); });
+}
+
+template <typename Key>
+bool HashSlots::read_frozen_of(FoundEntries& found) {
   const std::size_t until = frozen_cursor_ + pages_per_step * page_slots;
   for (; frozen_cursor_ < capacity_; frozen_cursor_ += page_slots) {
     if (frozen_cursor_ == until || !has_room_for_page(found)) return false;
@@ -168,14 +175,12 @@ bool HashSlots::read_frozen(FoundEntries& found) {
     std::uint32_t pending = marks_.pending_from(start);
     if (pending == 0) continue;
     marks_.drop_pending(start, pending);
-    pending &= used_slots(start);
+    pending &= used_slots<Key>(start);
     frozen_entries_ += static_cast<std::size_t>(std::popcount(pending));
-    with_keys(layout_.kind, [&]<typename Key>(const Key*) {
-      for (; pending != 0; pending &= pending - 1) {
-        const char* const entry = at(start + static_cast<std::size_t>(std::countr_zero(pending)));
-        found.entries[found.count++] = {key_at<Key>(entry).view(), entry + layout_.value_offset, 0};
-      }
-    });
+    for (; pending != 0; pending &= pending - 1) {
+      const char* const entry = at(start + static_cast<std::size_t>(std::countr_zero(pending)));
+      found.entries[found.count++] = {key_at<Key>(entry).view(), entry + layout_.value_offset, 0};
+    }
   }
   frozen_cursor_ = 0;
   marks_.written(frozen_entries_ * 2 > size_);

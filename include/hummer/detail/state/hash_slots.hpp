@@ -259,7 +259,10 @@ class HashSlots {
   std::size_t slot_of(const void* entry) const {
     return static_cast<std::size_t>(static_cast<const char*>(entry) - at(0)) / layout_.entry_bytes;
   }
+  template <typename Key>
   std::uint32_t used_slots(std::size_t start) const;
+  template <typename Key>
+  bool read_frozen_of(FoundEntries& found);
   void prefetch_page(std::size_t start) const;
 
   ZeroedPages pages_;
