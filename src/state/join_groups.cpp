@@ -87,13 +87,13 @@ class JoinGroups::Side {
           ++run.next;
         } while (run.next != run.end && run.next->hash < hash);
         if (run.next != run.end) run.hash = run.next->hash;
-        settle(run.next != run.end);
+        reorder_first(run.next != run.end);
       } else {
         bool some = true;
         do {
           some = step_on_disk(run);
         } while (some && run.hash < hash);
-        settle(some);
+        reorder_first(some);
       }
     }
   }
@@ -110,7 +110,7 @@ class JoinGroups::Side {
         some = run.scan == nullptr ? ++run.next != run.end : step_on_disk(run);
         if (some && run.scan == nullptr) run.hash = run.next->hash;
       } while (some && run.hash == hash);
-      settle(some);
+      reorder_first(some);
     }
   }
   void clear_copies() { copies_.clear(); }
@@ -150,7 +150,7 @@ class JoinGroups::Side {
     std::push_heap(heap_.begin(), heap_.end(), later());
   }
   // The first run has moved on.
-  void settle(bool has_entries) {
+  void reorder_first(bool has_entries) {
     if (heap_.size() == 1) {
       if (!has_entries) heap_.clear();
       return;
