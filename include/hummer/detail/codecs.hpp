@@ -94,9 +94,9 @@ std::string name_of() {
   return Codec<T>::name();
 }
 
-// Of the aggregates, those whose codec is not the one below.
+// Aggregates whose codec is the one below, not one of the author's own.
 template <typename T>
-inline constexpr bool has_codec_of_author = !requires { typename Codec<T>::Reflection; };
+concept EncodedByReflection = requires { typename Codec<T>::Reflection; };
 
 template <typename T, std::size_t... I>
 consteval bool all_fields_bitwise(std::index_sequence<I...>) {
@@ -112,7 +112,7 @@ template <Reflected T>
   requires(!requires { std::tuple_size<T>::value; } && !std::same_as<T, TextBlock> &&
            Reflectable<T>)
 struct Bitwise<T>
-    : std::bool_constant<!Evolving<T> && !has_codec_of_author<T> &&
+    : std::bool_constant<!Evolving<T> && EncodedByReflection<T> &&
                          all_fields_bitwise<T>(
                              std::make_index_sequence<boost::pfr::tuple_size_v<T>>{})> {};
 template <Reflected T>

@@ -78,7 +78,7 @@ template <typename Record, typename T>
 consteval auto problem_of() {
   if constexpr (std::is_pointer_v<T>) {
     return Problem<TypeProblem::pointer, Record, T>();
-  } else if constexpr (requires { typename Codec<T>::Reflection; }) {
+  } else if constexpr (EncodedByReflection<T>) {
     if constexpr (HasBase<T>) {
       return Problem<TypeProblem::base_class, Record, T>();
     } else {

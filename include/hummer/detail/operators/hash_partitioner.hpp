@@ -2,8 +2,7 @@
 //
 // One per upstream subtask of a hash edge; see Partitioner and key_hash.hpp.
 // Cost: one XXH3 of the key and one copy (or move) per record. Records that are copied as bytes go
-// to up to eight targets in blocks, which is three times as fast with two: there records don't wait
-// for each other.
+// to up to eight targets in blocks, where they don't wait for each other.
 #pragma once
 
 #include <algorithm>
