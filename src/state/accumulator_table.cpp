@@ -55,8 +55,9 @@ bool AccumulatorTableBase::write_frozen(ByteWriter& out, std::size_t until_bytes
   for (;;) {
     const FrozenRead read = read_frozen(found);
     write_entries(std::span(found.entries).first(found.count), out);
-    const bool goes_on = found.count == 0 || out.size() < until_bytes;
-    if (!goes_on || read != FrozenRead::some) return goes_on && read == FrozenRead::all;
+    // From there on the table is nobody's but its owner's, who has to know, however full the step.
+    if (read == FrozenRead::all) return true;
+    if (read == FrozenRead::paused || (found.count > 0 && out.size() >= until_bytes)) return false;
   }
 }
 

@@ -74,6 +74,7 @@ class FrozenTable {
       std::string bytes;
       ByteWriter out(bytes);
       done = table_.write_frozen(out, step_bytes);
+      EXPECT_EQ(done, !table_.frozen()) << "its owner believes something else than the table";
       EXPECT_LT(out.size(), step_bytes + default_snapshot_step_bytes + 8192);
       all += out.view();
       change(random_() % 40, keys);

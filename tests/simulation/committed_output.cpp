@@ -60,6 +60,8 @@ class Comparison {
       window(parsed, windows_);
     } else if (path.starts_with("sessions/")) {
       window(parsed, sessions_);
+    } else if (path.starts_with("groups/")) {
+      window(parsed, groups_);
     } else if (path.starts_with("pairs/")) {
       window(parsed, pairs_);
     } else if (path.starts_with("lines/")) {
@@ -83,7 +85,7 @@ class Comparison {
       const std::uint64_t got = lines_of_key_[key];
       if (got != count) wrong(fmt::format("key {}: {} of {} lines", key, got, count));
     }
-    for (const Windows* windows : {&windows_, &sessions_, &pairs_}) {
+    for (const Windows* windows : {&windows_, &sessions_, &groups_, &pairs_}) {
       for (const auto& [window, sum] : windows->expected) {
         if (windows->seen.contains(window)) continue;
         wrong(fmt::format("the {} [{}, {}) of key {} is missing", windows->what,
@@ -205,6 +207,7 @@ class Comparison {
   std::map<std::uint64_t, Progress> progress_;
   Windows windows_{"window", expected_.windows};
   Windows sessions_{"session", expected_.sessions};
+  Windows groups_{"group", expected_.groups};
   Windows pairs_{"pair", expected_.pairs};
   std::string_view file_;  // the last one with a timer, and that
   std::int64_t last_timer_ = INT64_MIN;

@@ -6,8 +6,8 @@
 //   their
 //                           ends, its lines of a split by their number; of a file, which one
 //                           subtask has written, and of a key: the timers by their time
-//   state                   sums, counts, windows, sessions and pairs are those of plain loops over
-//                           the input
+//   state                   sums, counts, windows, sessions, groups and pairs are those of plain
+//                           loops over the input
 //   it only grows           a file that was visible stays, with the same bytes
 //
 // A power cut between the rename that makes a file visible and the sync of its name takes it back:

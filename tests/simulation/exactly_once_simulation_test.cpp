@@ -65,6 +65,7 @@ class CommittedFiles : public testing::Test {
     workload_.timer_ms = 100;
     workload_.gap_ms = 80;
     workload_.pair_ms = 100;
+    workload_.groups = 1;
     const ExpectedOutput expected = expected_output(workload_);
     std::map<std::int64_t, std::string> timers;
     for (const auto& [key, account] : expected.accounts) {
@@ -78,6 +79,7 @@ class CommittedFiles : public testing::Test {
     for (const auto& one : timers) accounts_ += one.second;
     windows_ = lines(expected.windows);
     sessions_ = lines(expected.sessions);
+    groups_ = lines(expected.groups);
     pairs_ = lines(expected.pairs);
   }
 
@@ -108,6 +110,7 @@ class CommittedFiles : public testing::Test {
   std::string accounts_;
   std::string windows_;
   std::string sessions_;
+  std::string groups_;
   std::string pairs_;
   CommittedOutput output_;
 };
@@ -118,6 +121,7 @@ TEST_F(CommittedFiles, ThatAreRightAreTakenInAnyCut) {
   write("/out/accounts/part-00000-0000000010", accounts_.substr(cut));
   write("/out/windows/part-00000-0000000001", windows_);
   write("/out/sessions/part-00000-0000000001", sessions_);
+  write("/out/groups/part-00000-0000000001", groups_);
   write("/out/pairs/part-00000-0000000001", pairs_);
   write("/out/windows/.part-00000-1.0.pending", "whatever\n");
   EXPECT_EQ(look(), "");
@@ -128,6 +132,7 @@ TEST_F(CommittedFiles, ThatAreRightAreTakenInAnyCut) {
 TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
   write("/out/windows/part-00000-0000000001", windows_);
   write("/out/sessions/part-00000-0000000001", sessions_);
+  write("/out/groups/part-00000-0000000001", groups_);
   write("/out/pairs/part-00000-0000000001", pairs_);
   const std::size_t first = accounts_.find('\n') + 1;
   const std::size_t second = accounts_.find('\n', first) + 1;
@@ -153,8 +158,10 @@ TEST_F(CommittedFiles, LossDoublesAndOrderAreSeen) {
   EXPECT_FALSE(end().empty());
   write(path, one + two + rest);
   EXPECT_TRUE(end().empty());
-  const std::map<std::string, std::string> others = {
-      {"/out/windows/", windows_}, {"/out/sessions/", sessions_}, {"/out/pairs/", pairs_}};
+  const std::map<std::string, std::string> others = {{"/out/windows/", windows_},
+                                                     {"/out/sessions/", sessions_},
+                                                     {"/out/groups/", groups_},
+                                                     {"/out/pairs/", pairs_}};
   for (const auto& [directory, text] : others) {
     ASSERT_FALSE(text.empty());
     const std::string again = directory + "part-00000-0000000002";

@@ -93,8 +93,9 @@ Status StatefulCluster::make_request(int parallelism, const std::string& restore
   // In small steps some are given up in the middle of a table. Each is written by itself: where the
   // disk is slow hardly any would be in time, least of all what a join keeps.
   if (random_.chance(0.5)) {
+    const bool keeps_records = workload_.pair_ms > 0 || workload_.groups > 0;
     const auto least = static_cast<std::uint64_t>(simulation_.options().disk_operation_maximum_ns /
-                                                  microseconds(workload_.pair_ms > 0 ? 4 : 20));
+                                                  microseconds(keeps_records ? 4 : 20));
     options.checkpoints.step_bytes = std::max(1 + random_.below(400), least);
   }
   options.checkpoints.interval_ms = interval_ms_;

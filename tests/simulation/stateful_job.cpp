@@ -25,6 +25,13 @@ struct Entry {
   std::uint64_t number;  // of the record; or the time of the timer
   std::uint64_t total;
 };
+// A line of the groups.
+struct Group {
+  std::uint64_t key;
+  std::int64_t start_ms;
+  std::int64_t end_ms;
+  std::uint64_t sum;
+};
 struct Account {
   std::uint64_t count = 0;
   std::uint64_t sum = 0;
@@ -309,16 +316,42 @@ std::int64_t draw_pair_ms(const Workload& workload) {
   return std::max<std::int64_t>(1, apart_ms(workload) * percent / 100);
 }
 
+void draw_groups(Workload& workload) {
+  const std::uint64_t drawn = mix_bits(workload.seed ^ 0x6209b5);
+  if (drawn % 2 == 0) return;
+  workload.groups = 1 + drawn / 2 % 2;
+  const auto percent = static_cast<std::int64_t>(30 + drawn / 4 % 300);
+  workload.group_gap_ms = std::max<std::int64_t>(1, apart_ms(workload) * percent / 100);
+}
+
 bool is_odd(const Event& event) { return event.value % 2 == 1; }
+
+// What a group of a window adds up to: of all, and three times of the odd ones.
+constexpr std::uint64_t odd_counts = 3;
+Group group_of(TimeWindow window, std::span<const Event> all, std::span<const Event> odd) {
+  Group group{all.front().key, window.start_ms, window.end_ms, 0};
+  for (const Event& event : all) group.sum += event.value;
+  for (const Event& event : odd) group.sum += odd_counts * event.value;
+  return group;
+}
+template <typename Windows>
+DataStream<Group> groups_over(const DataStream<Event>& events, const Windows& windows) {
+  return events.key_by(&Event::key)
+      .co_group(events.filter(is_odd).key_by(&Event::key))
+      .window(windows)
+      .apply([](TimeWindow window, std::span<const Event> all, std::span<const Event> odd,
+                KeyedOutput<Group>& out) { out.emit(group_of(window, all, odd)); });
+}
 
 }  // namespace
 
 std::string Workload::to_text() const {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                     seed, splits, keys_per_split, records_per_split, burst, pause_ms, begins_ms,
-                     step_ms, out_of_order_ms, window_ms, slide_ms, timer_ms, late_merge, shut_ms,
-                     shut_every_ms, shuts_accounts, gap_ms, pair_ms, hoards, lines, line_keys,
-                     file_split_bytes, line_step_ms, crowd);
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", seed, splits,
+      keys_per_split, records_per_split, burst, pause_ms, begins_ms, step_ms, out_of_order_ms,
+      window_ms, slide_ms, timer_ms, late_merge, shut_ms, shut_every_ms, shuts_accounts, gap_ms,
+      pair_ms, hoards, lines, line_keys, file_split_bytes, line_step_ms, crowd, groups,
+      group_gap_ms);
 }
 
 Workload Workload::from_text(const std::string& text) {
@@ -333,7 +366,8 @@ Workload Workload::from_text(const std::string& text) {
       comma >> workload.shut_every_ms >> comma >> workload.shuts_accounts >> comma >>
       workload.gap_ms >> comma >> workload.pair_ms >> comma >> workload.hoards >> comma >>
       workload.lines >> comma >> workload.line_keys >> comma >> workload.file_split_bytes >>
-      comma >> workload.line_step_ms >> comma >> workload.crowd;
+      comma >> workload.line_step_ms >> comma >> workload.crowd >> comma >> workload.groups >>
+      comma >> workload.group_gap_ms;
   return workload;
 }
 
@@ -359,6 +393,7 @@ Workload draw_workload(Random& random, std::int64_t begins_ms, std::int64_t last
   workload.gap_ms = draw_gap_ms(workload);
   workload.pair_ms = draw_pair_ms(workload);
   workload.hoards = mix_bits(workload.seed ^ 0x40a2d5) % 2;
+  draw_groups(workload);
   return workload;
 }
 
@@ -397,6 +432,13 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
                              return Entry{one.key, one.number, odd.number, one.value + odd.value};
                            });
     through_gate(pairs, "gate of pairs", workload, true).write_file(output + "/pairs");
+  }
+  if (workload.groups > 0) {
+    const auto groups =
+        workload.groups == 1
+            ? groups_over(events, SlidingWindows::of(workload.window_ms, workload.slide_ms))
+            : groups_over(events, SessionWindows::with_gap(workload.group_gap_ms));
+    through_gate(groups, "gate of groups", workload, true).write_file(output + "/groups");
   }
   const auto accounts =
       events.key_by(&Event::key)
@@ -461,19 +503,50 @@ void stateful_job(StreamExecutionEnvironment& env) {
   env.execute("accounts");
 }
 
+namespace {
+
+using SumsByTime = std::map<std::uint64_t, std::map<std::int64_t, std::uint64_t>>;  // by key
+
+std::map<ExpectedOutput::Window, std::uint64_t> sums_of_sessions(const SumsByTime& by_time,
+                                                                 std::int64_t gap_ms) {
+  std::map<ExpectedOutput::Window, std::uint64_t> sessions;
+  for (const auto& [key, values] : by_time) {
+    auto at = values.begin();
+    while (at != values.end()) {
+      const std::int64_t start = at->first;
+      std::int64_t end = start;
+      std::uint64_t sum = 0;
+      for (; at != values.end() && (sum == 0 || at->first < end); ++at) {
+        end = at->first + gap_ms;
+        sum += at->second;
+      }
+      sessions[{key, start, end}] = sum;
+    }
+  }
+  return sessions;
+}
+
+}  // namespace
+
 ExpectedOutput expected_output(const Workload& workload) {
   ExpectedOutput expected;
-  std::map<std::uint64_t, std::map<std::int64_t, std::uint64_t>> by_time;
+  SumsByTime by_time;
+  SumsByTime grouped_by_time;
   std::map<std::uint64_t, std::vector<Event>> of_key;
   for (std::uint64_t split = 0; split < workload.splits; ++split) {
     for (std::uint64_t index = 0; index < workload.records_per_split; ++index) {
       const Event event = event_of(workload, split, index);
       const std::int64_t time = event.time;
       if (workload.gap_ms > 0) by_time[event.key][time] += event.value;
+      const std::uint64_t in_group = event.value * (is_odd(event) ? 1 + odd_counts : 1);
+      if (workload.groups == 2) grouped_by_time[event.key][time] += in_group;
       if (workload.pair_ms > 0) of_key[event.key].push_back(event);
       for (std::int64_t start = time / workload.slide_ms * workload.slide_ms;
            start > time - workload.window_ms; start -= workload.slide_ms) {
         expected.windows[{event.key, start, start + workload.window_ms}] += event.value;
+        if (workload.groups == 1) {
+          expected.groups[{event.key, start, start + workload.window_ms}] += in_group;
+        }
       }
       ExpectedOutput::Account& account = expected.accounts[event.key];
       account.sums.push_back((account.sums.empty() ? 0 : account.sums.back()) + event.value);
@@ -483,18 +556,9 @@ ExpectedOutput expected_output(const Workload& workload) {
   for (std::uint64_t number = 0; number < workload.lines; ++number) {
     ++expected.lines[key_of_line(workload, number)];
   }
-  for (const auto& [key, values] : by_time) {
-    auto at = values.begin();
-    while (at != values.end()) {
-      const std::int64_t start = at->first;
-      std::int64_t end = start;
-      std::uint64_t sum = 0;
-      for (; at != values.end() && (sum == 0 || at->first < end); ++at) {
-        end = at->first + workload.gap_ms;
-        sum += at->second;
-      }
-      expected.sessions[{key, start, end}] = sum;
-    }
+  expected.sessions = sums_of_sessions(by_time, workload.gap_ms);
+  if (workload.groups == 2) {
+    expected.groups = sums_of_sessions(grouped_by_time, workload.group_gap_ms);
   }
   for (const auto& [key, events] : of_key) {
     // By their numbers, so nearly by their times.

@@ -5,6 +5,8 @@
 //                    → key_by → session sum → gate → write_file OUTPUT/sessions   (of some)
 //                    → key_by, odd ones → key_by → interval join → gate → write_file OUTPUT/pairs
 //                                                                                 (of some)
+//                    → key_by, odd ones → key_by → co-group over windows or sessions → gate
+//                                            → write_file OUTPUT/groups           (of some)
 //   from_file INPUT → lines when they are due → key_by → count → write_file OUTPUT/lines (of some)
 //
 // A gate is shut for a while now and then (`shut_ms` of each `shut_every_ms`), so that records wait
@@ -60,6 +62,8 @@ struct Workload {
   std::int64_t gap_ms = 0;           // of sessions; 0: there are none
   std::int64_t pair_ms = 0;          // how far the records of a pair are apart; 0: no join
   std::uint64_t hoards = 0;          // 1: ahead of gates that shut
+  std::uint64_t groups = 0;          // 1: over the windows; 2: over sessions; 0: there are none
+  std::int64_t group_gap_ms = 1;     // of those sessions
   std::uint64_t lines = 0;           // of input files; 0: there are none
   std::uint64_t line_keys = 1;
   std::uint64_t file_split_bytes = 1;
@@ -104,6 +108,7 @@ struct ExpectedOutput {
   using Window = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;  // key, start, end
   std::map<Window, std::uint64_t> windows;
   std::map<Window, std::uint64_t> sessions;
+  std::map<Window, std::uint64_t> groups;
   std::map<Window, std::uint64_t> pairs;  // key, number of the first, of the second: both values
   struct Account {
     // By the record's number within its key: the sum up to it.
