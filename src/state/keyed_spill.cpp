@@ -22,6 +22,7 @@ void KeyedSpill::open(OperatorContext& context) {
   for (KeyedState* state : store_.states_) {
     if (state->uses_heap()) heap_states_.push_back(state);
   }
+  counts_heap_ = limited_ && !heap_states_.empty();
 }
 
 void KeyedSpill::count_heap(StoreEntry& entry) {
@@ -187,7 +188,7 @@ Status KeyedSpill::put_wakes_on_disk(const std::vector<StoreEntry*>& entries) {
     const std::string key = store_.keys_.ordered(*entry);
     for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
       const TimersOfKey::OfKind& own = timers->kinds[kind];
-      if (own.position != TimersOfKey::none) wakes[kind].push_back({own.first, key});
+      if (own.is_set) wakes[kind].push_back({own.first, key});
     }
   }
   for (std::size_t kind = 0; kind < wakes.size(); ++kind) {

@@ -112,7 +112,7 @@ void KeyedStoreBase::delete_timer(TimerKind kind, Timestamp time) {
   if (entry != nullptr) remove_timer(kind, time, static_cast<Entry&>(*entry));
 }
 
-Timestamp KeyedStoreBase::next_timer(TimerKind kind) const {
+Timestamp KeyedStoreBase::next_timer(TimerKind kind) {
   return std::min(timers_.empty(kind) ? end_of_time : timers_.first_time(kind),
                   spill_.next_wake(kind));
 }
@@ -143,8 +143,7 @@ void KeyedStoreBase::remove_timer(TimerKind kind, Timestamp time, Entry& entry) 
 }
 
 // Whether the first timer comes before one of the key with these ordered bytes.
-bool KeyedStoreBase::first_timer_is_before(TimerKind kind, Timestamp time,
-                                           std::string_view key) const {
+bool KeyedStoreBase::first_timer_is_before(TimerKind kind, Timestamp time, std::string_view key) {
   if (timers_.empty(kind)) return false;
   if (timers_.first_time(kind) != time) return timers_.first_time(kind) < time;
   return keys_.ordered(timers_.first_entry(kind)) < key;

@@ -75,6 +75,16 @@ TEST(KeyedStore, WhatIsExpectedMayChangeBefore) {
   EXPECT_EQ(count.get_or(0), 80u);
   store.leave_key();
   EXPECT_EQ(store.size(), 2u);
+  // Its place is nobody's.
+  EXPECT_EQ(expected(), 5u);
+  at(0);
+  count.clear();
+  at(1);
+  EXPECT_FALSE(count.has_value());
+  count.set(72);
+  store.set_key(keys[0]);
+  EXPECT_EQ(count.get_or(0), 72u);
+  store.leave_key();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <hummer/detail/state/keyed_timers.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <hummer/status.hpp>
@@ -8,9 +9,16 @@
 namespace hummer {
 namespace {
 
-constexpr std::size_t arity = 4;  // fewer levels than two, with neighbours in one line
+// As many as are sorted at once: what they take and what they point to stays near.
+constexpr std::size_t most_sorted = 512;
+// So far ahead of their turn the timers of keys, and then the keys' entries, are brought near.
+constexpr std::size_t timers_ahead = 8;
+constexpr std::size_t entries_ahead = 4;
 
 }  // namespace
+
+// For a heap whose front is the first one.
+bool KeyedTimers::comes_behind(const Item& a, const Item& b) { return comes_before(b, a); }
 
 std::uint32_t KeyedTimers::count(const StoreEntry& entry) const {
   std::uint32_t count = 0;
@@ -22,10 +30,10 @@ bool KeyedTimers::add(TimerKind kind, Timestamp time, StoreEntry& entry) {
   TimersOfKey*& timers = parts_.timers_of(entry);
   if (timers == nullptr) timers = &obtain(entry);
   TimersOfKey::OfKind& own = of_kind(*timers, kind);
-  if (own.position == TimersOfKey::none) {
+  if (!own.is_set) {
+    own.is_set = true;
     own.first = time;
-    heap(kind).emplace_back();
-    sift_up(kind, heap(kind).size() - 1, {time, keys_.prefix(entry), timers});
+    put(queue(kind), *timers);
     return true;
   }
   if (time == own.first) return false;
@@ -33,31 +41,30 @@ bool KeyedTimers::add(TimerKind kind, Timestamp time, StoreEntry& entry) {
   if (!own.later->insert(std::max(time, own.first)).second) return false;
   ++later_count_;
   if (time > own.first) return true;
+  forget(queue(kind), own);
   own.first = time;
-  Item item = heap(kind)[own.position];
-  item.time = time;
-  sift_up(kind, own.position, item);
+  put(queue(kind), *timers);
   return true;
 }
 
 bool KeyedTimers::remove(TimerKind kind, Timestamp time, StoreEntry& entry) {
   if (of(entry) == nullptr) return false;
-  TimersOfKey::OfKind& own = of_kind(*parts_.timers_of(entry), kind);
-  if (own.position == TimersOfKey::none) return false;
+  TimersOfKey& timers = *parts_.timers_of(entry);
+  TimersOfKey::OfKind& own = of_kind(timers, kind);
+  if (!own.is_set) return false;
   if (time != own.first) {
     if (own.later == nullptr || own.later->erase(time) == 0) return false;
     --later_count_;
     return true;
   }
+  forget(queue(kind), own);
   if (own.later != nullptr && !own.later->empty()) {
     own.first = *own.later->begin();
     own.later->erase(own.later->begin());
     --later_count_;
-    Item item = heap(kind)[own.position];
-    item.time = own.first;
-    sift_down(kind, own.position, item);
+    put(queue(kind), timers);
   } else {
-    take_out(kind, own);
+    own.is_set = false;
     release_if_unused(entry);
   }
   return true;
@@ -69,25 +76,29 @@ void KeyedTimers::clear(StoreEntry& entry) {
     TimersOfKey::OfKind& own = of_kind(*parts_.timers_of(entry), kind);
     if (own.later != nullptr) later_count_ -= own.later->size();
     own.later.reset();
-    if (own.position != TimersOfKey::none) take_out(kind, own);
+    if (std::exchange(own.is_set, false)) forget(queue(kind), own);
   }
   release_if_unused(entry);
 }
 
 std::size_t KeyedTimers::memory_bytes() const {
   constexpr std::size_t set_node_bytes = 48;
-  return (blocks_.size() - free_.size()) * sizeof(TimersOfKey) +
-         (heaps_[0].size() + heaps_[1].size()) * sizeof(Item) + later_count_ * set_node_bytes;
+  std::size_t items = 0;
+  for (const Queue& queue : queues_) items += queue.live + queue.stale;
+  return (blocks_.size() * block_entries - free_.size()) * sizeof(TimersOfKey) +
+         items * sizeof(Item) + later_count_ * set_node_bytes;
 }
 
-bool KeyedTimers::before(const Item& a, const Item& b) const {
-  if (a.time != b.time) return a.time < b.time;
-  if (a.prefix != b.prefix) return a.prefix < b.prefix;
-  return keys_.before(entry_of(a), entry_of(b));
-}
+// ---- the timers of a key ----
 
 TimersOfKey& KeyedTimers::obtain(StoreEntry& entry) {
-  if (free_.empty()) free_.push_back(&blocks_.emplace_back());
+  if (free_.empty()) {
+    auto first = static_cast<std::uint32_t>(blocks_.size() * block_entries);
+    TimersOfKey* const block =
+        blocks_.emplace_back(std::make_unique<TimersOfKey[]>(block_entries)).get();
+    for (std::size_t i = 0; i < block_entries; ++i) block[i].number = first++;
+    for (std::size_t i = block_entries; i-- > 0;) free_.push_back(&block[i]);
+  }
   TimersOfKey& timers = *free_.back();
   free_.pop_back();
   timers.entry = &entry;
@@ -96,53 +107,176 @@ TimersOfKey& KeyedTimers::obtain(StoreEntry& entry) {
 
 void KeyedTimers::release_if_unused(StoreEntry& entry) {
   TimersOfKey*& timers = parts_.timers_of(entry);
-  for (TimersOfKey::OfKind& own : timers->kinds) {
-    if (own.position != TimersOfKey::none) return;
+  for (const TimersOfKey::OfKind& own : timers->kinds) {
+    if (own.is_set) return;
   }
   for (TimersOfKey::OfKind& own : timers->kinds) own.later.reset();
   free_.push_back(std::exchange(timers, nullptr));
 }
 
-void KeyedTimers::put(TimerKind kind, std::size_t at, const Item& item) {
-  heap(kind)[at] = item;
-  of_kind(*item.of, kind).position = static_cast<std::uint32_t>(at);
+// ---- the queue ----
+
+bool KeyedTimers::before(const Item& a, const Item& b) const {
+  if (a.time != b.time) return a.time < b.time;
+  if (a.prefix != b.prefix) return a.prefix < b.prefix;
+  return keys_.before(entry_of(a), entry_of(b));
 }
 
-void KeyedTimers::sift_up(TimerKind kind, std::size_t at, const Item& item) {
-  while (at > 0 && before(item, heap(kind)[(at - 1) / arity])) {
-    put(kind, at, heap(kind)[(at - 1) / arity]);
-    at = (at - 1) / arity;
-  }
-  put(kind, at, item);
+void KeyedTimers::put(Queue& queue, const TimersOfKey& timers) {
+  const TimersOfKey::OfKind& own = of_kind(timers, queue.kind);
+  const Item item{number_of(own.first), keys_.prefix(static_cast<StoreEntry&>(*timers.entry)),
+                  timers.number, own.serial};
+  ++queue.live;
+  if (item.time > queue.until) return put_in_bucket(queue, item);
+  queue.heap.push_back(item);
+  std::push_heap(queue.heap.begin(), queue.heap.end(), comes_behind);
+  // As many come before those that are sorted as where a far one was looked at while it was alone.
+  if (queue.heap.size() > std::max(most_sorted, (queue.live + queue.stale) / 4)) deal_anew(queue);
 }
 
-void KeyedTimers::sift_down(TimerKind kind, std::size_t at, const Item& item) {
-  const std::vector<Item>& items = heap(kind);
+void KeyedTimers::put_in_bucket(Queue& queue, const Item& item) {
+  const auto bucket = static_cast<unsigned>(std::bit_width(item.time ^ queue.until)) - 1;
+  queue.buckets[bucket].push_back(item);
+  queue.used |= std::uint64_t{1} << bucket;
+}
+
+// Its item is stale from now on.
+void KeyedTimers::forget(Queue& queue, TimersOfKey::OfKind& own) {
+  ++own.serial;
+  --queue.live;
+  ++queue.stale;
+  if (queue.live == 0 || queue.stale > queue.live + most_sorted) sweep(queue);
+}
+
+const KeyedTimers::Item& KeyedTimers::first(Queue& queue) {
   for (;;) {
-    const std::size_t first = at * arity + 1;
-    if (first >= items.size()) break;
-    std::size_t least = first;
-    for (std::size_t i = first + 1; i < std::min(first + arity, items.size()); ++i) {
-      if (before(items[i], items[least])) least = i;
+    pass_stale(queue);
+    if (queue.heap.empty()) {
+      if (!queue.sorted.empty()) return queue.sorted.back();
+      HUMMER_ASSERT(queue.live > 0);
+      sort_lowest_bucket(queue);
+    } else if (queue.sorted.empty() || !comes_before(queue.sorted.back(), queue.heap.front())) {
+      take_from_heap(queue);
+    } else {
+      return queue.sorted.back();
     }
-    if (!before(items[least], item)) break;
-    put(kind, at, items[least]);
-    at = least;
   }
-  put(kind, at, item);
 }
 
-void KeyedTimers::take_out(TimerKind kind, TimersOfKey::OfKind& own) {
-  const std::size_t at = std::exchange(own.position, TimersOfKey::none);
-  HUMMER_ASSERT(at < heap(kind).size());
-  const Item last = heap(kind).back();
-  heap(kind).pop_back();
-  if (at == heap(kind).size()) return;
-  if (at > 0 && before(last, heap(kind)[(at - 1) / arity])) {
-    sift_up(kind, at, last);
-  } else {
-    sift_down(kind, at, last);
+void KeyedTimers::pass_stale(Queue& queue) {
+  std::vector<Item>& sorted = queue.sorted;
+  while (!sorted.empty() && !is_live(queue, sorted.back())) {
+    sorted.pop_back();
+    --queue.stale;
+    if (sorted.size() <= timers_ahead) continue;
+    const Item* const next = &sorted.back();
+    __builtin_prefetch(&timers_at(next[-static_cast<std::ptrdiff_t>(timers_ahead)].number));
+    __builtin_prefetch(timers_at(next[-static_cast<std::ptrdiff_t>(entries_ahead)].number).entry);
   }
+  while (!queue.heap.empty() && !is_live(queue, queue.heap.front())) {
+    std::pop_heap(queue.heap.begin(), queue.heap.end(), comes_behind);
+    queue.heap.pop_back();
+    --queue.stale;
+  }
+}
+
+// Sorts it where it is small; else those of its first time, while the others go to lower buckets.
+void KeyedTimers::sort_lowest_bucket(Queue& queue) {
+  HUMMER_ASSERT(queue.used != 0 && queue.sorted.empty());
+  std::vector<Item>& bucket = queue.buckets[static_cast<std::size_t>(std::countr_zero(queue.used))];
+  queue.used &= queue.used - 1;
+  const std::size_t before = bucket.size();
+  drop_stale(queue, bucket);
+  queue.stale -= before - bucket.size();
+  if (bucket.empty()) return;
+  if (bucket.size() <= most_sorted) {
+    queue.sorted.swap(bucket);
+    sort(queue.sorted);
+    queue.until = queue.sorted.front().time;
+    return;
+  }
+  space_.swap(bucket);
+  queue.until = std::min_element(space_.begin(), space_.end(), [](const Item& a, const Item& b) {
+                  return a.time < b.time;
+                })->time;
+  for (const Item& item : space_) {
+    if (item.time == queue.until) {
+      queue.sorted.push_back(item);
+    } else {
+      put_in_bucket(queue, item);
+    }
+  }
+  sort(queue.sorted);
+  std::vector<Item>().swap(space_);
+}
+
+// The last one first.
+void KeyedTimers::sort(std::vector<Item>& items) const {
+  std::sort(items.begin(), items.end(),
+            [this](const Item& a, const Item& b) { return before(b, a); });
+}
+
+// Those of its first time and prefix, which only their keys can tell from each other.
+void KeyedTimers::take_from_heap(Queue& queue) {
+  const Item least = queue.heap.front();
+  std::vector<Item> tied;
+  const auto take = [&](std::vector<Item>& from) {
+    if (is_live(queue, from.back())) {
+      tied.push_back(from.back());
+    } else {
+      --queue.stale;
+    }
+    from.pop_back();
+  };
+  while (!queue.heap.empty() && !comes_before(least, queue.heap.front())) {
+    std::pop_heap(queue.heap.begin(), queue.heap.end(), comes_behind);
+    take(queue.heap);
+  }
+  while (!queue.sorted.empty() && !comes_before(least, queue.sorted.back())) take(queue.sorted);
+  sort(tied);
+  queue.sorted.insert(queue.sorted.end(), tied.begin(), tied.end());
+}
+
+void KeyedTimers::drop_stale(const Queue& queue, std::vector<Item>& items) const {
+  std::erase_if(items, [&](const Item& item) { return !is_live(queue, item); });
+}
+
+void KeyedTimers::sweep(Queue& queue) {
+  drop_stale(queue, queue.sorted);
+  drop_stale(queue, queue.heap);
+  std::make_heap(queue.heap.begin(), queue.heap.end(), comes_behind);
+  for (std::uint64_t used = queue.used; used != 0; used &= used - 1) {
+    const auto bucket = static_cast<std::size_t>(std::countr_zero(used));
+    drop_stale(queue, queue.buckets[bucket]);
+    if (queue.buckets[bucket].empty()) queue.used &= ~(std::uint64_t{1} << bucket);
+  }
+  queue.stale = 0;
+  if (queue.live == 0) queue.until = 0;
+}
+
+void KeyedTimers::deal_anew(Queue& queue) {
+  std::vector<Item> all = std::move(queue.sorted);
+  const auto add = [&](std::vector<Item>& items) {
+    all.insert(all.end(), items.begin(), items.end());
+    std::vector<Item>().swap(items);
+  };
+  add(queue.heap);
+  for (; queue.used != 0; queue.used &= queue.used - 1) {
+    add(queue.buckets[static_cast<std::size_t>(std::countr_zero(queue.used))]);
+  }
+  queue.sorted = {};
+  queue.until = 0;
+  queue.live = queue.stale = 0;
+  for (const Item& item : all) {
+    if (!is_live(queue, item)) continue;
+    ++queue.live;
+    if (item.time > 0) {
+      put_in_bucket(queue, item);
+    } else {
+      queue.heap.push_back(item);
+    }
+  }
+  std::make_heap(queue.heap.begin(), queue.heap.end(), comes_behind);
 }
 
 }  // namespace hummer

@@ -64,5 +64,57 @@ TEST(KeyedTimers, AreThoseOfASet) {
   }
 }
 
+// Thousands, near and far, that are taken in order while others come: behind those that were looked
+// at and before them.
+TEST(KeyedTimers, ManyAreThoseOfASet) {
+  Random random(7);
+  for (int round = 0; round < 30; ++round) {
+    KeyedTimers timers{KeyForm()};
+    timers.set_parts(parts);
+    std::set<std::pair<Timestamp, int>> model;
+    std::deque<Entry> entries(random.chance(0.3) ? 20 : 4000);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      entries[i].key = static_cast<int>(i);
+      entries[i].text = std::to_string(1'000'0000 + i / 3) + std::string(i % 3, 'a');
+    }
+    const int width = static_cast<int>(random.between(1, 50));
+    const double removed = random.chance(0.5) ? 0.05 : 0.4;
+    Timestamp now = random.between(-1'000, 1'000);
+    const auto set = [&](Timestamp time) {
+      Entry& entry = entries[random.below(entries.size())];
+      ASSERT_EQ(timers.add(TimerKind::event, time, entry), model.emplace(time, entry.key).second);
+    };
+    set(end_of_time - 1);  // is looked at while it is the only one
+    ASSERT_EQ(timers.first_time(TimerKind::event), end_of_time - 1);
+    for (int step = 0; step < 20'000; ++step) {
+      if (random.chance(step < 8'000 ? 0.9 : 0.45)) {
+        const auto reach = static_cast<Timestamp>(random.below(std::uint64_t{1} << width));
+        set(random.chance(0.05) ? now - random.between(0, 9) : now + reach);
+      } else if (!model.empty() && random.chance(removed)) {
+        auto one = model.lower_bound({now + random.between(-5, 1 << 10), 0});
+        if (one == model.end()) one = model.begin();
+        ASSERT_TRUE(timers.remove(TimerKind::event, one->first,
+                                  entries[static_cast<std::size_t>(one->second)]));
+        model.erase(one);
+      } else if (!model.empty()) {
+        now = std::max(now, model.begin()->first == end_of_time - 1 ? now : model.begin()->first);
+        ASSERT_EQ(timers.first_time(TimerKind::event), model.begin()->first);
+        StoreEntry& first = timers.first_entry(TimerKind::event);
+        ASSERT_EQ(static_cast<Entry&>(first).key, model.begin()->second);
+        ASSERT_TRUE(timers.remove(TimerKind::event, model.begin()->first, first));
+        model.erase(model.begin());
+      }
+    }
+    for (; !model.empty(); model.erase(model.begin())) {
+      ASSERT_EQ(timers.first_time(TimerKind::event), model.begin()->first);
+      StoreEntry& first = timers.first_entry(TimerKind::event);
+      ASSERT_EQ(static_cast<Entry&>(first).key, model.begin()->second);
+      ASSERT_TRUE(timers.remove(TimerKind::event, model.begin()->first, first));
+    }
+    EXPECT_TRUE(timers.empty(TimerKind::event));
+    EXPECT_EQ(timers.memory_bytes(), 0u);
+  }
+}
+
 }  // namespace
 }  // namespace hummer::keyed_timers_test

@@ -13,10 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include <hummer/detail/zeroed_pages.hpp>
 
 namespace hummer {
@@ -43,42 +39,18 @@ class EntryIndex {
     }
     return none;
   }
-  // Of what find() will look at: brings it near.
-  void prefetch(std::uint64_t hash) const {
-    if (size_ != 0) __builtin_prefetch(&places()[home(tag(hash))]);
-  }
-  // The first entry that this hash may be of, or none. It nearly always lies in the cache line that
-  // prefetch() brings, which is looked at as a whole: how far find() goes is what a processor
-  // guesses wrong.
-  std::uint32_t candidate(std::uint64_t hash) const {
-    if (size_ == 0) return none;
-    const Place* const line = places() + (home(tag(hash)) & ~(places_per_line - 1));
-#if defined(__SSE2__)
-    const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag(hash)));
-    const auto two_places = [line](std::size_t first) {
-      return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(line + first)));
-    };
-    const auto equal_tags = [&](std::size_t first) {  // of four places
-      const __m128 tags =
-          _mm_shuffle_ps(two_places(first), two_places(first + 2), _MM_SHUFFLE(3, 1, 3, 1));
-      return _mm_cmpeq_epi32(_mm_castps_si128(tags), wanted);
-    };
-    const auto equal = static_cast<unsigned>(
-        _mm_movemask_epi8(_mm_packs_epi32(equal_tags(0), equal_tags(4))));  // two bits a place
-    if (equal != 0) [[likely]]
-      return line[std::countr_zero(equal) / 2].number - 1;
-#endif
-    return find(hash, [](std::uint32_t) { return true; });
-  }
-
   // REQUIRES: it is not there, and `entry` is not none.
   void insert(std::uint32_t entry, std::uint64_t hash);
   // REQUIRES: it is there.
   void erase(std::uint32_t entry, std::uint64_t hash);
 
- private:
-  static constexpr std::size_t places_per_line = 8;
+  // For those that look at its places themselves (expected_entries.hpp).
+  static constexpr std::size_t place_bytes = 8;
+  const void* memory() const { return pages_.data(); }
+  std::size_t capacity() const { return capacity_; }
+  unsigned shift() const { return shift_; }
 
+ private:
   struct Place {
     std::uint32_t number;  // of the entry, and 1; 0: free
     std::uint32_t tag;

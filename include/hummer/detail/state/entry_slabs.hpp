@@ -49,6 +49,8 @@ class EntrySlabs {
   void* at(std::size_t slot) const {
     return blocks_[slot / slab_entries] + slot % slab_entries * block_bytes_;
   }
+  // Of each slab; see at().
+  std::byte* const* blocks() const { return blocks_.data(); }
   // Slots are below this.
   std::size_t slot_count() const { return slabs_.size() * slab_entries; }
   // The first entry at `slot` or behind it, before `end`; null: there is none.

@@ -46,7 +46,7 @@ class KeyedSpill {
   const Status& failure() const { return failure_; }
 
   // Whether what an entry holds outside its cells may change, and is counted.
-  bool counts_heap() const { return limited_ && !heap_states_.empty(); }
+  bool counts_heap() const { return counts_heap_; }
   // When it is made, when its key is left where counts_heap(), and when it goes.
   void count_heap(StoreEntry& entry);
   void forget_heap(StoreEntry& entry);
@@ -93,6 +93,7 @@ class KeyedSpill {
   OperatorContext* context_ = nullptr;
   MemoryUse memory_;
   bool limited_ = false;
+  bool counts_heap_ = false;
   std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
   std::size_t heap_bytes_ = 0;
   std::size_t hand_ = 0;                   // of the clock

@@ -42,6 +42,7 @@
 #include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/state/entry_index.hpp>
 #include <hummer/detail/state/entry_slabs.hpp>
+#include <hummer/detail/state/expected_entries.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
 #include <hummer/detail/state/keyed_spill.hpp>
 #include <hummer/detail/state/keyed_timers.hpp>
@@ -91,7 +92,7 @@ class KeyedStoreBase : public KeyedBackend {
   void set_timer(TimerKind kind, Timestamp time) override;
   void delete_timer(TimerKind kind, Timestamp time) override;
   // When the next one may be due; end_of_time when there is none.
-  Timestamp next_timer(TimerKind kind) const;
+  Timestamp next_timer(TimerKind kind);
   // Whether there is one up to `limit`; keys on disk come back for theirs. REQUIRES: no key in
   // hand.
   bool due_timer(TimerKind kind, Timestamp limit);
@@ -154,9 +155,11 @@ class KeyedStoreBase : public KeyedBackend {
   // Where entries were removed since, a place may be another key's.
   std::uint64_t removals() const { return removals_; }
   bool some_on_disk() const { return spill_.some_on_disk(); }
+  void find_expected(std::size_t count) { expected_.find(index_, slabs_, count); }
 
   const void* key_ = nullptr;  // in hand
   EntryIndex index_;
+  ExpectedEntries expected_;
 
  private:
   friend class KeyedSpill;
@@ -168,7 +171,7 @@ class KeyedStoreBase : public KeyedBackend {
 
   void add_timer(TimerKind kind, Timestamp time, Entry& entry);
   void remove_timer(TimerKind kind, Timestamp time, Entry& entry);
-  bool first_timer_is_before(TimerKind kind, Timestamp time, std::string_view key) const;
+  bool first_timer_is_before(TimerKind kind, Timestamp time, std::string_view key);
   void wake(std::string_view ordered_key);
 
   Entry& add(std::uint64_t hash);
@@ -247,12 +250,8 @@ class KeyedStore final : public KeyedStoreBase {
   template <typename T, typename KeyOf>
   std::size_t expect(std::span<const T> records, KeyOf& key_of) {
     const std::size_t count =
-        expect_hashes(records.first(std::min(records.size(), most_expected)), key_of);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t slot = index_.candidate(expected_[i].hash);
-      expected_[i].entry = slot == EntryIndex::none ? nullptr : entry_at(slot);
-      __builtin_prefetch(expected_[i].entry, 1);
-    }
+        expect_hashes(records.first(std::min(records.size(), ExpectedEntries::most)), key_of);
+    find_expected(count);
     expected_at_ = removals();
     return count;
   }
@@ -262,9 +261,9 @@ class KeyedStore final : public KeyedStoreBase {
       leave_key_of_before();
     key_ = &key;
     if constexpr (!by_value) take_bytes_in_hand();
-    Entry* entry = expected_[i].entry;
+    Entry* entry = expected_.entry(i);
     if (entry == nullptr || expected_at_ != removals() || !is_key_in_hand(*entry)) [[unlikely]] {
-      const std::uint32_t slot = find_slot(expected_[i].hash);
+      const std::uint32_t slot = find_slot(expected_.hashes[i]);
       if (slot == EntryIndex::none) {
         looked_up_ = !some_on_disk();
         return;
@@ -288,19 +287,23 @@ class KeyedStore final : public KeyedStoreBase {
   }
 
  private:
-  static constexpr std::size_t most_expected = 64;
-
   template <typename T, typename KeyOf>
   std::size_t expect_hashes(std::span<const T> records, KeyOf& key_of) {
+    constexpr bool by_number = by_value && sizeof(K) == sizeof(std::uint64_t);
     std::size_t i = 0;
     try {
       for (; i < records.size(); ++i) {
-        expected_[i].hash = key_hash<K>(std::invoke(key_of, records[i]));
-        index_.prefetch(expected_[i].hash);
+        if constexpr (by_number) {
+          expected_.numbers[i] =
+              static_cast<std::uint64_t>(static_cast<K>(std::invoke(key_of, records[i])));
+        } else {
+          expected_.hashes[i] = key_hash<K>(std::invoke(key_of, records[i]));
+        }
       }
     } catch (...) {
       if (i == 0) throw;
     }
+    if constexpr (by_number) expected_.hash_numbers(i);
     return i;
   }
   void look_up(bool create) override {
@@ -409,12 +412,6 @@ class KeyedStore final : public KeyedStoreBase {
   std::uint64_t hash_ = 0;  // of what was looked up last
   std::string_view key_bytes_;
   std::string key_space_;
-
-  struct Expected {
-    std::uint64_t hash;
-    Entry* entry;  // that it may be; null: none had this hash
-  };
-  Expected expected_[most_expected];
   std::uint64_t expected_at_ = 0;  // removals
 };
 

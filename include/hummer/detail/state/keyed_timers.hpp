@@ -1,16 +1,23 @@
 // KeyedTimers: the timers of a KeyedStore's entries, of both kinds of time.
 //
-// Each entry has its first timer of each kind in a heap; further ones wait in a set of their own.
-// So a key with one timer, as nearly all have, costs no allocation, and its order is found in a
-// heap of 24 bytes per key whose items know where they are: a timer goes as quickly as it came.
+// Each entry has its first timer of each kind in a queue; further ones wait in a set of their own.
+// So a key with one timer, as nearly all have, costs no allocation.
+//
+// The queue is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990): timers lie unordered in
+// buckets by the highest bit in which their time differs from that of the last one that was sorted.
+// The lowest bucket is sorted when its turn has come, where it is small, or dealt to lower ones. A
+// timer that is removed, or is no longer its key's first, stays where it is and is passed over when
+// its turn comes: its serial number is not its key's any more. Where there are more of those than
+// others, they are swept out.
 //
 // Equal times follow each other in the order of their keys (KeyForm). Thread: that of the store.
-// Cost: O(log n) per call, O(1) for a timer that comes behind all others.
+// Cost: a timer is written down once, moved at most a few times to a lower bucket, and sorted among
+// a few hundred; to remove it costs nothing but the look at its key. Where many come that are
+// earlier than those sorted already, they wait in a binary heap.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <set>
 #include <vector>
@@ -20,13 +27,14 @@
 namespace hummer {
 
 struct TimersOfKey {
-  static constexpr std::uint32_t none = UINT32_MAX;
   struct OfKind {
     Timestamp first = end_of_time;
     std::unique_ptr<std::set<Timestamp>> later;  // null: none
-    std::uint32_t position = none;               // of the first in the heap
+    std::uint32_t serial = 0;                    // changes with the first one
+    bool is_set = false;
   };
   KeyedEntry* entry = nullptr;
+  std::uint32_t number = 0;     // its own
   std::array<OfKind, 2> kinds;  // by TimerKind
 };
 
@@ -37,10 +45,10 @@ class KeyedTimers {
   void set_parts(const EntryParts& parts) { parts_ = parts; }
   bool possible() const { return parts_.timers != 0; }
 
-  bool empty(TimerKind kind) const { return heap(kind).empty(); }
+  bool empty(TimerKind kind) const { return queue(kind).live == 0; }
   // REQUIRES: not empty.
-  Timestamp first_time(TimerKind kind) const { return heap(kind).front().time; }
-  StoreEntry& first_entry(TimerKind kind) const { return entry_of(heap(kind).front()); }
+  Timestamp first_time(TimerKind kind) { return time_of(first(queue(kind)).time); }
+  StoreEntry& first_entry(TimerKind kind) { return entry_of(first(queue(kind))); }
 
   // Null: none.
   const TimersOfKey* of(const StoreEntry& entry) const { return parts_.timers_of(entry); }
@@ -53,7 +61,7 @@ class KeyedTimers {
     if (timers == nullptr) return;
     for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
       const TimersOfKey::OfKind& own = of_kind(*timers, kind);
-      if (own.position == TimersOfKey::none) continue;
+      if (!own.is_set) continue;
       visit(kind, own.first);
       if (own.later == nullptr) continue;
       for (const Timestamp time : *own.later) visit(kind, time);
@@ -72,38 +80,77 @@ class KeyedTimers {
 
  private:
   struct Item {
-    Timestamp time = 0;
+    std::uint64_t time = 0;    // as a number without a sign that is in the same order
     std::uint64_t prefix = 0;  // of the key
-    TimersOfKey* of = nullptr;
+    std::uint32_t number = 0;  // of the TimersOfKey
+    std::uint32_t serial = 0;
+  };
+  // The items up to `until` are in `sorted` and, where they came later, in `heap`.
+  struct Queue {
+    explicit Queue(TimerKind kind_of_time) : kind(kind_of_time) {}
+
+    const TimerKind kind;
+    std::vector<Item> sorted;  // the first one at the back
+    std::vector<Item> heap;    // by time and prefix
+    std::uint64_t until = 0;
+    std::array<std::vector<Item>, 64> buckets;  // by the highest bit of time ^ until
+    std::uint64_t used = 0;                     // a bit for each of them
+    std::size_t live = 0;
+    std::size_t stale = 0;  // items that are passed over
   };
 
-  std::vector<Item>& heap(TimerKind kind) { return heaps_[static_cast<std::size_t>(kind)]; }
-  const std::vector<Item>& heap(TimerKind kind) const {
-    return heaps_[static_cast<std::size_t>(kind)];
-  }
+  static constexpr std::size_t block_entries = 256;
+
+  Queue& queue(TimerKind kind) { return queues_[static_cast<std::size_t>(kind)]; }
+  const Queue& queue(TimerKind kind) const { return queues_[static_cast<std::size_t>(kind)]; }
   template <typename Timers>
   static auto of_kind(Timers& timers, TimerKind kind)
       -> decltype((timers.kinds[static_cast<std::size_t>(kind)])) {
     return timers.kinds[static_cast<std::size_t>(kind)];
   }
-  static StoreEntry& entry_of(const Item& item) {
-    return static_cast<StoreEntry&>(*item.of->entry);
+  static constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+  static std::uint64_t number_of(Timestamp time) {
+    return static_cast<std::uint64_t>(time) ^ sign_bit;
   }
-  bool before(const Item& a, const Item& b) const;
+  static Timestamp time_of(std::uint64_t number) {
+    return static_cast<Timestamp>(number ^ sign_bit);
+  }
+  TimersOfKey& timers_at(std::uint32_t number) const {
+    return blocks_[number / block_entries][number % block_entries];
+  }
+  StoreEntry& entry_of(const Item& item) const {
+    return static_cast<StoreEntry&>(*timers_at(item.number).entry);
+  }
+  bool is_live(const Queue& queue, const Item& item) const {
+    return of_kind(timers_at(item.number), queue.kind).serial == item.serial;
+  }
+  static bool comes_before(const Item& a, const Item& b) {
+    return a.time != b.time ? a.time < b.time : a.prefix < b.prefix;
+  }
+  static bool comes_behind(const Item& a, const Item& b);
+  bool before(const Item& a, const Item& b) const;  // both live
 
   TimersOfKey& obtain(StoreEntry& entry);
   void release_if_unused(StoreEntry& entry);
-  void put(TimerKind kind, std::size_t at, const Item& item);
-  void sift_up(TimerKind kind, std::size_t at, const Item& item);
-  void sift_down(TimerKind kind, std::size_t at, const Item& item);
-  void take_out(TimerKind kind, TimersOfKey::OfKind& own);
+  void put(Queue& queue, const TimersOfKey& timers);
+  static void put_in_bucket(Queue& queue, const Item& item);
+  void forget(Queue& queue, TimersOfKey::OfKind& own);
+  const Item& first(Queue& queue);
+  void pass_stale(Queue& queue);
+  void sort_lowest_bucket(Queue& queue);
+  void sort(std::vector<Item>& items) const;
+  void take_from_heap(Queue& queue);
+  void drop_stale(const Queue& queue, std::vector<Item>& items) const;
+  void sweep(Queue& queue);
+  void deal_anew(Queue& queue);
 
   const KeyForm keys_;
   EntryParts parts_;
-  std::array<std::vector<Item>, 2> heaps_;  // by TimerKind
-  std::deque<TimersOfKey> blocks_;
+  std::array<Queue, 2> queues_{Queue(TimerKind::event), Queue(TimerKind::processing)};
+  std::vector<std::unique_ptr<TimersOfKey[]>> blocks_;
   std::vector<TimersOfKey*> free_;
   std::size_t later_count_ = 0;
+  std::vector<Item> space_;
 };
 
 }  // namespace hummer

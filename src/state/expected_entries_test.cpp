@@ -1,0 +1,90 @@
+#include <hummer/detail/state/expected_entries.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <hummer/detail/key_hash.hpp>
+
+#include "platform/random.hpp"
+
+namespace hummer::expected_entries_test {
+namespace {
+
+std::vector<InstructionSet> levels() {
+  std::vector<InstructionSet> levels{InstructionSet::v2};
+  if (best_instruction_set() >= InstructionSet::v4) levels.push_back(InstructionSet::v4);
+  return levels;
+}
+
+TEST(ExpectedEntries, HashesNumbersAsKeysAreHashed) {
+  Random random(3);
+  for (const InstructionSet level : levels()) {
+    ExpectedEntries expected(level);
+    for (std::uint64_t& number : expected.numbers) number = random.below(UINT64_MAX);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{5}, ExpectedEntries::most}) {
+      expected.hashes.fill(0);
+      expected.hash_numbers(count);
+      for (std::size_t i = 0; i < ExpectedEntries::most; ++i) {
+        EXPECT_EQ(expected.hashes[i],
+                  i < count ? key_hash<std::uint64_t>(expected.numbers[i]) : 0u);
+      }
+    }
+  }
+}
+
+// With hashes that collide in the bits that say where the search begins, so that it goes over many
+// lines and round the end.
+TEST(ExpectedEntries, AreThoseOfTheIndex) {
+  for (const InstructionSet level : levels()) {
+    for (const std::uint64_t mask : {~std::uint64_t{0}, std::uint64_t{0xFFFFFFFF'F000'00FF},
+                                     std::uint64_t{0xFFFFFFFF'FF00'0000}, std::uint64_t{0xFF}}) {
+      Random random(mask ^ 1);
+      EntryIndex index;
+      EntrySlabs slabs;
+      slabs.set_block_bytes(32);
+      ExpectedEntries expected(level);
+      expected.hashes.fill(mask);
+      expected.find(index, slabs, ExpectedEntries::most);
+      EXPECT_EQ(expected.entry(0), nullptr);
+
+      struct One {
+        std::uint64_t hash;
+        EntrySlabs::Place place;
+        bool is_there;
+      };
+      std::vector<One> all;
+      for (int i = 0; i < 3'000; ++i) {
+        const std::uint64_t hash = random.below(UINT64_MAX) & mask;
+        if (std::any_of(all.begin(), all.end(), [&](const One& one) {
+              return static_cast<std::uint32_t>(one.hash) == static_cast<std::uint32_t>(hash);
+            })) {
+          continue;
+        }
+        all.push_back({hash, slabs.take(), true});
+        index.insert(all.back().place.slot, hash);
+      }
+      for (One& one : all) {
+        if (!random.chance(0.3)) continue;
+        one.is_there = false;
+        index.erase(one.place.slot, one.hash);
+      }
+      for (std::size_t first = 0; first < all.size(); first += ExpectedEntries::most) {
+        const std::size_t count = std::min(ExpectedEntries::most, all.size() - first);
+        for (std::size_t i = 0; i < count; ++i) expected.hashes[i] = all[first + i].hash;
+        expected.find(index, slabs, count);
+        for (std::size_t i = 0; i < count; ++i) {
+          const One& one = all[first + i];
+          // Free places have that tag, and one of them may be met first.
+          if (static_cast<std::uint32_t>(one.hash) == 0 && expected.entry(i) == nullptr) continue;
+          ASSERT_EQ(static_cast<void*>(expected.entry(i)),
+                    one.is_there ? one.place.block : nullptr);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hummer::expected_entries_test
