@@ -14,16 +14,19 @@
 // A record that touches no session that is still open, and would be over by itself, goes to side
 // output late_first<A> or late_second<B>; one without a time fails the job. REQUIRES: A and B own
 // their text.
-// Cost: one list entry per record; a session's end costs its records, sorted. Those of one key and
-// session are in memory, a second time, while it goes out; where they have no room the job fails by
-// name (limit_exceeded).
+// Cost: a copy of each record; a session's end costs its records, sorted. Those of one key are in
+// memory while a session of it goes out, those of a co-group's session a second time; where they
+// have no room the job fails by name (limit_exceeded).
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <hummer/detail/operators/timed_records.hpp>
+#include <hummer/detail/state/record_list.hpp>
 #include <hummer/keyed_output.hpp>
 #include <hummer/keyed_states.hpp>
 
@@ -62,14 +65,20 @@ class SessionJoin {
   OperatorResult on_timer(Timestamp end, KeyedOutput<Out>& out) {
     for (;;) {
       if (!in_hand_) {
-        if (!take_window(end)) break;
-        if (Status room = memory_.set(window_bytes()); !room.ok()) {
+        if (!take_session(end)) break;
+        if (Status room = memory_.set(session_bytes()); !room.ok()) {
           return context_->fail(std::move(room));
         }
         if (out.full()) return OperatorResult::more;
       }
-      if (!emit_window(out)) return OperatorResult::more;
+      if (!emit_session(out)) return OperatorResult::more;
       in_hand_ = false;
+      if (!has_more_) {
+        first_.clear();
+        second_.clear();
+        next_end_.clear();
+        return OperatorResult::done;
+      }
       drop(first_);
       drop(second_);
     }
@@ -78,17 +87,37 @@ class SessionJoin {
   }
 
  private:
+  // A record of the key. Records do not move while the timer is being handled, between two calls
+  // either: nothing else of the operator is called then.
+  struct Item {
+    Timestamp time;
+    std::uint32_t arrival;
+    const void* record;
+    friend bool operator<(const Item& a, const Item& b) {
+      return a.time != b.time ? a.time < b.time : a.arrival < b.arrival;
+    }
+  };
+  // Those of one side, in order of time, then of arrival.
+  struct Side {
+    std::vector<Item> items;
+    std::size_t count = 0;  // the first ones, which are in the session in hand
+
+    template <typename T>
+    const T& record(std::size_t i) const {
+      return *static_cast<const T*>(items[i].record);
+    }
+  };
+
   template <typename T>
-  void add(ListState<Timed<T>>& side, const SideOutput<T>& late, const T& record,
-           KeyedOutput<Out>& out) {
+  void add(RecordList<T>& side, const SideOutput<T>& late, const T& record, KeyedOutput<Out>& out) {
     const Timestamp time = detail::required_time(out.time(), "a window join");
     const auto end = detail::next_end(windows_, time, out.watermark());
     if (!end) {
-      if (joins_open_session(time)) return side.add({time, record});  // whose timer is set
+      if (joins_open_session(time)) return side.add(time, record);  // whose timer is set
       context_->count_late(1);
       return out.side(late, record);
     }
-    side.add({time, record});
+    side.add(time, record);
     const Timestamp* const planned = next_end_.find();
     if (planned != nullptr && *planned <= *end) return;
     if (planned != nullptr) out.delete_event_timer(*planned);
@@ -102,58 +131,84 @@ class SessionJoin {
       return time < time_after(entry.time, windows_.gap_ms) &&
              entry.time < time_after(time, windows_.gap_ms);
     };
-    return std::ranges::any_of(first_.get(), touches) ||
-           std::ranges::any_of(second_.get(), touches);
+    return first_.any_of(touches) || second_.any_of(touches);
   }
 
   // The next session that is complete at `end`, with its records; false: none (more).
-  bool take_window(Timestamp end) {
-    times_.clear();
-    for (const auto& entry : first_.get()) times_.push_back(entry.time);
-    for (const auto& entry : second_.get()) times_.push_back(entry.time);
-    if (times_.empty()) return false;
-    window_ = detail::first_session(times_, windows_.gap_ms);
-    if (window_.end_ms > end) return false;
-    gather(first_, first_in_window_);
-    gather(second_, second_in_window_);
+  bool take_session(Timestamp end) {
+    gather(first_, sides_[0]);
+    gather(second_, sides_[1]);
+    session_ = {end_of_time, end_of_time};
+    for (const Side& side : sides_) {
+      if (!side.items.empty()) {
+        session_.start_ms = std::min(session_.start_ms, side.items.front().time);
+      }
+    }
+    has_more_ = !sides_[0].items.empty() || !sides_[1].items.empty();
+    if (!has_more_) return false;
+    session_.end_ms = time_after(session_.start_ms, windows_.gap_ms);
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (Side& side : sides_) {
+        for (; side.count < side.items.size() && in_session(side.items[side.count].time);
+             ++side.count) {
+          const Timestamp its_end = time_after(side.items[side.count].time, windows_.gap_ms);
+          grows |= its_end > session_.end_ms;
+          session_.end_ms = std::max(session_.end_ms, its_end);
+        }
+      }
+    }
+    if (session_.end_ms > end) return false;
+    if constexpr (co_group) {
+      copy(sides_[0], firsts_);
+      copy(sides_[1], seconds_);
+    }
+    has_more_ = sides_[0].count + sides_[1].count < sides_[0].items.size() + sides_[1].items.size();
     in_hand_ = true;
     pair_ = 0;
     return true;
   }
+  // REQUIRES: it is not before the session. Behind the last time there is none.
+  bool in_session(Timestamp time) const {
+    return time < session_.end_ms || time == session_.start_ms;
+  }
   template <typename T>
-  void gather(const ListState<Timed<T>>& side, std::vector<T>& records) {
-    std::vector<const Timed<T>*> entries;
-    for (const Timed<T>& entry : side.get()) {
-      if (entry.time >= window_.start_ms && entry.time < window_.end_ms) entries.push_back(&entry);
-    }
-    // By hand stable: std::stable_sort allocates, and draws warnings from some compilers.
-    std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
-      return a->time != b->time ? a->time < b->time : a < b;
+  static void gather(const RecordList<T>& list, Side& side) {
+    side.items.clear();
+    side.count = 0;
+    std::uint32_t arrival = 0;
+    bool in_order = true;
+    Timestamp last = no_timestamp;
+    list.for_each([&](const Timed<T>& entry) {
+      side.items.push_back({entry.time, arrival++, &entry.record});
+      in_order &= last <= entry.time;
+      last = entry.time;
     });
+    if (!in_order) std::sort(side.items.begin(), side.items.end());
+  }
+  template <typename T>
+  static void copy(const Side& side, std::vector<T>& records) {
     records.clear();
-    for (const auto* entry : entries) records.push_back(entry->record);
+    for (std::size_t i = 0; i < side.count; ++i) records.push_back(side.template record<T>(i));
   }
 
-  // Of the window in hand.
-  std::size_t window_bytes() const {
-    return detail::heap_bytes_of(first_in_window_) + detail::heap_bytes_of(second_in_window_) +
-           detail::heap_bytes_of(times_);
+  // Of the session in hand.
+  std::size_t session_bytes() const {
+    return detail::heap_bytes_of(sides_[0].items) + detail::heap_bytes_of(sides_[1].items) +
+           detail::heap_bytes_of(firsts_) + detail::heap_bytes_of(seconds_);
   }
 
   // False: the output is full.
-  bool emit_window(KeyedOutput<Out>& out) {
-    out.set_time(window_.end_ms - 1);
+  bool emit_session(KeyedOutput<Out>& out) {
+    out.set_time(session_.end_ms - 1);
     if constexpr (co_group) {
-      const bool empty = first_in_window_.empty() && second_in_window_.empty();
-      if (!empty) {
-        function_(window_, std::span<const A>(first_in_window_),
-                  std::span<const B>(second_in_window_), out);
-      }
+      function_(session_, std::span<const A>(firsts_), std::span<const B>(seconds_), out);
     } else {
-      for (; pair_ < first_in_window_.size() * second_in_window_.size(); ++pair_) {
+      const std::size_t seconds = sides_[1].count;
+      for (; pair_ < sides_[0].count * seconds; ++pair_) {
         if (out.full()) return false;
-        out.emit(function_(std::as_const(first_in_window_[pair_ / second_in_window_.size()]),
-                           std::as_const(second_in_window_[pair_ % second_in_window_.size()])));
+        out.emit(function_(sides_[0].template record<A>(pair_ / seconds),
+                           sides_[1].template record<B>(pair_ % seconds)));
       }
     }
     return true;
@@ -161,34 +216,31 @@ class SessionJoin {
 
   // Records of the session in hand.
   template <typename T>
-  void drop(ListState<Timed<T>>& side) {
-    side.update([&](std::vector<Timed<T>>& entries) {
-      std::erase_if(entries, [&](const Timed<T>& entry) {
-        return entry.time >= window_.start_ms && entry.time < window_.end_ms;
-      });
-    });
+  void drop(RecordList<T>& side) {
+    side.remove_if([&](const Timed<T>& entry) { return in_session(entry.time); });
   }
 
   void schedule_next(KeyedOutput<Out>& out) {
-    if (times_.empty()) return next_end_.clear();
-    next_end_.set(window_.end_ms);  // of the session that is not complete
-    out.set_event_timer(window_.end_ms);
+    if (!has_more_) return next_end_.clear();
+    next_end_.set(session_.end_ms);  // of the session that is not complete
+    out.set_event_timer(session_.end_ms);
   }
 
   SessionWindows windows_;
   Function function_;
   OperatorContext* context_ = nullptr;
-  ListState<Timed<A>> first_{"first"};
-  ListState<Timed<B>> second_{"second"};
+  RecordList<A> first_{"first"};
+  RecordList<B> second_{"second"};
   ValueState<Timestamp> next_end_{"next_end"};  // the timer that is set
 
   // Of the timer that is firing.
   bool in_hand_ = false;
-  TimeWindow window_{};
-  std::vector<A> first_in_window_;
-  std::vector<B> second_in_window_;
+  bool has_more_ = false;  // the key, than the session
+  TimeWindow session_{};
+  std::array<Side, 2> sides_;
+  std::vector<A> firsts_;  // of a co-group
+  std::vector<B> seconds_;
   std::size_t pair_ = 0;
-  std::vector<Timestamp> times_;
   MemoryUse memory_;
 };
 

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <stdexcept>
-#include <vector>
 
 #include <hummer/operator.hpp>
 #include <hummer/side_output.hpp>
@@ -52,17 +50,6 @@ inline std::optional<Timestamp> next_end(const SessionWindows& windows, Timestam
   const Timestamp end = time_after(time, windows.gap_ms);
   if (end <= after) return std::nullopt;
   return end;
-}
-
-// The session with the smallest end among the times given. REQUIRES: not empty.
-inline TimeWindow first_session(std::vector<Timestamp>& times, std::int64_t gap_ms) {
-  std::sort(times.begin(), times.end());
-  TimeWindow session{times.front(), time_after(times.front(), gap_ms)};
-  for (const Timestamp time : times) {
-    if (time >= session.end_ms) break;
-    session.end_ms = time_after(time, gap_ms);
-  }
-  return session;
 }
 
 }  // namespace detail
