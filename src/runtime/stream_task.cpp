@@ -9,6 +9,8 @@ namespace {
 // Elements handled between two yields: long enough that the scheduler costs little,
 // short enough that a slot's other tasks find their input in the cache.
 constexpr int elements_per_turn = 4;
+// Of the input that is furthest behind; then one in turn.
+constexpr int most_in_a_row = 32;
 // Well below a millisecond; and quick enough that most entries are written before they change,
 // which is cheaper than saving them.
 constexpr int snapshot_steps_per_turn = 4;
@@ -210,9 +212,18 @@ StreamTask::Step StreamTask::take_input() {
     element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
     return feed(0);
   }
-  for (std::size_t tried = 0; tried < count; ++tried) {
-    const std::size_t index = next_input_;
-    next_input_ = next_input_ + 1 == count ? 0 : next_input_ + 1;
+  // What is behind in event time comes first: what the others bring would only wait for it, in the
+  // state of joins and windows. So they wait in their channels, and their sources for room there.
+  std::size_t behind = merger_->furthest_behind();
+  if (behind == WatermarkMerger::none || ++in_a_row_ > most_in_a_row) {
+    behind = WatermarkMerger::none;
+    in_a_row_ = 0;
+  }
+  const std::size_t tries = behind == WatermarkMerger::none ? count : count + 1;
+  for (std::size_t tried = 0; tried < tries; ++tried) {
+    const bool in_turn = behind == WatermarkMerger::none;
+    const std::size_t index = in_turn ? next_input_ : std::exchange(behind, WatermarkMerger::none);
+    if (in_turn) next_input_ = next_input_ + 1 == count ? 0 : next_input_ + 1;
     Input& input = inputs_[index];
     if (input.ended || waits(input)) continue;
     const bool gone = input.channel->producer_gone();

@@ -212,6 +212,7 @@ class StreamTask {
   std::vector<Input> inputs_;
   std::unique_ptr<WatermarkMerger> merger_;
   std::size_t next_input_ = 0;
+  int in_a_row_ = 0;  // elements of the input that was furthest behind
   Element element_;
   // Whose used batch is in element_, and whose in the chain: batches of different inputs of the
   // head differ in type.

@@ -15,6 +15,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <hummer/batch.hpp>
@@ -65,6 +67,19 @@ class WatermarkMerger {
   }
 
   bool all_ended() const { return ended_count_ == inputs_.size(); }
+
+  // The input whose watermark is the least, or `none` where those that hold it are equal.
+  static constexpr std::size_t none = SIZE_MAX;
+  std::size_t furthest_behind() const {
+    std::size_t behind = none;
+    bool differ = false;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (inputs_[i].ended || inputs_[i].inactive) continue;
+      if (behind != none) differ |= inputs_[i].time != inputs_[behind].time;
+      if (behind == none || inputs_[i].time < inputs_[behind].time) behind = i;
+    }
+    return differ ? behind : none;
+  }
 
  private:
   struct Input {
