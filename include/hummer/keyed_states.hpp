@@ -90,7 +90,7 @@ class ListState final : public detail::StateOf<detail::ListCell<T>> {
     if (this->touches_on_read()) {
       std::fill(cell->expires.begin(), cell->expires.end(), this->fresh_expiry());
     }
-    return cell->values;
+    return cell->live();
   }
   std::size_t size() const { return get().size(); }
   bool empty() const { return get().empty(); }
@@ -102,8 +102,8 @@ class ListState final : public detail::StateOf<detail::ListCell<T>> {
   }
   void set(std::vector<T> values) {
     this->change_cell([&](auto& cell) {
+      cell.clear();
       cell.values = std::move(values);
-      cell.expires.clear();
       if (this->has_ttl()) cell.live_until(this->fresh_expiry());
     });
   }
@@ -111,6 +111,7 @@ class ListState final : public detail::StateOf<detail::ListCell<T>> {
   template <typename Change>
   void update(Change&& change) {
     this->change_cell([&](auto& cell) {
+      cell.drop_gone();
       change(cell.values);
       cell.expires.clear();
       if (this->has_ttl()) cell.live_until(this->fresh_expiry());
@@ -133,7 +134,7 @@ class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
     auto* const cell = this->find_cell();
     if (cell == nullptr) return nullptr;
     const auto found = cell->values.find(key);
-    if (found == cell->values.end()) return nullptr;
+    if (found == cell->values.end() || has_expired(found->second)) return nullptr;
     if (this->touches_on_read()) found->second.expires = this->fresh_expiry();
     return &found->second.value;
   }
@@ -144,8 +145,7 @@ class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
   }
   void put(K key, V value) {
     this->change_cell([&](auto& cell) {
-      cell.values.insert_or_assign(std::move(key), typename detail::MapCell<K, V>::Mapped{
-                                                       std::move(value), this->fresh_expiry()});
+      cell.values.insert_or_assign(std::move(key), Mapped{std::move(value), this->fresh_expiry()});
     });
   }
   // change(V&): of the value there is, or of `initial`.
@@ -153,7 +153,7 @@ class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
   const V& update(K key, V initial, Change&& change) {
     return this->change_cell([&](auto& cell) -> const V& {
       auto at = cell.values.find(key);
-      if (at == cell.values.end()) {
+      if (at == cell.values.end() || has_expired(at->second)) {
         at = cell.values.try_emplace(std::move(key)).first;
         at->second.value = std::move(initial);
       }
@@ -166,7 +166,9 @@ class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
     if (this->find_cell() == nullptr) return;
     this->change_cell([&](auto& cell) { cell.values.erase(key); });
   }
+  // With a time to live it looks at all of them.
   std::size_t size() const {
+    this->expire_in_hand();
     auto* const cell = this->find_cell();
     return cell == nullptr ? 0 : cell->values.size();
   }
@@ -177,9 +179,16 @@ class MapState final : public detail::StateOf<detail::MapCell<K, V>> {
     auto* const cell = this->find_cell();
     if (cell == nullptr) return;
     for (auto& [key, mapped] : cell->values) {
+      if (has_expired(mapped)) continue;
       if (this->touches_on_read()) mapped.expires = this->fresh_expiry();
       visit(key, static_cast<const V&>(mapped.value));
     }
+  }
+
+ private:
+  using Mapped = typename detail::MapCell<K, V>::Mapped;
+  bool has_expired(const Mapped& mapped) const {
+    return this->has_ttl() && mapped.expires <= this->backend().now_ms();
   }
 };
 

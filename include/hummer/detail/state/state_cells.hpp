@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -64,7 +65,9 @@ using StateCodec = std::conditional_t<check_state_type<T>(), Codec<T>, NoCodec>;
 
 // What all states share: finding their cell. Cell: default constructible, has
 // empty(), clear(), encode(ByteWriter&), decode(ByteReader&), expires_by(now), expire(now), and
-// live_forever() and live_until(time), which is about what has no end yet.
+// live_forever() and live_until(time), which is about what has no end yet. One that
+// expires_by_element may hold what has expired when it is found: expiring it is more than a look-up
+// may cost.
 template <typename Cell>
 class StateOf : public KeyedState {
  public:
@@ -117,7 +120,7 @@ class StateOf : public KeyedState {
   Cell* find_cell() const {
     KeyedEntry* const entry = backend().find();
     if (entry == nullptr) return nullptr;
-    if (has_ttl()) expire(*entry, backend().now_ms());
+    if (has_ttl() && !by_element) expire(*entry, backend().now_ms());
     Cell& found = cell(*entry);
     if (found.empty()) return nullptr;
     if (touches_on_read()) backend().changing(*entry);
@@ -127,14 +130,21 @@ class StateOf : public KeyedState {
   template <typename Change>
   decltype(auto) change_cell(Change&& change) {
     KeyedEntry& entry = backend().obtain();
-    if (has_ttl()) expire(entry, backend().now_ms());
+    if (has_ttl() && !by_element) expire(entry, backend().now_ms());
     backend().changing(entry);
     Recount recount{entry, cell(entry), !cell(entry).empty()};
     return change(cell(entry));
   }
   Cell& cell(KeyedEntry& entry) const { return *static_cast<Cell*>(cell_of(entry)); }
+  // What there is of the key in hand has expired where it should.
+  void expire_in_hand() const {
+    KeyedEntry* const entry = has_ttl() ? backend().find() : nullptr;
+    if (entry != nullptr) expire(*entry, backend().now_ms());
+  }
 
  private:
+  static constexpr bool by_element = requires { requires Cell::expires_by_element; };
+
   // Also when change() throws.
   struct Recount {
     KeyedEntry& entry;
@@ -211,19 +221,29 @@ template <typename T>
 struct ListCell {
   std::vector<T> values;
   std::vector<Timestamp> expires;  // one per value, or none at all; never decreasing
+  std::size_t gone = 0;            // the first ones, which have expired, as long as they are few
 
   static constexpr bool uses_heap = true;
 
   bool empty() const { return values.empty(); }
   void clear() { *this = {}; }
+  std::span<const T> live() const { return std::span(values).subspan(gone); }
+  void drop_gone() {
+    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(gone));
+    if (!expires.empty()) {
+      expires.erase(expires.begin(), expires.begin() + static_cast<std::ptrdiff_t>(gone));
+    }
+    gone = 0;
+  }
   Timestamp last_expiry() const { return expires.empty() ? end_of_time : expires.back(); }
   std::size_t heap_bytes() const { return heap_bytes_of(values) + heap_bytes_of(expires); }
-  bool expires_by(Timestamp now) const { return !expires.empty() && expires.front() <= now; }
+  bool expires_by(Timestamp now) const { return !expires.empty() && expires[gone] <= now; }
+  // Moves the others when they are fewer than those that go.
   void expire(Timestamp now) {
-    const auto gone = std::upper_bound(expires.begin(), expires.end(), now) - expires.begin();
-    if (gone == 0) return;
-    values.erase(values.begin(), values.begin() + gone);
-    expires.erase(expires.begin(), expires.begin() + gone);
+    if (!expires_by(now)) return;
+    const auto first = expires.begin() + static_cast<std::ptrdiff_t>(gone);
+    gone += static_cast<std::size_t>(std::upper_bound(first, expires.end(), now) - first);
+    if (gone > values.size() / 2) drop_gone();
   }
   void live_forever() { expires.clear(); }
   // Those that were added last, or all. Where the clock or the time to live has gone back since the
@@ -232,9 +252,9 @@ struct ListCell {
     expires.resize(values.size(), expires.empty() ? time : std::max(time, expires.back()));
   }
   void encode(ByteWriter& out) const {
-    out.put_value(static_cast<std::uint32_t>(values.size()));
+    out.put_value(static_cast<std::uint32_t>(values.size() - gone));
     out.put_value(static_cast<std::uint8_t>(!expires.empty()));
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t i = gone; i < values.size(); ++i) {
       if (!expires.empty()) out.put_value(expires[i]);
       StateCodec<T>::encode(values[i], out);
     }
@@ -285,6 +305,7 @@ struct MapCell {
   std::map<K, Mapped, CanonicalLess<K>> values;
 
   static constexpr bool uses_heap = true;
+  static constexpr bool expires_by_element = true;
 
   bool empty() const { return values.empty(); }
   void clear() { values.clear(); }
