@@ -14,7 +14,8 @@
 //   restore    once per piece that an earlier subtask of this operator wrote, before open, in the
 //              order of those subtasks; of one subtask a whole piece, then the deltas on it, as
 //              they were written. An operator with keyed state gets all of them on every
-//              new subtask and keeps the keys that it owns (owns_key); of any other one the
+//              new subtask, without blocks that hold no key of its own (see key_groups.hpp), and
+//              keeps the keys that it owns (owns_key); of any other one the
 //              pieces are dealt out, so that a subtask may get none or several (see
 //              context().restored()), unless it takes_all_pieces. A large piece is read as it is
 //              taken; what was taken stays in memory until ByteReader::let_go.
@@ -165,10 +166,7 @@ class OperatorContext {
   // Whether a key's state belongs to this subtask.
   template <typename K>
   bool owns_key(const K& key) const {
-    const auto groups = static_cast<std::uint32_t>(key_groups());
-    return static_cast<int>(group_owner(key_group(key_hash(key), groups),
-                                        static_cast<std::uint32_t>(parallelism()), groups)) ==
-           subtask();
+    return place_.owns(key_hash(key));
   }
   // The same in all attempts of one run of the job, and drawn anew for another.
   std::uint64_t run() const { return place_.run; }

@@ -100,12 +100,44 @@ class PieceFinder {
     piece_ = {};
     head_.clear();
   }
-  Status add(const SnapshotPart& part) {
-    if (piece_.path.empty()) {
-      piece_.path = path_;
-      piece_.at = part.at;
+  // Of a file with an index: reads no more of a piece than says what it is.
+  Status add_indexed(CheckpointStore::IndexedFile file) {
+    for (SnapshotIndex::Piece& piece : file.index.pieces) {
+      for (std::size_t i = 0; i < std::min(piece.blocks.size(), blocks_of_head); ++i) {
+        const SnapshotIndex::Block& block = piece.blocks[i];
+        file.reader.go_to(block.at);
+        file.reader.read_ahead_until(
+            SnapshotFileReader::end_of_block(block.at, piece.uid, block.bytes));
+        SnapshotPart part;
+        const Result<bool> more = file.reader.next_part(part);
+        if (!more.ok()) return more.status();
+        if (!*more || part.uid != piece.uid || part.check != block.check) {
+          return refuse(piece.uid, "is not the one that its index names");
+        }
+        head_.append(part.bytes);
+        // That of an operator of the job says all else when it is restored.
+        if (!head_.empty() && find_operator(job_, piece.uid) != nullptr) break;
+      }
+      piece_.place.path = path_;
+      piece_.place.uid = piece.uid;
+      piece_.place.at = piece.blocks.front().at;
+      for (const SnapshotIndex::Block& block : piece.blocks) piece_.place.bytes += block.bytes;
+      piece_.place.blocks = std::move(piece.blocks);
+      HUMMER_TRY(end_piece(piece.uid));
+      piece_ = {};
+      head_.clear();
     }
-    piece_.bytes += part.bytes.size();
+    state_.bytes_read += file.reader.bytes_read();
+    return {};
+  }
+  Status add(const SnapshotPart& part) {
+    if (piece_.place.path.empty()) {
+      piece_.place.path = path_;
+      piece_.place.uid = part.uid;
+      piece_.place.at = part.at;
+    }
+    piece_.place.bytes += part.bytes.size();
+    state_.bytes_read += part.bytes.size();
     if (head_.size() < head_bytes) head_.append(part.bytes);
     if (!part.last) return {};
     HUMMER_TRY(end_piece(std::string(part.uid)));
@@ -117,6 +149,7 @@ class PieceFinder {
 
  private:
   static constexpr std::size_t head_bytes = std::size_t{1} << 20;  // where states are named
+  static constexpr std::size_t blocks_of_head = 2;                 // and something behind them
 
   Status end_piece(const std::string& uid) {
     if (head_.empty()) return refuse(uid, "does not say what it is");
@@ -167,6 +200,7 @@ Result<std::shared_ptr<const RestoredState>> find_state(Files& files, const std:
   HUMMER_TRY(check_key_groups(metadata, job));
   auto state = std::make_shared<RestoredState>();
   state->checkpoint = metadata.id;
+  state->state_bytes = metadata.state_bytes();
   for (const CheckpointListing& listing : metadata.listings) {
     state->listings[listing.uid] = std::make_shared<const std::string>(listing.bytes);
   }
@@ -177,6 +211,12 @@ Result<std::shared_ptr<const RestoredState>> find_state(Files& files, const std:
   PieceFinder finder(job, *state);
   for (const CheckpointFile& file : ordered) {
     finder.begin_file(file, CheckpointStore::path_of(path, file));
+    auto indexed = CheckpointStore::open_indexed(files, path, metadata, file);
+    if (!indexed.ok()) return indexed.status();
+    if (*indexed) {
+      HUMMER_TRY(finder.add_indexed(std::move(**indexed)));
+      continue;
+    }
     HUMMER_TRY(CheckpointStore::read_parts(
         files, path, metadata, file, [&](const SnapshotPart& part) { return finder.add(part); }));
   }

@@ -42,13 +42,18 @@ Result<std::optional<CheckpointFile>> SnapshotFiles::add(const Writer& of, std::
   for (const SnapshotPiece& piece : snapshot.pieces) {
     Status status;
     if (task.piece_under_way) {
-      status = task.writer->add(piece.uid, piece.bytes, piece.goes_on);
+      status = task.writer->add(piece.uid, piece.bytes, piece.goes_on, piece.blocks);
     } else {
       if (!piece.delta && !piece.in_flight) task.last_whole[piece.uid] = checkpoint;
       const auto first = static_cast<char>(
           piece.in_flight ? piece_in_flight
                           : (piece.ended ? piece_ended : 0) | (piece.delta ? piece_is_delta : 0));
-      status = task.writer->add(piece.uid, first + piece.bytes, piece.goes_on);
+      std::vector<KeyGroupBlock> blocks = piece.blocks;
+      for (KeyGroupBlock& block : blocks) {
+        ++block.begin;
+        ++block.end;
+      }
+      status = task.writer->add(piece.uid, first + piece.bytes, piece.goes_on, blocks);
     }
     if (!status.ok()) return fail(status);
     task.piece_under_way = piece.goes_on;

@@ -358,6 +358,7 @@ Status Attempt::deploy() {
     if (restored) {
       log_note(fmt::format("goes on from checkpoint {}, '{}'", restored->checkpoint,
                            message_.restore_path()));
+      log_restored(*restored);
       if (!restored->dropped.empty()) log_note("drops " + restored->dropped);
       deployment_->commit(restored->checkpoint);
     }
@@ -483,6 +484,17 @@ void Attempt::log_task(const StreamTask& task, LogLevel level, std::string_view 
   if (!context_.log.wants(level)) return;
   context_.log.write(level, fmt::format("'{}': {}", message_.job_name(), text),
                      {.job = id_.job, .attempt = id_.attempt, .task = task.metrics().name});
+}
+
+// How much of the checkpoint was read: a task reads no more than may be of its own keys.
+void Attempt::log_restored(const RestoredState& restored) {
+  std::uint64_t bytes = restored.bytes_read;
+  for (const Deployment::RestoredTask& each : deployment_->restored_tasks()) {
+    bytes += each.bytes;
+    if (each.bytes == 0) continue;
+    log_task(*each.task, LogLevel::debug, fmt::format("read {} bytes of state", each.bytes));
+  }
+  log_line(fmt::format("read {} bytes of the checkpoint's {}", bytes, restored.state_bytes));
 }
 
 void Attempt::log_task_ends() const {

@@ -170,6 +170,7 @@ class Attempt {
   void log_line(std::string text, LogLevel level = LogLevel::info);  // REQUIRES: mutex_
   // For the job's owner, too. REQUIRES: mutex_.
   void log_note(const std::string& text);
+  void log_restored(const RestoredState& restored);  // REQUIRES: mutex_
   // Into the process's alone, with the task as whom it is about.
   void log_task(const StreamTask& task, LogLevel level, std::string_view text) const;
   void log_task_ends() const;  // REQUIRES: the deployment has finished

@@ -142,6 +142,12 @@ class Deployment {
   std::vector<MetricSample> user_metrics(int vertex, std::size_t op) const;
   // REQUIRES: started(). The numbers of the slots of which a task has not ended, ascending.
   std::vector<int> slots_in_use() const;
+  // REQUIRES: started(). What the tasks here have read of the state that they began with.
+  struct RestoredTask {
+    const StreamTask* task = nullptr;
+    std::uint64_t bytes = 0;
+  };
+  const std::vector<RestoredTask>& restored_tasks() const { return restored_tasks_; }
   // Empty before started().
   TaskSamples samples(Nanoseconds now) const;
   // Of a vertex's tasks in this process, summed.
@@ -162,8 +168,10 @@ class Deployment {
   Status make_tasks();
   // Reads from disk, piece by piece; each subtask reads those that it needs.
   Status restore_tasks();
-  Status restore_stage(const ExecutionTask& execution, StreamTask& task, std::size_t stage);
-  Result<std::unique_ptr<PieceReader>> open_piece(const RestoredPiece& piece);
+  Status restore_stage(const ExecutionTask& execution, StreamTask& task, std::size_t stage,
+                       std::uint64_t& bytes_read);
+  Result<std::unique_ptr<PieceReader>> open_piece(const RestoredPiece& piece,
+                                                  const KeyGroups& wanted);
   // Records that an earlier run had in flight to the operators of this task; those to operators
   // that nobody has any more are refused.
   using InFlightPieces = std::map<std::string, std::vector<std::string>>;  // by uid
@@ -211,7 +219,8 @@ class Deployment {
   std::unique_ptr<DataPlaneHost> own_data_plane_;
   DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network
   std::map<int, DataRoute> routes_;  // by execution channel id: those that begin here
-  std::vector<std::unique_ptr<StreamTask>> tasks_;         // those that run here
+  std::vector<std::unique_ptr<StreamTask>> tasks_;  // those that run here
+  std::vector<RestoredTask> restored_tasks_;
   std::vector<StreamTask*> tasks_by_id_;                   // null: another process runs it
   std::map<int, const NetworkEmitter*> network_emitters_;  // by execution task id
   std::vector<std::unique_ptr<RingChannel>> channels_;     // by execution channel id; null: network

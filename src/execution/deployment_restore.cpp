@@ -35,6 +35,13 @@ bool has_ended(const std::vector<std::vector<const RestoredPiece*>>& subtasks,
   return std::all_of(subtasks.begin(), subtasks.end(), ended);
 }
 
+KeyGroups own_groups(const ChainedOperator& chained, const ExecutionTask& execution) {
+  const auto groups =
+      chained.key_groups > 0 ? static_cast<std::uint32_t>(chained.key_groups) : default_key_groups;
+  return KeyGroups::of_subtask(static_cast<std::uint32_t>(execution.subtask),
+                               static_cast<std::uint32_t>(execution.parallelism), groups);
+}
+
 }  // namespace
 
 Status Deployment::restore_tasks() {
@@ -58,9 +65,11 @@ Status Deployment::restore_tasks() {
     }
     if (options_.restored == nullptr) continue;
     const JobVertex& vertex = job_graph_.vertices[static_cast<std::size_t>(execution.vertex)];
+    RestoredTask& restored = restored_tasks_.emplace_back();
+    restored.task = task;
     for (std::size_t stage = 0; stage < vertex.chain.size(); ++stage) {
       if (vertex.chain[stage].stateful && !to_come.empty()) to_come.pop_back();
-      HUMMER_TRY(restore_stage(execution, *task, stage));
+      HUMMER_TRY(restore_stage(execution, *task, stage, restored.bytes));
     }
     HUMMER_TRY(restore_in_flight(execution, *task, *in_flight));
   }
@@ -98,7 +107,7 @@ std::shared_ptr<MemoryAccount> Deployment::count_in_flight(const InFlightPieces&
 }
 
 Status Deployment::restore_stage(const ExecutionTask& execution, StreamTask& task,
-                                 std::size_t stage) {
+                                 std::size_t stage, std::uint64_t& bytes_read) {
   const ChainedOperator& chained =
       job_graph_.vertices[static_cast<std::size_t>(execution.vertex)].chain[stage];
   const auto found = options_.restored->pieces.find(chained.uid);
@@ -111,24 +120,27 @@ Status Deployment::restore_stage(const ExecutionTask& execution, StreamTask& tas
     if (all || dealt_here) own.insert(own.end(), subtasks[i].begin(), subtasks[i].end());
   }
   task.chain().begin_restore(stage, has_ended(subtasks, execution));
+  const KeyGroups wanted = chained.stateful ? own_groups(chained, execution) : KeyGroups();
   for (std::size_t i = 0; i < own.size(); ++i) {
-    Result<std::unique_ptr<PieceReader>> piece = open_piece(*own[i]);
+    Result<std::unique_ptr<PieceReader>> piece = open_piece(*own[i], wanted);
     if (!piece.ok()) return piece.status();
     ByteReader in(**piece);
     std::uint8_t kind = 0;
     (void)in.get_value(kind);  // known
     const bool delta_follows = i + 1 < own.size() && own[i + 1]->delta;
-    const Status status =
-        task.chain().restore(stage, in, delta_follows, options_.allow_dropped_state);
+    const Status status = task.chain().restore(stage, in, delta_follows,
+                                               options_.allow_dropped_state, &(*piece)->keys());
     HUMMER_TRY((*piece)->failure());
     HUMMER_TRY(status);
+    bytes_read += (*piece)->bytes_read();
   }
   return {};
 }
 
-Result<std::unique_ptr<PieceReader>> Deployment::open_piece(const RestoredPiece& piece) {
+Result<std::unique_ptr<PieceReader>> Deployment::open_piece(const RestoredPiece& piece,
+                                                            const KeyGroups& wanted) {
   Result<std::unique_ptr<PieceReader>> reader =
-      PieceReader::open(platform_.files(), piece.path, piece.at, piece.bytes, restore_memory_);
+      PieceReader::open(platform_.files(), piece.place, wanted, restore_memory_);
   if (reader.ok()) return reader;
   // It was there: somebody else's loss of a file must not look like one that a restart mends.
   const bool missing = reader.status().code() == ErrorCode::not_found;
@@ -236,12 +248,12 @@ Result<Deployment::InFlightPieces> Deployment::read_in_flight() {
       const auto found = options_.restored->in_flight.find(chained.uid);
       if (found == options_.restored->in_flight.end() || read.contains(chained.uid)) continue;
       for (const RestoredPiece& piece : found->second) {
-        Result<std::unique_ptr<PieceReader>> reader = open_piece(piece);
+        Result<std::unique_ptr<PieceReader>> reader = open_piece(piece, KeyGroups());
         if (!reader.ok()) return reader.status();
         ByteReader in(**reader);
-        const char* const at = in.take(piece.bytes);
+        const char* const at = in.take(piece.place.bytes);
         if (at == nullptr) return (*reader)->failure();
-        read[chained.uid].emplace_back(at + 1, piece.bytes - 1);
+        read[chained.uid].emplace_back(at + 1, piece.place.bytes - 1);
       }
     }
   }

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include <hummer/detail/connector_context.hpp>
+
 namespace hummer {
 namespace {
 
 constexpr std::uint8_t table_snapshot_version = 2;
 constexpr std::uint8_t runs_snapshot_version = 3;
 constexpr std::size_t restored_at_once_bytes = 64 << 10;
+constexpr std::uint32_t parts_of_own_groups = 32;
 
 }  // namespace
 
@@ -37,7 +40,8 @@ Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
     // Else the share has become smaller.
     if (table_->memory_bytes() > room) table_ = aggregate_.make_table();
   }
-  return memory_.set(table_->memory_bytes() + beside + spilled_.memory_bytes());
+  return memory_.set(table_->memory_bytes() + beside + spilled_.memory_bytes() +
+                     entries_.memory_bytes());
 }
 
 Result<std::unique_ptr<SpilledScan>> SpillingAccumulatorsBase::scan_all() {
@@ -61,6 +65,7 @@ Status SpillingAccumulatorsBase::undecodable() const {
 Status SpillingAccumulatorsBase::snapshot(ByteWriter& out) {
   blocks_.reset();
   bool delta = false;
+  entries_.begin(context_);
   if (!spilled_.used()) {
     delta = table_->freeze(context_->may_write_delta());
   } else {
@@ -77,20 +82,60 @@ Status SpillingAccumulatorsBase::snapshot(ByteWriter& out) {
 }
 
 OperatorResult SpillingAccumulatorsBase::snapshot_rest(ByteWriter& out) {
-  if (blocks_ == nullptr) {
-    if (!table_->write_frozen(out, context_->snapshot_step_bytes())) return OperatorResult::more;
-    out.put_value(AccumulatorTableBase::end_of_entries);
-    return OperatorResult::done;
+  if (blocks_ != nullptr) return write_runs(out);
+  const std::size_t step_bytes = context_->snapshot_step_bytes();
+  entries_.begin_step();
+  if (!table_->write_frozen(entries_, out, step_bytes) || !entries_.flush(out, step_bytes)) {
+    return OperatorResult::more;
   }
+  out.put_value(AccumulatorTableBase::end_of_entries);
+  return OperatorResult::done;
+}
+
+// Runs are in order of hash, and so of key groups: those of neighbouring groups become one block of
+// the piece.
+OperatorResult SpillingAccumulatorsBase::write_runs(ByteWriter& out) {
+  const auto parts = static_cast<std::uint32_t>(context_->parallelism()) * parts_of_own_groups;
+  const auto most_groups = static_cast<std::uint32_t>(context_->key_groups()) / parts;
+  KeyGroupBlock noted;
+  const auto note = [&] {
+    if (noted.begin < noted.end) connector_context(*context_).note_block(noted);
+  };
   while (out.size() < context_->snapshot_step_bytes()) {
     const Result<std::string_view> block = blocks_->next();
     if (!block.ok()) return context_->fail(block.status());
+    if (block->empty()) {
+      note();
+      blocks_.reset();
+      out.put_text({});
+      return OperatorResult::done;
+    }
+    const KeyGroups groups = groups_of(*block);
+    KeyGroups both = noted.groups;
+    both.add(groups);
+    if (noted.begin == noted.end || both.last - both.first > most_groups) {
+      note();
+      noted = {out.size(), 0, groups};
+    } else {
+      noted.groups = both;
+    }
     out.put_text(*block);
-    if (!block->empty()) continue;
-    blocks_.reset();
-    return OperatorResult::done;
+    noted.end = out.size();
   }
+  note();
   return OperatorResult::more;
+}
+
+KeyGroups SpillingAccumulatorsBase::groups_of(std::string_view block) const {
+  const auto groups = static_cast<std::uint32_t>(context_->key_groups());
+  KeyGroups found = KeyGroups::none();
+  for (std::size_t at = 0; at < block.size();) {
+    SpilledEntry entry;
+    HUMMER_ASSERT(read_spilled_entry(block, at, entry));
+    const std::uint32_t group = key_group(entry.hash, groups);
+    found.add({group, group});
+  }
+  return found;
 }
 
 Status SpillingAccumulatorsBase::restore(ByteReader& in) {

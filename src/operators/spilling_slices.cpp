@@ -95,6 +95,7 @@ std::unique_ptr<SpilledScan> SpillingSlices::scan(Timestamp start, Timestamp end
 
 bool SpillingSlices::freeze(bool may_be_delta, ByteWriter& out) {
   writing_.clear();
+  entries_.begin(context_);
   const bool delta = tables_.freeze(may_be_delta && spilled_.empty(), out);
   if (spilled_.empty()) return delta;
   tables_.forget_snapshot();
@@ -106,26 +107,29 @@ bool SpillingSlices::freeze(bool may_be_delta, ByteWriter& out) {
 }
 
 Result<bool> SpillingSlices::write_frozen(ByteWriter& out, std::size_t until_bytes) {
-  if (!tables_.write_frozen(out, until_bytes)) return false;
+  entries_.begin_step();
+  if (!tables_.write_frozen(entries_, out, until_bytes)) return false;
   while (!writing_.empty()) {
     Section& section = writing_.back();
     if (!section.begun) {
-      out.put_value(SliceTables::section_follows);
-      out.put_value(section.slice);
+      SliceTables::begin_section(section.slice, entries_);
       section.begun = true;
     }
     for (;;) {
-      if (out.size() >= until_bytes) return false;
+      if (entries_.enough(out, until_bytes)) return false;
       const Result<bool> found = section.scan->next();
       if (!found.ok()) return found;
       if (!*found) break;
-      out.put_value(Table::entry_follows);
-      out.put(section.scan->entry().key.data(), section.scan->entry().key.size());
-      out.put(section.scan->entry().value.data(), section.scan->entry().value.size());
+      const SpilledEntry& entry = section.scan->entry();
+      entries_.add(entry.hash, out, [&](ByteWriter& to) {
+        to.put_value(Table::entry_follows);
+        to.put(entry.key.data(), entry.key.size());
+        to.put(entry.value.data(), entry.value.size());
+      });
     }
-    out.put_value(Table::end_of_entries);
     writing_.pop_back();
   }
+  if (!entries_.flush(out, until_bytes)) return false;
   out.put_value(SliceTables::end_of_sections);
   return true;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/state/declared_states.hpp>
 
 namespace hummer {
@@ -196,12 +197,7 @@ bool WindowJoinBase::restore_entry(std::size_t side, const RecordEntry& entry) {
 void WindowJoinBase::add_restored(std::size_t side, Timestamp time, std::string_view key,
                                   std::string_view record, std::uint32_t origin) {
   const std::uint64_t hash = hash_bytes(key.data(), key.size());
-  const auto groups = static_cast<std::uint32_t>(context().key_groups());
-  const auto parallelism = static_cast<std::uint32_t>(context().parallelism());
-  if (static_cast<int>(group_owner(key_group(hash, groups), parallelism, groups)) !=
-      context().subtask()) {
-    return;
-  }
+  if (!connector_context(context()).owns_hash(hash)) return;
   const Timestamp start = grid_.slice_of(time);
   if (grid_.last_end(start) <= start) return;
   const RecordEntry head{.time = time,

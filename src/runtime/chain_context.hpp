@@ -72,11 +72,14 @@ class ChainDriver::Context final : public ConnectorContext {
   void set_epoch(std::uint64_t epoch) { place_.epoch = epoch; }
   void set_restored() { place_.restored = true; }
   void set_delta_follows(bool follows) { place_.delta_follows = follows; }
+  void set_restored_keys(RestoredKeys* keys) { place_.restored_keys = keys; }
   void set_splits(SourceSplits* splits) { place_.splits = splits; }
   void begin_snapshot(bool may_be_delta) {
     place_.may_write_delta = may_be_delta;
     report_.wrote_delta = false;
+    report_.key_group_blocks.clear();
   }
+  std::vector<KeyGroupBlock> take_blocks() { return std::exchange(report_.key_group_blocks, {}); }
   const OperatorReport& report() const { return report_; }
   std::uint64_t take_further_records() { return std::exchange(report_.further_records, 0); }
 

@@ -83,6 +83,7 @@ OperatorResult ChainDriver::snapshot(Stage& stage, bool may_be_delta) {
   });
   if (answer == OperatorResult::failed) return answer;
   part.bytes.resize(out.size());
+  part.blocks = stage.context->take_blocks();
   part.goes_on = answer == OperatorResult::more;
   part.delta = stage.context->report().wrote_delta;
   stage.deltas = part.delta ? stage.deltas + 1 : 0;
@@ -130,6 +131,7 @@ OperatorResult ChainDriver::step_snapshot() {
     const OperatorResult answer = guarded(stage, [&] { return stage.op->snapshot_rest(out); });
     if (answer == OperatorResult::failed) return answer;
     stage.part.bytes.resize(out.size());
+    stage.part.blocks = stage.context->take_blocks();
     stage.part.goes_on = answer == OperatorResult::more;
     if (stage.part.goes_on && stage.part.bytes.empty()) {
       buffers_->give_back(std::exchange(stage.part.bytes, {}));

@@ -99,8 +99,9 @@ class ChainDriver {
   // called again.
   void begin_restore(std::size_t stage, bool ended);
   // `in`: a piece from behind the byte that says its kind. One that holds state of which the
-  // operator reads nothing is refused, unless `allow_dropped`.
-  Status restore(std::size_t stage, ByteReader& in, bool delta_follows, bool allow_dropped);
+  // operator reads nothing is refused, unless `allow_dropped`. `keys`: null: not known.
+  Status restore(std::size_t stage, ByteReader& in, bool delta_follows, bool allow_dropped,
+                 RestoredKeys* keys = nullptr);
   const std::string& uid(std::size_t stage) const { return stages_[stage]->uid; }
   // See Operator.
   bool takes_all_pieces(std::size_t stage) const { return stages_[stage]->op->takes_all_pieces(); }

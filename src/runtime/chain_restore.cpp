@@ -31,9 +31,10 @@ void ChainDriver::begin_restore(std::size_t index, bool ended) {
 }
 
 Status ChainDriver::restore(std::size_t index, ByteReader& in, bool delta_follows,
-                            bool allow_dropped) {
+                            bool allow_dropped, RestoredKeys* keys) {
   Stage& stage = *stages_[index];
   stage.context->set_delta_follows(delta_follows);
+  stage.context->set_restored_keys(keys);
   const OperatorResult answer = guarded(stage, [&] {
     std::vector<StateDescription> saved;
     const std::vector<StateDescription> own = stage.op->states();
@@ -54,6 +55,7 @@ Status ChainDriver::restore(std::size_t index, ByteReader& in, bool delta_follow
                        : stage.context->fail(status.with_context("restoring operator '" +
                                                                  stage.context->name() + "'"));
   });
+  stage.context->set_restored_keys(nullptr);
   return answer == OperatorResult::failed ? failure_ : Status();
 }
 

@@ -23,7 +23,7 @@ namespace hummer {
 class SnapshotBuffers {
  public:
   // REQUIRES: nothing was taken. How large the parts are, about.
-  void set_step_bytes(std::size_t bytes) { buffer_bytes_ = bytes + 4096; }
+  void set_step_bytes(std::size_t bytes) { buffer_bytes_ = bytes + bytes / 2 + 4096; }
   // Parts that may be under way at once.
   std::size_t most() const { return std::clamp<std::size_t>(most_bytes / buffer_bytes_, 4, 256); }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <hummer/detail/key_groups.hpp>
 #include <hummer/evolving.hpp>
 
 #include "runtime/snapshot_buffers.hpp"
@@ -23,6 +24,7 @@ struct SnapshotPiece {
   bool goes_on = false;  // the next piece that comes is its next part
   // Records on their way to the operator, not its state: see in_flight.hpp.
   bool in_flight = false;
+  std::vector<KeyGroupBlock> blocks = {};  // of `bytes`
 };
 
 // Nothing that can be lost: the records bring it again.

@@ -25,7 +25,8 @@ std::pair<void*, bool> AccumulatorTableBase::find_or_add_accumulator(std::string
 SaveReference AccumulatorTableBase::saving() {
   return SaveReference(this, [](void* of, std::string_view key, const void* value) {
     auto& table = *static_cast<AccumulatorTableBase*>(of);
-    table.saved_.add([&](ByteWriter& out) { table.write_entry(key, value, out); });
+    table.saved_.add(table.keys().hash_of(key),
+                     [&](ByteWriter& out) { table.write_entry(key, value, out); });
   });
 }
 
@@ -36,9 +37,13 @@ void AccumulatorTableBase::write_entry(std::string_view key, const void* value,
   encode(value, out);
 }
 
-void AccumulatorTableBase::write_entries(std::span<const FoundEntry> entries,
+void AccumulatorTableBase::write_entries(std::span<const FoundEntry> found, GroupedEntries& entries,
                                          ByteWriter& out) const {
-  for (const FoundEntry& entry : entries) write_entry(entry.key, entry.value, out);
+  const KeyCodec& codec = keys();
+  for (const FoundEntry& each : found) {
+    entries.add(codec.hash_of(each.key), out,
+                [&](ByteWriter& to) { write_entry(each.key, each.value, to); });
+  }
 }
 
 bool AccumulatorTableBase::freeze(bool may_be_delta) {
@@ -46,18 +51,21 @@ bool AccumulatorTableBase::freeze(bool may_be_delta) {
   return HashTable::freeze(may_be_delta);
 }
 
-bool AccumulatorTableBase::write_frozen(ByteWriter& out, std::size_t until_bytes) {
+bool AccumulatorTableBase::write_frozen(GroupedEntries& entries, ByteWriter& out,
+                                        std::size_t until_bytes) {
   while (!saved_.empty()) {
-    if (out.size() >= until_bytes) return false;
-    saved_.write_chunk(out);
+    if (entries.enough(out, until_bytes)) return false;
+    saved_.write_chunk(entries, out);
   }
   FoundEntries found;
   for (;;) {
     const FrozenRead read = read_frozen(found);
-    write_entries(std::span(found.entries).first(found.count), out);
+    write_entries(std::span(found.entries).first(found.count), entries, out);
     // From there on the table is nobody's but its owner's, who has to know, however full the step.
     if (read == FrozenRead::all) return true;
-    if (read == FrozenRead::paused || (found.count > 0 && out.size() >= until_bytes)) return false;
+    if (read == FrozenRead::paused || (found.count > 0 && entries.enough(out, until_bytes))) {
+      return false;
+    }
   }
 }
 

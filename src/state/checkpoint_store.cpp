@@ -300,10 +300,22 @@ Status CheckpointStore::read_file(Files& files, const std::string& directory,
   });
 }
 
-Status CheckpointStore::read_parts(Files& files, const std::string& directory,
-                                   const CheckpointMetadata& metadata, const CheckpointFile& file,
-                                   const VisitPart& visit) {
-  const std::string path = path_of(directory, file);
+namespace {
+
+Status foreign(const std::string& path, const CheckpointMetadata& metadata,
+               const SnapshotFileHead& head) {
+  return {ErrorCode::corrupt_file, "snapshot file '" + path + "' is not the one that checkpoint " +
+                                       std::to_string(metadata.id) +
+                                       " was made with: it is of job " + std::to_string(head.job) +
+                                       ", checkpoint " + std::to_string(head.checkpoint) +
+                                       ", vertex " + std::to_string(head.vertex) + ", subtask " +
+                                       std::to_string(head.subtask)};
+}
+
+// What its head says is compared with the metadata.
+Result<SnapshotFileReader> open_file(Files& files, const std::string& path,
+                                     const CheckpointMetadata& metadata,
+                                     const CheckpointFile& file) {
   const std::uint64_t written_for = file.checkpoint == 0 ? metadata.id : file.checkpoint;
   Result<SnapshotFileReader> reader = SnapshotFileReader::open(files, path);
   if (reader.status().code() == ErrorCode::not_found) {
@@ -311,18 +323,24 @@ Status CheckpointStore::read_parts(Files& files, const std::string& directory,
     return Status(ErrorCode::corrupt_file, reader.status().message())
         .with_context("a file of checkpoint " + std::to_string(metadata.id) + " is missing");
   }
-  if (!reader.ok()) return reader.status();
+  if (!reader.ok()) return reader;
   const SnapshotFileHead& head = reader->head();
-  const Status foreign(
-      ErrorCode::corrupt_file,
-      "snapshot file '" + path + "' is not the one that checkpoint " + std::to_string(metadata.id) +
-          " was made with: it is of job " + std::to_string(head.job) + ", checkpoint " +
-          std::to_string(head.checkpoint) + ", vertex " + std::to_string(head.vertex) +
-          ", subtask " + std::to_string(head.subtask));
   if (head.checkpoint != written_for || head.job != metadata.job || head.vertex != file.vertex ||
       head.subtask != file.subtask) {
-    return foreign;
+    return foreign(path, metadata, head);
   }
+  return reader;
+}
+
+}  // namespace
+
+Status CheckpointStore::read_parts(Files& files, const std::string& directory,
+                                   const CheckpointMetadata& metadata, const CheckpointFile& file,
+                                   const VisitPart& visit) {
+  const std::string path = path_of(directory, file);
+  Result<SnapshotFileReader> reader = open_file(files, path, metadata, file);
+  if (!reader.ok()) return reader.status();
+  reader->advise_sequential();
   SnapshotPart part;
   for (;;) {
     const Result<bool> more = reader->next_part(part);
@@ -330,7 +348,24 @@ Status CheckpointStore::read_parts(Files& files, const std::string& directory,
     if (!*more) break;
     HUMMER_TRY(visit(part));
   }
-  return reader->summary() == SnapshotFileSummary{file.bytes, file.hash} ? Status() : foreign;
+  return reader->summary() == SnapshotFileSummary{file.bytes, file.hash}
+             ? Status()
+             : foreign(path, metadata, reader->head());
+}
+
+Result<std::optional<CheckpointStore::IndexedFile>> CheckpointStore::open_indexed(
+    Files& files, const std::string& directory, const CheckpointMetadata& metadata,
+    const CheckpointFile& file) {
+  const std::string path = path_of(directory, file);
+  Result<SnapshotFileReader> reader = open_file(files, path, metadata, file);
+  if (!reader.ok()) return reader.status();
+  Result<std::optional<SnapshotIndex>> index = reader->read_index();
+  if (!index.ok()) return index.status();
+  if (!*index) return std::optional<IndexedFile>();
+  if (reader->summary() != SnapshotFileSummary{file.bytes, file.hash}) {
+    return foreign(path, metadata, reader->head());
+  }
+  return std::optional(IndexedFile{std::move(*reader), std::move(**index)});
 }
 
 Status CheckpointStore::verify_at(Files& files, const std::string& path,

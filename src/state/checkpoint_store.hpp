@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -147,6 +148,15 @@ class CheckpointStore {
   static Status read_parts(Files& files, const std::string& path,
                            const CheckpointMetadata& metadata, const CheckpointFile& file,
                            const VisitPart& part);
+  // A state file with its index, which is all of it that is read, and compared with what the
+  // metadata know. Nothing: it is of a version without an index.
+  struct IndexedFile {
+    SnapshotFileReader reader;
+    SnapshotIndex index;
+  };
+  static Result<std::optional<IndexedFile>> open_indexed(Files& files, const std::string& path,
+                                                         const CheckpointMetadata& metadata,
+                                                         const CheckpointFile& file);
   // Reads every file of the checkpoint in the directory `path`.
   static Status verify_at(Files& files, const std::string& path,
                           const CheckpointMetadata& metadata);

@@ -69,12 +69,16 @@ class FrozenTable {
   std::size_t snapshot(bool may_be_delta, std::size_t step_bytes, std::uint64_t keys) {
     const Copy expected = copy_;
     const bool delta = table_.freeze(may_be_delta);
+    GroupedEntries frozen;
+    frozen.begin(nullptr);
     std::string all;
     for (bool done = false; !done;) {
       std::string bytes;
       ByteWriter out(bytes);
-      done = table_.write_frozen(out, step_bytes);
+      frozen.begin_step();
+      done = table_.write_frozen(frozen, out, step_bytes);
       EXPECT_EQ(done, !table_.frozen()) << "its owner believes something else than the table";
+      if (done) EXPECT_TRUE(frozen.flush(out, SIZE_MAX));
       EXPECT_LT(out.size(), step_bytes + default_snapshot_step_bytes + 8192);
       all += out.view();
       change(random_() % 40, keys);
@@ -105,10 +109,13 @@ class FrozenTable {
   // asks.
   void give_up(bool may_be_delta, std::size_t step_bytes, int steps, std::uint64_t keys) {
     (void)table_.freeze(may_be_delta);
+    GroupedEntries frozen;
+    frozen.begin(nullptr);
     for (int i = 0; i < steps && table_.frozen(); ++i) {
       std::string bytes;
       ByteWriter out(bytes);
-      (void)table_.write_frozen(out, step_bytes);
+      frozen.begin_step();
+      (void)table_.write_frozen(frozen, out, step_bytes);
       change(random_() % 10, keys);
     }
   }
@@ -253,11 +260,15 @@ TEST(SliceTables, AreRestoredAsTheyWereWhenTheyWereFrozen) {
       std::string bytes;
       ByteWriter out(bytes);
       const bool delta = slices.freeze(round % 4 != 0, out);
+      GroupedEntries frozen;
+      frozen.begin(nullptr);
       std::string piece(out.view());
       for (bool done = false; !done; change()) {
         std::string more;
         ByteWriter step(more);
-        done = slices.write_frozen(step, random() % 100 * 1000 + 1);
+        frozen.begin_step();
+        done = slices.write_frozen(frozen, step, random() % 100 * 1000 + 1) &&
+               frozen.flush(step, SIZE_MAX);
         if (done) step.put_value(SliceTables::end_of_sections);
         piece += step.view();
       }

@@ -46,7 +46,8 @@ void JoinSlices::drop_first() {
 }
 
 std::size_t JoinSlices::memory_bytes() const {
-  std::size_t bytes = memory_.bytes() + scratch_.capacity() * sizeof(RecordLog::Place);
+  std::size_t bytes =
+      memory_.bytes() + scratch_.capacity() * sizeof(RecordLog::Place) + entries_.memory_bytes();
   for (const auto& store : stores_) bytes += store == nullptr ? 0 : store->memory_bytes();
   return bytes;
 }
@@ -171,6 +172,8 @@ bool JoinSlices::freeze(bool may_be_delta) {
   }
   block_ = {};
   block_at_ = 0;
+  entries_.begin(context_);
+  section_.reset();
   return delta_;
 }
 
@@ -187,26 +190,23 @@ void JoinSlices::freeze_log(Timestamp slice, std::size_t side, RecordLog& log, b
 
 Result<bool> JoinSlices::write_frozen(ByteWriter& out, std::size_t until_bytes) {
   if (!writing_) return true;
+  entries_.begin_step();
   // What is on disk came first: so records are restored in the order in which they came.
   const Result<bool> all = write_disk(out, until_bytes);
   if (!all.ok() || !*all) return all;
   write_chunks(out, until_bytes);
-  if (!frozen_.empty()) return false;
+  if (!frozen_.empty() || !entries_.flush(out, until_bytes)) return false;
   out.put_value(end_of_sections);
   writing_ = false;
   return true;
 }
 
 void JoinSlices::write_chunks(ByteWriter& out, std::size_t until_bytes) {
-  while (!frozen_.empty() && out.size() < until_bytes) {
+  while (!frozen_.empty() && !entries_.enough(out, until_bytes)) {
     FrozenChunk& next = frozen_.front();
-    const std::size_t room = until_bytes - out.size();
-    while (next.begin < next.end && section_.size() < room) {
-      const RecordEntry& entry = RecordEntry::at(next.chunk->data() + next.begin);
-      add_to_section(next.side, entry);
-      next.begin += entry.size();
-    }
-    write_section(next.slice, next.side, out);
+    const RecordEntry& entry = RecordEntry::at(next.chunk->data() + next.begin);
+    write_entry(next.slice, next.side, entry, out);
+    next.begin += entry.size();
     if (next.begin == next.end) frozen_.pop_front();
   }
 }
@@ -215,7 +215,7 @@ Result<bool> JoinSlices::write_disk(ByteWriter& out, std::size_t until_bytes) {
   for (std::size_t side = 0; side < 2; ++side) {
     std::unique_ptr<SpilledBlocks>& blocks = frozen_blocks_[side];
     while (blocks != nullptr) {
-      if (out.size() >= until_bytes) return false;
+      if (entries_.enough(out, until_bytes)) return false;
       if (block_at_ == block_.size()) {
         const Result<std::string_view> block = blocks->next();
         if (!block.ok()) return block.status();
@@ -230,34 +230,36 @@ Result<bool> JoinSlices::write_disk(ByteWriter& out, std::size_t until_bytes) {
       HUMMER_ASSERT(read_spilled_entry(block_, block_at_, entry));
       if (!is_frozen(entry)) continue;
       aligned_.assign(bytes_of(entry));
-      add_to_section(side, RecordEntry::at(aligned_.data()));
-      write_section(slice_at(entry.hash), side, out);
+      write_entry(slice_at(entry.hash), side, RecordEntry::at(aligned_.data()), out);
     }
   }
   return true;
 }
 
-void JoinSlices::add_to_section(std::size_t side, const RecordEntry& entry) {
+void JoinSlices::write_entry(Timestamp slice, std::size_t side, const RecordEntry& entry,
+                             ByteWriter& out) {
+  if (section_ != std::pair(slice, side)) {
+    section_ = {slice, side};
+    std::array<char, 2 + sizeof slice> space{};
+    ByteWriter head{std::span<char>(space)};
+    head.put_value(section_follows);
+    head.put_value(slice);
+    head.put_value(static_cast<std::uint8_t>(side));
+    entries_.begin_section(head.view(), {}, true);
+  }
+  const std::uint64_t hash = hash_bytes(entry.key().data(), entry.key().size());
   if (write_record_[side] == nullptr) {
-    section_.append(reinterpret_cast<const char*>(&entry), entry.size());
+    entries_.add(hash, out, [&](ByteWriter& to) { to.put(&entry, entry.size()); });
     return;
   }
-  ByteWriter out(encoded_);
-  write_record_[side](entry.record(), out);
+  ByteWriter encoded(encoded_);
+  write_record_[side](entry.record(), encoded);
   RecordEntry head = entry;
-  head.record_bytes = static_cast<std::uint32_t>(out.size());
-  const std::size_t at = section_.size();
-  section_.resize(at + head.size());
-  std::memcpy(write_entry_head(section_.data() + at, head, entry.key()), out.view().data(),
-              out.size());
-}
-
-void JoinSlices::write_section(Timestamp slice, std::size_t side, ByteWriter& out) {
-  out.put_value(section_follows);
-  out.put_value(slice);
-  out.put_value(static_cast<std::uint8_t>(side));
-  out.put_text(section_);
-  section_.clear();
+  head.record_bytes = static_cast<std::uint32_t>(encoded.size());
+  written_.resize(head.size());
+  std::memcpy(write_entry_head(written_.data(), head, entry.key()), encoded.view().data(),
+              encoded.size());
+  entries_.add(hash, out, [&](ByteWriter& to) { to.put(written_.data(), written_.size()); });
 }
 
 // Its slice was there, and it is new where only that is written.

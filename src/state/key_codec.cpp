@@ -2,17 +2,13 @@
 
 #include <cstring>
 
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {
 
 OwnsKey owned_by(const OperatorContext& context) {
-  const auto groups = static_cast<std::uint32_t>(context.key_groups());
-  const auto parallelism = static_cast<std::uint32_t>(context.parallelism());
-  const auto subtask = static_cast<std::uint32_t>(context.subtask());
-  return [=](std::uint64_t hash) {
-    return group_owner(key_group(hash, groups), parallelism, groups) == subtask;
-  };
+  return [&own = connector_context(context)](std::uint64_t hash) { return own.owns_hash(hash); };
 }
 
 void KeyCodec::write(std::string_view key, ByteWriter& out) const {

@@ -84,7 +84,9 @@ TEST(AccumulatorTable, AccumulatorsThatOwnMemoryComeBackFromASnapshot) {
   std::string bytes;
   ByteWriter out(bytes);
   EXPECT_FALSE(table.freeze(true)) << "the first is whole";
-  EXPECT_TRUE(table.write_frozen(out, 1000));
+  GroupedEntries frozen;
+  frozen.begin(nullptr);
+  EXPECT_TRUE(table.write_frozen(frozen, out, 1000) && frozen.flush(out, 1000));
   out.put_value(AccumulatorTable<std::string_view, std::string>::end_of_entries);
   const std::string saved(out.view());
   AccumulatorTable<std::string_view, std::string> again;

@@ -93,35 +93,43 @@ void KeyedSpill::wake_keys(TimerKind kind, Timestamp limit) {
 Status KeyedSpill::freeze() {
   HUMMER_TRY(put_on_disk(SIZE_MAX, Choice::all));
   frozen_ = spilled_->scan();
+  ends_frozen_ = true;
   return {};
 }
 
 Result<bool> KeyedSpill::write_frozen(ByteWriter& out, std::size_t until_bytes) {
+  GroupedEntries& entries = store_.entries_;
+  entries.begin_step();
   while (frozen_ != nullptr) {
-    if (out.size() >= until_bytes) return false;
+    if (entries.enough(out, until_bytes)) return false;
     const Result<bool> found = frozen_->next();
     if (!found.ok()) return found.status();
     if (!*found) {
       frozen_.reset();
-      out.put_value(KeyedStoreBase::end_of_entries);
       break;
     }
     const SpilledEntry& cold = frozen_->entry();
-    out.put_value(KeyedStoreBase::entry_follows);
-    if (store_.keys_are_text_) {
-      out.put_text(cold.key);
-    } else {
-      out.put(cold.key.data(), cold.key.size());
-    }
-    out.put(cold.value.data() + sizeof(Timestamp), cold.value.size() - sizeof(Timestamp));
+    entries.add(cold.hash, out, [&](ByteWriter& to) {
+      to.put_value(KeyedStoreBase::entry_follows);
+      if (store_.keys_are_text_) {
+        to.put_text(cold.key);
+      } else {
+        to.put(cold.key.data(), cold.key.size());
+      }
+      to.put(cold.value.data() + sizeof(Timestamp), cold.value.size() - sizeof(Timestamp));
+    });
   }
+  if (!ends_frozen_) return true;
+  if (!entries.flush(out, until_bytes)) return false;
+  out.put_value(KeyedStoreBase::end_of_entries);
+  ends_frozen_ = false;
   return true;
 }
 
 // What the store has had from the system.
 std::size_t KeyedSpill::held_bytes() const {
   return store_.memory_bytes() + heap_bytes_ + store_.timers_.memory_bytes() + spilled_bytes() +
-         wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
+         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + store_.entries_.memory_bytes();
 }
 
 // What is in use of it, and what putting entries on disk takes: a list of them, and of the runs

@@ -220,7 +220,7 @@ void KeyedStoreBase::remove(Entry& entry) {
 
 // The last snapshot has the key. Where there are more of those than of others, nothing is gained.
 void KeyedStoreBase::note_gone(const Entry& entry) {
-  gone_.add([&](ByteWriter& out) {
+  gone_.add(keys_.hash(entry), [&](ByteWriter& out) {
     out.put_value(entry_is_gone);
     encode_key(entry, out);
   });
@@ -250,6 +250,7 @@ Result<bool> KeyedStoreBase::freeze(bool may_be_delta, ByteWriter& out) {
     out.put_text(state->name());
     out.put_text(state->describe_type());
   }
+  entries_.begin(spill_.context());
   if (spill_.some_on_disk()) {
     too_many_gone_ = true;  // no delta will be written any more
     HUMMER_TRY(spill_.freeze());
@@ -272,19 +273,22 @@ Result<bool> KeyedStoreBase::freeze(bool may_be_delta, ByteWriter& out) {
 Result<bool> KeyedStoreBase::write_frozen(ByteWriter& out, std::size_t until_bytes) {
   if (spill_.some_on_disk()) return spill_.write_frozen(out, until_bytes);
   if (!frozen_) return true;
-  for (; !saved_.empty(); saved_.write_chunk(out)) {
-    if (out.size() >= until_bytes) return false;
+  entries_.begin_step();
+  for (; !saved_.empty(); saved_.write_chunk(entries_, out)) {
+    if (entries_.enough(out, until_bytes)) return false;
   }
   const std::size_t end = std::min(next_frozen_ + entries_per_step, slabs_.slot_count());
   while (Entry* const entry = next_entry(next_frozen_, end)) {
-    if (out.size() >= until_bytes) return false;
+    if (entries_.enough(out, until_bytes)) return false;
     next_frozen_ = entry->slot;
-    if (is_pending(*entry)) encode(*entry, out);
+    if (is_pending(*entry)) {
+      entries_.add(keys_.hash(*entry), out, [&](ByteWriter& to) { encode(*entry, to); });
+    }
     if (renews_) renew(*entry);
     ++next_frozen_;
   }
   next_frozen_ = end;
-  if (end < slabs_.slot_count()) return false;
+  if (end < slabs_.slot_count() || !entries_.flush(out, until_bytes)) return false;
   out.put_value(end_of_entries);
   frozen_ = false;
   if (renews_) generations_since_renewal_ = 0;
@@ -323,7 +327,8 @@ bool KeyedStoreBase::is_pending(const KeyedEntry& entry) const {
 
 void KeyedStoreBase::first_change(KeyedEntry& entry) {
   if (is_pending(entry)) {
-    saved_.add([&](ByteWriter& out) { encode(static_cast<const Entry&>(entry), out); });
+    const Entry& before = static_cast<const Entry&>(entry);
+    saved_.add(keys_.hash(before), [&](ByteWriter& out) { encode(before, out); });
   }
   entry.changed = generation_;
   entry.is_new = false;

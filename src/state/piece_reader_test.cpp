@@ -34,7 +34,10 @@ class PieceReaderTest : public testing::Test {
     at_ = part.at;
   }
   std::unique_ptr<PieceReader> open() {
-    auto piece = PieceReader::open(node_->files(), "/file", at_, block_bytes * blocks, memory_);
+    auto piece = PieceReader::open(
+        node_->files(),
+        {.path = "/file", .uid = "piece", .at = at_, .bytes = block_bytes * blocks, .blocks = {}},
+        {}, memory_);
     EXPECT_TRUE(piece.ok());
     return std::move(*piece);
   }
@@ -91,6 +94,87 @@ TEST_F(PieceReaderTest, ADamagedBlockIsNamed) {
   EXPECT_LT(read(in, true), 21u);
   EXPECT_EQ(piece->failure().code(), ErrorCode::corrupt_file);
   EXPECT_NE(piece->failure().message().find("'/file'"), std::string::npos);
+}
+
+// A piece of a head, blocks of one key group each, and an end.
+class IndexedPieceTest : public PieceReaderTest {
+ protected:
+  static constexpr std::uint32_t groups = 64;
+
+  void SetUp() override {
+    auto writer = SnapshotFileWriter::create(node_->files(), "/indexed", {});
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(writer->add("piece", "head", true).ok());
+    for (std::uint32_t round = 0; round < 2; ++round) {
+      for (std::uint32_t group = 0; group < groups; ++group) {
+        const std::string bytes(block_bytes, static_cast<char>(group));
+        const KeyGroupBlock block{0, block_bytes, {group, group}};
+        ASSERT_TRUE(writer->add("piece", bytes, true, {&block, 1}).ok());
+      }
+    }
+    ASSERT_TRUE(writer->add("piece", "end").ok());
+    ASSERT_TRUE(writer->finish().ok());
+    auto reader = SnapshotFileReader::open(node_->files(), "/indexed");
+    auto index = reader->read_index();
+    ASSERT_TRUE(index.ok() && index->has_value());
+    place_.path = "/indexed";
+    place_.uid = "piece";
+    place_.blocks = std::move((*index)->pieces.at(0).blocks);
+  }
+  std::unique_ptr<PieceReader> open(const KeyGroups& wanted) {
+    auto piece = PieceReader::open(node_->files(), place_, wanted, memory_);
+    EXPECT_TRUE(piece.ok());
+    return std::move(*piece);
+  }
+
+  PiecePlace place_;
+};
+
+TEST_F(IndexedPieceTest, OnlyWantedBlocksAreRead) {
+  for (const KeyGroups wanted : {KeyGroups{0, 0}, KeyGroups{5, 8}, KeyGroups{63, 63},
+                                 KeyGroups{0, groups}, KeyGroups::none()}) {
+    const std::uint32_t count =
+        wanted.empty() ? 0 : std::min(wanted.last, groups - 1) - wanted.first + 1;
+    auto piece = open(wanted);
+    ByteReader in(*piece);
+    EXPECT_EQ(in.left(), 7 + 2 * count * block_bytes);
+    EXPECT_EQ(std::string_view(in.take(4), 4), "head");
+    for (std::uint32_t i = 0; i < 2 * count; ++i) {
+      const std::uint32_t group = wanted.first + i % count;
+      const char* const first = in.take(1);
+      ASSERT_NE(first, nullptr) << piece->failure().to_string();
+      EXPECT_EQ(piece->keys().at_hand, (KeyGroups{group, group}));
+      const char* const rest = in.take(block_bytes - 1);
+      ASSERT_NE(rest, nullptr);
+      EXPECT_EQ(*first, static_cast<char>(group));
+      EXPECT_EQ(std::count(rest, rest + block_bytes - 1, static_cast<char>(group)),
+                static_cast<std::ptrdiff_t>(block_bytes - 1));
+      in.let_go();
+    }
+    EXPECT_EQ(std::string_view(in.take(3), 3), "end");
+    EXPECT_TRUE(piece->failure().ok());
+    constexpr std::size_t heads = 64 + 2 * (24 + 5);
+    EXPECT_EQ(piece->bytes_read(), heads + 7 + 2 * count * (24 + 5 + block_bytes));
+  }
+}
+
+TEST_F(IndexedPieceTest, AKeyInABlockThatHasNoneOfItsGroupIsNamed) {
+  auto piece = open({5, 8});
+  ByteReader in(*piece);
+  ASSERT_NE(in.take(5), nullptr);
+  piece->keys().contradicted = true;
+  EXPECT_EQ(in.take(2 * block_bytes), nullptr);
+  EXPECT_EQ(piece->failure().code(), ErrorCode::corrupt_file);
+  EXPECT_NE(piece->failure().message().find("'/indexed': in the piece 'piece'"), std::string::npos);
+}
+
+TEST_F(IndexedPieceTest, ABlockThatTheIndexDoesNotNameIsRefused) {
+  std::swap(place_.blocks[1].check, place_.blocks[2].check);
+  auto piece = open({0, 0});
+  ByteReader in(*piece);
+  ASSERT_NE(in.take(4), nullptr);
+  EXPECT_EQ(in.take(1), nullptr);
+  EXPECT_NE(piece->failure().message().find("'/indexed' has changed"), std::string::npos);
 }
 
 }  // namespace

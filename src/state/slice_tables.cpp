@@ -1,7 +1,9 @@
 #include <hummer/detail/state/slice_tables.hpp>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 
 namespace hummer {
 
@@ -135,34 +137,40 @@ bool SliceTables::freeze(bool may_be_delta, ByteWriter& out) {
   return delta;
 }
 
-bool SliceTables::write_frozen(ByteWriter& out, std::size_t until_bytes) {
-  while (out.size() < until_bytes) {
-    if (writing_ == nullptr && !next_section(out)) return true;
-    if (!writing_->write_frozen(out, until_bytes)) return false;
-    out.put_value(Table::end_of_entries);
+bool SliceTables::write_frozen(GroupedEntries& entries, ByteWriter& out, std::size_t until_bytes) {
+  while (!entries.enough(out, until_bytes)) {
+    if (writing_ == nullptr && !next_section(entries)) return true;
+    (void)writing_->write_frozen(entries, out, until_bytes);
+    // One that has given all may go at any time, also where the step is full.
+    if (writing_->frozen()) return false;
     std::erase_if(parting_, [&](const auto& each) { return each.second.get() == writing_; });
     writing_ = nullptr;
   }
   return false;
 }
 
-bool SliceTables::next_section(ByteWriter& out) {
+bool SliceTables::next_section(GroupedEntries& entries) {
   if (!parting_.empty()) {
-    begin_section(parting_.front().first, *parting_.front().second, out);
+    begin_section(parting_.front().first, entries);
+    writing_ = parting_.front().second.get();
     return true;
   }
   for (const auto& [slice, table] : slices_) {
     if (!table->frozen()) continue;
-    begin_section(slice, *table, out);
+    begin_section(slice, entries);
+    writing_ = table.get();
     return true;
   }
   return false;
 }
 
-void SliceTables::begin_section(Timestamp slice, Table& table, ByteWriter& out) {
+void SliceTables::begin_section(Timestamp slice, GroupedEntries& entries) {
+  std::array<char, 1 + sizeof slice> head{};
+  ByteWriter out{std::span<char>(head)};
   out.put_value(section_follows);
   out.put_value(slice);
-  writing_ = &table;
+  constexpr char end = static_cast<char>(Table::end_of_entries);
+  entries.begin_section(out.view(), {&end, 1});
 }
 
 bool SliceTables::restore(ByteReader& in, bool delta, const OwnsKey& owns,

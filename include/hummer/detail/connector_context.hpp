@@ -26,6 +26,12 @@ class ConnectorContext : public OperatorContext {
   // For messages: which line of the file the byte at `offset` is in, from 1; 0: unknown.
   virtual std::uint64_t line_at(const std::string& /*path*/, std::uint64_t /*offset*/) { return 0; }
 
+  // Whether the state of a key with this hash belongs to the subtask.
+  bool owns_hash(std::uint64_t hash) const { return place_.owns(hash); }
+  // In snapshot and snapshot_rest: these of the bytes written are entries of keys in these groups,
+  // and a subtask that owns none of them need not read the bytes. In order.
+  void note_block(const KeyGroupBlock& block) { report_.key_group_blocks.push_back(block); }
+
  protected:
   ConnectorContext() = default;
   explicit ConnectorContext(OperatorPlace place) : OperatorContext(std::move(place)) {}
@@ -33,6 +39,9 @@ class ConnectorContext : public OperatorContext {
 
 inline ConnectorContext& connector_context(OperatorContext& context) {
   return static_cast<ConnectorContext&>(context);
+}
+inline const ConnectorContext& connector_context(const OperatorContext& context) {
+  return static_cast<const ConnectorContext&>(context);
 }
 
 }  // namespace hummer

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include <hummer/detail/key_groups.hpp>
 #include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/memory_account.hpp>
 #include <hummer/status.hpp>
@@ -38,11 +40,24 @@ struct OperatorPlace {
   bool delta_follows = false;
   bool may_write_delta = false;
   SourceSplits* splits = nullptr;
+  RestoredKeys* restored_keys = nullptr;  // null: what is read says nothing of its keys
+
+  // Whether the state of a key with this hash belongs to the subtask.
+  bool owns(std::uint64_t hash) const {
+    const auto groups = static_cast<std::uint32_t>(key_groups);
+    const std::uint32_t group = key_group(hash, groups);
+    if (restored_keys != nullptr && !restored_keys->at_hand.holds(group)) {
+      restored_keys->contradicted = true;
+    }
+    return static_cast<int>(group_owner(group, static_cast<std::uint32_t>(parallelism), groups)) ==
+           subtask;
+  }
 };
 
 struct OperatorReport {
   Status failure;
   bool wrote_delta = false;
+  std::vector<KeyGroupBlock> key_group_blocks;  // of what the call at hand has written; in order
   std::uint64_t bytes = 0;
   std::uint64_t bytes_expected = 0;
   std::uint64_t further_records = 0;

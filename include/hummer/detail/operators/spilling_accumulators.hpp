@@ -52,6 +52,8 @@ class SpillingAccumulatorsBase {
   std::unique_ptr<AccumulatorTableBase> table_;
 
  private:
+  OperatorResult write_runs(ByteWriter& out);
+  KeyGroups groups_of(std::string_view block) const;
   Status undecodable() const;
   Status restore_table(ByteReader& in, bool delta);
   Status restore_runs(ByteReader& in);
@@ -63,6 +65,7 @@ class SpillingAccumulatorsBase {
   bool deltas_ = false;
   std::unique_ptr<AccumulatorTableBase> retired_;
   SpilledAccumulators spilled_;
+  GroupedEntries entries_;                 // of the snapshot under way
   std::unique_ptr<SpilledBlocks> blocks_;  // of the snapshot under way; null: it is of the table
 };
 

@@ -36,14 +36,18 @@ class SpillingSlices {
   // `aggregate` outlives it.
   explicit SpillingSlices(const ErasedAggregate& aggregate)
       : aggregate_(&aggregate), tables_(aggregate), spilled_(aggregate) {}
-  void open(OperatorContext& context) { spilled_.open(context); }
+  void open(OperatorContext& context) {
+    context_ = &context;
+    spilled_.open(context);
+  }
 
   // A slice with all that it has on disk has an empty one.
   SliceTables& tables() { return tables_; }
   const SliceTables& tables() const { return tables_; }
   bool empty() const { return tables_.empty(); }
   std::size_t memory_bytes() const {
-    return tables_.memory_bytes() + tables_.parting_bytes() + spilled_.memory_bytes();
+    return tables_.memory_bytes() + tables_.parting_bytes() + spilled_.memory_bytes() +
+           entries_.memory_bytes();
   }
 
   void drop_first();
@@ -82,8 +86,10 @@ class SpillingSlices {
   Status spill(std::size_t left_bytes);
 
   const ErasedAggregate* aggregate_;
+  OperatorContext* context_ = nullptr;
   SliceTables tables_;
   SpilledSlices spilled_;
+  GroupedEntries entries_;        // of the snapshot under way
   std::vector<Section> writing_;  // of the snapshot under way, the first one last
 };
 

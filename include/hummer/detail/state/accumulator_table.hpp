@@ -57,9 +57,9 @@ class AccumulatorTableBase : public HashTable {
   bool freeze(bool may_be_delta);
   // There is something left to write.
   bool frozen() const { return HashTable::frozen() || !saved_.empty(); }
-  // Writes entries, until `out` holds about so many bytes; true: that was all. What restore()
-  // reads is the bytes of all calls and end_of_entries behind them.
-  bool write_frozen(ByteWriter& out, std::size_t until_bytes);
+  // Adds entries, until the step has about so many bytes; true: that was all. What restore()
+  // reads is what comes of them and end_of_entries behind it.
+  bool write_frozen(GroupedEntries& entries, ByteWriter& out, std::size_t until_bytes);
   static constexpr std::uint8_t end_of_entries = 0;
   static constexpr std::uint8_t entry_follows = 1;  // key and accumulator
 
@@ -75,7 +75,8 @@ class AccumulatorTableBase : public HashTable {
   virtual std::size_t outside_bytes() const { return 0; }
   virtual void clear_outside() {}
   // What entry_follows begins, for all of these: a call for many of them.
-  virtual void write_entries(std::span<const FoundEntry> entries, ByteWriter& out) const;
+  virtual void write_entries(std::span<const FoundEntry> found, GroupedEntries& entries,
+                             ByteWriter& out) const;
   void write_entry(std::string_view key, const void* value, ByteWriter& out) const;
 
   // The accumulator behind what the table holds for it.
@@ -172,20 +173,20 @@ class AccumulatorTable final
   static constexpr bool is_fixed = inside && std::is_integral_v<K> && TableKey<K>::by_integer &&
                                    detail::HasCodec<A> && is_bitwise<A>;
 
-  void write_entries(std::span<const FoundEntry> entries, ByteWriter& out) const override {
+  void write_entries(std::span<const FoundEntry> found, GroupedEntries& entries,
+                     ByteWriter& out) const override {
     if constexpr (is_fixed) {
-      HUMMER_ASSERT(entries.size() <= FoundEntries::capacity);
-      char space[FoundEntries::capacity * (1 + sizeof(K) + sizeof(A))];
-      char* at = space;
-      for (const FoundEntry& entry : entries) {
-        *at++ = static_cast<char>(AccumulatorTableBase::entry_follows);
-        std::memcpy(at, entry.key.data(), sizeof(K));  // the lower bytes
-        std::memcpy(at + sizeof(K), entry.value, sizeof(A));
-        at += sizeof(K) + sizeof(A);
+      for (const FoundEntry& each : found) {
+        char entry[1 + sizeof(K) + sizeof(A)];
+        entry[0] = static_cast<char>(AccumulatorTableBase::entry_follows);
+        std::memcpy(entry + 1, each.key.data(), sizeof(K));  // the lower bytes
+        std::memcpy(entry + 1 + sizeof(K), each.value, sizeof(A));
+        K key;
+        std::memcpy(&key, each.key.data(), sizeof(K));
+        entries.add(key_hash(key), out, [&](ByteWriter& to) { to.put(entry, sizeof entry); });
       }
-      out.put(space, static_cast<std::size_t>(at - space));
     } else {
-      AccumulatorTableBase::write_entries(entries, out);
+      AccumulatorTableBase::write_entries(found, entries, out);
     }
   }
   std::size_t outside_bytes() const override {

@@ -15,7 +15,8 @@
 // are still written from memory. On disk each entry has a mark of when it came, counted in
 // snapshots, so a delta takes the new ones from there.
 //
-//   section   1 u8, slice i64, side u8, bytes u32, entries as in a log, records in their encoding
+//   section   1 u8, slice i64, side u8, bytes u32, entries as in a log, records in their encoding;
+//             of few key groups (grouped_entries.hpp)
 //   end       0 u8
 //
 // Lifecycle: open() once, before everything else. Thread: that of the operator. Errors: those of
@@ -27,9 +28,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <hummer/detail/state/grouped_entries.hpp>
 #include <hummer/detail/state/record_log.hpp>
 #include <hummer/detail/state/spilled_store.hpp>
 #include <hummer/detail/window_grid.hpp>
@@ -118,8 +122,7 @@ class JoinSlices {
   Status spill_side(std::size_t side, const std::vector<std::pair<Timestamp, JoinSlice*>>& logs);
   std::size_t log_bytes() const;
   void write_chunks(ByteWriter& out, std::size_t until_bytes);
-  void add_to_section(std::size_t side, const RecordEntry& entry);
-  void write_section(Timestamp slice, std::size_t side, ByteWriter& out);
+  void write_entry(Timestamp slice, std::size_t side, const RecordEntry& entry, ByteWriter& out);
   Result<bool> write_disk(ByteWriter& out, std::size_t until_bytes);
   bool is_frozen(const SpilledEntry& entry) const;
 
@@ -141,8 +144,10 @@ class JoinSlices {
   std::array<std::unique_ptr<SpilledBlocks>, 2> frozen_blocks_;
   std::string_view block_;  // of the first of these
   std::size_t block_at_ = 0;
-  std::string section_;
+  GroupedEntries entries_;
+  std::optional<std::pair<Timestamp, std::size_t>> section_;  // slice and side
   std::string encoded_;
+  std::string written_;  // an entry for it
   std::string aligned_;  // an entry of a snapshot
 };
 

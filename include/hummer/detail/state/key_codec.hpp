@@ -18,7 +18,7 @@ namespace hummer {
 class OperatorContext;
 
 using OwnsKey = std::function<bool(std::uint64_t hash)>;
-// Those of the subtask.
+// Those of the subtask, for as long as the context lives.
 OwnsKey owned_by(const OperatorContext& context);
 
 struct KeyCodec {

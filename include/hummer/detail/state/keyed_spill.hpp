@@ -44,6 +44,7 @@ class KeyedSpill {
   // Now or earlier.
   bool some_on_disk() const { return spilled_ != nullptr; }
   const Status& failure() const { return failure_; }
+  OperatorContext* context() const { return context_; }  // null: not opened
 
   // Whether what an entry holds outside its cells may change, and is counted.
   bool counts_heap() const { return counts_heap_; }
@@ -101,6 +102,7 @@ class KeyedSpill {
   std::size_t woken_ = 0;
   std::array<SpilledTimers, 2> wakes_;   // by TimerKind, of keys that are on disk
   std::unique_ptr<SpilledScan> frozen_;  // of the snapshot under way
+  bool ends_frozen_ = false;             // its entries are all taken, and not all written
   std::string value_;
   Status failure_;
 };

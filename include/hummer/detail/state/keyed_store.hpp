@@ -214,6 +214,7 @@ class KeyedStoreBase : public KeyedBackend {
   bool renews_ = false;
   std::uint32_t generations_since_renewal_ = 0;
   std::size_t next_frozen_ = 0;  // slot
+  GroupedEntries entries_;       // on their way to its bytes
   SavedEntries saved_;           // changed before they were written, and keys that were gone
   SavedEntries gone_;            // keys, since it began
   bool too_many_gone_ = false;   // the next one is whole

@@ -1,13 +1,15 @@
 // SavedEntries: entries that changed before the snapshot under way had written them, as they were.
 //
 // Encoded at once, in chunks of the size of a snapshot's step, so that handing one on copies no
-// more than a step may. Thread: one. Cost: one copy of the entry's bytes.
+// more than a step may, and each with the hash of its key. Thread: one. Cost: one copy of the
+// entry's bytes.
 #pragma once
 
 #include <deque>
 #include <string>
 
 #include <hummer/bytes.hpp>
+#include <hummer/detail/state/grouped_entries.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {
@@ -18,18 +20,18 @@ class SavedEntries {
   void clear() { chunks_.clear(); }
   std::size_t memory_bytes() const { return chunks_.size() * chunk_bytes; }
 
-  // encode(ByteWriter&) writes the entry.
+  // encode(ByteWriter&) writes the entry of a key with this hash.
   template <typename Encode>
-  void add(Encode&& encode) {
+  void add(std::uint64_t hash, Encode&& encode) {
     ByteWriter out(space_);
     encode(out);
-    keep(out.view());
+    keep(hash, out.view());
   }
-  // REQUIRES: not empty. Moves a chunk to `out`.
-  void write_chunk(ByteWriter& out);
+  // REQUIRES: not empty. Moves a chunk to `entries`, and what these write to `out`.
+  void write_chunk(GroupedEntries& entries, ByteWriter& out);
 
  private:
-  void keep(std::string_view entry);
+  void keep(std::uint64_t hash, std::string_view entry);
 
   static constexpr std::size_t chunk_bytes = default_snapshot_step_bytes;
   std::deque<std::string> chunks_;

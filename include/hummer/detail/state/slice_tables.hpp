@@ -82,8 +82,10 @@ class SliceTables {
 
   // As AccumulatorTable's; writes the list of slices to `out`.
   bool freeze(bool may_be_delta, ByteWriter& out);
-  // True: that was all but the end of the sections, which the caller writes.
-  bool write_frozen(ByteWriter& out, std::size_t until_bytes);
+  // Adds sections, one or more of each slice; true: that was all.
+  bool write_frozen(GroupedEntries& entries, ByteWriter& out, std::size_t until_bytes);
+  // What is added then is of this slice.
+  static void begin_section(Timestamp slice, GroupedEntries& entries);
 
   enum Section : std::uint8_t { end_of_sections, section_follows };
   // The next snapshot is whole.
@@ -98,8 +100,7 @@ class SliceTables {
 
  private:
   void retire(Timestamp slice, std::unique_ptr<Table> table);
-  bool next_section(ByteWriter& out);
-  void begin_section(Timestamp slice, Table& table, ByteWriter& out);
+  bool next_section(GroupedEntries& entries);
 
   const ErasedAggregate* aggregate_;
   Slices slices_;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/user_metrics.hpp>
@@ -74,6 +75,8 @@ class FakeOperatorContext final : public ConnectorContext {
     report_.wrote_delta = false;
   }
   bool has_written_delta() const { return report_.wrote_delta; }
+  // Which stretches of what the last call has written are of certain key groups.
+  std::vector<KeyGroupBlock> take_blocks() { return std::exchange(report_.key_group_blocks, {}); }
   // What the operator has said.
   const Status& failure() const { return report_.failure; }
   std::uint64_t late_records() const { return report_.late_records; }
