@@ -90,7 +90,10 @@ bool can_read_fields(std::string_view name, std::string_view saved, std::string_
                      std::string* why) {
   const auto before = fields_in(saved);
   const auto now = fields_in(own);
-  if (!before || !now) return false;
+  const std::string whole = "saved#{" + std::string(saved) + "}";
+  if (!before || !now || !parse_type(whole)) {
+    return refuse(why, "the fields of " + std::string(name) + " can't be told from its name");
+  }
   for (const NamedField& field : *before) {
     const std::string of = "field '" + std::string(field.name) + "' of " + std::string(name);
     const auto kept = std::find_if(now->begin(), now->end(),
