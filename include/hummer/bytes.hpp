@@ -11,6 +11,10 @@
 // A text that is too long for memory, such as the state of an operator, comes part by part from a
 // ByteSource. What was taken of it stays until let_go().
 //
+// A reader of what another program wrote carries how that laid out types which name their fields
+// (layouts(), null: as this program; hummer/evolving.hpp). Who reads a part of what a reader had by
+// a reader of its own makes it of both.
+//
 // Thread: one at a time. Ownership: neither owns the bytes.
 #pragma once
 
@@ -22,6 +26,10 @@
 #include <type_traits>
 
 namespace hummer {
+
+namespace detail {
+class SavedLayouts;
+}
 
 class ByteWriter {
  public:
@@ -96,6 +104,9 @@ class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes)
       : cursor_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  ByteReader(std::string_view part, const ByteReader& whole) : ByteReader(part) {
+    layouts_ = whole.layouts_;
+  }
   // REQUIRES: nobody else reads from it.
   explicit ByteReader(ByteSource& source) : source_(&source) {}
 
@@ -129,6 +140,8 @@ class ByteReader {
   void let_go() {
     if (source_ != nullptr) source_->let_go();
   }
+  const detail::SavedLayouts* layouts() const { return layouts_; }
+  void set_layouts(const detail::SavedLayouts* layouts) { layouts_ = layouts; }
 
  private:
   std::size_t at_hand() const { return static_cast<std::size_t>(end_ - cursor_); }
@@ -137,6 +150,7 @@ class ByteReader {
   const char* cursor_ = nullptr;
   const char* end_ = nullptr;
   ByteSource* source_ = nullptr;  // null: what is at hand is all
+  const detail::SavedLayouts* layouts_ = nullptr;
 };
 
 }  // namespace hummer

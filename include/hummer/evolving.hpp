@@ -12,6 +12,21 @@
 // Its encoding begins with a byte that counts the fields; what an older program wrote is read, and
 // the fields that it did not know keep their initialisers. Fields never go, change type or place.
 //
+// Where it names its fields, too, they may also go, change places, and become wider:
+//
+//   struct Account {
+//     static constexpr std::string_view evolving = "bank.Account";
+//     static constexpr auto fields = hummer::fields("id", "cents", "frozen");   // in their order
+//     …
+//
+// A field is known by its name. One that was not saved keeps its initialiser, one that is gone is
+// passed over (not if it has a codec of the author's own, whose bytes nobody else knows), numbers
+// widen: i8 to i16, i32, i64; u8 to u16, u32, u64 and wider signed ones; f32 to f64. All else is
+// refused before anything is read, and so is any change in keys, in the calls under way of an
+// async_map and in records in flight of an unaligned checkpoint (take a savepoint). A value costs
+// no bytes beyond its fields: names stand once in a snapshot,
+// "bank.Account#{id:u64,cents:i64,frozen:bool}". A type begins with `fields`, or never has them.
+//
 // For any other change write a codec with versions, which reads all of them:
 //
 //   struct AccountForm {
@@ -23,13 +38,15 @@
 //   };
 //   template <> struct hummer::Codec<Account> : hummer::VersionedCodec<AccountForm> {};
 //
-// Both cost a byte per value, may stand anywhere inside of other types, and are told apart by
-// their names: "bank.Account+{u64,i64,bool}", "bank.Account@2". can_read_type compares
-// such names; a restore is refused where it says no, with both names.
+// This one and the first cost a byte per value. All may stand anywhere inside of other types, and
+// are told apart by their names: "bank.Account+{u64,i64,bool}", "bank.Account@2". can_read_type
+// compares such names; a restore is refused where it says no, with both names.
 //
 // Thread: functions without state.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -42,8 +59,11 @@
 namespace hummer {
 
 // Whether a program whose type is called `own` reads what one wrote that called it `saved`: the
-// names are equal but for fewer fields of evolving types and lower versions.
-bool can_read_type(std::string_view saved, std::string_view own);
+// names are equal but for fewer fields of evolving types, lower versions, and what may change where
+// fields have names. `why`: is told which field is in the way, if it is one.
+bool can_read_type(std::string_view saved, std::string_view own, std::string* why = nullptr);
+// The same for a type of keys, or in one: where fields have names, they are the same ones.
+bool can_read_key_type(std::string_view saved, std::string_view own);
 
 // What a part of an operator's state is called, and of which type it is.
 struct StateDescription {
@@ -79,12 +99,30 @@ struct VersionedCodec {
   }
 };
 
+template <std::size_t count>
+struct FieldNames {
+  std::array<std::string_view, count> names;
+};
+template <typename... Name>
+consteval FieldNames<sizeof...(Name)> fields(Name... names) {
+  const FieldNames<sizeof...(Name)> all{{names...}};
+  for (std::size_t i = 0; i < sizeof...(Name); ++i) {
+    const std::string_view name = all.names[i];
+    if (name.empty() || name.find_first_of(",:{}<>()#+@ ") != name.npos) throw "no field's name";
+    if (std::count(all.names.begin(), all.names.end(), name) != 1) throw "two fields of one name";
+  }
+  return all;
+}
+
 namespace detail {
 
 template <typename T>
 concept Evolving = requires {
   { T::evolving } -> std::convertible_to<std::string_view>;
 };
+template <typename T>
+concept NamesFields =
+    Evolving<T> && requires { []<std::size_t count>(const FieldNames<count>&) {}(T::fields); };
 
 }  // namespace detail
 }  // namespace hummer

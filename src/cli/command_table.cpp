@@ -32,7 +32,7 @@ std::span<const Command> cluster_commands() {
       Command{"cancel", "JOB", "ends a job at once", &run_cancel},
       Command{"logs", "JOB|PROCESS", "what a job or a process has logged", &run_logs},
       Command{"taskmanagers", "", "workers of a cluster", &run_task_managers},
-      Command{"checkpoint", "ls|inspect|verify PATH", "looks at checkpoints on disk",
+      Command{"checkpoint", "ls|inspect|verify|export PATH", "looks at checkpoints on disk",
               &run_checkpoint},
       Command{"config", "show [PROGRAM] [--name VALUE]...", "options in effect, and where from",
               &run_config},

@@ -167,7 +167,7 @@ Status SpillingAccumulatorsBase::restore_runs(ByteReader& in) {
   for (std::string_view block; in.get_text(block); in.let_go()) {
     if (block.empty()) return limited() ? keep_within_share(0) : Status();
     for (std::size_t at = 0; at < block.size();) {
-      if (!restore_entry(block, at, owns)) return undecodable();
+      if (!restore_entry(block, at, owns, in)) return undecodable();
     }
     bytes += block.size();
     if (!limited() || bytes < restored_at_once_bytes) continue;
@@ -178,7 +178,7 @@ Status SpillingAccumulatorsBase::restore_runs(ByteReader& in) {
 }
 
 bool SpillingAccumulatorsBase::restore_entry(std::string_view block, std::size_t& at,
-                                             const OwnsKey& owns) {
+                                             const OwnsKey& owns, const ByteReader& piece) {
   SpilledEntry entry;
   if (!read_spilled_entry(block, at, entry) || entry.removed) return false;
   std::string space;
@@ -190,7 +190,7 @@ bool SpillingAccumulatorsBase::restore_entry(std::string_view block, std::size_t
   if (owns(table_->keys().hash_of(key))) {
     std::tie(accumulator, is_new) = table_->find_or_add_accumulator(key);
   }
-  ByteReader value(entry.value);
+  ByteReader value(entry.value, piece);
   return aggregate_.read(value, accumulator, is_new, !deltas_) && value.left() == 0;
 }
 

@@ -150,7 +150,7 @@ Status WindowJoinBase::restore(ByteReader& in) {
   }
   std::string_view type_of_keys;
   if (!in.get_text(type_of_keys)) return cut_short();
-  if (!can_read_type(type_of_keys, key_type())) {
+  if (!can_read_key_type(type_of_keys, key_type())) {
     return {ErrorCode::invalid_argument, "the snapshot's keys are of type " +
                                              std::string(type_of_keys) + ", the job's of type " +
                                              key_type()};
@@ -159,8 +159,8 @@ Status WindowJoinBase::restore(ByteReader& in) {
   if (delta != 0) drop_done_of_subtask(watermark);
   return slices_.restore(
       in,
-      [this](Timestamp, std::size_t side, const RecordEntry& entry) {
-        return restore_entry(side, entry);
+      [&](Timestamp, std::size_t side, const RecordEntry& entry) {
+        return restore_entry(side, entry, in);
       },
       [this] { return keep_within_share(); });
 }
@@ -185,9 +185,10 @@ Status WindowJoinBase::restore_origins(ByteReader& in, Timestamp watermark, bool
   return {};
 }
 
-bool WindowJoinBase::restore_entry(std::size_t side, const RecordEntry& entry) {
+bool WindowJoinBase::restore_entry(std::size_t side, const RecordEntry& entry,
+                                   const ByteReader& piece) {
   if (entry.origin >= origins_of_piece_.size() || !read_key(entry.key(), key_space_) ||
-      !read_record(side, entry.record(), record_space_)) {
+      !read_record(side, ByteReader(entry.record(), piece), record_space_)) {
     return false;
   }
   add_restored(side, entry.time, key_space_, record_space_, origins_of_piece_[entry.origin]);
@@ -238,7 +239,7 @@ Status WindowJoinBase::take_kept() {
       if (is_new) known->second = slices_.add_origin(time_before(record.next_end, 1));
       origin = known->second;
     }
-    if (!read_record(record.side, record.record, record_space_)) valid = false;
+    if (!read_record(record.side, ByteReader(record.record), record_space_)) valid = false;
     add_restored(record.side, record.time, record.key, record_space_, origin);
   };
   HUMMER_TRY(kept_->take_all(take, [this] { return keep_within_share(); }));

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <hummer/detail/saved_layouts.hpp>
+
 #include "runtime/chain_context.hpp"
 #include "runtime/chain_driver.hpp"
 
@@ -45,7 +47,12 @@ Status ChainDriver::restore(std::size_t index, ByteReader& in, bool delta_follow
       const std::vector<std::string> held = states_held(saved, in.left() != 0);
       const std::size_t unread = in.left();
       const bool takes_none = has_only_watermarks(own) && !held.empty();
-      if (!takes_none) status = stage.op->restore(in);
+      if (!takes_none) {
+        const detail::SavedLayouts layouts(saved, own);
+        if (!layouts.empty()) in.set_layouts(&layouts);
+        status = stage.op->restore(in);
+        in.set_layouts(nullptr);
+      }
       const bool lost = takes_none || (status.ok() && in.left() == unread);
       if (lost && !held.empty() && !allow_dropped) {
         status = not_taken_over(stage.uid, held.front());

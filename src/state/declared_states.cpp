@@ -27,12 +27,12 @@ Status restore_broadcast(const std::vector<BroadcastStateBase*>& states, ByteRea
     for (BroadcastStateBase* state : states) {
       if (state->name() != name) continue;
       found = true;
-      if (!can_read_type(type, state->describe_type())) {
+      if (!detail::can_read_saved(type, state->describe_type(), in)) {
         return {ErrorCode::invalid_argument, "broadcast state '" + std::string(name) + "' is " +
                                                  std::string(type) + " in the snapshot and " +
                                                  state->describe_type() + " in the job"};
       }
-      ByteReader one(bytes);
+      ByteReader one(bytes, in);
       if (!state->decode(one) || one.left() != 0) {
         return {ErrorCode::corrupt_record,
                 "broadcast state '" + std::string(name) + "' cannot be decoded"};

@@ -414,7 +414,7 @@ Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState
     std::string_view bytes;
     if (state >= found.size() || !in.get_text(bytes)) return store_cut_short();
     if (entry == nullptr || found[state] == nullptr) continue;
-    ByteReader one(bytes);
+    ByteReader one(bytes, in);
     if (!found[state]->decode(one, *entry) || one.left() != 0) {
       return {ErrorCode::corrupt_record,
               "a value of state '" + found[state]->name() + "' cannot be decoded"};
@@ -439,7 +439,7 @@ Status KeyedStoreBase::restore_states(ByteReader& in, RestoreOptions options,
   std::string_view type_of_keys;
   std::uint8_t count = 0;
   if (!in.get_text(type_of_keys) || !in.get_value(count)) return store_cut_short();
-  if (!can_read_type(type_of_keys, key_type())) {
+  if (!can_read_key_type(type_of_keys, key_type())) {
     return {ErrorCode::invalid_argument, "the snapshot's keys are of type " +
                                              std::string(type_of_keys) + ", the job's of type " +
                                              key_type()};
@@ -457,7 +457,7 @@ Status KeyedStoreBase::restore_states(ByteReader& in, RestoreOptions options,
                   "', which the function does not declare: its values would be lost. Declare "
                   "it, or set allow_dropped_state"};
     }
-    if (state != nullptr && !can_read_type(type, state->describe_type())) {
+    if (state != nullptr && !detail::can_read_saved(type, state->describe_type(), in)) {
       return {ErrorCode::invalid_argument, "state '" + std::string(name) + "' is " +
                                                std::string(type) + " in the snapshot and " +
                                                state->describe_type() + " in the job"};

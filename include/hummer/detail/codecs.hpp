@@ -22,6 +22,7 @@
 
 #include <hummer/codec.hpp>
 #include <hummer/detail/reflection.hpp>
+#include <hummer/detail/saved_layouts.hpp>
 #include <hummer/evolving.hpp>
 #include <hummer/text.hpp>
 
@@ -170,6 +171,8 @@ struct Codec<T> {
 template <typename T>
   requires std::is_enum_v<T>
 struct Codec<T> {
+  using Enumeration = T;  // tells this codec from one of the author's own
+
   static std::string name() { return detail::type_name<T>(); }
   static void encode(T value, ByteWriter& out) { out.put_value(value); }
   static bool decode(ByteReader& in, T& value) {
@@ -336,17 +339,21 @@ struct Codec<T> {
   using Reflection = T;  // tells this codec from one of the author's own
 
   static std::string name() {
+    if constexpr (detail::NamesFields<T>) return detail::NamedFields<T>::name();
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return detail::joined_names(detail::type_head<T>(),
                                   {detail::name_of<boost::pfr::tuple_element_t<I, T>>...}, "}");
     }(std::make_index_sequence<boost::pfr::tuple_size_v<T>>{});
   }
   static void encode(const T& value, ByteWriter& out) {
-    if constexpr (detail::Evolving<T>) out.put_value(static_cast<std::uint8_t>(field_count()));
+    if constexpr (detail::Evolving<T> && !detail::NamesFields<T>) {
+      out.put_value(static_cast<std::uint8_t>(field_count()));
+    }
     boost::pfr::for_each_field(
         value, [&]<typename Field>(const Field& field) { Codec<Field>::encode(field, out); });
   }
   static bool decode(ByteReader& in, T& value) {
+    if constexpr (detail::NamesFields<T>) return detail::NamedFields<T>::decode(in, value);
     bool valid = true;
     std::uint8_t left = field_count();
     if constexpr (detail::Evolving<T>) {

@@ -75,6 +75,8 @@ class OperatorBench {
       return {ErrorCode::corrupt_record, "this is no snapshot of an operator"};
     }
     HUMMER_TRY(check_states(saved, operator_->states()));
+    const detail::SavedLayouts layouts(saved, operator_->states());
+    if (!layouts.empty()) in.set_layouts(&layouts);
     return operator_->restore(in);
   }
 

@@ -5,6 +5,7 @@
 #include "base/json_writer.hpp"
 #include "checkpoint/checkpoint_inspection.hpp"
 #include "cli/command_line.hpp"
+#include "cli/commands/checkpoint_export.hpp"
 #include "cli/table.hpp"
 
 namespace hummer {
@@ -170,16 +171,22 @@ int run_checkpoint(const Invocation& invocation) {
   std::string path;
   bool json = false;
   bool tsv = false;
+  CheckpointExport wanted;
   line.argument("ACTION", action,
                 "ls: the checkpoints of a directory that a job can begin with; inspect: what one "
-                "holds; verify: reads every byte of one, or of all in a directory",
-                {"ls", "inspect", "verify"});
+                "holds; verify: reads every byte of one, or of all in a directory; export: the "
+                "keyed state of one as JSON lines, a line per key",
+                {"ls", "inspect", "verify", "export"});
   line.argument("PATH", path, "a directory of checkpoints, a checkpoint or a savepoint");
+  line.option("--operator", wanted.of_operator, "export: of this operator, by uid or name");
+  line.option("--state", wanted.state, "export: this state, of keys that have it");
+  line.option("--key", wanted.key, "export: this key, as JSON; a text may be without quotes");
   line.output_options(json, tsv);
   if (const auto code = line.read(invocation, invocation.words)) return *code;
 
   Platform& platform = invocation.platform;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (action == "export") return export_checkpoint(platform, path, wanted);
   const bool read_files = action != "ls";
   CheckpointInspections found;
   if (action == "inspect") {

@@ -1,4 +1,5 @@
-// `checkpoint ls|inspect|verify PATH [--json]`: what lies on disk, without a cluster or the job.
+// `checkpoint ls|inspect|verify|export PATH [--json]`: what lies on disk, without a cluster or the
+// job.
 //
 //   ls       DIRECTORY   a line per checkpoint, by its metadata; damaged ones are marked
 //   inspect  PATH        job, operators with their states, files of one checkpoint or savepoint

@@ -57,7 +57,9 @@ class SpillingAccumulatorsBase {
   Status undecodable() const;
   Status restore_table(ByteReader& in, bool delta);
   Status restore_runs(ByteReader& in);
-  [[nodiscard]] bool restore_entry(std::string_view block, std::size_t& at, const OwnsKey& owns);
+  // `block` is a part of `piece`.
+  [[nodiscard]] bool restore_entry(std::string_view block, std::size_t& at, const OwnsKey& owns,
+                                   const ByteReader& piece);
 
   const ErasedAggregate& aggregate_;
   OperatorContext* context_ = nullptr;

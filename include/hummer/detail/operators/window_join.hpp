@@ -82,7 +82,7 @@ class WindowJoinBase : public Operator {
   // A key of a snapshot as this program has it; false: not valid.
   virtual bool read_key(std::string_view saved, std::string& key) const = 0;
   // A record of a snapshot as it lies in a log; false: not valid.
-  virtual bool read_record(std::size_t side, std::string_view saved, std::string& record) const = 0;
+  virtual bool read_record(std::size_t side, ByteReader saved, std::string& record) const = 0;
   // Of state from before version 3; made when there is any.
   virtual std::unique_ptr<KeptWindowJoinBase> make_kept() const = 0;
   // Puts out what the groups have; behind a call that answered `more` it goes on.
@@ -106,7 +106,8 @@ class WindowJoinBase : public Operator {
   void open_state();
   Status keep_within_share();
   Status restore_origins(ByteReader& in, Timestamp watermark, bool delta);
-  bool restore_entry(std::size_t side, const RecordEntry& entry);
+  // `piece`: what it is from.
+  bool restore_entry(std::size_t side, const RecordEntry& entry, const ByteReader& piece);
   void add_restored(std::size_t side, Timestamp time, std::string_view key, std::string_view record,
                     std::uint32_t origin);
   void drop_done_of_subtask(Timestamp watermark);
@@ -186,9 +187,9 @@ class LoggedRecords {
       Codec<T>::encode(*reinterpret_cast<const T*>(bytes.data()), out);
     };
   }
-  static bool read_record(std::string_view saved, std::string& bytes) {
+  static bool read_record(ByteReader& saved, std::string& bytes) {
     T record{};
-    if (!decode(saved, record)) return false;
+    if (!Codec<T>::decode(saved, record) || saved.left() != 0) return false;
     std::string space;
     bytes = bytes_of(record, space);
     return true;
@@ -410,7 +411,7 @@ class WindowJoinOperator final : public WindowJoinBase {
   bool read_key(std::string_view saved, std::string& key) const override {
     return KeptWindowJoin<K, A, B>::read_key(saved, key);
   }
-  bool read_record(std::size_t side, std::string_view saved, std::string& record) const override {
+  bool read_record(std::size_t side, ByteReader saved, std::string& record) const override {
     return side == 0 ? LoggedRecords<A>::read_record(saved, record)
                      : LoggedRecords<B>::read_record(saved, record);
   }

@@ -1,0 +1,151 @@
+#include "checkpoint/saved_keys.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <hummer/detail/key_hash.hpp>
+
+#include "checkpoint/keyed_piece.hpp"
+#include "runtime/snapshot_piece.hpp"
+#include "state/piece_reader.hpp"
+
+namespace hummer {
+namespace {
+
+struct PlacedPiece {
+  std::string path;
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0;
+  bool delta = false;
+};
+using Subtask = std::pair<std::string, std::uint32_t>;  // uid, number
+using Pieces = std::map<Subtask, std::vector<PlacedPiece>>;
+
+// Notes where the pieces lie that make up each operator's state now.
+class PiecePlaces {
+ public:
+  void begin_file(const CheckpointFile& file, std::string path) {
+    subtask_ = file.subtask;
+    path_ = std::move(path);
+    piece_ = {};
+  }
+  Status add(const SnapshotPart& part) {
+    if (piece_.path.empty()) {
+      piece_.path = path_;
+      piece_.at = part.at;
+      kind_ = part.bytes.empty() ? 0xFF : static_cast<std::uint8_t>(part.bytes[0]);
+    }
+    piece_.bytes += part.bytes.size();
+    if (!part.last) return {};
+    const PlacedPiece piece = std::exchange(piece_, {});
+    if (kind_ > piece_in_flight) {
+      return {ErrorCode::corrupt_file, "snapshot file '" + path_ + "': the piece '" +
+                                           std::string(part.uid) + "' does not say what it is"};
+    }
+    if (kind_ == piece_in_flight) return {};
+    std::vector<PlacedPiece>& all = pieces[{std::string(part.uid), subtask_}];
+    // A whole piece stands for those before it.
+    if ((kind_ & piece_is_delta) == 0) all.clear();
+    all.push_back(piece);
+    all.back().delta = (kind_ & piece_is_delta) != 0;
+    return {};
+  }
+  Pieces pieces;
+
+ private:
+  std::uint32_t subtask_ = 0;
+  std::string path_;
+  PlacedPiece piece_;
+  std::uint8_t kind_ = 0;
+};
+
+// 128 bits: two keys that are taken for one do not happen.
+struct KeyMark {
+  std::uint64_t first;
+  std::uint64_t second;
+  friend auto operator<=>(const KeyMark&, const KeyMark&) = default;
+};
+KeyMark mark_of(std::string_view key) {
+  std::string salted(key);
+  salted += "salt";
+  return {hash_bytes(key.data(), key.size()), hash_bytes(salted.data(), salted.size())};
+}
+
+// Those of one subtask, the newest first.
+Status visit_pieces(Files& files, const std::vector<PlacedPiece>& pieces, SavedKey& key,
+                    std::string& skipped, const std::function<Status(const SavedKey&)>& visit) {
+  std::set<KeyMark> newer;
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+    auto reader = PieceReader::open(files, piece->path, piece->at, piece->bytes, nullptr);
+    if (!reader.ok()) return reader.status();
+    ByteReader in(**reader);
+    const auto with_failure = [&](const Status& status) {
+      return (*reader)->failure().ok() ? status : (*reader)->failure();
+    };
+    KeyedPiece keyed(in);
+    if (const Status status = keyed.open(); !status.ok()) return with_failure(status);
+    if (!keyed.refusal().empty()) {
+      skipped = keyed.refusal();
+      return {};
+    }
+    const bool remembers = piece + 1 != pieces.rend();
+    for (;;) {
+      const Result<bool> more = keyed.next(key);
+      if (!more.ok()) return with_failure(more.status());
+      if (!*more) break;
+      if (!newer.empty() || remembers) {
+        const KeyMark mark = mark_of(key.key);
+        if (newer.contains(mark)) continue;
+        if (remembers) newer.insert(mark);
+      }
+      if (!keyed.gone()) HUMMER_TRY(visit(key));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<SkippedOperator>> visit_saved_keys(
+    Files& files, const std::string& path, const SavedKeysFilter& filter,
+    const std::function<Status(const SavedKey&)>& visit) {
+  const Result<CheckpointMetadata> metadata = CheckpointStore::read_at(files, path);
+  if (!metadata.ok()) return metadata.status();
+  PiecePlaces places;
+  for (const CheckpointFile& file : metadata->files) {
+    places.begin_file(file, CheckpointStore::path_of(path, file));
+    HUMMER_TRY(CheckpointStore::read_parts(
+        files, path, *metadata, file, [&](const SnapshotPart& part) { return places.add(part); }));
+  }
+  std::vector<SkippedOperator> skipped;
+  bool found = filter.of_operator.empty();
+  for (const CheckpointOperator& op : metadata->operators) {
+    if (!filter.of_operator.empty() && op.uid != filter.of_operator &&
+        op.name != filter.of_operator) {
+      continue;
+    }
+    found = true;
+    std::string why;
+    for (const auto& [subtask, pieces] : places.pieces) {
+      if (subtask.first != op.uid) continue;
+      SavedKey key;
+      key.from = &op;
+      key.subtask = subtask.second;
+      if (Status status = visit_pieces(files, pieces, key, why, visit); !status.ok()) {
+        return status.with_context("operator '" + op.name + "' (uid '" + op.uid + "') in '" + path +
+                                   "'");
+      }
+    }
+    if (!why.empty()) skipped.push_back({op.uid, why});
+  }
+  if (!found) {
+    return Status(ErrorCode::not_found,
+                  "no operator of '" + path + "' has the uid or name '" + filter.of_operator + "'");
+  }
+  return skipped;
+}
+
+}  // namespace hummer
