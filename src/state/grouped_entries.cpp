@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t most_ranges = 32;
 constexpr std::size_t most_block_bytes = 32 * 1024;
+constexpr std::size_t least_block_bytes = 2 * 1024;  // its head and place in the index cost 60
 constexpr std::size_t part_of_share = 16;            // of memory, for all buffers
 constexpr std::size_t small_block_bytes = 4 * 1024;  // several ranges become one block
 
@@ -39,7 +40,8 @@ void GroupedEntries::begin(OperatorContext* context) {
     }
     block_bytes_ = std::min(most_block_bytes, context->snapshot_step_bytes() / 2);
     if (const MemoryAccount* const memory = context->memory(); memory != nullptr) {
-      block_bytes_ = std::min(block_bytes_, memory->share_bytes() / part_of_share / ranges);
+      const std::size_t part = memory->share_bytes() / part_of_share / ranges;
+      block_bytes_ = std::min(block_bytes_, std::max(part, least_block_bytes));
     }
   }
   for (std::size_t i = 0; i < ranges; ++i) ranges_.emplace_back();
