@@ -45,8 +45,6 @@
 // Thread: functions without state.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -54,6 +52,7 @@
 #include <vector>
 
 #include <hummer/bytes.hpp>
+#include <hummer/detail/field_names.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
@@ -99,30 +98,4 @@ struct VersionedCodec {
   }
 };
 
-template <std::size_t count>
-struct FieldNames {
-  std::array<std::string_view, count> names;
-};
-template <typename... Name>
-consteval FieldNames<sizeof...(Name)> fields(Name... names) {
-  const FieldNames<sizeof...(Name)> all{{names...}};
-  for (std::size_t i = 0; i < sizeof...(Name); ++i) {
-    const std::string_view name = all.names[i];
-    if (name.empty() || name.find_first_of(",:{}<>()#+@ ") != name.npos) throw "no field's name";
-    if (std::count(all.names.begin(), all.names.end(), name) != 1) throw "two fields of one name";
-  }
-  return all;
-}
-
-namespace detail {
-
-template <typename T>
-concept Evolving = requires {
-  { T::evolving } -> std::convertible_to<std::string_view>;
-};
-template <typename T>
-concept NamesFields =
-    Evolving<T> && requires { []<std::size_t count>(const FieldNames<count>&) {}(T::fields); };
-
-}  // namespace detail
 }  // namespace hummer

@@ -74,6 +74,17 @@ void KeyedStoreBase::set_entry(Entry& entry) {
   take_in_hand(entry);
 }
 
+void KeyedStoreBase::visit_keys(const std::function<void()>& visit) {
+  leave_key();
+  const std::size_t slots = slabs_.slot_count();
+  for (std::size_t slot = 0; Entry* const entry = next_entry(slot, slots);) {
+    slot = entry->slot + 1;
+    set_entry(*entry);
+    visit();
+    leave_key();
+  }
+}
+
 void KeyedStoreBase::leave_entry() {
   auto& entry = static_cast<Entry&>(*current_);
   if (spill_.counts_heap()) spill_.count_heap(entry);

@@ -74,6 +74,9 @@ class KeyedStoreBase : public KeyedBackend {
     key_ = nullptr;
   }
 
+  // Calls with one key after the other in hand, of those in memory; it may change their states.
+  void visit_keys(const std::function<void()>& visit);
+
   std::size_t size() const { return index_.size(); }
   // Without what values hold beside their cells, and without timers.
   std::size_t memory_bytes() const { return slabs_.memory_bytes() + index_.memory_bytes(); }
