@@ -4,8 +4,12 @@
 
 namespace hummer {
 
+HashNumbers hash_numbers_function(InstructionSet level) {
+  return level >= InstructionSet::v4 ? hash_numbers_v4 : hash_numbers_v2;
+}
+
 ExpectedEntries::ExpectedEntries(InstructionSet level)
-    : hash_numbers_(level >= InstructionSet::v4 ? hash_numbers_v4 : hash_numbers_v2),
+    : hash_numbers_(hash_numbers_function(level)),
       is_v4_(level >= InstructionSet::v4) {}
 
 void ExpectedEntries::find(const EntryIndex& index, const EntrySlabs& slabs, std::size_t count) {

@@ -21,6 +21,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/state/hash_numbers.hpp>
 #include <hummer/detail/state/key_codec.hpp>
 #include <hummer/detail/state/key_table.hpp>
 #include <hummer/detail/state/saved_entries.hpp>
@@ -173,17 +175,31 @@ class AccumulatorTable final
   static constexpr bool is_fixed = inside && std::is_integral_v<K> && TableKey<K>::by_integer &&
                                    detail::HasCodec<A> && is_bitwise<A>;
 
+  static void hash_keys(std::span<const FoundEntry> found, std::uint64_t* hashes) {
+    K keys[FoundEntries::capacity] = {};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      std::memcpy(&keys[i], found[i].key.data(), sizeof(K));
+    }
+    if constexpr (sizeof(K) == sizeof(std::uint64_t)) {
+      static const HashNumbers hash_numbers = hash_numbers_function();
+      hash_numbers(reinterpret_cast<const std::uint64_t*>(keys), found.size(), hashes);
+    } else {
+      for (std::size_t i = 0; i < found.size(); ++i) hashes[i] = key_hash(keys[i]);
+    }
+  }
+
   void write_entries(std::span<const FoundEntry> found, GroupedEntries& entries,
                      ByteWriter& out) const override {
     if constexpr (is_fixed) {
-      for (const FoundEntry& each : found) {
+      HUMMER_ASSERT(found.size() <= FoundEntries::capacity);
+      std::uint64_t hashes[FoundEntries::capacity];
+      hash_keys(found, hashes);
+      for (std::size_t i = 0; i < found.size(); ++i) {
         char entry[1 + sizeof(K) + sizeof(A)];
         entry[0] = static_cast<char>(AccumulatorTableBase::entry_follows);
-        std::memcpy(entry + 1, each.key.data(), sizeof(K));  // the lower bytes
-        std::memcpy(entry + 1 + sizeof(K), each.value, sizeof(A));
-        K key;
-        std::memcpy(&key, each.key.data(), sizeof(K));
-        entries.add(key_hash(key), out, [&](ByteWriter& to) { to.put(entry, sizeof entry); });
+        std::memcpy(entry + 1, found[i].key.data(), sizeof(K));  // the lower bytes
+        std::memcpy(entry + 1 + sizeof(K), found[i].value, sizeof(A));
+        entries.add(hashes[i], out, [&](ByteWriter& to) { to.put(entry, sizeof entry); });
       }
     } else {
       AccumulatorTableBase::write_entries(found, entries, out);

@@ -17,9 +17,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <hummer/detail/instruction_set.hpp>
 #include <hummer/detail/state/entry_index.hpp>
 #include <hummer/detail/state/entry_slabs.hpp>
+#include <hummer/detail/state/hash_numbers.hpp>
 #include <hummer/detail/state/store_entry.hpp>
 
 namespace hummer {
@@ -37,7 +37,7 @@ class ExpectedEntries {
   StoreEntry* entry(std::size_t i) const { return static_cast<StoreEntry*>(entries_[i]); }
 
  private:
-  void (*hash_numbers_)(const std::uint64_t*, std::size_t, std::uint64_t*);
+  const HashNumbers hash_numbers_;
   const bool is_v4_;
   std::array<void*, most> entries_;
 };
