@@ -9,8 +9,7 @@ HashNumbers hash_numbers_function(InstructionSet level) {
 }
 
 ExpectedEntries::ExpectedEntries(InstructionSet level)
-    : hash_numbers_(hash_numbers_function(level)),
-      is_v4_(level >= InstructionSet::v4) {}
+    : hash_numbers_(hash_numbers_function(level)), is_v4_(level >= InstructionSet::v4) {}
 
 void ExpectedEntries::find(const EntryIndex& index, const EntrySlabs& slabs, std::size_t count) {
   static_assert(sizeof(EntryPlace) == EntryIndex::place_bytes && EntrySlabs::slab_entries == 256);
