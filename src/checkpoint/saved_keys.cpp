@@ -16,9 +16,7 @@ namespace hummer {
 namespace {
 
 struct PlacedPiece {
-  std::string path;
-  std::uint64_t at = 0;
-  std::uint64_t bytes = 0;
+  PiecePlace place;
   bool delta = false;
 };
 using Subtask = std::pair<std::string, std::uint32_t>;  // uid, number
@@ -33,12 +31,13 @@ class PiecePlaces {
     piece_ = {};
   }
   Status add(const SnapshotPart& part) {
-    if (piece_.path.empty()) {
-      piece_.path = path_;
-      piece_.at = part.at;
+    if (piece_.place.path.empty()) {
+      piece_.place.path = path_;
+      piece_.place.uid = part.uid;
+      piece_.place.at = part.at;
       kind_ = part.bytes.empty() ? 0xFF : static_cast<std::uint8_t>(part.bytes[0]);
     }
-    piece_.bytes += part.bytes.size();
+    piece_.place.bytes += part.bytes.size();
     if (!part.last) return {};
     const PlacedPiece piece = std::exchange(piece_, {});
     if (kind_ > piece_in_flight) {
@@ -79,7 +78,7 @@ Status visit_pieces(Files& files, const std::vector<PlacedPiece>& pieces, SavedK
                     std::string& skipped, const std::function<Status(const SavedKey&)>& visit) {
   std::set<KeyMark> newer;
   for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-    auto reader = PieceReader::open(files, piece->path, piece->at, piece->bytes, nullptr);
+    auto reader = PieceReader::open(files, piece->place, KeyGroups(), nullptr);
     if (!reader.ok()) return reader.status();
     ByteReader in(**reader);
     const auto with_failure = [&](const Status& status) {
