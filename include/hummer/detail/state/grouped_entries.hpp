@@ -38,8 +38,8 @@ class OperatorContext;
 class GroupedEntries {
  public:
   GroupedEntries() = default;
-  GroupedEntries(GroupedEntries&&) = default;
-  GroupedEntries& operator=(GroupedEntries&&) = default;
+  GroupedEntries(GroupedEntries&&) noexcept = default;
+  GroupedEntries& operator=(GroupedEntries&&) noexcept = default;
 
   // What there was of an earlier snapshot is forgotten.
   void begin(OperatorContext* context);
