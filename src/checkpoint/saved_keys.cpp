@@ -9,6 +9,7 @@
 #include <hummer/detail/key_hash.hpp>
 
 #include "checkpoint/keyed_piece.hpp"
+#include "checkpoint/snapshot_files.hpp"
 #include "runtime/snapshot_piece.hpp"
 #include "state/piece_reader.hpp"
 
