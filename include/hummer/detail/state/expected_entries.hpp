@@ -9,8 +9,7 @@
 // An entry has the lower half of the key's hash, which says nearly always that it is the key's.
 // Nothing is known of it any more once an entry has been removed.
 //
-// Thread: one. Cost: about a fifth of looking the keys up one by one where they are in the
-// processor's cache, by AVX-512 where there is that.
+// Thread: one. Cost: a line of the index per key, nearly always, which is compared as a whole.
 #pragma once
 
 #include <array>

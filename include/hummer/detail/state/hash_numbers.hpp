@@ -1,5 +1,5 @@
 // HashNumbers: key_hash (key_hash.hpp) of many integers of eight bytes, some at a time where the
-// processor has AVX-512. Thread: any. Cost: a fifth of one call for each.
+// processor has AVX-512. Thread: any.
 #pragma once
 
 #include <cstddef>
