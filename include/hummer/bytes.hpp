@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace hummer {
 
@@ -62,6 +63,11 @@ class ByteWriter {
     if (length > room() && !make_room(length)) return;
     if (length != 0) std::memcpy(cursor_, bytes, length);
     cursor_ += length;
+  }
+  // Where the caller writes the next `length` bytes; null where put() would write nothing.
+  char* claim(std::size_t length) {
+    if (length > room() && !make_room(length)) return nullptr;
+    return std::exchange(cursor_, cursor_ + length);
   }
   template <typename T>
     requires std::is_trivially_copyable_v<T>

@@ -47,9 +47,9 @@ struct CheckpointOptions {
   // Complete ones that are kept: where the newest is damaged, the one before is whole.
   std::uint32_t retained = 3;
   bool keep_at_end = false;  // those of a job that has finished or was stopped
-  // How much of large state is written between two batches of records: less keeps records
-  // waiting for shorter, more costs the whole less.
-  std::size_t step_bytes = 64 * 1024;
+  // How much of large state is written between two batches of records: less keeps records waiting
+  // for shorter, more costs the whole less. Within a memory limit at most 1/256 of it, or 64 KiB.
+  std::size_t step_bytes = 256 * 1024;
   // Where the first start takes its state from: a checkpoint's or savepoint's directory (…/chk-…),
   // or "latest": the newest complete one in `directory`, if there is any. Empty: a fresh start.
   std::string restore;

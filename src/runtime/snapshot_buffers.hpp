@@ -54,7 +54,7 @@ class SnapshotBuffers {
   }
 
  private:
-  static constexpr std::size_t most_bytes = std::size_t{17} << 20;
+  static constexpr std::size_t most_bytes = std::size_t{4} << 20;
 
   std::size_t buffer_bytes_ = default_snapshot_step_bytes + 4096;
   std::mutex mutex_;

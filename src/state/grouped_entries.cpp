@@ -11,10 +11,10 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t most_ranges = 32;
-constexpr std::size_t most_block_bytes = 32 * 1024;
+constexpr std::size_t most_block_bytes = 8 * 1024;
 constexpr std::size_t least_block_bytes = 2 * 1024;  // its head and place in the index cost 60
 constexpr std::size_t part_of_share = 16;            // of memory, for all buffers
-constexpr std::size_t small_block_bytes = 4 * 1024;  // several ranges become one block
+constexpr std::size_t small_block_bytes = 1024;      // several ranges become one block
 
 }  // namespace
 
@@ -44,7 +44,10 @@ void GroupedEntries::begin(OperatorContext* context) {
       block_bytes_ = std::min(block_bytes_, std::max(part, least_block_bytes));
     }
   }
-  for (std::size_t i = 0; i < ranges; ++i) ranges_.emplace_back();
+  for (std::size_t i = 0; i < ranges; ++i) ranges_.emplace_back(block_bytes_);
+  for (std::uint32_t i = 0; i < range_numbers_.size(); ++i) {
+    ranges_[range_numbers_[i]].groups.add({first_group_ + i, first_group_ + i});
+  }
 }
 
 void GroupedEntries::begin_section(std::string_view head, std::string_view end, bool counted) {
@@ -77,19 +80,17 @@ void GroupedEntries::append(Range& range, ByteWriter& out) {
   close_section(range);
   out.put(range.out.view().data(), range.out.size());
   range.out.rewind(0);
-  range.seen = KeyGroups::none();
 }
 
 void GroupedEntries::write(Range& range, ByteWriter& out) {
   const std::size_t begin = out.size();
-  const KeyGroups seen = range.seen;
   append(range, out);
-  note(begin, out.size(), seen);
+  note(begin, out.size(), range.groups);
 }
 
-void GroupedEntries::note(std::size_t begin, std::size_t end, const KeyGroups& seen) {
+void GroupedEntries::note(std::size_t begin, std::size_t end, const KeyGroups& groups) {
   if (context_ == nullptr || begin == end) return;
-  connector_context(*context_).note_block({begin, end, seen});
+  connector_context(*context_).note_block({begin, end, groups});
 }
 
 // Small ones become one block with their neighbours.
@@ -97,13 +98,13 @@ bool GroupedEntries::flush(ByteWriter& out, std::size_t until_bytes) {
   while (next_flushed_ < ranges_.size()) {
     if (out.size() >= until_bytes) return false;
     const std::size_t begin = out.size();
-    KeyGroups seen = KeyGroups::none();
+    KeyGroups groups = KeyGroups::none();
     do {
       Range& range = ranges_[next_flushed_++];
-      seen.add(range.seen);
+      if (range.out.size() > 0) groups.add(range.groups);
       append(range, out);
     } while (next_flushed_ < ranges_.size() && out.size() - begin < small_block_bytes);
-    note(begin, out.size(), seen);
+    note(begin, out.size(), groups);
   }
   ranges_.clear();
   return true;

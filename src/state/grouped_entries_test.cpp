@@ -79,7 +79,7 @@ TEST(GroupedEntries, ComeInBlocksOfFewGroups) {
     FakeOperatorContext context({.subtask = 0, .parallelism = 1});
     const auto blocks = write(&context, 50'000, 4, until);
     expect_all(blocks, 50'000, 4);
-    EXPECT_LT(blocks.size(), 150u);
+    EXPECT_LT(blocks.size(), 400u);
     for (const Block& block : blocks) {
       EXPECT_LT(block.groups.last - block.groups.first, default_key_groups / 32u);
     }

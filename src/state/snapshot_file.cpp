@@ -23,6 +23,7 @@ constexpr std::uint32_t last_of_piece = 1;
 constexpr std::uint32_t piece_goes_on = 2;
 constexpr std::uint32_t end_of_file = 3;
 constexpr std::uint32_t part_of_index = 4;
+constexpr std::size_t write_bytes = 256 * 1024;
 
 std::uint64_t fold(std::uint64_t hash, std::uint64_t check) {
   const std::uint64_t both[2] = {hash, check};
@@ -96,15 +97,16 @@ Status SnapshotFileWriter::put_part(std::string_view uid, std::string_view part,
 
 Status SnapshotFileWriter::put_block(std::uint32_t kind, std::string_view uid,
                                      std::string_view payload) {
-  block_.clear();
-  block_.reserve(block_head_bytes + uid.size() + payload.size());
-  block_.resize(block_head_bytes);
-  block_.append(uid);
-  block_.append(payload);
+  const std::size_t begin = unwritten_.size();
+  if (unwritten_.capacity() == 0) unwritten_.reserve(write_bytes + write_bytes / 4);
+  unwritten_.resize(begin + block_head_bytes);
+  unwritten_.append(uid);
+  unwritten_.append(payload);
   const auto uid_bytes = static_cast<std::uint32_t>(uid.size());
   const std::uint64_t check =
-      check_of(kind, uid_bytes, payload.size(), std::string_view(block_).substr(block_head_bytes));
-  ByteWriter out{std::span<char>(block_.data(), block_head_bytes)};
+      check_of(kind, uid_bytes, payload.size(),
+               std::string_view(unwritten_).substr(begin + block_head_bytes));
+  ByteWriter out{std::span<char>(unwritten_.data() + begin, block_head_bytes)};
   out.put_value(kind);
   out.put_value(uid_bytes);
   out.put_value(static_cast<std::uint64_t>(payload.size()));
@@ -115,7 +117,13 @@ Status SnapshotFileWriter::put_block(std::uint32_t kind, std::string_view uid,
     hash_ = fold(hash_, check);
   }
   last_check_ = check;
-  return file_->append(block_);
+  return unwritten_.size() < write_bytes ? Status() : write();
+}
+
+Status SnapshotFileWriter::write() {
+  HUMMER_TRY(file_->append(unwritten_));
+  unwritten_.clear();
+  return {};
 }
 
 Status SnapshotFileWriter::put_index() {
@@ -140,11 +148,12 @@ Status SnapshotFileWriter::put_index() {
 }
 
 Result<SnapshotFileSummary> SnapshotFileWriter::finish() {
-  const std::uint64_t index_at = file_->size_bytes();
+  const std::uint64_t index_at = file_->size_bytes() + unwritten_.size();
   HUMMER_TRY(put_index());
   const std::uint64_t totals[4] = {blocks_, payload_bytes_, hash_, index_at};
   static_assert(sizeof totals == end_payload_bytes);
   HUMMER_TRY(put_block(end_of_file, {}, {reinterpret_cast<const char*>(totals), sizeof totals}));
+  HUMMER_TRY(write());
   HUMMER_TRY(file_->sync());
   const SnapshotFileSummary summary{file_->size_bytes(), hash_};
   HUMMER_TRY(file_->close());

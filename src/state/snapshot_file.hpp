@@ -95,11 +95,12 @@ class SnapshotFileWriter {
   Status put_part(std::string_view uid, std::string_view part, bool last, const KeyGroups& groups);
   Status put_block(std::uint32_t kind, std::string_view uid, std::string_view payload);
   Status put_index();
+  Status write();
 
   std::unique_ptr<WritableFile> file_;
   SnapshotIndex index_;
   bool within_piece_ = false;
-  std::string block_;
+  std::string unwritten_;  // blocks, for few calls of the system
   std::uint64_t blocks_ = 0;
   std::uint64_t payload_bytes_ = 0;
   std::uint64_t hash_ = 0;

@@ -18,7 +18,7 @@ namespace hummer {
 
 class SourceSplits;
 
-inline constexpr std::size_t default_snapshot_step_bytes = 64 * 1024;
+inline constexpr std::size_t default_snapshot_step_bytes = 256 * 1024;
 
 // What each member means is said where OperatorContext answers it.
 struct OperatorPlace {

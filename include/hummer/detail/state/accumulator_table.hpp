@@ -195,11 +195,10 @@ class AccumulatorTable final
       std::uint64_t hashes[FoundEntries::capacity];
       hash_keys(found, hashes);
       for (std::size_t i = 0; i < found.size(); ++i) {
-        char entry[1 + sizeof(K) + sizeof(A)];
+        char* const entry = entries.add_fixed(hashes[i], 1 + sizeof(K) + sizeof(A), out);
         entry[0] = static_cast<char>(AccumulatorTableBase::entry_follows);
         std::memcpy(entry + 1, found[i].key.data(), sizeof(K));  // the lower bytes
         std::memcpy(entry + 1 + sizeof(K), found[i].value, sizeof(A));
-        entries.add(hashes[i], out, [&](ByteWriter& to) { to.put(entry, sizeof entry); });
       }
     } else {
       AccumulatorTableBase::write_entries(found, entries, out);

@@ -10,15 +10,16 @@
 //   all = !more && entries.flush(out, until_bytes);
 //
 // The subtask's groups are dealt into 32 ranges of about the same size. Each has a buffer, which
-// becomes a block of the piece when it has 32 KiB (less where the operator's share of memory is
-// small), and is written with the groups that it has seen.
+// becomes a block of the piece when it has 8 KiB (less where the operator's share of memory is
+// small).
 // Entries of one key stay in order. Sections: what comes in front of entries that belong together,
 // such as a slice of time, and behind them; a block holds whole sections, so that each may be left
 // out.
 //
 // Without a context there is one buffer, and blocks are of no certain groups.
 //
-// Thread: that of the operator. Cost: a copy of what is written, and 1 MiB until the snapshot is.
+// Thread: that of the operator. Cost: a copy of what is written, and 256 KiB until the snapshot is:
+// with larger blocks the buffers would put the operator's own state out of a core's cache.
 #pragma once
 
 #include <cstdint>
@@ -56,16 +57,24 @@ class GroupedEntries {
   // encode(ByteWriter&) writes an entry of a key with this hash.
   template <typename Encode>
   void add(std::uint64_t hash, ByteWriter& out, Encode&& encode) {
-    const std::uint32_t group = key_group(hash, groups_);
-    Range& range = range_of(group);
+    Range& range = range_of(hash);
     if (range.section != section_) [[unlikely]]
       open_section(range);
     const std::size_t before = range.out.size();
     encode(range.out);
     step_bytes_ += range.out.size() - before;
-    range.seen.add({group, group});
     if (range.out.size() >= block_bytes_) [[unlikely]]
       write(range, out);
+  }
+  // The same for one of so many bytes, few: where they go, valid until the next is added.
+  char* add_fixed(std::uint64_t hash, std::size_t bytes, ByteWriter& out) {
+    Range& range = range_of(hash);
+    if (range.out.size() >= block_bytes_) [[unlikely]]
+      write(range, out);
+    if (range.section != section_) [[unlikely]]
+      open_section(range);
+    step_bytes_ += bytes;
+    return range.out.claim(bytes);
   }
   // Behind the last entry: writes what is in the buffers, until `out` holds about so many bytes;
   // true: that was all.
@@ -75,22 +84,24 @@ class GroupedEntries {
 
  private:
   struct Range {
+    explicit Range(std::size_t block_bytes) : bytes(block_bytes + 256, '\0') {}
+
     std::string bytes;
     ByteWriter out{bytes};
     std::uint64_t section = 0;  // 0: none is open
     std::size_t counted_at = 0;
-    KeyGroups seen = KeyGroups::none();
+    KeyGroups groups = KeyGroups::none();  // that are dealt to it
   };
 
-  Range& range_of(std::uint32_t group) {
-    const std::uint32_t place = group - first_group_;
+  Range& range_of(std::uint64_t hash) {
+    const std::uint32_t place = key_group(hash, groups_) - first_group_;
     return ranges_[place < range_numbers_.size() ? range_numbers_[place] : 0];
   }
   void open_section(Range& range);
   void close_section(Range& range);
   void write(Range& range, ByteWriter& out);
   void append(Range& range, ByteWriter& out);
-  void note(std::size_t begin, std::size_t end, const KeyGroups& seen);
+  void note(std::size_t begin, std::size_t end, const KeyGroups& groups);
 
   OperatorContext* context_ = nullptr;
   std::uint32_t groups_ = default_key_groups;

@@ -1,8 +1,8 @@
 // SavedEntries: entries that changed before the snapshot under way had written them, as they were.
 //
-// Encoded at once, in chunks of the size of a snapshot's step, so that handing one on copies no
-// more than a step may, and each with the hash of its key. Thread: one. Cost: one copy of the
-// entry's bytes.
+// Encoded at once, in chunks smaller than a snapshot's step, so that handing one on copies no more
+// than a step may, and each with the hash of its key. Thread: one. Cost: one copy of the entry's
+// bytes.
 #pragma once
 
 #include <deque>
@@ -33,7 +33,7 @@ class SavedEntries {
  private:
   void keep(std::uint64_t hash, std::string_view entry);
 
-  static constexpr std::size_t chunk_bytes = default_snapshot_step_bytes;
+  static constexpr std::size_t chunk_bytes = 64 * 1024;
   std::deque<std::string> chunks_;
   std::string space_;
 };
