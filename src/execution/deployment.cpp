@@ -22,8 +22,6 @@ struct Deployment::DataPlaneHost {
 
 namespace {
 
-constexpr std::size_t most_step_in_little_memory_bytes = 64 * 1024;
-
 // Upstream order of the channels of an edge is by downstream subtask, so that a
 // partitioner's target index is that subtask.
 std::vector<const ExecutionChannel*> channels_out(const ExecutionGraph& graph, int task, int edge) {
@@ -309,9 +307,9 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.superseded_epoch = options_.superseded_checkpoint;
   stage.snapshot_step_bytes = options_.snapshot_step_bytes;
   if (memory_ != nullptr && memory_->limited()) {
+    constexpr std::size_t little = 64 * 1024;
     stage.snapshot_step_bytes =
-        std::min(stage.snapshot_step_bytes,
-                 std::max(most_step_in_little_memory_bytes, memory_->limit_bytes() / 256));
+        std::min(stage.snapshot_step_bytes, std::max(little, memory_->limit_bytes() / 256));
   }
   stage.spill_directory = options_.spill_directory;
   std::shared_ptr<MemoryAccount> memory;
