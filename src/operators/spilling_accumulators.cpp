@@ -30,6 +30,7 @@ void SpillingAccumulatorsBase::open(OperatorContext& context, bool deltas) {
 }
 
 Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
+  HUMMER_TRY(spilled_.advance());
   const std::size_t share = memory_.share_bytes();
   const std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
   // A snapshot of the table that is being written is finished first.

@@ -28,6 +28,7 @@ void SpillingSlices::absorb(SpillingSlices& other) {
 }
 
 Status SpillingSlices::keep_within(std::size_t room) {
+  HUMMER_TRY(spilled_.advance());
   room -= std::min(room, spilled_.memory_bytes());
   room -= std::min(room / 4 * 3, tables_.parting_bytes());
   if (!tables_.at_limit(room)) return {};

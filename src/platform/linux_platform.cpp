@@ -72,6 +72,12 @@ class LinuxPlatform final : public Platform {
     return std::make_unique<LinuxExecutor>(std::move(options), running_);
   }
 
+  Executor& background() override {
+    const std::lock_guard lock(background_mutex_);
+    if (background_ == nullptr) background_ = make_executor({.name = "background"});
+    return *background_;
+  }
+
   Files& files() override { return files_; }
   Network& network() override { return network_; }
   Random& random() override { return random_; }
@@ -169,6 +175,8 @@ class LinuxPlatform final : public Platform {
   std::mutex main_mutex_;
   std::condition_variable main_wake_up_;
   std::uint64_t main_changes_ = 0;
+  std::mutex background_mutex_;
+  std::unique_ptr<Executor> background_;  // goes first; null: nobody has asked for it
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 // time, seeded faults).
 //
 // Lifecycle: made first, destroyed last. Stop all executors before any of them
-// is destroyed, and all before the platform.
+// is destroyed, and all before the platform, which stops its own (background).
 //
 // Thread: any, except run_until, which belongs to the thread that waits for
 // the engine (the main thread of an embedded job).
@@ -48,6 +48,9 @@ class Platform {
 
   // Starts it; see executor.hpp.
   virtual std::unique_ptr<Executor> make_executor(ExecutorOptions options) = 0;
+  // One of the process, for work that nobody waits for, such as merging what is on disk: short
+  // steps, each of which gives way. Made when it is first asked for; stops with the platform.
+  virtual Executor& background() = 0;
 
   virtual Files& files() = 0;
   virtual Network& network() = 0;

@@ -20,11 +20,19 @@ SimulatedPlatform::SimulatedPlatform(Simulation& simulation, std::string name, i
   simulation.everyone_.push_back(this);
 }
 
-SimulatedPlatform::~SimulatedPlatform() { std::erase(simulation_->everyone_, this); }
+SimulatedPlatform::~SimulatedPlatform() {
+  background_.reset();
+  std::erase(simulation_->everyone_, this);
+}
 
 std::unique_ptr<Executor> SimulatedPlatform::make_executor(ExecutorOptions options) {
   const std::uint64_t number = simulation_->executors_made_++;
   return std::make_unique<SimulatedExecutor>(std::move(options), *simulation_, *this, number);
+}
+
+Executor& SimulatedPlatform::background() {
+  if (background_ == nullptr) background_ = make_executor({.name = "background"});
+  return *background_;
 }
 
 Files& SimulatedPlatform::files() { return *files_; }
@@ -117,6 +125,7 @@ Simulation::Simulation(SimulationOptions options)
 
 // Nodes first: what they leave in the fabric must find it.
 Simulation::~Simulation() {
+  for (const auto& node : nodes_) node->background_.reset();
   HUMMER_ASSERT(executors_.empty());
   nodes_.clear();
 }

@@ -119,6 +119,7 @@ class SimulatedPlatform final : public Platform {
   ~SimulatedPlatform() override;
 
   std::unique_ptr<Executor> make_executor(ExecutorOptions options) override;
+  Executor& background() override;
   Files& files() override;
   Network& network() override;
   Random& random() override { return random_; }
@@ -185,6 +186,7 @@ class SimulatedPlatform final : public Platform {
   std::string standard_[2];
   std::unique_ptr<SimulatedFiles> files_;
   std::unique_ptr<SimulatedNetwork> network_;
+  std::unique_ptr<Executor> background_;  // null: nobody has asked for it
 };
 
 class Simulation {

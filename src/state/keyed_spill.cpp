@@ -9,7 +9,9 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t keys_per_look = 64;
-constexpr std::size_t keys_before_look = 8192;  // come between two looks, about
+constexpr std::size_t keys_before_look = 8192;   // come between two looks, about
+constexpr std::size_t entries_looked_at = 8192;  // in a step of a snapshot
+constexpr std::size_t parts_of_snapshot = 8;     // between two looks at what it lets go
 
 }  // namespace
 
@@ -40,12 +42,12 @@ void KeyedSpill::forget_heap(StoreEntry& entry) {
 }
 
 Status KeyedSpill::keep_within_share() {
+  if (spilled_ != nullptr) HUMMER_TRY(spilled_->advance());
   const std::size_t share = memory_.share_bytes();
   const std::size_t soon = std::min(store_.size() / 4, keys_before_look);
   const std::size_t growth = store_.index_.growth_bytes(soon);
   const std::size_t needed = needed_bytes(share);
-  // Entries must not move while a snapshot of them is being written.
-  if (needed + growth > share && !store_.frozen_) {
+  if (needed + growth > share && (!store_.frozen_ || snapshot_lets_some_go())) {
     const std::size_t too_much = needed < share ? 0 : needed - share;
     HUMMER_TRY(put_on_disk(std::max(entries_bytes() / 2, too_much),
                            held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
@@ -63,12 +65,19 @@ StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
   }
   if (!*found) return nullptr;
   StoreEntry& entry = store_.add(hash);
-  entry.on_disk = true;
-  Timestamp last = 0;
+  ValueHead head;
   ByteReader in(value_);
   // Blocks carry checks, and what is in them was written by us.
-  HUMMER_ASSERT(in.get_value(last) && store_.decode_cells(in, store_.states_, &entry).ok());
+  HUMMER_ASSERT(read_head(in, head) && store_.decode_cells(in, store_.states_, &entry).ok());
+  entry.on_disk = true;
+  entry.is_new = false;
+  entry.changed = head.changed;
+  entry.unchanged = head.changed != store_.generation_;  // else changes would not be told
   return &entry;
+}
+
+bool KeyedSpill::read_head(ByteReader& in, ValueHead& head) {
+  return in.get_value(head.last) && in.get_value(head.changed);
 }
 
 Timestamp KeyedSpill::next_wake(TimerKind kind) const {
@@ -90,46 +99,79 @@ void KeyedSpill::wake_keys(TimerKind kind, Timestamp limit) {
   }
 }
 
-Status KeyedSpill::freeze() {
-  HUMMER_TRY(put_on_disk(SIZE_MAX, Choice::all));
-  frozen_ = spilled_->scan();
-  ends_frozen_ = true;
-  return {};
+bool KeyedSpill::freeze(bool may_be_delta) {
+  frozen_.reset();
+  scanned_ = writes_gone_ = false;
+  looked_at_frozen_ = 0;
+  if (spilled_ == nullptr) return may_be_delta;
+  SpilledStore::FrozenEntries frozen = spilled_->freeze_entries(may_be_delta);
+  frozen_ = std::move(frozen.scan);
+  frozen_is_delta_ = frozen.delta;
+  frozen_generation_ = store_.generation_;
+  writes_gone_ = true;
+  return frozen.delta;
 }
 
 Result<bool> KeyedSpill::write_frozen(ByteWriter& out, std::size_t until_bytes) {
   GroupedEntries& entries = store_.entries_;
   entries.begin_step();
-  while (frozen_ != nullptr) {
-    if (entries.enough(out, until_bytes)) return false;
+  for (std::size_t seen = 0; frozen_ != nullptr && !scanned_; ++seen) {
+    if (entries.enough(out, until_bytes) || seen == entries_looked_at) return false;
     const Result<bool> found = frozen_->next();
     if (!found.ok()) return found.status();
     if (!*found) {
-      frozen_.reset();
+      scanned_ = true;
       break;
     }
-    const SpilledEntry& cold = frozen_->entry();
-    entries.add(cold.hash, out, [&](ByteWriter& to) {
-      to.put_value(KeyedStoreBase::entry_follows);
+    const SpilledEntry& entry = frozen_->entry();
+    if (!writes_entry(entry)) continue;
+    entries.add(entry.hash, out, [&](ByteWriter& to) {
+      to.put_value(entry.removed ? KeyedStoreBase::entry_is_gone : KeyedStoreBase::entry_follows);
       if (store_.keys_are_text_) {
-        to.put_text(cold.key);
+        to.put_text(entry.key);
       } else {
-        to.put(cold.key.data(), cold.key.size());
+        to.put(entry.key.data(), entry.key.size());
       }
-      to.put(cold.value.data() + sizeof(Timestamp), cold.value.size() - sizeof(Timestamp));
+      if (entry.removed) return;
+      to.put(entry.value.data() + value_head_bytes, entry.value.size() - value_head_bytes);
     });
   }
-  if (!ends_frozen_) return true;
+  if (scanned_) {
+    if (!entries.flush(out, until_bytes)) return false;
+    frozen_.reset();
+    scanned_ = false;
+    store_.begin_section(out);
+  }
+  if (!writes_gone_) return true;
+  for (; !store_.gone_on_disk_.empty(); store_.gone_on_disk_.write_chunk(entries, out)) {
+    if (entries.enough(out, until_bytes)) return false;
+  }
   if (!entries.flush(out, until_bytes)) return false;
   out.put_value(KeyedStoreBase::end_of_entries);
-  ends_frozen_ = false;
+  writes_gone_ = false;
+  return true;
+}
+
+// What was put on disk since the last snapshot may have been changed, and saved, before it.
+bool KeyedSpill::writes_entry(const SpilledEntry& entry) const {
+  if (!frozen_is_delta_ || entry.removed) return true;
+  ValueHead head;
+  ByteReader in(entry.value);
+  HUMMER_ASSERT(read_head(in, head));
+  return head.changed == frozen_generation_;
+}
+
+bool KeyedSpill::snapshot_lets_some_go() {
+  const std::size_t step = store_.slabs_.slot_count() / parts_of_snapshot;
+  if (store_.next_frozen_ < looked_at_frozen_ + step) return false;
+  looked_at_frozen_ = store_.next_frozen_;
   return true;
 }
 
 // What the store has had from the system.
 std::size_t KeyedSpill::held_bytes() const {
   return store_.memory_bytes() + heap_bytes_ + store_.timers_.memory_bytes() + spilled_bytes() +
-         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + store_.entries_.memory_bytes();
+         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
 }
 
 // What is in use of it, and what putting entries on disk takes: a list of them, and of the runs
@@ -137,55 +179,65 @@ std::size_t KeyedSpill::held_bytes() const {
 std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
   return entries_bytes() + store_.size() * sizeof(StoreEntry*) + store_.index_.memory_bytes() +
          store_.timers_.memory_bytes() + std::max(2 * spilled_bytes(), share / 8) +
-         wakes_[0].memory_bytes() + wakes_[1].memory_bytes();
+         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
+}
+
+// Of snapshots.
+std::size_t KeyedSpill::saved_bytes() const {
+  return store_.saved_.memory_bytes() + store_.gone_on_disk_.memory_bytes() +
+         store_.gone_.memory_bytes() + store_.entries_.memory_bytes();
 }
 
 std::size_t KeyedSpill::entries_bytes() const {
   return store_.size() * store_.slabs_.block_bytes() + heap_bytes_;
 }
 
-// Values: until when anything of it lives, i64, then as in a snapshot.
 Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
-  std::vector<StoreEntry*> chosen = choose(bytes, choice);
+  const std::vector<StoreEntry*> chosen = choose(bytes, choice);
   if (chosen.empty()) return {};
-  std::sort(chosen.begin(), chosen.end(), [&](const StoreEntry* a, const StoreEntry* b) {
+  std::vector<StoreEntry*> changed;
+  for (StoreEntry* entry : chosen) {
+    if (!entry->unchanged) changed.push_back(entry);
+  }
+  if (!changed.empty()) HUMMER_TRY(write_run(changed));
+  HUMMER_TRY(put_wakes_on_disk(chosen));
+  for (StoreEntry* entry : chosen) store_.remove(*entry);
+  return {};
+}
+
+// Values: a head, then as in a snapshot.
+Status KeyedSpill::write_run(std::vector<StoreEntry*>& entries) {
+  std::sort(entries.begin(), entries.end(), [&](const StoreEntry* a, const StoreEntry* b) {
     const std::uint64_t hash_a = store_.keys_.hash(*a), hash_b = store_.keys_.hash(*b);
     return hash_a != hash_b ? hash_a < hash_b : store_.keys_.bytes(*a) < store_.keys_.bytes(*b);
   });
   if (spilled_ == nullptr) {
-    spilled_ =
-        make_spilled_store(*context_, {.combine = {}, .is_dead = [this](std::string_view value) {
-                                         Timestamp last = 0;
-                                         ByteReader in(value);
-                                         return !in.get_value(last) || last <= store_.now_ms();
-                                       }});
+    spilled_ = make_spilled_store(*context_, {.combine = {},
+                                              .is_dead =
+                                                  [](std::string_view value, Timestamp now) {
+                                                    ValueHead head;
+                                                    ByteReader in(value);
+                                                    return !read_head(in, head) || head.last <= now;
+                                                  },
+                                              .now = [this] { return store_.now_ms(); }});
   }
-  HUMMER_TRY(spilled_->begin_run(chosen.size()));
+  HUMMER_TRY(spilled_->begin_run(entries.size()));
   std::string space;
-  for (const StoreEntry* entry : chosen) {
+  for (const StoreEntry* entry : entries) {
     ByteWriter value(space);
     Timestamp last = store_.timers_.of(*entry) != nullptr ? end_of_time : no_timestamp;
     for (const KeyedState* state : store_.states_) {
       if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
     }
     value.put_value(last);
+    value.put_value(std::uint16_t{entry->changed});
     store_.encode_cells(*entry, value);
     HUMMER_TRY(spilled_->add({.hash = store_.keys_.hash(*entry),
                               .key = store_.keys_.bytes(*entry),
                               .value = value.view(),
                               .removed = entry->live == 0}));
   }
-  HUMMER_TRY(spilled_->finish_run());
-  const bool all = choice == Choice::all;
-  if (!all) HUMMER_TRY(put_wakes_on_disk(chosen));
-  for (StoreEntry* entry : chosen) {
-    if (all && (store_.timers_.of(*entry) != nullptr || in_hands(*entry))) {
-      entry->on_disk = true;
-    } else {
-      store_.remove(*entry);
-    }
-  }
-  return {};
+  return spilled_->finish_run();
 }
 
 Status KeyedSpill::put_wakes_on_disk(const std::vector<StoreEntry*>& entries) {
@@ -225,17 +277,15 @@ std::vector<StoreEntry*> KeyedSpill::choose(std::size_t bytes, Choice choice) {
     const std::size_t next = entry == nullptr ? end : entry->slot + 1;
     gone += next - std::exchange(hand_, next);
     if (entry == nullptr) continue;
-    if (choice != Choice::all) {
-      if (in_hands(*entry)) continue;
-      if (choice == Choice::untouched && entry->touched) {
-        entry->touched = false;
-        continue;
-      }
-      entry->touched = true;  // not twice
-      const std::size_t heap =
-          store_.parts_.heap_bytes == 0 ? 0 : store_.parts_.heap_bytes_of(*entry);
-      bytes -= std::min(bytes, store_.slabs_.block_bytes() + heap);
+    if (in_hands(*entry) || store_.is_pending(*entry)) continue;
+    if (choice == Choice::untouched && entry->touched) {
+      entry->touched = false;
+      continue;
     }
+    entry->touched = true;  // not twice
+    const std::size_t heap =
+        store_.parts_.heap_bytes == 0 ? 0 : store_.parts_.heap_bytes_of(*entry);
+    bytes -= std::min(bytes, store_.slabs_.block_bytes() + heap);
     chosen.push_back(entry);
   }
   return chosen;

@@ -215,7 +215,7 @@ void KeyedStoreBase::give_back(Entry& entry) {
 }
 
 void KeyedStoreBase::erase(Entry& entry) {
-  if (entry.on_disk) return;  // it says that the key is gone
+  if (is_gone_on_disk(entry)) return;
   changing(entry);
   if (!entry.is_new && !too_many_gone_) note_gone(entry);
   remove(entry);
@@ -262,15 +262,12 @@ Result<bool> KeyedStoreBase::freeze(bool may_be_delta, ByteWriter& out) {
     out.put_text(state->describe_type());
   }
   entries_.begin(spill_.context());
-  if (spill_.some_on_disk()) {
-    too_many_gone_ = true;  // no delta will be written any more
-    HUMMER_TRY(spill_.freeze());
-    return false;
-  }
-  const bool delta = may_be_delta && was_frozen_ && !frozen_ && !too_many_gone_;
+  const bool under_way = frozen_ || spill_.writes_frozen();
+  const bool delta = spill_.freeze(may_be_delta && was_frozen_ && !under_way && !too_many_gone_);
   too_many_gone_ = false;
   saved_ = delta ? std::exchange(gone_, {}) : SavedEntries();
   gone_.clear();
+  gone_on_disk_.clear();
   whole_ = !delta;
   frozen_ = was_frozen_ = true;
   next_frozen_ = 0;
@@ -282,8 +279,7 @@ Result<bool> KeyedStoreBase::freeze(bool may_be_delta, ByteWriter& out) {
 }
 
 Result<bool> KeyedStoreBase::write_frozen(ByteWriter& out, std::size_t until_bytes) {
-  if (spill_.some_on_disk()) return spill_.write_frozen(out, until_bytes);
-  if (!frozen_) return true;
+  if (!frozen_) return spill_.write_frozen(out, until_bytes);
   entries_.begin_step();
   for (; !saved_.empty(); saved_.write_chunk(entries_, out)) {
     if (entries_.enough(out, until_bytes)) return false;
@@ -293,17 +289,33 @@ Result<bool> KeyedStoreBase::write_frozen(ByteWriter& out, std::size_t until_byt
     if (entries_.enough(out, until_bytes)) return false;
     next_frozen_ = entry->slot;
     if (is_pending(*entry)) {
-      entries_.add(keys_.hash(*entry), out, [&](ByteWriter& to) { encode(*entry, to); });
+      if (is_gone_on_disk(*entry)) {
+        save(*entry);
+      } else {
+        entries_.add(keys_.hash(*entry), out, [&](ByteWriter& to) { encode(*entry, to); });
+      }
     }
     if (renews_) renew(*entry);
     ++next_frozen_;
   }
   next_frozen_ = end;
-  if (end < slabs_.slot_count() || !entries_.flush(out, until_bytes)) return false;
-  out.put_value(end_of_entries);
+  if (end < slabs_.slot_count() || !saved_.empty() || !entries_.flush(out, until_bytes)) {
+    return false;
+  }
   frozen_ = false;
   if (renews_) generations_since_renewal_ = 0;
+  if (spill_.writes_frozen()) {
+    begin_section(out);
+    return false;
+  }
+  out.put_value(end_of_entries);
   return true;
+}
+
+// The mark is of no key group: whoever reads some groups only meets it, too.
+void KeyedStoreBase::begin_section(ByteWriter& out) {
+  out.put_value(section_follows);
+  entries_.begin(spill_.context());
 }
 
 // Generations are counted modulo 65,536. Long before one comes again, what is older than the last
@@ -332,17 +344,28 @@ Status KeyedStoreBase::restore(ByteReader& in, const OperatorContext& context,
 }
 
 bool KeyedStoreBase::is_pending(const KeyedEntry& entry) const {
-  return frozen_ && entry.slot >= next_frozen_ && entry.changed != generation_ &&
+  return frozen_ && !entry.unchanged && entry.slot >= next_frozen_ &&
+         entry.changed != generation_ &&
          (whole_ || static_cast<std::uint16_t>(entry.changed + 1) == generation_);
 }
 
 void KeyedStoreBase::first_change(KeyedEntry& entry) {
-  if (is_pending(entry)) {
-    const Entry& before = static_cast<const Entry&>(entry);
-    saved_.add(keys_.hash(before), [&](ByteWriter& out) { encode(before, out); });
-  }
+  if (is_pending(entry)) save(static_cast<const Entry&>(entry));
   entry.changed = generation_;
   entry.is_new = false;
+  entry.unchanged = false;
+}
+
+void KeyedStoreBase::save(const Entry& entry) {
+  const std::uint64_t hash = keys_.hash(entry);
+  if (is_gone_on_disk(entry)) {
+    gone_on_disk_.add(hash, [&](ByteWriter& out) {
+      out.put_value(entry_is_gone);
+      encode_key(entry, out);
+    });
+  } else {
+    saved_.add(hash, [&](ByteWriter& out) { encode(entry, out); });
+  }
 }
 
 void KeyedStoreBase::encode(const Entry& entry, ByteWriter& out) {
@@ -374,25 +397,33 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
                                        RestoreOptions options, bool delta) {
   std::vector<KeyedState*> found;
   HUMMER_TRY(restore_states(in, options, found));
+  ++generation_;  // so that what this piece has brought is known
+  int section = 0;
   std::size_t room_made_at = in.left();
   for (std::size_t restored = 1;; ++restored) {
     in.let_go();
     std::uint8_t mark = 0;
-    if (!in.get_value(mark) || mark > entry_is_gone) return store_cut_short();
+    if (!in.get_value(mark) || mark > section_follows) return store_cut_short();
     if (mark == end_of_entries) return {};
+    if (mark == section_follows) {
+      ++section;
+      continue;
+    }
     bool mine = false;
     if (!decode_key(in, context, mine)) return store_cut_short();
     Entry* entry = nullptr;
     if (mine) {
       take_decoded_key();
-      if (KeyedEntry* const old = find(); old != nullptr) {
-        if (!delta) {
+      KeyedEntry* const old = find();
+      const bool is_newer = section == 1 && old != nullptr && old->changed == generation_;
+      if (old != nullptr && !is_newer) {
+        if (!delta && mark == entry_follows) {
           return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
         }
         drop(static_cast<Entry&>(*old));
         take_decoded_key();
       }
-      if (mark == entry_follows) entry = static_cast<Entry*>(&obtain());
+      if (mark == entry_follows && !is_newer) entry = static_cast<Entry*>(&obtain());
       current_ = nullptr;  // it may still be empty
       key_ = nullptr;
       looked_up_ = false;

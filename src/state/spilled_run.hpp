@@ -9,8 +9,8 @@
 // Putze et al. 2007). It is made for as many keys as may come, and folded when fewer have.
 //
 // Lifecycle: SpilledRunWriter::create, add*, finish → SpilledRun, which is immutable and shared
-// with the scans that read it; its space is free again with the last of them. Thread: one at a
-// time.
+// with the scans that read it; its space is free again with the last of them. Thread: a run any,
+// its writer one at a time.
 #pragma once
 
 #include <memory>
@@ -80,6 +80,8 @@ class SpilledRunWriter {
                                          int level, std::uint64_t entries_max, bool with_filter);
   Status add(const SpilledEntry& entry);
   Result<std::shared_ptr<const SpilledRun>> finish();
+  // Of the run so far.
+  std::size_t memory_bytes() const { return run_->memory_bytes(); }
 
  private:
   SpilledRunWriter() = default;

@@ -6,152 +6,21 @@
 #include <vector>
 
 #include "platform/free_memory.hpp"
+#include "state/run_merge.hpp"
+#include "state/run_scans.hpp"
 #include "state/spilled_run.hpp"
 
 namespace hummer {
 namespace {
 
-using Run = std::shared_ptr<const SpilledRun>;
-
 // Runs of one level before they become one of the next: few where keys are looked up in each.
 constexpr std::size_t runs_per_level_of_values = 4;
 constexpr std::size_t runs_per_level_of_deltas = 8;
-
-// Of the largest of runs that are merged, how much says how many keys they share.
-constexpr std::size_t least_sampled_blocks = 256;
-constexpr std::size_t sampled_part = 32;
-constexpr double sampling_margin = 1.1;
+// So many times that before the operator waits for them.
+constexpr std::size_t waits_from = 3;
 
 // So much has been written between two times that free memory is given back.
 constexpr std::uint64_t give_back_after_bytes = 4 << 20;
-
-// How much a scan reads of each run at a time; the same of one that is held for long.
-constexpr std::size_t read_bytes = 64 << 10;
-constexpr std::size_t read_bytes_of_held = 4 << 10;
-
-// Reads one run from front to back, or from some block on.
-class RunCursor {
- public:
-  explicit RunCursor(Run run) : run_(std::move(run)) {}
-  RunCursor(Run run, std::size_t first_block, std::size_t read_bytes_at_once)
-      : run_(std::move(run)), block_(first_block), read_bytes_(read_bytes_at_once) {}
-
-  // False: its end.
-  Result<bool> next() {
-    while (part_ == parts_.size()) {
-      if (block_ == run_->block_count()) return false;
-      HUMMER_TRY(run_->read_blocks(block_, read_bytes_, space_, parts_));
-      block_ += parts_.size();
-      part_ = 0;
-      at_ = 0;
-    }
-    const auto [begin, end] = parts_[part_];
-    at_ = std::max(at_, begin);
-    HUMMER_ASSERT(read_spilled_entry(std::string_view(space_).substr(0, end), at_, entry_));
-    if (at_ == end) ++part_;
-    return true;
-  }
-  const SpilledEntry& entry() const { return entry_; }
-
- private:
-  Run run_;
-  std::size_t block_ = 0;
-  std::size_t read_bytes_ = read_bytes;
-  std::string space_;
-  std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the blocks in `space_`
-  std::size_t part_ = 0;
-  std::size_t at_ = 0;
-  SpilledEntry entry_;
-};
-
-bool before(const SpilledEntry& a, const SpilledEntry& b) {
-  return a.hash != b.hash ? a.hash < b.hash : a.key < b.key;
-}
-bool same_key(const SpilledEntry& a, const SpilledEntry& b) {
-  return a.hash == b.hash && a.key == b.key;
-}
-
-class MergingScan final : public SpilledScan {
- public:
-  // Oldest first. `keep_removed`: there are older runs than these.
-  MergingScan(const std::vector<Run>& runs, const SpilledStoreOptions& options, std::string name,
-              bool keep_removed)
-      : MergingScan(cursors_of(runs), options, std::move(name), keep_removed) {}
-  MergingScan(std::vector<RunCursor> cursors, const SpilledStoreOptions& options, std::string name,
-              bool keep_removed)
-      : options_(options), name_(std::move(name)), keep_removed_(keep_removed) {
-    for (RunCursor& cursor : cursors) cursors_.push_back({std::move(cursor), true, false});
-  }
-
-  Result<bool> next() override {
-    for (;;) {
-      Result<bool> found = step();
-      if (!found.ok()) return found.status().with_context(name_);
-      if (!*found) return false;
-      // Where values are combined nothing hides below one that is dead.
-      if (entry_.removed && (!keep_removed_ || options_.combine)) continue;
-      return true;
-    }
-  }
-  const SpilledEntry& entry() const override { return entry_; }
-
- private:
-  struct Input {
-    RunCursor cursor;
-    bool due;   // its entry is used up
-    bool open;  // it has one
-  };
-
-  static std::vector<RunCursor> cursors_of(const std::vector<Run>& runs) {
-    return std::vector<RunCursor>(runs.begin(), runs.end());
-  }
-  Result<bool> step() {
-    const Input* least = nullptr;
-    for (Input& input : cursors_) {
-      if (input.due) {
-        const Result<bool> got = input.cursor.next();
-        if (!got.ok()) return got.status();
-        input.open = *got;
-        input.due = false;
-      }
-      if (!input.open) continue;
-      // Of equal keys the newest, which comes last.
-      if (least == nullptr || !before(least->cursor.entry(), input.cursor.entry())) least = &input;
-    }
-    if (least == nullptr) return false;
-    entry_ = least->cursor.entry();
-    bool first = true;
-    for (Input& input : cursors_) {
-      if (!input.open || !same_key(input.cursor.entry(), entry_)) continue;
-      input.due = true;
-      if (!options_.combine) continue;
-      if (first) {
-        together_ = input.cursor.entry().value;
-        first = false;
-      } else {
-        both_.clear();
-        if (!options_.combine(together_, input.cursor.entry().value, both_)) {
-          return Status(ErrorCode::corrupt_record, "two values of a key cannot be put together");
-        }
-        together_.swap(both_);
-      }
-      entry_.value = together_;
-    }
-    if (!entry_.removed && options_.is_dead && options_.is_dead(entry_.value)) {
-      entry_.removed = true;
-      entry_.value = {};
-    }
-    return true;
-  }
-
-  const SpilledStoreOptions options_;
-  const std::string name_;
-  const bool keep_removed_;
-  std::vector<Input> cursors_;
-  SpilledEntry entry_;
-  std::string together_;
-  std::string both_;
-};
 
 class BlocksOfRuns final : public SpilledBlocks {
  public:
@@ -165,7 +34,7 @@ class BlocksOfRuns final : public SpilledBlocks {
         block_ = 0;
       }
       if (run_ == runs_.size()) return std::string_view();
-      Status status = runs_[run_]->read_blocks(block_, read_bytes, space_, parts_);
+      Status status = runs_[run_]->read_blocks(block_, read_bytes_of_scan, space_, parts_);
       if (!status.ok()) return status.with_context(name_);
       block_ += parts_.size();
       part_ = 0;
@@ -305,7 +174,11 @@ class RunStore final : public SpilledStore {
   ~RunStore() override { clear(); }
 
   bool empty() const override { return runs_.empty(); }
-  std::size_t memory_bytes() const override { return of_all_runs(&SpilledRun::memory_bytes); }
+  std::size_t memory_bytes() const override {
+    std::size_t bytes = of_all_runs(&SpilledRun::memory_bytes);
+    for (const auto& merge : merges_) bytes += merge->memory_bytes();
+    return bytes;
+  }
   std::uint64_t disk_bytes() const override { return of_all_runs(&SpilledRun::disk_bytes); }
 
   Status begin_run(std::uint64_t entries_max) override { return begin(0, entries_max); }
@@ -318,19 +191,28 @@ class RunStore final : public SpilledStore {
       if (frozen_once_) since_freeze_.push_back(*run);
       runs_.push_back(std::move(*run));
     }
-    // What earlier entries lay in, then what merged runs had: what comes next takes its memory
-    // elsewhere. Not for little, as it costs system calls.
-    const bool much = written_bytes_ >= give_back_after_bytes;
-    if (much) {
+    if (disk_bytes_of(since_freeze_) > disk_bytes_of(runs_)) forget_freeze();
+    // What earlier entries lay in: what comes next takes its memory elsewhere. Not for little, as
+    // it costs system calls.
+    if (written_bytes_ >= give_back_after_bytes) {
       written_bytes_ = 0;
       give_back_free_memory();
     }
-    const std::size_t runs = runs_.size();
-    Status merged = merge_levels();
-    if (disk_bytes_of(since_freeze_) > disk_bytes_of(runs_)) forget_freeze();
-    if (much && runs_.size() < runs) give_back_free_memory();
+    HUMMER_TRY(take_in_merged());
+    while (RunMerge* const late = most_wait_for()) {
+      late->finish_here();
+      HUMMER_TRY(take_in_merged());
+    }
     tell_account();
-    return merged;
+    return {};
+  }
+  Status advance() override {
+    const bool some = std::any_of(merges_.begin(), merges_.end(),
+                                  [](const auto& merge) { return merge->finished(); });
+    if (!some) return {};
+    Status status = take_in_merged();
+    tell_account();
+    return status;
   }
 
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) override {
@@ -347,9 +229,7 @@ class RunStore final : public SpilledStore {
     return false;
   }
 
-  std::unique_ptr<SpilledScan> scan() override {
-    return std::make_unique<MergingScan>(runs_, options_, name_, false);
-  }
+  std::unique_ptr<SpilledScan> scan() override { return scan_of(runs_, false); }
   std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash,
                                          std::size_t read_bytes_at_once) override {
     std::vector<RunCursor> cursors;
@@ -358,19 +238,22 @@ class RunStore final : public SpilledStore {
       cursors.emplace_back(run, run->block_before(hash), read_bytes_at_once);
     }
     return std::make_unique<ScanOfHash>(
-        std::make_unique<MergingScan>(std::move(cursors), options_, name_, false), hash);
+        std::make_unique<MergingScan>(std::move(cursors), options_, now(), name_, false), hash);
   }
   Frozen freeze(bool may_be_delta) override {
     Frozen frozen;
-    frozen.delta = may_be_delta && frozen_once_;
-    frozen.blocks = std::make_unique<BlocksOfRuns>(frozen.delta ? since_freeze_ : runs_, name_);
-    since_freeze_.clear();
-    frozen_once_ = true;
-    tell_account();
+    frozen.blocks = std::make_unique<BlocksOfRuns>(freeze_runs(may_be_delta, frozen.delta), name_);
+    return frozen;
+  }
+  FrozenEntries freeze_entries(bool may_be_delta) override {
+    FrozenEntries frozen;
+    const std::vector<Run> runs = freeze_runs(may_be_delta, frozen.delta);
+    frozen.scan = scan_of(runs, frozen.delta);
     return frozen;
   }
   void clear() override {
     forget_freeze();
+    cancel_merges();
     runs_.clear();
     tell_account();
   }
@@ -382,6 +265,7 @@ class RunStore final : public SpilledStore {
   }
   void absorb(SpilledStore& other) override {
     forget_freeze();
+    cancel_merges();
     auto& store = static_cast<RunStore&>(other);
     runs_.insert(runs_.end(), store.runs_.begin(), store.runs_.end());
     std::stable_sort(runs_.begin(), runs_.end(),
@@ -399,11 +283,18 @@ class RunStore final : public SpilledStore {
       cursors.emplace_back(run, *first, read_bytes_of_held);
     }
     return std::unique_ptr<SpilledScan>(std::make_unique<ScanFrom>(
-        std::make_unique<MergingScan>(std::move(cursors), options_, name_, false), hash, key));
+        std::make_unique<MergingScan>(std::move(cursors), options_, now(), name_, false), hash,
+        key));
   }
 
  private:
   Status named(Status status) const { return status.ok() ? status : status.with_context(name_); }
+
+  std::int64_t now() const { return options_.now ? options_.now() : 0; }
+  std::unique_ptr<SpilledScan> scan_of(const std::vector<Run>& runs, bool keep_removed) const {
+    return std::make_unique<MergingScan>(std::vector<RunCursor>(runs.begin(), runs.end()), options_,
+                                         now(), name_, keep_removed);
+  }
 
   // Together of those that are read by this store and by what was made of it before.
   template <typename Bytes>
@@ -436,69 +327,94 @@ class RunStore final : public SpilledStore {
     return run;
   }
 
-  // The newest runs are of the lowest level: while there are enough of it, they become one.
-  Status merge_levels() {
-    const std::size_t most = options_.combine ? runs_per_level_of_deltas : runs_per_level_of_values;
-    while (!runs_.empty()) {
-      const int level = runs_.back()->level();
-      auto first = runs_.end();
-      while (first != runs_.begin() && (*(first - 1))->level() == level) --first;
-      if (static_cast<std::size_t>(runs_.end() - first) < most) return {};
-      const std::vector<Run> merged(first, runs_.end());
-      const Result<std::uint64_t> entries = entries_together(merged);
-      if (!entries.ok()) return entries.status();
-      std::vector<RunCursor> cursors;
-      for (const Run& run : merged) {
-        cursors.emplace_back(run, run->block_before(first_hash_), read_bytes);
-      }
-      MergingScan scan(std::move(cursors), options_, name_, first != runs_.begin());
-      HUMMER_TRY(begin(level + 1, *entries));
-      for (;;) {
-        const Result<bool> got = scan.next();
-        if (!got.ok()) return got.status();
-        if (!*got) break;
-        if (scan.entry().hash >= first_hash_) HUMMER_TRY(add(scan.entry()));
-      }
-      Result<Run> run = finish();
-      if (!run.ok()) return run.status();
-      forget_scanned();
-      merged_away_.insert(merged_away_.end(), first, runs_.end());
-      runs_.erase(first, runs_.end());
-      if ((*run)->entries() > 0) runs_.push_back(std::move(*run));
+  std::vector<Run> freeze_runs(bool may_be_delta, bool& delta) {
+    delta = may_be_delta && frozen_once_;
+    std::vector<Run> runs = delta ? since_freeze_ : runs_;
+    since_freeze_.clear();
+    frozen_once_ = true;
+    tell_account();
+    return runs;
+  }
+
+  // ---- merging: at most one merge of each level is under way ----
+
+  std::size_t runs_per_level() const {
+    return options_.combine ? runs_per_level_of_deltas : runs_per_level_of_values;
+  }
+  RunMerge* merge_of(int level) const {
+    for (const auto& merge : merges_) {
+      if (merge->level() == level + 1) return merge.get();
     }
+    return nullptr;
+  }
+
+  // What is finished takes the place of the runs that it was made of; then others begin.
+  Status take_in_merged() {
+    bool some = false;
+    for (std::size_t i = 0; i < merges_.size();) {
+      if (!merges_[i]->finished()) {
+        ++i;
+        continue;
+      }
+      const std::shared_ptr<RunMerge> merge = std::move(merges_[i]);
+      merges_.erase(merges_.begin() + static_cast<std::ptrdiff_t>(i));
+      Result<RunMerge::Merged> merged = merge->take();
+      if (!merged.ok()) return named(merged.status());
+      replace(merged->old, std::move(merged->run));
+      some = true;
+    }
+    forget_scanned();
+    if (some) give_back_free_memory();
+    begin_merges();
     return {};
   }
 
-  // For the filter, which is in memory beside the old ones: about how many entries runs have when
-  // equal keys are one, by a stretch in the middle of the largest.
-  Result<std::uint64_t> entries_together(const std::vector<Run>& runs) const {
-    std::uint64_t all = 0;
-    for (const Run& run : runs) all += run->entries();
-    const auto largest = std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
-      return a->block_count() < b->block_count();
-    });
-    const std::size_t blocks = (*largest)->block_count();
-    if (options_.combine || blocks < least_sampled_blocks) return all;
-    const std::size_t middle = blocks / 2;
-    const std::uint64_t begin = (*largest)->hash_of_block(middle);
-    const std::uint64_t end = (*largest)->hash_of_block(middle + blocks / sampled_part);
-    std::vector<std::uint64_t> hashes;
-    for (const Run& run : runs) {
-      RunCursor cursor(run, run->block_before(begin), read_bytes);
-      for (;;) {
-        const Result<bool> got = cursor.next();
-        if (!got.ok()) return named(got.status());
-        if (!*got || cursor.entry().hash >= end) break;
-        if (cursor.entry().hash >= begin) hashes.push_back(cursor.entry().hash);
+  // Some of `old` may have been dropped meanwhile; where all were, nothing of it counts any more.
+  void replace(const std::vector<Run>& old, Run merged) {
+    const auto is_old = [&](const Run& run) {
+      return std::find(old.begin(), old.end(), run) != old.end();
+    };
+    const auto first = std::find_if(runs_.begin(), runs_.end(), is_old);
+    if (first == runs_.end()) return;
+    const auto place = first - runs_.begin();
+    std::erase_if(runs_, is_old);
+    merged_away_.insert(merged_away_.end(), old.begin(), old.end());
+    if (merged->entries() > 0) runs_.insert(runs_.begin() + place, std::move(merged));
+  }
+
+  // Levels fall from the oldest run to the newest. The newest levels first: they fill soonest.
+  void begin_merges() {
+    for (auto end = runs_.end(); end != runs_.begin();) {
+      const int level = (*(end - 1))->level();
+      auto first = end;
+      while (first != runs_.begin() && (*(first - 1))->level() == level) --first;
+      if (static_cast<std::size_t>(end - first) >= runs_per_level() && merge_of(level) == nullptr) {
+        merges_.push_back(RunMerge::begin(platform_, directory_, name_, options_,
+                                          {.runs = std::vector<Run>(first, end),
+                                           .keep_removed = first != runs_.begin(),
+                                           .level = level + 1,
+                                           .first_hash = first_hash_,
+                                           .as_of = now()}));
       }
+      end = first;
     }
-    if (hashes.empty()) return all;
-    const auto sampled = static_cast<double>(hashes.size());
-    std::sort(hashes.begin(), hashes.end());
-    const auto different =
-        static_cast<double>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
-    const double estimate = static_cast<double>(all) * different / sampled * sampling_margin;
-    return std::min(all, static_cast<std::uint64_t>(estimate) + 1);
+  }
+
+  // Of a level with so many runs that looking something up would take too long; null: there is
+  // none.
+  RunMerge* most_wait_for() const {
+    for (const auto& merge : merges_) {
+      const auto runs = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
+        return run->level() + 1 == merge->level();
+      });
+      if (static_cast<std::size_t>(runs) >= waits_from * runs_per_level()) return merge.get();
+    }
+    return nullptr;
+  }
+
+  void cancel_merges() {
+    for (const auto& merge : merges_) merge->cancel();
+    merges_.clear();
   }
 
   // The next one gives everything.
@@ -524,6 +440,7 @@ class RunStore final : public SpilledStore {
   // Became part of others; what reads them on, or will for a snapshot, keeps them in memory.
   std::vector<std::weak_ptr<const SpilledRun>> merged_away_;
   std::uint64_t first_hash_ = 0;  // nobody asks for what comes before it
+  std::vector<std::shared_ptr<RunMerge>> merges_;
   std::optional<SpilledRunWriter> writer_;
   std::string space_;
 };

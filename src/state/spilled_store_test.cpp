@@ -51,6 +51,13 @@ class SpilledStoreTest : public ::testing::Test {
       all.emplace_back(scan.entry().key, scan.entry().value);
     }
   }
+  // What is under way in the background comes to its end, and is taken in; what that begins, too.
+  void merge_all(SpilledStore& store) {
+    for (int level = 0; level < 10; ++level) {
+      (void)node_->run_until([] { return false; }, never);
+      ASSERT_TRUE(store.advance().ok());
+    }
+  }
   static std::vector<std::pair<std::string, std::string>> all_of(const Model& model) {
     std::vector<std::pair<std::string, std::string>> all;
     for (const auto& [key, value] : model) {
@@ -95,7 +102,8 @@ TEST_F(SpilledStoreTest, DeltasAreMergedOldestFirst) {
                        both.assign(older).append(",").append(newer);
                        return true;
                      },
-                 .is_dead = {}});
+                 .is_dead = {},
+                 .now = {}});
   Model model;
   for (int round = 0; round < 70; ++round) {
     const Model run = draw_run(random, 1 + random.below(60), false);
@@ -110,7 +118,9 @@ TEST_F(SpilledStoreTest, DeltasAreMergedOldestFirst) {
 
 TEST_F(SpilledStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
   const auto store = make_spilled_store(
-      context_, {.combine = {}, .is_dead = [](std::string_view value) { return value == "dead"; }});
+      context_, {.combine = {},
+                 .is_dead = [](std::string_view value, auto) { return value == "dead"; },
+                 .now = {}});
   for (int round = 0; round < 4; ++round) {
     Model run;
     for (int key = 0; key < 1000; ++key) {
@@ -119,6 +129,7 @@ TEST_F(SpilledStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
     }
     ASSERT_TRUE(put(*store, run).ok());
   }
+  merge_all(*store);
   EXPECT_EQ(all_of(*store->scan()).size(), 4u);
   EXPECT_LT(store->disk_bytes(), 400u);
 }
@@ -130,7 +141,8 @@ TEST_F(SpilledStoreTest, WhatIsDroppedIsNotMergedAnyMoreAndItsRunsGo) {
     return true;
   };
   Random random(17);
-  const auto store = make_spilled_store(context_, {.combine = concatenated, .is_dead = {}});
+  const auto store =
+      make_spilled_store(context_, {.combine = concatenated, .is_dead = {}, .now = {}});
   Model model;
   for (std::uint64_t first = 0; first < 100; ++first) {
     Model run;
@@ -221,6 +233,7 @@ TEST_F(SpilledStoreTest, WhatIsKeptInMemoryOfMergedRunsIsThatOfTheirEntries) {
   std::unique_ptr<SpilledScan> scan;
   for (int round = 1; round <= 16; ++round) {
     ASSERT_TRUE(put(*store, run).ok());
+    merge_all(*store);
     if (round == 1) of_one = store->memory_bytes();
     if (round == 4) of_merged = store->memory_bytes();
     if (round == 12) scan = store->scan();
@@ -384,6 +397,82 @@ TEST_F(SpilledStoreTest, AFreezeGivesEverythingBehindWhatNoRunSays) {
   store->absorb(*other);
   EXPECT_FALSE(gives_delta());
   EXPECT_TRUE(gives_delta());
+}
+
+// Merges go on in the background while runs come, scans and snapshots are read, and the store is
+// cleared, cut and put together with others: whenever that falls, nothing is lost or comes twice.
+TEST_F(SpilledStoreTest, WhenAMergeEndsMakesNoDifference) {
+  const auto concatenated = [](std::string_view older, std::string_view newer, std::string& both) {
+    both.assign(older).append(",").append(newer);
+    return true;
+  };
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto node = make_simulated_platform({.seed = seed});
+    FakeOperatorContext context({.name = "count", .platform = node.get()});
+    Random random(seed);
+    const bool deltas = seed % 2 == 0;
+    SpilledStoreOptions options;
+    if (deltas) options.combine = concatenated;
+    auto store = make_spilled_store(context, options);
+    Model model;
+    struct Held {
+      std::unique_ptr<SpilledScan> scan;
+      std::vector<std::pair<std::string, std::string>> expected;
+    };
+    std::vector<Held> held;
+    const auto read_one = [&] {
+      const auto one = held.begin() + static_cast<std::ptrdiff_t>(random.below(held.size()));
+      ASSERT_TRUE(all_of(*one->scan) == one->expected) << "seed " << seed;
+      held.erase(one);
+    };
+    const auto apply = [&](const Model& run) {
+      for (const auto& [key, value] : run) {
+        const auto [at, is_new] = model.try_emplace(key, value);
+        if (is_new) continue;
+        at->second = deltas ? *at->second + "," + *value : value;
+      }
+    };
+    for (int step = 0; step < 150; ++step) {
+      const Model run = draw_run(random, 1 + random.below(120), !deltas);
+      ASSERT_TRUE(put(*store, run).ok());
+      apply(run);
+      // None to all of the steps that are due.
+      const Nanoseconds until = node->now() + random.between(0, 3) * random.between(0, 400'000);
+      (void)node->run_until([] { return false; }, until);
+      if (random.chance(0.5)) ASSERT_TRUE(store->advance().ok());
+      if (random.chance(0.1)) held.push_back({store->scan(), all_of(model)});
+      if (random.chance(0.05)) {
+        held.push_back({store->freeze_entries(false).scan, all_of(model)});
+      }
+      if (!held.empty() && random.chance(0.1)) read_one();
+      if (random.chance(0.02)) {
+        // Behind that merges go on, too.
+        const std::uint64_t hash = (random.below(97)) << 57;
+        store->drop_before(hash);
+        model.erase(model.begin(), model.lower_bound({hash, ""}));
+        const auto rest = store->scan_from(hash, "");
+        ASSERT_TRUE(rest.ok());
+        ASSERT_TRUE(all_of(**rest) == all_of(model)) << "seed " << seed;
+        store = make_spilled_store(context, options);
+        model.clear();
+      }
+      if (random.chance(0.02)) {
+        const auto other = make_spilled_store(context, options);
+        Model added;
+        for (const auto& [key, value] : draw_run(random, 100, false)) {
+          const std::string name = "other " + std::to_string(step) + key.second;
+          added[{hash_of(name), name}] = value;
+        }
+        for (int times = 0; times < 5; ++times) ASSERT_TRUE(put(*other, added).ok());
+        for (int times = 0; times < 5; ++times) apply(added);
+        store->absorb(*other);
+      }
+      ASSERT_TRUE(all_of(*store->scan()) == all_of(model)) << "seed " << seed << ", step " << step;
+    }
+    store.reset();  // with what is under way
+    (void)node->run_until([] { return false; }, never);
+    while (!held.empty()) read_one();
+  }
 }
 
 // Runs are not kept for a next freeze without end.

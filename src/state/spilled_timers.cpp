@@ -41,12 +41,14 @@ Status SpilledTimers::add(std::vector<Wake> wakes) {
       both = value;
       return true;
     };
-    store_ =
-        make_spilled_store(*context_, {.combine = newer, .is_dead = [this](std::string_view value) {
-                                         Timestamp time = 0;
-                                         ByteReader in(value);
-                                         return !in.get_value(time) || time < needed_from_;
-                                       }});
+    store_ = make_spilled_store(*context_, {.combine = newer,
+                                            .is_dead =
+                                                [](std::string_view value, Timestamp needed_from) {
+                                                  Timestamp time = 0;
+                                                  ByteReader in(value);
+                                                  return !in.get_value(time) || time < needed_from;
+                                                },
+                                            .now = [this] { return needed_from_; }});
   }
   const Wake first = has_next_ ? std::min(next_, wakes.front()) : wakes.front();
   needed_from_ = first.time;

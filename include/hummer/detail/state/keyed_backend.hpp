@@ -42,12 +42,13 @@ struct StateOptions {
 // The head of a key's entry; the key and the cells of the states follow. Eight bytes: with a key
 // and a value of eight each, and what says whether there is one, an entry is half a cache line.
 struct KeyedEntry {
-  std::uint32_t slot = 0;     // where it lies
-  std::uint16_t changed = 0;  // generation in which it changed last; see KeyedBackend
-  std::uint8_t live = 0;      // states with a value, and one more where there are timers
-  bool is_new : 1 = false;    // it was made in the generation in which it changed last
-  bool touched : 1 = false;   // since the hand of KeyedSpill's clock came by
-  bool on_disk : 1 = false;   // there is a version of it on disk, too
+  std::uint32_t slot = 0;      // where it lies
+  std::uint16_t changed = 0;   // generation in which it changed last; see KeyedBackend
+  std::uint8_t live = 0;       // states with a value, and one more where there are timers
+  bool is_new : 1 = false;     // it was made in the generation in which it changed last
+  bool touched : 1 = false;    // since the hand of KeyedSpill's clock came by
+  bool on_disk : 1 = false;    // there is a version of it on disk, too
+  bool unchanged : 1 = false;  // since it came back from there; REQUIRES: on_disk
 
   // A state has a value now, or has none any more.
   void count(bool has_value) { live = static_cast<std::uint8_t>(live + (has_value ? 1 : -1)); }

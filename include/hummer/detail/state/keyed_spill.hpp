@@ -11,9 +11,12 @@
 // system. Where that is too much although those in use fit (what is kept in memory of those on disk
 // has grown), all entries of some slabs go, and the slabs with them.
 //
-// Without a limit nothing is counted. Once something is on disk snapshots are whole: everything in
-// memory goes to disk, and what is there then is read in steps while the store goes on. A
-// snapshot that began before is finished first.
+// An entry that came back and was not changed is on disk already: it goes without being written.
+//
+// Without a limit nothing is counted. A snapshot has what is in memory first, as without a limit,
+// and then what was on disk when it began; a delta what was put there since the last one, as far as
+// it was changed since. So nothing is written at the barrier. While the snapshot of what is in
+// memory is under way only those entries go that are no longer needed for it.
 //
 // A look-up that the disk fails throws StateUnavailable; failure() says why.
 // Ownership: part of its store, of which it is a friend. Thread: that of the operator.
@@ -66,22 +69,38 @@ class KeyedSpill {
 
   // ---- snapshot, once some is on disk ----
 
-  Status freeze();
-  // See KeyedStore::write_frozen.
+  // Behind it the store's generation is the next one. Answers whether it is a delta.
+  bool freeze(bool may_be_delta);
+  // Whether there is something left of it.
+  bool writes_frozen() const { return frozen_ != nullptr || writes_gone_; }
+  // The sections behind the first one; see KeyedStore::write_frozen.
   Result<bool> write_frozen(ByteWriter& out, std::size_t until_bytes);
 
  private:
   enum class Choice : std::uint8_t {
     untouched,    // a touched one has a second chance
     whole_slabs,  // one after the other
-    all,          // also what stays in memory, since it has timers or is in the operator's hands
   };
+  // What is ahead of the cells in a value: until when anything of it lives, and in which generation
+  // it changed.
+  struct ValueHead {
+    Timestamp last = 0;
+    std::uint16_t changed = 0;
+  };
+  static constexpr std::size_t value_head_bytes = sizeof(Timestamp) + sizeof(std::uint16_t);
+  [[nodiscard]] static bool read_head(ByteReader& in, ValueHead& head);
 
   std::size_t held_bytes() const;
   std::size_t needed_bytes(std::size_t share) const;
   std::size_t entries_bytes() const;
+  std::size_t saved_bytes() const;
   std::size_t spilled_bytes() const { return spilled_ == nullptr ? 0 : spilled_->memory_bytes(); }
   Status put_on_disk(std::size_t bytes, Choice choice);
+  Status write_run(std::vector<StoreEntry*>& entries);
+  bool writes_entry(const SpilledEntry& entry) const;
+  // Of a snapshot of what is in memory: whether much more of it has been written than when the
+  // last entries went.
+  bool snapshot_lets_some_go();
   Status put_wakes_on_disk(const std::vector<StoreEntry*>& entries);
   SpilledTimers& wakes_of(TimerKind kind) { return wakes_[static_cast<std::size_t>(kind)]; }
   const SpilledTimers& wakes_of(TimerKind kind) const {
@@ -100,9 +119,14 @@ class KeyedSpill {
   std::size_t hand_ = 0;                   // of the clock
   std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever been on disk
   std::size_t woken_ = 0;
-  std::array<SpilledTimers, 2> wakes_;   // by TimerKind, of keys that are on disk
-  std::unique_ptr<SpilledScan> frozen_;  // of the snapshot under way
-  bool ends_frozen_ = false;             // its entries are all taken, and not all written
+  std::array<SpilledTimers, 2> wakes_;  // by TimerKind, of keys that are on disk
+  // Of the snapshot under way.
+  std::unique_ptr<SpilledScan> frozen_;
+  bool scanned_ = false;  // its entries are all taken, and not all written
+  bool frozen_is_delta_ = false;
+  std::uint16_t frozen_generation_ = 0;  // what changed in it belongs to a delta
+  bool writes_gone_ = false;             // the last section is not written
+  std::size_t looked_at_frozen_ = 0;     // how far it was when entries went
   std::string value_;
   Status failure_;
 };

@@ -22,9 +22,9 @@
 // steps every entry with its timers, or those that changed since the last one and the keys that
 // are gone, while the store goes on: an entry that changes before it was written is saved first.
 // An entry knows in which generation (stretch between two snapshots) it changed last, so freezing
-// is the increment of a number. restore() takes any subtask's and keeps the keys that are owned
-// here. Thread: that of the operator. Ownership: states are bound to it by their address and
-// outlive it.
+// is the increment of a number; what is on disk follows as it was then (keyed_spill.hpp). restore()
+// takes any subtask's and keeps the keys that are owned here. Thread: that of the operator.
+// Ownership: states are bound to it by their address and outlive it.
 //
 // KeyedStoreBase: all that needs no type of the key; KeyedStore<K>: how a key is taken in hand,
 // looked up, written and read.
@@ -166,7 +166,10 @@ class KeyedStoreBase : public KeyedBackend {
 
  private:
   friend class KeyedSpill;
-  enum Mark : std::uint8_t { end_of_entries, entry_follows, entry_is_gone };
+  // Sections, where there is a second one: what was in memory, then what was on disk, of which a
+  // key does not count that the first one has; then keys that are gone, whatever the second one
+  // says.
+  enum Mark : std::uint8_t { end_of_entries, entry_follows, entry_is_gone, section_follows };
 
   Entry* next_entry(std::size_t slot, std::size_t end) const {
     return static_cast<Entry*>(slabs_.next(slot, end));
@@ -186,9 +189,13 @@ class KeyedStoreBase : public KeyedBackend {
   void drop(Entry& entry);
 
   bool is_pending(const KeyedEntry& entry) const;
+  // It says that the key is gone.
+  static bool is_gone_on_disk(const Entry& entry) { return entry.live == 0 && entry.on_disk; }
   void renew(Entry& entry) const;
   void renew_all();
   void first_change(KeyedEntry& entry) override;
+  void save(const Entry& entry);
+  void begin_section(ByteWriter& out);
   void encode(const Entry& entry, ByteWriter& out);
   void encode_cells(const Entry& entry, ByteWriter& out);
   Status restore_entries(ByteReader& in, const OperatorContext& context, RestoreOptions options,
@@ -219,6 +226,7 @@ class KeyedStoreBase : public KeyedBackend {
   std::size_t next_frozen_ = 0;  // slot
   GroupedEntries entries_;       // on their way to its bytes
   SavedEntries saved_;           // changed before they were written, and keys that were gone
+  SavedEntries gone_on_disk_;    // keys that were, of which there is an older version on disk
   SavedEntries gone_;            // keys, since it began
   bool too_many_gone_ = false;   // the next one is whole
   std::string space_;

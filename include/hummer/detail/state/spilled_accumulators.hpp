@@ -37,6 +37,8 @@ class SpilledAccumulators {
     if (store_ != nullptr) store_->clear();
   }
 
+  // Between two batches; see SpilledStore.
+  Status advance() { return store_ == nullptr ? Status() : store_->advance(); }
   // Everything in the table, which may be cleared then.
   Status put(const AccumulatorTableBase& table);
 

@@ -36,6 +36,8 @@ class SpilledSlices {
   const std::map<Timestamp, std::uint64_t>& slices() const { return slices_; }
   std::size_t memory_bytes() const { return store_ == nullptr ? 0 : store_->memory_bytes(); }
 
+  // Between two batches; see SpilledStore.
+  Status advance() { return store_ == nullptr ? Status() : store_->advance(); }
   // All that the tables hold, as one run; in order of their slices.
   Status put(std::span<const std::pair<Timestamp, const AccumulatorTableBase*>> tables);
 

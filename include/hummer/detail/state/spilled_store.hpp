@@ -14,6 +14,11 @@
 //   values   without it the newer replaces the older, or removes it; find() looks a key up, with
 //            a filter (8 bits per key, in memory) that spares most reads for keys not there.
 //
+// Runs are merged in the background (a thread of the process, at most half of a processor). The
+// store goes on with the old ones meanwhile, and takes the new one in between two batches. Only
+// where an operator writes runs faster than they can be merged, so that looking something up would
+// take ever longer, it merges itself what is due.
+//
 // A snapshot is made of runs as they are, since they never change: freeze() answers all of them, or
 // those written since the last freeze, and nothing is merged or decoded for it. (So do RocksDB's
 // checkpoints, which link the files of a tree.)
@@ -22,7 +27,9 @@
 // it: files lose their name once they are open, so that a crash leaves nothing behind either.
 // A run's blocks carry checks, so that what a disk gives back wrong is found.
 // Errors: every call that touches the disk; with the operator's name; the store is of no use then.
-// Thread: that of the operator; calls block for as long as the disk takes.
+// Thread: that of the operator; calls block for as long as the disk takes. `combine` and `is_dead`
+// are also called in the background, one call at a time for each merge, until the store is cleared
+// or destroyed.
 #pragma once
 
 #include <cstdint>
@@ -76,8 +83,10 @@ struct SpilledStoreOptions {
   // Empty: the newer value counts.
   SpilledCombine combine;
   // Of values: whether this one may be forgotten when runs are merged. With `combine`: and what
-  // older runs have of its key, too.
-  std::function<bool(std::string_view value)> is_dead;
+  // older runs have of its key, too. `as_of`: what now() said when that was begun.
+  std::function<bool(std::string_view value, std::int64_t as_of)> is_dead;
+  // On the operator's thread.
+  std::function<std::int64_t()> now;
 };
 
 class SpilledStore {
@@ -93,6 +102,8 @@ class SpilledStore {
   virtual Status begin_run(std::uint64_t entries_max) = 0;
   virtual Status add(const SpilledEntry& entry) = 0;
   virtual Status finish_run() = 0;
+  // Between two batches: takes in what was merged meanwhile. A load where there is nothing.
+  virtual Status advance() = 0;
 
   // The key's value, as it was written last; false: there is none.
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
@@ -112,6 +123,12 @@ class SpilledStore {
   // more has been written since than there is in all, that is all. Runs are kept for the next
   // freeze, but no more than that. clear(), drop_before() and absorb() let the next one give all.
   virtual Frozen freeze(bool may_be_delta) = 0;
+  // The same, merged, also those that are removed where it is a delta.
+  struct FrozenEntries {
+    std::unique_ptr<SpilledScan> scan;
+    bool delta = false;
+  };
+  virtual FrozenEntries freeze_entries(bool may_be_delta) = 0;
   virtual void clear() = 0;
   // Nobody will ask for what has a smaller hash: runs without anything else go, and the rest of it
   // goes when runs are merged.
