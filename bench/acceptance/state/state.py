@@ -10,14 +10,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 SHORT = os.environ.get("HUMMER_SHORT", "0") != "0"
 
 
+def build(*targets, at=ROOT, optional=()):
+    """In the preset release of a source tree; `optional`: those that are known there."""
+    if not (at / "build/release/build.ninja").exists():
+        subprocess.run(["cmake", "--preset", "release"], cwd=at, stdout=subprocess.DEVNULL, check=True)
+    known = subprocess.run(["ninja", "-C", "build/release", "-t", "targets", "all"], cwd=at,
+                           stdout=subprocess.PIPE, text=True, check=True).stdout
+    targets += tuple(each for each in optional if f"\n{each}: phony" in known)
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", *targets], cwd=at,
+                   stdout=subprocess.DEVNULL, check=True)
+
+
 def measured(*arguments):
     """The rows that `bench/stateful/run --json` gives, which checks all results; ends with its code
     when it fails. In the short form few records, whose speeds mean nothing."""
-    build = ROOT / "build/release"
-    if not (build / "build.ninja").exists():
-        subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "stateful_hummer",
-                    "stateful_bare"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    build("stateful_hummer", "stateful_bare")
     words = ["--tiny"] if SHORT else list(arguments)
     done = subprocess.run([ROOT / "bench/stateful/run", "--json", *words], cwd=ROOT,
                           stdout=subprocess.PIPE, text=True)
@@ -39,6 +46,13 @@ class Bars:
         self.missed += not holds
         print(f"{'held  ' if holds else 'MISSED'} {what}: {form.format(figure)}, "
               f"at least {form.format(least)}")
+
+    def judge_most(self, what, figure, most, form="{:.2f}"):
+        holds = figure <= most
+        self.held += holds
+        self.missed += not holds
+        print(f"{'held  ' if holds else 'MISSED'} {what}: {form.format(figure)}, "
+              f"at most {form.format(most)}", flush=True)
 
     def end(self):
         """The item's last line, and its exit code."""
