@@ -15,6 +15,7 @@ constexpr std::uint8_t version_of_table = 2;
 constexpr std::uint8_t mark_of_end = 0;
 constexpr std::uint8_t mark_of_entry = 1;
 constexpr std::uint8_t mark_of_gone = 2;
+constexpr std::uint8_t mark_of_section = 3;
 
 Status piece_cut_short() { return {ErrorCode::corrupt_record, "keyed state is cut short"}; }
 
@@ -150,8 +151,12 @@ Result<bool> KeyedPiece::next(SavedKey& key) {
   key.states.clear();
   key.timers.clear();
   std::uint8_t mark = 0;
-  if (!in_.get_value(mark) || mark > (table_ ? mark_of_entry : mark_of_gone)) {
-    return piece_cut_short();
+  for (;;) {
+    if (!in_.get_value(mark) || mark > (table_ ? mark_of_entry : mark_of_section)) {
+      return piece_cut_short();
+    }
+    if (mark != mark_of_section) break;
+    ++section_;
   }
   if (mark == mark_of_end) return false;
   gone_ = mark == mark_of_gone;

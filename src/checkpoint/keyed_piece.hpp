@@ -37,6 +37,9 @@ class KeyedPiece {
   Result<bool> next(SavedKey& key);
   // Of the last one: the key is there no more.
   bool gone() const { return gone_; }
+  // The section that it is in, see KeyedStoreBase: of those in the second a key does not count that
+  // the first one has, or the third.
+  std::size_t section() const { return section_; }
 
  private:
   struct State {
@@ -58,6 +61,7 @@ class KeyedPiece {
   std::string refusal_;
   bool table_ = false;
   bool gone_ = false;
+  std::size_t section_ = 0;
   std::string key_text_;
   ParsedType key_type_;
   std::vector<State> states_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -74,34 +75,68 @@ KeyMark mark_of(std::string_view key) {
   return {hash_bytes(key.data(), key.size()), hash_bytes(salted.data(), salted.size())};
 }
 
+// The entries of one piece, which `key` is filled with, until visit(keyed) answers false.
+Status visit_piece(Files& files, const PlacedPiece& piece, SavedKey& key, std::string& refusal,
+                   const std::function<Result<bool>(const KeyedPiece&)>& visit) {
+  auto reader = PieceReader::open(files, piece.place, KeyGroups(), nullptr);
+  if (!reader.ok()) return reader.status();
+  ByteReader in(**reader);
+  const auto with_failure = [&](const Status& status) {
+    return (*reader)->failure().ok() ? status : (*reader)->failure();
+  };
+  KeyedPiece keyed(in);
+  if (const Status status = keyed.open(); !status.ok()) return with_failure(status);
+  refusal = keyed.refusal();
+  while (refusal.empty()) {
+    const Result<bool> more = keyed.next(key);
+    if (!more.ok()) return with_failure(more.status());
+    if (!*more) break;
+    const Result<bool> goes_on = visit(keyed);
+    if (!goes_on.ok()) return goes_on.status();
+    if (!*goes_on) break;
+  }
+  return {};
+}
+
+// The keys of a piece that do not count in its second section.
+Result<std::set<KeyMark>> keys_beside_second_section(Files& files, const PlacedPiece& piece) {
+  std::set<KeyMark> keys;
+  SavedKey key;
+  std::string refusal;
+  HUMMER_TRY(visit_piece(files, piece, key, refusal, [&](const KeyedPiece& keyed) -> Result<bool> {
+    if (keyed.section() != 1) keys.insert(mark_of(key.key));
+    return true;
+  }));
+  return keys;
+}
+
 // Those of one subtask, the newest first.
 Status visit_pieces(Files& files, const std::vector<PlacedPiece>& pieces, SavedKey& key,
                     std::string& skipped, const std::function<Status(const SavedKey&)>& visit) {
   std::set<KeyMark> newer;
   for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-    auto reader = PieceReader::open(files, piece->place, KeyGroups(), nullptr);
-    if (!reader.ok()) return reader.status();
-    ByteReader in(**reader);
-    const auto with_failure = [&](const Status& status) {
-      return (*reader)->failure().ok() ? status : (*reader)->failure();
-    };
-    KeyedPiece keyed(in);
-    if (const Status status = keyed.open(); !status.ok()) return with_failure(status);
-    if (!keyed.refusal().empty()) {
-      skipped = keyed.refusal();
-      return {};
-    }
     const bool remembers = piece + 1 != pieces.rend();
-    for (;;) {
-      const Result<bool> more = keyed.next(key);
-      if (!more.ok()) return with_failure(more.status());
-      if (!*more) break;
-      if (!newer.empty() || remembers) {
-        const KeyMark mark = mark_of(key.key);
-        if (newer.contains(mark)) continue;
-        if (remembers) newer.insert(mark);
-      }
-      if (!keyed.gone()) HUMMER_TRY(visit(key));
+    std::optional<std::set<KeyMark>> beside;
+    std::string refusal;
+    HUMMER_TRY(
+        visit_piece(files, *piece, key, refusal, [&](const KeyedPiece& keyed) -> Result<bool> {
+          const bool second = keyed.section() == 1;
+          if (second && !beside) {
+            auto keys = keys_beside_second_section(files, *piece);
+            if (!keys.ok()) return keys.status();
+            beside = std::move(*keys);
+          }
+          if (second || !newer.empty() || remembers) {
+            const KeyMark mark = mark_of(key.key);
+            if (newer.contains(mark) || (second && beside->contains(mark))) return true;
+            if (remembers) newer.insert(mark);
+          }
+          if (!keyed.gone()) HUMMER_TRY(visit(key));
+          return true;
+        }));
+    if (!refusal.empty()) {
+      skipped = refusal;
+      return {};
     }
   }
   return {};
