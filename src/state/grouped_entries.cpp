@@ -14,7 +14,7 @@ constexpr std::size_t most_ranges = 32;
 constexpr std::size_t most_block_bytes = 8 * 1024;
 constexpr std::size_t least_block_bytes = 2 * 1024;  // its head and place in the index cost 60
 constexpr std::size_t part_of_share = 16;            // of memory, for all buffers
-constexpr std::size_t small_block_bytes = 1024;      // several ranges become one block
+constexpr std::size_t small_block_bytes = 2 * 1024;  // several ranges become one block
 
 }  // namespace
 

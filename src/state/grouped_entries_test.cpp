@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -80,7 +81,9 @@ TEST(GroupedEntries, ComeInBlocksOfFewGroups) {
     const auto blocks = write(&context, 50'000, 4, until);
     expect_all(blocks, 50'000, 4);
     EXPECT_LT(blocks.size(), 400u);
-    for (const Block& block : blocks) {
+    // The last of each range may be put together.
+    ASSERT_GT(blocks.size(), 200u);
+    for (const Block& block : std::span(blocks).first(blocks.size() - 32)) {
       EXPECT_LT(block.groups.last - block.groups.first, default_key_groups / 32u);
     }
   }

@@ -94,8 +94,13 @@ class GroupedEntries {
   };
 
   Range& range_of(std::uint64_t hash) {
-    const std::uint32_t place = key_group(hash, groups_) - first_group_;
-    return ranges_[place < range_numbers_.size() ? range_numbers_[place] : 0];
+    const std::uint32_t group = key_group(hash, groups_);
+    const std::uint32_t place = group - first_group_;
+    if (place < range_numbers_.size()) [[likely]]
+      return ranges_[range_numbers_[place]];
+    // The subtask does not own the key: an operator in front of a hash exchange has them all.
+    ranges_.front().groups.add({group, group});
+    return ranges_.front();
   }
   void open_section(Range& range);
   void close_section(Range& range);
