@@ -98,13 +98,15 @@ Status visit_piece(Files& files, const PlacedPiece& piece, SavedKey& key, std::s
   return {};
 }
 
-// The keys of a piece that do not count in its second section.
+// The keys of a piece that do not count in its second section. Those that are gone by the first one
+// do, where they are: they came again, and went to disk.
 Result<std::set<KeyMark>> keys_beside_second_section(Files& files, const PlacedPiece& piece) {
   std::set<KeyMark> keys;
   SavedKey key;
   std::string refusal;
   HUMMER_TRY(visit_piece(files, piece, key, refusal, [&](const KeyedPiece& keyed) -> Result<bool> {
-    if (keyed.section() != 1) keys.insert(mark_of(key.key));
+    const bool counts = keyed.section() == 0 ? !keyed.gone() : keyed.section() == 2;
+    if (counts) keys.insert(mark_of(key.key));
     return true;
   }));
   return keys;
@@ -117,6 +119,7 @@ Status visit_pieces(Files& files, const std::vector<PlacedPiece>& pieces, SavedK
   for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
     const bool remembers = piece + 1 != pieces.rend();
     std::optional<std::set<KeyMark>> beside;
+    std::set<KeyMark> gone;  // by this piece, in which they may come again
     std::string refusal;
     HUMMER_TRY(
         visit_piece(files, *piece, key, refusal, [&](const KeyedPiece& keyed) -> Result<bool> {
@@ -126,14 +129,19 @@ Status visit_pieces(Files& files, const std::vector<PlacedPiece>& pieces, SavedK
             if (!keys.ok()) return keys.status();
             beside = std::move(*keys);
           }
+          if (keyed.gone()) {
+            if (remembers) gone.insert(mark_of(key.key));
+            return true;
+          }
           if (second || !newer.empty() || remembers) {
             const KeyMark mark = mark_of(key.key);
             if (newer.contains(mark) || (second && beside->contains(mark))) return true;
             if (remembers) newer.insert(mark);
           }
-          if (!keyed.gone()) HUMMER_TRY(visit(key));
+          HUMMER_TRY(visit(key));
           return true;
         }));
+    newer.merge(gone);
     if (!refusal.empty()) {
       skipped = refusal;
       return {};

@@ -7,6 +7,8 @@
 
 #include <hummer/hummer.hpp>
 
+#include "checkpoint/keyed_piece.hpp"
+#include "checkpoint/saved_keys.hpp"
 #include "checkpoints/failing_jobs.hpp"
 #include "cli/commands/checkpoint.hpp"
 #include "job_library/job_libraries.hpp"
@@ -111,6 +113,8 @@ class ExportedState : public testing::TestWithParam<std::uint64_t> {
     options.batch_records = 16;
     options.checkpoints.directory = "/checkpoints";
     options.checkpoints.interval_ms = 35 + static_cast<std::int64_t>(GetParam());
+    options.memory_limit_bytes = memory_limit_;
+    options.spill_directory = "/spill";
     return options;
   }
   // The records come within a third of a second; another source keeps the job alive.
@@ -151,6 +155,29 @@ class ExportedState : public testing::TestWithParam<std::uint64_t> {
     exported.errors = node_->standard(2).substr(said);
     return exported;
   }
+  // Which sections the pieces of "kinds" have keys in.
+  std::set<std::size_t> sections_of(const std::string& path) {
+    std::set<std::size_t> sections;
+    const Result<CheckpointMetadata> metadata = CheckpointStore::read_at(node_->files(), path);
+    for (const CheckpointFile& file : metadata->files) {
+      const Status read = CheckpointStore::read_file(
+          node_->files(), path, *metadata, file,
+          [&](std::string_view uid, std::string_view piece) -> Status {
+            if (uid != "kinds") return {};
+            ByteReader in(piece);
+            KeyedPiece keyed(in);
+            HUMMER_TRY(keyed.open());
+            SavedKey key;
+            for (;;) {
+              const Result<bool> more = keyed.next(key);
+              if (!more.ok() || !*more) return more.status();
+              sections.insert(keyed.section());
+            }
+          });
+      EXPECT_TRUE(read.ok()) << read.to_string();
+    }
+    return sections;
+  }
   // What both wrote of the same moment: the newest checkpoint, and a savepoint behind it.
   void run_the_job() {
     StreamExecutionEnvironment env(options());
@@ -176,6 +203,7 @@ class ExportedState : public testing::TestWithParam<std::uint64_t> {
     }
   }
 
+  std::size_t memory_limit_ = 0;
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
   std::string savepoint_;
   std::string checkpoint_;
@@ -222,6 +250,32 @@ TEST_P(ExportedState, DeltasGiveWhatASavepointHas) {
   EXPECT_EQ(deltas.lines, whole.lines);
   EXPECT_EQ(whole.lines.size(), keys_left + 7);
   EXPECT_NE(deltas.errors.find("operator 'fast' is left out"), std::string::npos) << deltas.errors;
+}
+
+TEST_P(ExportedState, IsThatOfMemoryAndDiskTogether) {
+  run_the_job();
+  if (HasFatalFailure()) return;
+  // When it was, and so when something expires, is another matter.
+  const auto without_time = [](std::vector<std::string> lines) {
+    for (std::string& line : lines) {
+      const std::size_t at = line.find(R"(,"expires_ms":)");
+      if (at != line.npos) line.erase(at, line.find('}', at) - at);
+    }
+    return lines;
+  };
+  const Exported in_memory = run({"export", savepoint_, "--operator", "kinds"});
+  node_ = make_simulated_platform({.seed = GetParam()});
+  memory_limit_ = 60'000;  // hardly any
+  run_the_job();
+  if (HasFatalFailure()) return;
+  EXPECT_TRUE(sections_of(savepoint_).contains(1)) << "the test needs keys on disk";
+  const Exported whole = run({"export", savepoint_, "--operator", "kinds"});
+  EXPECT_EQ(whole.code, 0) << whole.errors;
+  EXPECT_TRUE(without_time(whole.lines) == without_time(in_memory.lines))
+      << whole.lines.size() << " lines, not " << in_memory.lines.size();
+  const Exported deltas = run({"export", checkpoint_, "--operator", "kinds"});
+  EXPECT_EQ(deltas.code, 0) << deltas.errors;
+  EXPECT_TRUE(deltas.lines == whole.lines) << deltas.lines.size() << " lines";
 }
 
 TEST_P(ExportedState, IsFilteredByOperatorStateAndKey) {
