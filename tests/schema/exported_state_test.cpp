@@ -160,20 +160,20 @@ class ExportedState : public testing::TestWithParam<std::uint64_t> {
     std::set<std::size_t> sections;
     const Result<CheckpointMetadata> metadata = CheckpointStore::read_at(node_->files(), path);
     for (const CheckpointFile& file : metadata->files) {
-      const Status read = CheckpointStore::read_file(
-          node_->files(), path, *metadata, file,
-          [&](std::string_view uid, std::string_view piece) -> Status {
-            if (uid != "kinds") return {};
-            ByteReader in(piece);
-            KeyedPiece keyed(in);
-            HUMMER_TRY(keyed.open());
-            SavedKey key;
-            for (;;) {
-              const Result<bool> more = keyed.next(key);
-              if (!more.ok() || !*more) return more.status();
-              sections.insert(keyed.section());
-            }
-          });
+      const Status read =
+          CheckpointStore::read_file(node_->files(), path, *metadata, file,
+                                     [&](std::string_view uid, std::string_view piece) -> Status {
+                                       if (uid != "kinds") return {};
+                                       ByteReader in(piece);
+                                       KeyedPiece keyed(in);
+                                       HUMMER_TRY(keyed.open());
+                                       SavedKey key;
+                                       for (;;) {
+                                         const Result<bool> more = keyed.next(key);
+                                         if (!more.ok() || !*more) return more.status();
+                                         sections.insert(keyed.section());
+                                       }
+                                     });
       EXPECT_TRUE(read.ok()) << read.to_string();
     }
     return sections;
