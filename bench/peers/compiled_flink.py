@@ -25,7 +25,9 @@ class CompiledFlink:
             raise Missing(f"Flink is not installed (missing: {', '.join(lacks)}); run "
                           "bench/peers/install flink")
         self.version = re.fullmatch(r"flink-dist-(.*)\.jar", dist[-1].name).group(1)
-        self.jars = ":".join(map(str, sorted(dist[-1].parent.glob("*.jar"))))
+        rocksdb = sorted((ROOT / ".cache/flink-rocksdb").glob("*.jar"))
+        self.has_rocksdb = bool(rocksdb)
+        self.jars = ":".join(map(str, [*sorted(dist[-1].parent.glob("*.jar")), *rocksdb]))
         self.source = source
         self.classes = ROOT / "build/bench-data" / f"flink-{source.stem}"
         target = self.classes / f"{source.stem}.class"
