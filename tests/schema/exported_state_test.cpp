@@ -281,7 +281,12 @@ TEST_P(ExportedState, IsThatOfMemoryAndDiskTogether) {
 TEST_P(ExportedState, IsFilteredByOperatorStateAndKey) {
   run_the_job();
   if (HasFatalFailure()) return;
-  EXPECT_EQ(run({"export", savepoint_, "--state", "brief"}).lines.size(), 1u);
+  const Exported brief = run({"export", savepoint_, "--state", "brief"});
+  EXPECT_EQ(brief.lines.size(), 1u);
+  EXPECT_EQ(brief.errors, "") << "it was found: where it is not matters no more";
+  const Exported none = run({"export", savepoint_, "--key", "no key"});
+  EXPECT_EQ(none.lines.size(), 0u);
+  EXPECT_NE(none.errors.find("operator 'fast' is left out"), std::string::npos) << none.errors;
   EXPECT_EQ(run({"export", savepoint_, "--operator", "all kinds", "--state", "last"}).lines.size(),
             keys_left);
   const Exported count = run({"export", savepoint_, "--operator", "counts", "--key", "3"});

@@ -67,8 +67,10 @@ Status append_line(const SavedKey& key, const CheckpointExport& wanted, std::str
 
 int export_checkpoint(Platform& platform, const std::string& path, const CheckpointExport& wanted) {
   std::string lines;
+  bool found = false;
   const auto write = [&] {
     const Status written = platform.write_standard(1, lines);
+    found |= !lines.empty();
     lines.clear();
     return written;
   };
@@ -80,7 +82,10 @@ int export_checkpoint(Platform& platform, const std::string& path, const Checkpo
   const Status written = write();
   if (!skipped.ok()) return report(platform, skipped.status());
   if (!written.ok()) return report(platform, written);
+  // Who looked for a key or a state, and has it, does not care where it is not.
+  const bool looked_for = !wanted.key.empty() || !wanted.state.empty();
   for (const SkippedOperator& one : *skipped) {
+    if (looked_for && found) break;
     (void)platform.write_standard(
         2, fmt::format("hummer: operator '{}' is left out: {}\n", one.uid, one.why));
   }
