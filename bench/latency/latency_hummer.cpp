@@ -48,7 +48,6 @@ struct Seen {
   Histogram latencies;
   Checksum results;
   std::int64_t last_ns = 0;
-  std::uint64_t barriers = 0;
 };
 
 class LatencySink final : public hummer::SinkFunction<Result> {
@@ -65,17 +64,12 @@ class LatencySink final : public hummer::SinkFunction<Result> {
     last_ns_ = now;
     return hummer::OperatorResult::done;
   }
-  hummer::OperatorResult flush(std::uint64_t /*epoch*/) override {
-    ++barriers_;
-    return hummer::OperatorResult::done;
-  }
   hummer::OperatorResult end() override {
     const std::lock_guard lock(seen_->mutex);
     seen_->latencies.add(latencies_);
     seen_->results.results += sum_.results;
     seen_->results.sum += sum_.sum;
     seen_->last_ns = std::max(seen_->last_ns, last_ns_);
-    seen_->barriers = std::max(seen_->barriers, barriers_);
     return hummer::OperatorResult::done;
   }
 
@@ -85,7 +79,6 @@ class LatencySink final : public hummer::SinkFunction<Result> {
   Histogram latencies_;
   Checksum sum_;
   std::int64_t last_ns_ = 0;
-  std::uint64_t barriers_ = 0;
 };
 
 // Counts, and knows when its last record was due.
@@ -246,11 +239,10 @@ int measure(int argc, char** argv) {
   std::printf("{\"name\": \"hummer\", \"row\": \"%s\", \"rate\": %.0f, \"records\": %" PRIu64
               ", \"results\": %" PRIu64
               ", \"right\": %s, \"made_per_second\": %.0f"
-              ", \"behind_seconds\": %.3f, \"checkpoints\": %" PRIu64 ", \"measured\": %" PRIu64,
+              ", \"behind_seconds\": %.3f, \"measured\": %" PRIu64,
               row.c_str(), run.schedule.rate * streams, records, seen.results.results,
               right ? "true" : "false", static_cast<double>(run.made_warm) / warm,
-              static_cast<double>(seen.last_ns - run.end_ns()) / 1e9, seen.barriers,
-              seen.latencies.total());
+              static_cast<double>(seen.last_ns - run.end_ns()) / 1e9, seen.latencies.total());
   constexpr std::pair<const char*, double> shares[] = {
       {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
   for (const auto& [name, share] : shares) {
