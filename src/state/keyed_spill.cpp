@@ -193,23 +193,23 @@ std::size_t KeyedSpill::entries_bytes() const {
 }
 
 Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
-  const std::vector<StoreEntry*> chosen = choose(bytes, choice);
+  const std::vector<Chosen> chosen = choose(bytes, choice);
   if (chosen.empty()) return {};
-  std::vector<StoreEntry*> changed;
-  for (StoreEntry* entry : chosen) {
-    if (!entry->unchanged) changed.push_back(entry);
+  std::vector<Chosen> changed;
+  for (const Chosen& one : chosen) {
+    if (!one.entry->unchanged) changed.push_back(one);
   }
   if (!changed.empty()) HUMMER_TRY(write_run(changed));
   HUMMER_TRY(put_wakes_on_disk(chosen));
-  for (StoreEntry* entry : chosen) store_.remove(*entry);
+  for (const Chosen& one : chosen) store_.remove(*one.entry, one.hash);
   return {};
 }
 
 // Values: a head, then as in a snapshot.
-Status KeyedSpill::write_run(std::vector<StoreEntry*>& entries) {
-  std::sort(entries.begin(), entries.end(), [&](const StoreEntry* a, const StoreEntry* b) {
-    const std::uint64_t hash_a = store_.keys_.hash(*a), hash_b = store_.keys_.hash(*b);
-    return hash_a != hash_b ? hash_a < hash_b : store_.keys_.bytes(*a) < store_.keys_.bytes(*b);
+Status KeyedSpill::write_run(std::vector<Chosen>& entries) {
+  std::sort(entries.begin(), entries.end(), [&](const Chosen& a, const Chosen& b) {
+    return a.hash != b.hash ? a.hash < b.hash
+                            : store_.keys_.bytes(*a.entry) < store_.keys_.bytes(*b.entry);
   });
   if (spilled_ == nullptr) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
@@ -223,7 +223,7 @@ Status KeyedSpill::write_run(std::vector<StoreEntry*>& entries) {
   }
   HUMMER_TRY(spilled_->begin_run(entries.size()));
   std::string space;
-  for (const StoreEntry* entry : entries) {
+  for (const auto& [hash, entry] : entries) {
     ByteWriter value(space);
     Timestamp last = store_.timers_.of(*entry) != nullptr ? end_of_time : no_timestamp;
     for (const KeyedState* state : store_.states_) {
@@ -232,7 +232,7 @@ Status KeyedSpill::write_run(std::vector<StoreEntry*>& entries) {
     value.put_value(last);
     value.put_value(std::uint16_t{entry->changed});
     store_.encode_cells(*entry, value);
-    HUMMER_TRY(spilled_->add({.hash = store_.keys_.hash(*entry),
+    HUMMER_TRY(spilled_->add({.hash = hash,
                               .key = store_.keys_.bytes(*entry),
                               .value = value.view(),
                               .removed = entry->live == 0}));
@@ -240,9 +240,10 @@ Status KeyedSpill::write_run(std::vector<StoreEntry*>& entries) {
   return spilled_->finish_run();
 }
 
-Status KeyedSpill::put_wakes_on_disk(const std::vector<StoreEntry*>& entries) {
+Status KeyedSpill::put_wakes_on_disk(const std::vector<Chosen>& entries) {
+  if (!store_.timer_kinds_.any()) return {};
   std::array<std::vector<SpilledTimers::Wake>, 2> wakes;
-  for (const StoreEntry* entry : entries) {
+  for (const auto& [hash, entry] : entries) {
     const TimersOfKey* const timers = store_.timers_.of(*entry);
     if (timers == nullptr) continue;
     const std::string key = store_.keys_.ordered(*entry);
@@ -266,8 +267,8 @@ bool KeyedSpill::in_hands(const StoreEntry& entry) const {
 
 // Where the hand is, from there on once round, or twice: the first time a touched one is passed
 // over.
-std::vector<StoreEntry*> KeyedSpill::choose(std::size_t bytes, Choice choice) {
-  std::vector<StoreEntry*> chosen;
+std::vector<KeyedSpill::Chosen> KeyedSpill::choose(std::size_t bytes, Choice choice) {
+  std::vector<Chosen> chosen;
   const std::size_t slots = store_.slabs_.slot_count();
   const std::size_t way = choice == Choice::untouched ? 2 * slots : slots;
   for (std::size_t gone = 0; gone < way && bytes > 0;) {
@@ -286,7 +287,7 @@ std::vector<StoreEntry*> KeyedSpill::choose(std::size_t bytes, Choice choice) {
     const std::size_t heap =
         store_.parts_.heap_bytes == 0 ? 0 : store_.parts_.heap_bytes_of(*entry);
     bytes -= std::min(bytes, store_.slabs_.block_bytes() + heap);
-    chosen.push_back(entry);
+    chosen.push_back({store_.keys_.hash(*entry), entry});
   }
   return chosen;
 }

@@ -218,13 +218,13 @@ void KeyedStoreBase::erase(Entry& entry) {
   if (is_gone_on_disk(entry)) return;
   changing(entry);
   if (!entry.is_new && !too_many_gone_) note_gone(entry);
-  remove(entry);
+  remove(entry, keys_.hash(entry));
 }
 
-void KeyedStoreBase::remove(Entry& entry) {
+void KeyedStoreBase::remove(Entry& entry, std::uint64_t hash) {
   timers_.clear(entry);
   spill_.forget_heap(entry);
-  index_.erase(entry.slot, keys_.hash(entry));
+  index_.erase(entry.slot, hash);
   ++removals_;
   give_back(entry);
 }

@@ -14,6 +14,7 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t block_bytes_for_find = 1024;  // of which one is copied for each entry found
 constexpr std::size_t write_bytes = 256 << 10;
 constexpr std::size_t check_bytes = sizeof(std::uint64_t);
 constexpr std::uint32_t removed_mark = UINT32_MAX;
@@ -21,6 +22,13 @@ constexpr std::size_t keys_per_word = 8;
 // A large filter has a number of words that up to eight divides, and so can be folded by them.
 constexpr std::size_t most_folds = 8;
 constexpr std::size_t words_granule = 840;
+
+struct EntryHead {
+  std::uint64_t hash;
+  std::uint32_t key_bytes;
+  std::uint32_t value_bytes;
+};
+static_assert(sizeof(EntryHead) == 16);
 
 // Which bits of its word a key has, and which word. Key groups are the hash's top bits, which
 // are much the same for all keys of a subtask: not those.
@@ -76,6 +84,10 @@ bool SpilledRun::may_have(std::uint64_t hash) const {
   return (filter_[filter_word(hash, filter_.size())] & bits) == bits;
 }
 
+void SpilledRun::expect(std::uint64_t hash) const {
+  if (!filter_.empty()) __builtin_prefetch(&filter_[filter_word(hash, filter_.size())]);
+}
+
 Status SpilledRun::read(std::size_t first, std::size_t end, std::string& space) const {
   const std::uint64_t offset = blocks_[first].offset;
   const auto length = static_cast<std::size_t>(block_end(end - 1) - offset);
@@ -110,8 +122,42 @@ Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::s
   return {};
 }
 
+// Hashes are about evenly spread where keys are looked up, so it begins where the block would be,
+// and takes ever longer steps from there.
 std::size_t SpilledRun::first_from(std::uint64_t hash) const {
-  return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), hash,
+  if (blocks_.empty() || blocks_.front().first_hash >= hash) return 0;
+  if (blocks_.back().first_hash < hash) return blocks_.size();
+  // Between the two lies the answer: the first is before it, the last is not.
+  std::size_t low = 0;
+  std::size_t high = blocks_.size() - 1;
+  const std::uint64_t span = (blocks_[high].first_hash - blocks_[0].first_hash) | 1;
+  const auto guess =
+      static_cast<std::size_t>(static_cast<double>(hash - blocks_[0].first_hash) /
+                               static_cast<double>(span) * static_cast<double>(high));
+  std::size_t at = std::min(guess, high);
+  for (std::size_t step = 1; low + 1 < high; step *= 2) {
+    if (blocks_[at].first_hash < hash) {
+      low = std::max(low, at);
+      if (high - low <= step) break;
+      at = low + step;
+      if (blocks_[at].first_hash >= hash) {
+        high = at;
+        break;
+      }
+    } else {
+      high = std::min(high, at);
+      if (high - low <= step) break;
+      at = high - step;
+      if (blocks_[at].first_hash < hash) {
+        low = at;
+        break;
+      }
+    }
+  }
+  const auto place = [&](std::size_t block) {
+    return blocks_.begin() + static_cast<std::ptrdiff_t>(block);
+  };
+  return static_cast<std::size_t>(std::lower_bound(place(low), place(high), hash,
                                                    [](const Block& block, std::uint64_t wanted) {
                                                      return block.first_hash < wanted;
                                                    }) -
@@ -150,11 +196,22 @@ Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::str
   for (std::size_t block = block_before(hash);
        block < blocks_.size() && blocks_[block].first_hash <= hash; ++block) {
     HUMMER_TRY(read(block, block + 1, space));
-    const std::string_view bytes(space.data(), space.size() - check_bytes);
-    for (std::size_t position = 0; position < bytes.size();) {
-      HUMMER_ASSERT(read_spilled_entry(bytes, position, entry));
-      if (entry.hash == hash && entry.key == key) return true;
-      if (entry.hash > hash) return false;
+    const char* at = space.data();
+    for (const char* const end = at + space.size() - check_bytes; at < end;) {
+      EntryHead head;
+      std::memcpy(&head, at, sizeof head);
+      const char* const own_key = at + sizeof head;
+      const bool removed = head.value_bytes == removed_mark;
+      const std::size_t value_bytes = removed ? 0 : head.value_bytes;
+      if (head.hash == hash && std::string_view(own_key, head.key_bytes) == key) {
+        entry = {.hash = hash,
+                 .key = {own_key, head.key_bytes},
+                 .value = {own_key + head.key_bytes, value_bytes},
+                 .removed = removed};
+        return true;
+      }
+      if (head.hash > hash) return false;
+      at = own_key + head.key_bytes + value_bytes;
     }
   }
   return false;
@@ -184,12 +241,11 @@ Status SpilledRunWriter::add(const SpilledEntry& entry) {
   if (buffer_.size() == block_begin_) {
     run.blocks_.push_back({entry.hash, file_->size_bytes() + block_begin_});
   }
-  const auto append = [&](const auto& value) {
-    buffer_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  };
-  append(entry.hash);
-  append(static_cast<std::uint32_t>(entry.key.size()));
-  append(entry.removed ? removed_mark : static_cast<std::uint32_t>(entry.value.size()));
+  const EntryHead head{
+      .hash = entry.hash,
+      .key_bytes = static_cast<std::uint32_t>(entry.key.size()),
+      .value_bytes = entry.removed ? removed_mark : static_cast<std::uint32_t>(entry.value.size())};
+  buffer_.append(reinterpret_cast<const char*>(&head), sizeof head);
   buffer_.append(entry.key);
   if (!entry.removed) buffer_.append(entry.value);
   ++run.entries_;
@@ -197,7 +253,8 @@ Status SpilledRunWriter::add(const SpilledEntry& entry) {
   if (!run.filter_.empty()) {
     run.filter_[filter_word(entry.hash, run.filter_.size())] |= filter_bits(entry.hash);
   }
-  return buffer_.size() - block_begin_ >= block_bytes ? end_block() : Status();
+  const std::size_t full = run.filter_.empty() ? block_bytes : block_bytes_for_find;
+  return buffer_.size() - block_begin_ >= full ? end_block() : Status();
 }
 
 Status SpilledRunWriter::end_block() {

@@ -1,6 +1,7 @@
 // SpilledRun: one sorted run of a cold store, a file without a name.
 //
-// The file is blocks of about 4 KiB, each: entries, then a check (XXH3-64 of what is before it).
+// The file is blocks of about 1 KiB, or 4 KiB where nothing is looked up, each: entries, then a
+// check (XXH3-64 of what is before it).
 //
 //   entry   hash u64, key_bytes u32, value_bytes u32 (all ones: removed), key, value
 //
@@ -38,6 +39,8 @@ class SpilledRun {
   int level() const { return level_; }
   std::size_t block_count() const { return blocks_.size(); }
 
+  // Has near what says whether a key with this hash may be here.
+  void expect(std::uint64_t hash) const;
   // The entry of a key, into `space`, which the views point into; false: it has none here.
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& space,
                     SpilledEntry& entry) const;

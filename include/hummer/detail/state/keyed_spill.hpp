@@ -81,6 +81,11 @@ class KeyedSpill {
     untouched,    // a touched one has a second chance
     whole_slabs,  // one after the other
   };
+  // That goes to disk.
+  struct Chosen {
+    std::uint64_t hash;
+    StoreEntry* entry;
+  };
   // What is ahead of the cells in a value: until when anything of it lives, and in which generation
   // it changed.
   struct ValueHead {
@@ -96,18 +101,18 @@ class KeyedSpill {
   std::size_t saved_bytes() const;
   std::size_t spilled_bytes() const { return spilled_ == nullptr ? 0 : spilled_->memory_bytes(); }
   Status put_on_disk(std::size_t bytes, Choice choice);
-  Status write_run(std::vector<StoreEntry*>& entries);
+  Status write_run(std::vector<Chosen>& entries);
   bool writes_entry(const SpilledEntry& entry) const;
   // Of a snapshot of what is in memory: whether much more of it has been written than when the
   // last entries went.
   bool snapshot_lets_some_go();
-  Status put_wakes_on_disk(const std::vector<StoreEntry*>& entries);
+  Status put_wakes_on_disk(const std::vector<Chosen>& entries);
   SpilledTimers& wakes_of(TimerKind kind) { return wakes_[static_cast<std::size_t>(kind)]; }
   const SpilledTimers& wakes_of(TimerKind kind) const {
     return wakes_[static_cast<std::size_t>(kind)];
   }
   bool in_hands(const StoreEntry& entry) const;
-  std::vector<StoreEntry*> choose(std::size_t bytes, Choice choice);
+  std::vector<Chosen> choose(std::size_t bytes, Choice choice);
 
   KeyedStoreBase& store_;
   OperatorContext* context_ = nullptr;

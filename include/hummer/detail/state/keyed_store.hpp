@@ -183,7 +183,7 @@ class KeyedStoreBase : public KeyedBackend {
   Entry& add(std::uint64_t hash);
   void leave_entry();
   void erase(Entry& entry);
-  void remove(Entry& entry);
+  void remove(Entry& entry, std::uint64_t hash);
   void give_back(Entry& entry);
   void note_gone(const Entry& entry);
   void drop(Entry& entry);
