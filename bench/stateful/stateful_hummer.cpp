@@ -47,12 +47,14 @@ int main(int argc, char** argv) {
   stateful::SharedChecksum total;
   std::atomic<std::int64_t> warm_at{0};
   try {
+    const hummer::WindowStrategy strategy = strategy_of(env.argument_or("strategy", "automatic"));
+    env.options().window_strategy = strategy;  // of running counts
     stateful::Job job{.env = env,
                       .row = stateful::row_of(
                           env.argument("row", "what is computed"), env.argument_or("records", ""),
                           env.argument_or("keys", ""), env.argument_or("records-per-window", ""),
                           env.argument_or("distribution", "")),
-                      .strategy = strategy_of(env.argument_or("strategy", "automatic")),
+                      .strategy = strategy,
                       .total = total,
                       .warm_at = warm_at};
     for (const Built& one : all) {

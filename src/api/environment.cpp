@@ -108,6 +108,11 @@ Plan plan_of(const EnvironmentOptions& options) {
   plan.partial_windows = options.window_strategy == WindowStrategy::automatic
                              ? options.parallelism != 1 || plan.checkpoints
                              : options.window_strategy == WindowStrategy::partial;
+  switch (options.window_strategy) {
+    case WindowStrategy::automatic: break;
+    case WindowStrategy::repartition: plan.folding = Folding::off; break;
+    case WindowStrategy::partial: plan.folding = Folding::always; break;
+  }
   return plan;
 }
 

@@ -64,11 +64,12 @@ auto partial_factory(KeyOf key_of, Aggregate aggregate, PartialAggregateOptions 
   });
 }
 
-// When partial state goes out: at the end, when the input pauses or time passes, and always.
+// When partial state goes out: at the end, when the input pauses or time passes, always; none.
 const PartialAggregateOptions partial_options[] = {
     {},
     {.epoch_ms = 1, .hold_until_end = false, .pair_name = {}},
-    {.limit_bytes = 0, .pair_name = {}}};
+    {.limit_bytes = 0, .pair_name = {}},
+    {.folding = Folding::off, .pair_name = {}}};
 
 TEST(PartialAggregateOperator, AddsUpToTheSumsWhereverEpochsEnd) {
   for (const PartialAggregateOptions& options : partial_options) {
@@ -105,6 +106,8 @@ TEST(PartialAggregateOperator, NumbersAndTuplesAsKeys) {
   using Place = std::tuple<int, double>;
   const auto place_of = [](int value) { return Place(value % 3, value % 2 == 0 ? 0.0 : -0.0); };
   for (const PartialAggregateOptions& options : partial_options) {
+    // A key that passes is written as it came: -0.0 becomes 0.0 in the table of its owner.
+    if (options.folding == Folding::off) continue;
     const std::vector<int> values{0, -1, 5, 0, -1, 7, 1 << 30, 5};
     OperatorHarness<int> numbers(partial_factory<int, int>(identity, CountAggregate(), options));
     OperatorHarness<int> places(partial_factory<int, Place>(place_of, CountAggregate(), options));

@@ -379,10 +379,12 @@ TEST(PartialWindowOperator, LatePartsGoOutWhenNothingMoreIsAtHand) {
 }
 
 TEST(PartialWindowOperator, AddsUpToTheSums) {
-  for (const std::size_t limit : {std::size_t{1} << 20, std::size_t{0}}) {
-    OperatorHarness<Sale> harness(make_operator_factory([=] {
+  using Case = std::pair<std::size_t, Folding>;
+  for (const auto& [limit, folding] :
+       {Case{1 << 20, Folding::automatic}, Case{0, Folding::always}, Case{1 << 20, Folding::off}}) {
+    OperatorHarness<Sale> harness(make_operator_factory([limit = limit, folding = folding] {
       return std::make_unique<PartialWindowOperator<Sale, std::int64_t, ShopOf, SaleSum>>(
-          shop_of, SlidingWindows::of(6, 4), SaleSum{amount_of}, limit);
+          shop_of, SlidingWindows::of(6, 4), SaleSum{amount_of}, limit, folding);
     }));
     harness.options().state_only_by_flush = true;
     std::vector<Part> all;

@@ -52,6 +52,7 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
         key_of, aggregate,
         PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
                                 .hold_until_end = at_end,
+                                .folding = plan.folding,
                                 .pair_name = pair_name(plan)});
   };
   const int partial = detail::add_operator(env, stream_.node(), upstream,

@@ -19,10 +19,15 @@
 
 namespace hummer {
 
+// Whether partial operators fold: automatic measures what it saves (FoldingChoice).
+enum class Folding : std::uint8_t { automatic, always, off };
+
 struct Plan {
   bool checkpoints = false;
   // Windows that leave it to the engine take the partial form.
   bool partial_windows = false;
+  // Of aggregates, and of windows that take the partial form without being told to.
+  Folding folding = Folding::automatic;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
 };

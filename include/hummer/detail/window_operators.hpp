@@ -81,9 +81,10 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
       using OwnInput = RecordInput<T, Key, KeyOf>;
       const WindowGrid grid = windows;
       const bool always = strategy_ == WindowStrategy::partial;
-      const auto make_partial = [key_of, grid, aggregate](const Plan& plan) {
+      const auto make_partial = [key_of, grid, aggregate, always](const Plan& plan) {
         return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
-            key_of, grid, aggregate, plan.partial_state_bytes);
+            key_of, grid, aggregate, plan.partial_state_bytes,
+            always ? Folding::always : plan.folding);
       };
       const int partial = detail::add_operator(
           env, from, upstream,

@@ -100,8 +100,8 @@ constexpr std::array running_rows{
     field<&O::window_strategy>({.name = "window-strategy",
                                 .value = "NAME",
                                 .choices = window_strategies,
-                                .description = "how records reach windows: automatic, repartition "
-                                               "or partial"}),
+                                .description = "how records reach windows and aggregates: "
+                                               "automatic, repartition or partial"}),
     field<&O::check_views>(
         {.name = "check-views",
          .value = "NAME",

@@ -18,6 +18,7 @@
 
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/emit_keyed.hpp>
+#include <hummer/detail/operators/folding_choice.hpp>
 #include <hummer/detail/operators/record_keys.hpp>
 #include <hummer/detail/state/co_located_state.hpp>
 #include <hummer/identity.hpp>
@@ -28,7 +29,8 @@ struct PartialAggregateOptions {
   std::size_t limit_bytes = 64 << 20;
   std::int64_t epoch_ms = 100;
   bool hold_until_end = true;  // no epochs by time or pause
-  std::string pair_name;       // equal in both halves of an aggregate; empty: no common table
+  Folding folding = Folding::automatic;
+  std::string pair_name;  // equal in both halves of an aggregate; empty: no common table
 };
 
 template <typename In, typename K, typename KeyOf, typename Aggregate>
@@ -60,6 +62,7 @@ class PartialAggregateOperator final : public Operator {
     if (emitting_) {
       if (const OperatorResult answer = emit(out); answer != OperatorResult::done) return answer;
     }
+    if (!choice_.folds()) return pass(in, out);
     const auto records = in.values<In>();
     const std::size_t first = in.position();
     AccumulatorTable<K, Accumulator>& table = state_->table;
@@ -82,13 +85,15 @@ class PartialAggregateOperator final : public Operator {
           add);
     }
     in_hand.set(records.size());
+    choice_.fold(records.size() - first);
     if (!options_.hold_until_end && !timer_set_) {
       timer_set_ = true;
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);
     }
     (void)memory_.set(table.memory_bytes());  // whatever the others hold: it can't do with less
     // The batch is taken: what is emitted now belongs to it, and the next call starts empty.
-    if (table.at_limit(limit_bytes_)) return emit(out);
+    const bool ends = choice_.is_due() && choice_.ends_epoch(table.size() - kept_);
+    if (ends || table.at_limit(limit_bytes_)) return emit(out);
     return OperatorResult::done;
   }
 
@@ -116,6 +121,26 @@ class PartialAggregateOperator final : public Operator {
   static constexpr std::size_t small_bytes = 256 << 10;
   static constexpr std::size_t room_for_deltas = 8192;  // keys of each length
 
+  // Each record as a part of its own.
+  OperatorResult pass(Batch& in, Output& out) {
+    const auto records = in.values<In>();
+    const BatchRun run = next_run(in, out.batch(), out.soft_limit());
+    RecordInHand in_hand(in);
+    {
+      auto collector = out.collector<KeyValue<K, Accumulator>>();
+      for (std::size_t i = run.first; i < run.first + run.count; ++i) {
+        in_hand.set(i);
+        Accumulator accumulator{};
+        aggregate_.add(accumulator, true, records[i]);
+        collector(KeyValue<K, Accumulator>{key_for_output(keys_.take(0, records[i]), collector),
+                                           std::move(accumulator)});
+      }
+    }
+    in_hand.set(run.first + run.count);
+    choice_.pass(run.count);
+    return run.first + run.count == records.size() ? OperatorResult::done : OperatorResult::more;
+  }
+
   OperatorResult emit(Output& out) {
     if (!emitting_) {
       emitting_ = true;
@@ -132,7 +157,10 @@ class PartialAggregateOperator final : public Operator {
     const OperatorResult answer = emit_table<K, Accumulator>(
         state_->table, cursor_, out,
         [&](const K& key) { return !paired_ || !state_->owns(key, context()); },
-        [](const Accumulator& accumulator) { return accumulator; });
+        [&](const Accumulator& accumulator) {
+          ++parts_;
+          return accumulator;
+        });
     if (answer != OperatorResult::done) return answer;
     emitting_ = false;
     state_->handing_on = false;
@@ -148,6 +176,9 @@ class PartialAggregateOperator final : public Operator {
       state_->partial_ended = true;  // the merge half passes over what it does not own
       (void)memory_.set(0);
     }
+    kept_ = state_->table.size();
+    choice_.end_epoch(parts_);
+    parts_ = 0;
     return OperatorResult::done;
   }
 
@@ -156,6 +187,9 @@ class PartialAggregateOperator final : public Operator {
   PartialAggregateOptions options_;
   MemoryUse memory_;
   std::shared_ptr<State> state_;
+  FoldingChoice choice_{options_.folding};
+  std::uint64_t parts_ = 0;  // of the emission in hand
+  std::size_t kept_ = 0;     // own keys that the last one has left in the table
   std::size_t cursor_ = 0;
   bool emitting_ = false;
   bool paired_ = false;  // of the emission in hand

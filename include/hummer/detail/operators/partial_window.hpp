@@ -8,14 +8,15 @@
 // passed before (records within the allowed lateness) wait for no other one: they go out as soon as
 // nothing more is at hand.
 //
-// Where keys hardly repeat within a slice, folding first is only in the way: when
-// the parts that went out are more than half as many as the records, the next
-// million records pass through, each as a part of its own.
+// Where keys hardly repeat within a slice, folding first is only in the way: then records pass
+// through, each as a part of its own (FoldingChoice).
 #pragma once
 
+#include <map>
 #include <utility>
 
 #include <hummer/detail/operators/emit_keyed.hpp>
+#include <hummer/detail/operators/folding_choice.hpp>
 #include <hummer/detail/operators/slice_runs.hpp>
 #include <hummer/detail/operators/window_input.hpp>
 #include <hummer/detail/state/slice_tables.hpp>
@@ -29,11 +30,13 @@ class PartialWindowOperator final : public Operator {
   using Part = SlicePartial<K, Accumulator>;
 
  public:
-  PartialWindowOperator(KeyOf key_of, WindowGrid grid, Aggregate aggregate, std::size_t limit_bytes)
+  PartialWindowOperator(KeyOf key_of, WindowGrid grid, Aggregate aggregate, std::size_t limit_bytes,
+                        Folding folding = Folding::automatic)
       : input_{std::move(key_of)},
         grid_(grid),
         aggregate_(std::move(aggregate)),
-        limit_bytes_(limit_bytes) {}
+        limit_bytes_(limit_bytes),
+        choice_(folding) {}
 
   void declare(Output& out) const override { out.add_port(type_of<Part>()); }
   Status open() override {
@@ -52,7 +55,7 @@ class PartialWindowOperator final : public Operator {
     if (times.size() != in.size()) {
       return context().fail({ErrorCode::invalid_argument, no_event_time});
     }
-    if (passing_ > 0) return pass(in, times, out);
+    if (!choice_.folds()) return pass(in, times, out);
     const std::size_t first = in.position();
     runs_.group(grid_, times.subspan(first));
     const auto records = in.values<In>().subspan(first);
@@ -62,6 +65,8 @@ class PartialWindowOperator final : public Operator {
       for (const SliceRuns::Run& run : runs_.runs()) {
         if (grid_.last_end(run.slice) <= run.slice) continue;  // between two windows
         auto& table = static_cast<Table&>(slices_.at(run.slice, run.count));
+        folded_[run.slice] += run.count;
+        choice_.fold(run.count);
         if (runs_.in_order()) {
           input_.fold(table, aggregate_, records, [](std::size_t i) { return i; }, note);
         } else {
@@ -73,8 +78,8 @@ class PartialWindowOperator final : public Operator {
       }
       in_hand.set(in.size());
     }
-    folded_ += records.size();
-    return at_limit() ? emit(end_of_time, out) : OperatorResult::done;
+    const bool ends = choice_.is_due() && choice_.ends_epoch(parts_held());
+    return ends || at_limit() ? emit(end_of_time, out) : OperatorResult::done;
   }
 
   OperatorResult watermark(Timestamp time, Output& out) override {
@@ -86,9 +91,6 @@ class PartialWindowOperator final : public Operator {
   OperatorResult end(Output& out) override { return emit(end_of_time, out); }
 
  private:
-  static constexpr std::uint64_t judged_records = 10'000;
-  static constexpr std::uint64_t passed_records = 1'000'000;
-
   bool at_limit() const {
     std::size_t bytes = 0;
     for (const auto& [slice, table] : slices_.all()) {
@@ -96,6 +98,12 @@ class PartialWindowOperator final : public Operator {
       bytes += table->empty() ? 0 : table->memory_bytes();
     }
     return slices_.all().size() > 1 && bytes > 2 * limit_bytes_;
+  }
+
+  std::uint64_t parts_held() const {
+    std::uint64_t parts = 0;
+    for (const auto& [slice, table] : slices_.all()) parts += table->size();
+    return parts;
   }
 
   // The slices that end by `time`.
@@ -114,13 +122,15 @@ class PartialWindowOperator final : public Operator {
       });
       if (cursor_ != Table::scan_end) return OperatorResult::more;
       cursor_ = 0;
-      emitted_ += table.size();
+      records_out_ += std::exchange(folded_[slice], 0);
+      folded_.erase(slice);
+      parts_out_ += table.size();
       slices_.drop_first();
     }
     emitting_ = false;
-    if (folded_ >= judged_records && slices_.empty()) {
-      if (emitted_ * 2 > folded_) passing_ = passed_records;
-      folded_ = emitted_ = 0;
+    if (parts_out_ > 0) {
+      choice_.hand_on(records_out_, parts_out_);
+      records_out_ = parts_out_ = 0;
     }
     return OperatorResult::done;
   }
@@ -135,18 +145,26 @@ class PartialWindowOperator final : public Operator {
     const auto records = in.values<In>();
     RecordInHand in_hand(in);
     std::size_t i = in.position();
+    // Where a slice begins takes a division, and the next record is mostly of the same one.
+    const std::int64_t slice_ms = grid_.slice_ms();
+    Timestamp slice = no_timestamp, slice_end = no_timestamp;
+    bool in_window = false;
     {
       auto collector = out.collector<Part>();
       for (; i < records.size() && !collector.full(); ++i) {
         in_hand.set(i);
-        const Timestamp slice = grid_.slice_of(times[i]);
-        if (grid_.last_end(slice) <= slice) continue;
+        if (times[i] < slice || times[i] >= slice_end || slice == no_timestamp) {
+          slice = grid_.slice_of(times[i]);
+          slice_end = time_after(slice, slice_ms);
+          in_window = grid_.last_end(slice) > slice;
+        }
+        if (!in_window) continue;  // between two windows
         Accumulator accumulator{};
         aggregate_.add(accumulator, true, records[i]);
         emit_one(input_.key(0, records[i]), slice, std::move(accumulator), collector);
       }
     }
-    passing_ -= std::min<std::uint64_t>(passing_, i - in.position());
+    choice_.pass(i - in.position());
     in_hand.set(i);
     return i == records.size() ? OperatorResult::done : OperatorResult::more;
   }
@@ -162,9 +180,11 @@ class PartialWindowOperator final : public Operator {
   bool emitting_ = false;
   Timestamp emit_until_ = no_timestamp;
   std::size_t cursor_ = 0;
-  std::uint64_t folded_ = 0;   // records, since it was last judged
-  std::uint64_t emitted_ = 0;  // parts
-  std::uint64_t passing_ = 0;  // records
+  FoldingChoice choice_;
+  std::map<Timestamp, std::uint64_t> folded_;  // records by slice
+  // Of the emission in hand.
+  std::uint64_t records_out_ = 0;
+  std::uint64_t parts_out_ = 0;
 };
 
 }  // namespace hummer

@@ -1,0 +1,82 @@
+// FoldingChoice: whether a partial operator folds records ahead of the exchange, or passes each on
+// as a part of its own (adaptive partial aggregation; a bypass). Folding pays where keys repeat
+// within an epoch; where they hardly do it is a look-up more per record and saves nothing.
+//
+//   if (!choice.folds()) return pass(in, out);     // and choice.pass(records)
+//   ... fold ...; choice.fold(records);
+//   if (choice.is_due() && choice.ends_epoch(parts_held)) emit everything;
+//   ... emitted: choice.hand_on(records, parts);
+//
+// It counts what folding saves: parts handed on per record folded. More than pass_above: records
+// pass, and now and then a probe folds again: a short one, which is over after probe_records, and
+// rarely one as long as an epoch was, since keys that do not repeat in few records may in many. A
+// probe shows at most more parts per record than its epoch would, never less; so what it shows to
+// be worth folding is. Intervals double while probes say nothing new; folding in probes stays
+// below 2 % of the records. An epoch in which almost every record makes a part ends early.
+//
+// Nothing depends on the choice but speed: an operator hands on what it holds when an epoch ends,
+// whatever is chosen by then. The choice changes only where parts have gone out, and behind records
+// that have passed. It is saved nowhere: after a restore it begins by folding.
+//
+// Thread: that of the operator. Cost: a few additions per batch and per epoch; reads no clock.
+#pragma once
+
+#include <cstdint>
+
+#include <hummer/detail/plan.hpp>
+
+namespace hummer {
+
+class FoldingChoice {
+ public:
+  // Parts per record.
+  static constexpr double pass_above = 0.5;
+  static constexpr double fold_below = 0.4;  // by a probe
+  static constexpr double hopeless = 0.85;   // within an epoch, after look_records
+  // Records.
+  static constexpr std::uint64_t judged_records = 10'000;  // fewer say nothing
+  static constexpr std::uint64_t look_records = 512 << 10;
+  static constexpr std::uint64_t probe_records = 64 << 10;
+  static constexpr std::uint64_t first_interval = 1 << 20;
+  static constexpr std::uint64_t longest_interval = 16 << 20;
+  static constexpr std::uint64_t long_probe_every = 64;  // times its length
+
+  explicit FoldingChoice(Folding rule = Folding::automatic);
+
+  bool folds() const { return folds_; }
+
+  void fold(std::uint64_t records) { held_ += records; }
+  // So many records have passed.
+  void pass(std::uint64_t records);
+
+  // Whether to ask ends_epoch.
+  bool is_due() const { return held_ >= due_at_; }
+  // Whether all that is held is to go out now: `parts` are held.
+  bool ends_epoch(std::uint64_t parts);
+  // Of what was folded, `records` have gone out as `parts`.
+  void hand_on(std::uint64_t records, std::uint64_t parts);
+  // All that was folded.
+  void end_epoch(std::uint64_t parts) { hand_on(held_, parts); }
+
+ private:
+  enum class Probe : std::uint8_t { none, brief, whole };
+  static constexpr std::uint64_t no_look = UINT64_MAX;
+
+  void begin_to_fold(Probe probe);
+  void begin_to_pass();
+
+  const Folding rule_;
+  bool folds_;
+  Probe probe_ = Probe::none;
+  std::uint64_t held_ = 0;
+  std::uint64_t due_at_;
+  // Handed on, since it was last judged.
+  std::uint64_t records_ = 0;
+  std::uint64_t parts_ = 0;
+  std::uint64_t to_pass_ = 0;
+  std::uint64_t interval_ = first_interval;
+  std::uint64_t whole_ = look_records;  // records of the last whole epoch that was judged
+  std::uint64_t passed_since_whole_ = 0;
+};
+
+}  // namespace hummer

@@ -1,0 +1,63 @@
+#include <hummer/detail/operators/folding_choice.hpp>
+
+#include <algorithm>
+
+#include <hummer/detail/checks.hpp>
+
+namespace hummer {
+
+FoldingChoice::FoldingChoice(Folding rule)
+    : rule_(rule),
+      folds_(rule != Folding::off),
+      due_at_(rule == Folding::automatic ? look_records : no_look) {}
+
+void FoldingChoice::pass(std::uint64_t records) {
+  if (rule_ == Folding::off) return;
+  passed_since_whole_ += records;
+  to_pass_ -= std::min(to_pass_, records);
+  if (to_pass_ > 0) return;
+  const bool long_ago = passed_since_whole_ / long_probe_every >= whole_;
+  begin_to_fold(long_ago ? Probe::whole : Probe::brief);
+}
+
+bool FoldingChoice::ends_epoch(std::uint64_t parts) {
+  if (probe_ == Probe::brief) return true;
+  due_at_ = no_look;  // once per epoch
+  return static_cast<double>(parts) > hopeless * static_cast<double>(held_);
+}
+
+void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {
+  HUMMER_ASSERT(records <= held_);
+  held_ -= records;
+  records_ += records;
+  parts_ += parts;
+  if (rule_ != Folding::automatic) return;
+  if (probe_ != Probe::brief) due_at_ = look_records;
+  if (records_ < judged_records) return;
+  const double share = static_cast<double>(parts_) / static_cast<double>(records_);
+  if (probe_ != Probe::brief) {
+    whole_ = records_;
+    passed_since_whole_ = 0;
+  }
+  records_ = parts_ = 0;
+  if (share > (probe_ == Probe::none ? pass_above : fold_below)) {
+    begin_to_pass();
+  } else if (probe_ != Probe::none) {
+    interval_ = std::max(interval_ / 2, first_interval);
+    begin_to_fold(Probe::none);
+  }
+}
+
+void FoldingChoice::begin_to_fold(Probe probe) {
+  folds_ = true;
+  probe_ = probe;
+  due_at_ = probe == Probe::brief ? probe_records : look_records;
+}
+
+void FoldingChoice::begin_to_pass() {
+  folds_ = false;
+  to_pass_ = interval_;
+  interval_ = std::min(2 * interval_, longest_interval);
+}
+
+}  // namespace hummer

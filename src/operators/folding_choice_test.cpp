@@ -1,0 +1,183 @@
+// When FoldingChoice folds and when it passes records on, and that the sums are the same where an
+// operator changes from one to the other in the middle of its input.
+#include <hummer/detail/operators/folding_choice.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <hummer/detail/operators/partial_aggregate.hpp>
+#include <hummer/detail/operators/partial_window.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+
+namespace hummer::folding_choice_test {
+namespace {
+
+using Choice = FoldingChoice;
+
+// Folds an epoch with so many parts per record.
+void fold_epoch(Choice& choice, std::uint64_t records, double parts_per_record) {
+  choice.fold(records);
+  choice.end_epoch(static_cast<std::uint64_t>(static_cast<double>(records) * parts_per_record));
+}
+
+TEST(FoldingChoice, FoldsWhereKeysRepeatAndPassesWhereTheyDoNot) {
+  Choice repeats;
+  fold_epoch(repeats, 100'000, 0.49);
+  EXPECT_TRUE(repeats.folds());
+  Choice differs;
+  fold_epoch(differs, 100'000, 0.51);
+  EXPECT_FALSE(differs.folds());
+}
+
+TEST(FoldingChoice, FewRecordsSayNothing) {
+  Choice choice;
+  fold_epoch(choice, Choice::judged_records - 1, 1);
+  EXPECT_TRUE(choice.folds());
+  fold_epoch(choice, 1, 1);  // together they do
+  EXPECT_FALSE(choice.folds());
+}
+
+TEST(FoldingChoice, WhatIsForcedStays) {
+  Choice always(Folding::always);
+  fold_epoch(always, 10'000'000, 1);
+  EXPECT_TRUE(always.folds());
+  EXPECT_FALSE(always.is_due());
+  Choice off(Folding::off);
+  off.pass(1'000'000'000);
+  EXPECT_FALSE(off.folds());
+}
+
+TEST(FoldingChoice, AnEpochWithHardlyARepeatedKeyEndsEarly) {
+  Choice choice;
+  choice.fold(Choice::look_records - 1);
+  EXPECT_FALSE(choice.is_due());
+  choice.fold(1);
+  ASSERT_TRUE(choice.is_due());
+  EXPECT_TRUE(choice.ends_epoch(Choice::look_records * 9 / 10));
+  Choice other;
+  other.fold(Choice::look_records);
+  EXPECT_FALSE(other.ends_epoch(Choice::look_records / 2));
+  EXPECT_FALSE(other.is_due()) << "once per epoch";
+}
+
+TEST(FoldingChoice, AProbeFindsThatKeysRepeatAgain) {
+  Choice choice;
+  fold_epoch(choice, 100'000, 1);
+  ASSERT_FALSE(choice.folds());
+  choice.pass(Choice::first_interval);
+  ASSERT_TRUE(choice.folds());
+  choice.fold(Choice::probe_records);
+  ASSERT_TRUE(choice.is_due());
+  ASSERT_TRUE(choice.ends_epoch(100));
+  choice.end_epoch(100);
+  EXPECT_TRUE(choice.folds());
+  fold_epoch(choice, 10'000'000, 0.01);
+  EXPECT_TRUE(choice.folds());
+}
+
+// Of a stream whose keys never repeat, behind the first intervals.
+TEST(FoldingChoice, ProbesFoldFewRecords) {
+  Choice choice;
+  std::uint64_t folded = 0, passed = 0, held = 0;
+  constexpr std::uint64_t batch = 1'024;
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) {
+    if (!choice.folds()) {
+      choice.pass(batch);
+      passed += batch;
+      continue;
+    }
+    choice.fold(batch);
+    folded += batch;
+    held += batch;
+    if (choice.is_due() && choice.ends_epoch(held)) {
+      choice.end_epoch(held);
+      held = 0;
+    }
+  }
+  EXPECT_LT(folded * 50, passed) << folded << " folded, " << passed << " passed";
+  EXPECT_GT(folded, 0u);
+}
+
+// ---- operators whose choice changes under way ----
+
+using Part = KeyValue<std::uint64_t, std::uint64_t>;
+using Sums = std::map<std::uint64_t, std::uint64_t>;
+
+// Keys repeat in some stretches, and in others not; with each batch the output may have room for
+// any number of records, and now and then an epoch ends.
+template <typename Op, typename KeyOfPart>
+void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool timed) {
+  std::mt19937_64 random(seed);
+  FakeOperatorContext context;
+  Output out;
+  op.set_context(context);
+  op.declare(out);
+  ASSERT_TRUE(op.open().ok());
+  Sums expected, seen;
+  using Emitted = std::remove_cvref_t<decltype(key_of_part.part)>;
+  const auto take = [&] {
+    for (const Emitted& part : out.batch().template values<Emitted>()) seen[part.key] += part.value;
+    out.batch().clear();
+  };
+  const auto complete = [&](auto call) {
+    OperatorResult answer = OperatorResult::more;
+    while (answer == OperatorResult::more) {
+      out.set_soft_limit(1 + static_cast<std::uint32_t>(random() % 2'000));
+      answer = call();
+      take();
+    }
+    ASSERT_EQ(answer, OperatorResult::done);
+  };
+  Timestamp now = 0;
+  std::uint64_t fresh = 1'000, keys = 0;
+  for (int batch = 0; batch < 3'000; ++batch) {
+    if (batch % 700 == 0) keys = random() % 2 == 0 ? 0 : 1 + random() % 900;
+    const auto size = static_cast<std::uint32_t>(1 + random() % 2'000);
+    Batch in(type_of<std::uint64_t>(), size);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const std::uint64_t key = keys == 0 ? fresh++ : random() % keys;
+      in.mutable_values<std::uint64_t>()[i] = key;
+      if (timed) in.timestamps().push_back(now + static_cast<Timestamp>(i) / 100);
+      ++expected[key];
+    }
+    in.set_size(size);
+    complete([&] { return op.process(in, out); });
+    now += size / 100;
+    if (random() % 8 == 0) complete([&] { return op.watermark(now, out); });
+    if (random() % 200 == 0) {
+      complete([&] { return op.flush(out); });
+      ASSERT_EQ(seen, expected) << "behind a barrier, seed " << seed;
+    }
+  }
+  complete([&] { return op.end(out); });
+  EXPECT_EQ(seen, expected) << "seed " << seed;
+}
+
+template <typename P>
+struct EmittedAs {
+  P part{};
+};
+
+TEST(PartialAggregateOperator, CountsAllWhereTheChoiceChanges) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    PartialAggregateOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
+        identity, CountAggregate(),
+        PartialAggregateOptions{.limit_bytes = 1 << 20, .pair_name = {}});
+    expect_all_counted(op, seed, EmittedAs<Part>{}, false);
+  }
+}
+
+TEST(PartialWindowOperator, CountsAllWhereTheChoiceChanges) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    PartialWindowOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
+        identity, TumblingWindows::of(1'000), CountAggregate(), 1 << 20);
+    expect_all_counted(op, seed, EmittedAs<SlicePartial<std::uint64_t, std::uint64_t>>{}, true);
+  }
+}
+
+}  // namespace
+}  // namespace hummer::folding_choice_test
