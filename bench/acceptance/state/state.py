@@ -1,5 +1,7 @@
 """Runs bench/stateful/run for the items of this folder, and judges figures against bars."""
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -32,6 +34,17 @@ def measured(*arguments):
         print(f"bench/stateful/run failed (exit code {done.returncode})")
         sys.exit(done.returncode)
     return json.loads(done.stdout)["rows"]
+
+
+def refuse_busy():
+    """Ends with 2 when others work on this machine, as bench/stateful/run does."""
+    loader = importlib.machinery.SourceFileLoader("stateful_run", str(ROOT / "bench/stateful/run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    share = module.busy_share()
+    if share > module.IDLE_SHARE:
+        print(f"others use {share:.0%} of this machine", file=sys.stderr)
+        sys.exit(2)
 
 
 class Bars:
