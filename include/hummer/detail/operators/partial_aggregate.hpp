@@ -85,14 +85,14 @@ class PartialAggregateOperator final : public Operator {
           add);
     }
     in_hand.set(records.size());
-    choice_.fold(records.size() - first);
+    if (!shares_table()) choice_.fold(records.size() - first);
     if (!options_.hold_until_end && !timer_set_) {
       timer_set_ = true;
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);
     }
     (void)memory_.set(table.memory_bytes());  // whatever the others hold: it can't do with less
     // The batch is taken: what is emitted now belongs to it, and the next call starts empty.
-    const bool ends = choice_.is_due() && choice_.ends_epoch(table.size() - kept_);
+    const bool ends = !shares_table() && choice_.is_due() && choice_.ends_epoch(table.size());
     if (ends || table.at_limit(limit_bytes_)) return emit(out);
     return OperatorResult::done;
   }
@@ -121,6 +121,10 @@ class PartialAggregateOperator final : public Operator {
   static constexpr std::size_t small_bytes = 256 << 10;
   static constexpr std::size_t room_for_deltas = 8192;  // keys of each length
 
+  // With the merge half. Then records are always folded, unless that is forbidden: its own keys are
+  // where they belong, and an epoch that ended early would copy them.
+  bool shares_table() const { return state_->merge_joined && !state_->outgrown; }
+
   // Each record as a part of its own.
   OperatorResult pass(Batch& in, Output& out) {
     const auto records = in.values<In>();
@@ -145,7 +149,7 @@ class PartialAggregateOperator final : public Operator {
     if (!emitting_) {
       emitting_ = true;
       if (!ending_ && state_->table.at_limit(most_paired_bytes_)) state_->outgrown = true;
-      paired_ = state_->merge_joined && !state_->outgrown;
+      paired_ = shares_table();
       state_->partial_alone = !paired_;
       // Room for the deltas of others, which come meanwhile: also where a table is still small.
       if (paired_) {
@@ -157,14 +161,12 @@ class PartialAggregateOperator final : public Operator {
     const OperatorResult answer = emit_table<K, Accumulator>(
         state_->table, cursor_, out,
         [&](const K& key) { return !paired_ || !state_->owns(key, context()); },
-        [&](const Accumulator& accumulator) {
-          ++parts_;
-          return accumulator;
-        });
+        [](const Accumulator& accumulator) { return accumulator; });
     if (answer != OperatorResult::done) return answer;
     emitting_ = false;
     state_->handing_on = false;
     if (!paired_) {
+      choice_.end_epoch(state_->table.size());
       state_->table.clear();
     } else if (!ending_) {
       state_->table.set_dense(false);
@@ -176,9 +178,6 @@ class PartialAggregateOperator final : public Operator {
       state_->partial_ended = true;  // the merge half passes over what it does not own
       (void)memory_.set(0);
     }
-    kept_ = state_->table.size();
-    choice_.end_epoch(parts_);
-    parts_ = 0;
     return OperatorResult::done;
   }
 
@@ -188,8 +187,6 @@ class PartialAggregateOperator final : public Operator {
   MemoryUse memory_;
   std::shared_ptr<State> state_;
   FoldingChoice choice_{options_.folding};
-  std::uint64_t parts_ = 0;  // of the emission in hand
-  std::size_t kept_ = 0;     // own keys that the last one has left in the table
   std::size_t cursor_ = 0;
   bool emitting_ = false;
   bool paired_ = false;  // of the emission in hand
