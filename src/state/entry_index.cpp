@@ -6,11 +6,6 @@
 #include <hummer/status.hpp>
 
 namespace hummer {
-namespace {
-
-constexpr std::size_t least_capacity = 64;
-
-}  // namespace
 
 void EntryIndex::insert(std::uint32_t entry, std::uint64_t hash) {
   if (is_full_with(size_ + 1)) grow();
@@ -38,10 +33,16 @@ void EntryIndex::put(const Place& place) {
   places()[at] = place;
 }
 
+// Where a sixth is used, three quarters of the half are more than twice that.
+void EntryIndex::shrink() {
+  std::size_t capacity = capacity_;
+  while (capacity > least_capacity && size_ * 6 <= capacity) capacity /= 2;
+  if (capacity < capacity_) change_capacity(capacity);
+}
+
 // Homes are in the order of the tags in either size: both are gone through in the order of memory.
-void EntryIndex::grow() {
-  const std::size_t old_capacity = capacity_;
-  capacity_ = old_capacity == 0 ? least_capacity : 2 * old_capacity;
+void EntryIndex::change_capacity(std::size_t capacity) {
+  const std::size_t old_capacity = std::exchange(capacity_, capacity);
   HUMMER_ASSERT(capacity_ <= std::size_t{1} << 32);  // tags tell no more places apart
   shift_ = 32 - static_cast<unsigned>(std::countr_zero(capacity_));
   const ZeroedPages old = std::exchange(pages_, ZeroedPages(memory_bytes()));

@@ -34,7 +34,18 @@ TEST(EntryIndex, EqualsASetUnderInsertionAndRemoval) {
         index.erase(entry, hashes[entry]);
       }
       ASSERT_EQ(index.size(), present.size());
+      if (step % 97 == 0) index.shrink();
     }
+    for (std::uint32_t entry = 0; entry < hashes.size(); ++entry) {
+      EXPECT_EQ(found(entry), present.count(entry) ? entry : EntryIndex::none);
+    }
+    const std::size_t full = index.memory_bytes();
+    while (present.size() > 10) {
+      index.erase(*present.begin(), hashes[*present.begin()]);
+      present.erase(present.begin());
+    }
+    index.shrink();
+    EXPECT_LT(index.memory_bytes(), full);
     for (std::uint32_t entry = 0; entry < hashes.size(); ++entry) {
       EXPECT_EQ(found(entry), present.count(entry) ? entry : EntryIndex::none);
     }

@@ -174,12 +174,14 @@ std::size_t KeyedSpill::held_bytes() const {
          wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
 }
 
-// What is in use of it, and what putting entries on disk takes: a list of them, and of the runs
-// the same again, when they are merged; an eighth is set aside for them.
+// What is in use of it, and what putting entries on disk takes: a list of them, and what the next
+// merge will keep in memory of its run; an eighth is set aside for them. (One under way is counted
+// as what it has. To set the same again aside for it left no room for entries once runs were many,
+// and so all of them went to disk with every batch.)
 std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
   return entries_bytes() + store_.size() * sizeof(StoreEntry*) + store_.index_.memory_bytes() +
-         store_.timers_.memory_bytes() + std::max(2 * spilled_bytes(), share / 8) +
-         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
+         store_.timers_.memory_bytes() + spilled_bytes() + share / 8 + wakes_[0].memory_bytes() +
+         wakes_[1].memory_bytes() + saved_bytes();
 }
 
 // Of snapshots.
@@ -202,6 +204,7 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
   if (!changed.empty()) HUMMER_TRY(write_run(changed));
   HUMMER_TRY(put_wakes_on_disk(chosen));
   for (const Chosen& one : chosen) store_.remove(*one.entry, one.hash);
+  store_.index_.shrink();
   return {};
 }
 

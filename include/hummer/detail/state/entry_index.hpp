@@ -2,9 +2,9 @@
 //
 // Open addressing with linear probing; a place is an entry's number and 32 bits of its hash, eight
 // bytes, so that other keys' entries are hardly ever looked at. Those 32 bits also say where the
-// search begins: the index grows, and closes gaps, without looking at any entry. Removal moves the
-// places behind it back: there are no tombstones, and an index that shrinks and grows again stays
-// as quick as it was. At most three quarters of the places are used.
+// search begins: the index grows, shrinks and closes gaps without looking at any entry. Removal
+// moves the places behind it back: there are no tombstones, and an index that loses entries and
+// gets others stays as quick as it was. At most three quarters of the places are used.
 //
 // Memory comes in huge pages where that pays (zeroed_pages.hpp). Thread: one.
 #pragma once
@@ -44,6 +44,9 @@ class EntryIndex {
   // REQUIRES: it is there.
   void erase(std::uint32_t entry, std::uint64_t hash);
 
+  // Gives memory back where half of it has room for more than twice the entries; O(capacity) then.
+  void shrink();
+
   // For those that look at its places themselves (expected_entries.hpp).
   static constexpr std::size_t place_bytes = 8;
   const void* memory() const { return pages_.data(); }
@@ -64,7 +67,10 @@ class EntryIndex {
 
   bool is_full_with(std::size_t entries) const { return entries * 4 > capacity_ * 3; }
   void put(const Place& place);
-  void grow();
+  void grow() { change_capacity(capacity_ == 0 ? least_capacity : 2 * capacity_); }
+  void change_capacity(std::size_t capacity);
+
+  static constexpr std::size_t least_capacity = 64;
 
   ZeroedPages pages_;
   std::size_t capacity_ = 0;
