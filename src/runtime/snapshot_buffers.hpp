@@ -3,7 +3,7 @@
 //
 // Fresh memory costs more than what is written into it: the system clears it page by page. So
 // whoever has written a part gives its memory back. A task keeps as many buffers as its last
-// snapshot had under way at once, 16 MiB at most; how many parts are under way the task sees by how
+// snapshot had under way at once, 4 MiB at most; how many parts are under way the task sees by how
 // many hold on to this object.
 //
 // Thread: any.
