@@ -16,6 +16,7 @@
 #include <hummer/hummer.hpp>
 
 #include "rows.hpp"
+#include "stateful/checksum_sink.hpp"
 
 namespace memory_per_key {
 namespace {
@@ -54,23 +55,6 @@ class PausingSource final : public hummer::SourceFunction<Record> {
   Make make_;
   Phases* const phases_;
   std::uint64_t next_ = 0;
-};
-
-class SumSink final : public hummer::SinkFunction<Result> {
- public:
-  explicit SumSink(SharedChecksum* total) : total_(total) {}
-  hummer::OperatorResult write(std::span<const Result> results) override {
-    for (const Result& one : results) sum_.add(one.key, one.value);
-    return hummer::OperatorResult::done;
-  }
-  hummer::OperatorResult end() override {
-    total_->add(sum_);
-    return hummer::OperatorResult::done;
-  }
-
- private:
-  SharedChecksum* const total_;
-  stateful::Checksum sum_;
 };
 
 // Says so when a key comes for the second time.
@@ -155,13 +139,9 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "memory_per_key: --row takes count, value, join or timer\n");
     return 2;
   }
-  results
-      ->add_sink(
-          "sum",
-          [&total] {
-            return std::unique_ptr<hummer::SinkFunction<Result>>(std::make_unique<SumSink>(&total));
-          })
-      .parallelism(1);
+  stateful::add_checksum("sum", *results, &total, [](stateful::Checksum& sum, const Result& one) {
+    sum.add(one.key, one.value);
+  }).parallelism(1);
   hummer::JobHandle handle = env.execute_async("memory per key");
   std::thread pause([&] {
     while (!phases.filled && !handle.finished()) {

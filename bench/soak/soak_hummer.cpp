@@ -22,6 +22,7 @@
 
 #include <hummer/hummer.hpp>
 
+#include "stateful/checksum_sink.hpp"
 #include "stateful/workload.hpp"
 
 namespace soak {
@@ -90,27 +91,9 @@ struct CountHeld {
   auto states() { return hummer::states(count); }
 };
 
-class SumSink final : public hummer::SinkFunction<Result> {
- public:
-  explicit SumSink(SharedChecksum* total) : total_(total) {}
-  hummer::OperatorResult write(std::span<const Result> results) override {
-    for (const Result& one : results) sum_.add(one.key, one.value);
-    return hummer::OperatorResult::done;
-  }
-  hummer::OperatorResult end() override {
-    total_->add(sum_);
-    return hummer::OperatorResult::done;
-  }
-
- private:
-  SharedChecksum* const total_;
-  Checksum sum_;
-};
-
 void sum_up(const char* name, const hummer::DataStream<Result>& results, SharedChecksum* total) {
-  results.add_sink(name, [total] {
-    return std::unique_ptr<hummer::SinkFunction<Result>>(std::make_unique<SumSink>(total));
-  });
+  stateful::add_checksum(name, results, total,
+                         [](Checksum& sum, const Result& one) { sum.add(one.key, one.value); });
 }
 
 enum Part : std::size_t { sessions, timers, expiring, held, parts };

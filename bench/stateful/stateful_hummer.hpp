@@ -2,11 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
-#include <span>
 
 #include <hummer/hummer.hpp>
 
+#include "checksum_sink.hpp"
 #include "rows.hpp"
 
 namespace stateful {
@@ -53,30 +52,8 @@ inline auto keys_of(const Job& job) {
 
 // add(Checksum&, const Result&)
 template <typename Result, typename Add>
-class ChecksumSink final : public hummer::SinkFunction<Result> {
- public:
-  ChecksumSink(SharedChecksum* total, Add add) : total_(total), add_(add) {}
-  hummer::OperatorResult write(std::span<const Result> results) override {
-    for (const Result& one : results) add_(sum_, one);
-    return hummer::OperatorResult::done;
-  }
-  hummer::OperatorResult end() override {
-    total_->add(sum_);
-    return hummer::OperatorResult::done;
-  }
-
- private:
-  SharedChecksum* total_;
-  Add add_;
-  Checksum sum_;
-};
-
-template <typename Result, typename Add>
 void sum_up(const Job& job, const hummer::DataStream<Result>& results, Add add) {
-  results.add_sink("checksum", [total = &job.total, add] {
-    return std::unique_ptr<hummer::SinkFunction<Result>>(
-        std::make_unique<ChecksumSink<Result, Add>>(total, add));
-  });
+  add_checksum("checksum", results, &job.total, add);
 }
 
 // ---- one function per row ----
