@@ -75,9 +75,9 @@ KeyMark mark_of(std::string_view key) {
   return {hash_bytes(key.data(), key.size()), hash_bytes(salted.data(), salted.size())};
 }
 
-// The entries of one piece, which `key` is filled with, until visit(keyed) answers false.
+// The entries of one piece: visit(keyed) with each, which `key` holds.
 Status visit_piece(Files& files, const PlacedPiece& piece, SavedKey& key, std::string& refusal,
-                   const std::function<Result<bool>(const KeyedPiece&)>& visit) {
+                   const std::function<Status(const KeyedPiece&)>& visit) {
   auto reader = PieceReader::open(files, piece.place, KeyGroups(), nullptr);
   if (!reader.ok()) return reader.status();
   ByteReader in(**reader);
@@ -91,9 +91,7 @@ Status visit_piece(Files& files, const PlacedPiece& piece, SavedKey& key, std::s
     const Result<bool> more = keyed.next(key);
     if (!more.ok()) return with_failure(more.status());
     if (!*more) break;
-    const Result<bool> goes_on = visit(keyed);
-    if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on) break;
+    HUMMER_TRY(visit(keyed));
   }
   return {};
 }
@@ -104,10 +102,10 @@ Result<std::set<KeyMark>> keys_beside_second_section(Files& files, const PlacedP
   std::set<KeyMark> keys;
   SavedKey key;
   std::string refusal;
-  HUMMER_TRY(visit_piece(files, piece, key, refusal, [&](const KeyedPiece& keyed) -> Result<bool> {
+  HUMMER_TRY(visit_piece(files, piece, key, refusal, [&](const KeyedPiece& keyed) -> Status {
     const bool counts = keyed.section() == 0 ? !keyed.gone() : keyed.section() == 2;
     if (counts) keys.insert(mark_of(key.key));
-    return true;
+    return {};
   }));
   return keys;
 }
@@ -121,26 +119,24 @@ Status visit_pieces(Files& files, const std::vector<PlacedPiece>& pieces, SavedK
     std::optional<std::set<KeyMark>> beside;
     std::set<KeyMark> gone;  // by this piece, in which they may come again
     std::string refusal;
-    HUMMER_TRY(
-        visit_piece(files, *piece, key, refusal, [&](const KeyedPiece& keyed) -> Result<bool> {
-          const bool second = keyed.section() == 1;
-          if (second && !beside) {
-            auto keys = keys_beside_second_section(files, *piece);
-            if (!keys.ok()) return keys.status();
-            beside = std::move(*keys);
-          }
-          if (keyed.gone()) {
-            if (remembers) gone.insert(mark_of(key.key));
-            return true;
-          }
-          if (second || !newer.empty() || remembers) {
-            const KeyMark mark = mark_of(key.key);
-            if (newer.contains(mark) || (second && beside->contains(mark))) return true;
-            if (remembers) newer.insert(mark);
-          }
-          HUMMER_TRY(visit(key));
-          return true;
-        }));
+    HUMMER_TRY(visit_piece(files, *piece, key, refusal, [&](const KeyedPiece& keyed) -> Status {
+      const bool second = keyed.section() == 1;
+      if (second && !beside) {
+        auto keys = keys_beside_second_section(files, *piece);
+        if (!keys.ok()) return keys.status();
+        beside = std::move(*keys);
+      }
+      if (keyed.gone()) {
+        if (remembers) gone.insert(mark_of(key.key));
+        return {};
+      }
+      if (second || !newer.empty() || remembers) {
+        const KeyMark mark = mark_of(key.key);
+        if (newer.contains(mark) || (second && beside->contains(mark))) return {};
+        if (remembers) newer.insert(mark);
+      }
+      return visit(key);
+    }));
     newer.merge(gone);
     if (!refusal.empty()) {
       skipped = refusal;

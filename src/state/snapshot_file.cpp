@@ -23,7 +23,7 @@ constexpr std::uint32_t last_of_piece = 1;
 constexpr std::uint32_t piece_goes_on = 2;
 constexpr std::uint32_t end_of_file = 3;
 constexpr std::uint32_t part_of_index = 4;
-constexpr std::size_t write_bytes = 256 * 1024;
+constexpr std::size_t unwritten_bytes_max = 256 * 1024;
 
 std::uint64_t fold(std::uint64_t hash, std::uint64_t check) {
   const std::uint64_t both[2] = {hash, check};
@@ -98,7 +98,7 @@ Status SnapshotFileWriter::put_part(std::string_view uid, std::string_view part,
 Status SnapshotFileWriter::put_block(std::uint32_t kind, std::string_view uid,
                                      std::string_view payload) {
   const std::size_t begin = unwritten_.size();
-  if (unwritten_.capacity() == 0) unwritten_.reserve(write_bytes + write_bytes / 4);
+  if (unwritten_.capacity() == 0) unwritten_.reserve(unwritten_bytes_max + unwritten_bytes_max / 4);
   unwritten_.resize(begin + block_head_bytes);
   unwritten_.append(uid);
   unwritten_.append(payload);
@@ -117,7 +117,7 @@ Status SnapshotFileWriter::put_block(std::uint32_t kind, std::string_view uid,
     hash_ = fold(hash_, check);
   }
   last_check_ = check;
-  return unwritten_.size() < write_bytes ? Status() : write();
+  return unwritten_.size() < unwritten_bytes_max ? Status() : write();
 }
 
 Status SnapshotFileWriter::write() {

@@ -26,7 +26,10 @@ constexpr std::size_t words_granule = 840;
 struct EntryHead {
   std::uint64_t hash;
   std::uint32_t key_bytes;
-  std::uint32_t value_bytes;
+  std::uint32_t value_bytes;  // removed_mark: it is removed
+
+  bool removed() const { return value_bytes == removed_mark; }
+  std::uint32_t stored_bytes() const { return removed() ? 0 : value_bytes; }
 };
 static_assert(sizeof(EntryHead) == 16);
 
@@ -61,19 +64,16 @@ void fold_filter(std::vector<std::uint64_t>& filter, std::uint64_t entries) {
 }  // namespace
 
 bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry) {
-  std::uint32_t key_bytes = 0;
-  std::uint32_t value_bytes = 0;
+  EntryHead head{};
   ByteReader in(bytes.substr(at));
-  if (!in.get_value(entry.hash) || !in.get_value(key_bytes) || !in.get_value(value_bytes)) {
-    return false;
-  }
-  entry.removed = value_bytes == removed_mark;
-  if (entry.removed) value_bytes = 0;
-  const char* const key = in.take(key_bytes);
-  const char* const value = key == nullptr ? nullptr : in.take(value_bytes);
+  if (!in.get_value(head)) return false;
+  entry.hash = head.hash;
+  entry.removed = head.removed();
+  const char* const key = in.take(head.key_bytes);
+  const char* const value = key == nullptr ? nullptr : in.take(head.stored_bytes());
   if (value == nullptr) return false;
-  entry.key = {key, key_bytes};
-  entry.value = {value, value_bytes};
+  entry.key = {key, head.key_bytes};
+  entry.value = {value, head.stored_bytes()};
   at = bytes.size() - in.left();
   return true;
 }
@@ -122,37 +122,20 @@ Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::s
   return {};
 }
 
-// Hashes are about evenly spread where keys are looked up, so it begins where the block would be,
-// and takes ever longer steps from there.
+// Hashes are about evenly spread where keys are looked up: from where the block would be, it is
+// near. Steps double.
 std::size_t SpilledRun::first_from(std::uint64_t hash) const {
   if (blocks_.empty() || blocks_.front().first_hash >= hash) return 0;
-  if (blocks_.back().first_hash < hash) return blocks_.size();
-  // Between the two lies the answer: the first is before it, the last is not.
-  std::size_t low = 0;
-  std::size_t high = blocks_.size() - 1;
-  const std::uint64_t span = (blocks_[high].first_hash - blocks_[0].first_hash) | 1;
-  const auto guess =
-      static_cast<std::size_t>(static_cast<double>(hash - blocks_[0].first_hash) /
-                               static_cast<double>(span) * static_cast<double>(high));
-  std::size_t at = std::min(guess, high);
-  for (std::size_t step = 1; low + 1 < high; step *= 2) {
-    if (blocks_[at].first_hash < hash) {
-      low = std::max(low, at);
-      if (high - low <= step) break;
-      at = low + step;
-      if (blocks_[at].first_hash >= hash) {
-        high = at;
-        break;
-      }
-    } else {
-      high = std::min(high, at);
-      if (high - low <= step) break;
-      at = high - step;
-      if (blocks_[at].first_hash < hash) {
-        low = at;
-        break;
-      }
-    }
+  const std::uint64_t first = blocks_.front().first_hash;
+  const auto span = static_cast<double>((blocks_.back().first_hash - first) | 1);
+  const double share = std::min(static_cast<double>(hash - first) / span, 1.0);
+  std::size_t low = static_cast<std::size_t>(share * static_cast<double>(blocks_.size() - 1));
+  std::size_t high = low;
+  for (std::size_t step = 1; low > 0 && blocks_[low].first_hash >= hash; step *= 2) {
+    low -= std::min(low, step);
+  }
+  for (std::size_t step = 1; high < blocks_.size() && blocks_[high].first_hash < hash; step *= 2) {
+    high = std::min(blocks_.size(), high + step);
   }
   const auto place = [&](std::size_t block) {
     return blocks_.begin() + static_cast<std::ptrdiff_t>(block);
@@ -201,17 +184,15 @@ Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::str
       EntryHead head;
       std::memcpy(&head, at, sizeof head);
       const char* const own_key = at + sizeof head;
-      const bool removed = head.value_bytes == removed_mark;
-      const std::size_t value_bytes = removed ? 0 : head.value_bytes;
       if (head.hash == hash && std::string_view(own_key, head.key_bytes) == key) {
         entry = {.hash = hash,
                  .key = {own_key, head.key_bytes},
-                 .value = {own_key + head.key_bytes, value_bytes},
-                 .removed = removed};
+                 .value = {own_key + head.key_bytes, head.stored_bytes()},
+                 .removed = head.removed()};
         return true;
       }
       if (head.hash > hash) return false;
-      at = own_key + head.key_bytes + value_bytes;
+      at = own_key + head.key_bytes + head.stored_bytes();
     }
   }
   return false;

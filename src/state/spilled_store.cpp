@@ -215,14 +215,9 @@ class RunStore final : public SpilledStore {
     return status;
   }
 
-  void expect(std::span<const std::uint64_t> hashes) override {
-    for (const std::uint64_t hash : hashes) {
-      for (const Run& run : runs_) run->expect(hash);
-    }
-  }
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) override {
     HUMMER_ASSERT(!options_.combine);
-    expect({&hash, 1});
+    for (const Run& run : runs_) run->expect(hash);
     for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
       SpilledEntry entry;
       const Result<bool> found = (*run)->find(hash, key, space_, entry);

@@ -8,7 +8,8 @@
 //   - where the stream does not end: `epoch_ms` after its first record, or as soon
 //     as input pauses while the table is small.
 // It keeps nothing beyond an epoch's end, so it has nothing to save. Where the merge
-// half runs in the same slot both use one table: see co_located_state.hpp.
+// half runs in the same slot both use one table: see co_located_state.hpp. Where they don't, and
+// keys hardly repeat within an epoch, records pass, each as a part of its own (FoldingChoice).
 #pragma once
 
 #include <algorithm>

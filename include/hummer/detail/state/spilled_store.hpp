@@ -35,7 +35,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,8 +105,6 @@ class SpilledStore {
   // Between two batches: takes in what was merged meanwhile. A load where there is nothing.
   virtual Status advance() = 0;
 
-  // Keys with these hashes will be looked up: what is in memory for that comes near.
-  virtual void expect(std::span<const std::uint64_t> hashes) = 0;
   // The key's value, as it was written last; false: there is none.
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
   virtual std::unique_ptr<SpilledScan> scan() = 0;
