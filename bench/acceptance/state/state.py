@@ -54,18 +54,15 @@ class Bars:
         self.held = self.missed = 0
 
     def judge(self, what, figure, least, form="{:.2f}"):
-        holds = figure >= least
-        self.held += holds
-        self.missed += not holds
-        print(f"{'held  ' if holds else 'MISSED'} {what}: {form.format(figure)}, "
-              f"at least {form.format(least)}")
+        self._note(figure >= least, f"{what}: {form.format(figure)}, at least {form.format(least)}")
 
     def judge_most(self, what, figure, most, form="{:.2f}"):
-        holds = figure <= most
+        self._note(figure <= most, f"{what}: {form.format(figure)}, at most {form.format(most)}")
+
+    def _note(self, holds, text):
         self.held += holds
         self.missed += not holds
-        print(f"{'held  ' if holds else 'MISSED'} {what}: {form.format(figure)}, "
-              f"at most {form.format(most)}", flush=True)
+        print(f"{'held  ' if holds else 'MISSED'} {text}", flush=True)
 
     def end(self):
         """The item's last line, and its exit code."""
