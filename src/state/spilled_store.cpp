@@ -1,9 +1,11 @@
-#include <algorithm>
-#include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/state/spilled_store.hpp>
+
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <hummer/detail/connector_context.hpp>
 
 #include "platform/free_memory.hpp"
 #include "state/run_merge.hpp"
