@@ -119,6 +119,17 @@ bool HashSlots::read(std::size_t& cursor, std::size_t before, FoundEntries& foun
   });
 }
 
+const void* HashSlots::at_cursor(std::size_t cursor) const {
+  return at(reversed_page(cursor, capacity_) + cursor % page_slots);
+}
+
+FoundEntry HashSlots::entry_at(std::size_t cursor) const {
+  const char* const entry = static_cast<const char*>(at_cursor(cursor));
+  return with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    return FoundEntry{key_at<Key>(entry).view(), entry + layout_.value_offset, cursor + 1};
+  });
+}
+
 // ---- snapshots ----
 
 Tracking HashSlots::tracking_with_look(std::size_t changes) {

@@ -324,6 +324,30 @@ void HashTable::read(std::size_t& cursor, FoundEntries& found) const {
   cursor = scan_end;
 }
 
+template <typename Visit>
+auto HashTable::at_entry_before(std::size_t next, Visit&& visit) const {
+  std::size_t place = next - 1;
+  if (!by_text() && place-- == 0) return visit(nullptr, 0);
+  const HashSlots* each = slots_.data();
+  for (; place >= each->capacity(); ++each) place -= each->capacity();
+  return visit(each, place);
+}
+
+FoundEntry HashTable::entry_before(std::size_t next) const {
+  return at_entry_before(next, [&](const HashSlots* slots, std::size_t place) {
+    if (slots != nullptr) return slots->entry_at(place);
+    FoundEntries zero;
+    read_zero(zero);
+    return zero.entries[0];
+  });
+}
+
+void HashTable::expect_entry_before(std::size_t next) const {
+  at_entry_before(next, [](const HashSlots* slots, std::size_t place) {
+    if (slots != nullptr) __builtin_prefetch(slots->at_cursor(place));
+  });
+}
+
 bool HashTable::freeze(bool may_be_delta) {
   const bool delta = slots_[0].freeze(may_be_delta);
   for (HashSlots& each : slots().subspan(1)) HUMMER_ASSERT(each.freeze(may_be_delta) == delta);

@@ -9,6 +9,8 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t keys_per_look = 64;
+constexpr std::size_t parts_of_entries = 4;      // one of them goes at once
+constexpr std::size_t expected_ahead = 8;        // entries that are on their way
 constexpr std::size_t keys_before_look = 8192;   // come between two looks, about
 constexpr std::size_t entries_looked_at = 8192;  // in a step of a snapshot
 constexpr std::size_t parts_of_snapshot = 8;     // between two looks at what it lets go
@@ -49,12 +51,22 @@ Status KeyedSpill::keep_within_share() {
   const std::size_t needed = needed_bytes(share);
   if (needed + growth > share && (!store_.frozen_ || snapshot_lets_some_go())) {
     const std::size_t too_much = needed < share ? 0 : needed - share;
-    HUMMER_TRY(put_on_disk(std::max(entries_bytes() / 2, too_much),
+    HUMMER_TRY(put_on_disk(std::max(entries_bytes() / parts_of_entries, too_much),
                            held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
     const std::size_t held = held_bytes();
     if (held > share) store_.slabs_.release_empty(held - share);
   }
   return memory_.set(held_bytes());
+}
+
+void KeyedSpill::expect(const ExpectedEntries& keys, std::size_t count) const {
+  std::array<std::uint64_t, ExpectedEntries::most> missing;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    missing[found] = keys.hashes[i];
+    found += keys.entry(i) == nullptr ? 1 : 0;
+  }
+  spilled_->expect({missing.data(), found});
 }
 
 StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
@@ -65,10 +77,11 @@ StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
   }
   if (!*found) return nullptr;
   StoreEntry& entry = store_.add(hash);
-  ValueHead head;
   ByteReader in(value_);
+  const ValueHead head = read_head(in);
   // Blocks carry checks, and what is in them was written by us.
-  HUMMER_ASSERT(read_head(in, head) && store_.decode_cells(in, store_.states_, &entry).ok());
+  HUMMER_ASSERT(
+      store_.decode_cells(in, KeyedStoreBase::CellForm::packed, store_.states_, &entry).ok());
   entry.on_disk = true;
   entry.is_new = false;
   entry.changed = head.changed;
@@ -76,8 +89,20 @@ StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
   return &entry;
 }
 
-bool KeyedSpill::read_head(ByteReader& in, ValueHead& head) {
-  return in.get_value(head.last) && in.get_value(head.changed);
+// `changed`, then `last` where that is not the end of time.
+void KeyedSpill::write_head(const ValueHead& head, ByteWriter& out) {
+  const bool ends = head.last != end_of_time;
+  out.put_value(ends);
+  out.put_value(head.changed);
+  if (ends) out.put_value(head.last);
+}
+
+KeyedSpill::ValueHead KeyedSpill::read_head(ByteReader& in) {
+  bool ends = false;
+  ValueHead head{.last = end_of_time};
+  HUMMER_ASSERT(in.get_value(ends) && in.get_value(head.changed) &&
+                (!ends || in.get_value(head.last)));
+  return head;
 }
 
 Timestamp KeyedSpill::next_wake(TimerKind kind) const {
@@ -133,7 +158,9 @@ Result<bool> KeyedSpill::write_frozen(ByteWriter& out, std::size_t until_bytes) 
         to.put(entry.key.data(), entry.key.size());
       }
       if (entry.removed) return;
-      to.put(entry.value.data() + value_head_bytes, entry.value.size() - value_head_bytes);
+      ByteReader value(entry.value);
+      (void)read_head(value);
+      KeyedStoreBase::unpack_cells(value, to);
     });
   }
   if (scanned_) {
@@ -155,10 +182,8 @@ Result<bool> KeyedSpill::write_frozen(ByteWriter& out, std::size_t until_bytes) 
 // What was put on disk since the last snapshot may have been changed, and saved, before it.
 bool KeyedSpill::writes_entry(const SpilledEntry& entry) const {
   if (!frozen_is_delta_ || entry.removed) return true;
-  ValueHead head;
   ByteReader in(entry.value);
-  HUMMER_ASSERT(read_head(in, head));
-  return head.changed == frozen_generation_;
+  return read_head(in).changed == frozen_generation_;
 }
 
 bool KeyedSpill::snapshot_lets_some_go() {
@@ -174,14 +199,14 @@ std::size_t KeyedSpill::held_bytes() const {
          wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
 }
 
-// What is in use of it, and what putting entries on disk takes: a list of them, and what the next
-// merge will keep in memory of its run; an eighth is set aside for them. (One under way is counted
-// as what it has. To set the same again aside for it left no room for entries once runs were many,
-// and so all of them went to disk with every batch.)
+// What is in use of it, and what putting entries on disk takes: a list of those that go, and what
+// the next merge will keep in memory of its run, for which a sixteenth is set aside. (One under way
+// is counted as what it has. To set the same again aside for it left no room for entries once runs
+// were many, and so all of them went to disk with every batch.)
 std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
-  return entries_bytes() + store_.size() * sizeof(StoreEntry*) + store_.index_.memory_bytes() +
-         store_.timers_.memory_bytes() + spilled_bytes() + share / 8 + wakes_[0].memory_bytes() +
-         wakes_[1].memory_bytes() + saved_bytes();
+  return entries_bytes() + store_.size() / parts_of_entries * sizeof(Chosen) +
+         store_.index_.memory_bytes() + store_.timers_.memory_bytes() + spilled_bytes() +
+         share / 16 + wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
 }
 
 // Of snapshots.
@@ -195,21 +220,26 @@ std::size_t KeyedSpill::entries_bytes() const {
 }
 
 Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
-  const std::vector<Chosen> chosen = choose(bytes, choice);
+  std::vector<Chosen> chosen = choose(bytes, choice);
   if (chosen.empty()) return {};
-  std::vector<Chosen> changed;
-  for (const Chosen& one : chosen) {
-    if (!one.entry->unchanged) changed.push_back(one);
-  }
-  if (!changed.empty()) HUMMER_TRY(write_run(changed));
+  const auto unchanged = std::partition(chosen.begin(), chosen.end(),
+                                        [](const Chosen& one) { return !one.entry->unchanged; });
+  if (unchanged != chosen.begin()) HUMMER_TRY(write_run({chosen.begin(), unchanged}));
   HUMMER_TRY(put_wakes_on_disk(chosen));
-  for (const Chosen& one : chosen) store_.remove(*one.entry, one.hash);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (i + expected_ahead < chosen.size()) {
+      const Chosen& ahead = chosen[i + expected_ahead];
+      __builtin_prefetch(ahead.entry);
+      store_.index_.expect(ahead.hash);
+    }
+    store_.remove(*chosen[i].entry, chosen[i].hash);
+  }
   store_.index_.shrink();
   return {};
 }
 
-// Values: a head, then as in a snapshot.
-Status KeyedSpill::write_run(std::vector<Chosen>& entries) {
+// Values: a head, then packed cells.
+Status KeyedSpill::write_run(std::span<Chosen> entries) {
   std::sort(entries.begin(), entries.end(), [&](const Chosen& a, const Chosen& b) {
     return a.hash != b.hash ? a.hash < b.hash
                             : store_.keys_.bytes(*a.entry) < store_.keys_.bytes(*b.entry);
@@ -218,23 +248,24 @@ Status KeyedSpill::write_run(std::vector<Chosen>& entries) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
                                               .is_dead =
                                                   [](std::string_view value, Timestamp now) {
-                                                    ValueHead head;
                                                     ByteReader in(value);
-                                                    return !read_head(in, head) || head.last <= now;
+                                                    return read_head(in).last <= now;
                                                   },
-                                              .now = [this] { return store_.now_ms(); }});
+                                              .now = [this] { return store_.now_ms(); },
+                                              .keys_are_hashed = true});
   }
   HUMMER_TRY(spilled_->begin_run(entries.size()));
   std::string space;
-  for (const auto& [hash, entry] : entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + expected_ahead < entries.size()) __builtin_prefetch(entries[i + expected_ahead].entry);
+    const auto& [hash, entry] = entries[i];
     ByteWriter value(space);
     Timestamp last = store_.timers_.of(*entry) != nullptr ? end_of_time : no_timestamp;
     for (const KeyedState* state : store_.states_) {
       if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
     }
-    value.put_value(last);
-    value.put_value(std::uint16_t{entry->changed});
-    store_.encode_cells(*entry, value);
+    write_head({.last = last, .changed = entry->changed}, value);
+    store_.encode_cells(*entry, KeyedStoreBase::CellForm::packed, value);
     HUMMER_TRY(spilled_->add({.hash = hash,
                               .key = store_.keys_.bytes(*entry),
                               .value = value.view(),

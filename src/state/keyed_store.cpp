@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 
+#include <hummer/detail/state/packed_numbers.hpp>
+
 namespace hummer {
 namespace {
 
@@ -11,6 +13,26 @@ constexpr std::size_t entries_per_step = 8192;
 constexpr std::size_t restored_per_step_bytes = 1 << 20;
 constexpr std::uint32_t generations_between_renewals = 1 << 14;
 constexpr std::uint32_t most_generations = 3 << 14;
+
+template <typename Number, typename Form>
+void put_number(Number number, Form form, ByteWriter& out) {
+  if (form == Form::saved) return out.put_value(number);
+  char space[most_packed_bytes];
+  out.put(space, static_cast<std::size_t>(pack_number(space, number) - space));
+}
+template <typename Number, typename Form>
+[[nodiscard]] bool get_number(Number& number, Form form, ByteReader& in) {
+  if (form == Form::saved) return in.get_value(number);
+  std::uint64_t unpacked = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    std::uint8_t byte = 0;
+    if (!in.get_value(byte)) return false;
+    unpacked |= std::uint64_t{byte & 0x7Fu} << shift;
+    if (byte < 0x80) break;
+  }
+  number = static_cast<Number>(unpacked);
+  return true;
+}
 
 Status store_cut_short() {
   return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
@@ -371,26 +393,43 @@ void KeyedStoreBase::save(const Entry& entry) {
 void KeyedStoreBase::encode(const Entry& entry, ByteWriter& out) {
   out.put_value(entry_follows);
   encode_key(entry, out);
-  encode_cells(entry, out);
+  encode_cells(entry, CellForm::saved, out);
 }
 
-void KeyedStoreBase::encode_cells(const Entry& entry, ByteWriter& out) {
+void KeyedStoreBase::encode_cells(const Entry& entry, CellForm form, ByteWriter& out) {
   std::uint64_t present = 0;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     present |= std::uint64_t{states_[i]->present(entry)} << i;
   }
-  out.put_value(present);
+  put_number(present, form, out);
   for (; present != 0; present &= present - 1) {
     // With its length, so that a state may be dropped.
     ByteWriter one(space_);
     states_[static_cast<std::size_t>(std::countr_zero(present))]->encode(entry, one);
-    out.put_text(one.view());
+    put_number(static_cast<std::uint32_t>(one.size()), form, out);
+    out.put(one.view().data(), one.size());
   }
-  out.put_value(timers_.count(entry));
+  put_number(timers_.count(entry), form, out);
   timers_.for_each(entry, [&](TimerKind kind, Timestamp time) {
     out.put_value(kind);
     out.put_value(time);
   });
+}
+
+void KeyedStoreBase::unpack_cells(ByteReader& in, ByteWriter& out) {
+  std::uint64_t present = 0;
+  HUMMER_ASSERT(get_number(present, CellForm::packed, in));
+  out.put_value(present);
+  for (; present != 0; present &= present - 1) {
+    std::uint32_t bytes = 0;
+    HUMMER_ASSERT(get_number(bytes, CellForm::packed, in));
+    out.put_text({in.take(bytes), bytes});
+  }
+  std::uint32_t timers = 0;
+  HUMMER_ASSERT(get_number(timers, CellForm::packed, in));
+  out.put_value(timers);
+  const std::size_t rest = in.left();
+  out.put(in.take(rest), rest);
 }
 
 Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& context,
@@ -439,31 +478,32 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
 
 Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedState*>& found,
                                      Entry* entry) {
-  HUMMER_TRY(decode_cells(in, found, entry));
+  HUMMER_TRY(decode_cells(in, CellForm::saved, found, entry));
   if (entry == nullptr) return {};
   if (spill_.counts_heap()) spill_.count_heap(*entry);
   if (entry->live == 0) erase(*entry);  // only dropped state was in it
   return {};
 }
 
-// `entry`: null: somebody else's.
-Status KeyedStoreBase::decode_cells(ByteReader& in, const std::vector<KeyedState*>& found,
-                                    Entry* entry) {
+Status KeyedStoreBase::decode_cells(ByteReader& in, CellForm form,
+                                    const std::vector<KeyedState*>& found, Entry* entry) {
   std::uint64_t present = 0;
-  if (!in.get_value(present)) return store_cut_short();
+  if (!get_number(present, form, in)) return store_cut_short();
   for (; present != 0; present &= present - 1) {
     const auto state = static_cast<std::size_t>(std::countr_zero(present));
-    std::string_view bytes;
-    if (state >= found.size() || !in.get_text(bytes)) return store_cut_short();
+    std::uint32_t bytes = 0;
+    if (state >= found.size() || !get_number(bytes, form, in)) return store_cut_short();
+    const char* const cell = in.take(bytes);
+    if (cell == nullptr) return store_cut_short();
     if (entry == nullptr || found[state] == nullptr) continue;
-    ByteReader one(bytes, in);
+    ByteReader one({cell, bytes}, in);
     if (!found[state]->decode(one, *entry) || one.left() != 0) {
       return {ErrorCode::corrupt_record,
               "a value of state '" + found[state]->name() + "' cannot be decoded"};
     }
   }
   std::uint32_t timers = 0;
-  if (!in.get_value(timers)) return store_cut_short();
+  if (!get_number(timers, form, in)) return store_cut_short();
   for (std::uint32_t i = 0; i < timers; ++i) {
     TimerKind kind{};
     Timestamp time = 0;

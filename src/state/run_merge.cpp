@@ -16,6 +16,12 @@ constexpr std::size_t most_sampled_blocks = 1024;
 constexpr std::size_t sampled_part = 32;
 constexpr double sampling_margin = 1.1;
 
+std::vector<const SpilledRun*> addresses_of(const std::vector<Run>& runs) {
+  std::vector<const SpilledRun*> addresses;
+  for (const Run& run : runs) addresses.push_back(run.get());
+  return addresses;
+}
+
 }  // namespace
 
 std::shared_ptr<RunMerge> RunMerge::begin(Platform& platform, std::string directory,
@@ -33,8 +39,12 @@ RunMerge::RunMerge(Platform& platform, std::string directory, std::string name,
       directory_(std::move(directory)),
       name_(std::move(name)),
       options_(options),
-      level_(plan.level),
+      merged_(addresses_of(plan.runs)),
       plan_(std::move(plan)) {}
+
+bool RunMerge::merges(const SpilledRun& run) const {
+  return std::find(merged_.begin(), merged_.end(), &run) != merged_.end();
+}
 
 Task<void> RunMerge::run(std::shared_ptr<RunMerge> self) {
   Executor& executor = co_await current_executor();
@@ -118,8 +128,8 @@ Status RunMerge::merge_some(bool& finished) {
 Status RunMerge::open() {
   const Result<std::uint64_t> entries = entries_together();
   if (!entries.ok()) return entries.status();
-  Result<SpilledRunWriter> writer =
-      SpilledRunWriter::create(platform_, directory_, plan_.level, *entries, !options_.combine);
+  Result<SpilledRunWriter> writer = SpilledRunWriter::create(
+      platform_, directory_, options_, plan_.level, plan_.with_filter ? *entries : 0);
   if (!writer.ok()) return writer.status();
   writer_.emplace(std::move(*writer));
   memory_bytes_.store(writer_->memory_bytes(), std::memory_order_relaxed);
@@ -140,7 +150,7 @@ Result<std::uint64_t> RunMerge::entries_together() const {
       plan_.runs.begin(), plan_.runs.end(),
       [](const Run& a, const Run& b) { return a->block_count() < b->block_count(); });
   const std::size_t blocks = (*largest)->block_count();
-  if (options_.combine || blocks < least_sampled_blocks) return all;
+  if (!plan_.with_filter || blocks < least_sampled_blocks) return all;
   const std::size_t middle = blocks / 2;
   const std::uint64_t begin = (*largest)->hash_of_block(middle);
   const std::uint64_t end =

@@ -35,6 +35,7 @@ class RunMerge {
     std::vector<Run> runs;         // oldest first
     bool keep_removed = false;     // there are older ones
     int level = 0;                 // of what they become
+    bool with_filter = false;      // what they become has one
     std::uint64_t first_hash = 0;  // nobody asks for what comes before it
     std::int64_t as_of = 0;        // what options.now says
   };
@@ -43,8 +44,8 @@ class RunMerge {
                                          std::string name, const SpilledStoreOptions& options,
                                          Plan plan);
 
-  // Of what they become.
-  int level() const { return level_; }
+  // Whether this run is one of them.
+  bool merges(const SpilledRun& run) const;
   // What the new run has in memory so far.
   std::size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
   bool finished() const { return finished_.load(std::memory_order_acquire); }
@@ -76,7 +77,7 @@ class RunMerge {
   const std::string directory_;
   const std::string name_;
   const SpilledStoreOptions options_;
-  const int level_;
+  const std::vector<const SpilledRun*> merged_;
   std::mutex mutex_;  // of what follows
   Plan plan_;
   bool over_ = false;                // finished, cancelled

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "state/run_entries.hpp"
+
 namespace hummer {
 
 Result<bool> RunCursor::next() {
@@ -14,7 +16,11 @@ Result<bool> RunCursor::next() {
   }
   const auto [begin, end] = parts_[part_];
   at_ = std::max(at_, begin);
-  HUMMER_ASSERT(read_spilled_entry(std::string_view(space_).substr(0, end), at_, entry_));
+  const bool keys_are_hashed = run_->keys_are_hashed();
+  at_ = static_cast<std::size_t>(read_run_entry(space_.data() + at_, keys_are_hashed, entry_) -
+                                 space_.data());
+  take_hash(keys_are_hashed, entry_);
+  HUMMER_ASSERT(at_ <= end);
   if (at_ == end) ++part_;
   return true;
 }

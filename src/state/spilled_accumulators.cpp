@@ -11,7 +11,10 @@ void SpilledAccumulators::open_values(OperatorContext& context) { context_ = &co
 
 Status SpilledAccumulators::put(const AccumulatorTableBase& table) {
   if (table.empty()) return {};
-  if (store_ == nullptr) store_ = make_spilled_store(*context_, options_);
+  if (store_ == nullptr) {
+    options_.keys_are_hashed = table.keys().hash_is_of_written_bytes();
+    store_ = make_spilled_store(*context_, options_);
+  }
   HUMMER_TRY(store_->begin_run(table.size()));
   TableInHashOrder scan(table);
   while (scan.advance()) HUMMER_TRY(store_->add(scan.entry()));

@@ -1,15 +1,34 @@
 #include <hummer/detail/state/spilled_entries.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace hummer {
 
-SortedEntries::SortedEntries(std::size_t entries)
-    : entries_(entries), at_once_(std::max<std::size_t>(entries / parts, least_at_once)) {
-  if (entries > at_once_) counts_.resize(ranges);
+TableInHashOrder::TableInHashOrder(const AccumulatorTableBase& table)
+    : table_(table), at_once_(std::max<std::size_t>(table.size() / parts, least_at_once)) {
+  if (table.size() > at_once_) find_ranges();
 }
 
-bool SortedEntries::advance() {
+void TableInHashOrder::find_ranges() {
+  range_ends_.resize(ranges);
+  const auto each = [&](auto&& visit) {
+    table_.visit_from(0, [&](const FoundEntry& found) {
+      visit(range_of(table_.keys().hash_of(found.key)), found.next);
+      return true;
+    });
+  };
+  each([&](std::size_t range, std::size_t) { ++range_ends_[range]; });
+  std::uint32_t begin = 0;
+  for (std::uint32_t& each_end : range_ends_) begin += std::exchange(each_end, begin);
+  places_.resize(table_.size());
+  each([&](std::size_t range, std::size_t next) {
+    HUMMER_ASSERT(next <= UINT32_MAX);
+    places_[range_ends_[range]++] = static_cast<std::uint32_t>(next);
+  });
+}
+
+bool TableInHashOrder::advance() {
   while (at_ == items_.size()) {
     if (next_range_ == ranges) return false;
     sort_some();
@@ -22,26 +41,43 @@ bool SortedEntries::advance() {
 }
 
 // The entries of the next ranges, as many as at_once_ allows but one range at least.
-void SortedEntries::sort_some() {
-  first_range_ = next_range_;
-  next_range_ = ranges;
-  std::size_t count = entries_;
-  if (many()) {
-    count = counts_[first_range_];
-    next_range_ = first_range_ + 1;
-    while (next_range_ < ranges && count + counts_[next_range_] <= at_once_) {
-      count += counts_[next_range_++];
-    }
-  }
+void TableInHashOrder::sort_some() {
   at_ = 0;
   items_.clear();
-  items_.reserve(count);
-  if (count == 0) return;
   ByteWriter out(bytes_);
-  read(out);
+  if (places_.empty()) {
+    next_range_ = ranges;
+    items_.reserve(table_.size());
+    table_.visit_from(0, [&](const FoundEntry& found) {
+      copy(found, out);
+      return true;
+    });
+  } else {
+    const std::size_t first = next_range_ == 0 ? 0 : range_ends_[next_range_ - 1];
+    std::size_t end = range_ends_[next_range_++];
+    while (next_range_ < ranges && range_ends_[next_range_] - first <= at_once_) {
+      end = range_ends_[next_range_++];
+    }
+    items_.reserve(end - first);
+    for (std::size_t i = first; i < end; ++i) {
+      if (i + expected_ahead < end) table_.expect_entry_before(places_[i + expected_ahead]);
+      copy(table_.entry_before(places_[i]), out);
+    }
+  }
   std::sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) {
     return a.hash != b.hash ? a.hash < b.hash : key_of(a) < key_of(b);
   });
+}
+
+void TableInHashOrder::copy(const FoundEntry& found, ByteWriter& out) {
+  ByteWriter key(key_space_, true);
+  table_.keys().write(found.key, key);
+  const std::size_t offset = out.size();
+  out.put(key.view().data(), key.size());
+  table_.encode(found.value, out);
+  items_.push_back({table_.keys().hash_of(found.key), offset,
+                    static_cast<std::uint32_t>(key.size()),
+                    static_cast<std::uint32_t>(out.size() - offset - key.size())});
 }
 
 SpilledCombine combine_with(const ErasedAggregate& aggregate) {
@@ -52,29 +88,6 @@ SpilledCombine combine_with(const ErasedAggregate& aggregate) {
 
 Status undecodable_accumulator() {
   return {ErrorCode::corrupt_record, "an accumulator that was on disk cannot be decoded"};
-}
-
-TableInHashOrder::TableInHashOrder(const AccumulatorTableBase& table)
-    : SortedEntries(table.size()), table_(table) {
-  if (!many()) return;
-  table.visit_from(0, [&](const FoundEntry& found) {
-    count(table.keys().hash_of(found.key));
-    return true;
-  });
-}
-
-void TableInHashOrder::read(ByteWriter& out) {
-  table_.visit_from(0, [&](const FoundEntry& found) {
-    const std::uint64_t hash = table_.keys().hash_of(found.key);
-    if (!wanted(hash)) return true;
-    ByteWriter key_out(key_space_, true);
-    table_.keys().write(found.key, key_out);
-    const std::size_t offset = out.size();
-    out.put(key_out.view().data(), key_out.size());
-    table_.encode(found.value, out);
-    add(hash, offset, key_out.size(), out.size() - offset - key_out.size());
-    return true;
-  });
 }
 
 }  // namespace hummer

@@ -9,6 +9,7 @@
 #include <hummer/detail/key_hash.hpp>
 
 #include "platform/nameless_file.hpp"
+#include "state/run_entries.hpp"
 
 namespace hummer {
 namespace {
@@ -17,21 +18,11 @@ constexpr std::size_t block_bytes = 4096;
 constexpr std::size_t block_bytes_for_find = 1024;  // of which one is copied for each entry found
 constexpr std::size_t write_bytes = 256 << 10;
 constexpr std::size_t check_bytes = sizeof(std::uint64_t);
-constexpr std::uint32_t removed_mark = UINT32_MAX;
+constexpr std::size_t most_bytes = UINT32_MAX;  // of a key or value
 constexpr std::size_t keys_per_word = 8;
 // A large filter has a number of words that up to eight divides, and so can be folded by them.
 constexpr std::size_t most_folds = 8;
 constexpr std::size_t words_granule = 840;
-
-struct EntryHead {
-  std::uint64_t hash;
-  std::uint32_t key_bytes;
-  std::uint32_t value_bytes;  // removed_mark: it is removed
-
-  bool removed() const { return value_bytes == removed_mark; }
-  std::uint32_t stored_bytes() const { return removed() ? 0 : value_bytes; }
-};
-static_assert(sizeof(EntryHead) == 16);
 
 // Which bits of its word a key has, and which word. Key groups are the hash's top bits, which
 // are much the same for all keys of a subtask: not those.
@@ -63,21 +54,6 @@ void fold_filter(std::vector<std::uint64_t>& filter, std::uint64_t entries) {
 
 }  // namespace
 
-bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry) {
-  EntryHead head{};
-  ByteReader in(bytes.substr(at));
-  if (!in.get_value(head)) return false;
-  entry.hash = head.hash;
-  entry.removed = head.removed();
-  const char* const key = in.take(head.key_bytes);
-  const char* const value = key == nullptr ? nullptr : in.take(head.stored_bytes());
-  if (value == nullptr) return false;
-  entry.key = {key, head.key_bytes};
-  entry.value = {value, head.stored_bytes()};
-  at = bytes.size() - in.left();
-  return true;
-}
-
 bool SpilledRun::may_have(std::uint64_t hash) const {
   if (filter_.empty()) return true;
   const std::uint64_t bits = filter_bits(hash);
@@ -86,6 +62,7 @@ bool SpilledRun::may_have(std::uint64_t hash) const {
 
 void SpilledRun::expect(std::uint64_t hash) const {
   if (!filter_.empty()) __builtin_prefetch(&filter_[filter_word(hash, filter_.size())]);
+  if (!blocks_.empty()) __builtin_prefetch(&blocks_[guess(hash)]);
 }
 
 Status SpilledRun::read(std::size_t first, std::size_t end, std::string& space) const {
@@ -122,14 +99,18 @@ Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::s
   return {};
 }
 
-// Hashes are about evenly spread where keys are looked up: from where the block would be, it is
-// near. Steps double.
+// Hashes are about evenly spread where keys are looked up.
+std::size_t SpilledRun::guess(std::uint64_t hash) const {
+  if (hash <= blocks_.front().first_hash) return 0;
+  const auto behind_first = static_cast<double>(hash - blocks_.front().first_hash);
+  return static_cast<std::size_t>(std::min(behind_first * part_per_hash_, 1.0) *
+                                  static_cast<double>(blocks_.size() - 1));
+}
+
+// From where the block would be, it is near. Steps double.
 std::size_t SpilledRun::first_from(std::uint64_t hash) const {
   if (blocks_.empty() || blocks_.front().first_hash >= hash) return 0;
-  const std::uint64_t first = blocks_.front().first_hash;
-  const auto span = static_cast<double>((blocks_.back().first_hash - first) | 1);
-  const double share = std::min(static_cast<double>(hash - first) / span, 1.0);
-  std::size_t low = static_cast<std::size_t>(share * static_cast<double>(blocks_.size() - 1));
+  std::size_t low = guess(hash);
   std::size_t high = low;
   for (std::size_t step = 1; low > 0 && blocks_[low].first_hash >= hash; step *= 2) {
     low -= std::min(low, step);
@@ -161,8 +142,7 @@ Result<std::size_t> SpilledRun::block_before(std::uint64_t hash, std::string_vie
     const std::size_t middle = first + (end - first) / 2;
     HUMMER_TRY(read(middle, middle + 1, space));
     SpilledEntry entry;
-    std::size_t position = 0;
-    HUMMER_ASSERT(read_spilled_entry(space, position, entry));
+    (void)read_run_entry(space.data(), keys_are_hashed_, entry);
     if (entry.key <= key) {
       first = middle + 1;
     } else {
@@ -181,80 +161,71 @@ Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::str
     HUMMER_TRY(read(block, block + 1, space));
     const char* at = space.data();
     for (const char* const end = at + space.size() - check_bytes; at < end;) {
-      EntryHead head;
-      std::memcpy(&head, at, sizeof head);
-      const char* const own_key = at + sizeof head;
-      if (head.hash == hash && std::string_view(own_key, head.key_bytes) == key) {
-        entry = {.hash = hash,
-                 .key = {own_key, head.key_bytes},
-                 .value = {own_key + head.key_bytes, head.stored_bytes()},
-                 .removed = head.removed()};
-        return true;
-      }
-      if (head.hash > hash) return false;
-      at = own_key + head.key_bytes + head.stored_bytes();
+      at = read_run_entry(at, keys_are_hashed_, entry);
+      if (entry.key == key && (keys_are_hashed_ || entry.hash == hash)) return true;
+      if (!keys_are_hashed_ && entry.hash > hash) return false;
     }
   }
   return false;
 }
 
 Result<SpilledRunWriter> SpilledRunWriter::create(Platform& platform, const std::string& directory,
-                                                  int level, std::uint64_t entries_max,
-                                                  bool with_filter) {
+                                                  const SpilledStoreOptions& options, int level,
+                                                  std::uint64_t filter_for) {
   Result<NamelessFile> file = open_nameless(platform, directory);
   if (!file.ok()) return file.status();
   SpilledRunWriter writer;
   writer.file_ = std::move(file->writable);
   writer.run_ = std::make_shared<SpilledRun>();
-  writer.run_->file_ = std::move(file->readable);
-  writer.run_->level_ = level;
-  if (with_filter) {
-    writer.run_->filter_.resize(filter_words(entries_max));
-  }
+  SpilledRun& run = *writer.run_;
+  run.file_ = std::move(file->readable);
+  run.level_ = level;
+  run.keys_are_hashed_ = options.keys_are_hashed;
+  if (filter_for > 0) run.filter_.resize(filter_words(filter_for));
+  writer.full_bytes_ = options.combine ? block_bytes : block_bytes_for_find;
   return writer;
 }
 
 Status SpilledRunWriter::add(const SpilledEntry& entry) {
-  if (entry.key.size() >= removed_mark || entry.value.size() >= removed_mark) {
+  if (entry.key.size() >= most_bytes || entry.value.size() >= most_bytes) {
     return {ErrorCode::limit_exceeded, "a key's state has 4 GiB or more"};
   }
   SpilledRun& run = *run_;
-  if (buffer_.size() == block_begin_) {
+  if (out_->size() == block_begin_) {
     run.blocks_.push_back({entry.hash, file_->size_bytes() + block_begin_});
   }
-  const EntryHead head{
-      .hash = entry.hash,
-      .key_bytes = static_cast<std::uint32_t>(entry.key.size()),
-      .value_bytes = entry.removed ? removed_mark : static_cast<std::uint32_t>(entry.value.size())};
-  buffer_.append(reinterpret_cast<const char*>(&head), sizeof head);
-  buffer_.append(entry.key);
-  if (!entry.removed) buffer_.append(entry.value);
+  write_run_entry(entry, run.keys_are_hashed_, *out_);
   ++run.entries_;
   run.last_hash_ = entry.hash;
   if (!run.filter_.empty()) {
     run.filter_[filter_word(entry.hash, run.filter_.size())] |= filter_bits(entry.hash);
   }
-  const std::size_t full = run.filter_.empty() ? block_bytes : block_bytes_for_find;
-  return buffer_.size() - block_begin_ >= full ? end_block() : Status();
+  return out_->size() - block_begin_ >= full_bytes_ ? end_block() : Status();
 }
 
 Status SpilledRunWriter::end_block() {
-  const std::uint64_t check =
-      hash_bytes(buffer_.data() + block_begin_, buffer_.size() - block_begin_);
-  buffer_.append(reinterpret_cast<const char*>(&check), sizeof check);
-  block_begin_ = buffer_.size();
-  if (buffer_.size() < write_bytes) return {};
-  HUMMER_TRY(file_->append(buffer_));
-  buffer_.clear();
+  out_->put_value(hash_bytes(out_->view().data() + block_begin_, out_->size() - block_begin_));
+  block_begin_ = out_->size();
+  return block_begin_ < write_bytes ? Status() : write();
+}
+
+Status SpilledRunWriter::write() {
+  HUMMER_TRY(file_->append(out_->view()));
+  out_->rewind(0);
   block_begin_ = 0;
   return {};
 }
 
 Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish() {
-  if (buffer_.size() > block_begin_) HUMMER_TRY(end_block());
-  if (!buffer_.empty()) HUMMER_TRY(file_->append(buffer_));
+  if (out_->size() > block_begin_) HUMMER_TRY(end_block());
+  if (out_->size() > 0) HUMMER_TRY(write());
   run_->size_bytes_ = file_->size_bytes();
-  run_->blocks_.shrink_to_fit();
+  std::vector<SpilledRun::Block>& blocks = run_->blocks_;
+  blocks.shrink_to_fit();
+  if (!blocks.empty()) {
+    const std::uint64_t span = blocks.back().first_hash - blocks.front().first_hash;
+    run_->part_per_hash_ = 1 / static_cast<double>(std::max<std::uint64_t>(span, 1));
+  }
   fold_filter(run_->filter_, run_->entries_);
   HUMMER_TRY(file_->close());
   return std::shared_ptr<const SpilledRun>(std::move(run_));

@@ -1,9 +1,7 @@
 // SpilledRun: one sorted run of a cold store, a file without a name.
 //
-// The file is blocks of about 1 KiB, or 4 KiB where nothing is looked up, each: entries, then a
-// check (XXH3-64 of what is before it).
-//
-//   entry   hash u64, key_bytes u32, value_bytes u32 (all ones: removed), key, value
+// The file is blocks of about 1 KiB, or 4 KiB where nothing is looked up, each: entries
+// (run_entries.hpp), then a check (XXH3-64 of what is before it).
 //
 // An entry larger than a block has one of its own. The run keeps each block's first hash in memory,
 // and a filter: one word of 64 bits per eight keys, four bits per key (blocked Bloom filter,
@@ -37,9 +35,11 @@ class SpilledRun {
     return blocks_.capacity() * sizeof(Block) + filter_.capacity() * sizeof(std::uint64_t);
   }
   int level() const { return level_; }
+  // Whether hashes are those of the keys' bytes.
+  bool keys_are_hashed() const { return keys_are_hashed_; }
   std::size_t block_count() const { return blocks_.size(); }
 
-  // Has near what says whether a key with this hash may be here.
+  // Has near what says whether a key with this hash may be here, and where.
   void expect(std::uint64_t hash) const;
   // The entry of a key, into `space`, which the views point into; false: it has none here.
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& space,
@@ -63,24 +63,29 @@ class SpilledRun {
   std::uint64_t block_end(std::size_t block) const {
     return block + 1 < blocks_.size() ? blocks_[block + 1].offset : size_bytes_;
   }
+  // About where a hash is. REQUIRES: there are blocks.
+  std::size_t guess(std::uint64_t hash) const;
   // The first block that begins with this hash or a larger one.
   std::size_t first_from(std::uint64_t hash) const;
   Status read(std::size_t first, std::size_t end, std::string& space) const;
 
   std::unique_ptr<ReadableFile> file_;
   std::vector<Block> blocks_;
+  double part_per_hash_ = 0;           // of the blocks
   std::vector<std::uint64_t> filter_;  // empty: none
   std::uint64_t entries_ = 0;
   std::uint64_t size_bytes_ = 0;
   std::uint64_t last_hash_ = 0;
   int level_ = 0;
+  bool keys_are_hashed_ = false;
 };
 
 class SpilledRunWriter {
  public:
-  // `entries_max`: for the filter; `with_filter`: find() will be used.
+  // `filter_for`: so many entries; 0: it gets none.
   static Result<SpilledRunWriter> create(Platform& platform, const std::string& directory,
-                                         int level, std::uint64_t entries_max, bool with_filter);
+                                         const SpilledStoreOptions& options, int level,
+                                         std::uint64_t filter_for);
   Status add(const SpilledEntry& entry);
   Result<std::shared_ptr<const SpilledRun>> finish();
   // Of the run so far.
@@ -89,11 +94,15 @@ class SpilledRunWriter {
  private:
   SpilledRunWriter() = default;
   Status end_block();
+  Status write();
 
   std::unique_ptr<WritableFile> file_;
   std::shared_ptr<SpilledRun> run_;
-  std::string buffer_;           // not written yet: whole blocks and the one begun
-  std::size_t block_begin_ = 0;  // within the buffer
+  std::unique_ptr<std::string> space_ = std::make_unique<std::string>();
+  std::unique_ptr<ByteWriter> out_ =
+      std::make_unique<ByteWriter>(*space_);  // not written yet: whole blocks and the one begun
+  std::size_t block_begin_ = 0;               // within them
+  std::size_t full_bytes_ = 0;                // of a block
 };
 
 }  // namespace hummer

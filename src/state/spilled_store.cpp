@@ -8,6 +8,7 @@
 #include <hummer/detail/connector_context.hpp>
 
 #include "platform/free_memory.hpp"
+#include "state/run_entries.hpp"
 #include "state/run_merge.hpp"
 #include "state/run_scans.hpp"
 #include "state/spilled_run.hpp"
@@ -20,9 +21,32 @@ constexpr std::size_t runs_per_level_of_values = 4;
 constexpr std::size_t runs_per_level_of_deltas = 8;
 // So many times that before the operator waits for them.
 constexpr std::size_t waits_from = 3;
+// So much larger than the runs that are merged an older one may be that is merged with them.
+constexpr std::uint64_t most_times_older = 2;
+// One in so many look-ups or more is of a key that is nowhere: then the oldest run has a filter.
+constexpr std::uint64_t least_part_of_new = 16;
 
 // So much has been written between two times that free memory is given back.
 constexpr std::uint64_t give_back_after_bytes = 4 << 20;
+
+// Of an entry in a snapshot.
+struct SavedHead {
+  std::uint64_t hash;
+  std::uint32_t key_bytes;
+  std::uint32_t value_bytes;
+};
+static_assert(sizeof(SavedHead) == 16);
+constexpr std::uint32_t removed_mark = UINT32_MAX;
+
+void write_spilled_entry(const SpilledEntry& entry, ByteWriter& out) {
+  out.put_value(SavedHead{.hash = entry.hash,
+                          .key_bytes = static_cast<std::uint32_t>(entry.key.size()),
+                          .value_bytes = entry.removed
+                                             ? removed_mark
+                                             : static_cast<std::uint32_t>(entry.value.size())});
+  out.put(entry.key.data(), entry.key.size());
+  out.put(entry.value.data(), entry.value.size());
+}
 
 class BlocksOfRuns final : public SpilledBlocks {
  public:
@@ -41,16 +65,28 @@ class BlocksOfRuns final : public SpilledBlocks {
       block_ += parts_.size();
       part_ = 0;
     }
-    const auto [begin, end] = parts_[part_++];
-    return std::string_view(space_).substr(begin, end - begin);
+    return saved(*runs_[run_]);
   }
 
  private:
+  std::string_view saved(const SpilledRun& run) {
+    const auto [begin, end] = parts_[part_++];
+    ByteWriter out(block_space_);
+    for (const char* at = space_.data() + begin; at < space_.data() + end;) {
+      SpilledEntry entry;
+      at = read_run_entry(at, run.keys_are_hashed(), entry);
+      take_hash(run.keys_are_hashed(), entry);
+      write_spilled_entry(entry, out);
+    }
+    return out.view();
+  }
+
   std::vector<Run> runs_;
   const std::string name_;
   std::size_t run_ = 0;
   std::size_t block_ = 0;  // those before it are in `space_` or were
   std::string space_;
+  std::string block_space_;
   std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the blocks in `space_`
   std::size_t part_ = 0;
 };
@@ -217,9 +253,14 @@ class RunStore final : public SpilledStore {
     return status;
   }
 
+  void expect(std::span<const std::uint64_t> hashes) const override {
+    for (const Run& run : runs_) {
+      for (const std::uint64_t hash : hashes) run->expect(hash);
+    }
+  }
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) override {
     HUMMER_ASSERT(!options_.combine);
-    for (const Run& run : runs_) run->expect(hash);
+    ++looked_up_;
     for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
       SpilledEntry entry;
       const Result<bool> found = (*run)->find(hash, key, space_, entry);
@@ -229,6 +270,7 @@ class RunStore final : public SpilledStore {
       value = entry.value;
       return true;
     }
+    ++looked_up_new_;
     return false;
   }
 
@@ -317,8 +359,8 @@ class RunStore final : public SpilledStore {
   }
 
   Status begin(int level, std::uint64_t entries_max) {
-    Result<SpilledRunWriter> writer =
-        SpilledRunWriter::create(platform_, directory_, level, entries_max, !options_.combine);
+    Result<SpilledRunWriter> writer = SpilledRunWriter::create(
+        platform_, directory_, options_, level, options_.combine ? 0 : entries_max);
     if (!writer.ok()) return named(writer.status());
     writer_.emplace(std::move(*writer));
     return {};
@@ -339,16 +381,14 @@ class RunStore final : public SpilledStore {
     return runs;
   }
 
-  // ---- merging: at most one merge of each level is under way ----
+  // ---- merging ----
 
   std::size_t runs_per_level() const {
     return options_.combine ? runs_per_level_of_deltas : runs_per_level_of_values;
   }
-  RunMerge* merge_of(int level) const {
-    for (const auto& merge : merges_) {
-      if (merge->level() == level + 1) return merge.get();
-    }
-    return nullptr;
+  bool is_merged(const Run& run) const {
+    return std::any_of(merges_.begin(), merges_.end(),
+                       [&](const auto& merge) { return merge->merges(*run); });
   }
 
   // What is finished takes the place of the runs that it was made of; then others begin.
@@ -390,29 +430,60 @@ class RunStore final : public SpilledStore {
     for (auto end = runs_.end(); end != runs_.begin();) {
       const int level = (*(end - 1))->level();
       auto first = end;
-      while (first != runs_.begin() && (*(first - 1))->level() == level) --first;
-      if (static_cast<std::size_t>(end - first) >= runs_per_level() && merge_of(level) == nullptr) {
-        merges_.push_back(RunMerge::begin(platform_, directory_, name_, options_,
-                                          {.runs = std::vector<Run>(first, end),
-                                           .keep_removed = first != runs_.begin(),
-                                           .level = level + 1,
-                                           .first_hash = first_hash_,
-                                           .as_of = now()}));
+      while (first != runs_.begin() && (*(first - 1))->level() == level &&
+             !is_merged(*(first - 1))) {
+        --first;
+      }
+      if (static_cast<std::size_t>(end - first) >= runs_per_level()) {
+        begin_merge(first, end);
+      } else if (first == end) {
+        --first;  // it is being merged
       }
       end = first;
     }
   }
-
-  // Of a level with so many runs that looking something up would take too long; null: there is
-  // none.
-  RunMerge* most_wait_for() const {
-    for (const auto& merge : merges_) {
-      const auto runs = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
-        return run->level() + 1 == merge->level();
-      });
-      if (static_cast<std::size_t>(runs) >= waits_from * runs_per_level()) return merge.get();
+  // Where keys are looked up, with older ones of which there is not much more than of these: what
+  // is out of date takes disk, and memory for filters and indexes.
+  void begin_merge(std::vector<Run>::iterator first, std::vector<Run>::iterator end) {
+    int level = (*first)->level() + 1;
+    std::uint64_t bytes = 0;
+    for (auto run = first; run != end; ++run) bytes += (*run)->disk_bytes();
+    while (!options_.combine && first != runs_.begin() && !is_merged(*(first - 1)) &&
+           (*(first - 1))->disk_bytes() <= most_times_older * bytes) {
+      --first;
+      bytes += (*first)->disk_bytes();
+      level = std::max(level, (*first)->level());
     }
-    return nullptr;
+    const bool has_older = first != runs_.begin();
+    merges_.push_back(
+        RunMerge::begin(platform_, directory_, name_, options_,
+                        {.runs = std::vector<Run>(first, end),
+                         .keep_removed = has_older,
+                         .level = level,
+                         .with_filter = !options_.combine && (has_older || some_keys_are_new()),
+                         .first_hash = first_hash_,
+                         .as_of = now()}));
+  }
+  // The oldest run's filter helps with keys that are nowhere only, and is the largest.
+  bool some_keys_are_new() {
+    const bool some = looked_up_new_ * least_part_of_new >= looked_up_;
+    looked_up_ = looked_up_new_ = 0;
+    return some;
+  }
+
+  // One that merges some of the newest runs, where those are so many that looking something up
+  // would take too long; null: there is none.
+  RunMerge* most_wait_for() const {
+    const auto waiting = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
+      return run->level() == runs_.back()->level();
+    });
+    if (static_cast<std::size_t>(waiting) < waits_from * runs_per_level()) return nullptr;
+    const auto merge = std::find_if(merges_.rbegin(), merges_.rend(), [&](const auto& each) {
+      return std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
+        return run->level() == runs_.back()->level() && each->merges(*run);
+      });
+    });
+    return merge == merges_.rend() ? nullptr : merge->get();
   }
 
   void cancel_merges() {
@@ -434,6 +505,8 @@ class RunStore final : public SpilledStore {
   const std::shared_ptr<MemoryAccount> account_;
   std::uint64_t told_bytes_ = 0;
   std::uint64_t written_bytes_ = 0;  // since free memory was given back
+  std::uint64_t looked_up_ = 0;      // keys, since the oldest run was merged
+  std::uint64_t looked_up_new_ = 0;  // of those: not there
   const std::string directory_;
   const std::string name_;
   const SpilledStoreOptions options_;
@@ -449,6 +522,22 @@ class RunStore final : public SpilledStore {
 };
 
 }  // namespace
+
+bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry) {
+  SavedHead head{};
+  ByteReader in(bytes.substr(at));
+  if (!in.get_value(head)) return false;
+  entry.hash = head.hash;
+  entry.removed = head.value_bytes == removed_mark;
+  const std::size_t value_bytes = entry.removed ? 0 : head.value_bytes;
+  const char* const key = in.take(head.key_bytes);
+  const char* const value = key == nullptr ? nullptr : in.take(value_bytes);
+  if (value == nullptr) return false;
+  entry.key = {key, head.key_bytes};
+  entry.value = {value, value_bytes};
+  at = bytes.size() - in.left();
+  return true;
+}
 
 std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
                                          SpilledCombine combine) {

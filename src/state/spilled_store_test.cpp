@@ -1,74 +1,11 @@
 #include <gtest/gtest.h>
-#include <hummer/detail/key_hash.hpp>
-#include <hummer/detail/state/spilled_store.hpp>
-#include <hummer/detail/testing/fake_operator_context.hpp>
-#include <map>
-#include <optional>
 
-#include "platform/simulation.hpp"
+#include "state/spilled_store_test_rig.hpp"
 
 namespace hummer::spilled_store_test {
 namespace {
 
-// What a store should hold, and a store that is told the same.
-class SpilledStoreTest : public ::testing::Test {
- protected:
-  using Model = std::map<std::pair<std::uint64_t, std::string>, std::optional<std::string>>;
-
-  static std::uint64_t hash_of(const std::string& key) {
-    // Few hashes, so that many keys share one.
-    return hash_bytes(key.data(), key.size()) % 97 << 57 | hash_bytes(key.data(), key.size()) % 5;
-  }
-  Status put(SpilledStore& store, const Model& run) {
-    HUMMER_TRY(store.begin_run(run.size()));
-    for (const auto& [key, value] : run) {
-      SpilledEntry entry;
-      entry.hash = key.first;
-      entry.key = key.second;
-      entry.removed = !value.has_value();
-      if (value) entry.value = *value;
-      HUMMER_TRY(store.add(entry));
-    }
-    return store.finish_run();
-  }
-  Model draw_run(Random& random, std::size_t entries, bool with_removals) {
-    Model run;
-    for (std::size_t i = 0; i < entries; ++i) {
-      const std::string key = "key " + std::to_string(random.below(3000));
-      std::optional<std::string> value(std::to_string(random.below(1000)));
-      if (random.chance(0.02)) value->append(random.below(20'000), 'x');
-      if (with_removals && random.chance(0.2)) value.reset();
-      run[{hash_of(key), key}] = value;
-    }
-    return run;
-  }
-  std::vector<std::pair<std::string, std::string>> all_of(SpilledScan& scan) {
-    std::vector<std::pair<std::string, std::string>> all;
-    for (;;) {
-      const Result<bool> found = scan.next();
-      EXPECT_TRUE(found.ok()) << found.status().to_string();
-      if (!found.ok() || !*found) return all;
-      all.emplace_back(scan.entry().key, scan.entry().value);
-    }
-  }
-  // What is under way in the background comes to its end, and is taken in; what that begins, too.
-  void merge_all(SpilledStore& store) {
-    for (int level = 0; level < 10; ++level) {
-      (void)node_->run_until([] { return false; }, never);
-      ASSERT_TRUE(store.advance().ok());
-    }
-  }
-  static std::vector<std::pair<std::string, std::string>> all_of(const Model& model) {
-    std::vector<std::pair<std::string, std::string>> all;
-    for (const auto& [key, value] : model) {
-      if (value) all.emplace_back(key.second, *value);
-    }
-    return all;
-  }
-
-  std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = 1});
-  FakeOperatorContext context_{{.name = "count", .platform = node_.get()}};
-};
+using SpilledStoreTest = SpilledStoreTestRig;
 
 TEST_F(SpilledStoreTest, TheNewestValueOfEachKeyCounts) {
   Random random(7);
@@ -239,8 +176,8 @@ TEST_F(SpilledStoreTest, WhatIsKeptInMemoryOfMergedRunsIsThatOfTheirEntries) {
     if (round == 12) scan = store->scan();
   }
   EXPECT_LE(of_merged, of_one * 5 / 4);
-  // A scan that began before keeps in memory what it reads.
-  EXPECT_GE(store->memory_bytes(), of_one * 3);
+  // A scan that began before keeps in memory what it reads: then there are two of everything.
+  EXPECT_GE(store->memory_bytes(), of_one * 2);
   scan.reset();
   EXPECT_LE(store->memory_bytes(), of_one * 5 / 4);
   std::string value;

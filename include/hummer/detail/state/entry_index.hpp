@@ -39,6 +39,8 @@ class EntryIndex {
     }
     return none;
   }
+  // Where an entry with this hash is comes near.
+  void expect(std::uint64_t hash) const { __builtin_prefetch(&places()[home(tag(hash))], 1); }
   // REQUIRES: it is not there, and `entry` is not none.
   void insert(std::uint32_t entry, std::uint64_t hash);
   // REQUIRES: it is there.

@@ -207,6 +207,9 @@ class HashSlots {
   // quadratic in the number of entries). Larger groups are read faster (neighbours in memory) and
   // fill another table more slowly; at 64 slots both together cost least.
   bool read(std::size_t& cursor, std::size_t before, FoundEntries& found) const;
+  // Where a scan finds the entry at this cursor; with its key. REQUIRES: there is one.
+  const void* at_cursor(std::size_t cursor) const;
+  FoundEntry entry_at(std::size_t cursor) const;
 
   // ---- snapshots ----
 

@@ -73,6 +73,9 @@ class HashTable {
   // the last. The table must not change until they have been looked at; views are valid until then.
   static constexpr std::size_t scan_end = static_cast<std::size_t>(-1);
   void read(std::size_t& cursor, FoundEntries& found) const;
+  // The entry from which a scan went on at `next`, the last one's; it comes near.
+  FoundEntry entry_before(std::size_t next) const;
+  void expect_entry_before(std::size_t next) const;
 
   // A snapshot in steps. freeze() fixes what belongs to it: all entries, or with `may_be_delta`
   // those that changed since the last freeze, and answers whether only those. Then read_frozen()
@@ -139,6 +142,9 @@ class HashTable {
   std::span<const HashSlots> slots() const { return {slots_.data(), by_text() ? text_kinds : 1}; }
   bool by_text() const { return keys_ == Keys::text; }
 
+  // Calls with the slots where it is, and where in them; of the integer zero with none.
+  template <typename Visit>
+  auto at_entry_before(std::size_t next, Visit&& visit) const;
   TextSlotsPlan plan() const;
   void* find_slot(std::string_view key) const;
   std::pair<void*, bool> find_or_add_text(std::string_view key, const SaveReference& save);

@@ -35,6 +35,9 @@ struct KeyCodec {
   [[nodiscard]] bool read(ByteReader& in, std::string& space, std::string_view& key) const;
   // As key_hash of it.
   std::uint64_t hash_of(std::string_view key) const;
+  // Whether that is hash_bytes of what write() writes in canonical form: of text it is not, which
+  // is written with its length.
+  bool hash_is_of_written_bytes() const { return integer_bytes != 0 || encode != nullptr; }
 };
 
 template <typename K>

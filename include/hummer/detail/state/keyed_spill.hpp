@@ -1,10 +1,10 @@
 // KeyedSpill: the part of a KeyedStore that keeps it within its operator's share of memory.
 //
 // Entries that were not touched for a while go to disk (spilled_store.hpp), and come back when
-// their key is looked up: the second chance of Corbató's clock, over slabs. An entry that has come
-// back stays in memory until it is written again, also an empty one, which then says that the key
-// is gone. Of a key with timers the time of the first is kept on disk beside it
-// (spilled_timers.hpp); it comes back before that timer is due.
+// their key is looked up: the second chance of Corbató's clock, over slabs, for those that were
+// looked up in memory once more. An entry that has come back stays in memory until it is written
+// again, also an empty one, which then says that the key is gone. Of a key with timers the time of
+// the first is kept on disk beside it (spilled_timers.hpp); it comes back before that timer is due.
 //
 // Entries go when those in use, and what their number's growth and their way to disk would take for
 // a moment, no longer fit into the share. What is counted is what the store has had from the
@@ -24,10 +24,12 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <hummer/detail/memory_account.hpp>
+#include <hummer/detail/state/expected_entries.hpp>
 #include <hummer/detail/state/spilled_store.hpp>
 #include <hummer/detail/state/spilled_timers.hpp>
 #include <hummer/detail/state/store_entry.hpp>
@@ -58,6 +60,9 @@ class KeyedSpill {
   // Between two batches or timers, without a key in hand.
   Status keep_within_share();
 
+  // Those of these keys that have no entry in memory will be fetched: what says where they are on
+  // disk comes near.
+  void expect(const ExpectedEntries& keys, std::size_t count) const;
   // The entry of the key in hand as it is on disk, or null.
   StoreEntry* fetch(std::uint64_t hash, std::string_view key);
 
@@ -92,8 +97,8 @@ class KeyedSpill {
     Timestamp last = 0;
     std::uint16_t changed = 0;
   };
-  static constexpr std::size_t value_head_bytes = sizeof(Timestamp) + sizeof(std::uint16_t);
-  [[nodiscard]] static bool read_head(ByteReader& in, ValueHead& head);
+  static void write_head(const ValueHead& head, ByteWriter& out);
+  static ValueHead read_head(ByteReader& in);
 
   std::size_t held_bytes() const;
   std::size_t needed_bytes(std::size_t share) const;
@@ -101,7 +106,7 @@ class KeyedSpill {
   std::size_t saved_bytes() const;
   std::size_t spilled_bytes() const { return spilled_ == nullptr ? 0 : spilled_->memory_bytes(); }
   Status put_on_disk(std::size_t bytes, Choice choice);
-  Status write_run(std::vector<Chosen>& entries);
+  Status write_run(std::span<Chosen> entries);
   bool writes_entry(const SpilledEntry& entry) const;
   // Of a snapshot of what is in memory: whether much more of it has been written than when the
   // last entries went.

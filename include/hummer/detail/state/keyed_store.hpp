@@ -158,7 +158,10 @@ class KeyedStoreBase : public KeyedBackend {
   // Where entries were removed since, a place may be another key's.
   std::uint64_t removals() const { return removals_; }
   bool some_on_disk() const { return spill_.some_on_disk(); }
-  void find_expected(std::size_t count) { expected_.find(index_, slabs_, count); }
+  void find_expected(std::size_t count) {
+    expected_.find(index_, slabs_, count);
+    if (spill_.some_on_disk()) spill_.expect(expected_, count);
+  }
 
   const void* key_ = nullptr;  // in hand
   EntryIndex index_;
@@ -197,11 +200,17 @@ class KeyedStoreBase : public KeyedBackend {
   void save(const Entry& entry);
   void begin_section(ByteWriter& out);
   void encode(const Entry& entry, ByteWriter& out);
-  void encode_cells(const Entry& entry, ByteWriter& out);
+  // With numbers as they are in snapshots, or packed (packed_numbers.hpp), as they are on disk.
+  enum class CellForm : std::uint8_t { saved, packed };
+  void encode_cells(const Entry& entry, CellForm form, ByteWriter& out);
+  // The saved form of packed ones.
+  static void unpack_cells(ByteReader& in, ByteWriter& out);
   Status restore_entries(ByteReader& in, const OperatorContext& context, RestoreOptions options,
                          bool delta);
   Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry);
-  Status decode_cells(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry);
+  // `entry`: null: somebody else's.
+  Status decode_cells(ByteReader& in, CellForm form, const std::vector<KeyedState*>& found,
+                      Entry* entry);
   Status restore_states(ByteReader& in, RestoreOptions options, std::vector<KeyedState*>& found);
 
   const KeyForm keys_;
@@ -324,9 +333,13 @@ class KeyedStore final : public KeyedStoreBase {
     looked_up_ = true;
     hash_ = key_hash_in_hand();
     const std::uint32_t slot = find_slot(hash_);
-    current_ =
-        slot != EntryIndex::none ? entry_at(slot) : find_elsewhere(hash_, bytes_in_hand(), create);
-    if (current_ != nullptr && limited()) current_->touched = true;
+    if (slot == EntryIndex::none) {
+      // Not touched until it is looked up again: most of what comes back is wanted once.
+      current_ = find_elsewhere(hash_, bytes_in_hand(), create);
+      return;
+    }
+    current_ = entry_at(slot);
+    if (limited()) current_->touched = true;
   }
   std::uint32_t find_slot(std::uint64_t hash) const {
     return index_.find(hash, [&](std::uint32_t slot) { return is_key_in_hand(*entry_at(slot)); });

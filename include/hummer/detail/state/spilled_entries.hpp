@@ -1,7 +1,6 @@
 // Accumulators as entries of a cold store (spilled_store.hpp):
 //
-//   SortedEntries       in the store's order, whatever they are entries of
-//   TableInHashOrder    those of a table
+//   TableInHashOrder    those of a table, in the store's order
 //   AccumulatorScan     what a scan finds, as keys and accumulators again
 //   combine_with        two accumulators of a key become one, as bytes
 //
@@ -20,37 +19,30 @@ namespace hummer {
 // `aggregate` outlives it.
 SpilledCombine combine_with(const ErasedAggregate& aggregate);
 
-// Entries of something larger, sorted by hash and key: it is gone over about sixteen times, each
-// time for a range of hashes, so that sorting takes a fraction of the memory that it has.
-class SortedEntries : public SpilledScan {
+// The entries of a table in order of hash and key. The table, which stays as it is meanwhile, is
+// gone over twice: then it is known where the entries of each range of hashes are, in four bytes
+// per entry, and one range after the other is copied and sorted. So sorting takes a fraction of the
+// table's memory (needed_bytes).
+class TableInHashOrder final : public SpilledScan {
  public:
+  explicit TableInHashOrder(const AccumulatorTableBase& table);
+
+  // About what it takes for a table of so many entries.
+  static std::size_t needed_bytes(std::size_t entries) {
+    return entries * (sizeof(std::uint32_t) + 2 * sizeof(Item) / parts);
+  }
+
   Result<bool> next() override { return advance(); }
   // The same: nothing can go wrong here.
   bool advance();
   const SpilledEntry& entry() const override { return entry_; }
 
- protected:
-  // Of `entries` in all. Where they are many(), count() comes for each before the first next().
-  explicit SortedEntries(std::size_t entries);
-  bool many() const { return !counts_.empty(); }
-  void count(std::uint64_t hash) { ++counts_[range_of(hash)]; }
-
-  // Goes over all entries and for those with wanted(hash) writes key and value, without a gap,
-  // through `out`, and says so by add().
-  virtual void read(ByteWriter& out) = 0;
-  bool wanted(std::uint64_t hash) const {
-    return range_of(hash) >= first_range_ && range_of(hash) < next_range_;
-  }
-  void add(std::uint64_t hash, std::size_t offset, std::size_t key_bytes, std::size_t value_bytes) {
-    items_.push_back({hash, offset, static_cast<std::uint32_t>(key_bytes),
-                      static_cast<std::uint32_t>(value_bytes)});
-  }
-
  private:
   static constexpr int range_bits = 12;
   static constexpr std::size_t ranges = std::size_t{1} << range_bits;
-  static constexpr std::size_t parts = 16;
+  static constexpr std::size_t parts = 32;
   static constexpr std::size_t least_at_once = 4096;
+  static constexpr std::size_t expected_ahead = 16;
 
   struct Item {
     std::uint64_t hash;
@@ -63,29 +55,21 @@ class SortedEntries : public SpilledScan {
   std::string_view key_of(const Item& item) const {
     return std::string_view(bytes_).substr(item.offset, item.key_bytes);
   }
+  void find_ranges();
   void sort_some();
-
-  const std::size_t entries_;
-  const std::size_t at_once_;
-  std::vector<std::uint32_t> counts_;  // by range; of few entries none
-  std::size_t first_range_ = 0;        // those of the ranges from here…
-  std::size_t next_range_ = 0;         // …to before here are in hand
-  std::vector<Item> items_;            // in order
-  std::size_t at_ = 0;
-  std::string bytes_;
-  SpilledEntry entry_;
-};
-
-// The table stays as it is meanwhile.
-class TableInHashOrder final : public SortedEntries {
- public:
-  explicit TableInHashOrder(const AccumulatorTableBase& table);
-
- private:
-  void read(ByteWriter& out) override;
+  void copy(const FoundEntry& found, ByteWriter& out);
 
   const AccumulatorTableBase& table_;
+  const std::size_t at_once_;
+  // Where entries are in the table (HashTable::entry_before), by range; of few entries nothing.
+  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> range_ends_;  // in places_
+  std::size_t next_range_ = 0;             // those before it are in hand or were
+  std::vector<Item> items_;                // in order
+  std::size_t at_ = 0;
+  std::string bytes_;
   std::string key_space_;
+  SpilledEntry entry_;
 };
 
 // When bytes that were on disk make no sense.

@@ -3,16 +3,17 @@
 // Entries (key bytes → value bytes) are in order of their key's hash, then of the key. They come
 // in runs: what an operator puts on disk at once is one run, written from front to back. Later
 // runs hold newer values of the same keys; runs of about the same size are merged, so that there
-// are few. (A log-structured merge tree, O'Neil 1996, in hash order: keys need no order of
-// their own, runs find a block by an index of 16 bytes per 4 KiB, and everything that reads
-// all state is one merge with a buffer per run.)
+// are few, and where keys are looked up an older one with them that is not much larger. (A
+// log-structured merge tree, O'Neil 1996, in hash order: keys need no order of their own, runs find
+// a block by an index of 16 bytes per 4 KiB, and everything that reads all state is one merge with
+// a buffer per run.)
 //
 // Two uses:
 //   deltas   `combine` makes one value of two: aggregates write what they have folded since the
-//   last
-//            run and never look anything up; scan() merges.
+//            last run and never look anything up; scan() merges.
 //   values   without it the newer replaces the older, or removes it; find() looks a key up, with
-//            a filter (8 bits per key, in memory) that spares most reads for keys not there.
+//            a filter (8 bits per key, in memory) that spares most reads for keys not there; the
+//            oldest run has one only where many keys are looked up that are nowhere.
 //
 // Runs are merged in the background (a thread of the process, at most half of a processor). The
 // store goes on with the old ones meanwhile, and takes the new one in between two batches. Only
@@ -35,6 +36,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +75,7 @@ class SpilledBlocks {
 };
 
 // The entry at `at`, which moves behind it; false: the bytes make no sense. The hash is as written.
+// hash u64, key_bytes u32, value_bytes u32 (all ones: removed), key, value.
 [[nodiscard]] bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& entry);
 
 // Writes what both are together; false: not valid.
@@ -87,6 +90,8 @@ struct SpilledStoreOptions {
   std::function<bool(std::string_view value, std::int64_t as_of)> is_dead;
   // On the operator's thread.
   std::function<std::int64_t()> now;
+  // The hash of an entry is hash_bytes of its key, always; then it is not kept on disk.
+  bool keys_are_hashed = false;
 };
 
 class SpilledStore {
@@ -105,6 +110,8 @@ class SpilledStore {
   // Between two batches: takes in what was merged meanwhile. A load where there is nothing.
   virtual Status advance() = 0;
 
+  // Keys with these hashes will be looked up: what says where they are comes near.
+  virtual void expect(std::span<const std::uint64_t> hashes) const = 0;
   // The key's value, as it was written last; false: there is none.
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
   virtual std::unique_ptr<SpilledScan> scan() = 0;

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "state/spilled_store_test_rig.hpp"
+
+namespace hummer::spilled_run_test {
+namespace {
+
+using SpilledRunTest = SpilledStoreTestRig;
+
+// Many runs of the same keys do not become several large ones.
+TEST_F(SpilledRunTest, MostOfWhatIsOnDiskIsUpToDate) {
+  Random random(17);
+  const auto store = make_spilled_store(context_, {});
+  const auto key_of = [](std::uint64_t number) { return "key " + std::to_string(number); };
+  const auto run_of = [&](std::size_t entries) {
+    Model run;
+    while (run.size() < entries) {
+      const std::string key = key_of(random.below(20'000));
+      run[{hash_bytes(key.data(), key.size()), key}] = "value";
+    }
+    return run;
+  };
+  ASSERT_TRUE(put(*store, run_of(20'000)).ok());
+  const std::uint64_t once = store->disk_bytes();
+  for (int round = 0; round < 200; ++round) {
+    ASSERT_TRUE(put(*store, run_of(1000)).ok());
+    merge_all(*store);
+    ASSERT_LE(store->disk_bytes(), once * 2) << "in round " << round;
+  }
+}
+
+// The oldest run needs a filter only where keys are looked up that are nowhere.
+TEST_F(SpilledRunTest, WhereEachKeyIsFoundTheOldestRunHasNoFilter) {
+  for (const bool some_are_new : {false, true}) {
+    const auto store = make_spilled_store(context_, {});
+    const auto key_of = [](std::uint64_t number) { return "key " + std::to_string(number); };
+    const auto hash_of_key = [](const std::string& key) {
+      return hash_bytes(key.data(), key.size());
+    };
+    Model run;
+    for (std::uint64_t i = 0; i < 20'000; ++i) run[{hash_of_key(key_of(i)), key_of(i)}] = "x";
+    ASSERT_TRUE(put(*store, run).ok());
+    const std::size_t with_filter = store->memory_bytes();
+    std::string value;
+    for (int round = 0; round < 3; ++round) {
+      ASSERT_TRUE(put(*store, run).ok());
+      for (std::uint64_t i = 0; i < 1000; ++i) {
+        const std::string key = key_of(some_are_new ? i * 40 : i * 20);
+        ASSERT_EQ(*store->find(hash_of_key(key), key, value), !some_are_new || i < 500);
+      }
+    }
+    merge_all(*store);
+    if (some_are_new) {
+      EXPECT_GE(store->memory_bytes(), with_filter);
+    } else {
+      EXPECT_LE(store->memory_bytes(), with_filter / 2);
+    }
+    for (std::uint64_t i = 0; i < 20'000; i += 7) {
+      ASSERT_TRUE(*store->find(hash_of_key(key_of(i)), key_of(i), value));
+    }
+    EXPECT_FALSE(*store->find(hash_of_key("none"), "none", value));
+  }
+}
+
+// Of keys whose hash is that of their bytes it is not on disk; what comes back is the same.
+TEST_F(SpilledRunTest, HashesOfKeysBytesAreNotKept) {
+  const auto with = make_spilled_store(context_, {});
+  const auto without = make_spilled_store(
+      context_, {.combine = {}, .is_dead = {}, .now = {}, .keys_are_hashed = true});
+  Random random(19);
+  Model model;
+  for (int round = 0; round < 9; ++round) {
+    Model run;
+    for (int i = 0; i < 2000; ++i) {
+      const std::string key(random.below(300), static_cast<char>('a' + random.below(26)));
+      std::optional<std::string> value;
+      if (!random.chance(0.2)) value.emplace(random.below(400), 'v');
+      run[{hash_bytes(key.data(), key.size()), key}] = value;
+    }
+    for (const auto& [key, value] : run) model[key] = value;
+    ASSERT_TRUE(put(*with, run).ok());
+    ASSERT_TRUE(put(*without, run).ok());
+    merge_all(*with);
+    merge_all(*without);
+    ASSERT_EQ(all_of(*without->scan()), all_of(model));
+  }
+  EXPECT_LT(without->disk_bytes(), with->disk_bytes());
+  std::string value;
+  for (const auto& [key, expected] : model) {
+    ASSERT_EQ(*without->find(key.first, key.second, value), expected.has_value());
+    if (expected) ASSERT_EQ(value, *expected);
+  }
+  // A snapshot has the hashes.
+  const SpilledStore::Frozen frozen = without->freeze(false);
+  for (;;) {
+    const Result<std::string_view> block = frozen.blocks->next();
+    ASSERT_TRUE(block.ok());
+    if (block->empty()) break;
+    for (std::size_t at = 0; at < block->size();) {
+      SpilledEntry entry;
+      ASSERT_TRUE(read_spilled_entry(*block, at, entry));
+      ASSERT_EQ(entry.hash, hash_bytes(entry.key.data(), entry.key.size()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hummer::spilled_run_test
