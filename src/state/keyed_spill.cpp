@@ -216,11 +216,12 @@ Status KeyedSpill::write_run(std::vector<Chosen>& entries) {
   });
   if (spilled_ == nullptr) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
-                                              .is_dead =
-                                                  [](std::string_view value, Timestamp now) {
+                                              .end_of =
+                                                  [](std::string_view value) {
                                                     ValueHead head;
                                                     ByteReader in(value);
-                                                    return !read_head(in, head) || head.last <= now;
+                                                    HUMMER_ASSERT(read_head(in, head));
+                                                    return head.last;
                                                   },
                                               .now = [this] { return store_.now_ms(); }});
   }

@@ -16,6 +16,12 @@ constexpr std::size_t most_sampled_blocks = 1024;
 constexpr std::size_t sampled_part = 32;
 constexpr double sampling_margin = 1.1;
 
+std::vector<const SpilledRun*> addresses_of(const std::vector<Run>& runs) {
+  std::vector<const SpilledRun*> addresses;
+  for (const Run& run : runs) addresses.push_back(run.get());
+  return addresses;
+}
+
 }  // namespace
 
 std::shared_ptr<RunMerge> RunMerge::begin(Platform& platform, std::string directory,
@@ -33,8 +39,12 @@ RunMerge::RunMerge(Platform& platform, std::string directory, std::string name,
       directory_(std::move(directory)),
       name_(std::move(name)),
       options_(options),
-      level_(plan.level),
+      merged_(addresses_of(plan.runs)),
       plan_(std::move(plan)) {}
+
+bool RunMerge::merges(const SpilledRun& run) const {
+  return std::find(merged_.begin(), merged_.end(), &run) != merged_.end();
+}
 
 Task<void> RunMerge::run(std::shared_ptr<RunMerge> self) {
   Executor& executor = co_await current_executor();
@@ -64,6 +74,7 @@ void RunMerge::cancel() {
   writer_.reset();
   result_.reset();
   plan_.runs.clear();
+  plan_.older.clear();
 }
 
 Result<RunMerge::Merged> RunMerge::take() {
@@ -88,12 +99,13 @@ bool RunMerge::step() {
   if (status.ok() && !finished) return true;
   over_ = true;
   if (status.ok()) {
-    result_ = writer_->finish();
+    result_ = writer_->finish(true);
   } else {
     result_ = Result<Run>(std::move(status));
   }
   scan_.reset();
   writer_.reset();
+  plan_.older.clear();
   finished_.store(true, std::memory_order_release);
   return false;
 }
@@ -109,7 +121,8 @@ Status RunMerge::merge_some(bool& finished) {
     }
     const SpilledEntry& entry = scan_->entry();
     bytes += entry.key.size() + entry.value.size() + sizeof(SpilledEntry::hash);
-    if (entry.hash >= plan_.first_hash) HUMMER_TRY(writer_->add(entry));
+    if (entry.hash < plan_.first_hash || (entry.removed && !hides_something(entry))) continue;
+    HUMMER_TRY(writer_->add(entry));
   }
   memory_bytes_.store(writer_->memory_bytes(), std::memory_order_relaxed);
   return {};
@@ -118,17 +131,22 @@ Status RunMerge::merge_some(bool& finished) {
 Status RunMerge::open() {
   const Result<std::uint64_t> entries = entries_together();
   if (!entries.ok()) return entries.status();
-  Result<SpilledRunWriter> writer =
-      SpilledRunWriter::create(platform_, directory_, plan_.level, *entries, !options_.combine);
-  if (!writer.ok()) return writer.status();
-  writer_.emplace(std::move(*writer));
+  Result<RunFile> file = RunFile::open(platform_, directory_);
+  if (!file.ok()) return file.status();
+  writer_.emplace(SpilledRunWriter::create(std::move(*file), options_, plan_.level, *entries));
   memory_bytes_.store(writer_->memory_bytes(), std::memory_order_relaxed);
   std::vector<RunCursor> cursors;
   for (const Run& run : plan_.runs) {
     cursors.emplace_back(run, run->block_before(plan_.first_hash), read_bytes_of_scan);
   }
-  scan_.emplace(std::move(cursors), options_, plan_.as_of, name_, plan_.keep_removed);
+  scan_.emplace(std::move(cursors), options_, plan_.as_of, name_, !plan_.older.empty());
   return {};
+}
+
+// Those that are older are merged meanwhile or go, but never have other keys.
+bool RunMerge::hides_something(const SpilledEntry& entry) const {
+  return std::any_of(plan_.older.begin(), plan_.older.end(),
+                     [&](const Run& run) { return run->may_have(entry.hash); });
 }
 
 // For the filter, which is in memory beside the old ones: about how many entries runs have when

@@ -33,7 +33,7 @@ class RunMerge {
  public:
   struct Plan {
     std::vector<Run> runs;         // oldest first
-    bool keep_removed = false;     // there are older ones
+    std::vector<Run> older;        // all that there are: what is removed may be in those
     int level = 0;                 // of what they become
     std::uint64_t first_hash = 0;  // nobody asks for what comes before it
     std::int64_t as_of = 0;        // what options.now says
@@ -43,8 +43,8 @@ class RunMerge {
                                          std::string name, const SpilledStoreOptions& options,
                                          Plan plan);
 
-  // Of what they become.
-  int level() const { return level_; }
+  // Whether this is one of its runs.
+  bool merges(const SpilledRun& run) const;
   // What the new run has in memory so far.
   std::size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
   bool finished() const { return finished_.load(std::memory_order_acquire); }
@@ -71,12 +71,14 @@ class RunMerge {
   Status merge_some(bool& finished);
   Status open();
   Result<std::uint64_t> entries_together() const;
+  // Whether older runs may have something below this entry, which is removed.
+  bool hides_something(const SpilledEntry& entry) const;
 
   Platform& platform_;
   const std::string directory_;
   const std::string name_;
   const SpilledStoreOptions options_;
-  const int level_;
+  const std::vector<const SpilledRun*> merged_;
   std::mutex mutex_;  // of what follows
   Plan plan_;
   bool over_ = false;                // finished, cancelled

@@ -198,19 +198,22 @@ Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::str
   return false;
 }
 
-Result<SpilledRunWriter> SpilledRunWriter::create(Platform& platform, const std::string& directory,
-                                                  int level, std::uint64_t entries_max,
-                                                  bool with_filter) {
+Result<RunFile> RunFile::open(Platform& platform, const std::string& directory) {
   Result<NamelessFile> file = open_nameless(platform, directory);
   if (!file.ok()) return file.status();
+  return RunFile{.writable = std::move(file->writable), .readable = std::move(file->readable)};
+}
+
+SpilledRunWriter SpilledRunWriter::create(RunFile file, const SpilledStoreOptions& options,
+                                          int level, std::uint64_t entries_max) {
   SpilledRunWriter writer;
-  writer.file_ = std::move(file->writable);
+  writer.file_ = std::move(file.writable);
   writer.run_ = std::make_shared<SpilledRun>();
-  writer.run_->file_ = std::move(file->readable);
+  writer.run_->file_ = std::move(file.readable);
   writer.run_->level_ = level;
-  if (with_filter) {
-    writer.run_->filter_.resize(filter_words(entries_max));
-  }
+  writer.run_->begin_offset_ = writer.file_->size_bytes();
+  if (!options.combine) writer.run_->filter_.resize(filter_words(entries_max));
+  writer.end_of_ = options.end_of;
   return writer;
 }
 
@@ -229,6 +232,12 @@ Status SpilledRunWriter::add(const SpilledEntry& entry) {
   buffer_.append(reinterpret_cast<const char*>(&head), sizeof head);
   buffer_.append(entry.key);
   if (!entry.removed) buffer_.append(entry.value);
+  const std::uint64_t bytes = sizeof head + entry.key.size() + entry.value.size();
+  if (entry.removed) {
+    run.removed_bytes_ += bytes;
+  } else {
+    run.ends_.add(end_of_ ? end_of_(entry.value) : RunEnds::never, bytes);
+  }
   ++run.entries_;
   run.last_hash_ = entry.hash;
   if (!run.filter_.empty()) {
@@ -250,13 +259,13 @@ Status SpilledRunWriter::end_block() {
   return {};
 }
 
-Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish() {
+Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish(bool closes_file) {
   if (buffer_.size() > block_begin_) HUMMER_TRY(end_block());
   if (!buffer_.empty()) HUMMER_TRY(file_->append(buffer_));
-  run_->size_bytes_ = file_->size_bytes();
+  run_->end_offset_ = file_->size_bytes();
   run_->blocks_.shrink_to_fit();
   fold_filter(run_->filter_, run_->entries_);
-  HUMMER_TRY(file_->close());
+  if (closes_file) HUMMER_TRY(file_->close());
   return std::shared_ptr<const SpilledRun>(std::move(run_));
 }
 

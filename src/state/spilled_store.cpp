@@ -21,6 +21,17 @@ constexpr std::size_t runs_per_level_of_deltas = 8;
 // So many times that before the operator waits for them.
 constexpr std::size_t waits_from = 3;
 
+// So much larger than the runs that are merged an older one may be that is merged with them: so
+// each entry is written twice more at most for what it replaces.
+constexpr std::uint64_t most_times_older = 2;
+// More than one byte in so many is over: what is left is merged, twice as much as what goes at
+// most.
+constexpr std::uint64_t least_part_over = 3;
+constexpr std::uint64_t least_over_bytes = 64 << 10;  // else a file is not worth it
+constexpr std::int64_t between_looks = 1000;          // at what is over, in the unit of now()
+// A file with so much in it is full: small runs share one.
+constexpr std::uint64_t file_is_full_bytes = 1 << 20;
+
 // So much has been written between two times that free memory is given back.
 constexpr std::uint64_t give_back_after_bytes = 4 << 20;
 
@@ -211,7 +222,7 @@ class RunStore final : public SpilledStore {
   Status advance() override {
     const bool some = std::any_of(merges_.begin(), merges_.end(),
                                   [](const auto& merge) { return merge->finished(); });
-    if (!some) return {};
+    if (!some && (runs_.empty() || now() < next_look_)) return {};
     Status status = take_in_merged();
     tell_account();
     return status;
@@ -258,6 +269,7 @@ class RunStore final : public SpilledStore {
     forget_freeze();
     cancel_merges();
     runs_.clear();
+    file_ = {};
     tell_account();
   }
   void drop_before(std::uint64_t hash) override {
@@ -317,15 +329,22 @@ class RunStore final : public SpilledStore {
   }
 
   Status begin(int level, std::uint64_t entries_max) {
-    Result<SpilledRunWriter> writer =
-        SpilledRunWriter::create(platform_, directory_, level, entries_max, !options_.combine);
-    if (!writer.ok()) return named(writer.status());
-    writer_.emplace(std::move(*writer));
+    if (file_.writable == nullptr) {
+      Result<RunFile> file = RunFile::open(platform_, directory_);
+      if (!file.ok()) return named(file.status());
+      file_ = std::move(*file);
+    }
+    writer_.emplace(SpilledRunWriter::create(file_, options_, level, entries_max));
     return {};
   }
   Result<Run> finish() {
-    Result<Run> run = writer_->finish();
+    Result<Run> run = writer_->finish(false);
+    const bool full = writer_->file_bytes() >= file_is_full_bytes;
     writer_.reset();
+    if (run.ok() && full) {
+      const RunFile file = std::exchange(file_, {});
+      HUMMER_TRY(named(file.writable->close()));
+    }
     if (!run.ok()) return named(run.status());
     return run;
   }
@@ -339,16 +358,14 @@ class RunStore final : public SpilledStore {
     return runs;
   }
 
-  // ---- merging: at most one merge of each level is under way ----
+  // ---- merging: at most one merge of runs of each level is under way ----
 
   std::size_t runs_per_level() const {
     return options_.combine ? runs_per_level_of_deltas : runs_per_level_of_values;
   }
-  RunMerge* merge_of(int level) const {
-    for (const auto& merge : merges_) {
-      if (merge->level() == level + 1) return merge.get();
-    }
-    return nullptr;
+  bool is_merged(const Run& run) const {
+    return std::any_of(merges_.begin(), merges_.end(),
+                       [&](const auto& merge) { return merge->merges(*run); });
   }
 
   // What is finished takes the place of the runs that it was made of; then others begin.
@@ -366,10 +383,24 @@ class RunStore final : public SpilledStore {
       replace(merged->old, std::move(merged->run));
       some = true;
     }
+    drop_over();
     forget_scanned();
     if (some) give_back_free_memory();
     begin_merges();
+    begin_merge_of_over();
+    next_look_ = std::min(now(), RunEnds::never - between_looks) + between_looks;
     return {};
+  }
+
+  // The oldest, as long as all that is in it is over or removed: then nothing is hidden by it. (A
+  // newer one may hide what an older one has of a key, which must not come back.) A snapshot that
+  // builds on another one still tells of it: since_freeze_ has it.
+  void drop_over() {
+    const auto first_left =
+        std::find_if(runs_.begin(), runs_.end(),
+                     [as_of = now()](const Run& run) { return !run->is_over(as_of); });
+    merged_away_.insert(merged_away_.end(), runs_.begin(), first_left);
+    runs_.erase(runs_.begin(), first_left);
   }
 
   // Some of `old` may have been dropped meanwhile; where all were, nothing of it counts any more.
@@ -391,24 +422,86 @@ class RunStore final : public SpilledStore {
       const int level = (*(end - 1))->level();
       auto first = end;
       while (first != runs_.begin() && (*(first - 1))->level() == level) --first;
-      if (static_cast<std::size_t>(end - first) >= runs_per_level() && merge_of(level) == nullptr) {
-        merges_.push_back(RunMerge::begin(platform_, directory_, name_, options_,
-                                          {.runs = std::vector<Run>(first, end),
-                                           .keep_removed = first != runs_.begin(),
-                                           .level = level + 1,
-                                           .first_hash = first_hash_,
-                                           .as_of = now()}));
+      if (static_cast<std::size_t>(end - first) >= runs_per_level() &&
+          std::none_of(first, end, [&](const Run& run) { return is_merged(run); })) {
+        begin_merge(with_older(first, end), end, level + 1);
       }
       end = first;
     }
   }
+  using Place = std::vector<Run>::iterator;
+  // Also older runs that are not much larger than these: what is replaced goes from the disk, and
+  // its part of filters and indexes from memory. Only of values that may have an end, which is
+  // state by key: others come in the order of time, and replace nothing.
+  Place with_older(Place first, Place end) const {
+    const bool replaces = !options_.combine && options_.end_of;
+    std::uint64_t bytes = disk_bytes_of({first, end});
+    while (replaces && first != runs_.begin() && !is_merged(*(first - 1)) &&
+           (*(first - 1))->disk_bytes() <= most_times_older * bytes) {
+      --first;
+      bytes += (*first)->disk_bytes();
+    }
+    return first;
+  }
+  void begin_merge(Place first, Place end, int least_level) {
+    merges_.push_back(RunMerge::begin(platform_, directory_, name_, options_,
+                                      {.runs = std::vector<Run>(first, end),
+                                       .older = std::vector<Run>(runs_.begin(), first),
+                                       .level = std::max(least_level, (*first)->level()),
+                                       .first_hash = first_hash_,
+                                       .as_of = now()}));
+  }
 
-  // Of a level with so many runs that looking something up would take too long; null: there is
-  // none.
+  // What goes of a run when it is merged, at least, but for marks of what older runs may have.
+  std::uint64_t over_bytes(const Run& run) const {
+    const bool oldest = run == runs_.front();
+    return run->over_bytes(now()) + (oldest ? run->removed_bytes() : 0);
+  }
+  static bool much_is_over(std::uint64_t over, std::uint64_t all) {
+    return over > all / least_part_over;
+  }
+  // Of runs that are not merged already: where much is over, the one that has the largest part of
+  // it, and those beside it as far as it is much of them together.
+  void begin_merge_of_over() {
+    if (!options_.end_of) return;
+    const auto part_over = [&](const Run& run) {
+      return static_cast<double>(over_bytes(run)) / static_cast<double>(run->disk_bytes());
+    };
+    std::uint64_t all = 0;
+    std::uint64_t all_over = 0;
+    auto first = runs_.end();
+    for (auto run = runs_.begin(); run != runs_.end(); ++run) {
+      if (is_merged(*run)) continue;
+      all += (*run)->disk_bytes();
+      all_over += over_bytes(*run);
+      if (first == runs_.end() || part_over(*run) > part_over(*first)) first = run;
+    }
+    if (!much_is_over(all_over, all)) return;
+    auto end = first + 1;
+    std::uint64_t bytes = (*first)->disk_bytes();
+    std::uint64_t over = over_bytes(*first);
+    const auto takes = [&](const Run& run) {
+      if (is_merged(run) || !much_is_over(over + over_bytes(run), bytes + run->disk_bytes())) {
+        return false;
+      }
+      bytes += run->disk_bytes();
+      over += over_bytes(run);
+      return true;
+    };
+    while (first != runs_.begin() && takes(*(first - 1))) --first;
+    while (end != runs_.end() && takes(*end)) ++end;
+    if (over >= least_over_bytes) begin_merge(first, end, 0);
+  }
+
+  // A merge of runs of a level that has so many that looking something up would take too long;
+  // null: there is none.
   RunMerge* most_wait_for() const {
     for (const auto& merge : merges_) {
+      const auto merged = std::find_if(runs_.rbegin(), runs_.rend(),
+                                       [&](const Run& run) { return merge->merges(*run); });
+      if (merged == runs_.rend()) continue;
       const auto runs = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
-        return run->level() + 1 == merge->level();
+        return run->level() == (*merged)->level();
       });
       if (static_cast<std::size_t>(runs) >= waits_from * runs_per_level()) return merge.get();
     }
@@ -444,7 +537,9 @@ class RunStore final : public SpilledStore {
   std::vector<std::weak_ptr<const SpilledRun>> merged_away_;
   std::uint64_t first_hash_ = 0;  // nobody asks for what comes before it
   std::vector<std::shared_ptr<RunMerge>> merges_;
+  std::int64_t next_look_ = 0;  // at what is over
   std::optional<SpilledRunWriter> writer_;
+  RunFile file_;  // of the next run, if it is open
   std::string space_;
 };
 
