@@ -246,10 +246,10 @@ Status KeyedSpill::write_run(std::span<Chosen> entries) {
   });
   if (spilled_ == nullptr) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
-                                              .is_dead =
-                                                  [](std::string_view value, Timestamp now) {
+                                              .end_of =
+                                                  [](std::string_view value) {
                                                     ByteReader in(value);
-                                                    return read_head(in).last <= now;
+                                                    return read_head(in).last;
                                                   },
                                               .now = [this] { return store_.now_ms(); },
                                               .keys_are_hashed = true});

@@ -74,6 +74,7 @@ void RunMerge::cancel() {
   writer_.reset();
   result_.reset();
   plan_.runs.clear();
+  plan_.older.clear();
 }
 
 Result<RunMerge::Merged> RunMerge::take() {
@@ -98,12 +99,13 @@ bool RunMerge::step() {
   if (status.ok() && !finished) return true;
   over_ = true;
   if (status.ok()) {
-    result_ = writer_->finish();
+    result_ = writer_->finish(true);
   } else {
     result_ = Result<Run>(std::move(status));
   }
   scan_.reset();
   writer_.reset();
+  plan_.older.clear();
   finished_.store(true, std::memory_order_release);
   return false;
 }
@@ -119,7 +121,8 @@ Status RunMerge::merge_some(bool& finished) {
     }
     const SpilledEntry& entry = scan_->entry();
     bytes += entry.key.size() + entry.value.size() + sizeof(SpilledEntry::hash);
-    if (entry.hash >= plan_.first_hash) HUMMER_TRY(writer_->add(entry));
+    if (entry.hash < plan_.first_hash || (entry.removed && !hides_something(entry))) continue;
+    HUMMER_TRY(writer_->add(entry));
   }
   memory_bytes_.store(writer_->memory_bytes(), std::memory_order_relaxed);
   return {};
@@ -128,17 +131,23 @@ Status RunMerge::merge_some(bool& finished) {
 Status RunMerge::open() {
   const Result<std::uint64_t> entries = entries_together();
   if (!entries.ok()) return entries.status();
-  Result<SpilledRunWriter> writer = SpilledRunWriter::create(
-      platform_, directory_, options_, plan_.level, plan_.with_filter ? *entries : 0);
-  if (!writer.ok()) return writer.status();
-  writer_.emplace(std::move(*writer));
+  Result<RunFile> file = RunFile::open(platform_, directory_);
+  if (!file.ok()) return file.status();
+  writer_.emplace(SpilledRunWriter::create(std::move(*file), options_, plan_.level,
+                                           plan_.with_filter ? *entries : 0));
   memory_bytes_.store(writer_->memory_bytes(), std::memory_order_relaxed);
   std::vector<RunCursor> cursors;
   for (const Run& run : plan_.runs) {
     cursors.emplace_back(run, run->block_before(plan_.first_hash), read_bytes_of_scan);
   }
-  scan_.emplace(std::move(cursors), options_, plan_.as_of, name_, plan_.keep_removed);
+  scan_.emplace(std::move(cursors), options_, plan_.as_of, name_, !plan_.older.empty());
   return {};
+}
+
+// Those that are older are merged meanwhile or go, but never have other keys.
+bool RunMerge::hides_something(const SpilledEntry& entry) const {
+  return std::any_of(plan_.older.begin(), plan_.older.end(),
+                     [&](const Run& run) { return run->may_have(entry.hash); });
 }
 
 // For the filter, which is in memory beside the old ones: about how many entries runs have when

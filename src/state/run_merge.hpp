@@ -33,7 +33,7 @@ class RunMerge {
  public:
   struct Plan {
     std::vector<Run> runs;         // oldest first
-    bool keep_removed = false;     // there are older ones
+    std::vector<Run> older;        // all that there are: what is removed may be in those
     int level = 0;                 // of what they become
     bool with_filter = false;      // what they become has one
     std::uint64_t first_hash = 0;  // nobody asks for what comes before it
@@ -44,7 +44,7 @@ class RunMerge {
                                          std::string name, const SpilledStoreOptions& options,
                                          Plan plan);
 
-  // Whether this run is one of them.
+  // Whether this is one of its runs.
   bool merges(const SpilledRun& run) const;
   // What the new run has in memory so far.
   std::size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
@@ -72,6 +72,8 @@ class RunMerge {
   Status merge_some(bool& finished);
   Status open();
   Result<std::uint64_t> entries_together() const;
+  // Whether older runs may have something below this entry, which is removed.
+  bool hides_something(const SpilledEntry& entry) const;
 
   Platform& platform_;
   const std::string directory_;

@@ -74,7 +74,8 @@ Result<bool> MergingScan::step() {
     }
     entry_.value = together_;
   }
-  if (!entry_.removed && options_.is_dead && options_.is_dead(entry_.value, as_of_)) {
+  if (!entry_.removed && options_.end_of &&
+      RunEnds::is_over(options_.end_of(entry_.value), as_of_)) {
     entry_.removed = true;
     entry_.value = {};
   }

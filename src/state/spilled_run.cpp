@@ -169,20 +169,25 @@ Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::str
   return false;
 }
 
-Result<SpilledRunWriter> SpilledRunWriter::create(Platform& platform, const std::string& directory,
-                                                  const SpilledStoreOptions& options, int level,
-                                                  std::uint64_t filter_for) {
+Result<RunFile> RunFile::open(Platform& platform, const std::string& directory) {
   Result<NamelessFile> file = open_nameless(platform, directory);
   if (!file.ok()) return file.status();
+  return RunFile{.writable = std::move(file->writable), .readable = std::move(file->readable)};
+}
+
+SpilledRunWriter SpilledRunWriter::create(RunFile file, const SpilledStoreOptions& options,
+                                          int level, std::uint64_t filter_for) {
   SpilledRunWriter writer;
-  writer.file_ = std::move(file->writable);
+  writer.file_ = std::move(file.writable);
   writer.run_ = std::make_shared<SpilledRun>();
   SpilledRun& run = *writer.run_;
-  run.file_ = std::move(file->readable);
+  run.file_ = std::move(file.readable);
   run.level_ = level;
+  run.begin_offset_ = writer.file_->size_bytes();
   run.keys_are_hashed_ = options.keys_are_hashed;
   if (filter_for > 0) run.filter_.resize(filter_words(filter_for));
   writer.full_bytes_ = options.combine ? block_bytes : block_bytes_for_find;
+  writer.end_of_ = options.end_of;
   return writer;
 }
 
@@ -194,7 +199,13 @@ Status SpilledRunWriter::add(const SpilledEntry& entry) {
   if (out_->size() == block_begin_) {
     run.blocks_.push_back({entry.hash, file_->size_bytes() + block_begin_});
   }
+  const std::size_t begin = out_->size();
   write_run_entry(entry, run.keys_are_hashed_, *out_);
+  if (entry.removed) {
+    run.removed_bytes_ += out_->size() - begin;
+  } else {
+    run.ends_.add(end_of_ ? end_of_(entry.value) : RunEnds::never, out_->size() - begin);
+  }
   ++run.entries_;
   run.last_hash_ = entry.hash;
   if (!run.filter_.empty()) {
@@ -216,10 +227,10 @@ Status SpilledRunWriter::write() {
   return {};
 }
 
-Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish() {
+Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish(bool closes_file) {
   if (out_->size() > block_begin_) HUMMER_TRY(end_block());
   if (out_->size() > 0) HUMMER_TRY(write());
-  run_->size_bytes_ = file_->size_bytes();
+  run_->end_offset_ = file_->size_bytes();
   std::vector<SpilledRun::Block>& blocks = run_->blocks_;
   blocks.shrink_to_fit();
   if (!blocks.empty()) {
@@ -227,7 +238,7 @@ Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish() {
     run_->part_per_hash_ = 1 / static_cast<double>(std::max<std::uint64_t>(span, 1));
   }
   fold_filter(run_->filter_, run_->entries_);
-  HUMMER_TRY(file_->close());
+  if (closes_file) HUMMER_TRY(file_->close());
   return std::shared_ptr<const SpilledRun>(std::move(run_));
 }
 

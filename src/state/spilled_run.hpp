@@ -1,17 +1,18 @@
-// SpilledRun: one sorted run of a cold store, a file without a name.
+// SpilledRun: one sorted run of a cold store, in a file without a name, which small runs share.
 //
-// The file is blocks of about 1 KiB, or 4 KiB where nothing is looked up, each: entries
+// It is blocks of about 1 KiB, or 4 KiB where nothing is looked up, each: entries
 // (run_entries.hpp), then a check (XXH3-64 of what is before it).
 //
 // An entry larger than a block has one of its own. The run keeps each block's first hash in memory,
 // and a filter: one word of 64 bits per eight keys, four bits per key (blocked Bloom filter,
 // Putze et al. 2007). It is made for as many keys as may come, and folded when fewer have.
 //
-// Lifecycle: SpilledRunWriter::create, add*, finish → SpilledRun, which is immutable and shared
-// with the scans that read it; its space is free again with the last of them. Thread: a run any,
-// its writer one at a time.
+// Lifecycle: RunFile::open, SpilledRunWriter::create, add*, finish → SpilledRun, which is immutable
+// and shared with the scans that read it; its space is free again with the last of them. Thread: a
+// run any, its writer one at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +20,17 @@
 #include <hummer/detail/state/spilled_store.hpp>
 
 #include "platform/platform.hpp"
+#include "state/run_ends.hpp"
 
 namespace hummer {
+
+// That runs lie in, one behind the other; it is off the disk with the last of them.
+struct RunFile {
+  std::shared_ptr<WritableFile> writable;
+  std::shared_ptr<ReadableFile> readable;
+
+  static Result<RunFile> open(Platform& platform, const std::string& directory);
+};
 
 class SpilledRun {
  public:
@@ -30,17 +40,24 @@ class SpilledRun {
   };
 
   std::uint64_t entries() const { return entries_; }
-  std::uint64_t disk_bytes() const { return size_bytes_; }
+  std::uint64_t disk_bytes() const { return end_offset_ - begin_offset_; }
   std::size_t memory_bytes() const {
     return blocks_.capacity() * sizeof(Block) + filter_.capacity() * sizeof(std::uint64_t);
   }
   int level() const { return level_; }
   // Whether hashes are those of the keys' bytes.
   bool keys_are_hashed() const { return keys_are_hashed_; }
+  // From when on there is nothing in it but what is over or removed.
+  bool is_over(std::int64_t now) const { return ends_.all_over(now); }
+  // So much of it is over, at least; so much says of keys that they are removed.
+  std::uint64_t over_bytes(std::int64_t now) const { return ends_.over_bytes(now); }
+  std::uint64_t removed_bytes() const { return removed_bytes_; }
   std::size_t block_count() const { return blocks_.size(); }
 
   // Has near what says whether a key with this hash may be here, and where.
   void expect(std::uint64_t hash) const;
+  // False: it has no entry with this hash.
+  bool may_have(std::uint64_t hash) const;
   // The entry of a key, into `space`, which the views point into; false: it has none here.
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& space,
                     SpilledEntry& entry) const;
@@ -59,9 +76,8 @@ class SpilledRun {
 
  private:
   friend class SpilledRunWriter;
-  bool may_have(std::uint64_t hash) const;
   std::uint64_t block_end(std::size_t block) const {
-    return block + 1 < blocks_.size() ? blocks_[block + 1].offset : size_bytes_;
+    return block + 1 < blocks_.size() ? blocks_[block + 1].offset : end_offset_;
   }
   // About where a hash is. REQUIRES: there are blocks.
   std::size_t guess(std::uint64_t hash) const;
@@ -69,12 +85,15 @@ class SpilledRun {
   std::size_t first_from(std::uint64_t hash) const;
   Status read(std::size_t first, std::size_t end, std::string& space) const;
 
-  std::unique_ptr<ReadableFile> file_;
+  std::shared_ptr<ReadableFile> file_;
   std::vector<Block> blocks_;
   double part_per_hash_ = 0;           // of the blocks
   std::vector<std::uint64_t> filter_;  // empty: none
   std::uint64_t entries_ = 0;
-  std::uint64_t size_bytes_ = 0;
+  RunEnds ends_;
+  std::uint64_t removed_bytes_ = 0;
+  std::uint64_t begin_offset_ = 0;  // within the file
+  std::uint64_t end_offset_ = 0;
   std::uint64_t last_hash_ = 0;
   int level_ = 0;
   bool keys_are_hashed_ = false;
@@ -82,12 +101,14 @@ class SpilledRun {
 
 class SpilledRunWriter {
  public:
-  // `filter_for`: so many entries; 0: it gets none.
-  static Result<SpilledRunWriter> create(Platform& platform, const std::string& directory,
-                                         const SpilledStoreOptions& options, int level,
-                                         std::uint64_t filter_for);
+  // `filter_for`: so many entries; 0: it gets none. It goes to the end of `file`, which has one
+  // writer at a time.
+  static SpilledRunWriter create(RunFile file, const SpilledStoreOptions& options, int level,
+                                 std::uint64_t filter_for);
   Status add(const SpilledEntry& entry);
-  Result<std::shared_ptr<const SpilledRun>> finish();
+  // `closes_file`: nothing comes behind it.
+  Result<std::shared_ptr<const SpilledRun>> finish(bool closes_file);
+  std::uint64_t file_bytes() const { return file_->size_bytes(); }
   // Of the run so far.
   std::size_t memory_bytes() const { return run_->memory_bytes(); }
 
@@ -96,8 +117,9 @@ class SpilledRunWriter {
   Status end_block();
   Status write();
 
-  std::unique_ptr<WritableFile> file_;
+  std::shared_ptr<WritableFile> file_;
   std::shared_ptr<SpilledRun> run_;
+  std::function<std::int64_t(std::string_view)> end_of_;
   std::unique_ptr<std::string> space_ = std::make_unique<std::string>();
   std::unique_ptr<ByteWriter> out_ =
       std::make_unique<ByteWriter>(*space_);  // not written yet: whole blocks and the one begun

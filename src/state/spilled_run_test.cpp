@@ -7,10 +7,12 @@ namespace {
 
 using SpilledRunTest = SpilledStoreTestRig;
 
+const SpilledStoreOptions hashed{.combine = {}, .end_of = {}, .now = {}, .keys_are_hashed = true};
+
 // Many runs of the same keys do not become several large ones.
 TEST_F(SpilledRunTest, MostOfWhatIsOnDiskIsUpToDate) {
   Random random(17);
-  const auto store = make_spilled_store(context_, {});
+  const auto store = make_spilled_store(context_, hashed);
   const auto key_of = [](std::uint64_t number) { return "key " + std::to_string(number); };
   const auto run_of = [&](std::size_t entries) {
     Model run;
@@ -32,7 +34,7 @@ TEST_F(SpilledRunTest, MostOfWhatIsOnDiskIsUpToDate) {
 // The oldest run needs a filter only where keys are looked up that are nowhere.
 TEST_F(SpilledRunTest, WhereEachKeyIsFoundTheOldestRunHasNoFilter) {
   for (const bool some_are_new : {false, true}) {
-    const auto store = make_spilled_store(context_, {});
+    const auto store = make_spilled_store(context_, hashed);
     const auto key_of = [](std::uint64_t number) { return "key " + std::to_string(number); };
     const auto hash_of_key = [](const std::string& key) {
       return hash_bytes(key.data(), key.size());
@@ -65,8 +67,7 @@ TEST_F(SpilledRunTest, WhereEachKeyIsFoundTheOldestRunHasNoFilter) {
 // Of keys whose hash is that of their bytes it is not on disk; what comes back is the same.
 TEST_F(SpilledRunTest, HashesOfKeysBytesAreNotKept) {
   const auto with = make_spilled_store(context_, {});
-  const auto without = make_spilled_store(
-      context_, {.combine = {}, .is_dead = {}, .now = {}, .keys_are_hashed = true});
+  const auto without = make_spilled_store(context_, hashed);
   Random random(19);
   Model model;
   for (int round = 0; round < 9; ++round) {

@@ -21,10 +21,19 @@ constexpr std::size_t runs_per_level_of_values = 4;
 constexpr std::size_t runs_per_level_of_deltas = 8;
 // So many times that before the operator waits for them.
 constexpr std::size_t waits_from = 3;
-// So much larger than the runs that are merged an older one may be that is merged with them.
-constexpr std::uint64_t most_times_older = 2;
 // One in so many look-ups or more is of a key that is nowhere: then the oldest run has a filter.
 constexpr std::uint64_t least_part_of_new = 16;
+
+// So much larger than the runs that are merged an older one may be that is merged with them: so
+// each entry is written twice more at most for what it replaces.
+constexpr std::uint64_t most_times_older = 2;
+// More than one byte in so many is over: what is left is merged, twice as much as what goes at
+// most.
+constexpr std::uint64_t least_part_over = 3;
+constexpr std::uint64_t least_over_bytes = 64 << 10;  // else a file is not worth it
+constexpr std::int64_t between_looks = 1000;          // at what is over, in the unit of now()
+// A file with so much in it is full: small runs share one.
+constexpr std::uint64_t file_is_full_bytes = 1 << 20;
 
 // So much has been written between two times that free memory is given back.
 constexpr std::uint64_t give_back_after_bytes = 4 << 20;
@@ -247,7 +256,7 @@ class RunStore final : public SpilledStore {
   Status advance() override {
     const bool some = std::any_of(merges_.begin(), merges_.end(),
                                   [](const auto& merge) { return merge->finished(); });
-    if (!some) return {};
+    if (!some && (runs_.empty() || now() < next_look_)) return {};
     Status status = take_in_merged();
     tell_account();
     return status;
@@ -300,6 +309,7 @@ class RunStore final : public SpilledStore {
     forget_freeze();
     cancel_merges();
     runs_.clear();
+    file_ = {};
     tell_account();
   }
   void drop_before(std::uint64_t hash) override {
@@ -359,15 +369,23 @@ class RunStore final : public SpilledStore {
   }
 
   Status begin(int level, std::uint64_t entries_max) {
-    Result<SpilledRunWriter> writer = SpilledRunWriter::create(
-        platform_, directory_, options_, level, options_.combine ? 0 : entries_max);
-    if (!writer.ok()) return named(writer.status());
-    writer_.emplace(std::move(*writer));
+    if (file_.writable == nullptr) {
+      Result<RunFile> file = RunFile::open(platform_, directory_);
+      if (!file.ok()) return named(file.status());
+      file_ = std::move(*file);
+    }
+    writer_.emplace(
+        SpilledRunWriter::create(file_, options_, level, options_.combine ? 0 : entries_max));
     return {};
   }
   Result<Run> finish() {
-    Result<Run> run = writer_->finish();
+    Result<Run> run = writer_->finish(false);
+    const bool full = writer_->file_bytes() >= file_is_full_bytes;
     writer_.reset();
+    if (run.ok() && full) {
+      const RunFile file = std::exchange(file_, {});
+      HUMMER_TRY(named(file.writable->close()));
+    }
     if (!run.ok()) return named(run.status());
     return run;
   }
@@ -406,10 +424,24 @@ class RunStore final : public SpilledStore {
       replace(merged->old, std::move(merged->run));
       some = true;
     }
+    drop_over();
     forget_scanned();
     if (some) give_back_free_memory();
     begin_merges();
+    begin_merge_of_over();
+    next_look_ = std::min(now(), RunEnds::never - between_looks) + between_looks;
     return {};
+  }
+
+  // The oldest, as long as all that is in it is over or removed: then nothing is hidden by it. (A
+  // newer one may hide what an older one has of a key, which must not come back.) A snapshot that
+  // builds on another one still tells of it: since_freeze_ has it.
+  void drop_over() {
+    const auto first_left =
+        std::find_if(runs_.begin(), runs_.end(),
+                     [as_of = now()](const Run& run) { return !run->is_over(as_of); });
+    merged_away_.insert(merged_away_.end(), runs_.begin(), first_left);
+    runs_.erase(runs_.begin(), first_left);
   }
 
   // Some of `old` may have been dropped meanwhile; where all were, nothing of it counts any more.
@@ -435,35 +467,80 @@ class RunStore final : public SpilledStore {
         --first;
       }
       if (static_cast<std::size_t>(end - first) >= runs_per_level()) {
-        begin_merge(first, end);
+        begin_merge(with_older(first, end), end, level + 1);
       } else if (first == end) {
         --first;  // it is being merged
       }
       end = first;
     }
   }
-  // Where keys are looked up, with older ones of which there is not much more than of these: what
-  // is out of date takes disk, and memory for filters and indexes.
-  void begin_merge(std::vector<Run>::iterator first, std::vector<Run>::iterator end) {
-    int level = (*first)->level() + 1;
-    std::uint64_t bytes = 0;
-    for (auto run = first; run != end; ++run) bytes += (*run)->disk_bytes();
-    while (!options_.combine && first != runs_.begin() && !is_merged(*(first - 1)) &&
+  using Place = std::vector<Run>::iterator;
+  // Also older runs that are not much larger than these: what is replaced goes from the disk, and
+  // its part of filters and indexes from memory. Only of state by key: others come in the order of
+  // time, and replace nothing.
+  Place with_older(Place first, Place end) const {
+    const bool replaces = !options_.combine && (options_.end_of || options_.keys_are_hashed);
+    std::uint64_t bytes = disk_bytes_of({first, end});
+    while (replaces && first != runs_.begin() && !is_merged(*(first - 1)) &&
            (*(first - 1))->disk_bytes() <= most_times_older * bytes) {
       --first;
       bytes += (*first)->disk_bytes();
-      level = std::max(level, (*first)->level());
     }
+    return first;
+  }
+  void begin_merge(Place first, Place end, int least_level) {
     const bool has_older = first != runs_.begin();
     merges_.push_back(
         RunMerge::begin(platform_, directory_, name_, options_,
                         {.runs = std::vector<Run>(first, end),
-                         .keep_removed = has_older,
-                         .level = level,
+                         .older = std::vector<Run>(runs_.begin(), first),
+                         .level = std::max(least_level, (*first)->level()),
                          .with_filter = !options_.combine && (has_older || some_keys_are_new()),
                          .first_hash = first_hash_,
                          .as_of = now()}));
   }
+
+  // What goes of a run when it is merged, at least, but for marks of what older runs may have.
+  std::uint64_t over_bytes(const Run& run) const {
+    const bool oldest = run == runs_.front();
+    return run->over_bytes(now()) + (oldest ? run->removed_bytes() : 0);
+  }
+  static bool much_is_over(std::uint64_t over, std::uint64_t all) {
+    return over > all / least_part_over;
+  }
+  // Of runs that are not merged already: where much is over, the one that has the largest part of
+  // it, and those beside it as far as it is much of them together.
+  void begin_merge_of_over() {
+    if (!options_.end_of) return;
+    const auto part_over = [&](const Run& run) {
+      return static_cast<double>(over_bytes(run)) / static_cast<double>(run->disk_bytes());
+    };
+    std::uint64_t all = 0;
+    std::uint64_t all_over = 0;
+    auto first = runs_.end();
+    for (auto run = runs_.begin(); run != runs_.end(); ++run) {
+      if (is_merged(*run)) continue;
+      all += (*run)->disk_bytes();
+      all_over += over_bytes(*run);
+      if (first == runs_.end() || part_over(*run) > part_over(*first)) first = run;
+    }
+    if (!much_is_over(all_over, all)) return;
+    auto end = first + 1;
+    std::uint64_t bytes = (*first)->disk_bytes();
+    std::uint64_t over = over_bytes(*first);
+    const auto takes = [&](const Run& run) {
+      if (is_merged(run) || !much_is_over(over + over_bytes(run), bytes + run->disk_bytes())) {
+        return false;
+      }
+      bytes += run->disk_bytes();
+      over += over_bytes(run);
+      return true;
+    };
+    while (first != runs_.begin() && takes(*(first - 1))) --first;
+    while (end != runs_.end() && takes(*end)) ++end;
+    if (over >= least_over_bytes) begin_merge(first, end, 0);
+  }
+
   // The oldest run's filter helps with keys that are nowhere only, and is the largest.
   bool some_keys_are_new() {
     const bool some = looked_up_new_ * least_part_of_new >= looked_up_;
@@ -517,7 +594,9 @@ class RunStore final : public SpilledStore {
   std::vector<std::weak_ptr<const SpilledRun>> merged_away_;
   std::uint64_t first_hash_ = 0;  // nobody asks for what comes before it
   std::vector<std::shared_ptr<RunMerge>> merges_;
+  std::int64_t next_look_ = 0;  // at what is over
   std::optional<SpilledRunWriter> writer_;
+  RunFile file_;  // of the next run, if it is open
   std::string space_;
 };
 

@@ -39,7 +39,7 @@ TEST_F(SpilledStoreTest, DeltasAreMergedOldestFirst) {
                        both.assign(older).append(",").append(newer);
                        return true;
                      },
-                 .is_dead = {},
+                 .end_of = {},
                  .now = {}});
   Model model;
   for (int round = 0; round < 70; ++round) {
@@ -54,15 +54,16 @@ TEST_F(SpilledStoreTest, DeltasAreMergedOldestFirst) {
 }
 
 TEST_F(SpilledStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
+  const std::string dead(100, 'x');
   const auto store = make_spilled_store(
       context_, {.combine = {},
-                 .is_dead = [](std::string_view value, auto) { return value == "dead"; },
+                 .end_of = [](std::string_view value) { return value == "alive" ? INT64_MAX : 0; },
                  .now = {}});
   for (int round = 0; round < 4; ++round) {
     Model run;
     for (int key = 0; key < 1000; ++key) {
       const std::string name = std::to_string(round * 1000 + key);
-      run[{hash_of(name), name}] = key == 0 ? "alive" : "dead";
+      run[{hash_of(name), name}] = key == 0 ? "alive" : dead;
     }
     ASSERT_TRUE(put(*store, run).ok());
   }
@@ -79,7 +80,7 @@ TEST_F(SpilledStoreTest, WhatIsDroppedIsNotMergedAnyMoreAndItsRunsGo) {
   };
   Random random(17);
   const auto store =
-      make_spilled_store(context_, {.combine = concatenated, .is_dead = {}, .now = {}});
+      make_spilled_store(context_, {.combine = concatenated, .end_of = {}, .now = {}});
   Model model;
   for (std::uint64_t first = 0; first < 100; ++first) {
     Model run;

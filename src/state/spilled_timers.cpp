@@ -42,11 +42,12 @@ Status SpilledTimers::add(std::vector<Wake> wakes) {
       return true;
     };
     store_ = make_spilled_store(*context_, {.combine = newer,
-                                            .is_dead =
-                                                [](std::string_view value, Timestamp needed_from) {
+                                            .end_of =
+                                                [](std::string_view value) {
                                                   Timestamp time = 0;
                                                   ByteReader in(value);
-                                                  return !in.get_value(time) || time < needed_from;
+                                                  HUMMER_ASSERT(in.get_value(time));
+                                                  return time == end_of_time ? time : time + 1;
                                                 },
                                             .now = [this] { return needed_from_; }});
   }

@@ -20,6 +20,10 @@
 // where an operator writes runs faster than they can be merged, so that looking something up would
 // take ever longer, it merges itself what is due.
 //
+// Values may have an end. Runs know how much of them is over when (run_ends.hpp): the oldest one
+// goes when all of it is, and where more than a third of a store is, what is left is merged. What
+// time it is says now() between two batches; the store reads no clock.
+//
 // A snapshot is made of runs as they are, since they never change: freeze() answers all of them, or
 // those written since the last freeze, and nothing is merged or decoded for it. (So do RocksDB's
 // checkpoints, which link the files of a tree.)
@@ -28,7 +32,7 @@
 // it: files lose their name once they are open, so that a crash leaves nothing behind either.
 // A run's blocks carry checks, so that what a disk gives back wrong is found.
 // Errors: every call that touches the disk; with the operator's name; the store is of no use then.
-// Thread: that of the operator; calls block for as long as the disk takes. `combine` and `is_dead`
+// Thread: that of the operator; calls block for as long as the disk takes. `combine` and `end_of`
 // are also called in the background, one call at a time for each merge, until the store is cleared
 // or destroyed.
 #pragma once
@@ -85,10 +89,10 @@ using SpilledCombine =
 struct SpilledStoreOptions {
   // Empty: the newer value counts.
   SpilledCombine combine;
-  // Of values: whether this one may be forgotten when runs are merged. With `combine`: and what
-  // older runs have of its key, too. `as_of`: what now() said when that was begun.
-  std::function<bool(std::string_view value, std::int64_t as_of)> is_dead;
-  // On the operator's thread.
+  // When this value is over: from then on it may be forgotten, INT64_MAX: it never is. Empty: none
+  // is. With `combine`: and so may what older runs have of its key.
+  std::function<std::int64_t(std::string_view value)> end_of;
+  // In the unit of the ends. On the operator's thread; it should not go back, but may.
   std::function<std::int64_t()> now;
   // The hash of an entry is hash_bytes of its key, always; then it is not kept on disk.
   bool keys_are_hashed = false;
@@ -107,7 +111,8 @@ class SpilledStore {
   virtual Status begin_run(std::uint64_t entries_max) = 0;
   virtual Status add(const SpilledEntry& entry) = 0;
   virtual Status finish_run() = 0;
-  // Between two batches: takes in what was merged meanwhile. A load where there is nothing.
+  // Between two batches: takes in what was merged meanwhile, and lets go of what is over, once per
+  // second (of now()). A few loads where there is nothing.
   virtual Status advance() = 0;
 
   // Keys with these hashes will be looked up: what says where they are comes near.
