@@ -3,8 +3,8 @@
 //
 //   hash u64, key_bytes u32, value_bytes u32 (all ones: removed), key, value
 //
-// It holds on to each run until its entries were handed out. Thread: one at a time. Errors: those of
-// the disk, with `name`.
+// It holds on to each run until its entries were handed out. Thread: one at a time. Errors: those
+// of the disk, with `name`.
 #pragma once
 
 #include <memory>
