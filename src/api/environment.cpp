@@ -54,6 +54,7 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   node.parallelism = specification.parallelism;
   node.parallelism_without_checkpoints = specification.parallelism_without_checkpoints;
   node.planned_for = specification.planned_for;
+  node.pre_aggregation = specification.pre_aggregation;
   node.output_type = std::move(specification.output_type);
   node.captured_hash = specification.captured.hash;
   node.captured_unknown = specification.captured.unknown;

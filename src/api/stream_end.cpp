@@ -15,6 +15,7 @@ int add_operator(StreamExecutionEnvironment& env, const NewOperator& what) {
                        .factory = what.factory,
                        .stateful = what.stateful,
                        .planned_for = what.planned_for,
+                       .pre_aggregation = what.pre_aggregation,
                        .output_type = is_sink ? "" : what.output->name,
                        .captured = what.captured});
 }

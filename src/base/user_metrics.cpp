@@ -83,8 +83,9 @@ UserMetric* UserMetrics::find_locked(std::string_view name, MetricKind kind) {
     refusal = fmt::format("it is a {} already, and can't be a {} too", to_string(metric->kind),
                           to_string(kind));
   }
-  if (refusal.empty()) refusal = metric_name_refusal(name);
-  if (refusal.empty() && metrics_.size() == metrics_per_operator_max) {
+  const bool engine = is_engine_metric(name, kind);
+  if (refusal.empty() && !engine) refusal = metric_name_refusal(name);
+  if (refusal.empty() && !engine && author_metrics_ == metrics_per_operator_max) {
     refusal = fmt::format("an operator has {} metrics at most", metrics_per_operator_max);
   }
   if (!refusal.empty()) {
@@ -102,6 +103,7 @@ UserMetric* UserMetrics::find_locked(std::string_view name, MetricKind kind) {
     metric->own.buckets = std::make_unique<Buckets>();
     metric->elsewhere.buckets = std::make_unique<Buckets>();
   }
+  if (!engine) ++author_metrics_;
   return metrics_.emplace_back(std::move(metric)).get();
 }
 

@@ -137,10 +137,14 @@ TEST(UserMetrics, AnOperatorHasSoManyAndNoMore) {
   }
   EXPECT_FALSE(home->refused());
   Counter("n0").add();
+  for (const auto& [name, kind] : detail::engine_metrics) {  // beside them
+    EXPECT_NE(home->find(name, kind), nullptr) << name;
+  }
   EXPECT_FALSE(home->refused());
   Counter("one_more").add();
   EXPECT_TRUE(home->refused());
-  EXPECT_EQ(home->sample().size(), detail::metrics_per_operator_max);
+  EXPECT_EQ(home->sample().size(),
+            detail::metrics_per_operator_max + detail::engine_metrics.size());
 }
 
 // As a thread of the author's own does it: no operator runs on it.

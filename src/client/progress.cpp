@@ -3,11 +3,40 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include <hummer/detail/engine_metrics.hpp>
+
 namespace hummer {
 namespace {
 
 constexpr Nanoseconds terminal_interval_ns = 500'000'000;
 constexpr Nanoseconds plain_interval_ns = 10'000'000'000;
+
+const MetricSummary* find(const OperatorSummary& op, const detail::EngineMetric& wanted) {
+  for (const MetricSummary& metric : op.metrics) {
+    if (metric.name == wanted.name && metric.kind == wanted.kind) return &metric;
+  }
+  return nullptr;
+}
+
+// What a pre-aggregation has chosen, and by what; empty for other operators.
+std::string pre_aggregation_text(const OperatorSummary& op) {
+  const auto count = [&](const detail::EngineMetric& metric) {
+    const MetricSummary* const found = find(op, metric);
+    return found == nullptr ? 0 : found->count;
+  };
+  const MetricSummary* const folds = find(op, detail::folds_now);
+  if (folds == nullptr) return {};
+  std::string text = fmt::format(
+      "      pre-aggregation: {} records folded into {} parts, {} passed on; at last {} of {} "
+      "subtasks folded",
+      count(detail::records_folded), count(detail::parts_handed_on), count(detail::records_passed),
+      folds->sum, folds->count);
+  const MetricSummary* const share = find(op, detail::parts_per_record);
+  if (share != nullptr && share->max > 0) {
+    text += fmt::format(", by {:.2f} parts per record at most", share->max);
+  }
+  return text + "\n";
+}
 
 }  // namespace
 
@@ -128,6 +157,7 @@ void Progress::summarize(const JobResult& result) {
       for (const OperatorSummary& op : vertex.operators) {
         text += fmt::format("    {:<20} {:>14} in {:>14} out {:>14} bytes {:>14} late\n", op.name,
                             op.records_in, op.records_out, op.bytes, op.records_late);
+        text += pre_aggregation_text(op);
       }
     }
   }

@@ -47,6 +47,7 @@ void write_stream_graph(JsonWriter& json, const StreamGraph& stream, const JobGr
     json.field("output_type", node.output_type);
     json.field("stateful", node.stateful);
     json.field("key_groups", node.key_groups);
+    if (!node.strategy.empty()) json.field("pre_aggregation", node.strategy);
     json.end_object();
   }
   json.end_array();

@@ -77,6 +77,7 @@ class TextForm {
       if (!node.output_type.empty()) {
         detail += fmt::format(", gives {}", one_line(node.output_type));
       }
+      if (!node.strategy.empty()) detail += "; pre-aggregation " + node.strategy;
       line("  {}: {}", node_name(node.id), detail);
     }
     for (std::size_t i = 0; i < stream.edges.size(); ++i) {

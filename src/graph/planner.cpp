@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <hummer/detail/operators/folding_choice.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {
@@ -21,8 +24,37 @@ const StreamEdge& edge_into(const StreamGraph& graph, int node) {
   return *found;
 }
 
+// Empty: nothing was to be chosen.
+std::string strategy_of(PreAggregation part, const Plan& plan) {
+  const std::string measured =
+      fmt::format("measured per epoch (folds up to {} parts per record, else passes records on)",
+                  FoldingChoice::pass_above);
+  const bool shares_table = part == PreAggregation::paired_partial && !plan.checkpoints;
+  switch (part) {
+    case PreAggregation::none: return {};
+    case PreAggregation::forced_partial:
+      return "always folds: the window's own strategy is partial";
+    case PreAggregation::merge:
+      if (plan.partial_windows) return {};
+      return plan.folding == Folding::off
+                 ? "none, records are re-partitioned: window-strategy is repartition"
+                 : "none, records are re-partitioned: parallelism 1 without checkpoints";
+    case PreAggregation::partial:
+    case PreAggregation::paired_partial: break;
+  }
+  switch (plan.folding) {
+    case Folding::always: return "always folds: window-strategy is partial";
+    case Folding::off: return "passes records on: window-strategy is repartition";
+    case Folding::automatic: break;
+  }
+  if (!shares_table) return "automatic: " + measured;
+  return "always folds: halves share a slot's table; where they run in different slots, " +
+         measured;
+}
+
 StreamNode planned_node(const StreamNode& written, const Plan& plan) {
   StreamNode node = written;
+  node.strategy = strategy_of(written.pre_aggregation, plan);
   if (!node.parallelism && !plan.checkpoints) {
     node.parallelism = node.parallelism_without_checkpoints;
   }

@@ -6,6 +6,8 @@
 // is set, and the edges that were left to the engine are decided: forward where both ends have the
 // same declared parallelism, else rebalance.
 //
+// Of operators that take part in a pre-aggregation it says what was chosen, and why.
+//
 // What is left is numbered anew in the order in which it was written: ids are positions, as if
 // nothing else had been written. So the graph, its uids and its fingerprint depend on the options
 // as the job is executed with, never on when they were set, and are the same on every worker.

@@ -70,6 +70,35 @@ TEST(Planner, WhatItDoesNotWantIsPassedOverAndTheOthersAreNumberedAnew) {
   EXPECT_EQ(planned.edges[1].routing, Routing::forward);
 }
 
+TEST(Planner, SaysWhatAPreAggregationDoesAndWhy) {
+  const auto strategy = [](PreAggregation part, const Plan& plan) {
+    StreamGraph graph = written();
+    graph.nodes[2].pre_aggregation = part;
+    return hummer::plan(graph, plan).nodes[2].strategy;
+  };
+  using enum PreAggregation;
+  EXPECT_EQ(strategy(none, {}), "");
+  const std::string measured =
+      "measured per epoch (folds up to 0.5 parts per record, else passes records on)";
+  EXPECT_EQ(strategy(partial, {}), "automatic: " + measured);
+  EXPECT_EQ(
+      strategy(paired_partial, {}),
+      "always folds: halves share a slot's table; where they run in different slots, " + measured);
+  for (const PreAggregation part : {partial, paired_partial}) {
+    EXPECT_EQ(strategy(part, {.folding = Folding::always}),
+              "always folds: window-strategy is partial");
+    EXPECT_EQ(strategy(part, {.folding = Folding::off}),
+              "passes records on: window-strategy is repartition");
+  }
+  EXPECT_EQ(strategy(forced_partial, {.folding = Folding::off}),
+            "always folds: the window's own strategy is partial");
+  EXPECT_EQ(strategy(merge, {.partial_windows = true}), "");
+  EXPECT_EQ(strategy(merge, {.folding = Folding::off}),
+            "none, records are re-partitioned: window-strategy is repartition");
+  EXPECT_EQ(strategy(merge, {}),
+            "none, records are re-partitioned: parallelism 1 without checkpoints");
+}
+
 TEST(Planner, TheAuthorsParallelismGoesFirst) {
   StreamGraph graph = written();
   graph.nodes[3].parallelism = 4;

@@ -68,7 +68,11 @@ struct StreamNode {
   std::uint64_t captured_hash = 0;
   bool captured_unknown = false;  // they can't be compared: this node runs embedded only
 
-  PlannedFor planned_for = PlannedFor::every_plan;  // of the graph as written
+  // Of the graph as written.
+  PlannedFor planned_for = PlannedFor::every_plan;
+  PreAggregation pre_aggregation = PreAggregation::none;
+
+  std::string strategy;  // of the planned graph, for people: what was chosen, and by whom
 };
 
 struct StreamEdge {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hummer/detail/engine_metrics.hpp>
 #include <hummer/detail/histogram_buckets.hpp>
 #include <hummer/status.hpp>
 
@@ -66,22 +67,13 @@ void append_histogram(std::string& out, const std::string& name, MetricsText::La
   append_sample(out, name + "_count", labels, {}, {}, std::to_string(metric.count));
 }
 
-}  // namespace
-
-void MetricsText::user_metric(std::string_view prefix, Labels labels, const MetricSample& metric,
-                              Of of) {
-  std::string name = std::string(prefix) + metric.name;
-  if (metric.kind == MetricKind::counter) name += "_total";
-  const auto [at, is_new] =
-      user_families_.try_emplace(name, UserFamily{to_string(metric.kind), {}});
-  UserFamily& family = at->second;
-  if (family.type != to_string(metric.kind)) family.type = {};
-  std::string& out = family.samples;
+void append_metric(std::string& out, const std::string& name, MetricsText::Labels labels,
+                   const MetricSample& metric, MetricsText::Of of) {
   switch (metric.kind) {
     case MetricKind::counter:
       return append_sample(out, name, labels, {}, {}, std::to_string(metric.count));
     case MetricKind::gauge:
-      if (of == Of::one_subtask) {
+      if (of == MetricsText::Of::one_subtask) {
         return append_sample(out, name, labels, {}, {}, fmt::format("{}", metric.sum));
       }
       for (const auto& [which, value] : {std::pair{"sum", metric.sum}, std::pair{"min", metric.min},
@@ -91,6 +83,28 @@ void MetricsText::user_metric(std::string_view prefix, Labels labels, const Metr
       return;
     case MetricKind::histogram: return append_histogram(out, name, labels, metric);
   }
+}
+
+}  // namespace
+
+void MetricsText::user_metric(std::string_view prefix, Labels labels, const MetricSample& metric,
+                              Of of) {
+  if (detail::is_engine_metric(metric.name, metric.kind)) return engine_metric(labels, metric, of);
+  std::string name = std::string(prefix) + metric.name;
+  if (metric.kind == MetricKind::counter) name += "_total";
+  const auto [at, is_new] =
+      user_families_.try_emplace(name, UserFamily{to_string(metric.kind), {}});
+  UserFamily& family = at->second;
+  if (family.type != to_string(metric.kind)) family.type = {};
+  append_metric(family.samples, name, labels, metric, of);
+}
+
+void MetricsText::engine_metric(Labels labels, const MetricSample& metric, Of of) {
+  std::string name = of == Of::one_subtask ? "hummer_task_operator_" : "hummer_operator_";
+  name += metric.name;
+  std::replace(name.begin(), name.end(), '.', '_');
+  if (metric.kind == MetricKind::counter) name += "_total";
+  append_metric(samples_of(name), name, labels, metric, of);
 }
 
 void MetricsText::sample(std::string_view name, Labels labels, double value) {
@@ -104,14 +118,17 @@ void MetricsText::log_lines(const ProcessLog* log) {
   }
 }
 
-void MetricsText::add(std::string_view name, Labels labels, const std::string& value) {
+std::string& MetricsText::samples_of(std::string_view name) {
   const std::span<const Metric> table = metrics_table();
   const auto found = std::lower_bound(
       table.begin(), table.end(), name,
       [](const Metric& metric, std::string_view wanted) { return metric.name < wanted; });
   HUMMER_ASSERT(found != table.end() && found->name == name);
-  append_sample(samples_[static_cast<std::size_t>(found - table.begin())], name, labels, {}, {},
-                value);
+  return samples_[static_cast<std::size_t>(found - table.begin())];
+}
+
+void MetricsText::add(std::string_view name, Labels labels, const std::string& value) {
+  append_sample(samples_of(name), name, labels, {}, {}, value);
 }
 
 std::string MetricsText::finish() && {

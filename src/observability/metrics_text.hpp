@@ -49,8 +49,9 @@ class MetricsText {
     add(name, labels, std::to_string(value));
   }
   void sample(std::string_view name, Labels labels, double value);
-  // One of the author's functions, which is called `prefix` with its name behind. Of a gauge over
-  // several subtasks: their sum, min and max, as the label over_subtasks says.
+  // One of the author's functions, which is called `prefix` with its name behind; or one of the
+  // engine's own (engine_metrics.hpp), which has rows in the table. Of a gauge over several
+  // subtasks: their sum, min and max, as the label over_subtasks says.
   enum class Of { one_subtask, all_subtasks };
   void user_metric(std::string_view prefix, Labels labels, const MetricSample& metric, Of of);
   // Those of the process's log; null: it has none.
@@ -60,6 +61,9 @@ class MetricsText {
 
  private:
   void add(std::string_view name, Labels labels, const std::string& value);
+  // Of a row of the table.
+  std::string& samples_of(std::string_view name);
+  void engine_metric(Labels labels, const MetricSample& metric, Of of);
 
   // A name may be a gauge in one operator and a histogram in another: such a family has no type.
   struct UserFamily {

@@ -85,6 +85,29 @@ TEST(MetricsText, AGaugeOverSubtasksHasASumALeastAndAGreatestValue) {
   }
 }
 
+// Each has its rows in the table: a sample without one asserts.
+TEST(MetricsText, TheEnginesOwnAreRowsOfTheTable) {
+  const auto metrics = counted([] {
+    for (const auto& [name, kind] : detail::engine_metrics) {
+      kind == MetricKind::counter ? Counter(name).add(5) : Gauge(name).set(0.5);
+    }
+  });
+  ASSERT_EQ(metrics.size(), detail::engine_metrics.size());
+  const std::string all = text_of(metrics, Of::all_subtasks);
+  const std::string labels = "{job=\"1\",operator=\"a \\\"b\\\"\"";
+  for (const std::string& sample :
+       {"# TYPE hummer_operator_pre_aggregation_records_passed_total counter\n" +
+            std::string("hummer_operator_pre_aggregation_records_passed_total") + labels + "} 5\n",
+        "hummer_operator_pre_aggregation_parts_per_record" + labels +
+            ",over_subtasks=\"max\"} 0.5\n"}) {
+    EXPECT_NE(all.find(sample), all.npos) << sample << all;
+  }
+  EXPECT_EQ(all.find("hummer_user_"), all.npos) << all;
+  const std::string one = text_of(metrics, Of::one_subtask);
+  EXPECT_NE(one.find("hummer_task_operator_pre_aggregation_folds" + labels + "} 0.5\n"), one.npos)
+      << one;
+}
+
 TEST(MetricsText, ANameOfTwoKindsHasNoType) {
   auto metrics = counted([] { Gauge("n").set(1); });
   const auto others = counted([] { Histogram("n").record(1); });

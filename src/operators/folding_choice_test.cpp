@@ -12,6 +12,8 @@
 #include <hummer/detail/operators/partial_window.hpp>
 #include <hummer/detail/testing/fake_operator_context.hpp>
 
+#include "base/metric_sample.hpp"
+
 namespace hummer::folding_choice_test {
 namespace {
 
@@ -101,6 +103,54 @@ TEST(FoldingChoice, ProbesFoldFewRecords) {
   EXPECT_GT(folded, 0u);
 }
 
+std::uint64_t counted(const detail::UserMetrics& metrics, const detail::EngineMetric& metric) {
+  return metrics.sample(metric.name, metric.kind).count;
+}
+double gauge(const detail::UserMetrics& metrics, const detail::EngineMetric& metric) {
+  return metrics.sample(metric.name, metric.kind).sum;
+}
+
+TEST(FoldingChoice, ItsMetricsSayWhatIsChosenAndWhy) {
+  const auto home = std::make_shared<detail::UserMetrics>();
+  const detail::MetricsScope scope(home.get());
+  Choice choice;
+  choice.open();
+  EXPECT_EQ(home->sample().size(), detail::engine_metrics.size());
+  EXPECT_EQ(gauge(*home, detail::folds_now), 1);
+  fold_epoch(choice, 100'000, 0.01);
+  EXPECT_EQ(gauge(*home, detail::folds_now), 1);
+  EXPECT_EQ(gauge(*home, detail::parts_per_record), 0.01);
+  fold_epoch(choice, 100'000, 0.75);  // keys repeat no more
+  EXPECT_EQ(gauge(*home, detail::folds_now), 0);
+  EXPECT_EQ(gauge(*home, detail::parts_per_record), 0.75);
+  EXPECT_EQ(counted(*home, detail::epochs_folded), 2u);
+  choice.pass(Choice::first_interval - 1);
+  EXPECT_EQ(counted(*home, detail::epochs_passed), 0u);
+  choice.pass(1);
+  EXPECT_EQ(counted(*home, detail::epochs_passed), 1u);
+  EXPECT_EQ(gauge(*home, detail::folds_now), 0) << "a probe decides nothing before it ends";
+  fold_epoch(choice, 64'000, 0.125);
+  EXPECT_EQ(gauge(*home, detail::folds_now), 1);
+  EXPECT_EQ(gauge(*home, detail::parts_per_record), 0.125);
+  EXPECT_EQ(counted(*home, detail::epochs_folded), 2u);
+  EXPECT_EQ(counted(*home, detail::epochs_probed), 1u);
+  EXPECT_EQ(counted(*home, detail::records_folded), 264'000u);
+  EXPECT_EQ(counted(*home, detail::records_passed), Choice::first_interval);
+  EXPECT_EQ(counted(*home, detail::parts_handed_on), 1'000u + 75'000u + 8'000u);
+  EXPECT_FALSE(home->refused());
+}
+
+TEST(FoldingChoice, ItsMetricsSayWhatIsForced) {
+  for (const auto& [rule, folds] : {std::pair{Folding::always, 1}, std::pair{Folding::off, 0}}) {
+    const auto home = std::make_shared<detail::UserMetrics>();
+    const detail::MetricsScope scope(home.get());
+    Choice choice(rule);
+    choice.open();
+    EXPECT_EQ(gauge(*home, detail::folds_now), folds);
+    EXPECT_EQ(gauge(*home, detail::parts_per_record), 0) << "nothing is measured";
+  }
+}
+
 // ---- operators whose choice changes under way ----
 
 using Part = KeyValue<std::uint64_t, std::uint64_t>;
@@ -116,6 +166,9 @@ template <typename Op, typename KeyOfPart>
 void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool timed) {
   std::mt19937_64 random(seed);
   FakeOperatorContext context;
+  const detail::UserMetrics& metrics = context.user_metrics();
+  const detail::MetricsScope scope(&context.user_metrics());
+  std::uint64_t records = 0, emitted = 0;
   Output out;
   op.set_context(context);
   op.declare(out);
@@ -125,6 +178,7 @@ void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool 
   const auto take = [&] {
     for (const Emitted& part : out.batch().template values<Emitted>()) {
       seen.at(part.key) += static_cast<std::uint32_t>(part.value);
+      ++emitted;
     }
     out.batch().clear();
   };
@@ -150,6 +204,7 @@ void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool 
       ++expected[key];
     }
     in.set_size(size);
+    records += size;
     complete([&] { return op.process(in, out); });
     now += size / 100;
     if (random() % 8 == 0) complete([&] { return op.watermark(now, out); });
@@ -160,6 +215,13 @@ void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool 
   }
   complete([&] { return op.end(out); });
   EXPECT_TRUE(seen == expected) << "seed " << seed;
+  const std::uint64_t folded = counted(metrics, detail::records_folded);
+  const std::uint64_t passed = counted(metrics, detail::records_passed);
+  EXPECT_EQ(folded + passed, records);
+  EXPECT_GT(folded, 0u);
+  EXPECT_GT(passed, 0u) << "the choice never changed";
+  EXPECT_EQ(counted(metrics, detail::parts_handed_on) + passed, emitted);
+  EXPECT_GT(counted(metrics, detail::epochs_folded), 0u);
 }
 
 template <typename P>

@@ -43,13 +43,16 @@ void to_message(const std::vector<MetricSample>& metrics, wire::OperatorMetrics&
 
 std::vector<MetricSample> user_metrics_from(const wire::OperatorMetrics& message) {
   std::vector<MetricSample> metrics;
+  constexpr std::size_t most = detail::metrics_per_operator_max + detail::engine_metrics.size();
   for (const wire::UserMetric& from : message.user()) {
-    if (metrics.size() == detail::metrics_per_operator_max) break;
+    if (metrics.size() == most) break;
     if (from.kind() > static_cast<std::uint32_t>(MetricKind::histogram)) continue;
-    if (!detail::metric_name_refusal(from.name()).empty()) continue;
     MetricSample sample;
-    sample.name = from.name();
     sample.kind = static_cast<MetricKind>(from.kind());
+    if (!detail::is_engine_metric(from.name(), sample.kind) &&
+        !detail::metric_name_refusal(from.name()).empty())
+      continue;
+    sample.name = from.name();
     sample.count = from.count();
     if (sample.kind != MetricKind::counter) {
       sample.sum = from.sum();

@@ -20,9 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   hummer::wire::OperatorMetrics message;
   if (!message.ParseFromArray(data, static_cast<int>(size))) return 0;
   const std::vector<hummer::MetricSample> metrics = hummer::user_metrics_from(message);
-  require(metrics.size() <= hummer::detail::metrics_per_operator_max);
+  require(metrics.size() <=
+          hummer::detail::metrics_per_operator_max + hummer::detail::engine_metrics.size());
   for (const hummer::MetricSample& metric : metrics) {
-    require(hummer::detail::metric_name_refusal(metric.name).empty());
+    require(hummer::detail::is_engine_metric(metric.name, metric.kind) ||
+            hummer::detail::metric_name_refusal(metric.name).empty());
     require(metric.buckets.size() <= hummer::detail::histogram_buckets);
     (void)metric.quantile(0.99);
   }

@@ -30,6 +30,20 @@ TEST(MetricMessages, ThereAndBack) {
   EXPECT_EQ(read.user(2).p99(), metrics[2].quantile(0.99));
 }
 
+TEST(MetricMessages, TheEnginesOwnAreKnownByNameAndKind) {
+  wire::OperatorMetrics message;
+  for (const MetricKind kind : {MetricKind::counter, MetricKind::gauge}) {
+    wire::UserMetric& metric = *message.add_user();
+    metric.set_name(std::string(detail::records_passed.name));
+    metric.set_kind(static_cast<std::uint32_t>(kind));
+    metric.set_count(3);
+  }
+  const std::vector<MetricSample> metrics = user_metrics_from(message);
+  ASSERT_EQ(metrics.size(), 1u);
+  EXPECT_EQ(metrics.front().kind, MetricKind::counter);
+  EXPECT_EQ(metrics.front().count, 3u);
+}
+
 TEST(MetricMessages, WhatNoOperatorHasMadeIsLeftOut) {
   wire::OperatorMetrics message;
   const auto add = [&](const std::string& name, std::uint32_t kind) -> wire::UserMetric& {
@@ -57,7 +71,8 @@ TEST(MetricMessages, WhatNoOperatorHasMadeIsLeftOut) {
   EXPECT_EQ(one.front().count, 4u);
   EXPECT_EQ(one.front().buckets.size(), 4u);
   for (int i = 0; i < 1000; ++i) add("n" + std::to_string(i), 0);
-  EXPECT_EQ(user_metrics_from(message).size(), detail::metrics_per_operator_max);
+  EXPECT_EQ(user_metrics_from(message).size(),
+            detail::metrics_per_operator_max + detail::engine_metrics.size());
 }
 
 }  // namespace

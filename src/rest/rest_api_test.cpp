@@ -4,10 +4,13 @@
 
 #include <deque>
 
+#include <hummer/detail/engine_metrics.hpp>
+
 #include "observability/metrics_text.hpp"
 #include "observability/process_log.hpp"
 #include "platform/run_task.hpp"
 #include "platform/simulation.hpp"
+#include "protocol/metric_messages.hpp"
 #include "rest/rest_routes.hpp"
 
 namespace hummer::rest_api_test {
@@ -76,6 +79,35 @@ TEST_F(RestApiTest, AJobIsAskedForByNumber) {
   EXPECT_NE(response.body.find("\"state\": \"running\""), std::string::npos) << response.body;
   ASSERT_EQ(backend_.asked.size(), 1U);
   EXPECT_EQ(backend_.asked[0].job().job(), 7U);
+}
+
+TEST_F(RestApiTest, APreAggregationShowsWhatItHasChosen) {
+  wire::JobStatus& job = *backend_.answers.emplace_back().mutable_job();
+  job.set_job(7);
+  job.set_state(wire::JOB_RUNNING);
+  wire::VertexStatus& vertex = *job.add_vertices();
+  vertex.set_name("numbers → partial_count");
+  vertex.set_parallelism(2);
+  vertex.add_operators("partial_count");
+  vertex.add_kinds("operator");
+  to_message({{.name = std::string(detail::folds_now.name),
+               .kind = detail::folds_now.kind,
+               .count = 2,
+               .sum = 1,
+               .min = 0,
+               .max = 1},
+              {.name = std::string(detail::records_passed.name),
+               .kind = detail::records_passed.kind,
+               .count = 1234}},
+             *vertex.mutable_metrics()->add_operators());
+  std::string body = call("GET", "/v1/jobs/7").body;
+  std::erase_if(body, [](char c) { return c == ' ' || c == '\n'; });
+  EXPECT_NE(body.find("\"metrics\":[{\"name\":\"pre_aggregation.folds\",\"kind\":\"gauge\","
+                      "\"count\":2,\"sum\":1,\"min\":0,\"max\":1},"
+                      "{\"name\":\"pre_aggregation.records_passed\",\"kind\":\"counter\","
+                      "\"count\":1234}]"),
+            body.npos)
+      << body;
 }
 
 TEST_F(RestApiTest, TheProcesssLogIsReadFromALineOn) {

@@ -1,7 +1,5 @@
 """Runs bench/stateful/run for the items of this folder, and judges figures against bars."""
 
-import importlib.machinery
-import importlib.util
 import json
 import os
 import pathlib
@@ -9,6 +7,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "bench"))
+import busy  # noqa: E402
+
 SHORT = os.environ.get("HUMMER_SHORT", "0") != "0"
 
 
@@ -38,11 +39,8 @@ def measured(*arguments):
 
 def refuse_busy():
     """Ends with 2 when others work on this machine, as bench/stateful/run does."""
-    loader = importlib.machinery.SourceFileLoader("stateful_run", str(ROOT / "bench/stateful/run"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    share = module.busy_share()
-    if share > module.IDLE_SHARE:
+    share = busy.share()
+    if share > busy.IDLE_SHARE:
         print(f"others use {share:.0%} of this machine", file=sys.stderr)
         sys.exit(2)
 

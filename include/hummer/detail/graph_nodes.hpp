@@ -31,6 +31,7 @@ struct NodeSpecification {
   // Where no checkpoints are taken and the author sets none.
   std::optional<int> parallelism_without_checkpoints = {};
   PlannedFor planned_for = PlannedFor::every_plan;  // others than the first: with one input
+  PreAggregation pre_aggregation = PreAggregation::none;
   std::string output_type = {};
   // Of the user's functions; of an operator made by a factory of the author's own: none, its
   // factory is taken as it is.
@@ -71,6 +72,7 @@ struct NewOperator {
   CapturedValues captured = {};
   bool stateful = false;
   PlannedFor planned_for = PlannedFor::every_plan;
+  PreAggregation pre_aggregation = PreAggregation::none;
 };
 
 // Adds it; answers its node. The edges to it are for the caller to add.

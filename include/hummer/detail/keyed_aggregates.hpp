@@ -55,11 +55,13 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
                                 .folding = plan.folding,
                                 .pair_name = pair_name(plan)});
   };
-  const int partial = detail::add_operator(env, stream_.node(), upstream,
-                                           {.name = "partial_" + name,
-                                            .factory = make_planned_factory(make_partial),
-                                            .output = &type_of<Partial>(),
-                                            .captured = captured});
+  const int partial = detail::add_operator(
+      env, stream_.node(), upstream,
+      {.name = "partial_" + name,
+       .factory = make_planned_factory(make_partial),
+       .output = &type_of<Partial>(),
+       .captured = captured,
+       .pre_aggregation = at_end ? PreAggregation::paired_partial : PreAggregation::partial});
   const auto partial_key = [](const Partial& record) -> const Key& { return record.key; };
   EdgeSpecification exchange;
   exchange.routing = EdgeRouting::hash;

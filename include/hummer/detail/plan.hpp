@@ -22,6 +22,15 @@ namespace hummer {
 // Whether partial operators fold: automatic measures what it saves (FoldingChoice).
 enum class Folding : std::uint8_t { automatic, always, off };
 
+// The part of an operator in a pre-aggregation, for --explain.
+enum class PreAggregation : std::uint8_t {
+  none,
+  partial,         // the half ahead of the exchange
+  forced_partial,  // the same, whatever the plan says
+  paired_partial,  // the same, and without checkpoints both halves share a slot's table
+  merge,           // the half behind the exchange, which some plans want alone
+};
+
 struct Plan {
   bool checkpoints = false;
   // Windows that leave it to the engine take the partial form.

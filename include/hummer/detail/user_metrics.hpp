@@ -1,5 +1,5 @@
 // UserMetrics: where the metrics that an author's functions hold (hummer/metrics.hpp) count, of one
-// operator in one subtask.
+// operator in one subtask; and the engine's own of the operator (engine_metrics.hpp).
 //
 // The driver makes it before it makes the operator, and names it for the length of each call with a
 // MetricsScope; so a metric that is made or copied for the operator knows its home, and finds its
@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <hummer/detail/engine_metrics.hpp>
 #include <hummer/detail/histogram_buckets.hpp>
 #include <hummer/detail/metric_cell.hpp>
 #include <hummer/detail/metric_kind.hpp>
@@ -33,7 +34,7 @@ struct MetricSample;
 namespace detail {
 
 inline constexpr std::size_t metric_name_bytes_max = 64;
-inline constexpr std::size_t metrics_per_operator_max = 64;
+inline constexpr std::size_t metrics_per_operator_max = 64;  // of its author
 
 // Why nothing may be called so; empty: it may.
 std::string metric_name_refusal(std::string_view name);
@@ -88,6 +89,7 @@ class UserMetrics : public std::enable_shared_from_this<UserMetrics> {
 
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<UserMetric>> metrics_;
+  std::size_t author_metrics_ = 0;  // of these, without the engine's own
   std::string refusal_;
   std::atomic<bool> refused_{false};
 };

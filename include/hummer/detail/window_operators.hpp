@@ -92,7 +92,8 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
            .factory = make_planned_factory(make_partial),
            .output = &type_of<Part>(),
            .captured = captured,
-           .planned_for = always ? PlannedFor::every_plan : PlannedFor::partial_windows});
+           .planned_for = always ? PlannedFor::every_plan : PlannedFor::partial_windows,
+           .pre_aggregation = always ? PreAggregation::forced_partial : PreAggregation::partial});
       const auto key_of_part = [](const Part& part) -> const Key& { return part.key; };
       exchange.partitioner = hash_partitioner<Part>(key_of_part);
       exchange.partitioner_past = hash_partitioner<T>(key_of);
@@ -105,12 +106,14 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
         return std::make_unique<SliceWindowOperator<OwnInput, Key, Aggregate, Finish>>(
             OwnInput{key_of}, grid, lateness_ms, aggregate, finish);
       };
+      const PreAggregation part = always ? PreAggregation::none : PreAggregation::merge;
       return DataStream<Out>(env, detail::add_operator(env, partial, exchange,
                                                        {.name = name,
                                                         .factory = make_planned_factory(make),
                                                         .output = &type_of<Out>(),
                                                         .captured = captured,
-                                                        .stateful = true}));
+                                                        .stateful = true,
+                                                        .pre_aggregation = part}));
     }
   }
   // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an

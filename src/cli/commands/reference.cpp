@@ -27,7 +27,8 @@ std::string metrics_page() {
          "A share of time is the rate of its seconds: "
          "`rate(hummer_slot_busy_seconds_total[1m])`.\n`docs/grafana_dashboard.json` draws them. "
          "Where a job's own functions count under a NAME (docs/writing_a_job.md),\nthat stands in "
-         "the metric's; each attempt of the job begins them at 0.\n"
+         "the metric's; each attempt of the job begins them, and those of pre-aggregations, at "
+         "0.\n"
          "A histogram has a bucket to each power of two, from the least to the greatest value "
          "that came."
          "\n\n" +

@@ -14,6 +14,11 @@
 // be worth folding is. Intervals double while probes say nothing new; folding in probes stays
 // below 2 % of the records. An epoch in which almost every record makes a part ends early.
 //
+// What it chose and why is seen in the operator's metrics (engine_metrics.hpp): records folded and
+// passed, parts handed on of those folded, the epochs of each kind (one of passing is a stretch
+// between two probes), whether it folds now, and the parts per record by which it last decided.
+// They are counted per batch and per epoch, within the operator's MetricsScope.
+//
 // Nothing depends on the choice but speed: an operator hands on what it holds when an epoch ends,
 // whatever is chosen by then. The choice changes only where parts have gone out, and behind records
 // that have passed. It is saved nowhere: after a restore it begins by folding.
@@ -23,7 +28,9 @@
 
 #include <cstdint>
 
+#include <hummer/detail/engine_metrics.hpp>
 #include <hummer/detail/plan.hpp>
+#include <hummer/metrics.hpp>
 
 namespace hummer {
 
@@ -43,9 +50,14 @@ class FoldingChoice {
 
   explicit FoldingChoice(Folding rule = Folding::automatic);
 
+  // In open(): shows the metrics from the start.
+  void open() const;
   bool folds() const { return folds_; }
 
-  void fold(std::uint64_t records) { held_ += records; }
+  void fold(std::uint64_t records) {
+    held_ += records;
+    shown_.records_folded.add(records);
+  }
   // So many records have passed.
   void pass(std::uint64_t records);
 
@@ -58,8 +70,22 @@ class FoldingChoice {
   // All that was folded.
   void end_epoch(std::uint64_t parts) { hand_on(held_, parts); }
 
+  // Where folding is no choice, since the halves share a table: only counts.
+  void fold_shared(std::uint64_t records) const { shown_.records_folded.add(records); }
+  void hand_on_shared(std::uint64_t parts) const;
+
  private:
   enum class Probe : std::uint8_t { none, brief, whole };
+  struct Shown {
+    Counter epochs_folded{detail::epochs_folded.name};
+    Counter epochs_passed{detail::epochs_passed.name};
+    Counter epochs_probed{detail::epochs_probed.name};
+    Counter parts{detail::parts_handed_on.name};
+    Counter records_folded{detail::records_folded.name};
+    Counter records_passed{detail::records_passed.name};
+    Gauge folds{detail::folds_now.name};
+    Gauge parts_per_record{detail::parts_per_record.name};
+  };
   static constexpr std::uint64_t no_look = UINT64_MAX;
 
   void begin_to_fold(Probe probe);
@@ -77,6 +103,7 @@ class FoldingChoice {
   std::uint64_t interval_ = first_interval;
   std::uint64_t whole_ = look_records;  // records of the last whole epoch that was judged
   std::uint64_t passed_since_whole_ = 0;
+  Shown shown_;
 };
 
 }  // namespace hummer

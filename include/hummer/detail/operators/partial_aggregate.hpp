@@ -56,6 +56,7 @@ class PartialAggregateOperator final : public Operator {
       most_paired_bytes_ = share / 4;
     }
     state_ = State::find(context(), options_.pair_name);
+    choice_.open();
     return {};
   }
 
@@ -86,7 +87,8 @@ class PartialAggregateOperator final : public Operator {
           add);
     }
     in_hand.set(records.size());
-    if (!shares_table()) choice_.fold(records.size() - first);
+    shares_table() ? choice_.fold_shared(records.size() - first)
+                   : choice_.fold(records.size() - first);
     if (!options_.hold_until_end && !timer_set_) {
       timer_set_ = true;
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);
@@ -162,12 +164,17 @@ class PartialAggregateOperator final : public Operator {
     const OperatorResult answer = emit_table<K, Accumulator>(
         state_->table, cursor_, out,
         [&](const K& key) { return !paired_ || !state_->owns(key, context()); },
-        [](const Accumulator& accumulator) { return accumulator; });
+        [&](const Accumulator& accumulator) {
+          ++parts_out_;
+          return accumulator;
+        });
     if (answer != OperatorResult::done) return answer;
     emitting_ = false;
     state_->handing_on = false;
+    const std::uint64_t parts = std::exchange(parts_out_, 0);
+    if (paired_) choice_.hand_on_shared(parts);
     if (!paired_) {
-      choice_.end_epoch(state_->table.size());
+      choice_.end_epoch(parts);
       state_->table.clear();
     } else if (!ending_) {
       state_->table.set_dense(false);
@@ -189,6 +196,7 @@ class PartialAggregateOperator final : public Operator {
   std::shared_ptr<State> state_;
   FoldingChoice choice_{options_.folding};
   std::size_t cursor_ = 0;
+  std::uint64_t parts_out_ = 0;  // of the emission in hand
   bool emitting_ = false;
   bool paired_ = false;  // of the emission in hand
   bool ending_ = false;
