@@ -87,8 +87,11 @@ class PartialAggregateOperator final : public Operator {
           add);
     }
     in_hand.set(records.size());
-    shares_table() ? choice_.fold_shared(records.size() - first)
-                   : choice_.fold(records.size() - first);
+    if (shares_table()) {
+      choice_.fold_shared(records.size() - first);
+    } else {
+      choice_.fold(records.size() - first);
+    }
     if (!options_.hold_until_end && !timer_set_) {
       timer_set_ = true;
       context().call_at(context().now() + options_.epoch_ms * 1'000'000);
