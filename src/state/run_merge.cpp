@@ -40,6 +40,7 @@ RunMerge::RunMerge(Platform& platform, std::string directory, std::string name,
       name_(std::move(name)),
       options_(options),
       merged_(addresses_of(plan.runs)),
+      level_(plan.level),
       plan_(std::move(plan)) {}
 
 bool RunMerge::merges(const SpilledRun& run) const {

@@ -46,6 +46,8 @@ class RunMerge {
 
   // Whether this is one of its runs.
   bool merges(const SpilledRun& run) const;
+  // Of what they become.
+  int level() const { return level_; }
   // What the new run has in memory so far.
   std::size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
   bool finished() const { return finished_.load(std::memory_order_acquire); }
@@ -80,6 +82,7 @@ class RunMerge {
   const std::string name_;
   const SpilledStoreOptions options_;
   const std::vector<const SpilledRun*> merged_;
+  const int level_;
   std::mutex mutex_;  // of what follows
   Plan plan_;
   bool over_ = false;                // finished, cancelled

@@ -350,13 +350,13 @@ class RunStore final : public SpilledStore {
   // What is finished takes the place of the runs that it was made of; then others begin.
   Status take_in_merged() {
     bool some = false;
-    for (std::size_t i = 0; i < merges_.size();) {
-      if (!merges_[i]->finished()) {
-        ++i;
-        continue;
-      }
-      const std::shared_ptr<RunMerge> merge = std::move(merges_[i]);
-      merges_.erase(merges_.begin() + static_cast<std::ptrdiff_t>(i));
+    for (;;) {
+      const auto next = std::find_if(merges_.begin(), merges_.end(), [&](const auto& merge) {
+        return merge->finished() && has_its_turn(*merge);
+      });
+      if (next == merges_.end()) break;
+      const std::shared_ptr<RunMerge> merge = std::move(*next);
+      merges_.erase(next);
       Result<RunMerge::Merged> merged = merge->take();
       if (!merged.ok()) return named(merged.status());
       replace(merged->old, std::move(merged->run));
@@ -369,6 +369,15 @@ class RunStore final : public SpilledStore {
     begin_merge_of_over();
     next_look_ = std::min(now(), RunEnds::never - between_looks) + between_looks;
     return {};
+  }
+
+  // Levels fall from the oldest run to the newest, also where a merge of newer runs ends before
+  // that of older ones of the same level: it waits for them.
+  bool has_its_turn(const RunMerge& merge) const {
+    const auto first = std::find_if(runs_.begin(), runs_.end(),
+                                    [&](const Run& run) { return merge.merges(*run); });
+    return first == runs_.begin() || first == runs_.end() ||
+           (*(first - 1))->level() >= merge.level();
   }
 
   // The oldest, as long as all that is in it is over or removed: then nothing is hidden by it. (A
@@ -395,7 +404,8 @@ class RunStore final : public SpilledStore {
     if (merged->entries() > 0) runs_.insert(runs_.begin() + place, std::move(merged));
   }
 
-  // Levels fall from the oldest run to the newest. The newest levels first: they fill soonest.
+  // The newest levels first: they fill soonest. One that has enough runs again is merged while
+  // those before still are.
   void begin_merges() {
     for (auto end = runs_.end(); end != runs_.begin();) {
       const int level = (*(end - 1))->level();
@@ -486,19 +496,20 @@ class RunStore final : public SpilledStore {
     return some;
   }
 
-  // One that merges some of the newest runs, where those are so many that looking something up
+  // The oldest merge of the newest level, where that has so many runs that looking something up
   // would take too long; null: there is none.
   RunMerge* most_wait_for() const {
     const auto waiting = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
       return run->level() == runs_.back()->level();
     });
     if (static_cast<std::size_t>(waiting) < waits_from * runs_per_level()) return nullptr;
-    const auto merge = std::find_if(merges_.rbegin(), merges_.rend(), [&](const auto& each) {
-      return std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
-        return run->level() == runs_.back()->level() && each->merges(*run);
-      });
-    });
-    return merge == merges_.rend() ? nullptr : merge->get();
+    for (const Run& run : runs_) {
+      if (run->level() != runs_.back()->level()) continue;
+      for (const auto& merge : merges_) {
+        if (merge->merges(*run)) return merge.get();
+      }
+    }
+    return nullptr;
   }
 
   void cancel_merges() {
