@@ -33,9 +33,12 @@ Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
   HUMMER_TRY(spilled_.advance());
   const std::size_t share = memory_.share_bytes();
   const std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
+  const bool too_large =
+      table_->at_limit(room) || (table_->memory_bytes() > room && !table_->empty());
   // A snapshot of the table that is being written is finished first.
-  if (!table_->frozen() &&
-      (table_->at_limit(room) || (table_->memory_bytes() > room && !table_->empty()))) {
+  if (too_large && table_->frozen()) {
+    connector_context(*context_).hurry_snapshot();
+  } else if (too_large) {
     HUMMER_TRY(spilled_.put(*table_));
     table_->clear();
     // Else the share has become smaller.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <hummer/detail/connector_context.hpp>
+
 namespace hummer {
 namespace {
 
@@ -32,6 +34,8 @@ Status SpillingSlices::keep_within(std::size_t room) {
   room -= std::min(room, spilled_.memory_bytes());
   room -= std::min(room / 4 * 3, tables_.parting_bytes());
   if (!tables_.at_limit(room)) return {};
+  // Tables that went are kept until they are written.
+  if (tables_.parting_bytes() > 0) connector_context(*context_).hurry_snapshot();
   tables_.release_unused();
   return tables_.at_limit(room) ? spill(room / 2) : Status();
 }

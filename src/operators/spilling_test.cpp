@@ -467,6 +467,40 @@ Status compare_with_map(std::uint64_t seed, Faults faults) {
   return {};
 }
 
+// With a limit: some keys before the snapshot, and more than there is room for while it is written.
+template <typename Run>
+void expect_hurries_while_it_is_written(Run& run, bool has_limit) {
+  std::uint32_t next = 0;
+  const auto process_new_keys = [&](std::uint32_t count) {
+    std::vector<Number> numbers;
+    for (std::uint32_t i = 0; i < count; ++i) numbers.emplace_back(next++, 1);
+    ASSERT_TRUE(run.process(numbers).ok());
+  };
+  ASSERT_TRUE(run.open().ok());
+  process_new_keys(300);
+  ASSERT_TRUE(run.begin_snapshot().ok());
+  EXPECT_EQ(run.context().hurries(), 0);
+  for (int i = 0; i < 20; ++i) process_new_keys(300);
+  EXPECT_EQ(run.context().hurries() > 0, has_limit);
+  for (;;) {
+    const Result<std::optional<std::string>> step = run.step_snapshot();
+    ASSERT_TRUE(step.ok());
+    if (*step) break;
+  }
+  const int before = run.context().hurries();
+  for (int i = 0; i < 20; ++i) process_new_keys(300);
+  EXPECT_EQ(run.context().hurries(), before) << "nobody waits for a snapshot that is written";
+}
+
+TEST(SpillingKeyedState, HurriesTheSnapshotThatHoldsWhatShouldGo) {
+  const auto factory = keyed_factory(FadingSum{});
+  const auto platform = make_simulated_platform({.seed = 1});
+  for (const std::size_t limit_bytes : {std::size_t{200'000}, std::size_t{1} << 30}) {
+    KeyedRun run(*factory, *platform, limit_bytes);
+    expect_hurries_while_it_is_written(run, limit_bytes < 1'000'000);
+  }
+}
+
 TEST(SpillingKeyedState, LongRunsAreThoseOfAMap) {
   for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
     const Status status = compare_with_map(seed, {});

@@ -83,6 +83,8 @@ class Executor {
 
   // Reads the platform's monotonic clock.
   virtual Nanoseconds now() const = 0;
+  // Own thread. Whether others of its tasks are ready to go on.
+  bool others_are_ready() const { return !ready_.empty(); }
   // Own thread. The loop's last reading of the clock: free, a few resumes old.
   Nanoseconds recent_now() const { return recent_now_; }
   // Milliseconds since 1970.

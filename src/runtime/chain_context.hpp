@@ -65,6 +65,7 @@ class ChainDriver::Context final : public ConnectorContext {
   std::uint64_t line_at(const std::string& path, std::uint64_t offset) override {
     return driver_.line_at(path, offset);
   }
+  void hurry_snapshot() override { driver_.snapshot_hurries_ = true; }
   Platform& platform() override { return driver_.platform_; }
   Executor& executor() override { return *driver_.executor_; }
   WakeEvent& wake_event() override { return driver_.wake_event_; }

@@ -110,6 +110,7 @@ Status ChainDriver::begin_last_snapshot() {
 // steps, each in one row.
 std::vector<SnapshotPiece> ChainDriver::take_complete_pieces(std::uint64_t epoch) {
   snapshot_epoch_ = epoch;
+  snapshot_hurries_ = false;
   buffers_->begin();
   std::vector<SnapshotPiece> pieces;
   for (auto& stage : stages_) {

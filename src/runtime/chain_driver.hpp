@@ -93,6 +93,7 @@ class ChainDriver {
   void add_emitter(std::size_t stage, std::size_t port, std::unique_ptr<Emitter> emitter,
                    Destination target = {});
   const TypeDescriptor& output_type(std::size_t stage, std::size_t port) const;
+  std::uint32_t batch_records() const { return stages_.front()->output.soft_limit(); }
   std::size_t stage_count() const { return stages_.size(); }
 
   // Before open: the stage has earlier state; its pieces follow. Where it `ended`, its end() is not
@@ -114,6 +115,10 @@ class ChainDriver {
   void set_last_complete(std::uint64_t epoch) { last_complete_ = epoch; }
   // Some stages have not written all of their pieces.
   bool snapshot_under_way() const { return !rests_.empty(); }
+  // Of the snapshot under way, or the last one.
+  std::uint64_t snapshot_epoch() const { return snapshot_epoch_; }
+  // An operator waits for its snapshot: see ConnectorContext::hurry_snapshot.
+  bool snapshot_hurries() const { return snapshot_hurries_; }
   // REQUIRES: snapshot_under_way(). Writes a little more, between any two calls. Not blocked. While
   // it lasts, the end of the stream waits: run() is blocked.
   OperatorResult step_snapshot();
@@ -312,6 +317,7 @@ class ChainDriver {
   const std::shared_ptr<SnapshotBuffers> buffers_ = std::make_shared<SnapshotBuffers>();
   std::deque<Stage*> rests_;  // that have more to write, of snapshot_epoch_
   std::uint64_t snapshot_epoch_ = 0;
+  bool snapshot_hurries_ = false;
   bool flushed_before_end_ = false;
   std::uint64_t last_complete_ = 0;
   std::function<void(TaskSnapshot)> on_snapshot_;

@@ -11,9 +11,13 @@ namespace {
 constexpr int elements_per_turn = 4;
 // Of the input that is furthest behind; then one in turn.
 constexpr int most_in_a_row = 32;
-// Well below a millisecond; and quick enough that most entries are written before they change,
-// which is cheaper than saving them.
-constexpr int snapshot_steps_per_turn = 4;
+// Of a snapshot that hurries: two milliseconds or so, and quick enough that most entries are
+// written before they change, which is cheaper than saving them.
+constexpr int snapshot_steps_per_turn = 8;
+// Of a slot's time: one that waits less has none to spare.
+constexpr Nanoseconds least_waited_part = 16;
+// Of a batch: with less of it missing it is full.
+constexpr std::uint64_t full_but_for_part = 8;
 constexpr Nanoseconds snapshot_retry_ns = 1'000'000;
 constexpr Nanoseconds operator_retry_first_ns = 20'000;
 constexpr Nanoseconds operator_retry_last_ns = 2'000'000;
@@ -147,7 +151,7 @@ StreamTask::Step StreamTask::drive_chain() {
 }
 
 StreamTask::Step StreamTask::chain_blocked() {
-  if (step_snapshot()) return give_way_then(Step::drive_chain);
+  if (step_snapshot_meanwhile()) return give_way_then(Step::drive_chain);
   bool by_operator = chain_->blocked_by_operator();
   if (barrier_waits()) {
     if (pass_barriers() != OperatorResult::blocked) return Step::drive_chain;
@@ -164,7 +168,7 @@ StreamTask::Step StreamTask::wait_for_room() {
   }
   if (chain_->blocked_by_operator()) return sleep_until(latest_try(), TaskState::blocked);
   const bool snapshot = chain_->snapshot_under_way();
-  return sleep_until(snapshot ? executor_->now() + snapshot_retry_ns : never, TaskState::blocked);
+  return sleep_until(snapshot ? next_snapshot_step(executor_->now()) : never, TaskState::blocked);
 }
 
 // A barrier that comes just before the wait is seen at the next try.
@@ -177,7 +181,7 @@ StreamTask::Step StreamTask::wait_for_operator() {
 StreamTask::Step StreamTask::between_elements() {
   if (++turn_ < elements_per_turn) return next_element();
   turn_ = 0;
-  for (int i = 0; i < snapshot_steps_per_turn && step_snapshot(); ++i) continue;
+  if (chain_->snapshot_under_way()) step_snapshot_in_turn();
   return give_way_then(Step::next_element);
 }
 
@@ -272,7 +276,8 @@ StreamTask::Step StreamTask::nothing_at_hand() {
     idle_announced_ = true;
     return Step::drive_chain;
   }
-  return step_snapshot() ? Step::drive_chain : Step::wait_for_input;
+  // Others of the slot may have something for it by then.
+  return step_snapshot_meanwhile() ? give_way_then(Step::drive_chain) : Step::wait_for_input;
 }
 
 // A source may have got something between its answer and prepare_wait().
@@ -372,6 +377,7 @@ void StreamTask::offer(int head_input) {
     // Whoever triggered it had said before which one is complete.
     chain_->set_last_complete(commit_asked_.load(std::memory_order_acquire));
   }
+  ++elements_;
   chain_->offer(element_, head_input);
   std::swap(element_input_, chain_input_);
 }
@@ -448,7 +454,7 @@ Nanoseconds StreamTask::latest_try() {
 Nanoseconds StreamTask::latest_look() {
   const Nanoseconds now = executor_->now();
   Nanoseconds until = chain_->next_timer();
-  if (chain_->snapshot_under_way()) until = std::min(until, now + snapshot_retry_ns);
+  if (chain_->snapshot_under_way()) until = std::min(until, next_snapshot_step(now));
   if (chain_->source_needs_retry() && !is_paused()) {
     if (!chain_->source_has_woken()) {
       metrics_.source_waits.store(true, std::memory_order_relaxed);
@@ -463,6 +469,7 @@ Nanoseconds StreamTask::latest_look() {
 bool StreamTask::produce() {
   const OperatorResult answer = is_paused() ? OperatorResult::blocked : chain_->produce();
   if (answer == OperatorResult::blocked && chain_->idle()) return false;
+  ++elements_;
   if (answer == OperatorResult::done) after_chain_ = Step::end_stream;
   idle_announced_ = false;
   source_retry_ns_ = 0;
@@ -495,13 +502,63 @@ bool StreamTask::holds_input() const {
 }
 
 bool StreamTask::step_snapshot() {
-  if (!chain_->snapshot_under_way() || recording_ != 0) return false;
-  if (chain_->snapshot_buffers().use_count() >
-      static_cast<long>(chain_->snapshot_buffers()->most()))
-    return false;
+  if (!chain_->snapshot_under_way() || !has_room_for_step()) return false;
+  if (chain_->snapshot_epoch() != paced_epoch_) begin_pace();
+  if (chain_->snapshot_hurries()) pace_.hurry();
+  const Nanoseconds began = executor_->now();
   // What fails in it is seen at the next call of the chain.
   (void)chain_->step_snapshot();
+  pace_.stepped(began, executor_->now());
   return true;
+}
+
+// While records come.
+void StreamTask::step_snapshot_in_turn() {
+  if (!snapshot_step_is_due() || !step_snapshot()) return;
+  for (int i = 1; i < snapshot_steps_per_turn && pace_.hurries() && step_snapshot(); ++i) continue;
+}
+
+// While there is nothing else to do for the task: time that nobody in the slot wants is free, and
+// the end of the stream waits for its snapshot.
+bool StreamTask::step_snapshot_meanwhile() {
+  const bool paced = after_chain_ != Step::end_stream && executor_->others_are_ready();
+  return (!paced || snapshot_step_is_due()) && step_snapshot();
+}
+
+bool StreamTask::snapshot_step_is_due() const {
+  return chain_->snapshot_epoch() != paced_epoch_ || chain_->snapshot_hurries() ||
+         pace_.due(executor_->recent_now());
+}
+
+void StreamTask::begin_pace() {
+  paced_epoch_ = chain_->snapshot_epoch();
+  const Nanoseconds now = executor_->now();
+  pace_.begin(now, is_saturated(now));
+}
+
+// Since the last snapshot its slot has hardly waited, and batches came full: those of a task that
+// has time to spare are smaller, as it takes what there is.
+bool StreamTask::is_saturated(Nanoseconds now) {
+  const OperatorMetrics& head = metrics_.operators.front();
+  const WaitTimes::Spent spent = executor_->waited();
+  const Load load{.at = now,
+                  .waited = spent.idle_ns + spent.stalled_ns,
+                  .elements = elements_,
+                  .records = (chain_->has_source() ? head.records_out : head.records_in).get()};
+  const Load before = std::exchange(load_, load);
+  const bool waited = (load.waited - before.waited) * least_waited_part >= load.at - before.at;
+  const std::uint64_t full = (load.elements - before.elements) * chain_->batch_records();
+  return !waited && (load.records - before.records) >= full - full / full_but_for_part;
+}
+
+// Not too much of it waits for the disk.
+bool StreamTask::has_room_for_step() const {
+  return recording_ == 0 && chain_->snapshot_buffers().use_count() <=
+                                static_cast<long>(chain_->snapshot_buffers()->most());
+}
+
+Nanoseconds StreamTask::next_snapshot_step(Nanoseconds now) const {
+  return has_room_for_step() ? std::max(pace_.next(), now) : now + snapshot_retry_ns;
 }
 
 void StreamTask::finish() {

@@ -31,7 +31,8 @@
 // ended. Until then, for exactly_once, inputs on which it has come wait. When the barrier has left
 // the chain the task reports what its operators wrote; the rest of large pieces is written in steps
 // of less than a millisecond between elements, and reported as it comes, as long as not too much of
-// it waits for the disk. At the end of its stream it reports once more, and stays, to commit, until
+// it waits for the disk. While there are records the steps get a share of the task's time
+// (snapshot_pace.hpp). At the end of its stream it reports once more, and stays, to commit, until
 // finish_committed().
 //
 // Barriers that overtake (trigger with unaligned): a task takes its snapshot as soon as the barrier
@@ -57,6 +58,7 @@
 #include "platform/wake_event.hpp"
 #include "runtime/chain_driver.hpp"
 #include "runtime/ring_channel.hpp"
+#include "runtime/snapshot_pace.hpp"
 #include "runtime/watermark_merger.hpp"
 
 namespace hummer {
@@ -181,6 +183,14 @@ class StreamTask {
   void complete_alignment();
   // Writes a step of the snapshot under way, if there is one and room; false: there is not.
   bool step_snapshot();
+  // The same where its pace allows it: while there is nothing else to do, and behind a turn.
+  bool step_snapshot_meanwhile();
+  void step_snapshot_in_turn();
+  bool snapshot_step_is_due() const;
+  void begin_pace();
+  bool is_saturated(Nanoseconds now);
+  bool has_room_for_step() const;
+  Nanoseconds next_snapshot_step(Nanoseconds now) const;
   // Barriers that overtake; stream_task_barriers.cpp.
   bool barrier_waits();
   std::uint64_t newest_barrier() const;
@@ -220,6 +230,16 @@ class StreamTask {
   int chain_input_ = 0;
   std::vector<Batch> spares_;  // by head input
   Executor* executor_ = nullptr;
+  SnapshotPace pace_;
+  std::uint64_t paced_epoch_ = 0;  // whose snapshot pace_ is for
+  std::uint64_t elements_ = 0;     // taken
+  // As the last snapshot began.
+  struct Load {
+    Nanoseconds at = 0;
+    Nanoseconds waited = 0;  // its slot
+    std::uint64_t elements = 0;
+    std::uint64_t records = 0;
+  } load_;
   Step after_chain_ = Step::between_elements;  // end_stream: the end is in the chain
   int turn_ = 0;
   bool idle_announced_ = true;

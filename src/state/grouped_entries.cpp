@@ -20,7 +20,6 @@ constexpr std::size_t small_block_bytes = 2 * 1024;  // several ranges become on
 
 void GroupedEntries::begin(OperatorContext* context) {
   context_ = context;
-  ranges_.clear();
   range_numbers_.clear();
   next_flushed_ = 0;
   section_ = sections_ = 0;
@@ -44,7 +43,7 @@ void GroupedEntries::begin(OperatorContext* context) {
       block_bytes_ = std::min(block_bytes_, std::max(part, least_block_bytes));
     }
   }
-  for (std::size_t i = 0; i < ranges; ++i) ranges_.emplace_back(block_bytes_);
+  ranges_ = std::vector<Range>(ranges);
   for (std::uint32_t i = 0; i < range_numbers_.size(); ++i) {
     ranges_[range_numbers_[i]].groups.add({first_group_ + i, first_group_ + i});
   }

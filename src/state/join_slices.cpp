@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <hummer/detail/connector_context.hpp>
+
 namespace hummer {
 namespace {
 
@@ -70,7 +72,9 @@ Status JoinSlices::keep_within(std::size_t share_bytes) {
   const std::size_t others = memory_bytes() - log_bytes() - memory_.parting_bytes();
   const std::size_t parting = std::min(share_bytes / 4 * 3, memory_.parting_bytes());
   const std::size_t room = share_bytes - std::min(share_bytes, others + parting);
-  return log_bytes() > room ? spill(room / 2) : Status();
+  if (log_bytes() <= room) return {};
+  if (parting > 0) connector_context(*context_).hurry_snapshot();
+  return spill(room / 2);
 }
 
 // The largest, until the others hold no more than this.

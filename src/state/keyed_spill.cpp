@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/state/keyed_store.hpp>
 
 namespace hummer {
@@ -49,6 +50,7 @@ Status KeyedSpill::keep_within_share() {
   const std::size_t soon = std::min(store_.size() / 4, keys_before_look);
   const std::size_t growth = store_.index_.growth_bytes(soon);
   const std::size_t needed = needed_bytes(share);
+  if (needed + growth > share && store_.frozen_) connector_context(*context_).hurry_snapshot();
   if (needed + growth > share && (!store_.frozen_ || snapshot_lets_some_go())) {
     const std::size_t too_much = needed < share ? 0 : needed - share;
     HUMMER_TRY(put_on_disk(std::max(entries_bytes() / parts_of_entries, too_much),

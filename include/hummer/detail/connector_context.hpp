@@ -26,6 +26,10 @@ class ConnectorContext : public OperatorContext {
   // For messages: which line of the file the byte at `offset` is in, from 1; 0: unknown.
   virtual std::uint64_t line_at(const std::string& /*path*/, std::uint64_t /*offset*/) { return 0; }
 
+  // The operator has to keep something until its snapshot under way is written: the rest of it
+  // comes as fast as it can.
+  virtual void hurry_snapshot() {}
+
   // Whether the state of a key with this hash belongs to the subtask.
   bool owns_hash(std::uint64_t hash) const { return place_.owns(hash); }
   // In snapshot and snapshot_rest: these of the bytes written are entries of keys in these groups,

@@ -18,12 +18,12 @@
 //
 // Without a context there is one buffer, and blocks are of no certain groups.
 //
-// Thread: that of the operator. Cost: a copy of what is written, and 256 KiB until the snapshot is:
-// with larger blocks the buffers would put the operator's own state out of a core's cache.
+// Thread: that of the operator. Cost: a copy of what is written, and until the snapshot is, buffers
+// that have grown to about twice that, 400 KiB at most: with larger blocks they would put the
+// operator's own state out of a core's cache.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,9 +84,7 @@ class GroupedEntries {
 
  private:
   struct Range {
-    explicit Range(std::size_t block_bytes) : bytes(block_bytes + 256, '\0') {}
-
-    std::string bytes;
+    std::string bytes;  // grows up to a block
     ByteWriter out{bytes};
     std::uint64_t section = 0;  // 0: none is open
     std::size_t counted_at = 0;
@@ -114,7 +112,7 @@ class GroupedEntries {
   std::size_t block_bytes_ = 0;
   std::size_t step_bytes_ = 0;
   std::vector<std::uint8_t> range_numbers_;  // of the subtask's groups
-  std::deque<Range> ranges_;
+  std::vector<Range> ranges_;
   std::size_t next_flushed_ = 0;
 
   std::uint64_t section_ = 0;  // its number; 0: there are none

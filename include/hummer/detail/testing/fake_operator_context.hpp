@@ -80,6 +80,9 @@ class FakeOperatorContext final : public ConnectorContext {
   // What the operator has said.
   const Status& failure() const { return report_.failure; }
   std::uint64_t late_records() const { return report_.late_records; }
+  // How often the operator has asked for the rest of its snapshot.
+  int hurries() const { return hurries_; }
+  void hurry_snapshot() override { ++hurries_; }
   // Of a source with splits, or of what stands behind one: those of a new attempt.
   SourceSplits& begin_splits() {
     own_splits_ = std::make_unique<SourceSplits>(subtask(), parallelism());
@@ -102,6 +105,7 @@ class FakeOperatorContext final : public ConnectorContext {
   std::int64_t now_ = 1'000'000'000;
   std::optional<std::int64_t> timer_;
   std::atomic<int> wakes_{0};
+  int hurries_ = 0;
 };
 
 }  // namespace hummer
