@@ -64,6 +64,42 @@ TEST_F(SpilledRunTest, WhereEachKeyIsFoundTheOldestRunHasNoFilter) {
   }
 }
 
+// A merge of small new runs ends while one of large older ones of the same level is still under
+// way; then the store gets runs of another one, and merges are given up.
+TEST_F(SpilledRunTest, MergedRunsKeepTheirPlaceInOrderOfAge) {
+  const auto run_of = [](std::uint64_t first, std::uint64_t end, const std::string& value) {
+    Model run;
+    for (std::uint64_t i = first; i < end; ++i) {
+      const std::string key = "key " + std::to_string(i);
+      run[{hash_bytes(key.data(), key.size()), key}] = value;
+    }
+    return run;
+  };
+  const Model others = run_of(900'000, 900'001, "other");
+  std::size_t merging = 0;  // so often that was under way
+  for (Nanoseconds wait = 0; wait < milliseconds(20); wait += milliseconds(1)) {
+    const auto store = make_spilled_store(context_, hashed);
+    const auto other = make_spilled_store(context_, hashed);
+    Model model = others;
+    ASSERT_TRUE(put(*other, others).ok());
+    for (int round = 0; round < 8; ++round) {
+      const bool large = round < 4;
+      const Model run = run_of(0, large ? 20'000 : 50, "of run " + std::to_string(round));
+      for (const auto& [key, value] : run) model[key] = value;
+      ASSERT_TRUE(put(*store, run).ok());
+    }
+    const std::uint64_t before = store->disk_bytes();
+    (void)node_->run_until([] { return false; }, node_->now() + wait);
+    ASSERT_TRUE(store->advance().ok());
+    merging += store->disk_bytes() >= before ? 1 : 0;
+    store->absorb(*other);
+    ASSERT_TRUE(all_of(*store->scan()) == all_of(model)) << wait;
+    merge_all(*store);
+    ASSERT_TRUE(all_of(*store->scan()) == all_of(model)) << wait;
+  }
+  EXPECT_GT(merging, 1u);
+}
+
 // Of keys whose hash is that of their bytes it is not on disk; what comes back is the same.
 TEST_F(SpilledRunTest, HashesOfKeysBytesAreNotKept) {
   const auto with = make_spilled_store(context_, {});

@@ -21,16 +21,10 @@ SpilledCombine combine_with(const ErasedAggregate& aggregate);
 
 // The entries of a table in order of hash and key. The table, which stays as it is meanwhile, is
 // gone over twice: then it is known where the entries of each range of hashes are, in four bytes
-// per entry, and one range after the other is copied and sorted. So sorting takes a fraction of the
-// table's memory (needed_bytes).
+// per entry, and one range after the other is copied and sorted: about six bytes per entry in all.
 class TableInHashOrder final : public SpilledScan {
  public:
   explicit TableInHashOrder(const AccumulatorTableBase& table);
-
-  // About what it takes for a table of so many entries.
-  static std::size_t needed_bytes(std::size_t entries) {
-    return entries * (sizeof(std::uint32_t) + 2 * sizeof(Item) / parts);
-  }
 
   Result<bool> next() override { return advance(); }
   // The same: nothing can go wrong here.
