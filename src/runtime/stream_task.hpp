@@ -231,8 +231,8 @@ class StreamTask {
   std::vector<Batch> spares_;  // by head input
   Executor* executor_ = nullptr;
   SnapshotPace pace_;
-  std::uint64_t paced_epoch_ = 0;  // whose snapshot pace_ is for
-  std::uint64_t elements_ = 0;     // taken
+  std::uint64_t paced_epoch_ = UINT64_MAX;  // whose snapshot pace_ is for; at first none
+  std::uint64_t elements_ = 0;              // taken
   // As the last snapshot began.
   struct Load {
     Nanoseconds at = 0;
