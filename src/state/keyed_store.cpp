@@ -16,20 +16,13 @@ constexpr std::uint32_t most_generations = 3 << 14;
 
 template <typename Number, typename Form>
 void put_number(Number number, Form form, ByteWriter& out) {
-  if (form == Form::saved) return out.put_value(number);
-  char space[most_packed_bytes];
-  out.put(space, static_cast<std::size_t>(pack_number(space, number) - space));
+  form == Form::saved ? out.put_value(number) : put_packed(number, out);
 }
 template <typename Number, typename Form>
 [[nodiscard]] bool get_number(Number& number, Form form, ByteReader& in) {
   if (form == Form::saved) return in.get_value(number);
   std::uint64_t unpacked = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    std::uint8_t byte = 0;
-    if (!in.get_value(byte)) return false;
-    unpacked |= std::uint64_t{byte & 0x7Fu} << shift;
-    if (byte < 0x80) break;
-  }
+  if (!get_packed(in, unpacked)) return false;
   number = static_cast<Number>(unpacked);
   return true;
 }

@@ -1,13 +1,10 @@
 #include <gtest/gtest.h>
-#include <hummer/detail/key_hash.hpp>
-#include <hummer/detail/state/spilled_store.hpp>
-#include <hummer/detail/testing/fake_operator_context.hpp>
 
 #include <cstring>
 #include <map>
 #include <optional>
 
-#include "platform/simulation.hpp"
+#include "state/spilled_store_test_rig.hpp"
 
 // What a spilled store does with values that have an end.
 namespace hummer::spilled_ends_test {
@@ -26,8 +23,7 @@ std::int64_t end_of(std::string_view value) {
 }
 std::uint64_t hash_of(const std::string& key) { return hash_bytes(key.data(), key.size()); }
 
-using Place = std::pair<std::uint64_t, std::string>;
-using Entries = std::map<Place, std::optional<std::string>>;
+using Entries = SpilledEntriesModel;
 using Values = std::map<std::string, std::string>;
 
 class SpilledEnds : public ::testing::Test {
@@ -42,18 +38,6 @@ class SpilledEnds : public ::testing::Test {
   std::unique_ptr<SpilledStore> make() {
     return make_spilled_store(*context_,
                               {.combine = {}, .end_of = end_of, .now = [this] { return now_; }});
-  }
-  static Status put(SpilledStore& store, const Entries& run) {
-    HUMMER_TRY(store.begin_run(run.size()));
-    for (const auto& [key, value] : run) {
-      SpilledEntry entry;
-      entry.hash = key.first;
-      entry.key = key.second;
-      entry.removed = !value.has_value();
-      if (value) entry.value = *value;
-      HUMMER_TRY(store.add(entry));
-    }
-    return store.finish_run();
   }
   static void add(Entries& run, const std::string& key, std::optional<std::string> value) {
     run[{hash_of(key), key}] = std::move(value);
@@ -98,7 +82,7 @@ TEST_F(SpilledEnds, ARunGoesWithTheLastOfItsEntries) {
   begin(1);
   Entries run = keys(0, 100, 5000);
   add(run, "longer", value_of(9000, "x"));
-  ASSERT_TRUE(put(*store_, run).ok());
+  ASSERT_TRUE(put_run(*store_, run).ok());
   now_ = 8999;
   ASSERT_TRUE(store_->advance().ok());
   EXPECT_FALSE(store_->empty());
@@ -110,8 +94,8 @@ TEST_F(SpilledEnds, ARunGoesWithTheLastOfItsEntries) {
 
 TEST_F(SpilledEnds, WhatIsOverHidesWhatIsOlder) {
   begin(1);
-  ASSERT_TRUE(put(*store_, keys(0, 1, never)).ok());
-  ASSERT_TRUE(put(*store_, keys(0, 1, 2000)).ok());
+  ASSERT_TRUE(put_run(*store_, keys(0, 1, never)).ok());
+  ASSERT_TRUE(put_run(*store_, keys(0, 1, 2000)).ok());
   now_ = 5000;
   ASSERT_TRUE(store_->advance().ok());
   EXPECT_TRUE(all_of(*store_->scan()).empty());
@@ -120,10 +104,10 @@ TEST_F(SpilledEnds, WhatIsOverHidesWhatIsOlder) {
 // One that goes as a whole is still part of the next snapshot that builds on another.
 TEST_F(SpilledEnds, ADeltaTellsOfWhatHasGoneSince) {
   begin(1);
-  ASSERT_TRUE(put(*store_, keys(0, 10, never)).ok());
+  ASSERT_TRUE(put_run(*store_, keys(0, 10, never)).ok());
   EXPECT_EQ(all_of(*store_->freeze_entries(true).scan).size(), 10u);
   // They take the first one's place, and are over soon.
-  for (int run = 0; run < 3; ++run) ASSERT_TRUE(put(*store_, keys(0, 10, 2000)).ok());
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(put_run(*store_, keys(0, 10, 2000)).ok());
   merge_all();
   now_ = 5000;
   ASSERT_TRUE(store_->advance().ok());
@@ -145,7 +129,7 @@ TEST_F(SpilledEnds, WhatIsLeftOfARunIsMergedWhereAThirdIsOver) {
   begin(1);
   Entries run = keys(0, 2000, never);
   run.merge(keys(2000, 3200, 5000));
-  ASSERT_TRUE(put(*store_, run).ok());
+  ASSERT_TRUE(put_run(*store_, run).ok());
   const std::uint64_t before = store_->disk_bytes();
   now_ = 4000;
   merge_all();
@@ -160,7 +144,7 @@ TEST_F(SpilledEnds, LittleIsLeftAsItIs) {
   begin(1);
   Entries run = keys(0, 3000, never);
   run.merge(keys(3000, 4000, 5000));
-  ASSERT_TRUE(put(*store_, run).ok());
+  ASSERT_TRUE(put_run(*store_, run).ok());
   const std::uint64_t before = store_->disk_bytes();
   now_ = 10'000;
   merge_all();
@@ -170,13 +154,13 @@ TEST_F(SpilledEnds, LittleIsLeftAsItIs) {
 // A newer run's keys that are over are not in the older ones: nothing is left of them at all.
 TEST_F(SpilledEnds, WhatHidesNothingGoesWithoutAMark) {
   begin(1);
-  ASSERT_TRUE(put(*store_, keys(0, 100'000, never)).ok());
+  ASSERT_TRUE(put_run(*store_, keys(0, 100'000, never)).ok());
   const std::uint64_t older = store_->disk_bytes();
   // Half as much as all, so that it is merged, by itself.
   Entries run = keys(100'000, 199'000, 5000);
   run.merge(keys(199'000, 199'100, never));
   run.merge(keys(0, 10, 5000));
-  ASSERT_TRUE(put(*store_, run).ok());
+  ASSERT_TRUE(put_run(*store_, run).ok());
   now_ = 10'000;
   merge_all();
   EXPECT_LT(store_->disk_bytes(), older + older / 50);
@@ -191,7 +175,7 @@ TEST_F(SpilledEnds, WhatIsReplacedGoesBeforeLong) {
   begin(1);
   std::uint64_t of_one = 0;
   for (int round = 0; round < 60; ++round) {
-    ASSERT_TRUE(put(*store_, keys(0, 1000, never)).ok());
+    ASSERT_TRUE(put_run(*store_, keys(0, 1000, never)).ok());
     merge_all();
     if (round == 0) of_one = store_->disk_bytes();
     EXPECT_LE(store_->disk_bytes(), 4 * of_one) << "round " << round;
@@ -202,7 +186,7 @@ TEST_F(SpilledEnds, SmallRunsShareAFile) {
   begin(1);
   const std::uint64_t before = node_->simulation().counts().nameless_files;
   for (int run = 0; run < 300; ++run) {
-    ASSERT_TRUE(put(*store_, keys(run, run + 1, never)).ok());
+    ASSERT_TRUE(put_run(*store_, keys(run, run + 1, never)).ok());
     if (run % 50 == 0) (void)store_->freeze_entries(true);
   }
   // One for the runs; others by merging, if it was done so soon.
@@ -284,11 +268,11 @@ class Against : public SpilledEnds {
     model_ = run;
     saved_is_there_ = false;
     if (run.empty()) return;
-    ASSERT_TRUE(put(*store_, run).ok());
+    ASSERT_TRUE(put_run(*store_, run).ok());
   }
   void step() {
     const Entries run = draw_run();
-    ASSERT_TRUE(put(*store_, run).ok());
+    ASSERT_TRUE(put_run(*store_, run).ok());
     for (const auto& [key, value] : run) model_[key] = value;
     now_ += random_->between(0, 2) * random_->between(0, 700);
     if (random_->chance(0.3)) first_ += random_->below(100);  // others from now on

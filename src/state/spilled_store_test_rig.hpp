@@ -19,26 +19,33 @@
 
 namespace hummer {
 
+// By hash and key; without a value: removed.
+using SpilledEntriesModel =
+    std::map<std::pair<std::uint64_t, std::string>, std::optional<std::string>>;
+
+// As one run.
+inline Status put_run(SpilledStore& store, const SpilledEntriesModel& run) {
+  HUMMER_TRY(store.begin_run(run.size()));
+  for (const auto& [key, value] : run) {
+    SpilledEntry entry;
+    entry.hash = key.first;
+    entry.key = key.second;
+    entry.removed = !value.has_value();
+    if (value) entry.value = *value;
+    HUMMER_TRY(store.add(entry));
+  }
+  return store.finish_run();
+}
+
 class SpilledStoreTestRig : public ::testing::Test {
  protected:
-  using Model = std::map<std::pair<std::uint64_t, std::string>, std::optional<std::string>>;
+  using Model = SpilledEntriesModel;
 
   static std::uint64_t hash_of(const std::string& key) {
     // Few hashes, so that many keys share one.
     return hash_bytes(key.data(), key.size()) % 97 << 57 | hash_bytes(key.data(), key.size()) % 5;
   }
-  Status put(SpilledStore& store, const Model& run) {
-    HUMMER_TRY(store.begin_run(run.size()));
-    for (const auto& [key, value] : run) {
-      SpilledEntry entry;
-      entry.hash = key.first;
-      entry.key = key.second;
-      entry.removed = !value.has_value();
-      if (value) entry.value = *value;
-      HUMMER_TRY(store.add(entry));
-    }
-    return store.finish_run();
-  }
+  Status put(SpilledStore& store, const Model& run) { return put_run(store, run); }
   Model draw_run(Random& random, std::size_t entries, bool with_removals) {
     Model run;
     for (std::size_t i = 0; i < entries; ++i) {
