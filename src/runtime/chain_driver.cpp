@@ -42,6 +42,7 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   if (stages_.empty()) {
     source_ = dynamic_cast<SourceOperator*>(op.get());
     relay_ = dynamic_cast<BarrierRelay*>(op.get());
+    looks_ahead_ = dynamic_cast<LooksAhead*>(op.get());
   }
   stage->context->of_source_ = stages_.empty() && source_ != nullptr;
   if (stage->context->of_source_ && source_->has_splits()) {
@@ -193,6 +194,11 @@ void ChainDriver::offer(Element& element, int input) {
   head_input_ = input;
   first.phase = first.input.batch.empty() ? Phase::control : Phase::process;
   current_ = 0;
+}
+
+OperatorResult ChainDriver::look_ahead(std::span<const LooksAhead::Waiting> waiting) {
+  HUMMER_ASSERT(idle());
+  return guarded(*stages_.front(), [&] { return looks_ahead_->look_ahead(waiting); });
 }
 
 OperatorResult ChainDriver::produce() {

@@ -36,9 +36,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <hummer/detail/looks_ahead.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/operator.hpp>
 
@@ -136,6 +138,12 @@ class ChainDriver {
   // REQUIRES: idle(). Takes the element (its batch is swapped with a used one), which came by
   // this input of the head.
   void offer(Element& element, int input = 0);
+  // How much the operator at the head would look ahead at.
+  LooksAhead::Reach reach() const {
+    return looks_ahead_ == nullptr ? LooksAhead::Reach() : looks_ahead_->reach();
+  }
+  // Shows it what will be offered. REQUIRES: idle(), reach() is not none.
+  OperatorResult look_ahead(std::span<const LooksAhead::Waiting> waiting);
   // A source chain: asks the source for its next element. done: the stream has ended
   // and Control::end is on its way. Then run().
   OperatorResult produce();
@@ -307,6 +315,7 @@ class ChainDriver {
     std::uint64_t line = 0;
   } known_line_;
   BarrierRelay* relay_ = nullptr;
+  LooksAhead* looks_ahead_ = nullptr;  // the head; null: it does not
   bool source_ended_ = false;
   int current_ = -1;
   Nanoseconds now_ = 0;

@@ -207,12 +207,14 @@ StreamTask::Step StreamTask::ask_source() {
 }
 
 StreamTask::Step StreamTask::take_input() {
+  if (gathered_.hands_out()) return take_gathered();
   const std::size_t count = inputs_.size();
   if (const Control further = merger_->next()) {
     element_.control = further;
     return feed(0);
   }
   if (barrier_due_ != 0) {
+    if (!gathered_.empty()) return hand_out();
     element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
     return feed(0);
   }
@@ -252,7 +254,6 @@ StreamTask::Step StreamTask::take_input() {
     const bool something = take_element(index, element_);
     if (merger_->all_ended()) {
       element_.control = Control::end();
-      after_chain_ = Step::end_stream;
       return feed(input.head_input);
     }
     if (something) return feed(input.head_input);
@@ -269,6 +270,7 @@ StreamTask::Step StreamTask::pass_barrier() {
 
 StreamTask::Step StreamTask::nothing_at_hand() {
   if (barrier_waits()) return Step::pass_barrier;
+  if (!gathered_.empty()) return wait_for_more();
   if (chain_->take_woken()) idle_announced_ = false;
   if (!idle_announced_) {
     element_.control = Control::idle();
@@ -377,6 +379,7 @@ void StreamTask::offer(int head_input) {
     // Whoever triggered it had said before which one is complete.
     chain_->set_last_complete(commit_asked_.load(std::memory_order_acquire));
   }
+  if (element_.control.kind == Control::Kind::end) after_chain_ = Step::end_stream;
   ++elements_;
   chain_->offer(element_, head_input);
   std::swap(element_input_, chain_input_);
@@ -385,6 +388,7 @@ void StreamTask::offer(int head_input) {
 // The same of an element of the stream: there is something again that idle would let out.
 StreamTask::Step StreamTask::feed(int head_input) {
   idle_announced_ = false;
+  if (gathers()) return gather(head_input);
   offer(head_input);
   return Step::drive_chain;
 }
@@ -395,6 +399,7 @@ void StreamTask::take_spare_of(int head_input) {
   const auto least = static_cast<std::size_t>(std::max(element_input_, head_input)) + 1;
   if (spares_.size() < least) spares_.resize(least);
   std::swap(element_.batch, spares_[static_cast<std::size_t>(element_input_)]);
+  element_.batch.release();  // one was there already: of what was gathered
   std::swap(element_.batch, spares_[static_cast<std::size_t>(head_input)]);
   element_input_ = head_input;
 }

@@ -26,6 +26,11 @@
 //             committed or saved. Operators are closed only.
 //   stop()    sources end their stream here; what is under way is finished.
 //
+// Where the operator at the head looks ahead (looks_ahead.hpp: its state lies on disk) the task
+// gathers the elements that are at hand, shows them, and only then hands them on one by one. It
+// waits for more only for a part of the time that the last ones took. A barrier comes behind all
+// that was taken before it.
+//
 // Snapshots (after enable_snapshots): a source task puts the barrier that trigger() asked for
 // between two elements; other tasks pass a barrier on when it has come on every input that has not
 // ended. Until then, for exactly_once, inputs on which it has come wait. When the barrier has left
@@ -57,6 +62,7 @@
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
 #include "runtime/chain_driver.hpp"
+#include "runtime/gathered_input.hpp"
 #include "runtime/ring_channel.hpp"
 #include "runtime/snapshot_pace.hpp"
 #include "runtime/watermark_merger.hpp"
@@ -177,6 +183,12 @@ class StreamTask {
 
   void offer(int head_input);
   Step feed(int head_input);
+  // Input for an operator that looks ahead; stream_task_gather.cpp.
+  bool gathers();
+  Step gather(int head_input);
+  Step wait_for_more();
+  Step hand_out();
+  Step take_gathered();
   void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);
   void take_barrier(Input& input, const Control& barrier);
@@ -229,6 +241,10 @@ class StreamTask {
   int element_input_ = 0;
   int chain_input_ = 0;
   std::vector<Batch> spares_;  // by head input
+  GatheredInput gathered_;
+  Nanoseconds gather_until_ = 0;       // it waits so long for more
+  Nanoseconds handing_out_since_ = 0;  // what was gathered
+  Nanoseconds handing_out_took_ = 0;   // the last time
   Executor* executor_ = nullptr;
   SnapshotPace pace_;
   std::uint64_t paced_epoch_ = UINT64_MAX;  // whose snapshot pace_ is for; at first none

@@ -57,6 +57,9 @@ OperatorResult StreamTask::pass_by(std::uint64_t epoch) {
   last_barrier_ = recording_ = epoch;
   state_at_barrier_ = std::move(pieces);
   in_flight_ = std::move(in_flight);
+  gathered_.each([&](const Batch& batch, int head_input) {
+    in_flight_.add({chain_->uid(0), head_input}, Hop::own_task, batch);
+  });
   // One that was being aligned has been given up.
   aligning_ = barrier_due_ = 0;
   for (Input& input : inputs_) {

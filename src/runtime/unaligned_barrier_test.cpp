@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include <hummer/detail/operators/two_phase_commit.hpp>
@@ -44,9 +45,18 @@ class NumberSource final : public SourceOperator {
 };
 
 // Each number twice, one output batch after the other: answers `more` within a batch and a record.
-class Twice final : public Operator {
+// It looks so many records ahead; 0: it does not.
+class Twice final : public Operator, public LooksAhead {
  public:
+  explicit Twice(std::size_t ahead) : ahead_(ahead) {}
   void declare(Output& out) const override { out.add_port(type_of<Number>()); }
+  Reach reach() const override { return {.records = ahead_, .bytes = SIZE_MAX}; }
+  OperatorResult look_ahead(std::span<const Waiting> waiting) override {
+    for (const Waiting& each : waiting) {
+      for (const Number number : each.batch->values<Number>()) shown_.push_back(number);
+    }
+    return OperatorResult::done;
+  }
   OperatorResult process(Batch& in, Output& out) override {
     const auto numbers = in.values<Number>();
     auto collector = out.collector<Number>();
@@ -54,10 +64,17 @@ class Twice final : public Operator {
     for (; i < numbers.size() && !collector.full(); ++i) {
       collector(numbers[i]);
       collector(numbers[i]);
+      if (shown_.empty()) continue;
+      EXPECT_EQ(shown_.front(), numbers[i]);
+      shown_.pop_front();
     }
     in.advance_to(i);
     return in.finished() ? OperatorResult::done : OperatorResult::more;
   }
+
+ private:
+  const std::size_t ahead_;
+  std::deque<Number> shown_;  // and has not come
 };
 
 struct HoardOptions {
@@ -201,7 +218,7 @@ struct Mesh {
     };
     for (int i = 0; i < consumers; ++i) {
       stage.subtask = i;
-      add(consumer(i), "twice", std::make_unique<Twice>());
+      add(consumer(i), "twice", std::make_unique<Twice>(seed % 3 * 11));
       add(consumer(i), "hoard", std::make_unique<Hoard>(hoard));
       add(consumer(i), "sink", std::make_unique<SlowSink>(stuck, patience + i, visible));
     }

@@ -16,6 +16,19 @@ constexpr std::size_t keys_before_look = 8192;   // come between two looks, abou
 constexpr std::size_t entries_looked_at = 8192;  // in a step of a snapshot
 constexpr std::size_t parts_of_snapshot = 8;     // between two looks at what it lets go
 
+// Looking ahead costs each record a look-up: so many may be for one that is fetched.
+constexpr std::size_t most_records_per_fetch = 32;
+constexpr std::size_t records_between_choices = 16384;
+// One entry in so many may be of what is ahead, and no more than it takes some milliseconds to
+// bring, for which the slot stands still.
+constexpr std::size_t parts_ahead = 4;
+constexpr std::size_t most_keys_ahead = 48 << 10;
+constexpr std::size_t least_keys_ahead = 16;
+constexpr std::size_t most_records_ahead = 1 << 20;
+// From so much between two keys on each costs a read of its own.
+constexpr std::uint64_t most_bytes_per_key = 8 << 10;
+constexpr std::size_t parts_of_batches_ahead = 16;  // of the share: the batches that wait
+
 }  // namespace
 
 void KeyedSpill::open(OperatorContext& context) {
@@ -44,15 +57,19 @@ void KeyedSpill::forget_heap(StoreEntry& entry) {
   if (store_.parts_.heap_bytes != 0) heap_bytes_ -= store_.parts_.heap_bytes_of(entry);
 }
 
-Status KeyedSpill::keep_within_share() {
+Status KeyedSpill::keep_within_share() { return keep_within_share(0); }
+
+Status KeyedSpill::keep_within_share(std::size_t coming) {
   if (spilled_ != nullptr) HUMMER_TRY(spilled_->advance());
   const std::size_t share = memory_.share_bytes();
-  const std::size_t soon = std::min(store_.size() / 4, keys_before_look);
+  const std::size_t soon = std::max(std::min(store_.size() / 4, keys_before_look), coming);
+  const std::size_t coming_bytes = coming * store_.slabs_.block_bytes();
   const std::size_t growth = store_.index_.growth_bytes(soon);
-  const std::size_t needed = needed_bytes(share);
+  const std::size_t needed = needed_bytes(share) + coming_bytes;
   if (needed + growth > share && store_.frozen_) connector_context(*context_).hurry_snapshot();
   if (needed + growth > share && (!store_.frozen_ || snapshot_lets_some_go())) {
-    const std::size_t too_much = needed < share ? 0 : needed - share;
+    // Where as many go as come the index does not grow.
+    const std::size_t too_much = std::max(needed < share ? 0 : needed - share, coming_bytes);
     HUMMER_TRY(put_on_disk(std::max(entries_bytes() / parts_of_entries, too_much),
                            held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
     const std::size_t held = held_bytes();
@@ -61,7 +78,10 @@ Status KeyedSpill::keep_within_share() {
   return memory_.set(held_bytes());
 }
 
-void KeyedSpill::expect(const ExpectedEntries& keys, std::size_t count) const {
+void KeyedSpill::expect(const ExpectedEntries& keys, std::size_t count) {
+  if (reach_.none() && (looked_up_ += count) >= records_between_choices) {
+    choose_reach(std::exchange(looked_up_, 0), std::exchange(fetched_, 0));
+  }
   std::array<std::uint64_t, ExpectedEntries::most> missing;
   std::size_t found = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -71,6 +91,36 @@ void KeyedSpill::expect(const ExpectedEntries& keys, std::size_t count) const {
   spilled_->expect({missing.data(), found});
 }
 
+void KeyedSpill::choose_reach(std::size_t records, std::size_t fetched) {
+  reach_ = {};
+  if (fetched * most_records_per_fetch < records) return;
+  const std::size_t keys = std::min(store_.size() / parts_ahead, most_keys_ahead);
+  if (keys < least_keys_ahead || spilled_->disk_bytes() > keys * most_bytes_per_key) return;
+  reach_ = {.records = std::min(keys * records / fetched, most_records_ahead),
+            .bytes = memory_.share_bytes() / parts_of_batches_ahead};
+}
+
+Status KeyedSpill::fetch_all(MissingKeys& keys, std::size_t records) {
+  if (spilled_ == nullptr) return {};
+  if (!keys.empty()) {
+    HUMMER_TRY(keep_within_share(keys.size()));
+    const std::size_t share = memory_.share_bytes();
+    const std::size_t needed = needed_bytes(share);
+    keys.keep_first(needed < share ? (share - needed) / store_.slabs_.block_bytes() : 0);
+    keys.sort();
+    HUMMER_TRY(spilled_->find_all(keys, [&](std::size_t key, std::string_view value) {
+      store_.take_missing(keys.hash(key), keys.bytes(key));
+      StoreEntry& entry = bring_back(keys.hash(key), value);
+      entry.touched = entry.is_ahead = true;
+      if (counts_heap_) count_heap(entry);
+      ++fetched_;
+    }));
+  }
+  looked_up_ = 0;
+  choose_reach(records, std::exchange(fetched_, 0));
+  return {};
+}
+
 StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
   const Result<bool> found = spilled_->find(hash, key, value_);
   if (!found.ok()) {
@@ -78,8 +128,13 @@ StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
     throw StateUnavailable();
   }
   if (!*found) return nullptr;
+  ++fetched_;
+  return &bring_back(hash, value_);
+}
+
+StoreEntry& KeyedSpill::bring_back(std::uint64_t hash, std::string_view value) {
   StoreEntry& entry = store_.add(hash);
-  ByteReader in(value_);
+  ByteReader in(value);
   const ValueHead head = read_head(in);
   // Blocks carry checks, and what is in them was written by us.
   HUMMER_ASSERT(
@@ -88,7 +143,7 @@ StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {
   entry.is_new = false;
   entry.changed = head.changed;
   entry.unchanged = head.changed != store_.generation_;  // else changes would not be told
-  return &entry;
+  return entry;
 }
 
 // `changed`, then `last` where that is not the end of time.
@@ -198,7 +253,7 @@ bool KeyedSpill::snapshot_lets_some_go() {
 // What the store has had from the system.
 std::size_t KeyedSpill::held_bytes() const {
   return store_.memory_bytes() + heap_bytes_ + store_.timers_.memory_bytes() + spilled_bytes() +
-         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
+         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() + ahead_bytes();
 }
 
 // What is in use of it, and what putting entries on disk takes: a list of those that go, and what
@@ -208,7 +263,13 @@ std::size_t KeyedSpill::held_bytes() const {
 std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
   return entries_bytes() + store_.size() / parts_of_entries * sizeof(Chosen) +
          store_.index_.memory_bytes() + store_.timers_.memory_bytes() + spilled_bytes() +
-         share / 16 + wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes();
+         share / 16 + wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() +
+         ahead_bytes();
+}
+
+// Of what waits, and its keys.
+std::size_t KeyedSpill::ahead_bytes() const {
+  return reach_.bytes + store_.missing_.memory_bytes();
 }
 
 // Of snapshots.

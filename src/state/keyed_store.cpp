@@ -120,6 +120,16 @@ void KeyedStoreBase::no_hook(TimerKind kind) {
                                "Timestamp, KeyedOutput<Out>&) that the timer could call");
 }
 
+Status KeyedStoreBase::fetch_ahead() {
+  leave_key();
+  Status status = spill_.fetch_all(missing_, std::exchange(records_ahead_, 0));
+  current_ = nullptr;
+  looked_up_ = false;
+  key_ = nullptr;
+  missing_.clear();
+  return status;
+}
+
 StoreEntry* KeyedStoreBase::find_elsewhere(std::uint64_t hash, std::string_view key, bool create) {
   Entry* const on_disk = spill_.some_on_disk() ? spill_.fetch(hash, key) : nullptr;
   return on_disk == nullptr && create ? &add(hash) : on_disk;

@@ -65,36 +65,47 @@ void SpilledRun::expect(std::uint64_t hash) const {
   if (!blocks_.empty()) __builtin_prefetch(&blocks_[guess(hash)]);
 }
 
-Status SpilledRun::read(std::size_t first, std::size_t end, std::string& space) const {
-  const std::uint64_t offset = blocks_[first].offset;
-  const auto length = static_cast<std::size_t>(block_end(end - 1) - offset);
+Status SpilledRun::read_unchecked(std::size_t first, std::size_t end, std::string& space) const {
+  const std::uint64_t offset = offset_of_block(first);
+  const auto length = static_cast<std::size_t>(offset_of_block(end) - offset);
   space.resize(length);
   const Result<std::size_t> got = file_->read_at(offset, std::span<char>(space));
   if (!got.ok()) return got.status();
+  return *got < length ? corrupt(first) : Status();
+}
+
+Status SpilledRun::check_block(std::size_t block, std::string_view bytes) const {
+  const std::size_t checked = bytes.size() - check_bytes;
+  std::uint64_t check = 0;
+  std::memcpy(&check, bytes.data() + checked, check_bytes);
+  return check == hash_bytes(bytes.data(), checked) ? Status() : corrupt(block);
+}
+
+Status SpilledRun::corrupt(std::size_t block) const {
+  return {ErrorCode::corrupt_file,
+          fmt::format("'{}' does not hold what was written to it at byte {}", file_->path(),
+                      offset_of_block(block))};
+}
+
+Status SpilledRun::read(std::size_t first, std::size_t end, std::string& space) const {
+  HUMMER_TRY(read_unchecked(first, end, space));
   for (std::size_t block = first; block < end; ++block) {
-    const auto begin = static_cast<std::size_t>(blocks_[block].offset - offset);
-    const auto behind = static_cast<std::size_t>(block_end(block) - offset);
-    std::uint64_t check = 0;
-    std::memcpy(&check, space.data() + behind - check_bytes, check_bytes);
-    if (*got < length || check != hash_bytes(space.data() + begin, behind - check_bytes - begin)) {
-      return {ErrorCode::corrupt_file,
-              fmt::format("'{}' does not hold what was written to it at byte {}", file_->path(),
-                          blocks_[block].offset)};
-    }
+    HUMMER_TRY(check_block(block, part_of(space, first, block)));
   }
   return {};
 }
 
 Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
                                std::vector<std::pair<std::size_t, std::size_t>>& entries) const {
-  const std::uint64_t offset = blocks_[first].offset;
+  const std::uint64_t offset = offset_of_block(first);
   std::size_t end = first + 1;
-  while (end < blocks_.size() && block_end(end) - offset <= read_bytes) ++end;
+  while (end < blocks_.size() && offset_of_block(end + 1) - offset <= read_bytes) ++end;
   HUMMER_TRY(read(first, end, space));
   entries.clear();
   for (std::size_t block = first; block < end; ++block) {
-    entries.emplace_back(static_cast<std::size_t>(blocks_[block].offset - offset),
-                         static_cast<std::size_t>(block_end(block) - offset) - check_bytes);
+    entries.emplace_back(static_cast<std::size_t>(offset_of_block(block) - offset),
+                         static_cast<std::size_t>(offset_of_block(block + 1) - offset) -
+                             check_bytes);
   }
   return {};
 }
@@ -152,6 +163,20 @@ Result<std::size_t> SpilledRun::block_before(std::uint64_t hash, std::string_vie
   return first == 0 ? 0 : first - 1;
 }
 
+bool SpilledRun::find_in_block(std::string_view bytes, std::size_t& from, std::uint64_t hash,
+                               std::string_view key, SpilledEntry& entry) const {
+  const char* at = bytes.data() + from;
+  for (const char* const end = bytes.data() + bytes.size() - check_bytes; at < end;) {
+    at = read_run_entry(at, keys_are_hashed_, entry);
+    if (entry.key == key && (keys_are_hashed_ || entry.hash == hash)) {
+      from = static_cast<std::size_t>(at - bytes.data());
+      return true;
+    }
+    if (!keys_are_hashed_ && entry.hash > hash) return false;
+  }
+  return false;
+}
+
 Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::string& space,
                               SpilledEntry& entry) const {
   if (!may_have(hash)) return false;
@@ -159,12 +184,8 @@ Result<bool> SpilledRun::find(std::uint64_t hash, std::string_view key, std::str
   for (std::size_t block = block_before(hash);
        block < blocks_.size() && blocks_[block].first_hash <= hash; ++block) {
     HUMMER_TRY(read(block, block + 1, space));
-    const char* at = space.data();
-    for (const char* const end = at + space.size() - check_bytes; at < end;) {
-      at = read_run_entry(at, keys_are_hashed_, entry);
-      if (entry.key == key && (keys_are_hashed_ || entry.hash == hash)) return true;
-      if (!keys_are_hashed_ && entry.hash > hash) return false;
-    }
+    std::size_t from = 0;
+    if (find_in_block(space, from, hash, key, entry)) return true;
   }
   return false;
 }

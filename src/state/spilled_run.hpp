@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hummer/detail/state/spilled_store.hpp>
@@ -65,6 +66,23 @@ class SpilledRun {
   // `entries` gets where each one's begin and end within `space`.
   Status read_blocks(std::size_t first, std::size_t read_bytes, std::string& space,
                      std::vector<std::pair<std::size_t, std::size_t>>& entries) const;
+  // Blocks as they are on disk, up to `end`; whoever takes entries out of one checks it first.
+  Status read_unchecked(std::size_t first, std::size_t end, std::string& space) const;
+  Status check_block(std::size_t block, std::string_view bytes) const;
+  // A block's part of what was read from `first` on.
+  std::string_view part_of(std::string_view space, std::size_t first, std::size_t block) const {
+    return space.substr(
+        static_cast<std::size_t>(offset_of_block(block) - offset_of_block(first)),
+        static_cast<std::size_t>(offset_of_block(block + 1) - offset_of_block(block)));
+  }
+  // The entry of a key among those of a block from `from` on, which is then behind it; false: it is
+  // none of them.
+  bool find_in_block(std::string_view bytes, std::size_t& from, std::uint64_t hash,
+                     std::string_view key, SpilledEntry& entry) const;
+  // Where a block begins within its file; also of one behind the last.
+  std::uint64_t offset_of_block(std::size_t block) const {
+    return block < blocks_.size() ? blocks_[block].offset : end_offset_;
+  }
   // REQUIRES: there are entries.
   std::uint64_t first_hash() const { return blocks_.front().first_hash; }
   std::uint64_t last_hash() const { return last_hash_; }
@@ -76,14 +94,12 @@ class SpilledRun {
 
  private:
   friend class SpilledRunWriter;
-  std::uint64_t block_end(std::size_t block) const {
-    return block + 1 < blocks_.size() ? blocks_[block + 1].offset : end_offset_;
-  }
   // About where a hash is. REQUIRES: there are blocks.
   std::size_t guess(std::uint64_t hash) const;
   // The first block that begins with this hash or a larger one.
   std::size_t first_from(std::uint64_t hash) const;
   Status read(std::size_t first, std::size_t end, std::string& space) const;
+  Status corrupt(std::size_t block) const;
 
   std::shared_ptr<ReadableFile> file_;
   std::vector<Block> blocks_;

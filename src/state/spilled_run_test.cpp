@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "state/spilled_store_test_rig.hpp"
 
 namespace hummer::spilled_run_test {
@@ -98,6 +100,64 @@ TEST_F(SpilledRunTest, MergedRunsKeepTheirPlaceInOrderOfAge) {
     ASSERT_TRUE(all_of(*store->scan()) == all_of(model)) << wait;
   }
   EXPECT_GT(merging, 1u);
+}
+
+// Many keys at once, near each other and far apart, there, removed, replaced and never there.
+TEST_F(SpilledRunTest, ManyKeysAreFoundAsEachByItself) {
+  for (const bool by_bytes : {false, true}) {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      Random random(seed);
+      const auto store =
+          make_spilled_store(context_, by_bytes ? hashed : SpilledStoreOptions());
+      const auto hash_of_key = [&](const std::string& key) {
+        return by_bytes ? hash_bytes(key.data(), key.size()) : hash_of(key);
+      };
+      Model model;
+      const int runs = 1 + static_cast<int>(random.below(6));
+      for (int round = 0; round < runs; ++round) {
+        Model run;
+        for (const auto& [key, value] : draw_run(random, 20 + random.below(3000), true)) {
+          run[{hash_of_key(key.second), key.second}] = value;
+          model[{hash_of_key(key.second), key.second}] = value;
+        }
+        ASSERT_TRUE(put(*store, run).ok());
+      }
+      for (const std::size_t count : {1u, 7u, 300u, 4000u}) {
+        MissingKeys keys;
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::string key = "key " + std::to_string(random.below(4000));
+          keys.add(hash_of_key(key), key);
+        }
+        keys.sort();
+        std::map<std::string, std::string> found;
+        ASSERT_TRUE(store
+                        ->find_all(keys,
+                                   [&](std::size_t key, std::string_view value) {
+                                     EXPECT_TRUE(found
+                                                     .emplace(std::string(keys.bytes(key)),
+                                                              std::string(value))
+                                                     .second);
+                                   })
+                        .ok());
+        std::size_t there = 0;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+          ASSERT_TRUE(i == 0 || keys.hash(i - 1) < keys.hash(i) ||
+                      (keys.hash(i - 1) == keys.hash(i) && keys.bytes(i - 1) < keys.bytes(i)));
+          const std::string key(keys.bytes(i));
+          const auto kept = model.find({keys.hash(i), key});
+          const bool is_there = kept != model.end() && kept->second.has_value();
+          ASSERT_EQ(found.count(key), is_there ? 1u : 0u) << key << " seed " << seed;
+          if (!is_there) continue;
+          ++there;
+          EXPECT_EQ(found[key], *kept->second);
+          std::string value;
+          ASSERT_TRUE(*store->find(keys.hash(i), key, value));
+          EXPECT_EQ(found[key], value);
+        }
+        EXPECT_EQ(found.size(), there);
+      }
+    }
+  }
 }
 
 // Of keys whose hash is that of their bytes it is not on disk; what comes back is the same.

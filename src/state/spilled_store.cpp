@@ -1,6 +1,7 @@
 #include <hummer/detail/state/spilled_store.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 
 #include "platform/free_memory.hpp"
 #include "state/run_blocks.hpp"
+#include "state/run_look_up.hpp"
 #include "state/run_merge.hpp"
 #include "state/run_scans.hpp"
 #include "state/spilled_run.hpp"
@@ -221,6 +223,20 @@ class RunStore final : public SpilledStore {
     return false;
   }
 
+  Status find_all(const MissingKeys& keys, const Found& found) override {
+    HUMMER_ASSERT(!options_.combine);
+    std::vector<std::uint32_t> left(keys.size());
+    std::iota(left.begin(), left.end(), 0u);
+    for (auto run = runs_.rbegin(); run != runs_.rend() && !left.empty(); ++run) {
+      HUMMER_TRY(named(look_up_in_run(**run, keys, left, space_,
+                                      [&](std::uint32_t key, const SpilledEntry& entry) {
+                                        if (!entry.removed) found(key, entry.value);
+                                      })));
+    }
+    looked_up_ += keys.size();
+    looked_up_new_ += left.size();
+    return {};
+  }
   std::unique_ptr<SpilledScan> scan() override { return scan_of(runs_, false); }
   std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash,
                                          std::size_t read_bytes_at_once) override {

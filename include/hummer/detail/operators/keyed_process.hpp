@@ -45,6 +45,7 @@
 #include <tuple>
 #include <utility>
 
+#include <hummer/detail/looks_ahead.hpp>
 #include <hummer/detail/operators/process.hpp>
 #include <hummer/detail/operators/record_text.hpp>
 #include <hummer/detail/operators/store_snapshot.hpp>
@@ -70,8 +71,9 @@ struct BroadcastInput {
 };
 
 // All of it that needs no type of the keys, the records and the function.
-class KeyedProcessBase : public Operator {
+class KeyedProcessBase : public Operator, public LooksAhead {
  public:
+  Reach reach() const override { return store_.reach(); }
   bool can_skip_record() const override { return true; }
   Status restore(ByteReader& in) override;
   std::vector<StateDescription> states() override;
@@ -177,6 +179,15 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
     return {};
   }
 
+  OperatorResult look_ahead(std::span<const Waiting> waiting) override {
+    for (const Waiting& each : waiting) {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (void)((static_cast<int>(I) == each.input && (show<I>(*each.batch), true)) || ...);
+      }(std::index_sequence_for<Inputs...>{});
+    }
+    Status status = this->store.fetch_ahead();
+    return status.ok() ? OperatorResult::done : context().fail(std::move(status));
+  }
   OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
   OperatorResult process_input(int input, Batch& in, Output& out) override {
     return within_share(this->store, context(), [&] {
@@ -191,6 +202,15 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
  private:
   DeclaredStates declared_states() override { return DeclaredStates::of(this->user); }
 
+  template <std::size_t I>
+  void show(const Batch& waiting) {
+    auto& input = std::get<I>(inputs_);
+    using Input = std::remove_reference_t<decltype(input)>;
+    if constexpr (Input::keyed) {
+      this->store.look_ahead(waiting.values<typename Input::Record>().subspan(waiting.position()),
+                             input.key_of);
+    }
+  }
   template <std::size_t I>
   OperatorResult take(Batch& in, Output& out) {
     auto& input = std::get<I>(inputs_);

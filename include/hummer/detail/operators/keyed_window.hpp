@@ -26,6 +26,7 @@
 #include <optional>
 #include <utility>
 
+#include <hummer/detail/looks_ahead.hpp>
 #include <hummer/detail/operators/call_at_wall_time.hpp>
 #include <hummer/detail/operators/late_records.hpp>
 #include <hummer/detail/operators/record_text.hpp>
@@ -42,7 +43,7 @@ namespace hummer {
 
 template <typename In, typename K, typename KeyOf, typename Windows, typename Trigger,
           typename Aggregate, typename Finish>
-class KeyedWindowOperator final : public Operator {
+class KeyedWindowOperator final : public Operator, public LooksAhead {
   using Accumulator = typename Aggregate::Accumulator;
   using Out = typename Finish::Output;
   using States = WindowStates<Accumulator, typename Trigger::State>;
@@ -75,6 +76,14 @@ class KeyedWindowOperator final : public Operator {
     return {};
   }
 
+  Reach reach() const override { return store_.reach(); }
+  OperatorResult look_ahead(std::span<const Waiting> waiting) override {
+    for (const Waiting& each : waiting) {
+      store_.look_ahead(each.batch->values<In>().subspan(each.batch->position()), key_of_);
+    }
+    Status status = store_.fetch_ahead();
+    return status.ok() ? OperatorResult::done : context().fail(std::move(status));
+  }
   OperatorResult process(Batch& in, Output& out) override {
     const bool timed = in.has_timestamps();
     if (!timed && !processing_time() && !global && !in.empty()) {

@@ -49,9 +49,16 @@ struct KeyedEntry {
   bool touched : 1 = false;    // since the hand of KeyedSpill's clock came by
   bool on_disk : 1 = false;    // there is a version of it on disk, too
   bool unchanged : 1 = false;  // since it came back from there; REQUIRES: on_disk
+  bool is_ahead : 1 = false;   // it came back before its key was looked up
 
   // A state has a value now, or has none any more.
   void count(bool has_value) { live = static_cast<std::uint8_t>(live + (has_value ? 1 : -1)); }
+  // Its key was looked up. What came back ahead of that is mostly wanted once: that is no second
+  // look.
+  void touch() {
+    touched = !is_ahead;
+    is_ahead = false;
+  }
 };
 
 // Which states a piece of a snapshot may hold.

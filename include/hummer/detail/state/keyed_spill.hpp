@@ -11,6 +11,10 @@
 // system. Where that is too much although those in use fit (what is kept in memory of those on disk
 // has grown), all entries of some slabs go, and the slabs with them.
 //
+// Where many of the keys that are looked up are on disk, their entries are brought back ahead, tens of
+// thousands at once (fetch_all): keys in the order of the disk cost a fraction of what a read for
+// each does. Their first look-up is no second chance.
+//
 // An entry that came back and was not changed is on disk already: it goes without being written.
 //
 // Without a limit nothing is counted. A snapshot has what is in memory first, as without a limit,
@@ -28,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include <hummer/detail/looks_ahead.hpp>
 #include <hummer/detail/memory_account.hpp>
 #include <hummer/detail/state/expected_entries.hpp>
 #include <hummer/detail/state/spilled_store.hpp>
@@ -62,7 +67,12 @@ class KeyedSpill {
 
   // Those of these keys that have no entry in memory will be fetched: what says where they are on
   // disk comes near.
-  void expect(const ExpectedEntries& keys, std::size_t count) const;
+  void expect(const ExpectedEntries& keys, std::size_t count);
+  // How many records it pays to look ahead at; those of KeyedStore::look_ahead.
+  LooksAhead::Reach reach() const { return reach_; }
+  // Brings back those of the keys that are on disk, the first ones if there is not room for all.
+  // `records`: so many these are the missing keys of.
+  Status fetch_all(MissingKeys& keys, std::size_t records);
   // The entry of the key in hand as it is on disk, or null.
   StoreEntry* fetch(std::uint64_t hash, std::string_view key);
 
@@ -100,10 +110,17 @@ class KeyedSpill {
   static void write_head(const ValueHead& head, ByteWriter& out);
   static ValueHead read_head(ByteReader& in);
 
+  // An entry of the key in hand, which has none, as this value says.
+  StoreEntry& bring_back(std::uint64_t hash, std::string_view value);
+  // Of so many records' keys, so many were fetched.
+  void choose_reach(std::size_t records, std::size_t fetched);
+  // `coming`: entries that will come at once.
+  Status keep_within_share(std::size_t coming);
   std::size_t held_bytes() const;
   std::size_t needed_bytes(std::size_t share) const;
   std::size_t entries_bytes() const;
   std::size_t saved_bytes() const;
+  std::size_t ahead_bytes() const;
   std::size_t spilled_bytes() const { return spilled_ == nullptr ? 0 : spilled_->memory_bytes(); }
   Status put_on_disk(std::size_t bytes, Choice choice);
   Status write_run(std::span<Chosen> entries);
@@ -128,6 +145,9 @@ class KeyedSpill {
   std::size_t heap_bytes_ = 0;
   std::size_t hand_ = 0;                   // of the clock
   std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever been on disk
+  LooksAhead::Reach reach_;
+  std::size_t looked_up_ = 0;  // records, since the reach was chosen
+  std::size_t fetched_ = 0;    // for those
   std::size_t woken_ = 0;
   std::array<SpilledTimers, 2> wakes_;  // by TimerKind, of keys that are on disk
   // Of the snapshot under way.

@@ -16,7 +16,9 @@
 // once. Nothing depends on it but time: what is expected may never come, and entries may come, go
 // and move meanwhile.
 //
-// Beyond its operator's share of memory entries go to disk: keyed_spill.hpp.
+// Beyond its operator's share of memory entries go to disk: keyed_spill.hpp. Of many batches that
+// wait look_ahead() notes the keys that have no entry in memory, and fetch_ahead() brings those of
+// them that are on disk, in one pass over it (looks_ahead.hpp).
 //
 // Snapshot: freeze() writes key type and the states with their names and types, write_frozen() in
 // steps every entry with its timers, or those that changed since the last one and the keys that
@@ -30,6 +32,7 @@
 // looked up, written and read.
 #pragma once
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -40,12 +43,14 @@
 #include <vector>
 
 #include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/looks_ahead.hpp>
 #include <hummer/detail/state/entry_index.hpp>
 #include <hummer/detail/state/entry_slabs.hpp>
 #include <hummer/detail/state/expected_entries.hpp>
 #include <hummer/detail/state/keyed_backend.hpp>
 #include <hummer/detail/state/keyed_spill.hpp>
 #include <hummer/detail/state/keyed_timers.hpp>
+#include <hummer/detail/state/missing_keys.hpp>
 #include <hummer/detail/state/ordered_key.hpp>
 #include <hummer/detail/state/saved_entries.hpp>
 #include <hummer/operator.hpp>
@@ -89,6 +94,11 @@ class KeyedStoreBase : public KeyedBackend {
     leave_key();
     return spill_.keep_within_share();
   }
+
+  // How many records look_ahead() had best be shown now; none: it does not pay.
+  LooksAhead::Reach reach() const { return spill_.reach(); }
+  // Brings what look_ahead() found missing, as much as there is room for. REQUIRES: no key in hand.
+  Status fetch_ahead();
 
   // ---- timers ----
 
@@ -138,6 +148,8 @@ class KeyedStoreBase : public KeyedBackend {
   virtual void take_in_hand(const Entry& entry) = 0;
   // Whose ordered bytes (ordered_key.hpp) these are.
   virtual void take_in_hand(std::string_view ordered) = 0;
+  // Whose bytes (KeyForm::bytes) these are; it is looked up, and has no entry.
+  virtual void take_missing(std::uint64_t hash, std::string_view bytes) = 0;
   virtual std::string key_type() const = 0;
   virtual void encode_key(const Entry& entry, ByteWriter& out) const = 0;
   // A key of a snapshot. False: not valid. take_decoded_key() takes it in hand.
@@ -158,6 +170,7 @@ class KeyedStoreBase : public KeyedBackend {
   // Where entries were removed since, a place may be another key's.
   std::uint64_t removals() const { return removals_; }
   bool some_on_disk() const { return spill_.some_on_disk(); }
+  void find_ahead(std::size_t count) { expected_.find(index_, slabs_, count); }
   void find_expected(std::size_t count) {
     expected_.find(index_, slabs_, count);
     if (spill_.some_on_disk()) spill_.expect(expected_, count);
@@ -166,6 +179,8 @@ class KeyedStoreBase : public KeyedBackend {
   const void* key_ = nullptr;  // in hand
   EntryIndex index_;
   ExpectedEntries expected_;
+  MissingKeys missing_;  // of what is ahead
+  std::size_t records_ahead_ = 0;
 
  private:
   friend class KeyedSpill;
@@ -292,7 +307,27 @@ class KeyedStore final : public KeyedStoreBase {
       entry = entry_at(slot);
     }
     current_ = entry;
-    if (limited()) entry->touched = true;
+    if (limited()) entry->touch();
+  }
+
+  // Records that come later. One of which key_of throws ends it: it will throw again.
+  template <typename T, typename KeyOf>
+  void look_ahead(std::span<const T> records, KeyOf& key_of) {
+    leave_key();
+    try {
+      while (!records.empty() && missing_.size() < most_keys_ahead && missing_.key_bytes() < most_key_bytes_ahead) {
+        const std::size_t count =
+            expect_hashes(records.first(std::min(records.size(), ExpectedEntries::most)), key_of);
+        find_ahead(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          if (expected_.entry(i) == nullptr) note_missing(std::invoke(key_of, records[i]), i);
+        }
+        records_ahead_ += count;
+        records = records.subspan(count);
+      }
+    } catch (...) {
+      key_ = nullptr;
+    }
   }
 
   // The entry of the key in hand, made if need be: obtain() without a virtual call.
@@ -327,6 +362,16 @@ class KeyedStore final : public KeyedStoreBase {
     if constexpr (by_number) expected_.hash_numbers(i);
     return i;
   }
+  static constexpr std::size_t most_keys_ahead = 64 << 10;
+  static constexpr std::size_t most_key_bytes_ahead = 64 << 20;
+
+  void note_missing(const K& key, std::size_t i) {
+    key_ = &key;
+    if constexpr (!by_value) take_bytes_in_hand();
+    const std::uint64_t hash = expected_.hashes[i];
+    if (find_slot(hash) == EntryIndex::none) missing_.add(hash, bytes_in_hand());
+    key_ = nullptr;
+  }
   void look_up(bool create) override {
     if (key_ == nullptr) [[unlikely]]
       no_key_in_hand();
@@ -339,7 +384,7 @@ class KeyedStore final : public KeyedStoreBase {
       return;
     }
     current_ = entry_at(slot);
-    if (limited()) current_->touched = true;
+    if (limited()) current_->touch();
   }
   std::uint32_t find_slot(std::uint64_t hash) const {
     return index_.find(hash, [&](std::uint32_t slot) { return is_key_in_hand(*entry_at(slot)); });
@@ -406,6 +451,28 @@ class KeyedStore final : public KeyedStoreBase {
   void take_in_hand(std::string_view ordered) override {
     decoded_key_ = OrderedKey<OwnedKey>::key(ordered);
     take_decoded_key();
+  }
+  void take_missing(std::uint64_t hash, std::string_view bytes) override {
+    hash_ = hash;
+    looked_up_ = true;
+    if constexpr (by_value) {
+      std::memcpy(&own_key_, bytes.data(), sizeof(K));
+      key_ = &own_key_;
+    } else {
+      key_bytes_ = bytes;
+      if constexpr (std::is_same_v<K, std::string_view>) {
+        own_key_ = bytes;
+        key_ = &own_key_;
+      } else {
+        if constexpr (by_text) {
+          decoded_key_ = bytes;
+        } else {
+          ByteReader in(bytes);
+          HUMMER_ASSERT(Codec<K>::decode(in, decoded_key_));
+        }
+        key_ = &decoded_key_;
+      }
+    }
   }
   std::string key_type() const override { return Codec<OwnedKey>::name(); }
   void encode_key(const Entry& entry, ByteWriter& out) const override {

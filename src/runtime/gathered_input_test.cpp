@@ -1,0 +1,191 @@
+// A task whose operator looks ahead: what it is shown comes next, in that order, whatever the
+// schedule; elements of inputs of different types keep theirs.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "platform/simulation.hpp"
+#include "runtime/channel_emitters.hpp"
+#include "runtime/stream_task.hpp"
+
+namespace hummer::gathered_input_test {
+namespace {
+
+using Number = std::int64_t;
+struct Pair {
+  Number number = 0;
+  Number twice = 0;
+};
+
+Number number_of(Number number) { return number; }
+Number number_of(const Pair& pair) { return pair.number; }
+
+// first, first + 4 … below `count`, with watermarks.
+template <typename Record>
+class Stepping final : public SourceOperator {
+ public:
+  Stepping(Number first, Number count) : next_(first), count_(count) {}
+  void declare(Output& out) const override { out.add_port(type_of<Record>()); }
+  OperatorResult produce(Output& out) override {
+    auto collector = out.collector<Record>();
+    while (next_ < count_ && !collector.full()) {
+      if constexpr (std::is_same_v<Record, Pair>) {
+        collector(Pair{next_, 2 * next_});
+      } else {
+        collector(next_);
+      }
+      next_ += 4;
+    }
+    if (next_ >= count_) return OperatorResult::done;
+    if (next_ % 3 == 0) out.set_control(Control::watermark(next_ - 1));
+    return OperatorResult::more;
+  }
+
+ private:
+  Number next_;
+  Number count_;
+};
+
+struct Seen {
+  std::vector<Number> numbers[2];
+  std::size_t shown = 0;
+  std::size_t most_shown = 0;  // at once
+  std::size_t disordered = 0;
+  std::size_t late = 0;
+  bool ended = false;
+};
+
+// Two inputs, of numbers and of pairs. How far it looks ahead changes as it goes.
+class LookingAhead final : public Operator, public LooksAhead {
+ public:
+  LookingAhead(Random& random, Seen& seen) : random_(random), seen_(seen) {}
+  void declare(Output&) const override {}
+
+  Reach reach() const override { return reach_; }
+  OperatorResult look_ahead(std::span<const Waiting> waiting) override {
+    EXPECT_TRUE(shown_.empty()) << "not all of what was shown before has come";
+    for (const Waiting& each : waiting) {
+      if (each.input == 0) {
+        show(each.batch->values<Number>());
+      } else {
+        show(each.batch->values<Pair>());
+      }
+    }
+    seen_.shown += shown_.size();
+    seen_.most_shown = std::max(seen_.most_shown, shown_.size());
+    return OperatorResult::done;
+  }
+  OperatorResult process(Batch&, Output&) override { return OperatorResult::failed; }
+  OperatorResult process_input(int input, Batch& in, Output&) override {
+    if (random_.chance(0.1)) return OperatorResult::more;
+    if (input == 0) {
+      take(in.values<Number>(), 0);
+    } else {
+      take(in.values<Pair>(), 1);
+    }
+    in.advance_to(in.size());
+    reach_ = random_.chance(0.2) ? Reach()
+                                 : Reach{.records = 1 + random_.below(60),
+                                         .bytes = random_.chance(0.1) ? 1 : SIZE_MAX};
+    return OperatorResult::done;
+  }
+  OperatorResult watermark(Timestamp time, Output&) override {
+    watermark_ = std::max(watermark_, time);
+    return OperatorResult::done;
+  }
+  OperatorResult end(Output&) override {
+    seen_.ended = true;
+    EXPECT_TRUE(shown_.empty());
+    return OperatorResult::done;
+  }
+
+ private:
+  template <typename Record>
+  void show(std::span<const Record> records) {
+    for (const Record& record : records) shown_.push_back(number_of(record));
+  }
+  template <typename Record>
+  void take(std::span<const Record> records, int input) {
+    for (const Record& record : records) {
+      const Number number = number_of(record);
+      seen_.numbers[input].push_back(number);
+      seen_.late += number <= watermark_ ? 1 : 0;
+      if (shown_.empty()) continue;
+      seen_.disordered += shown_.front() != number ? 1 : 0;
+      shown_.pop_front();
+    }
+  }
+
+  Random& random_;
+  Seen& seen_;
+  Reach reach_;
+  std::deque<Number> shown_;
+  Timestamp watermark_ = no_timestamp;
+};
+
+class GatheredInputSeeds : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Many, GatheredInputSeeds, testing::Range<std::uint64_t>(1, 61));
+
+TEST_P(GatheredInputSeeds, WhatIsShownComesNext) {
+  constexpr Number count = 800;
+  Random random(GetParam());
+  Seen seen;
+  const auto platform = make_simulated_platform({.seed = GetParam()});
+  StreamTask consumer(*platform, "consumer", "slot");
+  StageOptions stage;
+  stage.name = "stage";
+  stage.batch_records = 1 + static_cast<std::uint32_t>(GetParam() % 5);
+  consumer.chain().add_stage(std::make_unique<LookingAhead>(random, seen), stage);
+  std::vector<std::unique_ptr<StreamTask>> producers;
+  std::vector<std::unique_ptr<RingChannel>> channels;
+  std::vector<std::unique_ptr<Executor>> executors;
+  executors.push_back(platform->make_executor({.name = "down"}));
+  for (int i = 0; i < 4; ++i) {  // two channels feed each input
+    producers.push_back(std::make_unique<StreamTask>(*platform, "producer", "slot"));
+    StreamTask& producer = *producers.back();
+    channels.push_back(std::make_unique<RingChannel>(1 + GetParam() % 7, producer.wake_event(),
+                                                     consumer.wake_event()));
+    consumer.add_input(channels.back().get(), i % 2);
+    std::unique_ptr<Operator> source;
+    if (i % 2 == 0) {
+      source = std::make_unique<Stepping<Number>>(i, count);
+    } else {
+      source = std::make_unique<Stepping<Pair>>(i, count);
+    }
+    producer.chain().add_stage(std::move(source), stage);
+    producer.chain().add_emitter(
+        0, 0,
+        std::make_unique<ForwardEmitter>(std::vector<RingChannel*>{channels.back().get()}, "c"));
+    // Some of them in the consumer's slot.
+    if (GetParam() % 3 != 0 || i > 1) executors.push_back(platform->make_executor({.name = "up"}));
+    executors.back()->spawn(producer.invoke());
+  }
+  executors.front()->spawn(consumer.invoke());
+  ASSERT_EQ(platform->run_until([&] { return consumer.metrics().state == TaskState::finished; },
+                                seconds(3600)),
+            RunEnd::satisfied);
+  EXPECT_TRUE(consumer.result().ok()) << consumer.result().to_string();
+  for (Number input = 0; input < 2; ++input) {
+    std::vector<Number>& numbers = seen.numbers[input];
+    EXPECT_EQ(numbers.size(), static_cast<std::size_t>(count / 2));
+    for (const Number number : numbers) EXPECT_EQ(number % 2, input);
+    for (Number first = input; first < 4; first += 2) {  // of one channel
+      Number last = -1;
+      for (const Number number : numbers) {
+        if (number % 4 != first) continue;
+        EXPECT_LT(last, number);
+        last = number;
+      }
+    }
+  }
+  EXPECT_EQ(seen.disordered, 0u);
+  EXPECT_EQ(seen.late, 0u);
+  EXPECT_TRUE(seen.ended);
+  EXPECT_GT(seen.shown, static_cast<std::size_t>(count / 2));
+  for (auto& executor : executors) executor->stop();
+}
+
+}  // namespace
+}  // namespace hummer::gathered_input_test

@@ -1,0 +1,230 @@
+// Keyed state on disk that is fetched ahead: whatever is shown, and whatever comes then, every key
+// has the value that it had, in memory and in snapshots.
+#include <gtest/gtest.h>
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hummer/detail/state/keyed_store.hpp>
+#include <hummer/detail/testing/fake_operator_context.hpp>
+#include <hummer/keyed_states.hpp>
+
+#include "platform/simulation.hpp"
+
+namespace hummer::keyed_ahead_test {
+
+struct Place {
+  std::int32_t column = 0;
+  std::string row;
+
+  auto operator<=>(const Place&) const = default;
+};
+
+namespace {
+
+struct OfKey {
+  template <typename K>
+  const K& operator()(const K& key) const {
+    return key;
+  }
+};
+
+template <typename K>
+K key_of(std::uint64_t number) {
+  if constexpr (std::is_integral_v<K>) {
+    return static_cast<K>(number * 7919);
+  } else if constexpr (std::is_same_v<K, std::string>) {
+    return "key number " + std::to_string(number);
+  } else {
+    return {static_cast<std::int32_t>(number % 100), std::to_string(number / 100)};
+  }
+}
+
+struct Value {
+  std::uint64_t count = 0;
+  std::string text;
+
+  bool operator==(const Value&) const = default;
+};
+
+// A store with two states, and what it should hold.
+template <typename K>
+struct Kept {
+  explicit Kept(OperatorContext& place) {
+    EXPECT_TRUE(store.bind({&count, &text}).ok());
+    store.open(place);
+  }
+  std::optional<Value> in_hand() {
+    if (!count.has_value()) return std::nullopt;
+    return Value{count.get_or(0), text.get_or("")};
+  }
+
+  ValueState<std::uint64_t> count{"count"};
+  ValueState<std::string> text{"text"};
+  KeyedStore<K> store{TimerKinds{}};
+};
+
+template <typename K>
+class Rig {
+ public:
+  explicit Rig(std::uint64_t seed) : random_(seed) {}
+
+  void run(int rounds) {
+    for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
+      draw_keys();
+      if (random_.chance(0.8)) look_ahead();
+      if (random_.chance(0.9)) work();
+      if (random_.chance(0.2)) make_room();
+      if (!frozen_ && random_.chance(0.1)) freeze();
+      if (frozen_) write_some();
+    }
+    for (std::uint64_t number = 0; number < keys; ++number) check(number);
+    while (frozen_) write_some();
+  }
+  std::size_t reached() const { return reached_; }  // rounds in which looking ahead paid
+
+ private:
+  static constexpr std::uint64_t keys = 6000;
+
+  void draw_keys() {
+    numbers_.clear();
+    keys_.clear();
+    const std::uint64_t count = 1 + random_.below(random_.chance(0.1) ? 2000 : 200);
+    const std::uint64_t range = 1 + random_.below(keys);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      numbers_.push_back(random_.below(range));
+      keys_.push_back(key_of<K>(numbers_.back()));
+    }
+  }
+  void look_ahead() {
+    reached_ += kept_.store.reach().none() ? 0 : 1;
+    OfKey of_key;
+    const std::span<const K> all(keys_);
+    const std::size_t middle = random_.below(all.size() + 1);
+    kept_.store.look_ahead(all.first(middle), of_key);
+    kept_.store.look_ahead(all.subspan(middle), of_key);
+    const Status status = kept_.store.fetch_ahead();
+    ASSERT_TRUE(status.ok()) << status.to_string();
+  }
+  // Of what was shown, or of something else.
+  void work() {
+    if (random_.chance(0.2)) draw_keys();
+    OfKey of_key;
+    for (std::size_t taken = 0; taken < keys_.size();) {
+      const std::size_t first = taken;
+      const std::size_t expected =
+          kept_.store.expect(std::span<const K>(keys_).subspan(first), of_key);
+      for (; taken < first + expected; ++taken) {
+        kept_.store.set_expected_key(keys_[taken], taken - first);
+        change(numbers_[taken]);
+        kept_.store.leave_key();
+      }
+      if (random_.chance(0.3)) make_room();
+    }
+    make_room();
+  }
+  void make_room() { ASSERT_TRUE(kept_.store.keep_within_share().ok()); }
+  void change(std::uint64_t number) {
+    const auto found = model_.find(number);
+    ASSERT_EQ(kept_.in_hand(), found == model_.end() ? std::nullopt : std::optional(found->second))
+        << "of key " << number;
+    if (random_.chance(0.2)) return;
+    if (random_.chance(0.1)) {
+      kept_.count.clear();
+      kept_.text.clear();
+      model_.erase(number);
+      return;
+    }
+    Value& value = model_[number];
+    value.count = random_.below(UINT64_MAX);
+    value.text = std::string(random_.below(60), 'x');
+    kept_.count.set(value.count);
+    kept_.text.set(value.text);
+  }
+  void check(std::uint64_t number) {
+    const K key = key_of<K>(number);
+    kept_.store.set_key(key);
+    const auto found = model_.find(number);
+    ASSERT_EQ(kept_.in_hand(), found == model_.end() ? std::nullopt : std::optional(found->second))
+        << "of key " << number;
+    kept_.store.leave_key();
+    if (number % 256 == 0) make_room();
+  }
+
+  void freeze() {
+    frozen_ = model_;
+    saved_.clear();
+    ByteWriter out(saved_);
+    const Result<bool> delta = kept_.store.freeze(false, out);
+    ASSERT_TRUE(delta.ok() && !*delta);
+    saved_.resize(out.size());
+  }
+  // Once all is written, it is what was there when it was frozen.
+  void write_some() {
+    std::string part;
+    ByteWriter out(part);
+    const Result<bool> all = kept_.store.write_frozen(out, 1 + random_.below(20'000));
+    ASSERT_TRUE(all.ok()) << all.status().to_string();
+    part.resize(out.size());
+    saved_ += part;
+    if (!*all) return;
+    FakeOperatorContext place;
+    Kept<K> other(place);
+    ByteReader in(saved_);
+    const Status status = other.store.restore(in, place, {}, false);
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_EQ(other.store.size(), frozen_->size());
+    for (const auto& [number, value] : *frozen_) {
+      const K key = key_of<K>(number);
+      other.store.set_key(key);
+      EXPECT_EQ(other.in_hand(), value) << "of key " << number;
+      other.store.leave_key();
+    }
+    frozen_.reset();
+  }
+
+  Random random_;
+  std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = 1});
+  FakeOperatorContext place_{
+      {.name = "count", .platform = node_.get(), .memory_limit_bytes = 180'000}};
+  Kept<K> kept_{place_};
+  std::map<std::uint64_t, Value> model_;
+  std::vector<std::uint64_t> numbers_;
+  std::vector<K> keys_;
+  std::string saved_;
+  std::optional<std::map<std::uint64_t, Value>> frozen_;
+  std::size_t reached_ = 0;
+};
+
+class KeyedAheadSeeds : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Many, KeyedAheadSeeds, testing::Range<std::uint64_t>(1, 13));
+
+TEST_P(KeyedAheadSeeds, NumbersHaveTheirValues) {
+  Rig<std::uint64_t> rig(GetParam());
+  rig.run(150);
+  EXPECT_GT(rig.reached(), 5u);
+}
+
+TEST_P(KeyedAheadSeeds, SmallNumbersHaveTheirValues) {
+  Rig<std::int32_t> rig(GetParam());
+  rig.run(80);
+}
+
+TEST_P(KeyedAheadSeeds, TextsHaveTheirValues) {
+  Rig<std::string> rig(GetParam());
+  rig.run(80);
+  EXPECT_GT(rig.reached(), 1u);
+}
+
+TEST_P(KeyedAheadSeeds, CompositeKeysHaveTheirValues) {
+  Rig<Place> rig(GetParam());
+  rig.run(80);
+  EXPECT_GT(rig.reached(), 1u);
+}
+
+}  // namespace
+}  // namespace hummer::keyed_ahead_test
