@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -22,11 +23,11 @@ struct Pair {
 Number number_of(Number number) { return number; }
 Number number_of(const Pair& pair) { return pair.number; }
 
-// first, first + 4 … below `count`, with watermarks.
+// first, first + 4 … below `count`, with watermarks. Its state is how many it has made.
 template <typename Record>
 class Stepping final : public SourceOperator {
  public:
-  Stepping(Number first, Number count) : next_(first), count_(count) {}
+  Stepping(Number first, Number count) : first_(first), next_(first), count_(count) {}
   void declare(Output& out) const override { out.add_port(type_of<Record>()); }
   OperatorResult produce(Output& out) override {
     auto collector = out.collector<Record>();
@@ -42,10 +43,15 @@ class Stepping final : public SourceOperator {
     if (next_ % 3 == 0) out.set_control(Control::watermark(next_ - 1));
     return OperatorResult::more;
   }
+  Status snapshot(ByteWriter& out) override {
+    out.put_value((next_ - first_) / 4);
+    return {};
+  }
 
  private:
+  const Number first_;
   Number next_;
-  Number count_;
+  const Number count_;
 };
 
 struct Seen {
@@ -95,6 +101,11 @@ class LookingAhead final : public Operator, public LooksAhead {
     watermark_ = std::max(watermark_, time);
     return OperatorResult::done;
   }
+  // How many it has taken.
+  Status snapshot(ByteWriter& out) override {
+    out.put_value(static_cast<Number>(seen_.numbers[0].size() + seen_.numbers[1].size()));
+    return {};
+  }
   OperatorResult end(Output&) override {
     seen_.ended = true;
     EXPECT_TRUE(shown_.empty());
@@ -125,51 +136,85 @@ class LookingAhead final : public Operator, public LooksAhead {
   Timestamp watermark_ = no_timestamp;
 };
 
+// Four sources, two channels to each input of an operator that looks ahead.
+struct Rig {
+  static constexpr Number count = 800;
+
+  explicit Rig(std::uint64_t seed)
+      : random(seed), platform(make_simulated_platform({.seed = seed})) {
+    tasks.push_back(std::make_unique<StreamTask>(*platform, "consumer", "slot"));
+    executors.push_back(platform->make_executor({.name = "down"}));
+    StageOptions stage;
+    stage.name = stage.uid = "stage";
+    stage.batch_records = 1 + static_cast<std::uint32_t>(seed % 5);
+    consumer().chain().add_stage(std::make_unique<LookingAhead>(random, seen), stage);
+    for (int i = 0; i < 4; ++i) {
+      tasks.push_back(std::make_unique<StreamTask>(*platform, "producer", "slot"));
+      StreamTask& producer = *tasks.back();
+      channels.push_back(std::make_unique<RingChannel>(1 + seed % 7, producer.wake_event(),
+                                                       consumer().wake_event()));
+      consumer().add_input(channels.back().get(), i % 2);
+      std::unique_ptr<Operator> source;
+      if (i % 2 == 0) {
+        source = std::make_unique<Stepping<Number>>(i, count);
+      } else {
+        source = std::make_unique<Stepping<Pair>>(i, count);
+      }
+      producer.chain().add_stage(std::move(source), stage);
+      producer.chain().add_emitter(
+          0, 0,
+          std::make_unique<ForwardEmitter>(std::vector<RingChannel*>{channels.back().get()}, "c"));
+    }
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i]->enable_snapshots(Guarantee::exactly_once,
+                                 [this, i](StreamTask&, TaskSnapshot snapshot) {
+                                   if (snapshot.epoch != 0) keep(i, snapshot);
+                                 });
+    }
+  }
+  ~Rig() {
+    for (auto& executor : executors) executor->stop();
+  }
+
+  StreamTask& consumer() { return *tasks.front(); }
+  // Some sources in the consumer's slot, if the seed says so.
+  void start(std::uint64_t seed) {
+    executors.front()->spawn(consumer().invoke());
+    for (std::size_t i = 1; i < tasks.size(); ++i) {
+      if (seed % 3 != 0 || i > 2) executors.push_back(platform->make_executor({.name = "up"}));
+      executors.back()->spawn(tasks[i]->invoke());
+    }
+  }
+  void run_to_end() {
+    ASSERT_EQ(platform->run_until([&] { return consumer().ended(); }, seconds(3600)),
+              RunEnd::satisfied);
+  }
+  void keep(std::size_t task, const TaskSnapshot& snapshot) {
+    ByteReader in(snapshot.pieces.front().bytes);
+    std::vector<StateDescription> states;
+    EXPECT_TRUE(decode_states(in, states) && in.get_value(saved[snapshot.epoch][task]));
+  }
+
+  Random random;
+  Seen seen;
+  std::unique_ptr<SimulatedPlatform> platform;
+  std::vector<std::unique_ptr<StreamTask>> tasks;  // the consumer first
+  std::vector<std::unique_ptr<RingChannel>> channels;
+  std::vector<std::unique_ptr<Executor>> executors;
+  std::map<std::uint64_t, std::map<std::size_t, Number>> saved;  // by epoch and task
+};
+
 class GatheredInputSeeds : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Many, GatheredInputSeeds, testing::Range<std::uint64_t>(1, 61));
 
 TEST_P(GatheredInputSeeds, WhatIsShownComesNext) {
-  constexpr Number count = 800;
-  Random random(GetParam());
-  Seen seen;
-  const auto platform = make_simulated_platform({.seed = GetParam()});
-  StreamTask consumer(*platform, "consumer", "slot");
-  StageOptions stage;
-  stage.name = "stage";
-  stage.batch_records = 1 + static_cast<std::uint32_t>(GetParam() % 5);
-  consumer.chain().add_stage(std::make_unique<LookingAhead>(random, seen), stage);
-  std::vector<std::unique_ptr<StreamTask>> producers;
-  std::vector<std::unique_ptr<RingChannel>> channels;
-  std::vector<std::unique_ptr<Executor>> executors;
-  executors.push_back(platform->make_executor({.name = "down"}));
-  for (int i = 0; i < 4; ++i) {  // two channels feed each input
-    producers.push_back(std::make_unique<StreamTask>(*platform, "producer", "slot"));
-    StreamTask& producer = *producers.back();
-    channels.push_back(std::make_unique<RingChannel>(1 + GetParam() % 7, producer.wake_event(),
-                                                     consumer.wake_event()));
-    consumer.add_input(channels.back().get(), i % 2);
-    std::unique_ptr<Operator> source;
-    if (i % 2 == 0) {
-      source = std::make_unique<Stepping<Number>>(i, count);
-    } else {
-      source = std::make_unique<Stepping<Pair>>(i, count);
-    }
-    producer.chain().add_stage(std::move(source), stage);
-    producer.chain().add_emitter(
-        0, 0,
-        std::make_unique<ForwardEmitter>(std::vector<RingChannel*>{channels.back().get()}, "c"));
-    // Some of them in the consumer's slot.
-    if (GetParam() % 3 != 0 || i > 1) executors.push_back(platform->make_executor({.name = "up"}));
-    executors.back()->spawn(producer.invoke());
-  }
-  executors.front()->spawn(consumer.invoke());
-  ASSERT_EQ(platform->run_until([&] { return consumer.metrics().state == TaskState::finished; },
-                                seconds(3600)),
-            RunEnd::satisfied);
-  EXPECT_TRUE(consumer.result().ok()) << consumer.result().to_string();
+  Rig rig(GetParam());
+  rig.start(GetParam());
+  rig.run_to_end();
+  const Seen& seen = rig.seen;
   for (Number input = 0; input < 2; ++input) {
-    std::vector<Number>& numbers = seen.numbers[input];
-    EXPECT_EQ(numbers.size(), static_cast<std::size_t>(count / 2));
+    const std::vector<Number>& numbers = seen.numbers[input];
+    EXPECT_EQ(numbers.size(), static_cast<std::size_t>(Rig::count / 2));
     for (const Number number : numbers) EXPECT_EQ(number % 2, input);
     for (Number first = input; first < 4; first += 2) {  // of one channel
       Number last = -1;
@@ -183,8 +228,31 @@ TEST_P(GatheredInputSeeds, WhatIsShownComesNext) {
   EXPECT_EQ(seen.disordered, 0u);
   EXPECT_EQ(seen.late, 0u);
   EXPECT_TRUE(seen.ended);
-  EXPECT_GT(seen.shown, static_cast<std::size_t>(count / 2));
-  for (auto& executor : executors) executor->stop();
+  EXPECT_GT(seen.shown, static_cast<std::size_t>(Rig::count / 2));
+}
+
+TEST_P(GatheredInputSeeds, ABarrierComesBehindWhatWasGathered) {
+  Rig rig(GetParam());
+  rig.start(GetParam());
+  for (std::uint64_t epoch = 1; epoch <= 8; ++epoch) {
+    for (std::size_t i = 1; i < rig.tasks.size(); ++i) rig.tasks[i]->trigger(epoch);
+    (void)rig.platform->run_until(
+        [&] { return rig.saved[epoch].size() == rig.tasks.size() || rig.consumer().ended(); },
+        seconds(100));
+    const Nanoseconds until =
+        rig.platform->now() + static_cast<Nanoseconds>(rig.random.below(microseconds(200)));
+    (void)rig.platform->run_until([] { return false; }, until);
+  }
+  rig.run_to_end();
+  std::size_t whole = 0;
+  for (const auto& [epoch, counts] : rig.saved) {
+    if (counts.size() < rig.tasks.size()) continue;  // a source had ended
+    Number made = 0;
+    for (const auto& [task, number] : counts) made += task == 0 ? 0 : number;
+    EXPECT_EQ(counts.at(0), made) << "epoch " << epoch;
+    ++whole;
+  }
+  EXPECT_GT(whole, 0u);
 }
 
 }  // namespace
