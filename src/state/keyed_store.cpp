@@ -52,7 +52,7 @@ Status KeyedStoreBase::bind(std::vector<KeyedState*> states) {
   if (timer_kinds_.any()) {
     parts_.timers = static_cast<std::uint32_t>(block_size);
     block_size += sizeof(TimersOfKey*);
-    timers_.set_parts(parts_);
+    timers_.set_parts(parts_, timer_kinds_);
   }
   if (!keys_.by_value() || std::any_of(states_.begin(), states_.end(),
                                        [](KeyedState* state) { return state->uses_heap(); })) {
@@ -159,13 +159,13 @@ void KeyedStoreBase::take_timer(TimerKind kind) {
 
 void KeyedStoreBase::add_timer(TimerKind kind, Timestamp time, Entry& entry) {
   changing(entry);
-  const bool first = timers_.of(entry) == nullptr;
+  const bool first = !timers_.any(entry);
   if (timers_.add(kind, time, entry) && first) ++entry.live;
 }
 
 void KeyedStoreBase::remove_timer(TimerKind kind, Timestamp time, Entry& entry) {
   changing(entry);
-  if (timers_.remove(kind, time, entry) && timers_.of(entry) == nullptr) --entry.live;
+  if (timers_.remove(kind, time, entry) && !timers_.any(entry)) --entry.live;
 }
 
 // Whether the first timer comes before one of the key with these ordered bytes.
@@ -503,7 +503,7 @@ Status KeyedStoreBase::decode_cells(ByteReader& in, CellForm form,
     if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
       return store_cut_short();
     }
-    if (entry != nullptr && timer_kinds_.any()) add_timer(kind, time, *entry);
+    if (entry != nullptr && timer_kinds_.has(kind)) add_timer(kind, time, *entry);
   }
   return {};
 }
