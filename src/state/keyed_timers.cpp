@@ -12,7 +12,8 @@ namespace {
 
 // As many as are sorted at once: what they take and what they point to stays near.
 constexpr std::size_t most_sorted = 512;
-// So far ahead of their turn the timers of keys, and then the keys' entries, are brought near.
+// So far ahead of their turn the timers of keys, and then the keys' entries and what of their
+// timers lies apart, are brought near.
 constexpr std::size_t timers_ahead = 8;
 constexpr std::size_t entries_ahead = 4;
 constexpr std::uint32_t most_serial = (std::uint32_t{1} << 30) - 1;
@@ -21,6 +22,14 @@ constexpr std::uint32_t most_serial = (std::uint32_t{1} << 30) - 1;
 
 // For a heap whose front is the first one.
 bool KeyedTimers::comes_behind(const Item& a, const Item& b) { return comes_before(b, a); }
+
+KeyedTimers::~KeyedTimers() {
+  for (std::size_t number = 0; several_count_ > 0; ++number) {
+    TimersOfKey& timers = timers_at(static_cast<std::uint32_t>(number));
+    forget_later(timers, TimerKind::event);
+    forget_later(timers, TimerKind::processing);
+  }
+}
 
 std::uint32_t KeyedTimers::count(const StoreEntry& entry) const {
   std::uint32_t count = 0;
@@ -33,14 +42,14 @@ bool KeyedTimers::add(TimerKind kind, Timestamp time, StoreEntry& entry) {
   if (of(entry) == nullptr) parts_.timers_of(entry) = &obtain(entry);
   TimersOfKey& timers = *of(entry);
   TimersOfKey::State& own = state_of(timers, kind);
-  Timestamp& first = first_time_of(timers, kind);
   if (own.is_set) {
+    const Timestamp first = first_time_of(timers, kind);
     if (time == first || !add_later(timers, kind, std::max(time, first))) return false;
     if (time > first) return true;
     forget(queue(kind), own);
   }
   own.is_set = true;
-  first = time;
+  first_time_of(timers, kind) = time;
   put(queue(kind), timers);
   return true;
 }
@@ -75,35 +84,51 @@ void KeyedTimers::clear(StoreEntry& entry) {
 }
 
 bool KeyedTimers::add_later(TimersOfKey& timers, TimerKind kind, Timestamp time) {
-  if (!later_[place_of(timers, kind)].insert(time).second) return false;
-  state_of(timers, kind).has_later = true;
+  TimersOfKey::Times& times = times_of(timers, kind);
+  TimersOfKey::State& own = state_of(timers, kind);
+  if (!own.has_several) {
+    times.several = new TimersOfKey::Several{.first = times.first, .later = {}};
+    own.has_several = true;
+    ++several_count_;
+  }
+  if (!times.several->later.insert(time).second) return false;
   ++later_count_;
   return true;
 }
 
 bool KeyedTimers::remove_later(TimersOfKey& timers, TimerKind kind, Timestamp time) {
-  if (!state_of(timers, kind).has_later || later_.at(place_of(timers, kind)).erase(time) == 0) {
-    return false;
-  }
+  if (!state_of(timers, kind).has_several) return false;
+  if (times_of(timers, kind).several->later.erase(time) == 0) return false;
   --later_count_;
   return true;
 }
 
 std::optional<Timestamp> KeyedTimers::take_first_later(TimersOfKey& timers, TimerKind kind) {
-  if (!state_of(timers, kind).has_later) return {};
-  std::set<Timestamp>& later = later_.at(place_of(timers, kind));
+  if (!state_of(timers, kind).has_several) return {};
+  std::set<Timestamp>& later = times_of(timers, kind).several->later;
   if (later.empty()) return {};
+  const Timestamp time = *later.begin();
+  later.erase(later.begin());
   --later_count_;
-  return later.extract(later.begin()).value();
+  return time;
+}
+
+void KeyedTimers::forget_later(TimersOfKey& timers, TimerKind kind) {
+  if (!kinds_.has(kind) || !state_of(timers, kind).has_several) return;
+  TimersOfKey::Times& times = times_of(timers, kind);
+  later_count_ -= times.several->later.size();
+  --several_count_;
+  delete std::exchange(times.several, nullptr);
+  state_of(timers, kind).has_several = false;
 }
 
 std::size_t KeyedTimers::memory_bytes() const {
   constexpr std::size_t set_node_bytes = 48;
-  constexpr std::size_t set_bytes = 96;  // and its place in the table
+  constexpr std::size_t several_bytes = 64;
   std::size_t items = 0;
   for (const Queue& queue : queues_) items += queue.live + queue.stale;
   return (blocks_.size() * block_entries - free_.size()) * timers_bytes() + items * sizeof(Item) +
-         later_count_ * set_node_bytes + later_.size() * set_bytes;
+         later_count_ * set_node_bytes + several_count_ * several_bytes;
 }
 
 // ---- the timers of a key ----
@@ -133,13 +158,8 @@ TimersOfKey& KeyedTimers::obtain(StoreEntry& entry) {
 void KeyedTimers::release_if_unused(StoreEntry& entry) {
   if (first_of(entry, TimerKind::event) || first_of(entry, TimerKind::processing)) return;
   TimersOfKey& timers = *std::exchange(parts_.timers_of(entry), nullptr);
-  for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
-    if (!kinds_.has(kind) || !state_of(timers, kind).has_later) continue;
-    state_of(timers, kind).has_later = false;
-    const auto later = later_.find(place_of(timers, kind));
-    later_count_ -= later->second.size();
-    later_.erase(later);
-  }
+  forget_later(timers, TimerKind::event);
+  forget_later(timers, TimerKind::processing);
   free_.push_back(&timers);
 }
 
@@ -198,9 +218,13 @@ void KeyedTimers::pass_stale(Queue& queue) {
     sorted.pop_back();
     --queue.stale;
     if (sorted.size() <= timers_ahead) continue;
-    const Item* const next = &sorted.back();
-    __builtin_prefetch(&timers_at(next[-static_cast<std::ptrdiff_t>(timers_ahead)].number));
-    __builtin_prefetch(timers_at(next[-static_cast<std::ptrdiff_t>(entries_ahead)].number).entry);
+    const std::size_t next = sorted.size() - 1;
+    __builtin_prefetch(&timers_at(sorted[next - timers_ahead].number));
+    TimersOfKey& soon = timers_at(sorted[next - entries_ahead].number);
+    __builtin_prefetch(soon.entry);
+    if (state_of(soon, queue.kind).has_several) {
+      __builtin_prefetch(times_of(soon, queue.kind).several);
+    }
   }
   while (!queue.heap.empty() && !is_live(queue, queue.heap.front())) {
     std::pop_heap(queue.heap.begin(), queue.heap.end(), comes_behind);

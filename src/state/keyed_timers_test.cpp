@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <tuple>
@@ -114,6 +115,55 @@ TEST(KeyedTimers, ManyAreThoseOfASet) {
     }
     EXPECT_TRUE(timers.empty(kind));
     EXPECT_EQ(timers.memory_bytes(), 0u);
+  }
+}
+
+// A key that sets and fires timers for ever, `ahead` of them at a time, beside one that is far.
+TEST(KeyedTimers, WhatHasFiredTakesNoMemory) {
+  for (const bool has_far : {false, true}) {
+    for (const Timestamp ahead : {1, 2, 10}) {
+      KeyedTimers timers{KeyForm()};
+      timers.set_parts(parts, {.event = true, .processing = true});
+      Entry entry;
+      if (has_far) {
+        ASSERT_TRUE(timers.add(TimerKind::event, end_of_time - 1, entry));
+      }
+      std::size_t early_bytes = 0, late_bytes = 0;
+      Timestamp now = 0;
+      for (int fired = 0; fired < 1'000'000;) {
+        for (Timestamp i = 1; i <= ahead; ++i) {
+          ASSERT_TRUE(timers.add(TimerKind::event, now + i, entry));
+        }
+        for (Timestamp i = 1; i <= ahead; ++i, ++fired) {
+          now = timers.first_time(TimerKind::event);
+          ASSERT_TRUE(timers.remove(TimerKind::event, now, timers.first_entry(TimerKind::event)));
+          std::size_t& most = fired < 10'000 ? early_bytes : late_bytes;
+          most = std::max(most, timers.memory_bytes());
+        }
+      }
+      EXPECT_LE(late_bytes, early_bytes) << ahead << " ahead, " << has_far;
+      timers.clear(entry);
+      EXPECT_EQ(timers.memory_bytes(), 0u);
+    }
+  }
+}
+
+// As the one before, where the key is never without one: the next is set before the last one fires.
+TEST(KeyedTimers, AKeyThatIsNeverWithoutOneTakesNoMore) {
+  KeyedTimers timers{KeyForm()};
+  timers.set_parts(parts, {.event = true});
+  Entry entry;
+  ASSERT_TRUE(timers.add(TimerKind::event, 0, entry));
+  std::size_t early_bytes = 0;
+  for (Timestamp time = 1; time <= 1'000'000; ++time) {
+    ASSERT_TRUE(timers.add(TimerKind::event, time, entry));
+    ASSERT_EQ(timers.first_time(TimerKind::event), time - 1);
+    ASSERT_TRUE(timers.remove(TimerKind::event, time - 1, entry));
+    if (time <= 10'000) {
+      early_bytes = std::max(early_bytes, timers.memory_bytes());
+    } else {
+      ASSERT_LE(timers.memory_bytes(), early_bytes);
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 // KeyedTimers: the timers of a KeyedStore's entries, of both kinds of time.
 //
-// Each entry has its first timer of each kind in a queue; further ones wait in a set of their own,
-// beside. So a key with one timer, as nearly all have, costs no allocation: 24 bytes, or 40 where
-// the store has timers of both kinds, and 24 in the queue.
+// Each entry has its first timer of each kind in a queue; further ones wait in a set of their own.
+// So a key with one timer, as nearly all have, costs no allocation: 24 bytes, or 40 where the store
+// has timers of both kinds, and 24 in the queue. Who has had several of a kind keeps the set, which
+// may be empty by then, until it has none of any kind.
 //
 // The queue is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990): timers lie unordered in
 // buckets by the highest bit in which their time differs from that of the last one that was sorted.
@@ -23,7 +24,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 #include <hummer/detail/state/store_entry.hpp>
@@ -32,24 +32,36 @@ namespace hummer {
 
 // Of the one kind that its store has timers of, or of the first of two: TimersOfBothKinds.
 struct TimersOfKey {
+  struct Several {
+    Timestamp first = end_of_time;
+    std::set<Timestamp> later;
+  };
+  union Times {
+    Timestamp first = end_of_time;
+    Several* several;  // owned
+  };
   struct State {
     std::uint32_t serial : 30 = 0;  // changes with the first one
     std::uint32_t is_set : 1 = 0;
-    std::uint32_t has_later : 1 = 0;  // a set in KeyedTimers::later_, maybe an empty one
+    std::uint32_t has_several : 1 = 0;  // which of its Times it is
   };
   KeyedEntry* entry = nullptr;
-  Timestamp first = end_of_time;
+  Times times;
   std::uint32_t number = 0;  // its own
   State state;
 };
 struct TimersOfBothKinds : TimersOfKey {
-  Timestamp second_first = end_of_time;
+  Times second_times;
   State second_state;
 };
+static_assert(sizeof(TimersOfKey) == 24 && sizeof(TimersOfBothKinds) == 40);
 
 class KeyedTimers {
  public:
   explicit KeyedTimers(KeyForm keys) : keys_(keys) {}
+  KeyedTimers(const KeyedTimers&) = delete;
+  KeyedTimers& operator=(const KeyedTimers&) = delete;
+  ~KeyedTimers();
   // Once: where an entry says what it has, and of which kinds. Without a place for it there are no
   // timers.
   void set_parts(const EntryParts& parts, TimerKinds kinds) {
@@ -79,8 +91,8 @@ class KeyedTimers {
       const std::optional<Timestamp> first = first_of(entry, kind);
       if (!first) continue;
       visit(kind, *first);
-      if (!state_of(*of(entry), kind).has_later) continue;
-      for (const Timestamp time : later_.at(place_of(*of(entry), kind))) visit(kind, time);
+      if (!state_of(*of(entry), kind).has_several) continue;
+      for (const Timestamp time : times_of(*of(entry), kind).several->later) visit(kind, time);
     }
   }
 
@@ -126,12 +138,12 @@ class KeyedTimers {
     return is_second(kind) ? static_cast<TimersOfBothKinds&>(timers).second_state : timers.state;
   }
   bool is_set(TimersOfKey& timers, TimerKind kind) const { return state_of(timers, kind).is_set; }
-  Timestamp& first_time_of(TimersOfKey& timers, TimerKind kind) const {
-    return is_second(kind) ? static_cast<TimersOfBothKinds&>(timers).second_first : timers.first;
+  TimersOfKey::Times& times_of(TimersOfKey& timers, TimerKind kind) const {
+    return is_second(kind) ? static_cast<TimersOfBothKinds&>(timers).second_times : timers.times;
   }
-  // In later_.
-  static std::uint64_t place_of(const TimersOfKey& timers, TimerKind kind) {
-    return std::uint64_t{timers.number} << 1 | static_cast<std::uint64_t>(kind);
+  Timestamp& first_time_of(TimersOfKey& timers, TimerKind kind) const {
+    TimersOfKey::Times& times = times_of(timers, kind);
+    return state_of(timers, kind).has_several ? times.several->first : times.first;
   }
   static constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
   static std::uint64_t number_of(Timestamp time) {
@@ -165,6 +177,7 @@ class KeyedTimers {
   bool remove_later(TimersOfKey& timers, TimerKind kind, Timestamp time);
   // None: there is none.
   std::optional<Timestamp> take_first_later(TimersOfKey& timers, TimerKind kind);
+  void forget_later(TimersOfKey& timers, TimerKind kind);
   void put(Queue& queue, TimersOfKey& timers);
   static void put_in_bucket(Queue& queue, const Item& item);
   void forget(Queue& queue, TimersOfKey::State& own);
@@ -183,7 +196,7 @@ class KeyedTimers {
   std::array<Queue, 2> queues_{Queue(TimerKind::event), Queue(TimerKind::processing)};
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
   std::vector<TimersOfKey*> free_;
-  std::unordered_map<std::uint64_t, std::set<Timestamp>> later_;
+  std::size_t several_count_ = 0;
   std::size_t later_count_ = 0;
   std::vector<Item> space_;
 };
