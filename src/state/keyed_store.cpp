@@ -31,6 +31,16 @@ Status store_cut_short() {
   return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
 }
 
+Status timer_without_hook(TimerKind kind) {
+  const bool is_event = kind == TimerKind::event;
+  return {ErrorCode::invalid_argument,
+          std::string("the snapshot holds ") + (is_event ? "event" : "processing") +
+              " timers, and the function has no " +
+              (is_event ? "on_timer" : "on_processing_timer") +
+              "(Timestamp, KeyedOutput<Out>&) that they could call: they would be lost. Declare "
+              "it, or set allow_dropped_state"};
+}
+
 }  // namespace
 
 KeyedStoreBase::KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes,
@@ -460,7 +470,7 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
       key_ = nullptr;
       looked_up_ = false;
     }
-    if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
+    if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry, options));
     const bool many = restored % entries_per_step == 0;
     if (spill_.limited() && (many || room_made_at - in.left() >= restored_per_step_bytes)) {
       HUMMER_TRY(keep_within_share());
@@ -470,8 +480,8 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
 }
 
 Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedState*>& found,
-                                     Entry* entry) {
-  HUMMER_TRY(decode_cells(in, CellForm::saved, found, entry));
+                                     Entry* entry, RestoreOptions options) {
+  HUMMER_TRY(decode_cells(in, CellForm::saved, found, entry, options));
   if (entry == nullptr) return {};
   if (spill_.counts_heap()) spill_.count_heap(*entry);
   if (entry->live == 0) erase(*entry);  // only dropped state was in it
@@ -479,7 +489,8 @@ Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedStat
 }
 
 Status KeyedStoreBase::decode_cells(ByteReader& in, CellForm form,
-                                    const std::vector<KeyedState*>& found, Entry* entry) {
+                                    const std::vector<KeyedState*>& found, Entry* entry,
+                                    RestoreOptions options) {
   std::uint64_t present = 0;
   if (!get_number(present, form, in)) return store_cut_short();
   for (; present != 0; present &= present - 1) {
@@ -503,7 +514,12 @@ Status KeyedStoreBase::decode_cells(ByteReader& in, CellForm form,
     if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
       return store_cut_short();
     }
-    if (entry != nullptr && timer_kinds_.has(kind)) add_timer(kind, time, *entry);
+    if (entry == nullptr) continue;
+    if (timer_kinds_.has(kind)) {
+      add_timer(kind, time, *entry);
+    } else if (!options.allow_dropped_state) {
+      return timer_without_hook(kind);
+    }
   }
   return {};
 }
