@@ -157,6 +157,97 @@ TEST(KeyedState, ARestoreThatWouldLoseStateIsRefusedByName) {
   }
 }
 
+// Functions with one state, and hooks for timers of some kinds.
+struct NoHook {
+  ValueState<int> seen{"seen"};
+  void process(std::string_view word, KeyedOutput<std::string>&) {
+    seen.set(static_cast<int>(word.size()));
+  }
+};
+struct EventHook {
+  ValueState<int> seen{"seen"};
+  void process(std::string_view, KeyedOutput<std::string>& out) { out.set_event_timer(1'000); }
+  void on_timer(Timestamp time, KeyedOutput<std::string>& out) { out.emit(std::to_string(time)); }
+};
+struct ProcessingHook {
+  ValueState<int> seen{"seen"};
+  void process(std::string_view, KeyedOutput<std::string>& out) { out.set_processing_timer(2'000); }
+  void on_processing_timer(Timestamp time, KeyedOutput<std::string>& out) {
+    out.emit(std::to_string(time));
+  }
+};
+struct BothHooks {
+  ValueState<int> seen{"seen"};
+  void process(std::string_view word, KeyedOutput<std::string>& out) {
+    seen.set(1);
+    out.set_event_timer(1'000);
+    if (word.size() > 1) out.set_processing_timer(2'000);
+  }
+  void on_timer(Timestamp time, KeyedOutput<std::string>& out) { out.emit(std::to_string(time)); }
+  void on_processing_timer(Timestamp time, KeyedOutput<std::string>& out) {
+    out.emit(std::to_string(time));
+  }
+};
+
+TEST(KeyedState, ARestoreThatWouldLoseTimersIsRefusedByName) {
+  const auto saved = [](auto user, std::string_view word) {
+    WordBench<decltype(user), std::string> bench({}, user, Word{key_of_word});
+    EXPECT_TRUE(bench.op.open().ok());
+    bench.template process<std::string_view>({word});
+    return bench.snapshot();
+  };
+  const auto refusal = [](auto user, const std::string& piece) {
+    WordBench<decltype(user), std::string> bench({}, user, Word{key_of_word});
+    return bench.restore(piece).message();
+  };
+  const std::string no_on_timer =
+      "the snapshot holds event timers, and the function has no on_timer(Timestamp, "
+      "KeyedOutput<Out>&) that they could call: they would be lost. Declare it, or set "
+      "allow_dropped_state";
+  const std::string no_on_processing_timer =
+      "the snapshot holds processing timers, and the function has no "
+      "on_processing_timer(Timestamp, KeyedOutput<Out>&) that they could call: they would be lost. "
+      "Declare it, or set allow_dropped_state";
+  const std::string event = saved(EventHook{}, "a");
+  const std::string processing = saved(ProcessingHook{}, "a");
+  const std::string both = saved(BothHooks{}, "aa");
+  EXPECT_EQ(refusal(NoHook{}, event), no_on_timer);
+  EXPECT_EQ(refusal(NoHook{}, processing), no_on_processing_timer);
+  EXPECT_EQ(refusal(EventHook{}, processing), no_on_processing_timer);
+  EXPECT_EQ(refusal(EventHook{}, both), no_on_processing_timer);
+  EXPECT_EQ(refusal(ProcessingHook{}, both), no_on_timer);
+  // A hook is needed for the timers that there are, not for those that there might have been.
+  EXPECT_EQ(refusal(EventHook{}, saved(BothHooks{}, "a")), "");
+  EXPECT_EQ(refusal(BothHooks{}, event), "");
+  EXPECT_EQ(refusal(BothHooks{}, processing), "");
+}
+
+// Those that have a hook stay, and the state.
+TEST(KeyedState, TimersWithoutAHookMayBeDropped) {
+  WordBench<BothHooks, std::string> old({}, BothHooks{}, Word{key_of_word});
+  ASSERT_TRUE(old.op.open().ok());
+  old.process<std::string_view>({"a", "bb"});
+  const RestoreOptions allowed{.allow_dropped_state = true};
+  WordBench<EventHook, std::string> next({}, EventHook{}, Word{key_of_word}, allowed);
+  ASSERT_TRUE(next.restore(old.snapshot()).ok());
+  ASSERT_TRUE(next.op.open().ok());
+  next.pass(3'000);
+  EXPECT_TRUE(next.take<std::string>().empty());
+  ASSERT_EQ(next.op.watermark(1'000, next.out), OperatorResult::done);
+  EXPECT_EQ(next.take<std::string>(), (std::vector<std::string>{"1000", "1000"}));
+
+  // The key whose last timer goes has nothing left.
+  WordBench<ProcessingHook, std::string> timer_only({}, ProcessingHook{}, Word{key_of_word});
+  ASSERT_TRUE(timer_only.op.open().ok());
+  timer_only.process<std::string_view>({"a"});
+  WordBench<EventHook, std::string> empty({}, EventHook{}, Word{key_of_word}, allowed);
+  ASSERT_TRUE(empty.restore(timer_only.snapshot()).ok());
+  ASSERT_TRUE(empty.op.open().ok());
+  WordBench<EventHook, std::string> unused({}, EventHook{}, Word{key_of_word});
+  ASSERT_TRUE(unused.op.open().ok());
+  EXPECT_EQ(empty.snapshot(), unused.snapshot());
+}
+
 // Two keyed inputs with common state.
 struct Match {
   ValueState<int> waiting{"waiting"};

@@ -323,7 +323,7 @@ Status KeyedSpill::write_run(std::span<Chosen> entries) {
     if (i + expected_ahead < entries.size()) __builtin_prefetch(entries[i + expected_ahead].entry);
     const auto& [hash, entry] = entries[i];
     ByteWriter value(space);
-    Timestamp last = store_.timers_.of(*entry) != nullptr ? end_of_time : no_timestamp;
+    Timestamp last = store_.timers_.any(*entry) ? end_of_time : no_timestamp;
     for (const KeyedState* state : store_.states_) {
       if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
     }
@@ -341,12 +341,11 @@ Status KeyedSpill::put_wakes_on_disk(const std::vector<Chosen>& entries) {
   if (!store_.timer_kinds_.any()) return {};
   std::array<std::vector<SpilledTimers::Wake>, 2> wakes;
   for (const auto& [hash, entry] : entries) {
-    const TimersOfKey* const timers = store_.timers_.of(*entry);
-    if (timers == nullptr) continue;
+    if (!store_.timers_.any(*entry)) continue;
     const std::string key = store_.keys_.ordered(*entry);
-    for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
-      const TimersOfKey::OfKind& own = timers->kinds[kind];
-      if (own.is_set) wakes[kind].push_back({own.first, key});
+    for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
+      const std::optional<Timestamp> first = store_.timers_.first_of(*entry, kind);
+      if (first) wakes[static_cast<std::size_t>(kind)].push_back({*first, key});
     }
   }
   for (std::size_t kind = 0; kind < wakes.size(); ++kind) {
@@ -357,7 +356,7 @@ Status KeyedSpill::put_wakes_on_disk(const std::vector<Chosen>& entries) {
 
 // In the operator's: there is more in it than states and timers.
 bool KeyedSpill::in_hands(const StoreEntry& entry) const {
-  std::uint32_t counted = store_.timers_.of(entry) != nullptr ? 1 : 0;
+  std::uint32_t counted = store_.timers_.any(entry) ? 1 : 0;
   for (const KeyedState* state : store_.states_) counted += state->present(entry) ? 1 : 0;
   return entry.live > counted;
 }

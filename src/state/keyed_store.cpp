@@ -31,6 +31,16 @@ Status store_cut_short() {
   return {ErrorCode::corrupt_record, "the state of a keyed operator is cut short"};
 }
 
+Status timer_without_hook(TimerKind kind) {
+  const bool is_event = kind == TimerKind::event;
+  return {ErrorCode::invalid_argument,
+          std::string("the snapshot holds ") + (is_event ? "event" : "processing") +
+              " timers, and the function has no " +
+              (is_event ? "on_timer" : "on_processing_timer") +
+              "(Timestamp, KeyedOutput<Out>&) that they could call: they would be lost. Declare "
+              "it, or set allow_dropped_state"};
+}
+
 }  // namespace
 
 KeyedStoreBase::KeyedStoreBase(KeyForm keys, bool keys_are_text, std::size_t entry_bytes,
@@ -52,7 +62,7 @@ Status KeyedStoreBase::bind(std::vector<KeyedState*> states) {
   if (timer_kinds_.any()) {
     parts_.timers = static_cast<std::uint32_t>(block_size);
     block_size += sizeof(TimersOfKey*);
-    timers_.set_parts(parts_);
+    timers_.set_parts(parts_, timer_kinds_);
   }
   if (!keys_.by_value() || std::any_of(states_.begin(), states_.end(),
                                        [](KeyedState* state) { return state->uses_heap(); })) {
@@ -169,13 +179,13 @@ void KeyedStoreBase::take_timer(TimerKind kind) {
 
 void KeyedStoreBase::add_timer(TimerKind kind, Timestamp time, Entry& entry) {
   changing(entry);
-  const bool first = timers_.of(entry) == nullptr;
+  const bool first = !timers_.any(entry);
   if (timers_.add(kind, time, entry) && first) ++entry.live;
 }
 
 void KeyedStoreBase::remove_timer(TimerKind kind, Timestamp time, Entry& entry) {
   changing(entry);
-  if (timers_.remove(kind, time, entry) && timers_.of(entry) == nullptr) --entry.live;
+  if (timers_.remove(kind, time, entry) && !timers_.any(entry)) --entry.live;
 }
 
 // Whether the first timer comes before one of the key with these ordered bytes.
@@ -470,7 +480,7 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
       key_ = nullptr;
       looked_up_ = false;
     }
-    if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry));
+    if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry, options));
     const bool many = restored % entries_per_step == 0;
     if (spill_.limited() && (many || room_made_at - in.left() >= restored_per_step_bytes)) {
       HUMMER_TRY(keep_within_share());
@@ -480,8 +490,8 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
 }
 
 Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedState*>& found,
-                                     Entry* entry) {
-  HUMMER_TRY(decode_cells(in, CellForm::saved, found, entry));
+                                     Entry* entry, RestoreOptions options) {
+  HUMMER_TRY(decode_cells(in, CellForm::saved, found, entry, options));
   if (entry == nullptr) return {};
   if (spill_.counts_heap()) spill_.count_heap(*entry);
   if (entry->live == 0) erase(*entry);  // only dropped state was in it
@@ -489,7 +499,8 @@ Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedStat
 }
 
 Status KeyedStoreBase::decode_cells(ByteReader& in, CellForm form,
-                                    const std::vector<KeyedState*>& found, Entry* entry) {
+                                    const std::vector<KeyedState*>& found, Entry* entry,
+                                    RestoreOptions options) {
   std::uint64_t present = 0;
   if (!get_number(present, form, in)) return store_cut_short();
   for (; present != 0; present &= present - 1) {
@@ -513,7 +524,12 @@ Status KeyedStoreBase::decode_cells(ByteReader& in, CellForm form,
     if (!in.get_value(kind) || kind > TimerKind::processing || !in.get_value(time)) {
       return store_cut_short();
     }
-    if (entry != nullptr && timer_kinds_.any()) add_timer(kind, time, *entry);
+    if (entry == nullptr) continue;
+    if (timer_kinds_.has(kind)) {
+      add_timer(kind, time, *entry);
+    } else if (!options.allow_dropped_state) {
+      return timer_without_hook(kind);
+    }
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include <hummer/status.hpp>
@@ -11,14 +12,24 @@ namespace {
 
 // As many as are sorted at once: what they take and what they point to stays near.
 constexpr std::size_t most_sorted = 512;
-// So far ahead of their turn the timers of keys, and then the keys' entries, are brought near.
+// So far ahead of their turn the timers of keys, and then the keys' entries and what of their
+// timers lies apart, are brought near.
 constexpr std::size_t timers_ahead = 8;
 constexpr std::size_t entries_ahead = 4;
+constexpr std::uint32_t most_serial = (std::uint32_t{1} << 30) - 1;
 
 }  // namespace
 
 // For a heap whose front is the first one.
 bool KeyedTimers::comes_behind(const Item& a, const Item& b) { return comes_before(b, a); }
+
+KeyedTimers::~KeyedTimers() {
+  for (std::size_t number = 0; several_count_ > 0; ++number) {
+    TimersOfKey& timers = timers_at(static_cast<std::uint32_t>(number));
+    forget_later(timers, TimerKind::event);
+    forget_later(timers, TimerKind::processing);
+  }
+}
 
 std::uint32_t KeyedTimers::count(const StoreEntry& entry) const {
   std::uint32_t count = 0;
@@ -27,41 +38,31 @@ std::uint32_t KeyedTimers::count(const StoreEntry& entry) const {
 }
 
 bool KeyedTimers::add(TimerKind kind, Timestamp time, StoreEntry& entry) {
-  TimersOfKey*& timers = parts_.timers_of(entry);
-  if (timers == nullptr) timers = &obtain(entry);
-  TimersOfKey::OfKind& own = of_kind(*timers, kind);
-  if (!own.is_set) {
-    own.is_set = true;
-    own.first = time;
-    put(queue(kind), *timers);
-    return true;
+  HUMMER_ASSERT(kinds_.has(kind));
+  if (of(entry) == nullptr) parts_.timers_of(entry) = &obtain(entry);
+  TimersOfKey& timers = *of(entry);
+  TimersOfKey::State& own = state_of(timers, kind);
+  if (own.is_set) {
+    const Timestamp first = first_time_of(timers, kind);
+    if (time == first || !add_later(timers, kind, std::max(time, first))) return false;
+    if (time > first) return true;
+    forget(queue(kind), own);
   }
-  if (time == own.first) return false;
-  if (own.later == nullptr) own.later = std::make_unique<std::set<Timestamp>>();
-  if (!own.later->insert(std::max(time, own.first)).second) return false;
-  ++later_count_;
-  if (time > own.first) return true;
-  forget(queue(kind), own);
-  own.first = time;
-  put(queue(kind), *timers);
+  own.is_set = true;
+  first_time_of(timers, kind) = time;
+  put(queue(kind), timers);
   return true;
 }
 
 bool KeyedTimers::remove(TimerKind kind, Timestamp time, StoreEntry& entry) {
-  if (of(entry) == nullptr) return false;
-  TimersOfKey& timers = *parts_.timers_of(entry);
-  TimersOfKey::OfKind& own = of_kind(timers, kind);
-  if (!own.is_set) return false;
-  if (time != own.first) {
-    if (own.later == nullptr || own.later->erase(time) == 0) return false;
-    --later_count_;
-    return true;
-  }
+  const std::optional<Timestamp> first = first_of(entry, kind);
+  if (!first) return false;
+  TimersOfKey& timers = *of(entry);
+  if (time != *first) return remove_later(timers, kind, time);
+  TimersOfKey::State& own = state_of(timers, kind);
   forget(queue(kind), own);
-  if (own.later != nullptr && !own.later->empty()) {
-    own.first = *own.later->begin();
-    own.later->erase(own.later->begin());
-    --later_count_;
+  if (const std::optional<Timestamp> next = take_first_later(timers, kind)) {
+    first_time_of(timers, kind) = *next;
     put(queue(kind), timers);
   } else {
     own.is_set = false;
@@ -71,33 +72,82 @@ bool KeyedTimers::remove(TimerKind kind, Timestamp time, StoreEntry& entry) {
 }
 
 void KeyedTimers::clear(StoreEntry& entry) {
-  if (of(entry) == nullptr) return;
+  if (!any(entry)) return;
+  TimersOfKey& timers = *of(entry);
   for (const TimerKind kind : {TimerKind::event, TimerKind::processing}) {
-    TimersOfKey::OfKind& own = of_kind(*parts_.timers_of(entry), kind);
-    if (own.later != nullptr) later_count_ -= own.later->size();
-    own.later.reset();
-    if (std::exchange(own.is_set, false)) forget(queue(kind), own);
+    if (!first_of(entry, kind)) continue;
+    TimersOfKey::State& own = state_of(timers, kind);
+    own.is_set = false;
+    forget(queue(kind), own);
   }
   release_if_unused(entry);
 }
 
+bool KeyedTimers::add_later(TimersOfKey& timers, TimerKind kind, Timestamp time) {
+  TimersOfKey::Times& times = times_of(timers, kind);
+  TimersOfKey::State& own = state_of(timers, kind);
+  if (!own.has_several) {
+    times.several = new TimersOfKey::Several{.first = times.first, .later = {}};
+    own.has_several = true;
+    ++several_count_;
+  }
+  if (!times.several->later.insert(time).second) return false;
+  ++later_count_;
+  return true;
+}
+
+bool KeyedTimers::remove_later(TimersOfKey& timers, TimerKind kind, Timestamp time) {
+  if (!state_of(timers, kind).has_several) return false;
+  if (times_of(timers, kind).several->later.erase(time) == 0) return false;
+  --later_count_;
+  return true;
+}
+
+std::optional<Timestamp> KeyedTimers::take_first_later(TimersOfKey& timers, TimerKind kind) {
+  if (!state_of(timers, kind).has_several) return {};
+  std::set<Timestamp>& later = times_of(timers, kind).several->later;
+  if (later.empty()) return {};
+  const Timestamp time = *later.begin();
+  later.erase(later.begin());
+  --later_count_;
+  return time;
+}
+
+void KeyedTimers::forget_later(TimersOfKey& timers, TimerKind kind) {
+  if (!kinds_.has(kind) || !state_of(timers, kind).has_several) return;
+  TimersOfKey::Times& times = times_of(timers, kind);
+  later_count_ -= times.several->later.size();
+  --several_count_;
+  delete std::exchange(times.several, nullptr);
+  state_of(timers, kind).has_several = false;
+}
+
 std::size_t KeyedTimers::memory_bytes() const {
   constexpr std::size_t set_node_bytes = 48;
+  constexpr std::size_t several_bytes = 64;
   std::size_t items = 0;
   for (const Queue& queue : queues_) items += queue.live + queue.stale;
-  return (blocks_.size() * block_entries - free_.size()) * sizeof(TimersOfKey) +
-         items * sizeof(Item) + later_count_ * set_node_bytes;
+  return (blocks_.size() * block_entries - free_.size()) * timers_bytes() + items * sizeof(Item) +
+         later_count_ * set_node_bytes + several_count_ * several_bytes;
 }
 
 // ---- the timers of a key ----
 
 TimersOfKey& KeyedTimers::obtain(StoreEntry& entry) {
   if (free_.empty()) {
-    auto first = static_cast<std::uint32_t>(blocks_.size() * block_entries);
-    TimersOfKey* const block =
-        blocks_.emplace_back(std::make_unique<TimersOfKey[]>(block_entries)).get();
-    for (std::size_t i = 0; i < block_entries; ++i) block[i].number = first++;
-    for (std::size_t i = block_entries; i-- > 0;) free_.push_back(&block[i]);
+    const auto first = static_cast<std::uint32_t>(blocks_.size() * block_entries);
+    blocks_.push_back(std::make_unique<std::byte[]>(block_entries * timers_bytes()));
+    for (std::size_t i = block_entries; i-- > 0;) {
+      const auto number = static_cast<std::uint32_t>(first + i);
+      TimersOfKey& timers = timers_at(number);
+      if (timers_bytes() == sizeof(TimersOfBothKinds)) {
+        new (&timers) TimersOfBothKinds();
+      } else {
+        new (&timers) TimersOfKey();
+      }
+      timers.number = number;
+      free_.push_back(&timers);
+    }
   }
   TimersOfKey& timers = *free_.back();
   free_.pop_back();
@@ -106,12 +156,11 @@ TimersOfKey& KeyedTimers::obtain(StoreEntry& entry) {
 }
 
 void KeyedTimers::release_if_unused(StoreEntry& entry) {
-  TimersOfKey*& timers = parts_.timers_of(entry);
-  for (const TimersOfKey::OfKind& own : timers->kinds) {
-    if (own.is_set) return;
-  }
-  for (TimersOfKey::OfKind& own : timers->kinds) own.later.reset();
-  free_.push_back(std::exchange(timers, nullptr));
+  if (first_of(entry, TimerKind::event) || first_of(entry, TimerKind::processing)) return;
+  TimersOfKey& timers = *std::exchange(parts_.timers_of(entry), nullptr);
+  forget_later(timers, TimerKind::event);
+  forget_later(timers, TimerKind::processing);
+  free_.push_back(&timers);
 }
 
 // ---- the queue ----
@@ -122,10 +171,10 @@ bool KeyedTimers::before(const Item& a, const Item& b) const {
   return keys_.before(entry_of(a), entry_of(b));
 }
 
-void KeyedTimers::put(Queue& queue, const TimersOfKey& timers) {
-  const TimersOfKey::OfKind& own = of_kind(timers, queue.kind);
-  const Item item{number_of(own.first), keys_.prefix(static_cast<StoreEntry&>(*timers.entry)),
-                  timers.number, own.serial};
+void KeyedTimers::put(Queue& queue, TimersOfKey& timers) {
+  const Item item{number_of(first_time_of(timers, queue.kind)),
+                  keys_.prefix(static_cast<StoreEntry&>(*timers.entry)), timers.number,
+                  state_of(timers, queue.kind).serial};
   ++queue.live;
   if (item.time > queue.until) return put_in_bucket(queue, item);
   queue.heap.push_back(item);
@@ -141,8 +190,8 @@ void KeyedTimers::put_in_bucket(Queue& queue, const Item& item) {
 }
 
 // Its item is stale from now on.
-void KeyedTimers::forget(Queue& queue, TimersOfKey::OfKind& own) {
-  ++own.serial;
+void KeyedTimers::forget(Queue& queue, TimersOfKey::State& own) {
+  own.serial = (own.serial + 1) & most_serial;
   --queue.live;
   ++queue.stale;
   if (queue.live == 0 || queue.stale > queue.live + most_sorted) sweep(queue);
@@ -169,9 +218,13 @@ void KeyedTimers::pass_stale(Queue& queue) {
     sorted.pop_back();
     --queue.stale;
     if (sorted.size() <= timers_ahead) continue;
-    const Item* const next = &sorted.back();
-    __builtin_prefetch(&timers_at(next[-static_cast<std::ptrdiff_t>(timers_ahead)].number));
-    __builtin_prefetch(timers_at(next[-static_cast<std::ptrdiff_t>(entries_ahead)].number).entry);
+    const std::size_t next = sorted.size() - 1;
+    __builtin_prefetch(&timers_at(sorted[next - timers_ahead].number));
+    TimersOfKey& soon = timers_at(sorted[next - entries_ahead].number);
+    __builtin_prefetch(soon.entry);
+    if (state_of(soon, queue.kind).has_several) {
+      __builtin_prefetch(times_of(soon, queue.kind).several);
+    }
   }
   while (!queue.heap.empty() && !is_live(queue, queue.heap.front())) {
     std::pop_heap(queue.heap.begin(), queue.heap.end(), comes_behind);

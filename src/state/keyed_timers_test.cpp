@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <tuple>
@@ -21,7 +22,7 @@ TEST(KeyedTimers, AreThoseOfASet) {
   Random random(5);
   for (int round = 0; round < 20; ++round) {
     KeyedTimers timers{KeyForm()};
-    timers.set_parts(parts);
+    timers.set_parts(parts, {.event = true, .processing = true});
     std::set<std::pair<Timestamp, int>> model[2];
     std::deque<Entry> entries(1 + random.below(60));
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -70,7 +71,8 @@ TEST(KeyedTimers, ManyAreThoseOfASet) {
   Random random(7);
   for (int round = 0; round < 30; ++round) {
     KeyedTimers timers{KeyForm()};
-    timers.set_parts(parts);
+    timers.set_parts(parts, {.event = round % 2 == 0, .processing = true});
+    const TimerKind kind = round % 4 == 0 ? TimerKind::event : TimerKind::processing;
     std::set<std::pair<Timestamp, int>> model;
     std::deque<Entry> entries(random.chance(0.3) ? 20 : 4000);
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -82,10 +84,10 @@ TEST(KeyedTimers, ManyAreThoseOfASet) {
     Timestamp now = random.between(-1'000, 1'000);
     const auto set = [&](Timestamp time) {
       Entry& entry = entries[random.below(entries.size())];
-      ASSERT_EQ(timers.add(TimerKind::event, time, entry), model.emplace(time, entry.key).second);
+      ASSERT_EQ(timers.add(kind, time, entry), model.emplace(time, entry.key).second);
     };
     set(end_of_time - 1);  // is looked at while it is the only one
-    ASSERT_EQ(timers.first_time(TimerKind::event), end_of_time - 1);
+    ASSERT_EQ(timers.first_time(kind), end_of_time - 1);
     for (int step = 0; step < 20'000; ++step) {
       if (random.chance(step < 8'000 ? 0.9 : 0.45)) {
         const auto reach = static_cast<Timestamp>(random.below(std::uint64_t{1} << width));
@@ -93,26 +95,75 @@ TEST(KeyedTimers, ManyAreThoseOfASet) {
       } else if (!model.empty() && random.chance(removed)) {
         auto one = model.lower_bound({now + random.between(-5, 1 << 10), 0});
         if (one == model.end()) one = model.begin();
-        ASSERT_TRUE(timers.remove(TimerKind::event, one->first,
-                                  entries[static_cast<std::size_t>(one->second)]));
+        ASSERT_TRUE(
+            timers.remove(kind, one->first, entries[static_cast<std::size_t>(one->second)]));
         model.erase(one);
       } else if (!model.empty()) {
         now = std::max(now, model.begin()->first == end_of_time - 1 ? now : model.begin()->first);
-        ASSERT_EQ(timers.first_time(TimerKind::event), model.begin()->first);
-        StoreEntry& first = timers.first_entry(TimerKind::event);
+        ASSERT_EQ(timers.first_time(kind), model.begin()->first);
+        StoreEntry& first = timers.first_entry(kind);
         ASSERT_EQ(static_cast<Entry&>(first).key, model.begin()->second);
-        ASSERT_TRUE(timers.remove(TimerKind::event, model.begin()->first, first));
+        ASSERT_TRUE(timers.remove(kind, model.begin()->first, first));
         model.erase(model.begin());
       }
     }
     for (; !model.empty(); model.erase(model.begin())) {
-      ASSERT_EQ(timers.first_time(TimerKind::event), model.begin()->first);
-      StoreEntry& first = timers.first_entry(TimerKind::event);
+      ASSERT_EQ(timers.first_time(kind), model.begin()->first);
+      StoreEntry& first = timers.first_entry(kind);
       ASSERT_EQ(static_cast<Entry&>(first).key, model.begin()->second);
-      ASSERT_TRUE(timers.remove(TimerKind::event, model.begin()->first, first));
+      ASSERT_TRUE(timers.remove(kind, model.begin()->first, first));
     }
-    EXPECT_TRUE(timers.empty(TimerKind::event));
+    EXPECT_TRUE(timers.empty(kind));
     EXPECT_EQ(timers.memory_bytes(), 0u);
+  }
+}
+
+// A key that sets and fires timers for ever, `ahead` of them at a time, beside one that is far.
+TEST(KeyedTimers, WhatHasFiredTakesNoMemory) {
+  for (const bool has_far : {false, true}) {
+    for (const Timestamp ahead : {1, 2, 10}) {
+      KeyedTimers timers{KeyForm()};
+      timers.set_parts(parts, {.event = true, .processing = true});
+      Entry entry;
+      if (has_far) {
+        ASSERT_TRUE(timers.add(TimerKind::event, end_of_time - 1, entry));
+      }
+      std::size_t early_bytes = 0, late_bytes = 0;
+      Timestamp now = 0;
+      for (int fired = 0; fired < 1'000'000;) {
+        for (Timestamp i = 1; i <= ahead; ++i) {
+          ASSERT_TRUE(timers.add(TimerKind::event, now + i, entry));
+        }
+        for (Timestamp i = 1; i <= ahead; ++i, ++fired) {
+          now = timers.first_time(TimerKind::event);
+          ASSERT_TRUE(timers.remove(TimerKind::event, now, timers.first_entry(TimerKind::event)));
+          std::size_t& most = fired < 10'000 ? early_bytes : late_bytes;
+          most = std::max(most, timers.memory_bytes());
+        }
+      }
+      EXPECT_LE(late_bytes, early_bytes) << ahead << " ahead, " << has_far;
+      timers.clear(entry);
+      EXPECT_EQ(timers.memory_bytes(), 0u);
+    }
+  }
+}
+
+// As the one before, where the key is never without one: the next is set before the last one fires.
+TEST(KeyedTimers, AKeyThatIsNeverWithoutOneTakesNoMore) {
+  KeyedTimers timers{KeyForm()};
+  timers.set_parts(parts, {.event = true});
+  Entry entry;
+  ASSERT_TRUE(timers.add(TimerKind::event, 0, entry));
+  std::size_t early_bytes = 0;
+  for (Timestamp time = 1; time <= 1'000'000; ++time) {
+    ASSERT_TRUE(timers.add(TimerKind::event, time, entry));
+    ASSERT_EQ(timers.first_time(TimerKind::event), time - 1);
+    ASSERT_TRUE(timers.remove(TimerKind::event, time - 1, entry));
+    if (time <= 10'000) {
+      early_bytes = std::max(early_bytes, timers.memory_bytes());
+    } else {
+      ASSERT_LE(timers.memory_bytes(), early_bytes);
+    }
   }
 }
 

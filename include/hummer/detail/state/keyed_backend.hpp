@@ -63,7 +63,8 @@ struct KeyedEntry {
 
 // Which states a piece of a snapshot may hold.
 struct RestoreOptions {
-  // States of the snapshot that the function no longer declares are dropped; else an error.
+  // States of the snapshot that the function no longer declares, and timers that it has no hook for
+  // any more, are dropped; else an error.
   bool allow_dropped_state = false;
 };
 

@@ -222,10 +222,11 @@ class KeyedStoreBase : public KeyedBackend {
   static void unpack_cells(ByteReader& in, ByteWriter& out);
   Status restore_entries(ByteReader& in, const OperatorContext& context, RestoreOptions options,
                          bool delta);
-  Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry);
+  Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry,
+                       RestoreOptions options);
   // `entry`: null: somebody else's.
   Status decode_cells(ByteReader& in, CellForm form, const std::vector<KeyedState*>& found,
-                      Entry* entry);
+                      Entry* entry, RestoreOptions options = {});
   Status restore_states(ByteReader& in, RestoreOptions options, std::vector<KeyedState*>& found);
 
   const KeyForm keys_;
@@ -269,7 +270,7 @@ class KeyedStore final : public KeyedStoreBase {
 
  public:
   // Entries have room for timers where there are any. Setting one of another kind throws; a
-  // snapshot's are dropped where there are none.
+  // snapshot with one is refused, or it is dropped (RestoreOptions).
   explicit KeyedStore(TimerKinds timers)
       : KeyedStoreBase(KeyForm::of<K>(), by_text, sizeof(KeyEntry), timers) {}
   ~KeyedStore() override { destroy_all(); }
