@@ -29,8 +29,8 @@ class GatheredInput {
     return records_ >= reach.records || bytes_ >= reach.bytes;
   }
 
-  // Takes the element, which came by this input of the head, and leaves a used batch. `batch_of`: of
-  // which input `element` has a batch, which differ in type; of a control it may be another one.
+  // Takes the element, which came by this input of the head, and leaves a used batch. `batch_of`:
+  // of which input `element` has a batch, which differ in type; of a control it may be another one.
   // REQUIRES: none is handed out.
   void add(Element& element, int input, int& batch_of) {
     if (count_ == places_.size()) places_.push_back({.element = {}, .batch_of = input});

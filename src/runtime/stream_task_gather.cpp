@@ -27,8 +27,7 @@ bool StreamTask::gathers() {
 
 StreamTask::Step StreamTask::gather(int head_input) {
   if (gathered_.empty()) {
-    gather_until_ =
-        executor_->now() + std::min(handing_out_took_ / part_of_last, longest_wait_ns);
+    gather_until_ = executor_->now() + std::min(handing_out_took_ / part_of_last, longest_wait_ns);
   }
   const bool is_last = !may_wait(element_.control);
   gathered_.add(element_, head_input, element_input_);

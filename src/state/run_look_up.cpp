@@ -11,6 +11,7 @@ namespace {
 // To copy so much takes about as long as a call that reads.
 constexpr std::size_t most_between = 8 << 10;
 constexpr std::size_t most_at_once = 128 << 10;
+constexpr std::size_t expected_ahead = 8;  // keys whose part of filter and index is on its way
 
 // A key that the run may have, and the first block where it may be.
 struct Place {
@@ -63,6 +64,7 @@ Status look_up_in_run(
     const std::function<void(std::uint32_t key, const SpilledEntry& entry)>& found) {
   std::vector<Place> places;
   for (std::uint32_t at = 0; at < left.size(); ++at) {
+    if (at + expected_ahead < left.size()) run.expect(keys.hash(left[at + expected_ahead]));
     const std::uint64_t hash = keys.hash(left[at]);
     if (run.first_hash() > hash || run.last_hash() < hash || !run.may_have(hash)) continue;
     places.push_back({at, static_cast<std::uint32_t>(run.block_before(hash))});

@@ -103,9 +103,9 @@ Status SpilledRun::read_blocks(std::size_t first, std::size_t read_bytes, std::s
   HUMMER_TRY(read(first, end, space));
   entries.clear();
   for (std::size_t block = first; block < end; ++block) {
-    entries.emplace_back(static_cast<std::size_t>(offset_of_block(block) - offset),
-                         static_cast<std::size_t>(offset_of_block(block + 1) - offset) -
-                             check_bytes);
+    entries.emplace_back(
+        static_cast<std::size_t>(offset_of_block(block) - offset),
+        static_cast<std::size_t>(offset_of_block(block + 1) - offset) - check_bytes);
   }
   return {};
 }
@@ -229,10 +229,19 @@ Status SpilledRunWriter::add(const SpilledEntry& entry) {
   }
   ++run.entries_;
   run.last_hash_ = entry.hash;
-  if (!run.filter_.empty()) {
-    run.filter_[filter_word(entry.hash, run.filter_.size())] |= filter_bits(entry.hash);
-  }
+  if (!run.filter_.empty()) note_in_filter(entry.hash);
   return out_->size() - block_begin_ >= full_bytes_ ? end_block() : Status();
+}
+
+void SpilledRunWriter::note_in_filter(std::uint64_t hash) {
+  std::uint64_t& place = noted_[noted_count_ % noted_ahead];
+  if (noted_count_++ >= noted_ahead) set_in_filter(place);
+  place = hash;
+  __builtin_prefetch(&run_->filter_[filter_word(hash, run_->filter_.size())], 1);
+}
+
+void SpilledRunWriter::set_in_filter(std::uint64_t hash) {
+  run_->filter_[filter_word(hash, run_->filter_.size())] |= filter_bits(hash);
 }
 
 Status SpilledRunWriter::end_block() {
@@ -257,6 +266,9 @@ Result<std::shared_ptr<const SpilledRun>> SpilledRunWriter::finish(bool closes_f
   if (!blocks.empty()) {
     const std::uint64_t span = blocks.back().first_hash - blocks.front().first_hash;
     run_->part_per_hash_ = 1 / static_cast<double>(std::max<std::uint64_t>(span, 1));
+  }
+  for (std::size_t i = 0; i < std::min<std::uint64_t>(noted_count_, noted_ahead); ++i) {
+    set_in_filter(noted_[i]);
   }
   fold_filter(run_->filter_, run_->entries_);
   if (closes_file) HUMMER_TRY(file_->close());

@@ -12,6 +12,7 @@
 // run any, its writer one at a time.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -132,6 +133,11 @@ class SpilledRunWriter {
   SpilledRunWriter() = default;
   Status end_block();
   Status write();
+  // Its bits are set a little later, when their word has come near.
+  void note_in_filter(std::uint64_t hash);
+  void set_in_filter(std::uint64_t hash);
+
+  static constexpr std::size_t noted_ahead = 16;
 
   std::shared_ptr<WritableFile> file_;
   std::shared_ptr<SpilledRun> run_;
@@ -141,6 +147,8 @@ class SpilledRunWriter {
       std::make_unique<ByteWriter>(*space_);  // not written yet: whole blocks and the one begun
   std::size_t block_begin_ = 0;               // within them
   std::size_t full_bytes_ = 0;                // of a block
+  std::array<std::uint64_t, noted_ahead> noted_;
+  std::uint64_t noted_count_ = 0;
 };
 
 }  // namespace hummer

@@ -107,8 +107,7 @@ TEST_F(SpilledRunTest, ManyKeysAreFoundAsEachByItself) {
   for (const bool by_bytes : {false, true}) {
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
       Random random(seed);
-      const auto store =
-          make_spilled_store(context_, by_bytes ? hashed : SpilledStoreOptions());
+      const auto store = make_spilled_store(context_, by_bytes ? hashed : SpilledStoreOptions());
       const auto hash_of_key = [&](const std::string& key) {
         return by_bytes ? hash_bytes(key.data(), key.size()) : hash_of(key);
       };
@@ -130,15 +129,15 @@ TEST_F(SpilledRunTest, ManyKeysAreFoundAsEachByItself) {
         }
         keys.sort();
         std::map<std::string, std::string> found;
-        ASSERT_TRUE(store
-                        ->find_all(keys,
-                                   [&](std::size_t key, std::string_view value) {
-                                     EXPECT_TRUE(found
-                                                     .emplace(std::string(keys.bytes(key)),
-                                                              std::string(value))
-                                                     .second);
-                                   })
-                        .ok());
+        ASSERT_TRUE(
+            store
+                ->find_all(
+                    keys,
+                    [&](std::size_t key, std::string_view value) {
+                      EXPECT_TRUE(
+                          found.emplace(std::string(keys.bytes(key)), std::string(value)).second);
+                    })
+                .ok());
         std::size_t there = 0;
         for (std::size_t i = 0; i < keys.size(); ++i) {
           ASSERT_TRUE(i == 0 || keys.hash(i - 1) < keys.hash(i) ||

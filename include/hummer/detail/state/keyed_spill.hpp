@@ -11,9 +11,9 @@
 // system. Where that is too much although those in use fit (what is kept in memory of those on disk
 // has grown), all entries of some slabs go, and the slabs with them.
 //
-// Where many of the keys that are looked up are on disk, their entries are brought back ahead, tens of
-// thousands at once (fetch_all): keys in the order of the disk cost a fraction of what a read for
-// each does. Their first look-up is no second chance.
+// Where many of the keys that are looked up are on disk, their entries are brought back ahead, tens
+// of thousands at once (fetch_all): keys in the order of the disk cost a fraction of what a read
+// for each does. Their first look-up is no second chance.
 //
 // An entry that came back and was not changed is on disk already: it goes without being written.
 //

@@ -316,7 +316,8 @@ class KeyedStore final : public KeyedStoreBase {
   void look_ahead(std::span<const T> records, KeyOf& key_of) {
     leave_key();
     try {
-      while (!records.empty() && missing_.size() < most_keys_ahead && missing_.key_bytes() < most_key_bytes_ahead) {
+      while (!records.empty() && missing_.size() < most_keys_ahead &&
+             missing_.key_bytes() < most_key_bytes_ahead) {
         const std::size_t count =
             expect_hashes(records.first(std::min(records.size(), ExpectedEntries::most)), key_of);
         find_ahead(count);

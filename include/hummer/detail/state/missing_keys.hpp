@@ -1,4 +1,5 @@
-// MissingKeys: keys that have no entry in memory, looked up on disk together (SpilledStore::find_all).
+// MissingKeys: keys that have no entry in memory, looked up on disk together
+// (SpilledStore::find_all).
 //
 //   missing.add(hash, bytes) …; missing.sort();
 //   for (std::size_t i = 0; i < missing.size(); ++i) … missing.hash(i), missing.bytes(i) …
