@@ -57,7 +57,6 @@ class Stepping final : public SourceOperator {
 struct Seen {
   std::vector<Number> numbers[2];
   std::size_t shown = 0;
-  std::size_t most_shown = 0;  // at once
   std::size_t disordered = 0;
   std::size_t late = 0;
   bool ended = false;
@@ -71,7 +70,12 @@ class LookingAhead final : public Operator, public LooksAhead {
 
   Reach reach() const override { return reach_; }
   OperatorResult look_ahead(std::span<const Waiting> waiting) override {
+    if (waiting.empty()) {
+      EXPECT_GT(further_calls_, 0u) << "nothing more was to be done";
+      return --further_calls_ > 0 ? OperatorResult::more : OperatorResult::done;
+    }
     EXPECT_TRUE(shown_.empty()) << "not all of what was shown before has come";
+    EXPECT_EQ(further_calls_, 0u);
     for (const Waiting& each : waiting) {
       if (each.input == 0) {
         show(each.batch->values<Number>());
@@ -80,11 +84,12 @@ class LookingAhead final : public Operator, public LooksAhead {
       }
     }
     seen_.shown += shown_.size();
-    seen_.most_shown = std::max(seen_.most_shown, shown_.size());
-    return OperatorResult::done;
+    further_calls_ = random_.below(3);
+    return further_calls_ > 0 ? OperatorResult::more : OperatorResult::done;
   }
   OperatorResult process(Batch&, Output&) override { return OperatorResult::failed; }
   OperatorResult process_input(int input, Batch& in, Output&) override {
+    EXPECT_EQ(further_calls_, 0u);
     if (random_.chance(0.1)) return OperatorResult::more;
     if (input == 0) {
       take(in.values<Number>(), 0);
@@ -133,6 +138,7 @@ class LookingAhead final : public Operator, public LooksAhead {
   Seen& seen_;
   Reach reach_;
   std::deque<Number> shown_;
+  std::uint64_t further_calls_ = 0;  // to look_ahead
   Timestamp watermark_ = no_timestamp;
 };
 

@@ -207,7 +207,10 @@ StreamTask::Step StreamTask::ask_source() {
 }
 
 StreamTask::Step StreamTask::take_input() {
-  if (gathered_.hands_out()) return take_gathered();
+  if (gathered_.hands_out()) {
+    if (newest_barrier() > last_barrier_) return Step::pass_barrier;
+    return shows_ ? show({}) : take_gathered();
+  }
   const std::size_t count = inputs_.size();
   if (const Control further = merger_->next()) {
     element_.control = further;

@@ -53,6 +53,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -188,6 +189,7 @@ class StreamTask {
   Step gather(int head_input);
   Step wait_for_more();
   Step hand_out();
+  Step show(std::span<const LooksAhead::Waiting> waiting);
   Step take_gathered();
   void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);
@@ -242,6 +244,7 @@ class StreamTask {
   int chain_input_ = 0;
   std::vector<Batch> spares_;  // by head input
   GatheredInput gathered_;
+  bool shows_ = false;                 // what was gathered, which is not handed out yet
   Nanoseconds gather_until_ = 0;       // it waits so long for more
   Nanoseconds handing_out_since_ = 0;  // what was gathered
   Nanoseconds handing_out_took_ = 0;   // the last time

@@ -45,10 +45,15 @@ StreamTask::Step StreamTask::wait_for_more() {
 
 StreamTask::Step StreamTask::hand_out() {
   handing_out_since_ = executor_->now();
-  if (chain_->look_ahead(gathered_.begin_handing_out()) == OperatorResult::failed) {
-    return end(chain_->failure());
-  }
-  return take_gathered();
+  return show(gathered_.begin_handing_out());
+}
+
+// The source in the same slot, and barriers that it has to send, do not wait for all of it.
+StreamTask::Step StreamTask::show(std::span<const LooksAhead::Waiting> waiting) {
+  const OperatorResult answer = chain_->look_ahead(waiting);
+  if (answer == OperatorResult::failed) return end(chain_->failure());
+  shows_ = answer == OperatorResult::more;
+  return shows_ ? give_way_then(Step::next_element) : take_gathered();
 }
 
 StreamTask::Step StreamTask::take_gathered() {

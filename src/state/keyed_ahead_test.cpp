@@ -107,8 +107,24 @@ class Rig {
     const std::size_t middle = random_.below(all.size() + 1);
     kept_.store.look_ahead(all.first(middle), of_key);
     kept_.store.look_ahead(all.subspan(middle), of_key);
-    const Status status = kept_.store.fetch_ahead();
-    ASSERT_TRUE(status.ok()) << status.to_string();
+    for (;;) {
+      const Result<bool> all = kept_.store.fetch_ahead();
+      ASSERT_TRUE(all.ok()) << all.status().to_string();
+      if (*all) break;
+      if (frozen_ && random_.chance(0.5)) write_some();
+      if (random_.chance(0.5)) change_others();
+    }
+  }
+  // As timers do, between two parts of what is fetched.
+  void change_others() {
+    for (std::uint64_t count = random_.below(40); count > 0; --count) {
+      const std::uint64_t number = numbers_[random_.below(numbers_.size())];
+      const K key = key_of<K>(number);
+      kept_.store.set_key(key);
+      change(number);
+      kept_.store.leave_key();
+    }
+    if (random_.chance(0.5)) make_room();
   }
   // Of what was shown, or of something else.
   void work() {

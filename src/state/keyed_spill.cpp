@@ -19,11 +19,12 @@ constexpr std::size_t parts_of_snapshot = 8;     // between two looks at what it
 // Looking ahead costs each record a look-up: so many may be for one that is fetched.
 constexpr std::size_t most_records_per_fetch = 32;
 constexpr std::size_t records_between_choices = 16384;
-// One entry in so many may be of what is ahead, and no more than it takes some milliseconds to
-// bring, for which the slot stands still.
+// One entry in so many may be of what is ahead. Those that are brought at once take a part of a
+// millisecond.
 constexpr std::size_t parts_ahead = 4;
 constexpr std::size_t most_keys_ahead = 48 << 10;
 constexpr std::size_t least_keys_ahead = 16;
+constexpr std::size_t keys_fetched_at_once = 512;
 constexpr std::size_t most_records_ahead = 1 << 20;
 // From so much between two keys on each costs a read of its own.
 constexpr std::uint64_t most_bytes_per_key = 8 << 10;
@@ -100,25 +101,34 @@ void KeyedSpill::choose_reach(std::size_t records, std::size_t fetched) {
             .bytes = memory_.share_bytes() / parts_of_batches_ahead};
 }
 
-Status KeyedSpill::fetch_all(MissingKeys& keys, std::size_t records) {
-  if (spilled_ == nullptr) return {};
-  if (!keys.empty()) {
-    HUMMER_TRY(keep_within_share(keys.size()));
-    const std::size_t share = memory_.share_bytes();
-    const std::size_t needed = needed_bytes(share);
-    keys.keep_first(needed < share ? (share - needed) / store_.slabs_.block_bytes() : 0);
-    keys.sort();
-    HUMMER_TRY(spilled_->find_all(keys, [&](std::size_t key, std::string_view value) {
-      store_.take_missing(keys.hash(key), keys.bytes(key));
-      StoreEntry& entry = bring_back(keys.hash(key), value);
-      entry.touched = entry.is_ahead = true;
-      if (counts_heap_) count_heap(entry);
-      ++fetched_;
-    }));
-  }
-  looked_up_ = 0;
-  choose_reach(records, std::exchange(fetched_, 0));
+Status KeyedSpill::begin_fetch(MissingKeys& keys, std::size_t records) {
+  fetched_until_ = 0;
+  looked_up_ = records;
+  if (keys.empty() || spilled_ == nullptr) return {};
+  HUMMER_TRY(keep_within_share(keys.size()));
+  const std::size_t share = memory_.share_bytes();
+  const std::size_t needed = needed_bytes(share);
+  keys.keep_first(needed < share ? (share - needed) / store_.slabs_.block_bytes() : 0);
+  keys.sort();
   return {};
+}
+
+Result<bool> KeyedSpill::fetch_some(const MissingKeys& keys) {
+  if (spilled_ == nullptr) return true;
+  const std::size_t first =
+      std::exchange(fetched_until_, std::min(keys.size(), fetched_until_ + keys_fetched_at_once));
+  HUMMER_TRY(
+      spilled_->find_all(keys, first, fetched_until_, [&](std::size_t key, std::string_view value) {
+        // A timer may have brought it since.
+        if (!store_.take_missing(keys.hash(key), keys.bytes(key))) return;
+        StoreEntry& entry = bring_back(keys.hash(key), value);
+        entry.touched = entry.is_ahead = true;
+        if (counts_heap_) count_heap(entry);
+        ++fetched_;
+      }));
+  if (fetched_until_ < keys.size()) return false;
+  choose_reach(std::exchange(looked_up_, 0), std::exchange(fetched_, 0));
+  return true;
 }
 
 StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {

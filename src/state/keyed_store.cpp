@@ -130,14 +130,16 @@ void KeyedStoreBase::no_hook(TimerKind kind) {
                                "Timestamp, KeyedOutput<Out>&) that the timer could call");
 }
 
-Status KeyedStoreBase::fetch_ahead() {
+Result<bool> KeyedStoreBase::fetch_ahead() {
   leave_key();
-  Status status = spill_.fetch_all(missing_, std::exchange(records_ahead_, 0));
+  const std::size_t records = std::exchange(records_ahead_, 0);
+  if (records > 0) HUMMER_TRY(spill_.begin_fetch(missing_, records));
+  Result<bool> all = spill_.fetch_some(missing_);
   current_ = nullptr;
   looked_up_ = false;
   key_ = nullptr;
-  missing_.clear();
-  return status;
+  if (!all.ok() || *all) missing_.clear();
+  return all;
 }
 
 StoreEntry* KeyedStoreBase::find_elsewhere(std::uint64_t hash, std::string_view key, bool create) {

@@ -223,17 +223,18 @@ class RunStore final : public SpilledStore {
     return false;
   }
 
-  Status find_all(const MissingKeys& keys, const Found& found) override {
+  Status find_all(const MissingKeys& keys, std::size_t first, std::size_t end,
+                  const Found& found) override {
     HUMMER_ASSERT(!options_.combine);
-    std::vector<std::uint32_t> left(keys.size());
-    std::iota(left.begin(), left.end(), 0u);
+    std::vector<std::uint32_t> left(end - first);
+    std::iota(left.begin(), left.end(), static_cast<std::uint32_t>(first));
     for (auto run = runs_.rbegin(); run != runs_.rend() && !left.empty(); ++run) {
       HUMMER_TRY(named(look_up_in_run(**run, keys, left, space_,
                                       [&](std::uint32_t key, const SpilledEntry& entry) {
                                         if (!entry.removed) found(key, entry.value);
                                       })));
     }
-    looked_up_ += keys.size();
+    looked_up_ += end - first;
     looked_up_new_ += left.size();
     return {};
   }

@@ -36,7 +36,8 @@ class LooksAhead {
 
   // Asked for each batch.
   virtual Reach reach() const = 0;
-  // What comes next, in this order.
+  // What comes next, in this order. `more`: there is more to do for it, a little of it with
+  // each further call, without elements; others of the slot may have a turn in between.
   virtual OperatorResult look_ahead(std::span<const Waiting> waiting) = 0;
 };
 

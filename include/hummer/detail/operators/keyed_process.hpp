@@ -185,8 +185,7 @@ class KeyedProcessOperator final : private FunctionWithStore<Key, User>, public 
         (void)((static_cast<int>(I) == each.input && (show<I>(*each.batch), true)) || ...);
       }(std::index_sequence_for<Inputs...>{});
     }
-    Status status = this->store.fetch_ahead();
-    return status.ok() ? OperatorResult::done : context().fail(std::move(status));
+    return fetch_ahead(this->store, context());
   }
   OperatorResult process(Batch& in, Output& out) override { return process_input(0, in, out); }
   OperatorResult process_input(int input, Batch& in, Output& out) override {

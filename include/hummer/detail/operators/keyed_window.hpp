@@ -81,8 +81,7 @@ class KeyedWindowOperator final : public Operator, public LooksAhead {
     for (const Waiting& each : waiting) {
       store_.look_ahead(each.batch->values<In>().subspan(each.batch->position()), key_of_);
     }
-    Status status = store_.fetch_ahead();
-    return status.ok() ? OperatorResult::done : context().fail(std::move(status));
+    return fetch_ahead(store_, context());
   }
   OperatorResult process(Batch& in, Output& out) override {
     const bool timed = in.has_timestamps();

@@ -27,6 +27,13 @@ OperatorResult within_share(KeyedStoreBase& store, OperatorContext& context, Cal
   }
 }
 
+// A part of what the store was shown comes from disk; `more`: there is more of it.
+inline OperatorResult fetch_ahead(KeyedStoreBase& store, OperatorContext& context) {
+  Result<bool> all = store.fetch_ahead();
+  if (!all.ok()) return context.fail(all.status());
+  return *all ? OperatorResult::done : OperatorResult::more;
+}
+
 // Counts the timers that fire within one call: each may have brought its key back from disk.
 class FiredTimers {
  public:

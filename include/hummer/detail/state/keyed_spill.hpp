@@ -70,9 +70,11 @@ class KeyedSpill {
   void expect(const ExpectedEntries& keys, std::size_t count);
   // How many records it pays to look ahead at; those of KeyedStore::look_ahead.
   LooksAhead::Reach reach() const { return reach_; }
-  // Brings back those of the keys that are on disk, the first ones if there is not room for all.
-  // `records`: so many these are the missing keys of.
-  Status fetch_all(MissingKeys& keys, std::size_t records);
+  // Makes room for the entries of these keys, which are sorted behind it; only the first ones stay
+  // if there is not room for all. `records`: so many these are the missing keys of.
+  Status begin_fetch(MissingKeys& keys, std::size_t records);
+  // Brings back those of the next few hundred keys that are on disk. True: these were the last.
+  Result<bool> fetch_some(const MissingKeys& keys);
   // The entry of the key in hand as it is on disk, or null.
   StoreEntry* fetch(std::uint64_t hash, std::string_view key);
 
@@ -146,8 +148,9 @@ class KeyedSpill {
   std::size_t hand_ = 0;                   // of the clock
   std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever been on disk
   LooksAhead::Reach reach_;
-  std::size_t looked_up_ = 0;  // records, since the reach was chosen
-  std::size_t fetched_ = 0;    // for those
+  std::size_t fetched_until_ = 0;  // of the keys that are fetched ahead
+  std::size_t looked_up_ = 0;      // records, since the reach was chosen
+  std::size_t fetched_ = 0;        // for those
   std::size_t woken_ = 0;
   std::array<SpilledTimers, 2> wakes_;  // by TimerKind, of keys that are on disk
   // Of the snapshot under way.

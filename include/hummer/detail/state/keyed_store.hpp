@@ -97,8 +97,9 @@ class KeyedStoreBase : public KeyedBackend {
 
   // How many records look_ahead() had best be shown now; none: it does not pay.
   LooksAhead::Reach reach() const { return spill_.reach(); }
-  // Brings what look_ahead() found missing, as much as there is room for. REQUIRES: no key in hand.
-  Status fetch_ahead();
+  // Brings what look_ahead() found missing, as much as there is room for, a part of it with each
+  // call. True: that was all.
+  Result<bool> fetch_ahead();
 
   // ---- timers ----
 
@@ -148,8 +149,8 @@ class KeyedStoreBase : public KeyedBackend {
   virtual void take_in_hand(const Entry& entry) = 0;
   // Whose ordered bytes (ordered_key.hpp) these are.
   virtual void take_in_hand(std::string_view ordered) = 0;
-  // Whose bytes (KeyForm::bytes) these are; it is looked up, and has no entry.
-  virtual void take_missing(std::uint64_t hash, std::string_view bytes) = 0;
+  // Whose bytes (KeyForm::bytes) these are; it is looked up. False: it has an entry by now.
+  virtual bool take_missing(std::uint64_t hash, std::string_view bytes) = 0;
   virtual std::string key_type() const = 0;
   virtual void encode_key(const Entry& entry, ByteWriter& out) const = 0;
   // A key of a snapshot. False: not valid. take_decoded_key() takes it in hand.
@@ -364,7 +365,7 @@ class KeyedStore final : public KeyedStoreBase {
     if constexpr (by_number) expected_.hash_numbers(i);
     return i;
   }
-  static constexpr std::size_t most_keys_ahead = 64 << 10;
+  static constexpr std::size_t most_keys_ahead = 48 << 10;
   static constexpr std::size_t most_key_bytes_ahead = 64 << 20;
 
   void note_missing(const K& key, std::size_t i) {
@@ -454,7 +455,7 @@ class KeyedStore final : public KeyedStoreBase {
     decoded_key_ = OrderedKey<OwnedKey>::key(ordered);
     take_decoded_key();
   }
-  void take_missing(std::uint64_t hash, std::string_view bytes) override {
+  bool take_missing(std::uint64_t hash, std::string_view bytes) override {
     hash_ = hash;
     looked_up_ = true;
     if constexpr (by_value) {
@@ -475,6 +476,7 @@ class KeyedStore final : public KeyedStoreBase {
         key_ = &decoded_key_;
       }
     }
+    return find_slot(hash) == EntryIndex::none;
   }
   std::string key_type() const override { return Codec<OwnedKey>::name(); }
   void encode_key(const Entry& entry, ByteWriter& out) const override {

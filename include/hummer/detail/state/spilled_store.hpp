@@ -120,10 +120,12 @@ class SpilledStore {
   virtual void expect(std::span<const std::uint64_t> hashes) const = 0;
   // The key's value, as it was written last; false: there is none.
   virtual Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) = 0;
-  // find() of many keys, which are sorted, in one pass over each run. `found` gets a key's number
-  // and its value, valid during the call, run by run; nothing of keys that are not there.
+  // find() of those of these keys, which are sorted, from number `first` up to `end`, in one pass
+  // over that part of each run. `found` gets a key's number and its value, valid during the call,
+  // run by run; nothing of keys that are not there.
   using Found = std::function<void(std::size_t key, std::string_view value)>;
-  virtual Status find_all(const MissingKeys& keys, const Found& found) = 0;
+  virtual Status find_all(const MissingKeys& keys, std::size_t first, std::size_t end,
+                          const Found& found) = 0;
   virtual std::unique_ptr<SpilledScan> scan() = 0;
   // From this place in the order on. Reads little at a time: for scans that are held for long.
   virtual Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash,
