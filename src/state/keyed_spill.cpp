@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t keys_per_look = 64;
 constexpr std::size_t parts_of_entries = 4;      // one of them goes at once
+constexpr std::size_t most_at_once = 64 << 10;   // entries that go at once: some 30 milliseconds
 constexpr std::size_t expected_ahead = 8;        // entries that are on their way
 constexpr std::size_t keys_before_look = 8192;   // come between two looks, about
 constexpr std::size_t entries_looked_at = 8192;  // in a step of a snapshot
@@ -64,14 +65,14 @@ Status KeyedSpill::keep_within_share(std::size_t coming) {
   if (spilled_ != nullptr) HUMMER_TRY(spilled_->advance());
   const std::size_t share = memory_.share_bytes();
   const std::size_t soon = std::max(std::min(store_.size() / 4, keys_before_look), coming);
-  const std::size_t coming_bytes = coming * store_.slabs_.block_bytes();
   const std::size_t growth = store_.index_.growth_bytes(soon);
-  const std::size_t needed = needed_bytes(share) + coming_bytes;
+  const std::size_t needed = needed_bytes(share) + coming * store_.slabs_.block_bytes();
   if (needed + growth > share && store_.frozen_) connector_context(*context_).hurry_snapshot();
   if (needed + growth > share && (!store_.frozen_ || snapshot_lets_some_go())) {
-    // Where as many go as come the index does not grow.
-    const std::size_t too_much = std::max(needed < share ? 0 : needed - share, coming_bytes);
-    HUMMER_TRY(put_on_disk(std::max(entries_bytes() / parts_of_entries, too_much),
+    const std::size_t too_much = needed < share ? 0 : needed - share;
+    const std::size_t part =
+        std::min(entries_bytes() / parts_of_entries, most_at_once * store_.slabs_.block_bytes());
+    HUMMER_TRY(put_on_disk(std::max(part, too_much),
                            held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
     const std::size_t held = held_bytes();
     if (held > share) store_.slabs_.release_empty(held - share);
@@ -94,41 +95,48 @@ void KeyedSpill::expect(const ExpectedEntries& keys, std::size_t count) {
 
 void KeyedSpill::choose_reach(std::size_t records, std::size_t fetched) {
   reach_ = {};
-  if (fetched * most_records_per_fetch < records) return;
-  const std::size_t keys = std::min(store_.size() / parts_ahead, most_keys_ahead);
-  if (keys < least_keys_ahead || spilled_->disk_bytes() > keys * most_bytes_per_key) return;
-  reach_ = {.records = std::min(keys * records / fetched, most_records_ahead),
+  if (fetched == 0 || fetched * most_records_per_fetch < records) return;
+  keys_ahead_ = std::min(store_.size() / parts_ahead, most_keys_ahead);
+  if (keys_ahead_ < least_keys_ahead || spilled_->disk_bytes() > keys_ahead_ * most_bytes_per_key) {
+    return;
+  }
+  reach_ = {.records = std::min(keys_ahead_ * records / fetched, most_records_ahead),
             .bytes = memory_.share_bytes() / parts_of_batches_ahead};
 }
 
-Status KeyedSpill::begin_fetch(MissingKeys& keys, std::size_t records) {
+void KeyedSpill::begin_fetch(MissingKeys& keys, std::size_t records) {
   fetched_until_ = 0;
   looked_up_ = records;
-  if (keys.empty() || spilled_ == nullptr) return {};
-  HUMMER_TRY(keep_within_share(keys.size()));
-  const std::size_t share = memory_.share_bytes();
-  const std::size_t needed = needed_bytes(share);
-  keys.keep_first(needed < share ? (share - needed) / store_.slabs_.block_bytes() : 0);
   keys.sort();
-  return {};
 }
 
 Result<bool> KeyedSpill::fetch_some(const MissingKeys& keys) {
   if (spilled_ == nullptr) return true;
-  const std::size_t first =
-      std::exchange(fetched_until_, std::min(keys.size(), fetched_until_ + keys_fetched_at_once));
-  HUMMER_TRY(
-      spilled_->find_all(keys, first, fetched_until_, [&](std::size_t key, std::string_view value) {
-        // A timer may have brought it since.
-        if (!store_.take_missing(keys.hash(key), keys.bytes(key))) return;
-        StoreEntry& entry = bring_back(keys.hash(key), value);
-        entry.touched = entry.is_ahead = true;
-        if (counts_heap_) count_heap(entry);
-        ++fetched_;
-      }));
-  if (fetched_until_ < keys.size()) return false;
-  choose_reach(std::exchange(looked_up_, 0), std::exchange(fetched_, 0));
+  const std::size_t first = fetched_until_;
+  const std::size_t count = std::min(keys.size() - first, keys_fetched_at_once);
+  if (count > 0) HUMMER_TRY(keep_within_share(count));
+  const std::size_t share = memory_.share_bytes();
+  // While a snapshot keeps entries in memory there may be no room: keys are looked up one by one.
+  const bool has_room = needed_bytes(share) + count * store_.slabs_.block_bytes() <= share;
+  if (count > 0 && has_room) {
+    fetched_until_ += count;
+    const auto found = [&](std::size_t key, std::string_view value) {
+      bring_back_ahead(keys.hash(key), keys.bytes(key), value);
+    };
+    HUMMER_TRY(spilled_->find_all(keys, first, fetched_until_, found));
+    if (fetched_until_ < keys.size()) return false;
+  }
+  if (looked_up_ > 0) choose_reach(std::exchange(looked_up_, 0), std::exchange(fetched_, 0));
   return true;
+}
+
+void KeyedSpill::bring_back_ahead(std::uint64_t hash, std::string_view key,
+                                  std::string_view value) {
+  if (!store_.take_missing(hash, key)) return;  // a timer has brought it since
+  StoreEntry& entry = bring_back(hash, value);
+  entry.touched = entry.is_ahead = true;
+  if (counts_heap_) count_heap(entry);
+  ++fetched_;
 }
 
 StoreEntry* KeyedSpill::fetch(std::uint64_t hash, std::string_view key) {

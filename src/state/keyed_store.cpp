@@ -133,7 +133,7 @@ void KeyedStoreBase::no_hook(TimerKind kind) {
 Result<bool> KeyedStoreBase::fetch_ahead() {
   leave_key();
   const std::size_t records = std::exchange(records_ahead_, 0);
-  if (records > 0) HUMMER_TRY(spill_.begin_fetch(missing_, records));
+  if (records > 0) spill_.begin_fetch(missing_, records);
   Result<bool> all = spill_.fetch_some(missing_);
   current_ = nullptr;
   looked_up_ = false;

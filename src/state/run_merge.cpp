@@ -52,7 +52,8 @@ Task<void> RunMerge::run(std::shared_ptr<RunMerge> self) {
   for (;;) {
     const Nanoseconds begun = executor.now();
     if (!self->work()) co_return;
-    co_await sleep_for(executor.now() - begun);
+    const bool hurries = self->hurries_.load(std::memory_order_relaxed);
+    co_await sleep_for(hurries ? 0 : executor.now() - begun);
   }
 }
 

@@ -2,10 +2,11 @@
 // executor (Platform::background).
 //
 // Between two steps it pauses for as long as the last one took, so that merging takes at most half
-// of a processor and of the disk from those who have something to do. The operator looks once per
-// batch whether it has finished(), and takes the new run in then; until that it goes on with the
-// old ones, which never change. Who cannot wait any longer does what is left itself (finish_here).
-// In a simulation the steps come as its seed has it, like those of everybody else.
+// of a processor and of the disk from those who have something to do; no longer once so many runs
+// wait that look-ups suffer (hurry). The operator looks once per batch whether it has finished(),
+// and takes the new run in then; until that it goes on with the old ones, which never change. Who
+// cannot wait any longer does what is left itself (finish_here). In a simulation the steps come as
+// its seed has it, like those of everybody else.
 //
 // Lifecycle: begin(), then take() once finished, or cancel(): from then on nothing of the options
 // is called and no file is written any more. To let go of it is not enough. Thread: all calls by
@@ -51,6 +52,8 @@ class RunMerge {
   // What the new run has in memory so far.
   std::size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
   bool finished() const { return finished_.load(std::memory_order_acquire); }
+  // From now on without pauses.
+  void hurry() { hurries_.store(true, std::memory_order_relaxed); }
   // Blocks until it is.
   void finish_here();
   struct Merged {
@@ -91,6 +94,7 @@ class RunMerge {
   std::optional<SpilledRunWriter> writer_;
   std::optional<Result<Run>> result_;
   std::atomic<std::size_t> memory_bytes_{0};
+  std::atomic<bool> hurries_{false};
   std::atomic<bool> finished_{false};
 };
 

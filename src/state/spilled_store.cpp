@@ -21,7 +21,8 @@ namespace {
 // Runs of one level before they become one of the next: few where keys are looked up in each.
 constexpr std::size_t runs_per_level_of_values = 4;
 constexpr std::size_t runs_per_level_of_deltas = 8;
-// So many times that before the operator waits for them.
+// So many times that before merging has no pauses any more, and before the operator waits for it.
+constexpr std::size_t hurries_from = 2;
 constexpr std::size_t waits_from = 3;
 // One in so many look-ups or more is of a key that is nowhere: then the oldest run has a filter.
 constexpr std::uint64_t least_part_of_new = 16;
@@ -186,6 +187,9 @@ class RunStore final : public SpilledStore {
       give_back_free_memory();
     }
     HUMMER_TRY(take_in_merged());
+    if (waiting_runs() >= hurries_from * runs_per_level()) {
+      for (const auto& merge : merges_) merge->hurry();
+    }
     while (RunMerge* const late = most_wait_for()) {
       late->finish_here();
       HUMMER_TRY(take_in_merged());
@@ -513,13 +517,16 @@ class RunStore final : public SpilledStore {
     return some;
   }
 
+  // Of the newest level.
+  std::size_t waiting_runs() const {
+    return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
+      return run->level() == runs_.back()->level();
+    }));
+  }
   // The oldest merge of the newest level, where that has so many runs that looking something up
   // would take too long; null: there is none.
   RunMerge* most_wait_for() const {
-    const auto waiting = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
-      return run->level() == runs_.back()->level();
-    });
-    if (static_cast<std::size_t>(waiting) < waits_from * runs_per_level()) return nullptr;
+    if (waiting_runs() < waits_from * runs_per_level()) return nullptr;
     for (const Run& run : runs_) {
       if (run->level() != runs_.back()->level()) continue;
       for (const auto& merge : merges_) {

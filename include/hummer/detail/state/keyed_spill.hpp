@@ -70,10 +70,12 @@ class KeyedSpill {
   void expect(const ExpectedEntries& keys, std::size_t count);
   // How many records it pays to look ahead at; those of KeyedStore::look_ahead.
   LooksAhead::Reach reach() const { return reach_; }
-  // Makes room for the entries of these keys, which are sorted behind it; only the first ones stay
-  // if there is not room for all. `records`: so many these are the missing keys of.
-  Status begin_fetch(MissingKeys& keys, std::size_t records);
-  // Brings back those of the next few hundred keys that are on disk. True: these were the last.
+  // So many missing keys are enough.
+  std::size_t keys_ahead() const { return keys_ahead_; }
+  // Sorts these keys, which so many records have.
+  void begin_fetch(MissingKeys& keys, std::size_t records);
+  // Makes room for the entries of the next few hundred keys, and brings those that are on disk.
+  // True: these were the last, or there is no room for more.
   Result<bool> fetch_some(const MissingKeys& keys);
   // The entry of the key in hand as it is on disk, or null.
   StoreEntry* fetch(std::uint64_t hash, std::string_view key);
@@ -114,6 +116,7 @@ class KeyedSpill {
 
   // An entry of the key in hand, which has none, as this value says.
   StoreEntry& bring_back(std::uint64_t hash, std::string_view value);
+  void bring_back_ahead(std::uint64_t hash, std::string_view key, std::string_view value);
   // Of so many records' keys, so many were fetched.
   void choose_reach(std::size_t records, std::size_t fetched);
   // `coming`: entries that will come at once.
@@ -148,6 +151,7 @@ class KeyedSpill {
   std::size_t hand_ = 0;                   // of the clock
   std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever been on disk
   LooksAhead::Reach reach_;
+  std::size_t keys_ahead_ = 0;
   std::size_t fetched_until_ = 0;  // of the keys that are fetched ahead
   std::size_t looked_up_ = 0;      // records, since the reach was chosen
   std::size_t fetched_ = 0;        // for those

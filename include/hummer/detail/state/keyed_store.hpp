@@ -171,6 +171,9 @@ class KeyedStoreBase : public KeyedBackend {
   // Where entries were removed since, a place may be another key's.
   std::uint64_t removals() const { return removals_; }
   bool some_on_disk() const { return spill_.some_on_disk(); }
+  bool looks_further() const {
+    return missing_.size() < spill_.keys_ahead() && missing_.key_bytes() < most_key_bytes_ahead;
+  }
   void find_ahead(std::size_t count) { expected_.find(index_, slabs_, count); }
   void find_expected(std::size_t count) {
     expected_.find(index_, slabs_, count);
@@ -185,6 +188,7 @@ class KeyedStoreBase : public KeyedBackend {
 
  private:
   friend class KeyedSpill;
+  static constexpr std::size_t most_key_bytes_ahead = 64 << 20;
   // Sections, where there is a second one: what was in memory, then what was on disk, of which a
   // key does not count that the first one has; then keys that are gone, whatever the second one
   // says.
@@ -317,8 +321,7 @@ class KeyedStore final : public KeyedStoreBase {
   void look_ahead(std::span<const T> records, KeyOf& key_of) {
     leave_key();
     try {
-      while (!records.empty() && missing_.size() < most_keys_ahead &&
-             missing_.key_bytes() < most_key_bytes_ahead) {
+      while (!records.empty() && looks_further()) {
         const std::size_t count =
             expect_hashes(records.first(std::min(records.size(), ExpectedEntries::most)), key_of);
         find_ahead(count);
@@ -365,9 +368,6 @@ class KeyedStore final : public KeyedStoreBase {
     if constexpr (by_number) expected_.hash_numbers(i);
     return i;
   }
-  static constexpr std::size_t most_keys_ahead = 48 << 10;
-  static constexpr std::size_t most_key_bytes_ahead = 64 << 20;
-
   void note_missing(const K& key, std::size_t i) {
     key_ = &key;
     if constexpr (!by_value) take_bytes_in_hand();

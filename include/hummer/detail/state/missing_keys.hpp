@@ -22,10 +22,6 @@ class MissingKeys {
                      static_cast<std::uint32_t>(bytes.size())});
     bytes_ += bytes;
   }
-  // Only the first ones. REQUIRES: not sorted.
-  void keep_first(std::size_t count) {
-    if (count < keys_.size()) keys_.resize(count);
-  }
   // In order of hash, then bytes, each once.
   void sort();
   void clear() {
@@ -35,8 +31,7 @@ class MissingKeys {
 
   std::size_t size() const { return keys_.size(); }
   bool empty() const { return keys_.empty(); }
-  // Of all keys together no more than so many fit.
-  static constexpr std::size_t most_bytes = UINT32_MAX;
+  // Of all keys; they have room for 4 GiB.
   std::size_t key_bytes() const { return bytes_.size(); }
   std::uint64_t hash(std::size_t i) const { return keys_[i].hash; }
   std::string_view bytes(std::size_t i) const {
