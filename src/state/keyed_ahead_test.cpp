@@ -79,13 +79,14 @@ class Rig {
       if (random_.chance(0.8)) look_ahead();
       if (random_.chance(0.9)) work();
       if (random_.chance(0.2)) make_room();
-      if (!frozen_ && random_.chance(0.1)) freeze();
+      if (!frozen_ && random_.chance(0.3)) freeze();
       if (frozen_) write_some();
     }
     for (std::uint64_t number = 0; number < keys; ++number) check(number);
     while (frozen_) write_some();
   }
   std::size_t reached() const { return reached_; }  // rounds in which looking ahead paid
+  std::size_t deltas() const { return deltas_; }
 
  private:
   static constexpr std::uint64_t keys = 6000;
@@ -149,7 +150,7 @@ class Rig {
     ASSERT_EQ(kept_.in_hand(), found == model_.end() ? std::nullopt : std::optional(found->second))
         << "of key " << number;
     if (random_.chance(0.2)) return;
-    if (random_.chance(0.1)) {
+    if (random_.chance(0.3)) {
       kept_.count.clear();
       kept_.text.clear();
       model_.erase(number);
@@ -173,36 +174,59 @@ class Rig {
 
   void freeze() {
     frozen_ = model_;
-    saved_.clear();
-    ByteWriter out(saved_);
-    const Result<bool> delta = kept_.store.freeze(false, out);
-    ASSERT_TRUE(delta.ok() && !*delta);
-    saved_.resize(out.size());
+    std::string head;
+    ByteWriter out(head);
+    const Result<bool> delta =
+        kept_.store.freeze(!chain_.empty() && chain_.size() < 5 && random_.chance(0.8), out);
+    ASSERT_TRUE(delta.ok());
+    head.resize(out.size());
+    if (!*delta) chain_.clear();
+    deltas_ += *delta ? 1 : 0;
+    chain_.push_back({.delta = *delta, .bytes = std::move(head)});
   }
-  // Once all is written, it is what was there when it was frozen.
+  // Once all is written, it is what was there when it was frozen, with and without memory.
   void write_some() {
     std::string part;
     ByteWriter out(part);
-    const Result<bool> all = kept_.store.write_frozen(out, 1 + random_.below(20'000));
+    const Result<bool> all =
+        kept_.store.write_frozen(out, 1 + random_.below(random_.chance(0.5) ? 20'000 : 1'000'000));
     ASSERT_TRUE(all.ok()) << all.status().to_string();
     part.resize(out.size());
-    saved_ += part;
+    chain_.back().bytes += part;
     if (!*all) return;
     FakeOperatorContext place;
-    Kept<K> other(place);
-    ByteReader in(saved_);
-    const Status status = other.store.restore(in, place, {}, false);
-    ASSERT_TRUE(status.ok()) << status.to_string();
-    EXPECT_EQ(other.store.size(), frozen_->size());
-    for (const auto& [number, value] : *frozen_) {
-      const K key = key_of<K>(number);
-      other.store.set_key(key);
-      EXPECT_EQ(other.in_hand(), value) << "of key " << number;
-      other.store.leave_key();
-    }
+    expect_restored(place);
+    FakeOperatorContext little({.name = "count",
+                                .platform = node_.get(),
+                                .memory_limit_bytes = 1 + random_.below(150'000)});
+    expect_restored(little);
     frozen_.reset();
   }
+  void expect_restored(OperatorContext& place) {
+    Kept<K> other(place);
+    for (const Piece& piece : chain_) {
+      ByteReader in(piece.bytes);
+      const Status status = other.store.restore(in, place, {}, piece.delta);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      ASSERT_TRUE(other.store.keep_within_share().ok());
+    }
+    for (std::uint64_t number = 0; number < keys; ++number) {
+      const K key = key_of<K>(number);
+      other.store.set_key(key);
+      const auto found = frozen_->find(number);
+      ASSERT_EQ(other.in_hand(),
+                found == frozen_->end() ? std::nullopt : std::optional(found->second))
+          << "of key " << number << " in a chain of " << chain_.size();
+      other.store.leave_key();
+      if (number % 64 != 0) continue;
+      ASSERT_TRUE(other.store.keep_within_share().ok());
+    }
+  }
 
+  struct Piece {
+    bool delta = false;
+    std::string bytes;
+  };
   Random random_;
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = 1});
   FakeOperatorContext place_{
@@ -211,9 +235,10 @@ class Rig {
   std::map<std::uint64_t, Value> model_;
   std::vector<std::uint64_t> numbers_;
   std::vector<K> keys_;
-  std::string saved_;
+  std::vector<Piece> chain_;  // of snapshots, each on those before it
   std::optional<std::map<std::uint64_t, Value>> frozen_;
   std::size_t reached_ = 0;
+  std::size_t deltas_ = 0;
 };
 
 class KeyedAheadSeeds : public testing::TestWithParam<std::uint64_t> {};
@@ -223,6 +248,7 @@ TEST_P(KeyedAheadSeeds, NumbersHaveTheirValues) {
   Rig<std::uint64_t> rig(GetParam());
   rig.run(150);
   EXPECT_GT(rig.reached(), 5u);
+  EXPECT_GT(rig.deltas(), 0u);
 }
 
 TEST_P(KeyedAheadSeeds, SmallNumbersHaveTheirValues) {
@@ -240,6 +266,64 @@ TEST_P(KeyedAheadSeeds, CompositeKeysHaveTheirValues) {
   Rig<Place> rig(GetParam());
   rig.run(80);
   EXPECT_GT(rig.reached(), 0u);
+}
+
+// A key that went, came again and went to disk between two snapshots: the second one says first
+// that it is gone, and then what it is.
+TEST(KeyedSpill, AKeyThatIsBackOnDiskIsNotGone) {
+  using Key = std::uint64_t;
+  constexpr Key keys = 500;
+  const auto node = make_simulated_platform({.seed = 1});
+  FakeOperatorContext place(
+      {.name = "count", .platform = node.get(), .memory_limit_bytes = 150'000});
+  Kept<Key> kept(place);
+  const auto set = [&](const Key& key, std::uint64_t value) {
+    kept.store.set_key(key);
+    kept.count.set(value);
+    kept.store.leave_key();
+    ASSERT_TRUE(kept.store.keep_within_share().ok());
+  };
+  std::vector<std::string> pieces;
+  const auto snapshot = [&](bool delta) {
+    std::string& piece = pieces.emplace_back();
+    ByteWriter out(piece);
+    const Result<bool> frozen = kept.store.freeze(delta, out);
+    ASSERT_TRUE(frozen.ok());
+    EXPECT_EQ(*frozen, delta);
+    while (!*kept.store.write_frozen(out, SIZE_MAX)) continue;
+    piece.resize(out.size());
+  };
+  // What is on disk already lets the second one be a delta.
+  for (Key key = 10 * keys; key < 20 * keys; ++key) set(key, 3);
+  for (Key key = 0; key < keys; ++key) set(key, 1);
+  snapshot(false);
+  for (Key key = 0; key < keys; key += 7) {
+    kept.store.set_key(key);
+    kept.count.clear();
+    kept.store.leave_key();
+    set(key, 2);
+  }
+  for (Key key = keys; key < 10 * keys; ++key) set(key, 3);
+  snapshot(true);
+  for (std::size_t limit = 0; limit <= 600'000; limit += 40'000) {
+    FakeOperatorContext other_place(
+        {.name = "count", .platform = node.get(), .memory_limit_bytes = limit});
+    Kept<Key> other(other_place);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      ByteReader in(pieces[i]);
+      ASSERT_TRUE(other.store.restore(in, other_place, {}, i > 0).ok());
+      ASSERT_TRUE(other.store.keep_within_share().ok());
+    }
+    for (Key key = 0; key < 20 * keys; ++key) {
+      other.store.set_key(key);
+      EXPECT_EQ(other.count.get_or(0), key >= keys    ? 3u
+                                       : key % 7 == 0 ? 2u
+                                                      : 1u)
+          << "key " << key << " within " << limit;
+      other.store.leave_key();
+      if (key % 64 == 0) EXPECT_TRUE(other.store.keep_within_share().ok());
+    }
+  }
 }
 
 }  // namespace

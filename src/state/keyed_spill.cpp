@@ -105,7 +105,6 @@ void KeyedSpill::choose_reach(std::size_t records, std::size_t fetched) {
 }
 
 void KeyedSpill::begin_fetch(MissingKeys& keys, std::size_t records) {
-  fetched_until_ = 0;
   looked_up_ = records;
   keys.sort();
 }
@@ -126,6 +125,7 @@ Result<bool> KeyedSpill::fetch_some(const MissingKeys& keys) {
     HUMMER_TRY(spilled_->find_all(keys, first, fetched_until_, found));
     if (fetched_until_ < keys.size()) return false;
   }
+  fetched_until_ = 0;
   if (looked_up_ > 0) choose_reach(std::exchange(looked_up_, 0), std::exchange(fetched_, 0));
   return true;
 }

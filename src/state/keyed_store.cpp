@@ -469,7 +469,9 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
     if (mine) {
       take_decoded_key();
       KeyedEntry* const old = find();
-      const bool is_newer = section == 1 && old != nullptr && old->changed == generation_;
+      // That it is gone says nothing of what came behind that, and went to disk.
+      const bool is_newer = section == 1 && old != nullptr && old->changed == generation_ &&
+                            !is_gone_on_disk(static_cast<Entry&>(*old));
       if (old != nullptr && !is_newer) {
         if (!delta && mark == entry_follows) {
           return {ErrorCode::corrupt_record, "a key is in the state of two subtasks"};
