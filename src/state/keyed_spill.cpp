@@ -25,7 +25,7 @@ constexpr std::size_t records_between_choices = 16384;
 constexpr std::size_t parts_ahead = 4;
 constexpr std::size_t most_keys_ahead = 48 << 10;
 constexpr std::size_t least_keys_ahead = 16;
-constexpr std::size_t keys_fetched_at_once = 512;
+constexpr std::size_t keys_fetched_at_once = 128;
 constexpr std::size_t most_records_ahead = 1 << 20;
 // From so much between two keys on each costs a read of its own.
 constexpr std::uint64_t most_bytes_per_key = 8 << 10;
