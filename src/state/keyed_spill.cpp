@@ -59,8 +59,6 @@ void KeyedSpill::forget_heap(StoreEntry& entry) {
   if (store_.parts_.heap_bytes != 0) heap_bytes_ -= store_.parts_.heap_bytes_of(entry);
 }
 
-Status KeyedSpill::keep_within_share() { return keep_within_share(0); }
-
 Status KeyedSpill::keep_within_share(std::size_t coming) {
   if (spilled_ != nullptr) HUMMER_TRY(spilled_->advance());
   const std::size_t share = memory_.share_bytes();

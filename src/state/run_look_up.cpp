@@ -1,9 +1,6 @@
 #include "state/run_look_up.hpp"
 
 #include <algorithm>
-#include <utility>
-
-#include "state/run_entries.hpp"
 
 namespace hummer {
 namespace {
@@ -37,11 +34,7 @@ class ReadBlocks {
         in_hand_ = block;
         from_ = 0;
       }
-      std::size_t from = from_;
-      if (run_.find_in_block(bytes, from, hash, key, entry)) {
-        from_ = from;
-        return true;
-      }
+      if (run_.find_in_block(bytes, from_, hash, key, entry)) return true;
     }
     return false;
   }
@@ -71,8 +64,7 @@ Status look_up_in_run(
   }
   constexpr std::uint32_t gone = UINT32_MAX;
   for (std::size_t first = 0; first < places.size();) {
-    // Places whose blocks are read at once, and blocks behind the last one that begin with the same
-    // hash as a key, which are hardly ever there.
+    // Places whose blocks are read at once.
     std::size_t end = first + 1;
     const std::size_t first_block = places[first].block;
     std::size_t end_block = first_block + 1;

@@ -12,7 +12,7 @@
 // has grown), all entries of some slabs go, and the slabs with them.
 //
 // Where many of the keys that are looked up are on disk, their entries are brought back ahead, tens
-// of thousands at once (fetch_all): keys in the order of the disk cost a fraction of what a read
+// of thousands at once (fetch_some): keys in the order of the disk cost a fraction of what a read
 // for each does. Their first look-up is no second chance.
 //
 // An entry that came back and was not changed is on disk already: it goes without being written.
@@ -62,8 +62,8 @@ class KeyedSpill {
   void count_heap(StoreEntry& entry);
   void forget_heap(StoreEntry& entry);
 
-  // Between two batches or timers, without a key in hand.
-  Status keep_within_share();
+  // Between two batches or timers, without a key in hand. `coming`: entries that will come at once.
+  Status keep_within_share(std::size_t coming = 0);
 
   // Those of these keys that have no entry in memory will be fetched: what says where they are on
   // disk comes near.
@@ -74,7 +74,7 @@ class KeyedSpill {
   std::size_t keys_ahead() const { return keys_ahead_; }
   // Sorts these keys, which so many records have.
   void begin_fetch(MissingKeys& keys, std::size_t records);
-  // Makes room for the entries of the next few hundred keys, and brings those that are on disk.
+  // Makes room for the entries of the next hundred keys or so, and brings those that are on disk.
   // True: these were the last, or there is no room for more.
   Result<bool> fetch_some(const MissingKeys& keys);
   // The entry of the key in hand as it is on disk, or null.
@@ -119,8 +119,6 @@ class KeyedSpill {
   void bring_back_ahead(std::uint64_t hash, std::string_view key, std::string_view value);
   // Of so many records' keys, so many were fetched.
   void choose_reach(std::size_t records, std::size_t fetched);
-  // `coming`: entries that will come at once.
-  Status keep_within_share(std::size_t coming);
   std::size_t held_bytes() const;
   std::size_t needed_bytes(std::size_t share) const;
   std::size_t entries_bytes() const;

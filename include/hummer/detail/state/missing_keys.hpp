@@ -30,7 +30,6 @@ class MissingKeys {
   }
 
   std::size_t size() const { return keys_.size(); }
-  bool empty() const { return keys_.empty(); }
   // Of all keys; they have room for 4 GiB.
   std::size_t key_bytes() const { return bytes_.size(); }
   std::uint64_t hash(std::size_t i) const { return keys_[i].hash; }
