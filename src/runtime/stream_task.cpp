@@ -11,9 +11,10 @@ namespace {
 constexpr int elements_per_turn = 4;
 // Of the input that is furthest behind; then one in turn.
 constexpr int most_in_a_row = 32;
-// Of a snapshot that hurries: two milliseconds or so, and quick enough that most entries are
-// written before they change, which is cheaper than saving them.
+// Of a snapshot that hurries: quick enough that most entries are written before they change, which
+// is cheaper than saving them, and no longer than a record may be kept waiting.
 constexpr int snapshot_steps_per_turn = 8;
+constexpr Nanoseconds snapshot_ns_per_turn = milliseconds(2);
 // Of a slot's time: one that waits less has none to spare.
 constexpr Nanoseconds least_waited_part = 16;
 // Of a batch: with less of it missing it is full.
@@ -522,8 +523,11 @@ bool StreamTask::step_snapshot() {
 
 // While records come.
 void StreamTask::step_snapshot_in_turn() {
-  if (!snapshot_step_is_due() || !step_snapshot()) return;
-  for (int i = 1; i < snapshot_steps_per_turn && pace_.hurries() && step_snapshot(); ++i) continue;
+  if (!snapshot_step_is_due()) return;
+  const Nanoseconds until = executor_->now() + snapshot_ns_per_turn;
+  for (int i = 0; i < snapshot_steps_per_turn && step_snapshot(); ++i) {
+    if (!pace_.hurries() || executor_->now() >= until) return;
+  }
 }
 
 // While there is nothing else to do for the task: time that nobody in the slot wants is free, and

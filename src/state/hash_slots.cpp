@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t group_slots = 64;
 constexpr std::size_t pages_ahead = 8;
-constexpr std::size_t pages_per_step = 16 * 1024;
+// Of a table of which little has changed: each entry comes from memory, so a step ends before its
+// bytes are many.
+constexpr std::size_t pages_per_step = 4 * 1024;
 constexpr std::size_t least_between_looks = 1 << 17;
 constexpr std::size_t pages_looked_at = 256;
 constexpr std::size_t small_bytes = 1 << 20;
@@ -174,9 +176,8 @@ bool HashSlots::read_frozen(FoundEntries& found) {
 
 template <typename Key>
 bool HashSlots::read_frozen_of(FoundEntries& found) {
-  const std::size_t until = frozen_cursor_ + pages_per_step * page_slots;
-  for (; frozen_cursor_ < capacity_; frozen_cursor_ += page_slots) {
-    if (frozen_cursor_ == until || !has_room_for_page(found)) return false;
+  for (; frozen_cursor_ < capacity_; frozen_cursor_ += page_slots, ++found.pages_read) {
+    if (found.pages_read == pages_per_step || !has_room_for_page(found)) return false;
     const std::size_t ahead = frozen_cursor_ + pages_ahead * page_slots;
     if (ahead < capacity_) {
       const std::size_t start = reversed_page(ahead, capacity_);

@@ -125,6 +125,7 @@ struct FoundEntry {
 struct FoundEntries {
   static constexpr std::size_t capacity = 64;
   std::size_t count = 0;
+  std::size_t pages_read = 0;  // by read_frozen(), over all calls
   FoundEntry entries[capacity];
 };
 
@@ -233,8 +234,8 @@ class HashSlots {
   }
   void mark_at(const void* entry) { marks_.mark(slot_of(entry)); }
   // Reads entries of the snapshot under way that are still as they were, as long as there is room
-  // for those of a page. True: there are no more; false also where many slots were looked at.
-  // In read()'s order; the table may change between two calls.
+  // for those of a page. True: there are no more; false also where many slots were looked at
+  // since `found` was empty. In read()'s order; the table may change between two calls.
   bool read_frozen(FoundEntries& found);
   static bool has_room_for_page(const FoundEntries& found) {
     return found.count + page_slots <= FoundEntries::capacity;
