@@ -68,7 +68,6 @@ std::string GeneratorSourceBase::describe_produced(std::size_t record) const {
 }
 
 OperatorResult GeneratorSourceBase::produce(Output& out) {
-  ranges_.drop_empty();
   if (ranges_.empty()) return OperatorResult::done;
   if (out.full()) return OperatorResult::more;
   Batch& target = out.batch();
@@ -78,9 +77,9 @@ OperatorResult GeneratorSourceBase::produce(Output& out) {
     context().call_at(context().now() + paused_retry_ns);
     return OperatorResult::blocked;
   }
-  std::uint64_t count = std::min<std::uint64_t>(split != nullptr ? split->left() : ranges_.left(),
-                                                out.soft_limit() - target.size());
+  std::uint64_t count = out.soft_limit() - target.size();
   if (timed_) count = std::min<std::uint64_t>(count, until_watermark_);
+  count = split != nullptr ? split->left(count) : ranges_.left(count);
   bool waits = false;
   if (options_.records_per_second) {
     const std::uint64_t due = records_due();
@@ -89,14 +88,14 @@ OperatorResult GeneratorSourceBase::produce(Output& out) {
   }
   const std::size_t used = target.size();
   run_ = split != nullptr ? *split : ranges_.current();
-  if (split == nullptr && count > ranges_.run()) run_.step = 0;
+  if (split == nullptr && count > ranges_.run(count)) run_.step = 0;
   run_used_ = used;
   if (split != nullptr) {
     make(*split, target, count);
     if (split->empty()) context().splits()->finish(split_of(*split));
   } else {
     for (std::uint64_t left = count; left > 0; ranges_.drop_empty()) {
-      const std::uint64_t run = std::min(left, ranges_.run());
+      const std::uint64_t run = ranges_.run(left);
       make(ranges_.current(), target, run);
       left -= run;
     }

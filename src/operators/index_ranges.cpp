@@ -10,28 +10,18 @@ void IndexRanges::add(const IndexRange& range) {
   if (!range.empty()) ranges_.push_back(range);
 }
 
-IndexRange& IndexRanges::current() {
+IndexRange& IndexRanges::current_of_several() {
   return *std::min_element(ranges_.begin(), ranges_.end(),
                            [](const auto& a, const auto& b) { return a.next < b.next; });
 }
 
-std::uint64_t IndexRanges::run() {
-  const IndexRange& first = current();
+std::uint64_t IndexRanges::run_of_several(std::uint64_t most) {
+  const IndexRange& first = current_of_several();
   std::uint64_t until = first.end;
   for (const IndexRange& range : ranges_) {
     if (&range != &first) until = std::min(until, std::max(range.next, first.next + 1));
   }
-  return IndexRange{first.next, until, first.step}.left();
-}
-
-std::uint64_t IndexRanges::left() const {
-  std::uint64_t sum = 0;
-  for (const IndexRange& range : ranges_) sum += std::min(range.left(), UINT64_MAX - sum);
-  return sum;
-}
-
-void IndexRanges::drop_empty() {
-  std::erase_if(ranges_, [](const IndexRange& range) { return range.empty(); });
+  return IndexRange{first.next, until, first.step}.left(most);
 }
 
 void IndexRanges::snapshot(ByteWriter& out) const {

@@ -75,7 +75,6 @@ class CollectionSource final : public SourceOperator {
   }
 
   OperatorResult produce(Output& out) override {
-    ranges_.drop_empty();
     if (ranges_.empty()) return OperatorResult::done;
     if (out.full()) return OperatorResult::more;
     Batch& target = out.batch();
@@ -85,8 +84,7 @@ class CollectionSource final : public SourceOperator {
       return context().fail({ErrorCode::invalid_argument,
                              "the collection is shorter than when the snapshot was taken"});
     }
-    const std::uint64_t count =
-        std::min<std::uint64_t>(range.left(), out.soft_limit() - target.size());
+    const std::uint64_t count = range.left(out.soft_limit() - target.size());
     Collector<T> collector(target, out.soft_limit());
     const T* from = collection_->values.data() + range.next;
     for (std::uint64_t i = 0; i < count; ++i) collector.emit(from[i]);

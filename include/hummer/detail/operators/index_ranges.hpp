@@ -24,7 +24,14 @@ struct IndexRange {
   std::uint64_t step = 1;
 
   bool empty() const { return next >= end; }
-  std::uint64_t left() const { return empty() ? 0 : (end - next - 1) / step + 1; }
+  // Its indexes, or `most`: a source asks with every batch, and dividing takes longer than a
+  // multiplication.
+  std::uint64_t left(std::uint64_t most) const {
+    if (empty() || most == 0) return 0;
+    std::uint64_t distance = 0;
+    const bool too_far = __builtin_mul_overflow(most - 1, step, &distance);
+    return too_far || distance > end - next - 1 ? (end - next - 1) / step + 1 : most;
+  }
   void advance(std::uint64_t count) { next += count * step; }
 };
 
@@ -51,17 +58,29 @@ class IndexRanges {
     return found;
   }
   // The range with the lowest next index. REQUIRES: !empty().
-  IndexRange& current();
-  // How many of the current range come before those of another one. REQUIRES: !empty().
-  std::uint64_t run();
-  std::uint64_t left() const;
-  void drop_empty();
+  IndexRange& current() { return ranges_.size() == 1 ? ranges_.front() : current_of_several(); }
+  // How many of the current range come before those of another one, or `most`. REQUIRES: !empty().
+  std::uint64_t run(std::uint64_t most) {
+    return ranges_.size() == 1 ? ranges_.front().left(most) : run_of_several(most);
+  }
+  // Of all, or `most`.
+  std::uint64_t left(std::uint64_t most) const {
+    std::uint64_t sum = 0;
+    for (const IndexRange& range : ranges_) sum += range.left(most - sum);
+    return sum;
+  }
+  void drop_empty() {
+    drop([](const IndexRange& range) { return range.empty(); });
+  }
   const std::vector<IndexRange>& all() const { return ranges_; }
 
   void snapshot(ByteWriter& out) const;
   Status restore(ByteReader& in);
 
  private:
+  IndexRange& current_of_several();
+  std::uint64_t run_of_several(std::uint64_t most);
+
   std::vector<IndexRange> ranges_;
   bool restored_ = false;
 };
