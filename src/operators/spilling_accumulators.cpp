@@ -8,7 +8,8 @@ namespace hummer {
 namespace {
 
 constexpr std::uint8_t table_snapshot_version = 2;
-constexpr std::uint8_t runs_snapshot_version = 3;
+constexpr std::uint8_t runs_snapshot_version = 3;  // of runs alone, as was written up to 0.1.0
+constexpr std::uint8_t layers_snapshot_version = 4;
 constexpr std::size_t restored_at_once_bytes = 64 << 10;
 constexpr std::uint32_t parts_of_own_groups = 32;
 
@@ -32,25 +33,30 @@ void SpillingAccumulatorsBase::open(OperatorContext& context, bool deltas) {
 Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
   HUMMER_TRY(spilled_.advance());
   const std::size_t share = memory_.share_bytes();
-  const std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
+  std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
+  room -= std::min(room / 4 * 3, parting_bytes());
   const bool too_large =
       table_->at_limit(room) || (table_->memory_bytes() > room && !table_->empty());
-  // A snapshot of the table that is being written is finished first.
-  if (too_large && table_->frozen()) {
-    connector_context(*context_).hurry_snapshot();
-  } else if (too_large) {
+  if (too_large) {
     HUMMER_TRY(spilled_.put(*table_));
-    table_->clear();
-    // Else the share has become smaller.
-    if (table_->memory_bytes() > room) table_ = aggregate_.make_table();
+    if (!table_->frozen()) table_->clear();
+    // Or the share has become smaller.
+    if (!table_->empty() || table_->memory_bytes() > room) begin_table_anew();
+    if (parting_ != nullptr) connector_context(*context_).hurry_snapshot();
   }
-  return memory_.set(table_->memory_bytes() + beside + spilled_.memory_bytes() +
+  return memory_.set(table_->memory_bytes() + beside + spilled_.memory_bytes() + parting_bytes() +
                      entries_.memory_bytes());
+}
+
+// The old one is kept where it is part of a snapshot that is being written.
+void SpillingAccumulatorsBase::begin_table_anew() {
+  auto old = std::exchange(table_, aggregate_.make_table());
+  if (old->frozen()) parting_ = std::move(old);
 }
 
 Result<std::unique_ptr<SpilledScan>> SpillingAccumulatorsBase::scan_all() {
   HUMMER_TRY(spilled_.put(*table_));
-  table_ = aggregate_.make_table();
+  begin_table_anew();
   return spilled_.scan();
 }
 
@@ -68,32 +74,36 @@ Status SpillingAccumulatorsBase::undecodable() const {
 
 Status SpillingAccumulatorsBase::snapshot(ByteWriter& out) {
   blocks_.reset();
-  bool delta = false;
+  parting_.reset();
   entries_.begin(context_);
-  if (!spilled_.used()) {
-    delta = table_->freeze(context_->may_write_delta());
-  } else {
-    HUMMER_TRY(spilled_.put(*table_));
-    table_->clear();
-    SpilledStore::Frozen frozen = spilled_.freeze(context_->may_write_delta());
+  bool delta = context_->may_write_delta();
+  if (spilled_.used()) {
+    SpilledStore::Frozen frozen = spilled_.freeze(delta);
     delta = frozen.delta;
     blocks_ = std::move(frozen.blocks);
   }
+  // One that went to disk since the last snapshot, and began anew, is none.
+  const bool table_delta = table_->freeze(delta);
+  writes_table_ = true;
+  if (blocks_ == nullptr) delta = table_delta;
   if (delta) context_->wrote_delta();
-  out.put_value(blocks_ == nullptr ? table_snapshot_version : runs_snapshot_version);
+  out.put_value(blocks_ == nullptr ? table_snapshot_version : layers_snapshot_version);
   out.put_value(static_cast<std::uint8_t>(delta));
+  if (blocks_ != nullptr) out.put_value(static_cast<std::uint8_t>(table_delta));
   return {};
 }
 
 OperatorResult SpillingAccumulatorsBase::snapshot_rest(ByteWriter& out) {
-  if (blocks_ != nullptr) return write_runs(out);
+  if (!writes_table_) return write_runs(out);
   const std::size_t step_bytes = context_->snapshot_step_bytes();
   entries_.begin_step();
-  if (!table_->write_frozen(entries_, out, step_bytes) || !entries_.flush(out, step_bytes)) {
+  if (!frozen_table().write_frozen(entries_, out, step_bytes) || !entries_.flush(out, step_bytes)) {
     return OperatorResult::more;
   }
   out.put_value(AccumulatorTableBase::end_of_entries);
-  return OperatorResult::done;
+  writes_table_ = false;
+  parting_.reset();
+  return blocks_ == nullptr ? OperatorResult::done : OperatorResult::more;
 }
 
 // Runs are in order of hash, and so of key groups: those of neighbouring groups become one block of
@@ -146,9 +156,15 @@ Status SpillingAccumulatorsBase::restore(ByteReader& in) {
   std::uint8_t version = 0;
   std::uint8_t delta = 0;
   if (!in.get_value(version) || !in.get_value(delta)) return undecodable();
-  if (version == runs_snapshot_version) return restore_runs(in);
-  if (version != table_snapshot_version) return undecodable();
-  return restore_table(in, delta != 0);
+  switch (version) {
+    case table_snapshot_version: return restore_table(in, delta != 0);
+    case runs_snapshot_version: return restore_runs(in);
+    case layers_snapshot_version: break;
+    default: return undecodable();
+  }
+  HUMMER_TRY(restore_newest(in));
+  HUMMER_TRY(restore_runs(in));
+  return context_->delta_follows() ? Status() : take_newest();
 }
 
 Status SpillingAccumulatorsBase::restore_table(ByteReader& in, bool delta) {
@@ -164,27 +180,60 @@ Status SpillingAccumulatorsBase::restore_table(ByteReader& in, bool delta) {
   }
 }
 
+Status SpillingAccumulatorsBase::restore_newest(ByteReader& in) {
+  using Restored = AccumulatorTableBase::Restored;
+  std::uint8_t delta = 0;
+  if (!in.get_value(delta) || (delta != 0 && newest_ == nullptr)) return undecodable();
+  if (delta == 0) newest_ = aggregate_.make_table();
+  const OwnsKey owns = owned_by(*context_);
+  for (;;) {
+    const Restored restored = newest_->restore(in, owns, aggregate_, delta != 0);
+    if (restored == Restored::not_valid) return undecodable();
+    if (restored == Restored::all) return {};
+  }
+}
+
 // A delta goes over what came before it as later runs go over earlier ones, wherever that is.
 Status SpillingAccumulatorsBase::restore_runs(ByteReader& in) {
   const OwnsKey owns = owned_by(*context_);
+  const std::size_t beside = newest_ != nullptr ? newest_->memory_bytes() : 0;
   std::size_t bytes = 0;  // since the table was looked at
   for (std::string_view block; in.get_text(block); in.let_go()) {
-    if (block.empty()) return limited() ? keep_within_share(0) : Status();
+    if (block.empty()) return limited() ? keep_within_share(beside) : Status();
     for (std::size_t at = 0; at < block.size();) {
-      if (!restore_entry(block, at, owns, in)) return undecodable();
+      SpilledEntry entry;
+      if (!read_spilled_entry(block, at, entry) || entry.removed ||
+          !restore_entry(entry, owns, ByteReader(entry.value, in))) {
+        return undecodable();
+      }
     }
     bytes += block.size();
     if (!limited() || bytes < restored_at_once_bytes) continue;
     bytes = 0;
-    HUMMER_TRY(keep_within_share(0));
+    HUMMER_TRY(keep_within_share(beside));
   }
   return undecodable();
 }
 
-bool SpillingAccumulatorsBase::restore_entry(std::string_view block, std::size_t& at,
-                                             const OwnsKey& owns, const ByteReader& piece) {
-  SpilledEntry entry;
-  if (!read_spilled_entry(block, at, entry) || entry.removed) return false;
+Status SpillingAccumulatorsBase::take_newest() {
+  const OwnsKey owns = owned_by(*context_);
+  const std::size_t beside = newest_->memory_bytes();
+  TableInHashOrder entries(*newest_);
+  std::size_t bytes = 0;  // since the table was looked at
+  while (entries.advance()) {
+    const SpilledEntry& entry = entries.entry();
+    if (!restore_entry(entry, owns, ByteReader(entry.value))) return undecodable();
+    bytes += entry.key.size() + entry.value.size();
+    if (!limited() || bytes < restored_at_once_bytes) continue;
+    bytes = 0;
+    HUMMER_TRY(keep_within_share(beside));
+  }
+  newest_.reset();
+  return limited() ? keep_within_share(0) : Status();
+}
+
+bool SpillingAccumulatorsBase::restore_entry(const SpilledEntry& entry, const OwnsKey& owns,
+                                             ByteReader value) {
   std::string space;
   std::string_view key;
   ByteReader key_bytes(entry.key);
@@ -194,7 +243,6 @@ bool SpillingAccumulatorsBase::restore_entry(std::string_view block, std::size_t
   if (owns(table_->keys().hash_of(key))) {
     std::tie(accumulator, is_new) = table_->find_or_add_accumulator(key);
   }
-  ByteReader value(entry.value, piece);
   return aggregate_.read(value, accumulator, is_new, !deltas_) && value.left() == 0;
 }
 

@@ -342,6 +342,59 @@ TEST(SpillingAggregates, DeltasOfRunsHoldWhatAMapHolds) {
   EXPECT_GT(whole, 0);
 }
 
+// Each snapshot has a table of some entries above runs; now and then these entries have gone to
+// disk since the snapshot before, which holds them as its table's still.
+TEST(SpillingAggregates, WhatATableHeldCountsOnceWhenItHasGoneToDisk) {
+  constexpr std::uint32_t keys = 20'000;
+  const auto merging = make_operator_factory([] {
+    return std::make_unique<MergeAggregateOperator<std::uint32_t, Sum>>(Sum{value_of_number},
+                                                                        false);
+  });
+  for (std::uint64_t seed = 1; seed <= drawn_cases(3); ++seed) {
+    SCOPED_TRACE(seed);
+    const auto node = make_simulated_platform({.seed = seed});
+    OperatorRun<Total, Total> run(*merging, *node, 300'000);
+    ASSERT_TRUE(run.open().ok());
+    Random random(seed);
+    std::map<std::uint32_t, std::int64_t> model;
+    const auto add = [&](std::uint32_t first, std::uint32_t count) {
+      std::vector<Total> records;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        records.push_back({(first + i) % keys, random.between(1, 9)});
+        model[records.back().key] += records.back().value;
+      }
+      ASSERT_TRUE(run.process(records).ok());
+    };
+    for (std::uint32_t first = 0; first < keys; first += 500) add(first, 500);
+    std::vector<std::string> pieces;
+    int tables_anew = 0;
+    for (int round = 0; round < 12; ++round) {
+      ASSERT_TRUE(run.begin_snapshot(!pieces.empty()).ok());
+      Result<std::optional<std::string>> step = run.step_snapshot();
+      for (; step.ok() && !step->has_value(); step = run.step_snapshot()) continue;
+      ASSERT_TRUE(step.ok()) << step.status().to_string();
+      const bool delta = run.context().has_written_delta();
+      if (!delta) pieces.clear();
+      pieces.push_back(std::move(**step));
+      tables_anew += delta && pieces.back()[2] == 0;  // version, delta, whether the table's is one
+
+      OperatorRun<Total, Total> restored(*merging, *node, 300'000);
+      ASSERT_TRUE(restored.restore(pieces).ok());
+      ASSERT_TRUE(restored.open().ok());
+      const Result<std::vector<Total>> seen = restored.end();
+      ASSERT_TRUE(seen.ok()) << seen.status().to_string();
+      std::map<std::uint32_t, std::int64_t> totals;
+      for (const Total& total : *seen) totals[total.key] += total.value;
+      ASSERT_EQ(totals, model) << "round " << round;
+      const auto some = static_cast<std::uint32_t>(random.below(4));
+      for (std::uint32_t i = 0; i < some; ++i) {
+        add(static_cast<std::uint32_t>(random.below(keys)), 500);
+      }
+    }
+    EXPECT_GT(tables_anew, 0);
+  }
+}
+
 // Keeps all values of a key in every kind of state; a value of 0 clears them, one below 0 sets a
 // timer.
 struct Everything {

@@ -34,10 +34,12 @@ class SpillingAccumulatorsBase {
   // gigabytes takes longer than the last records, on their way to the next operator, may wait.
   void retire();
 
-  // Of what is in memory alone: version, whether it is a delta, and in steps the entries. Once
-  // there is something on disk the table goes there too, and a snapshot is runs as they are, or
-  // those written since the last one: a version, whether it is a delta, and blocks of entries,
-  // oldest run first; an empty one ends it.
+  // Nothing is written to the spill directory for it. Of what is in memory alone: version, whether
+  // it is a delta, and in steps the entries of the table. Once there is something on disk: version,
+  // whether the runs are a delta, those written since the last snapshot, and whether the table's
+  // entries are, which else take the place of all that the piece before had of its table (they are
+  // in the newer runs); then those entries, and runs as they are: blocks of entries, oldest run
+  // first; an empty one ends it.
   Status snapshot(ByteWriter& out);
   OperatorResult snapshot_rest(ByteWriter& out);
   // Merges what an earlier subtask wrote of the keys that are owned here. What is too much goes to
@@ -52,14 +54,20 @@ class SpillingAccumulatorsBase {
   std::unique_ptr<AccumulatorTableBase> table_;
 
  private:
+  void begin_table_anew();
   OperatorResult write_runs(ByteWriter& out);
   KeyGroups groups_of(std::string_view block) const;
   Status undecodable() const;
   Status restore_table(ByteReader& in, bool delta);
+  Status restore_newest(ByteReader& in);
   Status restore_runs(ByteReader& in);
-  // `block` is a part of `piece`.
-  [[nodiscard]] bool restore_entry(std::string_view block, std::size_t& at, const OwnsKey& owns,
-                                   const ByteReader& piece);
+  // What the last piece had of its table goes over its runs.
+  Status take_newest();
+  [[nodiscard]] bool restore_entry(const SpilledEntry& entry, const OwnsKey& owns,
+                                   ByteReader value);
+  // The table of the snapshot under way.
+  AccumulatorTableBase& frozen_table() { return parting_ != nullptr ? *parting_ : *table_; }
+  std::size_t parting_bytes() const { return parting_ != nullptr ? parting_->memory_bytes() : 0; }
 
   const ErasedAggregate& aggregate_;
   OperatorContext* context_ = nullptr;
@@ -67,8 +75,13 @@ class SpillingAccumulatorsBase {
   bool deltas_ = false;
   std::unique_ptr<AccumulatorTableBase> retired_;
   SpilledAccumulators spilled_;
-  GroupedEntries entries_;                 // of the snapshot under way
-  std::unique_ptr<SpilledBlocks> blocks_;  // of the snapshot under way; null: it is of the table
+  // Of the snapshot under way.
+  GroupedEntries entries_;
+  std::unique_ptr<AccumulatorTableBase> parting_;  // went to disk before it was written
+  bool writes_table_ = false;
+  std::unique_ptr<SpilledBlocks> blocks_;  // null: it is of the table alone
+  // While state is restored: the entries of a table that lies above runs.
+  std::unique_ptr<AccumulatorTableBase> newest_;
 };
 
 // The aggregate, made ahead of what refers to it.
