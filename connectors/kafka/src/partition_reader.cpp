@@ -374,7 +374,9 @@ void PartitionReader::Impl::lost(OpenPartition& partition, const rd_kafka_messag
                context->name().c_str(), what.c_str(), to_begin ? "beginning" : "end");
   const PartitionList list = list_of({{partition.topic, partition.number}});
   list->elems[0].offset = to_begin ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
-  const ErrorHandle error(rd_kafka_seek_partitions(client.get(), list.get(), 0));
+  // A seek has no effect on a partition that is no longer fetched.
+  ErrorHandle error(rd_kafka_incremental_unassign(client.get(), list.get()));
+  if (!error) error.reset(rd_kafka_incremental_assign(client.get(), list.get()));
   if (error) failure_ = failure(error.get(), what);
 }
 
