@@ -64,8 +64,9 @@ struct PartitionReader::Impl {
 
   Status begin(const std::vector<TopicPartition>& partitions, bool are_new);
   Status drop_unasked(const std::vector<TopicPartition>& found);
-  Result<std::vector<Place>> places_of(const std::vector<TopicPartition>& partitions,
+  Result<std::vector<Place>> places_of(const std::vector<TopicPartition>& fresh,
                                        bool are_new) const;
+  Status set_stops(const std::vector<TopicPartition>& of, std::vector<Place>& places) const;
   Status assign(std::vector<std::unique_ptr<OpenPartition>> added);
   void serve_events();
   void refill(OpenPartition& partition);
@@ -145,6 +146,7 @@ Status PartitionReader::Impl::drop_unasked(const std::vector<TopicPartition>& fo
 
 Status PartitionReader::Impl::begin(const std::vector<TopicPartition>& found, bool are_new) {
   std::vector<TopicPartition> fresh;
+  std::vector<TopicPartition> endless;
   std::vector<std::unique_ptr<OpenPartition>> added;
   const auto add = [&](const TopicPartition& partition, const Place& place) {
     auto opened = std::make_unique<OpenPartition>();
@@ -165,11 +167,19 @@ Status PartitionReader::Impl::begin(const std::vector<TopicPartition>& found, bo
                                              " have one hash: read them by two sources"};
     }
     if (!context->splits()->begin(id)) continue;
-    if (const auto known = restored.find(partition); known != restored.end()) {
-      add(partition, known->second);
-    } else {
+    if (const auto known = restored.find(partition); known == restored.end()) {
       fresh.push_back(partition);
+    } else if (known->second.stop == no_stop && settings.end.has_value()) {
+      endless.push_back(partition);
+    } else {
+      add(partition, {known->second.next, settings.end ? known->second.stop : no_stop});
     }
+  }
+  // The state is of a job that was not bounded: this one is.
+  std::vector<Place> ending(endless.size());
+  HUMMER_TRY(set_stops(endless, ending));
+  for (std::size_t i = 0; i < endless.size(); ++i) {
+    add(endless[i], {restored.at(endless[i]).next, ending[i].stop});
   }
   const Result<std::vector<Place>> places = places_of(fresh, are_new);
   if (!places.ok()) return places.status();
@@ -189,17 +199,23 @@ Result<std::vector<Place>> PartitionReader::Impl::places_of(
       if ((*starts)[i] != unset_offset) places[i].next = (*starts)[i];
     }
   }
-  if (!settings.end.has_value()) return places;
+  if (Status status = set_stops(fresh, places); !status.ok()) return status;
+  return places;
+}
+
+Status PartitionReader::Impl::set_stops(const std::vector<TopicPartition>& of,
+                                        std::vector<Place>& places) const {
+  if (of.empty() || !settings.end.has_value()) return {};
   const Result<std::vector<std::int64_t>> stops =
-      find_offsets(client, fresh, *settings.end, open_timeout_ms);
+      find_offsets(client, of, *settings.end, open_timeout_ms);
   if (!stops.ok()) return stops.status();
   const Result<std::vector<std::int64_t>> ends =
-      find_offsets(client, fresh, Offsets::latest(), open_timeout_ms);
+      find_offsets(client, of, Offsets::latest(), open_timeout_ms);
   if (!ends.ok()) return ends.status();
-  for (std::size_t i = 0; i < fresh.size(); ++i) {
+  for (std::size_t i = 0; i < of.size(); ++i) {
     places[i].stop = (*stops)[i] == unset_offset ? (*ends)[i] : (*stops)[i];
   }
-  return places;
+  return {};
 }
 
 Status PartitionReader::Impl::assign(std::vector<std::unique_ptr<OpenPartition>> added) {

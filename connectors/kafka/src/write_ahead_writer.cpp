@@ -24,9 +24,10 @@ Status WriteAheadWriter::restore(OperatorContext& context, ByteReader& in) {
   for (const std::uint32_t writer : head.writers) {
     transactions_.try_emplace(writer, std::make_unique<Transactions>(settings_, writer));
   }
-  std::vector<std::uint32_t> chunks(head.epochs);
+  std::vector<std::uint32_t> chunks;
   const std::size_t first = pending_.size();
-  for (std::uint32_t& count : chunks) {
+  while (chunks.size() < head.epochs) {
+    std::uint32_t& count = chunks.emplace_back();
     Pending& pending = pending_.emplace_back();
     if (!in.get_value(pending.run) || !in.get_value(pending.attempt) ||
         !in.get_value(pending.writer) || !in.get_value(pending.epoch) || !in.get_value(count) ||
