@@ -4,11 +4,6 @@
 #include "sink_state.hpp"
 
 namespace hummer::kafka::detail {
-namespace {
-
-constexpr int writer_open_ms = 30'000;
-
-}  // namespace
 
 AtLeastOnceWriter::AtLeastOnceWriter(const SinkSettings& settings) : settings_(settings) {}
 
@@ -28,8 +23,9 @@ Status AtLeastOnceWriter::open(OperatorContext& context) {
   Result<std::unique_ptr<Producer>> producer = Producer::make(settings_, {});
   if (!producer.ok()) return producer.status();
   producer_ = std::move(*producer);
-  return settings_.topic.empty() ? Status()
-                                 : producer_->require_topic(settings_.topic, writer_open_ms);
+  return settings_.topic.empty()
+             ? Status()
+             : producer_->require_topic(settings_.topic, settings_.connection.timeout_ms);
 }
 
 Status AtLeastOnceWriter::begin_batch() { return producer_->poll(0); }

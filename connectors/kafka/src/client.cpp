@@ -1,5 +1,7 @@
 #include "client.hpp"
 
+#include <string_view>
+
 namespace hummer::kafka {
 namespace {
 
@@ -17,11 +19,18 @@ Status set(rd_kafka_conf_t* conf, const std::string& name, const std::string& va
               ")"};
 }
 
-void remember_error(rd_kafka_t*, int error, const char* reason, void* opaque) {
-  // Each broker that is away is told before; this one says nothing new.
-  if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return;
-  static_cast<ClientEvents*>(opaque)->set_last_error(
-      std::string(rd_kafka_err2str(static_cast<rd_kafka_resp_err_t>(error))) + ": " + reason);
+// Called by librdkafka's threads, while a question to the brokers waits, too: error events would
+// wait for somebody to poll.
+void log_line(const rd_kafka_t* client, int level, const char* facility, const char* text) {
+  constexpr int syslog_error = 3;
+  if (level <= syslog_error && client != nullptr) {
+    // Behind "[thrd:…]: ", which says nothing to others.
+    const std::string_view line = text;
+    const std::size_t end = line.find("]: ");
+    static_cast<ClientEvents*>(rd_kafka_opaque(client))
+        ->set_last_error(std::string(end == std::string_view::npos ? line : line.substr(end + 3)));
+  }
+  rd_kafka_log_print(client, level, facility, text);
 }
 
 void remember_undelivered(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
@@ -71,7 +80,7 @@ Result<Client> make_client(rd_kafka_type_t type, const Connection& connection, c
   for (const auto& [name, value] : fixed) HUMMER_TRY(set(conf.get(), name, value));
 
   Client client{std::make_unique<ClientEvents>(), nullptr};
-  rd_kafka_conf_set_error_cb(conf.get(), remember_error);
+  rd_kafka_conf_set_log_cb(conf.get(), log_line);
   rd_kafka_conf_set_opaque(conf.get(), client.events.get());
   if (type == RD_KAFKA_PRODUCER) rd_kafka_conf_set_dr_msg_cb(conf.get(), remember_undelivered);
   char message[message_bytes];

@@ -143,5 +143,40 @@ TEST_F(KafkaKills, OfTheJobAreNotSeen) {
   expect_each_once_in_order(*brokers);
 }
 
+// The job lives on, through the death of whoever leads its partitions and its transactions.
+TEST_F(KafkaKills, OfBrokersAreNotSeen) {
+  const std::unique_ptr<Brokers> brokers = Brokers::start(3);
+  if (brokers == nullptr) GTEST_SKIP() << Brokers::why_not();
+  const int seed = number_from("HUMMER_KAFKA_SEED", 1);
+  SCOPED_TRACE("HUMMER_KAFKA_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  from_ = brokers->make_topic("brokers-in", 3);
+  to_ = brokers->make_topic("brokers-out", 3);
+  std::atomic<bool> stop{false};
+  std::thread writer([&, own = std::mt19937_64(random())]() mutable {
+    while (!stop) {
+      write(*brokers, own, 100);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  });
+  const pid_t job = start(*brokers, {"--follow", "--parallelism", "2"});
+  for (const int broker : {1, 2, 3}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2'000 + random() % 1'000));
+    brokers->tell((random() % 2 == 0 ? "kill " : "stop ") + std::to_string(broker));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1'000 + random() % 4'000));
+    brokers->tell("start " + std::to_string(broker));
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  stop = true;
+  writer.join();
+  int status = 0;
+  EXPECT_EQ(::waitpid(job, &status, WNOHANG), 0) << "the job has ended\n" << log();
+  ::kill(job, SIGKILL);
+  (void)wait(job);
+  status = wait(start(*brokers, {"--parallelism", "2"}));
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << log();
+  expect_each_once_in_order(*brokers);
+}
+
 }  // namespace
 }  // namespace hummer::kafka

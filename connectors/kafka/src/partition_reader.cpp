@@ -21,7 +21,6 @@
 namespace hummer::kafka::detail {
 namespace {
 
-constexpr int open_timeout_ms = 30'000;
 constexpr std::size_t fetched_records = default_batch_records;
 constexpr std::uint8_t state_version = 1;
 constexpr std::int64_t no_stop = -1;
@@ -115,7 +114,7 @@ Status PartitionReader::open(OperatorContext& context) {
   rd_kafka_queue_cb_event_enable(impl.client_queue.get(), &Impl::on_client_event, &impl);
 
   const Result<std::vector<TopicPartition>> found =
-      find_partitions(impl.client, impl.settings, open_timeout_ms);
+      find_partitions(impl.client, impl.settings, impl.settings.connection.timeout_ms);
   if (!found.ok()) return found.status();
   HUMMER_TRY(impl.drop_unasked(*found));
   HUMMER_TRY(impl.begin(*found, context.restored()));
@@ -193,7 +192,7 @@ Result<std::vector<Place>> PartitionReader::Impl::places_of(
   if (fresh.empty()) return places;
   if (!are_new) {
     const Result<std::vector<std::int64_t>> starts =
-        find_offsets(client, fresh, settings.start, open_timeout_ms);
+        find_offsets(client, fresh, settings.start, settings.connection.timeout_ms);
     if (!starts.ok()) return starts.status();
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       if ((*starts)[i] != unset_offset) places[i].next = (*starts)[i];
@@ -207,10 +206,10 @@ Status PartitionReader::Impl::set_stops(const std::vector<TopicPartition>& of,
                                         std::vector<Place>& places) const {
   if (of.empty() || !settings.end.has_value()) return {};
   const Result<std::vector<std::int64_t>> stops =
-      find_offsets(client, of, *settings.end, open_timeout_ms);
+      find_offsets(client, of, *settings.end, settings.connection.timeout_ms);
   if (!stops.ok()) return stops.status();
   const Result<std::vector<std::int64_t>> ends =
-      find_offsets(client, of, Offsets::latest(), open_timeout_ms);
+      find_offsets(client, of, Offsets::latest(), settings.connection.timeout_ms);
   if (!ends.ok()) return ends.status();
   for (std::size_t i = 0; i < of.size(); ++i) {
     places[i].stop = (*stops)[i] == unset_offset ? (*ends)[i] : (*stops)[i];

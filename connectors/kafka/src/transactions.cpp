@@ -7,7 +7,6 @@ namespace hummer::kafka {
 namespace {
 
 constexpr int transaction_timeout_ms = 60'000;
-constexpr int topic_timeout_ms = 30'000;
 constexpr int full_queue_ms = 10;
 constexpr int tries = 3;
 
@@ -28,8 +27,9 @@ Status Transactions::open(int parallelism) {
 }
 
 Status Transactions::require_topic() {
-  return settings_.topic.empty() ? Status()
-                                 : producer_->require_topic(settings_.topic, topic_timeout_ms);
+  return settings_.topic.empty()
+             ? Status()
+             : producer_->require_topic(settings_.topic, settings_.connection.timeout_ms);
 }
 
 Status Transactions::fence_and_read() {

@@ -24,8 +24,8 @@ std::string& why() {
 
 using EventHandle = std::unique_ptr<rd_kafka_event_t, DestroyedBy<rd_kafka_event_destroy>>;
 
-Client client_of(rd_kafka_type_t type, const std::string& addresses, const Options& options) {
-  Result<Client> made = make_client(type, {.brokers = addresses}, {}, options);
+Client client_of(rd_kafka_type_t type, const Connection& connection, const Options& options) {
+  Result<Client> made = make_client(type, connection, {}, options);
   HUMMER_ASSERT(made.ok());
   return std::move(*made);
 }
@@ -132,7 +132,7 @@ std::string Brokers::make_topic(const std::string& name, int partitions,
                                 const std::vector<std::pair<std::string, std::string>>& settings) {
   static int number = 0;
   std::string topic = name + "-" + std::to_string(::getpid()) + "-" + std::to_string(++number);
-  const Client client = client_of(RD_KAFKA_PRODUCER, addresses_, {});
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_}, {});
   rd_kafka_NewTopic_t* wanted = rd_kafka_NewTopic_new(topic.c_str(), partitions, -1, nullptr, 0);
   for (const auto& [key, value] : settings) {
     rd_kafka_NewTopic_set_config(wanted, key.c_str(), value.c_str());
@@ -147,7 +147,7 @@ std::string Brokers::make_topic(const std::string& name, int partitions,
 }
 
 void Brokers::add_partitions(const std::string& topic, int partitions) {
-  const Client client = client_of(RD_KAFKA_PRODUCER, addresses_, {});
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_}, {});
   rd_kafka_NewPartitions_t* wanted =
       rd_kafka_NewPartitions_new(topic.c_str(), static_cast<std::size_t>(partitions), nullptr, 0);
   const QueueHandle queue(rd_kafka_queue_new(client.get()));
@@ -158,7 +158,7 @@ void Brokers::add_partitions(const std::string& topic, int partitions) {
 
 void Brokers::delete_records(const std::string& topic, std::int32_t partition,
                              std::int64_t before) {
-  const Client client = client_of(RD_KAFKA_PRODUCER, addresses_, {});
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_}, {});
   const PartitionList list = list_of({{topic, partition}});
   list->elems[0].offset = before;
   rd_kafka_DeleteRecords_t* wanted = rd_kafka_DeleteRecords_new(list.get());
@@ -169,7 +169,7 @@ void Brokers::delete_records(const std::string& topic, std::int32_t partition,
 }
 
 void Brokers::write(const std::string& topic, const std::vector<Written>& records) {
-  const Client client = client_of(RD_KAFKA_PRODUCER, addresses_,
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_},
                                   {{"partitioner", "murmur2"}, {"enable.idempotence", "true"}});
   for (const Written& record : records) produce(client.get(), topic, record);
   EXPECT_EQ(rd_kafka_flush(client.get(), timeout_ms), RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -177,8 +177,8 @@ void Brokers::write(const std::string& topic, const std::vector<Written>& record
 }
 
 void Brokers::write_aborted(const std::string& topic, const std::vector<Written>& records) {
-  const Client client =
-      client_of(RD_KAFKA_PRODUCER, addresses_, {{"transactional.id", "aborted-" + topic}});
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_},
+                                  {{"transactional.id", "aborted-" + topic}});
   const auto expect_none = [](rd_kafka_error_t* error) {
     EXPECT_EQ(error, nullptr) << rd_kafka_error_string(error);
   };
@@ -190,7 +190,7 @@ void Brokers::write_aborted(const std::string& topic, const std::vector<Written>
 }
 
 std::vector<Written> Brokers::read(const std::string& topic) {
-  const Client client = client_of(RD_KAFKA_CONSUMER, addresses_,
+  const Client client = client_of(RD_KAFKA_CONSUMER, {addresses_, options_},
                                   {{"isolation.level", "read_committed"},
                                    {"enable.auto.commit", "false"},
                                    {"enable.partition.eof", "true"},
@@ -202,6 +202,13 @@ std::vector<Written> Brokers::read(const std::string& topic) {
   HUMMER_ASSERT(partitions.ok());
   const PartitionList list = list_of(*partitions);
   for (int i = 0; i < list->cnt; ++i) list->elems[i].offset = RD_KAFKA_OFFSET_BEGINNING;
+  // A commit is answered before its marks are written, and only then do readers see its records: up
+  // to what is there already, whether they may see it or not, is waited for.
+  const Client uncommitted =
+      client_of(RD_KAFKA_CONSUMER, {addresses_, options_},
+                {{"isolation.level", "read_uncommitted"}, {"group.id", "reader"}});
+  const auto ends = find_offsets(uncommitted, *partitions, Offsets::latest(), timeout_ms);
+  HUMMER_ASSERT(ends.ok());
   EXPECT_EQ(rd_kafka_assign(client.get(), list.get()), RD_KAFKA_RESP_ERR_NO_ERROR);
   std::vector<std::vector<Written>> found(partitions->size());
   for (std::size_t open = partitions->size(); open > 0;) {
@@ -210,7 +217,10 @@ std::vector<Written> Brokers::read(const std::string& topic) {
       ADD_FAILURE() << "no record of " << topic << " for long";
       break;
     }
-    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) --open;
+    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF &&
+        message->offset >= (*ends)[static_cast<std::size_t>(message->partition)]) {
+      --open;
+    }
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       Written record{.key = {static_cast<const char*>(message->key), message->key_len},
                      .value = std::nullopt,
@@ -244,7 +254,7 @@ std::vector<Written> Brokers::read(const std::string& topic) {
 
 std::vector<std::int64_t> Brokers::committed(const std::string& group, const std::string& topic,
                                              int partitions) {
-  const Client client = client_of(RD_KAFKA_CONSUMER, addresses_, {{"group.id", group}});
+  const Client client = client_of(RD_KAFKA_CONSUMER, {addresses_, options_}, {{"group.id", group}});
   const PartitionList list(rd_kafka_topic_partition_list_new(partitions));
   for (int i = 0; i < partitions; ++i) {
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), i);

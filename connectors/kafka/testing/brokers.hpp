@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,8 @@ class Brokers {
   static std::string why_not();
   ~Brokers();
 
+  // What the calls below connect with, where the brokers ask for it.
+  void use(std::map<std::string, std::string> options) { options_ = std::move(options); }
   const std::string& addresses() const { return addresses_; }
   std::string address(int number) const;
   // "kill 1", "start 1", "stop 1": see `cluster`.
@@ -63,6 +66,7 @@ class Brokers {
 
   std::string directory_;
   std::string addresses_;
+  std::map<std::string, std::string> options_;
   int process_ = -1;
   std::FILE* commands_ = nullptr;
   std::FILE* answers_ = nullptr;

@@ -28,6 +28,7 @@ namespace hummer::kafka {
 struct Connection {
   std::string brokers;  // host:port of some of them, comma-separated
   std::map<std::string, std::string> options = {};
+  int timeout_ms = 30'000;  // what a source or a sink that is opened waits for them
 };
 
 using TopicPartition = std::pair<std::string, std::int32_t>;

@@ -17,11 +17,11 @@
 // there at any parallelism; partitions that the state does not know are new, and read from their
 // beginning.
 //
-// Errors: at the start, brokers that do not answer within 30 s, and topics that are not there.
-// Later, brokers that are away are waited for; topics that have gone, and rights that are missing,
-// fail the job. Thread: that of the task, one of its own that looks for new partitions, and those
-// of librdkafka. Cost: a lock per run of records of a partition, and a copy of the text that T
-// holds views of.
+// Errors: at the start, brokers that do not answer within connection.timeout_ms, and topics that
+// are not there. Later, brokers that are away are waited for; topics that have gone, and rights
+// that are missing, fail the job. Thread: that of the task, one of its own that looks for new
+// partitions, and those of librdkafka. Cost: a lock per run of records of a partition, and a copy
+// of the text that T holds views of.
 #pragma once
 
 #include <memory>
