@@ -65,6 +65,12 @@ std::unique_ptr<Brokers> Brokers::start(int count, const std::vector<std::string
   return brokers;
 }
 
+std::unique_ptr<Brokers> Brokers::at(const std::string& addresses) {
+  std::unique_ptr<Brokers> brokers(new Brokers);
+  brokers->addresses_ = addresses;
+  return brokers;
+}
+
 std::string Brokers::why_not() { return why(); }
 
 bool Brokers::begin(int count, const std::vector<std::string>& arguments) {
@@ -111,7 +117,7 @@ Brokers::~Brokers() {
   if (process_ > 0) ::waitpid(process_, nullptr, 0);
   if (answers_ != nullptr) std::fclose(answers_);
   std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
 }
 
 std::string Brokers::address(int number) const {

@@ -35,6 +35,8 @@ class Brokers {
   // Null: there is no Java, or no Maven to fetch Kafka with; why_not() says so.
   static Brokers* shared();
   static std::unique_ptr<Brokers> start(int count, const std::vector<std::string>& arguments = {});
+  // Those that run already.
+  static std::unique_ptr<Brokers> at(const std::string& addresses);
   static std::string why_not();
   ~Brokers();
 
