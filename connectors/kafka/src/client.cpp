@@ -1,5 +1,7 @@
 #include "client.hpp"
 
+#include <chrono>
+#include <fstream>
 #include <string_view>
 
 namespace hummer::kafka {
@@ -31,6 +33,29 @@ void log_line(const rd_kafka_t* client, int level, const char* facility, const c
         ->set_last_error(std::string(end == std::string_view::npos ? line : line.substr(end + 3)));
   }
   rd_kafka_log_print(client, level, facility, text);
+}
+
+// Called by librdkafka's background thread. The token is the broker's to judge; only how long it is
+// kept is said here.
+void read_token(rd_kafka_t* client, const char*, void* opaque) {
+  constexpr std::chrono::minutes kept{5};
+  const std::string& path = static_cast<ClientEvents*>(opaque)->token_file;
+  std::ifstream file(path);
+  std::string token;
+  if (!(file >> token)) {
+    rd_kafka_oauthbearer_set_token_failure(
+        client, ("token_file '" + path + "' cannot be read, or is empty").c_str());
+    return;
+  }
+  const auto until = std::chrono::system_clock::now() + kept;
+  char message[message_bytes];
+  const auto error = rd_kafka_oauthbearer_set_token(
+      client, token.c_str(),
+      std::chrono::duration_cast<std::chrono::milliseconds>(until.time_since_epoch()).count(),
+      "hummer", nullptr, 0, message, sizeof message);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    rd_kafka_oauthbearer_set_token_failure(client, message);
+  }
 }
 
 void remember_undelivered(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
@@ -79,16 +104,27 @@ Result<Client> make_client(rd_kafka_type_t type, const Connection& connection, c
   for (const auto& [name, value] : connection.options) HUMMER_TRY(set(conf.get(), name, value));
   for (const auto& [name, value] : fixed) HUMMER_TRY(set(conf.get(), name, value));
 
-  Client client{std::make_unique<ClientEvents>(), nullptr};
+  Client client{std::make_unique<ClientEvents>(connection.token_file), nullptr};
   rd_kafka_conf_set_log_cb(conf.get(), log_line);
   rd_kafka_conf_set_opaque(conf.get(), client.events.get());
   if (type == RD_KAFKA_PRODUCER) rd_kafka_conf_set_dr_msg_cb(conf.get(), remember_undelivered);
+  const bool has_token = !connection.token_file.empty();
+  if (has_token) {
+    rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf.get(), read_token);
+    rd_kafka_conf_enable_sasl_queue(conf.get(), 1);
+  }
   char message[message_bytes];
   client.handle.reset(rd_kafka_new(type, conf.get(), message, sizeof message));
   if (!client.handle) {
     return Status(ErrorCode::invalid_configuration, std::string("the Kafka client: ") + message);
   }
   (void)conf.release();  // is the client's now
+  if (has_token) {
+    // Nobody polls while a question to the brokers waits.
+    if (const ErrorHandle error(rd_kafka_sasl_background_callbacks_enable(client.get())); error) {
+      return failure(error.get(), "token_file");
+    }
+  }
   return client;
 }
 

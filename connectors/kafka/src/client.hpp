@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <hummer/kafka/settings.hpp>
 #include <hummer/status.hpp>
@@ -39,6 +40,9 @@ using Options = std::map<std::string, std::string>;
 // What librdkafka's own threads, or a poll, say of a client. Thread: any.
 class ClientEvents {
  public:
+  explicit ClientEvents(std::string path) : token_file(std::move(path)) {}
+
+  const std::string token_file;  // of Connection
   // The newest error that concerns the client as a whole, such as a broker that refuses: what a
   // call that merely timed out is explained by.
   void set_last_error(std::string text) {

@@ -126,7 +126,8 @@ Status PartitionReader::open(OperatorContext& context) {
 
 // Partitions of topics that are no longer asked for have ended, as far as this job is concerned.
 Status PartitionReader::Impl::drop_unasked(const std::vector<TopicPartition>& found) {
-  for (const auto& [partition, place] : restored) {
+  for (const auto& known : restored) {
+    const TopicPartition& partition = known.first;
     if (std::find(found.begin(), found.end(), partition) != found.end()) continue;
     const bool topic_is_asked_for =
         std::any_of(found.begin(), found.end(),

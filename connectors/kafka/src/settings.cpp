@@ -14,7 +14,7 @@ namespace {
 Status invalid(std::string what) { return {ErrorCode::invalid_configuration, std::move(what)}; }
 
 std::vector<std::string> texts_of(const Connection& connection) {
-  std::vector<std::string> texts{connection.brokers};
+  std::vector<std::string> texts{connection.brokers, connection.token_file};
   for (const auto& [name, value] : connection.options) {
     texts.push_back(name);
     texts.push_back(value);

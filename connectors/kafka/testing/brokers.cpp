@@ -138,7 +138,7 @@ std::string Brokers::make_topic(const std::string& name, int partitions,
                                 const std::vector<std::pair<std::string, std::string>>& settings) {
   static int number = 0;
   std::string topic = name + "-" + std::to_string(::getpid()) + "-" + std::to_string(++number);
-  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_}, {});
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_, token_file_}, {});
   rd_kafka_NewTopic_t* wanted = rd_kafka_NewTopic_new(topic.c_str(), partitions, -1, nullptr, 0);
   for (const auto& [key, value] : settings) {
     rd_kafka_NewTopic_set_config(wanted, key.c_str(), value.c_str());
@@ -153,7 +153,7 @@ std::string Brokers::make_topic(const std::string& name, int partitions,
 }
 
 void Brokers::add_partitions(const std::string& topic, int partitions) {
-  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_}, {});
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_, token_file_}, {});
   rd_kafka_NewPartitions_t* wanted =
       rd_kafka_NewPartitions_new(topic.c_str(), static_cast<std::size_t>(partitions), nullptr, 0);
   const QueueHandle queue(rd_kafka_queue_new(client.get()));
@@ -164,7 +164,7 @@ void Brokers::add_partitions(const std::string& topic, int partitions) {
 
 void Brokers::delete_records(const std::string& topic, std::int32_t partition,
                              std::int64_t before) {
-  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_}, {});
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_, token_file_}, {});
   const PartitionList list = list_of({{topic, partition}});
   list->elems[0].offset = before;
   rd_kafka_DeleteRecords_t* wanted = rd_kafka_DeleteRecords_new(list.get());
@@ -175,7 +175,7 @@ void Brokers::delete_records(const std::string& topic, std::int32_t partition,
 }
 
 void Brokers::write(const std::string& topic, const std::vector<Written>& records) {
-  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_},
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_, token_file_},
                                   {{"partitioner", "murmur2"}, {"enable.idempotence", "true"}});
   for (const Written& record : records) produce(client.get(), topic, record);
   EXPECT_EQ(rd_kafka_flush(client.get(), timeout_ms), RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -183,7 +183,7 @@ void Brokers::write(const std::string& topic, const std::vector<Written>& record
 }
 
 void Brokers::write_aborted(const std::string& topic, const std::vector<Written>& records) {
-  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_},
+  const Client client = client_of(RD_KAFKA_PRODUCER, {addresses_, options_, token_file_},
                                   {{"transactional.id", "aborted-" + topic}});
   const auto expect_none = [](rd_kafka_error_t* error) {
     EXPECT_EQ(error, nullptr) << rd_kafka_error_string(error);
@@ -196,7 +196,7 @@ void Brokers::write_aborted(const std::string& topic, const std::vector<Written>
 }
 
 std::vector<Written> Brokers::read(const std::string& topic) {
-  const Client client = client_of(RD_KAFKA_CONSUMER, {addresses_, options_},
+  const Client client = client_of(RD_KAFKA_CONSUMER, {addresses_, options_, token_file_},
                                   {{"isolation.level", "read_committed"},
                                    {"enable.auto.commit", "false"},
                                    {"enable.partition.eof", "true"},
@@ -211,7 +211,7 @@ std::vector<Written> Brokers::read(const std::string& topic) {
   // A commit is answered before its marks are written, and only then do readers see its records: up
   // to what is there already, whether they may see it or not, is waited for.
   const Client uncommitted =
-      client_of(RD_KAFKA_CONSUMER, {addresses_, options_},
+      client_of(RD_KAFKA_CONSUMER, {addresses_, options_, token_file_},
                 {{"isolation.level", "read_uncommitted"}, {"group.id", "reader"}});
   const auto ends = find_offsets(uncommitted, *partitions, Offsets::latest(), timeout_ms);
   HUMMER_ASSERT(ends.ok());
@@ -260,7 +260,8 @@ std::vector<Written> Brokers::read(const std::string& topic) {
 
 std::vector<std::int64_t> Brokers::committed(const std::string& group, const std::string& topic,
                                              int partitions) {
-  const Client client = client_of(RD_KAFKA_CONSUMER, {addresses_, options_}, {{"group.id", group}});
+  const Client client =
+      client_of(RD_KAFKA_CONSUMER, {addresses_, options_, token_file_}, {{"group.id", group}});
   const PartitionList list(rd_kafka_topic_partition_list_new(partitions));
   for (int i = 0; i < partitions; ++i) {
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), i);

@@ -41,7 +41,10 @@ class Brokers {
   ~Brokers();
 
   // What the calls below connect with, where the brokers ask for it.
-  void use(std::map<std::string, std::string> options) { options_ = std::move(options); }
+  void use(std::map<std::string, std::string> options, std::string token_file = {}) {
+    options_ = std::move(options);
+    token_file_ = std::move(token_file);
+  }
   const std::string& addresses() const { return addresses_; }
   std::string address(int number) const;
   // "kill 1", "start 1", "stop 1": see `cluster`.
@@ -69,6 +72,7 @@ class Brokers {
   std::string directory_;
   std::string addresses_;
   std::map<std::string, std::string> options_;
+  std::string token_file_;
   int process_ = -1;
   std::FILE* commands_ = nullptr;
   std::FILE* answers_ = nullptr;

@@ -28,6 +28,9 @@ namespace hummer::kafka {
 struct Connection {
   std::string brokers;  // host:port of some of them, comma-separated
   std::map<std::string, std::string> options = {};
+  // With sasl.mechanism=OAUTHBEARER: holds the token, alone. Read when a connection asks for it,
+  // and every few minutes again, so that whoever renews it writes a new file over the old one.
+  std::string token_file = {};
   int timeout_ms = 30'000;  // what a source or a sink that is opened waits for them
 };
 
