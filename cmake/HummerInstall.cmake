@@ -1,7 +1,7 @@
 # What `cmake --install` and packages have.
 #
 # Two components: `runtime`, the program; `development`, the headers, the whole engine as one archive, and
-# what CMake and pkg-config need to find it. Files below the prefix refer to each other by relative
+# what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`. Files below the prefix refer to each other by relative
 # paths, so the prefix may be moved, or chosen by `cmake --install --prefix`. Packages: HummerPackages.cmake.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -66,6 +66,19 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/cmake/hummer_job.map
   ${PROJECT_SOURCE_DIR}/cmake/static_job.ld
   DESTINATION ${install_modules} COMPONENT development)
+
+if(HUMMER_KAFKA)
+  add_dependencies(hummer hummer_kafka)
+  install(FILES $<TARGET_FILE:hummer_kafka> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kafka)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/connectors/kafka/include/hummer
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT kafka FILES_MATCHING PATTERN *.hpp)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hummer-kafka.cmake.in
+    ${PROJECT_BINARY_DIR}/install/hummer-kafka.cmake
+    INSTALL_DESTINATION ${install_modules} NO_CHECK_REQUIRED_COMPONENTS_MACRO
+    PATH_VARS CMAKE_INSTALL_LIBDIR)
+  install(FILES ${PROJECT_BINARY_DIR}/install/hummer-kafka.cmake DESTINATION ${install_modules}
+          COMPONENT kafka)
+endif()
 
 file(RELATIVE_PATH HUMMER_PREFIX_OF_PKG_CONFIG
      /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -3,6 +3,7 @@
 #
 #   hummer         the program, its two services (packaging/systemd/), /etc/hummer/hummer.toml
 #   libhummer-dev  what jobs are compiled and linked with
+#   hummer-kafka   the Kafka connector, for jobs that use it; with HUMMER_KAFKA
 #
 # The services' files have absolute paths and are a component of their own, `services`, which
 # `cmake --install` leaves out.
@@ -67,4 +68,17 @@ endif()
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS
   "hummer (= ${PROJECT_VERSION}), cmake, make | ninja-build, g++, libgtest-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_SUGGESTS pkg-config)
+if(HUMMER_KAFKA)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hummer-kafka
+          RENAME copyright COMPONENT kafka EXCLUDE_FROM_ALL)
+  list(APPEND CPACK_COMPONENTS_ALL kafka)
+  set(CPACK_COMPONENT_KAFKA_GROUP kafka)
+  set(CPACK_DEBIAN_KAFKA_PACKAGE_NAME hummer-kafka)
+  set(CPACK_DEBIAN_KAFKA_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_KAFKA_DESCRIPTION "native stream engine: the Kafka connector
+Header and archive of sources and sinks for Apache Kafka. Machines that run jobs
+built with it need librdkafka1.")
+  set(CPACK_DEBIAN_KAFKA_PACKAGE_DEPENDS
+    "libhummer-dev (= ${PROJECT_VERSION}), librdkafka-dev (>= 2.0)")
+endif()
 include(CPack)

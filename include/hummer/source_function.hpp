@@ -3,25 +3,24 @@
 //   class Ticker : public SourceFunction<Tick> {
 //     OperatorResult produce(SourceOutput<Tick>& out) override {
 //       while (!out.full() && feed_.has_next()) out.emit(feed_.next());
-//       return feed_.ended() ? OperatorResult::done : out.full() ? OperatorResult::more :
-//       OperatorResult::blocked;
+//       if (feed_.ended()) return OperatorResult::done;
+//       return out.full() ? OperatorResult::more : OperatorResult::blocked;
 //     }
 //   };
 //
-// Calls come in the order restore*, open, (produce | snapshot)*, close, all on
-// one thread; none may wait. `produce` answers
+// Calls come in the order restore*, open, (produce | snapshot | commit)*, close, all on one thread;
+// none may wait. `produce` answers
 //   more     there is more at hand
-//   blocked  nothing at hand now: called again after context.wake() (from any
-//            thread), at the time of context.call_at(when), or, when it has asked for
-//            none, after a short while: 0.1 ms, twice as long each time up to 10 ms
+//   blocked  nothing at hand now: called again after context.wake() (from any thread), at the time
+//            of context.call_at(when), or, when it has asked for none, after 0.1 to 10 ms
 //   done     the stream has ended
 //   failed   after context.fail(status)
 // A watermark follows the records of its call: set it and answer.
 // Text: copy it (out.copy), or emit std::string, unless it outlives the job.
 //
 // Checkpoints: write to `snapshot` where the source is, and go on there after `restore`. One that
-// can't, since what it has read is gone (a connection, a sensor), says so: it is not `replayable`,
-// and a job with checkpoints warns that a restart loses records.
+// can't (a connection, a sensor) says so: it is not `replayable`, and a job with checkpoints warns
+// that a restart loses records.
 //
 // With splits (see hummer/source_splits.hpp): has_splits answers true, open begins those of this
 // subtask, and each run of records names its split first. A batch is of one split, so out.split(id)
@@ -124,12 +123,13 @@ class SourceFunctionBase {
   // What that writes: see Operator::states.
   virtual std::vector<StateDescription> states() { return {}; }
   virtual Status restore(ByteReader&) { return {}; }
+  // The checkpoint of this epoch is complete: see Operator::commit. context.epoch() in snapshot.
+  virtual Status commit(std::uint64_t /*epoch*/) { return {}; }
   virtual Status close() { return {}; }
   // Where the record-th record of the last `produce` comes from, such as "partition 3, offset 512":
   // what a failure further down the chain is said to be at.
   virtual std::string describe_produced(std::size_t /*record*/) const { return {}; }
-  // See SourceOperator::replayable.
-  virtual bool replayable() const { return true; }
+  virtual bool replayable() const { return true; }  // see SourceOperator
 
   // With splits: instead of snapshot and restore.
   virtual bool has_splits() const { return false; }

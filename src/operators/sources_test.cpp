@@ -240,5 +240,26 @@ TEST(SourceFunctionOperator, TheUsersOwnSource) {
   EXPECT_TRUE(report.ok()) << report.text();
 }
 
+class CommitsSource final : public SourceFunction<int> {
+ public:
+  explicit CommitsSource(std::vector<std::uint64_t>& epochs) : epochs_(epochs) {}
+  OperatorResult produce(SourceOutput<int>&) override { return OperatorResult::done; }
+  Status commit(std::uint64_t epoch) override {
+    epochs_.push_back(epoch);
+    return {};
+  }
+
+ private:
+  std::vector<std::uint64_t>& epochs_;
+};
+
+TEST(SourceFunctionOperator, TellsItsSourceOfCompleteCheckpoints) {
+  std::vector<std::uint64_t> epochs;
+  SourceFunctionOperator<int> source(std::make_unique<CommitsSource>(epochs));
+  ASSERT_TRUE(source.commit(3).ok());
+  ASSERT_TRUE(source.commit(7).ok());
+  EXPECT_EQ(epochs, (std::vector<std::uint64_t>{3, 7}));
+}
+
 }  // namespace
 }  // namespace hummer::sources_test

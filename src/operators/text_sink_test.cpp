@@ -1,4 +1,4 @@
-// Under every schedule; what it writes in detail: connectors/text_sink_test.cpp.
+// Under every schedule; what it writes in detail: src/connectors/text_sink_test.cpp.
 #include <hummer/detail/operators/text_sink.hpp>
 
 #include <gtest/gtest.h>

@@ -114,6 +114,22 @@ class Layering(unittest.TestCase):
     def test_example_includes_a_room(self):
         self.expect("examples/a.cpp", '#include "api/stream.hpp"\n', "in an example")
 
+    def test_a_connector_of_its_own(self):
+        self.write("connectors/queue/src/client.hpp", "#include <queue_client.h>\n")
+        self.write("connectors/queue/src/a.cpp", '#include <hummer/operator.hpp>\n#include "client.hpp"\n')
+        self.write("connectors/queue/src/a_test.cpp", '#include "base/ids.hpp"\n#include "src/client.hpp"\n')
+        self.assertEqual(self.run_check(), (0, ""))
+
+    def test_a_connector_of_its_own_includes_a_room(self):
+        self.expect("connectors/queue/src/a.cpp", '#include "base/ids.hpp"\n', "is the engine's")
+
+    def test_a_connector_of_its_own_reaches_into_the_engine(self):
+        self.expect("connectors/queue/src/a.cpp", "#include <hummer/detail/connector_context.hpp>\n",
+                    "for the engine's own connectors")
+
+    def test_a_connector_of_its_own_includes_another(self):
+        self.expect("connectors/queue/src/a.cpp", '#include "b.hpp"\n', "no file of this connector")
+
     def test_an_include_in_a_function(self):
         self.write("src/base/a.hpp", "namespace hummer {\n}  // namespace hummer\n#include <map>\n")
         self.assertEqual(self.run_check(), (0, ""))

@@ -27,6 +27,7 @@ class SourceFunctionOperatorBase : public SourceOperator {
   Status snapshot(ByteWriter& out) override {
     return has_splits() ? snapshot_splits(out) : source_->snapshot(out);
   }
+  Status commit(std::uint64_t epoch) override { return source_->commit(epoch); }
   Status close() override { return source_->close(); }
   bool replayable() const override { return source_->replayable(); }
   std::string describe_produced(std::size_t record) const override;

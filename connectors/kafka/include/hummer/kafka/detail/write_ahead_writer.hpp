@@ -1,0 +1,70 @@
+// WriteAheadWriter: keeps the records of an epoch with their checkpoint, and writes them when it is
+// complete, each epoch in one transaction.
+//
+// Lifecycle: restore*, open, (begin_batch add* | flush snapshot snapshot_rest* | commit)*, end,
+// close. Thread: that of the task. State: the epochs that are not known to be written, whole, and
+// the subtasks as which they may have begun to be. Errors: those of brokers and of the spill file.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <hummer/kafka/record.hpp>
+#include <hummer/kafka/settings.hpp>
+#include <hummer/operator.hpp>
+
+namespace hummer::kafka {
+class EpochRecords;
+class Transactions;
+}  // namespace hummer::kafka
+
+namespace hummer::kafka::detail {
+
+class WriteAheadWriter {
+ public:
+  explicit WriteAheadWriter(const SinkSettings& settings);
+  ~WriteAheadWriter();
+
+  Status restore(OperatorContext& context, ByteReader& in);
+  Status open(OperatorContext& context);
+  Status begin_batch() { return {}; }
+  bool add(const Message& message);
+  OperatorResult blocked();
+  OperatorResult flush();
+  OperatorResult end();
+  static std::vector<StateDescription> states() { return {}; }
+  Status snapshot(ByteWriter& out);
+  OperatorResult snapshot_rest(ByteWriter& out);
+  Status commit(std::uint64_t epoch);
+  void close();
+
+ private:
+  // One that is not known to be written. Named by who has made it: the same in all attempts that
+  // come to write it.
+  struct Pending {
+    std::uint64_t run = 0;
+    std::uint32_t attempt = 0;
+    std::uint32_t writer = 0;  // the subtask
+    std::uint64_t epoch = 0;
+    std::shared_ptr<EpochRecords> records;
+  };
+
+  void seal(std::uint64_t epoch);
+  std::shared_ptr<EpochRecords> make_records() const;
+
+  const SinkSettings settings_;
+  OperatorContext* context_ = nullptr;
+  std::shared_ptr<EpochRecords> open_;
+  std::vector<Pending> pending_;  // in the order in which they are to be written
+  // By subtask: this one's, and of those whose state has come here.
+  std::map<std::uint32_t, std::unique_ptr<Transactions>> transactions_;
+  std::uint64_t last_barrier_ = 0;
+  // What the snapshot under way has still to write.
+  std::vector<std::shared_ptr<EpochRecords>> unsaved_;
+  std::size_t saved_chunks_ = 0;  // of the first of them
+  Status failure_;
+};
+
+}  // namespace hummer::kafka::detail

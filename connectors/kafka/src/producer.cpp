@@ -1,0 +1,113 @@
+#include "producer.hpp"
+
+#include <array>
+
+#include "sink_options.hpp"
+#include "topics.hpp"
+
+namespace hummer::kafka {
+namespace {
+
+using HeadersHandle = std::unique_ptr<rd_kafka_headers_t, DestroyedBy<rd_kafka_headers_destroy>>;
+
+HeadersHandle headers_of(const std::vector<Header>& headers) {
+  HeadersHandle made(rd_kafka_headers_new(headers.size()));
+  for (const Header& header : headers) {
+    rd_kafka_header_add(made.get(), header.name.data(), static_cast<ssize_t>(header.name.size()),
+                        header.value ? header.value->data() : nullptr,
+                        header.value ? static_cast<ssize_t>(header.value->size()) : 0);
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Producer>> Producer::make(const SinkSettings& settings,
+                                                 const Options& fixed) {
+  Options all = fixed_sink_options(settings);
+  for (const auto& [name, value] : fixed) all[name] = value;
+  Result<Client> client =
+      make_client(RD_KAFKA_PRODUCER, settings.connection, sink_options(settings), all);
+  if (!client.ok()) return client.status();
+  return std::unique_ptr<Producer>(new Producer(std::move(*client)));
+}
+
+Status Producer::require_topic(const std::string& name, int timeout_ms) {
+  const SourceSettings asked{.connection = {}, .topics = {name}};
+  return find_partitions(client_, asked, timeout_ms).status();
+}
+
+rd_kafka_topic_t* Producer::topic(std::string_view name) {
+  if (last_ != nullptr && name == last_name_) return last_;
+  last_name_ = name;
+  TopicHandle& known = topics_[last_name_];
+  if (!known) known.reset(rd_kafka_topic_new(client_.get(), last_name_.c_str(), nullptr));
+  last_ = known.get();
+  return last_;
+}
+
+Status Producer::produce(const Outgoing& record) {
+  if (record.topic.empty()) {
+    return {ErrorCode::invalid_argument,
+            "a record names no topic, and neither does the sink: call message.topic(), or set "
+            "SinkSettings::topic"};
+  }
+  rd_kafka_topic_t* const to = topic(record.topic);
+  if (to == nullptr) {
+    return failure(rd_kafka_last_error(), "topic '" + std::string(record.topic) + "'");
+  }
+  std::array<rd_kafka_vu_t, 7> parts{};
+  std::size_t count = 0;
+  const auto part = [&](rd_kafka_vtype_t type) -> auto& {
+    parts[count].vtype = type;
+    return parts[count++].u;
+  };
+  part(RD_KAFKA_VTYPE_RKT).rkt = to;
+  part(RD_KAFKA_VTYPE_MSGFLAGS).i = RD_KAFKA_MSG_F_COPY;
+  if (record.partition >= 0) part(RD_KAFKA_VTYPE_PARTITION).i32 = record.partition;
+  if (record.key.has_value()) {
+    auto& key = part(RD_KAFKA_VTYPE_KEY).mem;
+    key.ptr = const_cast<char*>(record.key->data());
+    key.size = record.key->size();
+  }
+  if (record.value.has_value()) {
+    auto& value = part(RD_KAFKA_VTYPE_VALUE).mem;
+    value.ptr = const_cast<char*>(record.value->data());
+    value.size = record.value->size();
+  }
+  if (record.time_ms != no_timestamp) part(RD_KAFKA_VTYPE_TIMESTAMP).i64 = record.time_ms;
+  HeadersHandle headers;
+  if (!record.headers.empty()) {
+    headers = headers_of(record.headers);
+    part(RD_KAFKA_VTYPE_HEADERS).headers = headers.get();
+  }
+  const ErrorHandle error(rd_kafka_produceva(client_.get(), parts.data(), count));
+  if (!error) {
+    (void)headers.release();  // is librdkafka's now
+    return {};
+  }
+  if (rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+    return {ErrorCode::limit_exceeded, "the queue is full"};
+  }
+  return failure(error.get(), "a record for topic '" + last_name_ + "'");
+}
+
+Status Producer::poll(int timeout_ms) {
+  rd_kafka_poll(client_.get(), timeout_ms);
+  return client_.events->undelivered();
+}
+
+Outgoing outgoing_of(const Message& message, const std::string& default_topic) {
+  Outgoing record{.topic = message.topic().empty() ? default_topic : message.topic(),
+                  .partition = message.partition(),
+                  .time_ms = message.time(),
+                  .key = message.key(),
+                  .value = message.value(),
+                  .headers = {}};
+  for (const auto& [name, value] : message.headers()) {
+    record.headers.push_back({.name = name, .value = value});
+  }
+  return record;
+}
+
+}  // namespace hummer::kafka

@@ -1,0 +1,54 @@
+// Producer: a client that writes, and the topics that it writes to.
+//
+// produce() copies the record. Thread: one. Cost: a copy and a lock of librdkafka's per record.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <hummer/kafka/record.hpp>
+
+#include "client.hpp"
+
+namespace hummer::kafka {
+
+// What is written, by views.
+struct Outgoing {
+  std::string_view topic;
+  std::int32_t partition = -1;
+  Timestamp time_ms = no_timestamp;
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> value;
+  std::vector<Header> headers;
+};
+
+class Producer {
+ public:
+  // `fixed`: options beside those of all sinks, such as the transactional id.
+  static Result<std::unique_ptr<Producer>> make(const SinkSettings& settings, const Options& fixed);
+
+  // Ok; E3004 (limit_exceeded) when the queue is full; else the record can't be written.
+  Status produce(const Outgoing& record);
+  // Serves reports; the first record that was not delivered.
+  Status poll(int timeout_ms);
+  // What has not arrived.
+  int under_way() const { return rd_kafka_outq_len(client_.get()); }
+  // Fails where the brokers do not answer, or do not have the topic.
+  Status require_topic(const std::string& name, int timeout_ms);
+  const Client& client() const { return client_; }
+
+ private:
+  explicit Producer(Client client) : client_(std::move(client)) {}
+  rd_kafka_topic_t* topic(std::string_view name);
+
+  Client client_;
+  std::unordered_map<std::string, TopicHandle> topics_;  // gone before the client
+  std::string last_name_;
+  rd_kafka_topic_t* last_ = nullptr;
+};
+
+Outgoing outgoing_of(const Message& message, const std::string& default_topic);
+
+}  // namespace hummer::kafka

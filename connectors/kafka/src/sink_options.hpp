@@ -1,0 +1,30 @@
+// Which of librdkafka's options the sinks set.
+#pragma once
+
+#include "client.hpp"
+
+namespace hummer::kafka {
+
+// Where the author has not said otherwise. Java's clients hash keys so, and find the same
+// partition. An epoch is written in one transaction, which may be large.
+inline Options sink_options(const SinkSettings& settings) {
+  Options options{{"partitioner", "murmur2_random"},
+                  {"delivery.report.only.error", "true"},
+                  {"linger.ms", "5"},
+                  {"queue.buffering.max.messages", "500000"}};
+  if (settings.guarantee != Guarantee::at_least_once) {
+    options["transaction.timeout.ms"] = "300000";
+  }
+  return options;
+}
+
+// Without idempotence a batch that is sent again may come twice, or behind its successor.
+inline Options fixed_sink_options(const SinkSettings& settings) {
+  Options options{{"enable.idempotence", "true"}};
+  if (settings.guarantee != Guarantee::at_least_once) {
+    options["transactional.id"] = settings.transactional_id;
+  }
+  return options;
+}
+
+}  // namespace hummer::kafka

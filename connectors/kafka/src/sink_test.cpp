@@ -1,0 +1,165 @@
+// The sinks against a real broker.
+#include <hummer/kafka/sink.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <stdexcept>
+
+#include <hummer/hummer.hpp>
+
+#include "testing/brokers.hpp"
+
+namespace hummer::kafka {
+namespace {
+
+class KafkaSink : public testing::Test {
+ protected:
+  void SetUp() override {
+    brokers_ = Brokers::shared();
+    if (brokers_ == nullptr) GTEST_SKIP() << Brokers::why_not();
+  }
+  SinkSettings settings(const std::string& topic, Guarantee guarantee) const {
+    return {.connection = {.brokers = brokers_->addresses()},
+            .topic = topic,
+            .guarantee = guarantee,
+            .transactional_id = topic + "-sink"};
+  }
+  std::vector<std::string> values(const std::string& topic) {
+    std::vector<std::string> found;
+    for (const Written& record : brokers_->read(topic)) found.push_back(record.value.value_or("-"));
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  Brokers* brokers_ = nullptr;
+};
+
+using Texts = std::vector<std::string>;
+
+void write_number(std::uint64_t number, Message& message) {
+  message.key("key " + std::to_string(number % 7));
+  message.value(std::to_string(100'000 + number));
+}
+
+Texts numbers_to(std::uint64_t count) {
+  Texts expected;
+  for (std::uint64_t i = 0; i < count; ++i) expected.push_back(std::to_string(100'000 + i));
+  return expected;
+}
+
+TEST_F(KafkaSink, WritesAllThatAMessageHas) {
+  for (const Guarantee guarantee : {Guarantee::at_least_once, Guarantee::exactly_once}) {
+    const std::string topic = brokers_->make_topic("whole", 2);
+    const std::string other = brokers_->make_topic("other", 1);
+    StreamExecutionEnvironment env;
+    const auto numbers = env.from_collection<int>({1, 2, 3});
+    to_topics(numbers, "sink", settings(topic, guarantee),
+              [other](const int& number, Message& message) {
+                if (number == 3) return message.topic(other), message.value("elsewhere");
+                message.partition(number - 1);
+                message.key("k" + std::to_string(number));
+                if (number == 1) message.value("v");
+                message.time(1'000 + number);
+                message.header("name", "text");
+                message.header("name", "");
+              });
+    const JobResult result = env.execute("write");
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    const std::vector<std::pair<std::string, std::string>> headers{{"name", "text"}, {"name", ""}};
+    EXPECT_EQ(brokers_->read(topic),
+              (std::vector<Written>{
+                  {.key = "k1", .value = "v", .partition = 0, .time_ms = 1'001, .headers = headers},
+                  {.key = "k2",
+                   .value = std::nullopt,
+                   .partition = 1,
+                   .time_ms = 1'002,
+                   .headers = headers}}));
+    EXPECT_EQ(values(other), Texts{"elsewhere"});
+  }
+}
+
+// The numbers are those of Java's Utils.murmur2, as its own tests have them.
+TEST_F(KafkaSink, KeysGoWhereJavaSendsThem) {
+  const std::string topic = brokers_->make_topic("hashed", 7);
+  StreamExecutionEnvironment env;
+  to_topics(env.from_collection<std::string>({"21", "foobar", "a-little-bit-long-string", "abc"}),
+            "sink", settings(topic, Guarantee::at_least_once),
+            [](std::string_view key, Message& message) { message.key(key); });
+  ASSERT_TRUE(env.execute("write").ok());
+  std::map<std::string, int> found;
+  for (const Written& record : brokers_->read(topic)) found[record.key] = record.partition;
+  const auto partition = [](std::int32_t hash) { return (hash & 0x7fffffff) % 7; };
+  EXPECT_EQ(found, (std::map<std::string, int>{{"21", partition(-973932308)},
+                                               {"foobar", partition(-790332482)},
+                                               {"a-little-bit-long-string", partition(-985981536)},
+                                               {"abc", partition(479470107)}}));
+}
+
+TEST_F(KafkaSink, ARestartedJobWritesEachRecordOnce) {
+  constexpr std::uint64_t count = 20'000;
+  const std::string topic = brokers_->make_topic("restarted", 3);
+  for (const std::size_t held_bytes : {std::size_t{64} << 20, std::size_t{1'000}}) {
+    const std::string directory =
+        testing::TempDir() + "kafka-checkpoints-" + std::to_string(::getpid());
+    std::filesystem::remove_all(directory);
+    EnvironmentOptions options;
+    options.parallelism = 2;
+    options.checkpoints.directory = directory;
+    options.checkpoints.interval_ms = 50;
+    options.restart = RestartStrategy::fixed_delay(3, 10);
+    StreamExecutionEnvironment env(options);
+    std::atomic<int> failures{0};
+    std::atomic<std::uint64_t> seen{0};
+    const auto numbers =
+        env.generate([](std::uint64_t i) { return i; },
+                     GeneratorOptions{.count = count, .records_per_second = 20'000})
+            .map([&](const std::uint64_t& number) {
+              if (++seen % 7'000 == 0 && ++failures <= 2) throw std::runtime_error("planted");
+              return number;
+            });
+    SinkSettings to = settings(topic, Guarantee::exactly_once);
+    to.held_bytes = held_bytes;
+    to_topics(numbers, "sink", to, write_number);
+    const JobResult result = env.execute("restarted");
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_GE(failures, 2);
+    std::filesystem::remove_all(directory);
+  }
+  Texts expected = numbers_to(count);
+  const Texts once = expected;
+  expected.insert(expected.end(), once.begin(), once.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(values(topic), expected);
+}
+
+TEST_F(KafkaSink, SaysWhatIsWrongWithItsSettings) {
+  const auto refused = [&](const SinkSettings& settings) {
+    StreamExecutionEnvironment env;
+    to_topics(env.from_collection<int>({1}), "numbers", settings, [](int, Message&) {});
+    return env.execute("refused").status.to_string();
+  };
+  SinkSettings unnamed = settings("x", Guarantee::exactly_once);
+  unnamed.transactional_id.clear();
+  EXPECT_NE(refused(unnamed).find("transactional_id"), std::string::npos) << refused(unnamed);
+  SinkSettings unknown = settings("x", Guarantee::at_least_once);
+  unknown.connection.options["no.such.option"] = "1";
+  EXPECT_NE(refused(unknown).find("no.such.option"), std::string::npos) << refused(unknown);
+  SinkSettings fixed = settings("x", Guarantee::at_least_once);
+  fixed.connection.options["enable.idempotence"] = "false";
+  EXPECT_NE(refused(fixed).find("enable.idempotence"), std::string::npos) << refused(fixed);
+}
+
+TEST_F(KafkaSink, NamesATopicThatIsNotThere) {
+  StreamExecutionEnvironment env;
+  to_topics(env.from_collection<int>({1}), "numbers",
+            settings("no-such-topic", Guarantee::at_least_once), [](int, Message&) {});
+  const std::string status = env.execute("refused").status.to_string();
+  EXPECT_NE(status.find("no-such-topic"), std::string::npos) << status;
+}
+
+}  // namespace
+}  // namespace hummer::kafka

@@ -1,0 +1,138 @@
+#include "transactions.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace hummer::kafka {
+namespace {
+
+constexpr int transaction_timeout_ms = 60'000;
+constexpr int full_queue_ms = 10;
+constexpr int tries = 3;
+
+bool says_fenced(rd_kafka_resp_err_t error) {
+  return error == RD_KAFKA_RESP_ERR__FENCED || error == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
+         error == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH;
+}
+
+}  // namespace
+
+Status Transactions::open(int parallelism) {
+  Result<std::unique_ptr<Producer>> producer =
+      Producer::make(settings_, {{"transactional.id", id()}});
+  if (!producer.ok()) return producer.status();
+  producer_ = std::move(*producer);
+  HUMMER_TRY(make_progress_topic(producer_->client(), settings_, parallelism));
+  return fence_and_read();
+}
+
+Status Transactions::require_topic() {
+  return settings_.topic.empty()
+             ? Status()
+             : producer_->require_topic(settings_.topic, settings_.connection.timeout_ms);
+}
+
+Status Transactions::fence_and_read() {
+  if (!producer_) {
+    Result<std::unique_ptr<Producer>> producer =
+        Producer::make(settings_, {{"transactional.id", id()}});
+    if (!producer.ok()) return producer.status();
+    producer_ = std::move(*producer);
+  }
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(transaction_timeout_ms);
+  for (;;) {
+    const ErrorHandle error(
+        rd_kafka_init_transactions(producer_->client().get(), transaction_timeout_ms));
+    if (!error) break;
+    if (!rd_kafka_error_is_retriable(error.get()) || std::chrono::steady_clock::now() > end) {
+      Status status =
+          failure(error.get(), "fencing the producers of transactional id '" + id() + "'");
+      const std::string last = producer_->client().events->last_error();
+      return last.empty() ? status : Status(status.code(), status.message() + " (" + last + ")");
+    }
+  }
+  Result<Progress> progress = read_progress(settings_, writer_);
+  if (!progress.ok()) return progress.status();
+  progress_ = std::move(*progress);
+  return {};
+}
+
+Status Transactions::write(const EpochRecords& records, const EpochName& name) {
+  Status status;
+  for (int left = tries; left > 0; --left) {
+    if (progress_.has(name)) return {};
+    status = try_write(records, name);
+    if (status.ok()) {
+      progress_.add(name);
+      return {};
+    }
+    if (is_fenced_) break;
+    producer_.reset();
+    HUMMER_TRY(fence_and_read());
+  }
+  return progress_.has(name) ? Status() : status;
+}
+
+Status Transactions::try_write(const EpochRecords& records, const EpochName& name) {
+  rd_kafka_t* const client = producer_->client().get();
+  const std::string what = "transaction of '" + id() + "' for epoch " + std::to_string(name.epoch);
+  const auto failed = [&](const rd_kafka_error_t* error) -> Status {
+    is_fenced_ = says_fenced(rd_kafka_error_code(error));
+    Status status = failure(error, what);
+    if (!is_fenced_) return status;
+    return {ErrorCode::operator_failed,
+            status.message() +
+                ": another job, or an attempt that has taken this one's place, writes with this "
+                "transactional id; give each sink its own"};
+  };
+  if (const ErrorHandle error(rd_kafka_begin_transaction(client)); error)
+    return failed(error.get());
+  Status produced = produce_all(records);
+  if (produced.ok()) produced = note_progress(*producer_, settings_, writer_, name);
+  // Only librdkafka knows whether the producer itself is at fault.
+  char text[256];
+  if (const auto fatal = rd_kafka_fatal_error(client, text, sizeof text); says_fenced(fatal)) {
+    const ErrorHandle error(rd_kafka_error_new(fatal, "%s", text));
+    return failed(error.get());
+  }
+  HUMMER_TRY(produced);
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(transaction_timeout_ms);
+  for (;;) {
+    const ErrorHandle error(rd_kafka_commit_transaction(client, transaction_timeout_ms));
+    if (!error) return {};
+    // The same commit may be asked for again; it is not another one.
+    if (rd_kafka_error_is_retriable(error.get()) && std::chrono::steady_clock::now() < end)
+      continue;
+    return failed(error.get());
+  }
+}
+
+Status Transactions::produce_all(const EpochRecords& records) {
+  std::string space;
+  Outgoing record;
+  for (std::size_t i = 0; i < records.chunks(); ++i) {
+    Result<std::string_view> chunk = records.chunk(i, space);
+    if (!chunk.ok()) return chunk.status();
+    std::string_view bytes = *chunk;
+    while (!bytes.empty()) {
+      if (!decode(bytes, record)) {
+        return {ErrorCode::corrupt_record, "a record of an epoch cannot be decoded"};
+      }
+      HUMMER_TRY(produce(record));
+    }
+    HUMMER_TRY(producer_->poll(0));
+  }
+  return {};
+}
+
+Status Transactions::produce(const Outgoing& record) {
+  for (;;) {
+    Status status = producer_->produce(record);
+    if (status.code() != ErrorCode::limit_exceeded) return status;
+    HUMMER_TRY(producer_->poll(full_queue_ms));
+  }
+}
+
+}  // namespace hummer::kafka

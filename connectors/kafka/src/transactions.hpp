@@ -1,0 +1,49 @@
+// Transactions: what one subtask number has written to Kafka, and how it writes more.
+//
+// open() fences whoever wrote as this number before: the brokers end what that had begun, and it
+// can begin nothing any more. Then the notes say which epochs are written.
+//
+// write() is one transaction. Whatever goes wrong in it, but for being fenced, is answered by a
+// producer made anew, whose notes say whether the epoch is in Kafka after all: an answer that did
+// not come is never guessed at. Fenced: another job has this transactional id, which fails this
+// one.
+//
+// Thread: one; all calls wait for the brokers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "epoch_records.hpp"
+#include "progress.hpp"
+
+namespace hummer::kafka {
+
+class Transactions {
+ public:
+  Transactions(const SinkSettings& settings, std::uint32_t writer)
+      : settings_(settings), writer_(writer) {}
+
+  // `parallelism`: the progress topic has at least so many partitions.
+  Status open(int parallelism);
+  bool has_written(const EpochName& name) const { return progress_.has(name); }
+  // Nothing, when it is written already.
+  Status write(const EpochRecords& records, const EpochName& name);
+  // Of the sink's topic.
+  Status require_topic();
+
+ private:
+  Status fence_and_read();
+  Status try_write(const EpochRecords& records, const EpochName& name);
+  Status produce_all(const EpochRecords& records);
+  Status produce(const Outgoing& record);
+  std::string id() const { return settings_.transactional_id + "-" + std::to_string(writer_); }
+
+  const SinkSettings settings_;
+  const std::uint32_t writer_;
+  std::unique_ptr<Producer> producer_;
+  Progress progress_;
+  bool is_fenced_ = false;
+};
+
+}  // namespace hummer::kafka

@@ -1,0 +1,161 @@
+#include <hummer/kafka/detail/write_ahead_writer.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "epoch_records.hpp"
+#include "sink_state.hpp"
+#include "transactions.hpp"
+
+namespace hummer::kafka::detail {
+
+WriteAheadWriter::WriteAheadWriter(const SinkSettings& settings) : settings_(settings) {}
+
+WriteAheadWriter::~WriteAheadWriter() = default;
+
+std::shared_ptr<EpochRecords> WriteAheadWriter::make_records() const {
+  return std::make_shared<EpochRecords>(context_->spill_directory(), settings_.held_bytes);
+}
+
+Status WriteAheadWriter::restore(OperatorContext& context, ByteReader& in) {
+  context_ = &context;
+  SinkStateHead head;
+  HUMMER_TRY(read_head(in, head));
+  for (const std::uint32_t writer : head.writers) {
+    transactions_.try_emplace(writer, std::make_unique<Transactions>(settings_, writer));
+  }
+  std::vector<std::uint32_t> chunks;
+  const std::size_t first = pending_.size();
+  while (chunks.size() < head.epochs) {
+    std::uint32_t& count = chunks.emplace_back();
+    Pending& pending = pending_.emplace_back();
+    if (!in.get_value(pending.run) || !in.get_value(pending.attempt) ||
+        !in.get_value(pending.writer) || !in.get_value(pending.epoch) || !in.get_value(count) ||
+        !transactions_.contains(pending.writer)) {
+      return undecodable_sink_state();
+    }
+  }
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    pending_[first + i].records = make_records();
+    for (std::uint32_t left = chunks[i]; left > 0; --left) {
+      std::string_view bytes;
+      if (!in.get_text(bytes)) return undecodable_sink_state();
+      HUMMER_TRY(pending_[first + i].records->add_chunk(bytes));
+      in.let_go();
+    }
+  }
+  return {};
+}
+
+Status WriteAheadWriter::open(OperatorContext& context) {
+  context_ = &context;
+  last_barrier_ = context_->epoch();
+  open_ = make_records();
+  const auto self = static_cast<std::uint32_t>(context_->subtask());
+  transactions_.try_emplace(self, std::make_unique<Transactions>(settings_, self));
+  for (auto& [writer, transactions] : transactions_) {
+    HUMMER_TRY(transactions->open(std::max(context_->parallelism(), static_cast<int>(writer) + 1)));
+  }
+  std::erase_if(pending_, [&](const Pending& each) {
+    return transactions_.at(each.writer)->has_written({each.run, each.attempt, each.epoch});
+  });
+  std::stable_sort(pending_.begin(), pending_.end(),
+                   [](const Pending& a, const Pending& b) { return a.epoch < b.epoch; });
+  // Of the others only those are needed that have something to write.
+  std::erase_if(transactions_, [&](const auto& each) {
+    return each.first != self &&
+           std::none_of(pending_.begin(), pending_.end(),
+                        [&](const Pending& one) { return one.writer == each.first; });
+  });
+  return transactions_.at(self)->require_topic();
+}
+
+bool WriteAheadWriter::add(const Message& message) {
+  Outgoing record = outgoing_of(message, settings_.topic);
+  if (record.topic.empty()) {
+    failure_ = {ErrorCode::invalid_argument,
+                "a record names no topic, and neither does the sink: call message.topic(), or set "
+                "SinkSettings::topic"};
+  } else {
+    failure_ = open_->add(record);
+  }
+  return failure_.ok();
+}
+
+OperatorResult WriteAheadWriter::blocked() { return context_->fail(failure_); }
+
+void WriteAheadWriter::seal(std::uint64_t epoch) {
+  if (open_->empty()) return;
+  pending_.push_back({.run = context_->run(),
+                      .attempt = context_->attempt(),
+                      .writer = static_cast<std::uint32_t>(context_->subtask()),
+                      .epoch = epoch,
+                      .records = std::exchange(open_, make_records())});
+}
+
+// An input that has become inactive is no barrier: what it left belongs to the next one.
+OperatorResult WriteAheadWriter::flush() {
+  if (context_->epoch() == last_barrier_) return OperatorResult::done;
+  last_barrier_ = context_->epoch();
+  seal(last_barrier_);
+  return OperatorResult::done;
+}
+
+OperatorResult WriteAheadWriter::end() {
+  seal(context_->epoch() + 1);
+  return OperatorResult::done;
+}
+
+Status WriteAheadWriter::snapshot(ByteWriter& out) {
+  SinkStateHead head;
+  for (const auto& [writer, transactions] : transactions_) head.writers.push_back(writer);
+  head.epochs = static_cast<std::uint32_t>(pending_.size());
+  write_head(out, head);
+  unsaved_.clear();
+  saved_chunks_ = 0;
+  for (const Pending& each : pending_) {
+    out.put_value(each.run);
+    out.put_value(each.attempt);
+    out.put_value(each.writer);
+    out.put_value(each.epoch);
+    out.put_value(static_cast<std::uint32_t>(each.records->chunks()));
+    unsaved_.push_back(each.records);
+  }
+  return {};
+}
+
+OperatorResult WriteAheadWriter::snapshot_rest(ByteWriter& out) {
+  std::string space;
+  for (const std::size_t begin = out.size(); !unsaved_.empty();) {
+    const EpochRecords& records = *unsaved_.front();
+    if (saved_chunks_ == records.chunks()) {
+      unsaved_.erase(unsaved_.begin());
+      saved_chunks_ = 0;
+      continue;
+    }
+    if (out.size() - begin >= context_->snapshot_step_bytes()) return OperatorResult::more;
+    const Result<std::string_view> chunk = records.chunk(saved_chunks_++, space);
+    if (!chunk.ok()) return context_->fail(chunk.status());
+    out.put_text(*chunk);
+  }
+  return OperatorResult::done;
+}
+
+Status WriteAheadWriter::commit(std::uint64_t epoch) {
+  std::size_t done = 0;
+  for (; done < pending_.size() && pending_[done].epoch <= epoch; ++done) {
+    const Pending& each = pending_[done];
+    HUMMER_TRY(
+        transactions_.at(each.writer)->write(*each.records, {each.run, each.attempt, each.epoch}));
+  }
+  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(done));
+  const auto self = static_cast<std::uint32_t>(context_->subtask());
+  if (pending_.empty()) {
+    std::erase_if(transactions_, [&](const auto& each) { return each.first != self; });
+  }
+  return {};
+}
+
+void WriteAheadWriter::close() { transactions_.clear(); }
+
+}  // namespace hummer::kafka::detail
