@@ -36,6 +36,29 @@ if(HUMMER_TESTS)
   add_custom_target(all_tests)
 endif()
 
+# Compiles those of the sources for the instruction sets that their names say.
+function(hummer_instruction_sets)
+  foreach(source ${ARGN})
+    # GCC 12 warns about the undefined lanes inside its own AVX-512 headers (bug 105593).
+    if(source MATCHES "_v3\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -march=x86-64-v3)
+    elseif(source MATCHES "_v4\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+        "-march=x86-64-v4;-mavx512vbmi2;$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
+    endif()
+  endforeach()
+endfunction()
+
+# Makes the fuzz target fuzz_<x> of a source, linked with the targets behind it.
+function(hummer_add_fuzzer x source)
+  add_executable(fuzz_${x} ${source})
+  target_link_libraries(fuzz_${x} PRIVATE ${ARGN})
+  # The target itself, too: libFuzzer refuses to begin when its first inputs reach nothing counted.
+  target_compile_options(fuzz_${x} PRIVATE -fsanitize=fuzzer-no-link)
+  target_link_options(fuzz_${x} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers fuzz_${x})
+endfunction()
+
 # Makes the program <target> of tests in a module, which may use what <uses> lists too.
 function(hummer_module_tests target name uses)
   hummer_unity(compiled ${target} ${ARGN})
@@ -61,15 +84,7 @@ function(hummer_module name)
   set(fuzzers ${all})
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
 
-  foreach(source ${sources})
-    # GCC 12 warns about the undefined lanes inside its own AVX-512 headers (bug 105593).
-    if(source MATCHES "_v3\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -march=x86-64-v3)
-    elseif(source MATCHES "_v4\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-        "-march=x86-64-v4;-mavx512vbmi2;$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
-    endif()
-  endforeach()
+  hummer_instruction_sets(${sources})
 
   set(scope PUBLIC)
   if(sources)
@@ -123,12 +138,7 @@ function(hummer_module name)
     foreach(fuzzer ${fuzzers})
       get_filename_component(x ${fuzzer} NAME_WE)
       string(REGEX REPLACE "_fuzz$" "" x ${x})
-      add_executable(fuzz_${x} ${fuzzer})
-      target_link_libraries(fuzz_${x} PRIVATE hummer_${name} ${tests_use})
-      # The target itself, too: libFuzzer refuses to begin when its first inputs reach nothing counted.
-      target_compile_options(fuzz_${x} PRIVATE -fsanitize=fuzzer-no-link)
-      target_link_options(fuzz_${x} PRIVATE -fsanitize=fuzzer)
-      add_dependencies(fuzzers fuzz_${x})
+      hummer_add_fuzzer(${x} ${fuzzer} hummer_${name} ${tests_use})
     endforeach()
   endif()
 endfunction()

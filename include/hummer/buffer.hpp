@@ -1,17 +1,15 @@
 // Buffer: reference-counted bytes that batches point into.
 //
-// A batch of text is a list of views; the bytes live in buffers (a mapped file,
-// a received network frame, an arena chunk), and the batch keeps one reference
-// to each. One rule: a buffer is writable only while there is a single
-// reference to it (`unique()`).
+// A batch of text is a list of views; the bytes live in buffers (a mapped file, a received network
+// frame, an arena chunk), and the batch keeps one reference to each. One rule: a buffer is writable
+// only while there is a single reference to it (`unique()`).
 //
-// Readers may load up to `read_slack_bytes` past `size()`: text kernels use
-// whole vector registers without a scalar tail.
+// Readers may load up to `read_slack_bytes` past `size()`: text kernels use whole vector registers
+// without a scalar tail.
 //
-// Lifecycle: made with one reference; destroyed by whoever drops the last one,
-// on that thread. Thread: the count is atomic, the bytes are not synchronised
-// (a ring channel publishes them). Cost: one atomic per reference taken per
-// batch, never per record.
+// Lifecycle: made with one reference; destroyed by whoever drops the last one, on that thread.
+// Thread: the count is atomic, the bytes are not synchronised (a ring channel publishes them).
+// Cost: one atomic per reference taken per batch, never per record.
 #pragma once
 
 #include <atomic>

@@ -22,6 +22,10 @@ struct FileSourceOptions {
   Compression compression = Compression::automatic;
   // Plain files are mapped into memory instead of read into buffers; read where that is impossible.
   bool map_files = false;
+  // Each split, but for the first, begins with its file's first line, such as a header, as a block.
+  bool repeat_first_line = false;
+  // A line end between two of these ends no line, and a file is one split; 0: there are none.
+  char quote = 0;
 };
 
 // Where formatted lines go: one per sink subtask, used by TextSinkOperator

@@ -267,9 +267,10 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   // Formatted where the records are made; see hummer/detail/operators/format_text.hpp.
   // With checkpoints `path` is a directory, in which each part appears once, with the checkpoint
   // that holds its lines: see hummer/detail/operators/two_phase_sink.hpp.
-  DataStream write_file(const std::string& path) const {
+  // `head`: what each file begins with.
+  DataStream write_file(const std::string& path, const std::string& head = {}) const {
     if constexpr (detail::check_written<T>()) {
-      return DataStream(end_.write_file(path, append_lines<T>, std::is_same_v<T, TextBlock>));
+      return DataStream(end_.write_file(path, append_lines<T>, std::is_same_v<T, TextBlock>, head));
     } else {
       return *this;
     }

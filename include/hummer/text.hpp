@@ -1,14 +1,12 @@
 // Text moves as views. TextBlock: a run of whole lines of one input.
 //
-// `from_file` hands out blocks, not lines: a function that takes a block sees
-// tens of kilobytes at a time and may use vector instructions across lines; one
-// that takes a `std::string_view` is called per line. Line borders are searched
-// for only when somebody asks for lines.
+// `from_file` hands out blocks, not lines: a function that takes a block sees tens of kilobytes at
+// a time and may use vector instructions across lines; one that takes a `std::string_view` is
+// called per line. Line borders are searched for only when somebody asks for lines.
 //
-// A block ends after a '\n', or at the end of its input (the last line may lack
-// one). Bytes are data: NUL and invalid UTF-8 pass through. The bytes belong to
-// buffers that the batch keeps; 64 bytes past the end may be read
-// (`read_slack_bytes`).
+// A block ends after a '\n', or at the end of its input (the last line may lack one). Bytes are
+// data: NUL and invalid UTF-8 pass through. The bytes belong to buffers that the batch keeps; 64
+// bytes past the end may be read (`read_slack_bytes`).
 #pragma once
 
 #include <cstdint>

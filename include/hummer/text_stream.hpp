@@ -1,4 +1,5 @@
-// TextStream: text as it comes from a file or socket..
+// TextStream: text as it comes from a file or socket: blocks of whole lines, or lines, as the next
+// operator wants them. Everything that a stream of lines can do, it can.
 #pragma once
 
 #include <string>
@@ -22,8 +23,6 @@ consteval bool takes_blocks() {
 
 }  // namespace detail
 
-// Text as it comes from a file or socket: blocks of whole lines, or lines, as the
-// next operator wants them. Everything that a stream of lines can do, it can.
 class TextStream : public detail::CallsOfKeyedStreams<TextStream> {
  public:
   explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}

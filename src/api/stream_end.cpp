@@ -72,24 +72,27 @@ namespace {
 // `append`: of the records that reach it; `formatted`: but where checkpoints are taken they do so
 // as text.
 int add_file_sink(const StreamEnd& from, const std::string& path, AppendLines append,
-                  bool formatted) {
-  const auto make_sink =
-      [append, formatted](const TextWriterFactory& writers) -> std::unique_ptr<Operator> {
-    if (formatted) return std::make_unique<FormattedTextSinkOperator>(writers.make());
-    return std::make_unique<TextSinkOperator>(writers.make(), append);
+                  bool formatted, const std::string& head) {
+  const auto make_sink = [append, formatted,
+                          head](const TextWriterFactory& writers) -> std::unique_ptr<Operator> {
+    if (formatted) return std::make_unique<FormattedTextSinkOperator>(writers.make(), head);
+    return std::make_unique<TextSinkOperator>(writers.make(), append, head);
   };
-  NodeSpecification sink{.name = "write_file", .kind = "sink", .captured = encoded_values(path)};
+  NodeSpecification sink{
+      .name = "write_file",
+      .kind = "sink",
+      .captured = head.empty() ? encoded_values(path) : encoded_values(path, head)};
   if (path == "-") {
     sink.factory = make_operator_factory(
         [writers = make_print_writer(), make_sink] { return make_sink(*writers); });
     sink.parallelism = 1;
   } else {
-    sink.factory = make_planned_factory([writers = make_file_writer(path),
-                                         transactions = make_two_phase_file_writer(path), append,
-                                         make_sink](const Plan& plan) -> std::unique_ptr<Operator> {
-      if (!plan.checkpoints) return make_sink(*writers);
-      return std::make_unique<TwoPhaseSinkOperator>(transactions->make(), append);
-    });
+    sink.factory = make_planned_factory(
+        [writers = make_file_writer(path), transactions = make_two_phase_file_writer(path, head),
+         append, make_sink](const Plan& plan) -> std::unique_ptr<Operator> {
+          if (!plan.checkpoints) return make_sink(*writers);
+          return std::make_unique<TwoPhaseSinkOperator>(transactions->make(), append);
+        });
     sink.parallelism_without_checkpoints = 1;
   }
   const int added = from.environment().add_node(std::move(sink));
@@ -99,9 +102,10 @@ int add_file_sink(const StreamEnd& from, const std::string& path, AppendLines ap
 
 }  // namespace
 
-StreamEnd StreamEnd::write_file(const std::string& path, AppendLines append, bool blocks) const {
+StreamEnd StreamEnd::write_file(const std::string& path, AppendLines append, bool blocks,
+                                const std::string& head) const {
   if (blocks || edge_.routing != EdgeRouting::automatic) {
-    return {*env_, add_file_sink(*this, path, append, false)};
+    return {*env_, add_file_sink(*this, path, append, false, head)};
   }
   const auto make = [append] { return std::make_unique<FormatTextOperator>(append); };
   const StreamEnd text =
@@ -112,7 +116,7 @@ StreamEnd StreamEnd::write_file(const std::string& path, AppendLines append, boo
                 .output = &type_of<FormattedText>(),
                 .planned_for = path == "-" ? PlannedFor::every_plan : PlannedFor::no_checkpoints})
           .with_network(edge_.network);  // the way to the one sink is what it is for
-  return {*env_, add_file_sink(text, path, append, true)};
+  return {*env_, add_file_sink(text, path, append, true, head)};
 }
 
 StreamEnd StreamEnd::with_routing(EdgeRouting routing) const {

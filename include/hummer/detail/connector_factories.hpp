@@ -34,8 +34,10 @@ std::shared_ptr<const OperatorFactory> make_socket_source(std::string address,
                                                           std::size_t max_line_bytes = 64 << 20);
 
 // Files in the directory `path`: part-<subtask>-<epoch>-<sink>, each of which appears whole, once,
-// when the checkpoint of its epoch is complete. Several sinks and jobs may share it.
-std::shared_ptr<const TwoPhaseWriterFactory> make_two_phase_file_writer(std::string path);
+// when the checkpoint of its epoch is complete. Several sinks and jobs may share it. `head`: what
+// each file begins with.
+std::shared_ptr<const TwoPhaseWriterFactory> make_two_phase_file_writer(std::string path,
+                                                                        std::string head = {});
 
 // To standard output, whole lines at a time.
 std::shared_ptr<const TextWriterFactory> make_print_writer();

@@ -103,10 +103,11 @@ class StreamEnd {
   [[gnu::cold]] StreamEnd add(const NewOperator& what) const;
   [[gnu::cold]] StreamEnd union_with(const TypeDescriptor& type,
                                      const std::vector<StreamEnd>& others) const;
-  // `append`: see format_text.hpp; `blocks`: of text, which need no formatting ahead of the sink.
+  // `append`: see format_text.hpp; `blocks`: of text, which need no formatting ahead of the sink;
+  // `head`: what each file begins with.
   [[gnu::cold]] void print(AppendLines append) const;
-  [[gnu::cold]] StreamEnd write_file(const std::string& path, AppendLines append,
-                                     bool blocks) const;
+  [[gnu::cold]] StreamEnd write_file(const std::string& path, AppendLines append, bool blocks,
+                                     const std::string& head) const;
 
   [[gnu::cold]] StreamEnd with_routing(EdgeRouting routing) const;
   [[gnu::cold]] StreamEnd with_network(NetworkSettings settings) const;

@@ -37,9 +37,10 @@ Status look_into(Files& files, const FileSourceOptions& options, InputFile& file
     const Result<CompressionFormat> format = compression_of(**opened, options);
     if (!format.ok()) return format.status();
     // A smaller one is one split anyway.
-    file.one_split = is_one_split(*format) &&
-                     (options.compression != FileSourceOptions::Compression::automatic ||
-                      file.size_bytes > options.split_size_bytes);
+    const bool compressed = is_one_split(*format) &&
+                            (options.compression != FileSourceOptions::Compression::automatic ||
+                             file.size_bytes > options.split_size_bytes);
+    file.one_split = compressed || options.quote != 0;
     const Result<std::uint64_t> sample = sample_of(**opened, file.size_bytes);
     if (!sample.ok()) return sample.status();
     file.sample = *sample;

@@ -58,7 +58,7 @@ FileSource::FileSource(std::string path, FileSourceOptions options, SourceListin
     : path_(std::move(path)),
       options_(options),
       listing_(std::move(listing)),
-      limits_{options.block_size_bytes, options.max_line_bytes},
+      limits_{options.block_size_bytes, options.max_line_bytes, options.quote},
       pool_(limits_.step_bytes()) {}
 
 void FileSource::declare(Output& out) const { out.add_port(type_of<TextBlock>()); }
@@ -146,6 +146,7 @@ OperatorResult FileSource::produce(Output& out) {
       if (Status status = open_next_split(); !status.ok()) return context().fail(status);
       if (!reader_) return OperatorResult::done;
     }
+    if (first_line_due_) return emit_first_line(out);
     Result<SplitReader::Run> run = reader_->next();
     if (!run.ok()) return context().fail(run.status());
     const bool finished = run->block.size == 0;
@@ -187,6 +188,7 @@ Status FileSource::open_next_split() {
     range.at_line_start = true;
   }
   counted_bytes_ = 0;
+  first_line_due_ = options_.repeat_first_line && range.begin > 0;
   if (format_ == CompressionFormat::none) {
     reader_ = make_reader(range);
     return {};
@@ -207,6 +209,23 @@ Status FileSource::open_next_split() {
   }
   reader_ = make_buffered_reader(std::move(input), range, limits_, pool_);
   return {};
+}
+
+// A header may have line ends in quotes as little as in a file without them.
+OperatorResult FileSource::emit_first_line(Output& out) {
+  first_line_due_ = false;
+  const std::uint64_t size = files_[split_.file].size_bytes;
+  auto input = format_ == CompressionFormat::none ? make_plain_input(file_, 0, size)
+                                                  : make_decompressed_input(file_, format_, size);
+  const LineRange first{origin_, 0, 1, true};
+  LineLimits limits = limits_;
+  limits.quote = 0;
+  const auto reader = make_buffered_reader(std::move(input), first, limits, pool_);
+  Result<SplitReader::Run> run = reader->next();
+  if (!run.ok()) return context().fail(run.status());
+  out.collector<TextBlock>()(run->block);
+  out.batch().keep(run->buffer);
+  return OperatorResult::more;
 }
 
 Status FileSource::open_file(std::uint32_t index) {

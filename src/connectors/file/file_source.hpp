@@ -4,7 +4,8 @@
 // All subtasks are made with one list of the files (file_listing.hpp); one without lists them by
 // itself. Each reads the splits of its lane (see file_splits.hpp), one after the other. One call of
 // produce() emits one block: tens of kilobytes that are still in cache when the next operator sees
-// them.
+// them. With repeat_first_line a split that does not begin its file is preceded by the first line,
+// and so is what is left of a split after a restore.
 //
 // What is written after the listing is not read: neither files that appear, nor bytes behind the
 // listed size. A file that is not the one that was listed, when it is opened or when one of its
@@ -69,6 +70,7 @@ class FileSource final : public SourceOperator {
   Status list_files();
   // Opens the next split that is left; reader_ stays null when there is none.
   Status open_next_split();
+  OperatorResult emit_first_line(Output& out);
   Status open_file(std::uint32_t index);
   // Whether what is read of the file that was opened last is what was listed.
   Status check_open_file();
@@ -92,6 +94,7 @@ class FileSource final : public SourceOperator {
   FileSplit split_;                // the one that reader_ reads
   std::unique_ptr<SplitReader> reader_;
   std::uint64_t counted_bytes_ = 0;  // of split_
+  bool first_line_due_ = false;      // ahead of its blocks
 
   // The file that was opened last, kept for its next split.
   std::uint32_t open_index_ = UINT32_MAX;

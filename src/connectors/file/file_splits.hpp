@@ -25,7 +25,7 @@ namespace hummer {
 struct InputFile {
   std::string path;
   std::uint64_t size_bytes = 0;
-  bool one_split = false;  // compressed: it can't be entered in the middle
+  bool one_split = false;  // compressed, or with quotes: it can't be entered in the middle
   // What else it is known by, see file_listing.hpp.
   std::int64_t modified_ms = 0;
   std::uint64_t sample = 0;

@@ -1,9 +1,11 @@
-// line_cut: where a block of whole lines ends. Pure; the one place that knows
+// LineCut: where a block of whole lines ends. Pure; the one place that knows
 // which lines belong to a split.
 //
 // A line belongs to the split in which its first byte lies. So a split [begin,
 // end) reads on behind `end` until the line that began before it is over, and
 // (skip_target) leaves out the rest of the line that began before `begin`.
+//
+// With a quote, line ends between two of these end no line. A split is then the whole file.
 #pragma once
 
 #include <algorithm>
@@ -35,5 +37,41 @@ inline std::size_t line_cut(const char* data, std::size_t size, std::size_t sear
   const void* at = inside > 0 ? ::memrchr(data, '\n', inside) : nullptr;
   return at ? static_cast<std::size_t>(static_cast<const char*>(at) - data) + 1 : no_cut;
 }
+
+// Of one block: call it with the `searched` of the call before as `size` grows.
+class LineCut {
+ public:
+  explicit LineCut(char quote) : quote_(quote) {}
+
+  std::size_t operator()(const char* data, std::size_t size, std::size_t searched,
+                         std::uint64_t until_end) {
+    return quote_ == 0 ? line_cut(data, size, searched, until_end)
+                       : cut_outside(data, searched, size);
+  }
+
+ private:
+  // The last line end in data[searched, size) with an even number of quotes before it.
+  std::size_t cut_outside(const char* data, std::size_t searched, std::size_t size) {
+    const auto quotes = [&](std::size_t from, std::size_t to) {
+      return std::count(data + from, data + to, quote_) % 2 != 0;
+    };
+    bool open = open_ != quotes(searched, size);
+    const bool open_at_end = open;
+    std::size_t end = size;
+    while (end > searched) {
+      const void* found = ::memrchr(data + searched, '\n', end - searched);
+      if (found == nullptr) break;
+      const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - data);
+      open = open != quotes(at, end);
+      if (!open) return at + 1;
+      end = at;
+    }
+    open_ = open_at_end;
+    return no_cut;
+  }
+
+  char quote_;
+  bool open_ = false;  // an odd number of quotes in what is searched
+};
 
 }  // namespace hummer

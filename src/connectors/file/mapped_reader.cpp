@@ -35,7 +35,8 @@ class MappedReader final : public SplitReader {
     const char* data = text_->data() + offset_;
     const std::size_t left = text_->size() - offset_;
     std::size_t size = std::min(left, limits_.step_bytes());
-    std::size_t searched = 0;  // no '\n' before
+    LineCut line_cut(limits_.quote);
+    std::size_t searched = 0;  // no line ends before
     std::size_t cut = no_cut;
     while (true) {
       cut = line_cut(data, size, searched, end_ - offset_);

@@ -31,7 +31,8 @@ class BufferedReader final : public SplitReader {
     std::memcpy(lease.buffer->data(), carry_.data(), carry_.size());
     std::size_t size = carry_.size();
     std::size_t cut = no_cut;
-    std::size_t searched = 0;  // no '\n' before
+    LineCut line_cut(limits_.quote);
+    std::size_t searched = 0;  // no line ends before
     const std::uint64_t until_end = range_.end - offset_;
     while (true) {
       const std::size_t target =

@@ -34,6 +34,7 @@ namespace hummer {
 struct LineLimits {
   std::size_t block_bytes = 64 << 10;
   std::size_t max_line_bytes = 64 << 20;
+  char quote = 0;  // FileSourceOptions::quote
   // A longer block would hide a line that is too long.
   std::size_t step_bytes() const {
     return block_bytes <= max_line_bytes ? block_bytes : max_line_bytes + 1;

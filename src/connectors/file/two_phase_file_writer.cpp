@@ -59,7 +59,8 @@ constexpr std::uint64_t manifest_tail_bytes = 4096;
 
 class TwoPhaseFileWriter final : public TwoPhaseWriter {
  public:
-  explicit TwoPhaseFileWriter(std::string directory) : directory_(std::move(directory)) {}
+  TwoPhaseFileWriter(std::string directory, std::string head)
+      : directory_(std::move(directory)), head_(std::move(head)) {}
 
   Status open(OperatorContext& context) override {
     context_ = &connector_context(context);
@@ -98,6 +99,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
       auto opened = files().open_for_writing(directory_ + "/" + hidden_, WriteMode::truncate);
       if (!opened.ok()) return context_->fail(named(opened.status()));
       file_ = std::move(*opened);
+      if (Status status = file_->append(head_); !status.ok()) return context_->fail(named(status));
     }
     if (Status status = file_->append(lines); !status.ok()) return context_->fail(named(status));
     context_->count_bytes(lines.size());
@@ -269,6 +271,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   }
 
   const std::string directory_;
+  const std::string head_;
   ConnectorContext* context_ = nullptr;
   std::uint64_t id_ = 0;
   int claims_found_ = 0;                // of the subtasks up to this one
@@ -278,19 +281,22 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
 
 class TwoPhaseFileWriterFactory final : public TwoPhaseWriterFactory {
  public:
-  explicit TwoPhaseFileWriterFactory(std::string path) : path_(std::move(path)) {}
+  TwoPhaseFileWriterFactory(std::string path, std::string head)
+      : path_(std::move(path)), head_(std::move(head)) {}
   std::unique_ptr<TwoPhaseWriter> make() const override {
-    return std::make_unique<TwoPhaseFileWriter>(path_);
+    return std::make_unique<TwoPhaseFileWriter>(path_, head_);
   }
 
  private:
   const std::string path_;
+  const std::string head_;
 };
 
 }  // namespace
 
-std::shared_ptr<const TwoPhaseWriterFactory> make_two_phase_file_writer(std::string path) {
-  return std::make_shared<TwoPhaseFileWriterFactory>(std::move(path));
+std::shared_ptr<const TwoPhaseWriterFactory> make_two_phase_file_writer(std::string path,
+                                                                        std::string head) {
+  return std::make_shared<TwoPhaseFileWriterFactory>(std::move(path), std::move(head));
 }
 
 }  // namespace hummer

@@ -2,7 +2,7 @@
 //
 // Formats records (format_text.hpp), one per line, into a buffer that is reused, and
 // hands it to a TextWriter at 64 KiB, when the input pauses (idle), when an
-// epoch ends (flush), and at the end, before commit.
+// epoch ends (flush), and at the end, before commit. `head` comes ahead of the first record.
 //
 // FormattedTextSinkOperator takes a FormattedText as it is, and counts the records that it holds. A
 // large one is handed over without a copy.
@@ -37,7 +37,8 @@ class TextSinkBase : public Operator {
   Status close() override;
 
  protected:
-  explicit TextSinkBase(std::unique_ptr<TextWriter> writer) : writer_(std::move(writer)) {}
+  TextSinkBase(std::unique_ptr<TextWriter> writer, std::string head)
+      : writer_(std::move(writer)), text_(std::move(head)) {}
   OperatorResult hand_over();
 
   std::unique_ptr<TextWriter> writer_;
@@ -46,8 +47,8 @@ class TextSinkBase : public Operator {
 
 class TextSinkOperator final : public TextSinkBase {
  public:
-  TextSinkOperator(std::unique_ptr<TextWriter> writer, AppendLines append)
-      : TextSinkBase(std::move(writer)), append_(append) {}
+  TextSinkOperator(std::unique_ptr<TextWriter> writer, AppendLines append, std::string head = {})
+      : TextSinkBase(std::move(writer), std::move(head)), append_(append) {}
   OperatorResult process(Batch& in, Output&) override;
 
  private:
@@ -56,8 +57,8 @@ class TextSinkOperator final : public TextSinkBase {
 
 class FormattedTextSinkOperator final : public TextSinkBase {
  public:
-  explicit FormattedTextSinkOperator(std::unique_ptr<TextWriter> writer)
-      : TextSinkBase(std::move(writer)) {}
+  explicit FormattedTextSinkOperator(std::unique_ptr<TextWriter> writer, std::string head = {})
+      : TextSinkBase(std::move(writer), std::move(head)) {}
   OperatorResult process(Batch& in, Output&) override;
 
  private:

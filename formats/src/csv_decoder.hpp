@@ -1,0 +1,76 @@
+// CsvDecoder: rows to records, on the contract of hummer/formats/format.hpp; made by csv().
+//
+// A chunk of the buffer is indexed (csv_index.hpp), then its rows are read column by column: each
+// column knows which field it goes to, and of which kind that is. A chunk is some tens of
+// kilobytes, so that text and index are in cache; a longer row makes it grow.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hummer/formats/csv.hpp>
+
+#include "csv_index.hpp"
+
+namespace hummer::formats {
+
+class CsvDecoder final : public Decoder {
+ public:
+  CsvDecoder(const RecordShape& shape, const CsvOptions& options);
+
+  Status begin(const TextBlock& block, std::size_t& at) override;
+  Outcome decode(std::string_view text, std::size_t& at, Batch& batch, std::size_t limit) override;
+  std::size_t end_of_record(std::string_view text, std::size_t at) const override;
+
+ private:
+  // What becomes of a column of the input.
+  struct Column {
+    static constexpr ValueKind skipped = ValueKind::record;
+    ValueKind kind = skipped;
+    bool optional = false;
+    std::uint32_t offset = 0;           // of the field in the record
+    const ValueShape* value = nullptr;  // of the field
+    std::string_view name;
+  };
+  // What of a chunk is common to its fields.
+  struct Chunk {
+    const char* text;      // of the chunk
+    std::size_t readable;  // bytes before it in the buffer
+    Batch& batch;
+  };
+
+  Status bind(const std::vector<std::string>& names, const std::string& origin);
+  Column column_of(std::size_t field) const;
+  void reserve(std::size_t chunk_bytes);
+  // The row whose borders begin at `border`; false: why_ says what is wrong with it.
+  bool put_row(const Chunk& chunk, char* record, std::uint32_t begin, const std::uint32_t* border,
+               const std::uint32_t* last_border);
+  bool put(const Chunk& chunk, const Column& column, char* record, std::uint32_t begin,
+           std::uint32_t end);
+  bool put_quoted(const Chunk& chunk, const Column& column, char* field, std::uint32_t begin,
+                  std::uint32_t end);
+  bool put_plain(const Chunk& chunk, const Column& column, ValueKind kind, void* field,
+                 std::uint32_t begin, std::uint32_t end);
+  bool any_quote(std::uint32_t begin, std::uint32_t end) const;
+  bool not_a_value(const Column& column, std::string_view text);
+  bool wrong_count(std::size_t fields);
+
+  const RecordShape& shape_;
+  const CsvOptions options_;
+  const CsvMarks marks_;
+  const CsvIndexer index_;
+  std::vector<Column> columns_;
+  // Where the columns are from: the name of the input whose header was read.
+  bool bound_ = false;
+  std::string origin_;
+
+  CsvIndex found_;
+  std::unique_ptr<std::uint32_t[]> positions_;
+  std::unique_ptr<std::uint64_t[]> quotes_;
+  std::size_t room_ = 0;  // of a chunk, in bytes
+};
+
+}  // namespace hummer::formats
