@@ -288,10 +288,11 @@ std::size_t KeyedSpill::ahead_bytes() const {
   return reach_.bytes + store_.missing_.memory_bytes();
 }
 
-// Of snapshots.
+// Of snapshots, and of one that is being restored.
 std::size_t KeyedSpill::saved_bytes() const {
   return store_.saved_.memory_bytes() + store_.gone_on_disk_.memory_bytes() +
-         store_.gone_.memory_bytes() + store_.entries_.memory_bytes();
+         store_.gone_.memory_bytes() + store_.entries_.memory_bytes() +
+         store_.emptied_.memory_bytes();
 }
 
 std::size_t KeyedSpill::entries_bytes() const {
