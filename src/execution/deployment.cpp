@@ -307,9 +307,9 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
   stage.superseded_epoch = options_.superseded_checkpoint;
   stage.snapshot_step_bytes = options_.snapshot_step_bytes;
   if (memory_ != nullptr && memory_->limited()) {
-    constexpr std::size_t little = 64 * 1024;
-    stage.snapshot_step_bytes =
-        std::min(stage.snapshot_step_bytes, std::max(little, memory_->limit_bytes() / 256));
+    const std::size_t all = memory_->limit_bytes(), least = 64 << 10;
+    stage.snapshot_step_bytes = std::min(stage.snapshot_step_bytes, std::max(least, all / 256));
+    stage.snapshot_most_bytes = std::min(stage.snapshot_most_bytes, all / 16 / tasks_by_id_.size());
   }
   stage.spill_directory = options_.spill_directory;
   std::shared_ptr<MemoryAccount> memory;

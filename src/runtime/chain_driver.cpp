@@ -26,7 +26,7 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
   stage->uid = options.uid;
   stage->context = std::make_unique<Context>(*this, options);
   op->set_context(*stage->context);
-  buffers_->set_step_bytes(stage->context->snapshot_step_bytes());
+  buffers_->set_bytes(stage->context->snapshot_step_bytes(), options.snapshot_most_bytes);
   stage->output.set_soft_limit(options.batch_records);
   op->declare(stage->output);
   stage->failures = options.failures;

@@ -48,6 +48,7 @@
 #include "runtime/barrier_relay.hpp"
 #include "runtime/emitter.hpp"
 #include "runtime/in_flight.hpp"
+#include "runtime/snapshot_buffers.hpp"
 #include "runtime/snapshot_piece.hpp"
 #include "runtime/task_metrics.hpp"
 
@@ -74,6 +75,8 @@ struct StageOptions {
   std::uint64_t superseded_epoch = 0;  // see OperatorContext
   std::uint32_t batch_records = default_batch_records;
   std::size_t snapshot_step_bytes = default_snapshot_step_bytes;
+  // On their way to the disk, where nobody counts them.
+  std::size_t snapshot_most_bytes = SnapshotBuffers::default_most_bytes;
   SlotObjects* slot_objects = nullptr;              // outlives the chain
   std::shared_ptr<MemoryAccount> memory = nullptr;  // of the stage; null: nobody counts
   std::string spill_directory = {};

@@ -261,5 +261,81 @@ TEST_P(GatheredInputSeeds, ABarrierComesBehindWhatWasGathered) {
   EXPECT_GT(whole, 0u);
 }
 
+// Counts what it makes.
+class Counting final : public SourceOperator {
+ public:
+  explicit Counting(Number& made) : made_(made) {}
+  void declare(Output& out) const override { out.add_port(type_of<Number>()); }
+  OperatorResult produce(Output& out) override {
+    auto collector = out.collector<Number>();
+    while (made_ < count && !collector.full()) collector(made_++);
+    return made_ == count ? OperatorResult::done : OperatorResult::more;
+  }
+  static constexpr Number count = 4000;
+
+ private:
+  Number& made_;
+};
+
+// How much was made by then, at the first record of each part that was shown and at its last one.
+class PartByPart final : public Operator, public LooksAhead {
+ public:
+  PartByPart(const Number& made, std::vector<std::pair<Number, Number>>& parts)
+      : made_(made), parts_(parts) {}
+  void declare(Output&) const override {}
+  Reach reach() const override { return {.records = part_records, .bytes = SIZE_MAX}; }
+  OperatorResult look_ahead(std::span<const Waiting> waiting) override {
+    for (const Waiting& each : waiting) left_ += each.batch->size();
+    if (!waiting.empty()) parts_.emplace_back(made_, 0);
+    calls_left_ = waiting.empty() ? calls_left_ - 1 : 20;
+    return calls_left_ > 0 ? OperatorResult::more : OperatorResult::done;
+  }
+  OperatorResult process(Batch& in, Output&) override {
+    left_ -= in.size();
+    in.advance_to(in.size());
+    if (left_ == 0) parts_.back().second = made_;
+    return OperatorResult::done;
+  }
+  static constexpr std::size_t part_records = 100;
+
+ private:
+  const Number& made_;
+  std::vector<std::pair<Number, Number>>& parts_;
+  std::size_t left_ = 0;
+  int calls_left_ = 0;
+};
+
+// The source in its slot does not wait until all is handed out that was gathered: by then the next
+// part is there.
+TEST(GatheredInput, IsGatheredWhileWhatCameBeforeIsHandedOut) {
+  const auto platform = make_simulated_platform({.seed = 1});
+  const auto executor = platform->make_executor({.name = "slot"});
+  StreamTask consumer(*platform, "consumer", "slot");
+  StreamTask producer(*platform, "producer", "slot");
+  Number made = 0;
+  std::vector<std::pair<Number, Number>> parts;
+  RingChannel channel(2, producer.wake_event(), consumer.wake_event());
+  StageOptions stage;
+  stage.name = stage.uid = "stage";
+  stage.batch_records = 5;
+  consumer.chain().add_stage(std::make_unique<PartByPart>(made, parts), stage);
+  consumer.add_input(&channel);
+  producer.chain().add_stage(std::make_unique<Counting>(made), stage);
+  producer.chain().add_emitter(
+      0, 0, std::make_unique<ForwardEmitter>(std::vector<RingChannel*>{&channel}, "c"));
+  bool finished = false;
+  consumer.set_on_finished([&](StreamTask&) { finished = true; });
+  executor->spawn(consumer.invoke());
+  executor->spawn(producer.invoke());
+  ASSERT_EQ(platform->run_until([&] { return finished; }, seconds(3600)), RunEnd::satisfied);
+  executor->stop();
+  ASSERT_GT(parts.size(), 10u);
+  for (std::size_t i = 1; i + 4 < parts.size(); ++i) {
+    const auto [at_first, at_last] = parts[i];
+    EXPECT_GT(at_last - at_first, static_cast<Number>(PartByPart::part_records / 2))
+        << "of part " << i << " of " << parts.size();
+  }
+}
+
 }  // namespace
 }  // namespace hummer::gathered_input_test

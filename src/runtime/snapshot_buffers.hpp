@@ -3,8 +3,8 @@
 //
 // Fresh memory costs more than what is written into it: the system clears it page by page. So
 // whoever has written a part gives its memory back. A task keeps as many buffers as its last
-// snapshot had under way at once, 4 MiB at most; how many parts are under way the task sees by how
-// many hold on to this object.
+// snapshot had under way at once, 4 MiB at most, and less under a small memory limit, but four
+// parts always; how many parts are under way the task sees by how many hold on to this object.
 //
 // Thread: any.
 #pragma once
@@ -22,10 +22,15 @@ namespace hummer {
 
 class SnapshotBuffers {
  public:
-  // REQUIRES: nothing was taken. How large the parts are, about.
-  void set_step_bytes(std::size_t bytes) { buffer_bytes_ = bytes + bytes / 2 + 4096; }
+  static constexpr std::size_t default_most_bytes = std::size_t{4} << 20;
+
+  // REQUIRES: nothing was taken. How large the parts are, about, and what all together may take.
+  void set_bytes(std::size_t step, std::size_t most) {
+    buffer_bytes_ = step + step / 2 + 4096;
+    most_bytes_ = most;
+  }
   // Parts that may be under way at once.
-  std::size_t most() const { return std::clamp<std::size_t>(most_bytes / buffer_bytes_, 4, 256); }
+  std::size_t most() const { return std::clamp<std::size_t>(most_bytes_ / buffer_bytes_, 4, 256); }
 
   // A snapshot begins: what the last one did not need goes.
   void begin() {
@@ -54,9 +59,8 @@ class SnapshotBuffers {
   }
 
  private:
-  static constexpr std::size_t most_bytes = std::size_t{4} << 20;
-
   std::size_t buffer_bytes_ = default_snapshot_step_bytes + 4096;
+  std::size_t most_bytes_ = default_most_bytes;
   std::mutex mutex_;
   std::vector<std::string> free_;
   std::size_t spare_ = 0;  // the fewest that were free since begin()

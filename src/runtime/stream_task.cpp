@@ -208,19 +208,30 @@ StreamTask::Step StreamTask::ask_source() {
 }
 
 StreamTask::Step StreamTask::take_input() {
-  if (gathered_.hands_out()) {
-    if (newest_barrier() > last_barrier_) return Step::pass_barrier;
-    return shows_ ? show({}) : take_gathered();
+  if (gathered_.hands_out() && newest_barrier() > last_barrier_) return Step::pass_barrier;
+  if (gathered_.hands_out() && !takes_meanwhile()) return hand_on();
+  if (is_gathered()) return hand_out();
+  int head_input = 0;
+  switch (poll_inputs(head_input)) {
+    case Polled::element: return feed(head_input);
+    case Polled::barrier: idle_announced_ = false; return Step::pass_barrier;
+    case Polled::gone:
+      return end({ErrorCode::peer_gone, "a task upstream of '" + metrics_.name + "' ended early"});
+    case Polled::nothing: break;
   }
+  return gathered_.hands_out() ? hand_on() : Step::nothing_at_hand;
+}
+
+// Into element_; by which input of the head it comes.
+StreamTask::Polled StreamTask::poll_inputs(int& head_input) {
   const std::size_t count = inputs_.size();
   if (const Control further = merger_->next()) {
     element_.control = further;
-    return feed(0);
+    return Polled::element;
   }
   if (barrier_due_ != 0) {
-    if (!gathered_.empty()) return hand_out();
     element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
-    return feed(0);
+    return Polled::element;
   }
   // What is behind in event time comes first: what the others bring would only wait for it, in the
   // state of joins and windows. So they wait in their channels, and their sources for room there.
@@ -238,15 +249,13 @@ StreamTask::Step StreamTask::take_input() {
     if (input.ended || waits(input)) continue;
     const bool gone = input.channel->producer_gone();
     Element* element = input.channel->poll();
-    if (input.channel->announced() > last_barrier_) [[unlikely]] {
-      idle_announced_ = false;
-      return Step::pass_barrier;
-    }
+    if (input.channel->announced() > last_barrier_) [[unlikely]]
+      return Polled::barrier;
     if (recording_ != 0) [[unlikely]]
       record_inputs();
     if (element == nullptr) {
       if (!gone) continue;
-      return end({ErrorCode::peer_gone, "a task upstream of '" + metrics_.name + "' ended early"});
+      return Polled::gone;
     }
     take_spare_of(input.head_input);
     std::swap(element_.batch, element->batch);
@@ -255,15 +264,16 @@ StreamTask::Step StreamTask::take_input() {
     if (recording_ != 0 && !input.recorded) [[unlikely]] {
       in_flight_.add({chain_->uid(0), input.head_input}, Hop::own_task, element_.batch);
     }
+    head_input = input.head_input;
     const bool something = take_element(index, element_);
     if (merger_->all_ended()) {
       element_.control = Control::end();
-      return feed(input.head_input);
+      return Polled::element;
     }
-    if (something) return feed(input.head_input);
-    if (barrier_due_ != 0) return take_input();
+    if (something) return Polled::element;
+    if (barrier_due_ != 0) return poll_inputs(head_input);
   }
-  return Step::nothing_at_hand;
+  return Polled::nothing;
 }
 
 StreamTask::Step StreamTask::pass_barrier() {
@@ -274,7 +284,7 @@ StreamTask::Step StreamTask::pass_barrier() {
 
 StreamTask::Step StreamTask::nothing_at_hand() {
   if (barrier_waits()) return Step::pass_barrier;
-  if (!gathered_.empty()) return wait_for_more();
+  if (gathered_.has_more()) return wait_for_more();
   if (chain_->take_woken()) idle_announced_ = false;
   if (!idle_announced_) {
     element_.control = Control::idle();

@@ -27,9 +27,9 @@
 //   stop()    sources end their stream here; what is under way is finished.
 //
 // Where the operator at the head looks ahead (looks_ahead.hpp: its state lies on disk) the task
-// gathers the elements that are at hand, shows them, and only then hands them on one by one. It
-// waits for more only for a part of the time that the last ones took. A barrier comes behind all
-// that was taken before it.
+// gathers the elements that are at hand, shows them, and only then hands them on one by one; at the
+// same pace it takes those that are shown next. It waits for more only for a part of the time that
+// the last ones took. A barrier comes behind all that was taken before it.
 //
 // Snapshots (after enable_snapshots): a source task puts the barrier that trigger() asked for
 // between two elements; other tasks pass a barrier on when it has come on every input that has not
@@ -159,6 +159,13 @@ class StreamTask {
     ended,
   };
 
+  enum class Polled : std::uint8_t {
+    nothing,
+    element,
+    barrier,  // one that overtakes has been announced
+    gone,     // a task upstream has ended early
+  };
+
   Step begin();
   Step drive_chain();
   Step chain_blocked();
@@ -188,9 +195,14 @@ class StreamTask {
   bool gathers();
   Step gather(int head_input);
   Step wait_for_more();
+  void begin_gathering();
+  bool is_gathered() const;
+  bool takes_meanwhile() const;
   Step hand_out();
+  Step hand_on();
   Step show(std::span<const LooksAhead::Waiting> waiting);
   Step take_gathered();
+  Polled poll_inputs(int& head_input);
   void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);
   void take_barrier(Input& input, const Control& barrier);
@@ -245,6 +257,8 @@ class StreamTask {
   std::vector<Batch> spares_;  // by head input
   GatheredInput gathered_;
   bool shows_ = false;                 // what was gathered, which is not handed out yet
+  std::size_t calls_ = 0;              // that have brought what it needs
+  std::size_t calls_before_ = 0;       // likewise, of what was shown before
   Nanoseconds gather_until_ = 0;       // it waits so long for more
   Nanoseconds handing_out_since_ = 0;  // what was gathered
   Nanoseconds handing_out_took_ = 0;   // the last time

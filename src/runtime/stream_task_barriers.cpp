@@ -60,7 +60,8 @@ OperatorResult StreamTask::pass_by(std::uint64_t epoch) {
   gathered_.each([&](const Batch& batch, int head_input) {
     in_flight_.add({chain_->uid(0), head_input}, Hop::own_task, batch);
   });
-  // One that was being aligned has been given up.
+  // One that was being aligned has been given up, or waits among what was gathered.
+  gathered_.forget_barriers();
   aligning_ = barrier_due_ = 0;
   for (Input& input : inputs_) {
     input.barrier_came = false;

@@ -1,5 +1,6 @@
 // StreamTask: input that is gathered for an operator that looks ahead. See gathered_input.hpp.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/stream_task.hpp"
 
@@ -11,8 +12,15 @@ namespace {
 constexpr Nanoseconds part_of_last = 4;
 constexpr Nanoseconds longest_wait_ns = 4'000'000;
 
+// Of an element beside a call that brings something: about what its records take.
+constexpr std::size_t calls_per_element = 4;
+
 bool may_wait(const Control& control) {
   return control.kind == Control::Kind::none || control.kind == Control::Kind::watermark;
+}
+
+std::size_t part_of(std::size_t whole, double part) {
+  return static_cast<std::size_t>(static_cast<double>(whole) * part);
 }
 
 }  // namespace
@@ -26,12 +34,33 @@ bool StreamTask::gathers() {
 }
 
 StreamTask::Step StreamTask::gather(int head_input) {
-  if (gathered_.empty()) {
-    gather_until_ = executor_->now() + std::min(handing_out_took_ / part_of_last, longest_wait_ns);
-  }
-  const bool is_last = !may_wait(element_.control);
+  if (gathered_.empty()) begin_gathering();
   gathered_.add(element_, head_input, element_input_);
-  return is_last || gathered_.is_enough(chain_->reach()) ? hand_out() : Step::between_elements;
+  if (gathered_.hands_out()) return hand_on();
+  return is_gathered() ? hand_out() : Step::between_elements;
+}
+
+void StreamTask::begin_gathering() {
+  gather_until_ = executor_->now() + std::min(handing_out_took_ / part_of_last, longest_wait_ns);
+}
+
+// What comes next need not wait for more.
+bool StreamTask::is_gathered() const {
+  return gathered_.has_more() && !gathered_.hands_out() &&
+         (gathered_.is_urgent() || gathered_.is_enough(chain_->reach()));
+}
+
+// While some are handed out as many are taken as are done with, so that who sends them does not
+// wait until all are; about as many calls bring what they need as did for those before.
+bool StreamTask::takes_meanwhile() const {
+  if (merger_->all_ended()) return false;
+  const std::size_t shown = calls_per_element * gathered_.shown();
+  const std::size_t left = calls_per_element * gathered_.shown_left();
+  const double part = static_cast<double>(std::min(calls_, calls_before_) + shown - left) /
+                      static_cast<double>(calls_before_ + shown);
+  const LooksAhead::Reach reach = chain_->reach();
+  return !gathered_.is_enough(
+      {.records = part_of(reach.records, part), .bytes = part_of(reach.bytes, part)});
 }
 
 // Others of its slot may bring more, or those of other slots.
@@ -45,11 +74,16 @@ StreamTask::Step StreamTask::wait_for_more() {
 
 StreamTask::Step StreamTask::hand_out() {
   handing_out_since_ = executor_->now();
-  return show(gathered_.begin_handing_out());
+  calls_before_ = std::exchange(calls_, 0);
+  const std::span<const LooksAhead::Waiting> waiting = gathered_.show();
+  return waiting.empty() ? take_gathered() : show(waiting);
 }
+
+StreamTask::Step StreamTask::hand_on() { return shows_ ? show({}) : take_gathered(); }
 
 // The source in the same slot, and barriers that it has to send, do not wait for all of it.
 StreamTask::Step StreamTask::show(std::span<const LooksAhead::Waiting> waiting) {
+  ++calls_;
   const OperatorResult answer = chain_->look_ahead(waiting);
   if (answer == OperatorResult::failed) return end(chain_->failure());
   shows_ = answer == OperatorResult::more;
@@ -58,7 +92,11 @@ StreamTask::Step StreamTask::show(std::span<const LooksAhead::Waiting> waiting) 
 
 StreamTask::Step StreamTask::take_gathered() {
   const int head_input = gathered_.take(element_, element_input_);
-  if (gathered_.empty()) handing_out_took_ = executor_->now() - handing_out_since_;
+  if (!gathered_.hands_out()) {
+    handing_out_took_ = executor_->now() - handing_out_since_;
+    begin_gathering();
+  }
+  if (element_.batch.empty() && !element_.control) return Step::between_elements;
   offer(head_input);
   return Step::drive_chain;
 }

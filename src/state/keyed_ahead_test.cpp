@@ -329,5 +329,61 @@ TEST(KeyedSpill, AKeyThatIsBackOnDiskIsNotGone) {
   }
 }
 
+// A key with an older version on disk, of whose newer one only a state is left that the restored
+// function does not have: of the older one nothing comes back.
+TEST(KeyedSpill, NothingOlderComesBackInPlaceOfDroppedState) {
+  using Key = std::uint64_t;
+  constexpr Key keys = 3000;
+  const auto node = make_simulated_platform({.seed = 1});
+  FakeOperatorContext place(
+      {.name = "count", .platform = node.get(), .memory_limit_bytes = 150'000});
+  for (const bool as_delta : {false, true}) {
+    Kept<Key> kept(place);
+    const auto change = [&](const Key& key, auto&& to) {
+      kept.store.set_key(key);
+      to();
+      kept.store.leave_key();
+      ASSERT_TRUE(kept.store.keep_within_share().ok());
+    };
+    std::vector<std::string> pieces;
+    const auto snapshot = [&] {
+      std::string& piece = pieces.emplace_back();
+      ByteWriter out(piece);
+      const Result<bool> delta = kept.store.freeze(true, out);
+      ASSERT_TRUE(delta.ok());
+      EXPECT_EQ(*delta, pieces.size() > 1);
+      while (!*kept.store.write_frozen(out, SIZE_MAX)) continue;
+      piece.resize(out.size());
+    };
+    for (Key key = 0; key < keys; ++key) {
+      change(key, [&] {
+        kept.count.set(1);
+        kept.text.set("");
+      });
+      if (as_delta && key == keys / 2) snapshot();
+    }
+    for (Key key = 0; key < keys; key += 7) change(key, [&] { kept.count.clear(); });
+    snapshot();
+    for (std::size_t limit = 0; limit <= 200'000; limit += 40'000) {
+      FakeOperatorContext other_place(
+          {.name = "count", .platform = node.get(), .memory_limit_bytes = limit});
+      ValueState<std::uint64_t> count{"count"};
+      KeyedStore<Key> other{TimerKinds{}};
+      ASSERT_TRUE(other.bind({&count}).ok());
+      other.open(other_place);
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        ByteReader in(pieces[i]);
+        ASSERT_TRUE(other.restore(in, other_place, {.allow_dropped_state = true}, i > 0).ok());
+      }
+      for (Key key = 0; key < keys; ++key) {
+        other.set_key(key);
+        EXPECT_EQ(count.has_value(), key % 7 != 0) << "key " << key << " within " << limit;
+        other.leave_key();
+        if (key % 64 == 0) EXPECT_TRUE(other.keep_within_share().ok());
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hummer::keyed_ahead_test

@@ -29,7 +29,7 @@ constexpr std::size_t keys_fetched_at_once = 128;
 constexpr std::size_t most_records_ahead = 1 << 20;
 // From so much between two keys on each costs a read of its own.
 constexpr std::uint64_t most_bytes_per_key = 8 << 10;
-constexpr std::size_t parts_of_batches_ahead = 16;  // of the share: the batches that wait
+constexpr std::size_t parts_of_batches_ahead = 24;  // of the share: batches that are shown at once
 
 }  // namespace
 
@@ -283,15 +283,16 @@ std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
          ahead_bytes();
 }
 
-// Of what waits, and its keys.
+// Of what was shown, of what is gathered meanwhile, and of keys.
 std::size_t KeyedSpill::ahead_bytes() const {
-  return reach_.bytes + store_.missing_.memory_bytes();
+  return 2 * reach_.bytes + store_.missing_.memory_bytes();
 }
 
-// Of snapshots.
+// Of snapshots, and of one that is being restored.
 std::size_t KeyedSpill::saved_bytes() const {
   return store_.saved_.memory_bytes() + store_.gone_on_disk_.memory_bytes() +
-         store_.gone_.memory_bytes() + store_.entries_.memory_bytes();
+         store_.gone_.memory_bytes() + store_.entries_.memory_bytes() +
+         store_.emptied_.memory_bytes();
 }
 
 std::size_t KeyedSpill::entries_bytes() const {

@@ -374,7 +374,9 @@ Status KeyedStoreBase::restore(ByteReader& in, const OperatorContext& context,
                                RestoreOptions options, bool delta) {
   set_now_ms(context.wall_time_ms());
   try {
-    return restore_entries(in, context, options, delta);
+    Status status = restore_entries(in, context, options, delta);
+    emptied_ = {};
+    return status;
   } catch (const StateUnavailable&) {
     return failure();
   }
@@ -460,7 +462,7 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
     if (!in.get_value(mark) || mark > section_follows) return store_cut_short();
     if (mark == end_of_entries) return {};
     if (mark == section_follows) {
-      ++section;
+      if (section++ == 0) emptied_.sort();
       continue;
     }
     bool mine = false;
@@ -479,12 +481,20 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
         drop(static_cast<Entry&>(*old));
         take_decoded_key();
       }
-      if (mark == entry_follows && !is_newer) entry = static_cast<Entry*>(&obtain());
+      if (mark == entry_follows && !is_newer) {
+        entry = static_cast<Entry*>(&obtain());
+        if (section == 1 && emptied_.has(keys_.hash(*entry), keys_.bytes(*entry))) {
+          erase(*std::exchange(entry, nullptr));
+        }
+      }
       current_ = nullptr;  // it may still be empty
       key_ = nullptr;
       looked_up_ = false;
     }
-    if (mark == entry_follows) HUMMER_TRY(restore_entry(in, found, entry, options));
+    if (mark == entry_follows) {
+      HUMMER_TRY(decode_cells(in, CellForm::saved, found, entry, options));
+      if (entry != nullptr) HUMMER_TRY(keep_restored(*entry, section));
+    }
     const bool many = restored % entries_per_step == 0;
     if (spill_.limited() && (many || room_made_at - in.left() >= restored_per_step_bytes)) {
       HUMMER_TRY(keep_within_share());
@@ -493,12 +503,20 @@ Status KeyedStoreBase::restore_entries(ByteReader& in, const OperatorContext& co
   }
 }
 
-Status KeyedStoreBase::restore_entry(ByteReader& in, const std::vector<KeyedState*>& found,
-                                     Entry* entry, RestoreOptions options) {
-  HUMMER_TRY(decode_cells(in, CellForm::saved, found, entry, options));
-  if (entry == nullptr) return {};
-  if (spill_.counts_heap()) spill_.count_heap(*entry);
-  if (entry->live == 0) erase(*entry);  // only dropped state was in it
+Status KeyedStoreBase::keep_restored(Entry& entry, int section) {
+  if (spill_.counts_heap()) spill_.count_heap(entry);
+  if (entry.live > 0) return {};
+  // Only dropped state was in it. What the second section has of its key is older, and stays away.
+  if (section == 0) {
+    const std::string_view bytes = keys_.bytes(entry);
+    if (emptied_.key_bytes() + bytes.size() > UINT32_MAX) {
+      return {ErrorCode::limit_exceeded,
+              "the snapshot holds 4 GiB of keys that have nothing but dropped state: declare one "
+              "of the states that are dropped"};
+    }
+    emptied_.add(keys_.hash(entry), bytes);
+  }
+  erase(entry);
   return {};
 }
 

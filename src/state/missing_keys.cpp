@@ -18,4 +18,15 @@ void MissingKeys::sort() {
               keys_.end());
 }
 
+bool MissingKeys::has(std::uint64_t hash, std::string_view bytes) const {
+  const auto first =
+      std::lower_bound(keys_.begin(), keys_.end(), hash,
+                       [](const Key& key, std::uint64_t wanted) { return key.hash < wanted; });
+  for (auto i = static_cast<std::size_t>(first - keys_.begin());
+       i < keys_.size() && keys_[i].hash == hash; ++i) {
+    if (this->bytes(i) == bytes) return true;
+  }
+  return false;
+}
+
 }  // namespace hummer

@@ -12,7 +12,7 @@ constexpr std::size_t bytes_per_step = 256 << 10;
 
 // Of the largest of runs that are merged, how much says how many keys they share.
 constexpr std::size_t least_sampled_blocks = 256;
-constexpr std::size_t most_sampled_blocks = 1024;
+constexpr std::size_t most_sampled_blocks = 256;
 constexpr std::size_t sampled_part = 32;
 constexpr double sampling_margin = 1.1;
 
@@ -60,6 +60,11 @@ Task<void> RunMerge::run(std::shared_ptr<RunMerge> self) {
 bool RunMerge::work() {
   const std::lock_guard lock(mutex_);
   return !taken_over_ && step();
+}
+
+void RunMerge::step_here() {
+  const std::lock_guard lock(mutex_);
+  (void)step();
 }
 
 void RunMerge::finish_here() {

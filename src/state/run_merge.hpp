@@ -54,7 +54,9 @@ class RunMerge {
   bool finished() const { return finished_.load(std::memory_order_acquire); }
   // From now on without pauses.
   void hurry() { hurries_.store(true, std::memory_order_relaxed); }
-  // Blocks until it is.
+  // A step of it, now.
+  void step_here();
+  // Blocks until it is finished.
   void finish_here();
   struct Merged {
     std::vector<Run> old;

@@ -21,8 +21,9 @@ namespace hummer {
 
 using Run = std::shared_ptr<const SpilledRun>;
 
-// How much a scan reads of each run at a time; the same of one that is held for long.
-constexpr std::size_t read_bytes_of_scan = 64 << 10;
+// How much a scan reads of each run at a time: there may be a dozen of them, and several scans. The
+// same of one that is held for long.
+constexpr std::size_t read_bytes_of_scan = 16 << 10;
 constexpr std::size_t read_bytes_of_held = 4 << 10;
 
 inline bool before(const SpilledEntry& a, const SpilledEntry& b) {

@@ -21,9 +21,11 @@ namespace {
 // Runs of one level before they become one of the next: few where keys are looked up in each.
 constexpr std::size_t runs_per_level_of_values = 4;
 constexpr std::size_t runs_per_level_of_deltas = 8;
-// So many times that before merging has no pauses any more, and before the operator waits for it.
+// So many times that before merging has no pauses any more, before the operator does a part of it
+// between two batches, and before it waits for it.
 constexpr std::size_t hurries_from = 2;
-constexpr std::size_t waits_from = 3;
+constexpr std::size_t helps_from = 3;
+constexpr std::size_t waits_from = 6;
 // One in so many look-ups or more is of a key that is nowhere: then the oldest run has a filter.
 constexpr std::uint64_t least_part_of_new = 16;
 
@@ -165,6 +167,7 @@ class RunStore final : public SpilledStore {
   std::size_t memory_bytes() const override {
     std::size_t bytes = of_all_runs(&SpilledRun::memory_bytes);
     for (const auto& merge : merges_) bytes += merge->memory_bytes();
+    if (writer_) bytes += writer_->memory_bytes();
     return bytes;
   }
   std::uint64_t disk_bytes() const override { return of_all_runs(&SpilledRun::disk_bytes); }
@@ -190,7 +193,7 @@ class RunStore final : public SpilledStore {
     if (waiting_runs() >= hurries_from * runs_per_level()) {
       for (const auto& merge : merges_) merge->hurry();
     }
-    while (RunMerge* const late = most_wait_for()) {
+    while (RunMerge* const late = late_merge(waits_from)) {
       late->finish_here();
       HUMMER_TRY(take_in_merged());
     }
@@ -198,6 +201,7 @@ class RunStore final : public SpilledStore {
     return {};
   }
   Status advance() override {
+    if (RunMerge* const late = late_merge(helps_from)) late->step_here();
     const bool some = std::any_of(merges_.begin(), merges_.end(),
                                   [](const auto& merge) { return merge->finished(); });
     if (!some && (runs_.empty() || now() < next_look_)) return {};
@@ -523,10 +527,10 @@ class RunStore final : public SpilledStore {
       return run->level() == runs_.back()->level();
     }));
   }
-  // The oldest merge of the newest level, where that has so many runs that looking something up
-  // would take too long; null: there is none.
-  RunMerge* most_wait_for() const {
-    if (waiting_runs() < waits_from * runs_per_level()) return nullptr;
+  // The oldest merge of the newest level, where that has so many times the runs that are merged at
+  // once, so that looking something up takes long; null: there is none.
+  RunMerge* late_merge(std::size_t times) const {
+    if (runs_.empty() || waiting_runs() < times * runs_per_level()) return nullptr;
     for (const Run& run : runs_) {
       if (run->level() != runs_.back()->level()) continue;
       for (const auto& merge : merges_) {

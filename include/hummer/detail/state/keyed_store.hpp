@@ -227,8 +227,7 @@ class KeyedStoreBase : public KeyedBackend {
   static void unpack_cells(ByteReader& in, ByteWriter& out);
   Status restore_entries(ByteReader& in, const OperatorContext& context, RestoreOptions options,
                          bool delta);
-  Status restore_entry(ByteReader& in, const std::vector<KeyedState*>& found, Entry* entry,
-                       RestoreOptions options);
+  Status keep_restored(Entry& entry, int section);
   // `entry`: null: somebody else's.
   Status decode_cells(ByteReader& in, CellForm form, const std::vector<KeyedState*>& found,
                       Entry* entry, RestoreOptions options = {});
@@ -260,6 +259,9 @@ class KeyedStoreBase : public KeyedBackend {
   SavedEntries gone_;            // keys, since it began
   bool too_many_gone_ = false;   // the next one is whole
   std::string space_;
+
+  // Of the piece that is being restored: keys of its first section that had dropped state only.
+  MissingKeys emptied_;
 };
 
 template <typename K>

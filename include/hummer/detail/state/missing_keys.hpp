@@ -4,7 +4,8 @@
 //   missing.add(hash, bytes) …; missing.sort();
 //   for (std::size_t i = 0; i < missing.size(); ++i) … missing.hash(i), missing.bytes(i) …
 //
-// `bytes` is what keys are told apart by (KeyForm::bytes); it is copied. Thread: one.
+// `bytes` is what keys are told apart by (KeyForm::bytes); it is copied. Also a set of keys that
+// are to be known again (has()). Thread: one.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,8 @@ class MissingKeys {
   }
   // In order of hash, then bytes, each once.
   void sort();
+  // REQUIRES: sorted.
+  bool has(std::uint64_t hash, std::string_view bytes) const;
   void clear() {
     keys_.clear();
     bytes_.clear();

@@ -18,7 +18,8 @@
 // Runs are merged in the background (a thread of the process, at most half of a processor). The
 // store goes on with the old ones meanwhile, and takes the new one in between two batches. Only
 // where an operator writes runs faster than they can be merged, so that looking something up would
-// take ever longer, it merges itself what is due.
+// take ever longer, it merges itself: a little between two batches, and what is due where that is
+// not enough.
 //
 // Values may have an end. Runs know how much of them is over when (run_ends.hpp): the oldest one
 // goes when all of it is, and where more than a third of a store is, what is left is merged. What
