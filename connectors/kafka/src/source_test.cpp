@@ -164,6 +164,21 @@ TEST_F(KafkaSource, HandsOverAllThatARecordHas) {
   EXPECT_EQ(seen.take(), (Texts{topic + "/0/0@7000", topic + "/0/1@8000 name:text name:again"}));
 }
 
+// What was fetched is handed on in many small batches, with leftovers each time.
+TEST_F(KafkaSource, SmallBatchesLeaveNothingBehind) {
+  const std::string topic = brokers_->make_topic("small", 2);
+  brokers_->write(topic, numbered(0, 5'000, 2));
+  Seen seen;
+  StreamExecutionEnvironment env(options(1));
+  env.options().batch_records = 7;
+  build(env, bounded(topic), seen);
+  JobHandle job = env.execute_async("read");
+  EXPECT_TRUE(seen.wait(5'000));
+  job.stop();
+  EXPECT_TRUE(job.wait().ok());
+  EXPECT_EQ(seen.take(), texts_of(0, 5'000));
+}
+
 // Of a record type with views the text is copied; some records are left out.
 TEST_F(KafkaSource, MayReturnViewsAndLeaveRecordsOut) {
   const std::string topic = brokers_->make_topic("views", 2);
