@@ -48,7 +48,7 @@ struct PartitionReader::Impl {
     Impl* reader = nullptr;
     QueueHandle queue;
     Place place;
-    bool listed = false;  // has records, and waits for its turn; guarded by the reader's mutex
+    bool listed = false;  // in `ready` or in `turns`; guarded by the reader's mutex
     // Fetched, in order; `records` are views of them.
     std::vector<rd_kafka_message_t*> messages;
     std::vector<Record> records;
@@ -72,6 +72,7 @@ struct PartitionReader::Impl {
   void handle(OpenPartition& partition, const rd_kafka_message_t& event);
   void lost(OpenPartition& partition, const rd_kafka_message_t& event);
   void end(OpenPartition& partition);
+  void list(OpenPartition& partition);
   static void forget_messages(OpenPartition& partition);
   static void on_partition_event(rd_kafka_t*, void* partition);
   static void on_client_event(rd_kafka_t*, void* reader);
@@ -291,13 +292,24 @@ void PartitionReader::Impl::serve_events() {
 }
 
 Partition& PartitionReader::next() {
-  Partition& partition = *impl_->turns.front();
+  Impl::OpenPartition& partition = *impl_->turns.front();
   impl_->turns.pop_front();
+  // From here on it is told again of what comes.
+  const std::lock_guard lock(impl_->mutex);
+  partition.listed = false;
   return partition;
 }
 
 void PartitionReader::put_back(Partition& partition) {
-  impl_->turns.push_back(static_cast<Impl::OpenPartition*>(&partition));
+  impl_->list(static_cast<Impl::OpenPartition&>(partition));
+}
+
+// Where its queue has not done so meanwhile.
+void PartitionReader::Impl::list(OpenPartition& partition) {
+  const std::lock_guard lock(mutex);
+  if (partition.listed) return;
+  partition.listed = true;
+  turns.push_back(&partition);
 }
 
 std::span<const Record> PartitionReader::fetch(Partition& base) {
@@ -309,11 +321,6 @@ std::span<const Record> PartitionReader::fetch(Partition& base) {
 void PartitionReader::Impl::refill(OpenPartition& partition) {
   forget_messages(partition);
   if (partition.ended || partition.reached_end) return;
-  {
-    // From here on it is told again of what comes.
-    const std::lock_guard lock(mutex);
-    partition.listed = false;
-  }
   partition.messages.resize(fetched_records);
   const ssize_t count = rd_kafka_consume_batch_queue(partition.queue.get(), 0,
                                                      partition.messages.data(), fetched_records);
@@ -407,13 +414,8 @@ bool PartitionReader::take(Partition& base, std::size_t records) {
     impl_->end(partition);
     return true;
   }
-  if (!all || partition.fetched_any) {
-    const std::lock_guard lock(impl_->mutex);
-    if (!all || !partition.listed) {
-      partition.listed = true;
-      impl_->turns.push_back(&partition);
-    }
-  }
+  // A queue that gave something may have more, and does not say so again until it was empty.
+  if (!all || partition.fetched_any) impl_->list(partition);
   return false;
 }
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include <hummer/hummer.hpp>
@@ -134,6 +136,24 @@ TEST_F(KafkaSink, ARestartedJobWritesEachRecordOnce) {
   expected.insert(expected.end(), once.begin(), once.end());
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(values(topic), expected);
+}
+
+// The program that docs/connectors.md shows.
+TEST_F(KafkaSink, TheExampleCountsWords) {
+  const std::string lines = brokers_->make_topic("lines", 2);
+  brokers_->write(lines, {{.key = "", .value = "to be or", .partition = 0},
+                          {.key = "", .value = "not to be", .partition = 1}});
+  for (const std::string guarantee : {"exactly_once", "at_least_once"}) {
+    const std::string counts = brokers_->make_topic("counts", 2);
+    const std::string command = HUMMER_KAFKA_EXAMPLE " --brokers " + brokers_->addresses() +
+                                " --from " + lines + " --to " + counts + " --guarantee " +
+                                guarantee + " --transactional-id " + counts + "-sink --quiet";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    std::map<std::string, std::string> found;
+    for (const Written& record : brokers_->read(counts)) found[record.key] = *record.value;
+    EXPECT_EQ(found, (std::map<std::string, std::string>{
+                         {"be", "2"}, {"not", "1"}, {"or", "1"}, {"to", "2"}}));
+  }
 }
 
 TEST_F(KafkaSink, SaysWhatIsWrongWithItsSettings) {

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <stdexcept>
 
 #include <hummer/hummer.hpp>
 
@@ -163,6 +164,21 @@ TEST_F(KafkaSource, HandsOverAllThatARecordHas) {
   EXPECT_EQ(seen.take(), (Texts{topic + "/0/0@7000", topic + "/0/1@8000 name:text name:again"}));
 }
 
+// What was fetched is handed on in many small batches, with leftovers each time.
+TEST_F(KafkaSource, SmallBatchesLeaveNothingBehind) {
+  const std::string topic = brokers_->make_topic("small", 2);
+  brokers_->write(topic, numbered(0, 5'000, 2));
+  Seen seen;
+  StreamExecutionEnvironment env(options(1));
+  env.options().batch_records = 7;
+  build(env, bounded(topic), seen);
+  JobHandle job = env.execute_async("read");
+  EXPECT_TRUE(seen.wait(5'000));
+  job.stop();
+  EXPECT_TRUE(job.wait().ok());
+  EXPECT_EQ(seen.take(), texts_of(0, 5'000));
+}
+
 // Of a record type with views the text is copied; some records are left out.
 TEST_F(KafkaSource, MayReturnViewsAndLeaveRecordsOut) {
   const std::string topic = brokers_->make_topic("views", 2);
@@ -300,6 +316,32 @@ TEST_F(KafkaSource, TellsItsGroupOfOffsetsOfCompleteCheckpoints) {
   settings.end = Offsets::latest();
   EXPECT_EQ(read(settings), texts_of(100, 120));
   EXPECT_EQ(brokers_->committed(group, topic, 2), (std::vector<std::int64_t>{60, 60}));
+}
+
+TEST_F(KafkaSource, AFailureNamesTheRecord) {
+  const std::string topic = brokers_->make_topic("poisoned", 1);
+  brokers_->write(topic, numbered(0, 10, 1));
+  const auto failure_of = [&](bool in_source) {
+    StreamExecutionEnvironment env(options(1));
+    env.options().restart = RestartStrategy::no_restart();
+    from_topics(env, "source", bounded(topic),
+                [=](const Record& record) {
+                  const int number = std::stoi(std::string(*record.value));
+                  if (in_source && number == 7) throw std::runtime_error("planted");
+                  return number;
+                })
+        .map([=](const int& number) {
+          if (!in_source && number == 7) throw std::runtime_error("planted");
+          return number;
+        })
+        .for_each([](const int&) {});
+    return env.execute("poisoned").status.to_string();
+  };
+  for (const bool in_source : {true, false}) {
+    const std::string told = failure_of(in_source);
+    EXPECT_NE(told.find("planted"), std::string::npos) << told;
+    EXPECT_NE(told.find("topic '" + topic + "', partition 0, offset 7"), std::string::npos) << told;
+  }
 }
 
 // Two partitions an hour apart, read by one subtask: neither makes the other's records late.

@@ -24,6 +24,7 @@
 // of the text that T holds views of.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -58,7 +59,10 @@ class TopicSource final : public SourceFunction<T> {
       : reader_(std::move(settings)), function_(std::move(function)) {}
 
   bool has_splits() const override { return true; }
-  Status open(OperatorContext& context) override { return reader_.open(context); }
+  Status open(OperatorContext& context) override {
+    context_ = &context;
+    return reader_.open(context);
+  }
   Status snapshot_split(SplitId id, ByteWriter& out) override {
     return reader_.snapshot_split(id, out);
   }
@@ -84,9 +88,15 @@ class TopicSource final : public SourceFunction<T> {
       }
       const std::span<const Record> records = reader_.fetch(partition);
       std::size_t taken = 0;
-      for (; taken < records.size() && !out.full(); ++taken) {
-        reader_.note(partition, records[taken]);
-        emit(function_(records[taken]), out);
+      try {
+        for (; taken < records.size() && !out.full(); ++taken) {
+          reader_.note(partition, records[taken]);
+          emit(function_(records[taken]), out);
+        }
+      } catch (const std::exception& error) {
+        return context_->fail({ErrorCode::user_function_failed,
+                               "function of source '" + context_->name() + "' failed at " +
+                                   reader_.describe_last() + ": " + error.what()});
       }
       if (reader_.take(partition, taken)) out.finish_split(partition.split);
       if (taken > 0) return OperatorResult::more;
@@ -111,6 +121,7 @@ class TopicSource final : public SourceFunction<T> {
     }
   }
 
+  OperatorContext* context_ = nullptr;
   PartitionReader reader_;
   Function function_;
 };

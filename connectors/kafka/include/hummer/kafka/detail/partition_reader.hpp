@@ -56,6 +56,7 @@ class PartitionReader {
   }
   void leave_out() { noted_.pop_back(); }
   std::string describe(std::size_t record) const;
+  std::string describe_last() const { return describe(noted_.size() - 1); }
 
   // When there was nothing to hand on: blocked, done or failed.
   OperatorResult answer();
