@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include <smmintrin.h>
+
 namespace hummer::formats {
 namespace {
 
@@ -14,6 +16,29 @@ using simdjson::error_code;
 // After a line that can't be read, so many are read one by one.
 constexpr std::size_t lines_after_bad = 32;
 constexpr std::size_t least_batch = 64;
+
+// REQUIRES: 16 bytes that may be read at `key`, such as what is behind a line.
+[[gnu::always_inline]] inline bool is_key(const char* key, const FieldShape& field) {
+  if (field.quoted_mask[0] == 0) return false;
+  const auto load = [](const void* at) { return _mm_loadu_si128(static_cast<const __m128i*>(at)); };
+  const __m128i other = _mm_xor_si128(load(key), load(field.quoted.data()));
+  return _mm_testz_si128(other, load(field.quoted_mask.data())) != 0;
+}
+
+// The text up to its quote; null where an escape comes first. REQUIRES: there is a quote behind it,
+// and 16 bytes that may be read behind that.
+[[gnu::always_inline]] inline const char* find_close(const char* text) {
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i escape = _mm_set1_epi8('\\');
+  for (;; text += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+    const auto quotes = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, quote)));
+    const auto escapes = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, escape)));
+    if ((quotes | escapes) == 0) continue;
+    const int first = std::countr_zero(quotes | escapes);
+    return (quotes >> first & 1) != 0 ? text + first : nullptr;
+  }
+}
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -87,17 +112,17 @@ std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, Record
     if (document.get_object().get(members) != simdjson::SUCCESS) break;
     if (!put_object(shape_, members, run.next())) break;
     ++object;
-    // The line that it is on is all its own: the next one, or nothing, is behind it.
+    // The line that it is on is all its own: the next one is behind it.
     const std::size_t next_line = std::min(lines.find('\n', begin), size - 1) + 1;
-    const std::size_t next = object != end ? object.current_index() : size;
+    // Of the last one that can't be told: what can't be a whole object was left out behind it.
+    if (!(object != end)) break;
+    const std::size_t next = object.current_index();
     if (next < next_line || !blank_to(next_line, std::min(next, size))) break;
     run.keep();
     ++records;
     line = next_line;
   }
   if (records > 0) record_bytes_ = line / records + 1;
-  // What is left is nothing where the objects have ended, else for the other way.
-  if (line < size && blank_to(line, size)) line = size;
   return at + line;
 }
 
@@ -141,16 +166,13 @@ bool JsonDecoder::put_object(const RecordShape& shape, simdjson::ondemand::objec
                              char* record) {
   std::uint64_t seen[largest_record_fields / 64] = {};
   std::size_t expected = 0;
-  for (auto member : object) {
-    simdjson::ondemand::raw_json_string raw;
-    if (const error_code error = member.key().get(raw)) return bad_line(error);
-    // The key's text is followed by a quote, and behind the line there is room.
+  for (auto each : object) {
+    if (const error_code error = each.error()) return bad_line(error);
+    // Not copied: a copy would be read back before it is written.
+    simdjson::ondemand::field& member = each.value_unsafe();
+    const simdjson::ondemand::raw_json_string raw = member.key();
     std::size_t field = expected;
-    const FieldShape* const likely =
-        expected < shape.fields.size() ? &shape.fields[expected] : nullptr;
-    if (likely == nullptr || likely->name.size() >= simdjson::SIMDJSON_PADDING ||
-        std::memcmp(raw.raw(), likely->name.data(), likely->name.size()) != 0 ||
-        raw.raw()[likely->name.size()] != '"') {
+    if (expected >= shape.fields.size() || !is_key(raw.raw(), shape.fields[expected])) {
       std::string_view name;
       if (const error_code error = member.unescaped_key().get(name)) return bad_line(error);
       field = shape.find(name);
@@ -160,10 +182,8 @@ bool JsonDecoder::put_object(const RecordShape& shape, simdjson::ondemand::objec
         return false;
       }
     }
-    Value value;
-    if (const error_code error = member.value().get(value)) return bad_line(error);
     const FieldShape& found = shape.fields[field];
-    if (!put(found, found.value, value, record + found.offset)) return false;
+    if (!put(found, found.value, member.value(), record + found.offset)) return false;
     seen[field / 64] |= std::uint64_t{1} << (field % 64);
     expected = field + 1;
   }
@@ -253,23 +273,18 @@ bool JsonDecoder::put_integer(const FieldShape& field, const ValueShape& shape, 
 
 bool JsonDecoder::put_text(const FieldShape& field, const ValueShape& shape, Value& value,
                            void* to) {
-  // The token and what is behind it, up to the next one.
-  const std::string_view token = value.raw_json_token();
-  const void* const close =
-      token.starts_with('"') ? std::memchr(token.data() + 1, '"', token.size() - 1) : nullptr;
-  if (close != nullptr) {
-    const char* const begin = token.data() + 1;
-    const std::string_view text(begin,
-                                static_cast<std::size_t>(static_cast<const char*>(close) - begin));
-    if (std::memchr(text.data(), '\\', text.size()) == nullptr) [[likely]] {
-      (void)value.get_raw_json_string();  // goes on behind it
-      if (shape.kind == ValueKind::string) {
-        static_cast<std::string*>(to)->assign(text);
-      } else {
-        *static_cast<std::string_view*>(to) = {text.data() + moved_, text.size()};
-      }
-      return true;
+  // Not taken yet: it may be no text. A text that is one token has its closing quote.
+  const char* const begin = value.raw_json_token().data() + 1;
+  const char* const close = begin[-1] == '"' ? find_close(begin) : nullptr;
+  if (close != nullptr) [[likely]] {
+    (void)value.get_raw_json_string();  // goes on behind it
+    const std::string_view text(begin, static_cast<std::size_t>(close - begin));
+    if (shape.kind == ValueKind::string) {
+      static_cast<std::string*>(to)->assign(text);
+    } else {
+      *static_cast<std::string_view*>(to) = {text.data() + moved_, text.size()};
     }
+    return true;
   }
   std::string_view unescaped;
   if (const error_code error = value.get_string().get(unescaped)) return bad(field, shape, error);
