@@ -66,5 +66,8 @@ if(HUMMER_TLS)
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS
   "hummer (= ${PROJECT_VERSION}), cmake, make | ninja-build, g++, libgtest-dev")
+if(HUMMER_HAS_JSON)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS ", libsimdjson-dev")
+endif()
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_SUGGESTS pkg-config)
 include(CPack)
