@@ -8,6 +8,8 @@
 
 #include <smmintrin.h>
 
+#include "number_text.hpp"
+
 namespace hummer::formats {
 namespace {
 
@@ -91,6 +93,7 @@ std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, Record
   }
   const std::string_view lines = text.substr(at, size);
   moved_ = 0;
+  text_begin_ = text.data();
   simdjson::ondemand::document_stream objects;
   if (parser_.iterate_many(lines.data(), lines.size(), std::max(lines.size(), least_batch))
           .get(objects) != simdjson::SUCCESS) {
@@ -146,6 +149,7 @@ bool JsonDecoder::put_line(std::string_view line, std::size_t readable, char* re
     padded = std::string_view(padded_).substr(0, line.size());
     moved_ = line.data() - padded.data();
   }
+  text_begin_ = padded.data();
   simdjson::ondemand::document document;
   if (const error_code error =
           parser_.iterate(padded.data(), padded.size(), padded.size() + simdjson::SIMDJSON_PADDING)
@@ -211,14 +215,17 @@ bool JsonDecoder::put(const FieldShape& field, const ValueShape& shape, Value& v
     case ValueKind::view:
     case ValueKind::string: return put_text(field, shape, value, to);
     case ValueKind::f64: {
+      if (put_digits<double>(value, to)) return true;
       const error_code error = value.get_double().get(*static_cast<double*>(to));
       return error == simdjson::SUCCESS || bad(field, shape, error);
     }
     case ValueKind::i64: {
+      if (put_digits<std::int64_t>(value, to)) return true;
       const error_code error = value.get_int64().get(*static_cast<std::int64_t*>(to));
       return error == simdjson::SUCCESS || bad(field, shape, error);
     }
     case ValueKind::u64: {
+      if (put_digits<std::uint64_t>(value, to)) return true;
       const error_code error = value.get_uint64().get(*static_cast<std::uint64_t*>(to));
       return error == simdjson::SUCCESS || bad(field, shape, error);
     }
@@ -261,9 +268,36 @@ bool JsonDecoder::put(const FieldShape& field, const ValueShape& shape, Value& v
   return false;
 }
 
+template <typename Number>
+[[gnu::always_inline]] inline bool JsonDecoder::put_digits(Value& value, void* to) const {
+  // Up to the next token.
+  const std::string_view token = value.raw_json_token();
+  std::size_t size = token.size();
+  while (size > 0 && token[size - 1] <= ' ') --size;
+  const char* const begin = token.data();
+  const char* const first = begin + (*begin == '-' ? 1 : 0);
+  const char* const end = begin + size;
+  const auto is_digit = [](char c) { return static_cast<unsigned char>(c - '0') <= 9; };
+  // Numbers of JSON begin with one zero or with none, and end with a digit.
+  if (first >= end || !is_digit(*first) || !is_digit(end[-1])) return false;
+  if (*first == '0' && first + 1 != end && first[1] != '.') return false;
+  const auto readable = static_cast<std::size_t>(end - text_begin_);
+  if constexpr (std::is_floating_point_v<Number>) {
+    const auto digits = static_cast<std::size_t>(end - first);
+    if (digits > number_bytes || readable < number_bytes) return false;
+    double magnitude = 0;
+    if (!parse_plain_real(end, digits, magnitude)) return false;
+    *static_cast<double*>(to) = first == begin ? magnitude : -magnitude;
+    return true;
+  } else {
+    return parse_integer(begin, size, readable, *static_cast<Number*>(to));
+  }
+}
+
 template <typename Integer>
 bool JsonDecoder::put_integer(const FieldShape& field, const ValueShape& shape, Value& value,
                               void* to) {
+  if (put_digits<Integer>(value, to)) return true;
   std::int64_t wide = 0;
   if (const error_code error = value.get_int64().get(wide)) return bad(field, shape, error);
   if (!std::in_range<Integer>(wide)) return bad(field, shape, simdjson::NUMBER_OUT_OF_RANGE);
