@@ -114,9 +114,15 @@ std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, Record
     simdjson::ondemand::object members;
     if (document.get_object().get(members) != simdjson::SUCCESS) break;
     if (!put_object(shape_, members, run.next())) break;
-    ++object;
-    // The line that it is on is all its own: the next one is behind it.
+    // The line that it is on is all its own: what comes next, a token and a whole object, is
+    // behind.
     const std::size_t next_line = std::min(lines.find('\n', begin), size - 1) + 1;
+    const char* token = nullptr;
+    if (document.current_location().get(token) != simdjson::SUCCESS ||
+        token < lines.data() + next_line) {
+      break;
+    }
+    ++object;
     // Of the last one that can't be told: what can't be a whole object was left out behind it.
     if (!(object != end)) break;
     const std::size_t next = object.current_index();
