@@ -31,6 +31,20 @@ include([[${PROJECT_SOURCE_DIR}/cmake/merge_archives.cmake]])
 " COMPONENT development)
 install(FILES ${install_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 
+# Beside the engine, an archive of its own.
+set(HUMMER_HAS_FORMATS OFF)
+set(HUMMER_HAS_JSON OFF)
+if(TARGET hummer_formats)
+  set(HUMMER_HAS_FORMATS ON)
+  if(simdjson_FOUND)
+    set(HUMMER_HAS_JSON ON)
+  endif()
+  add_dependencies(hummer hummer_formats)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          COMPONENT development FILES_MATCHING PATTERN *.hpp)
+  install(FILES $<TARGET_FILE:hummer_formats> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
+
 # What to link beside it, as CMake looks for it and as pkg-config says it: the archives of others, where
 # this build had archives.
 get_property(install_libraries GLOBAL PROPERTY HUMMER_SYSTEM_LIBRARIES)

@@ -1,9 +1,11 @@
-# hummer_add_job(<name> <file> [STATIC_PIE])
+# hummer_add_job(<name> <file> [STATIC_PIE] [LINK <target>...])
 #
 # Makes of a file with HUMMER_JOB(function)
 #   <name>          the program: the job with the whole engine inside
 #   <name>_library  the library <name>.job.so, for `hummer run` and for clusters; with its ABI text
 #   <name>_static   with STATIC_PIE: the program with everything linked statically, libc too
+#
+# LINK: what all of them need beside the engine, such as hummer::formats.
 #
 # Under a sanitizer <name> alone is made with everything else, and <name>_library when it is asked for by
 # name (bench/acceptance/engine/07-sanitizers does): a static program can't have a sanitizer.
@@ -60,17 +62,18 @@ function(hummer_add_abi library)
 endfunction()
 
 function(hummer_add_job name file)
-  cmake_parse_arguments(JOB "STATIC_PIE" "" "" ${ARGN})
+  cmake_parse_arguments(JOB "STATIC_PIE" "" "LINK" ${ARGN})
   if(JOB_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "hummer_add_job(${name}): unknown argument ${JOB_UNPARSED_ARGUMENTS}; it takes a "
-            "name, one file with HUMMER_JOB, and STATIC_PIE. Further sources: target_sources(${name} ...) "
+            "name, one file with HUMMER_JOB, STATIC_PIE, and LINK with targets. Further sources: target_sources(${name} ...) "
             "and target_sources(${name}_library ...)")
   endif()
   add_executable(${name} ${file})
-  target_link_libraries(${name} PRIVATE hummer::engine)
+  target_link_libraries(${name} PRIVATE ${JOB_LINK} hummer::engine)
   set_target_properties(${name} PROPERTIES CXX_STANDARD 20 CXX_EXTENSIONS OFF)
 
   hummer_add_job_library(${name}_library ${file})
+  target_link_libraries(${name}_library PRIVATE ${JOB_LINK})
   hummer_add_abi(${name}_library)
   set_target_properties(${name}_library PROPERTIES OUTPUT_NAME ${name}.job)
   get_property(flags GLOBAL PROPERTY HUMMER_ABI_FLAGS)
@@ -83,7 +86,7 @@ function(hummer_add_job name file)
     # What the linker adds to its own script.
     set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/static_job.ld)
     add_executable(${name}_static ${file})
-    target_link_libraries(${name}_static PRIVATE hummer::engine)
+    target_link_libraries(${name}_static PRIVATE ${JOB_LINK} hummer::engine)
     # What nothing refers to stays out, relocations are packed, and libraries in C have no unwind
     # tables: half of it is other people's code.
     target_link_options(${name}_static PRIVATE -static-pie -Wl,--gc-sections

@@ -211,7 +211,8 @@ Decoder::Outcome CsvDecoder::decode(std::string_view text, std::size_t& at, Batc
     bool good = true;
     for (std::size_t row = 0; row < std::min(sound, rows); ++row) {
       const char first = chunk.text[begin];
-      if (first == '\n' || (first == '\r' && begin + 1 == *border)) [[unlikely]] {
+      if (first == '\n' || (first == '\r' && begin + 1 == *border &&
+                            (border == last_border || chunk.text[*border] == '\n'))) [[unlikely]] {
         begin = *border + 1;  // an empty line
         ++border;
         continue;

@@ -10,7 +10,7 @@
 
 #include <hummer/hummer.hpp>
 
-#include "csv_rows_for_test.hpp"
+#include "job_files_for_test.hpp"
 
 namespace hummer::formats::csv_test {
 namespace {

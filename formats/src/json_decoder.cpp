@@ -6,6 +6,10 @@
 #include <limits>
 #include <utility>
 
+#include <smmintrin.h>
+
+#include "number_text.hpp"
+
 namespace hummer::formats {
 namespace {
 
@@ -14,6 +18,29 @@ using simdjson::error_code;
 // After a line that can't be read, so many are read one by one.
 constexpr std::size_t lines_after_bad = 32;
 constexpr std::size_t least_batch = 64;
+
+// REQUIRES: 16 bytes that may be read at `key`, such as what is behind a line.
+[[gnu::always_inline]] inline bool is_key(const char* key, const FieldShape& field) {
+  if (field.quoted_mask[0] == 0) return false;
+  const auto load = [](const void* at) { return _mm_loadu_si128(static_cast<const __m128i*>(at)); };
+  const __m128i other = _mm_xor_si128(load(key), load(field.quoted.data()));
+  return _mm_testz_si128(other, load(field.quoted_mask.data())) != 0;
+}
+
+// The text up to its quote; null where an escape comes first. REQUIRES: there is a quote behind it,
+// and 16 bytes that may be read behind that.
+[[gnu::always_inline]] inline const char* find_close(const char* text) {
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i escape = _mm_set1_epi8('\\');
+  for (;; text += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+    const auto quotes = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, quote)));
+    const auto escapes = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, escape)));
+    if ((quotes | escapes) == 0) continue;
+    const int first = std::countr_zero(quotes | escapes);
+    return (quotes >> first & 1) != 0 ? text + first : nullptr;
+  }
+}
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -66,6 +93,7 @@ std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, Record
   }
   const std::string_view lines = text.substr(at, size);
   moved_ = 0;
+  text_begin_ = text.data();
   simdjson::ondemand::document_stream objects;
   if (parser_.iterate_many(lines.data(), lines.size(), std::max(lines.size(), least_batch))
           .get(objects) != simdjson::SUCCESS) {
@@ -86,18 +114,24 @@ std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, Record
     simdjson::ondemand::object members;
     if (document.get_object().get(members) != simdjson::SUCCESS) break;
     if (!put_object(shape_, members, run.next())) break;
-    ++object;
-    // The line that it is on is all its own: the next one, or nothing, is behind it.
+    // The line that it is on is all its own: what comes next, a token and a whole object, is
+    // behind.
     const std::size_t next_line = std::min(lines.find('\n', begin), size - 1) + 1;
-    const std::size_t next = object != end ? object.current_index() : size;
+    const char* token = nullptr;
+    if (document.current_location().get(token) != simdjson::SUCCESS ||
+        token < lines.data() + next_line) {
+      break;
+    }
+    ++object;
+    // Of the last one that can't be told: what can't be a whole object was left out behind it.
+    if (!(object != end)) break;
+    const std::size_t next = object.current_index();
     if (next < next_line || !blank_to(next_line, std::min(next, size))) break;
     run.keep();
     ++records;
     line = next_line;
   }
   if (records > 0) record_bytes_ = line / records + 1;
-  // What is left is nothing where the objects have ended, else for the other way.
-  if (line < size && blank_to(line, size)) line = size;
   return at + line;
 }
 
@@ -121,6 +155,7 @@ bool JsonDecoder::put_line(std::string_view line, std::size_t readable, char* re
     padded = std::string_view(padded_).substr(0, line.size());
     moved_ = line.data() - padded.data();
   }
+  text_begin_ = padded.data();
   simdjson::ondemand::document document;
   if (const error_code error =
           parser_.iterate(padded.data(), padded.size(), padded.size() + simdjson::SIMDJSON_PADDING)
@@ -141,16 +176,13 @@ bool JsonDecoder::put_object(const RecordShape& shape, simdjson::ondemand::objec
                              char* record) {
   std::uint64_t seen[largest_record_fields / 64] = {};
   std::size_t expected = 0;
-  for (auto member : object) {
-    simdjson::ondemand::raw_json_string raw;
-    if (const error_code error = member.key().get(raw)) return bad_line(error);
-    // The key's text is followed by a quote, and behind the line there is room.
+  for (auto each : object) {
+    if (const error_code error = each.error()) return bad_line(error);
+    // Not copied: a copy would be read back before it is written.
+    simdjson::ondemand::field& member = each.value_unsafe();
+    const simdjson::ondemand::raw_json_string raw = member.key();
     std::size_t field = expected;
-    const FieldShape* const likely =
-        expected < shape.fields.size() ? &shape.fields[expected] : nullptr;
-    if (likely == nullptr || likely->name.size() >= simdjson::SIMDJSON_PADDING ||
-        std::memcmp(raw.raw(), likely->name.data(), likely->name.size()) != 0 ||
-        raw.raw()[likely->name.size()] != '"') {
+    if (expected >= shape.fields.size() || !is_key(raw.raw(), shape.fields[expected])) {
       std::string_view name;
       if (const error_code error = member.unescaped_key().get(name)) return bad_line(error);
       field = shape.find(name);
@@ -160,10 +192,8 @@ bool JsonDecoder::put_object(const RecordShape& shape, simdjson::ondemand::objec
         return false;
       }
     }
-    Value value;
-    if (const error_code error = member.value().get(value)) return bad_line(error);
     const FieldShape& found = shape.fields[field];
-    if (!put(found, found.value, value, record + found.offset)) return false;
+    if (!put(found, found.value, member.value(), record + found.offset)) return false;
     seen[field / 64] |= std::uint64_t{1} << (field % 64);
     expected = field + 1;
   }
@@ -191,14 +221,17 @@ bool JsonDecoder::put(const FieldShape& field, const ValueShape& shape, Value& v
     case ValueKind::view:
     case ValueKind::string: return put_text(field, shape, value, to);
     case ValueKind::f64: {
+      if (put_digits<double>(value, to)) return true;
       const error_code error = value.get_double().get(*static_cast<double*>(to));
       return error == simdjson::SUCCESS || bad(field, shape, error);
     }
     case ValueKind::i64: {
+      if (put_digits<std::int64_t>(value, to)) return true;
       const error_code error = value.get_int64().get(*static_cast<std::int64_t*>(to));
       return error == simdjson::SUCCESS || bad(field, shape, error);
     }
     case ValueKind::u64: {
+      if (put_digits<std::uint64_t>(value, to)) return true;
       const error_code error = value.get_uint64().get(*static_cast<std::uint64_t*>(to));
       return error == simdjson::SUCCESS || bad(field, shape, error);
     }
@@ -241,9 +274,36 @@ bool JsonDecoder::put(const FieldShape& field, const ValueShape& shape, Value& v
   return false;
 }
 
+template <typename Number>
+[[gnu::always_inline]] inline bool JsonDecoder::put_digits(Value& value, void* to) const {
+  // Up to the next token.
+  const std::string_view token = value.raw_json_token();
+  std::size_t size = token.size();
+  while (size > 0 && token[size - 1] <= ' ') --size;
+  const char* const begin = token.data();
+  const char* const first = begin + (*begin == '-' ? 1 : 0);
+  const char* const end = begin + size;
+  const auto is_digit = [](char c) { return static_cast<unsigned char>(c - '0') <= 9; };
+  // Numbers of JSON begin with one zero or with none, and end with a digit.
+  if (first >= end || !is_digit(*first) || !is_digit(end[-1])) return false;
+  if (*first == '0' && first + 1 != end && first[1] != '.') return false;
+  const auto readable = static_cast<std::size_t>(end - text_begin_);
+  if constexpr (std::is_floating_point_v<Number>) {
+    const auto digits = static_cast<std::size_t>(end - first);
+    if (digits > number_bytes || readable < number_bytes) return false;
+    double magnitude = 0;
+    if (!parse_plain_real(end, digits, magnitude)) return false;
+    *static_cast<double*>(to) = first == begin ? magnitude : -magnitude;
+    return true;
+  } else {
+    return parse_integer(begin, size, readable, *static_cast<Number*>(to));
+  }
+}
+
 template <typename Integer>
 bool JsonDecoder::put_integer(const FieldShape& field, const ValueShape& shape, Value& value,
                               void* to) {
+  if (put_digits<Integer>(value, to)) return true;
   std::int64_t wide = 0;
   if (const error_code error = value.get_int64().get(wide)) return bad(field, shape, error);
   if (!std::in_range<Integer>(wide)) return bad(field, shape, simdjson::NUMBER_OUT_OF_RANGE);
@@ -253,23 +313,18 @@ bool JsonDecoder::put_integer(const FieldShape& field, const ValueShape& shape, 
 
 bool JsonDecoder::put_text(const FieldShape& field, const ValueShape& shape, Value& value,
                            void* to) {
-  // The token and what is behind it, up to the next one.
-  const std::string_view token = value.raw_json_token();
-  const void* const close =
-      token.starts_with('"') ? std::memchr(token.data() + 1, '"', token.size() - 1) : nullptr;
-  if (close != nullptr) {
-    const char* const begin = token.data() + 1;
-    const std::string_view text(begin,
-                                static_cast<std::size_t>(static_cast<const char*>(close) - begin));
-    if (std::memchr(text.data(), '\\', text.size()) == nullptr) [[likely]] {
-      (void)value.get_raw_json_string();  // goes on behind it
-      if (shape.kind == ValueKind::string) {
-        static_cast<std::string*>(to)->assign(text);
-      } else {
-        *static_cast<std::string_view*>(to) = {text.data() + moved_, text.size()};
-      }
-      return true;
+  // Not taken yet: it may be no text. A text that is one token has its closing quote.
+  const char* const begin = value.raw_json_token().data() + 1;
+  const char* const close = begin[-1] == '"' ? find_close(begin) : nullptr;
+  if (close != nullptr) [[likely]] {
+    (void)value.get_raw_json_string();  // goes on behind it
+    const std::string_view text(begin, static_cast<std::size_t>(close - begin));
+    if (shape.kind == ValueKind::string) {
+      static_cast<std::string*>(to)->assign(text);
+    } else {
+      *static_cast<std::string_view*>(to) = {text.data() + moved_, text.size()};
     }
+    return true;
   }
   std::string_view unescaped;
   if (const error_code error = value.get_string().get(unescaped)) return bad(field, shape, error);

@@ -45,6 +45,9 @@ class JsonDecoder final : public Decoder {
   bool put_object(const RecordShape& shape, simdjson::ondemand::object& object, char* record);
   bool put(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
   bool put_text(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
+  // Plain digits, by their length; false: for simdjson to say what it is. The value is passed over.
+  template <typename Number>
+  bool put_digits(Value& value, void* to) const;
   template <typename Integer>
   bool put_integer(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
   bool put_list(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
@@ -58,9 +61,10 @@ class JsonDecoder final : public Decoder {
   std::string padded_;        // the copy of a line
   std::ptrdiff_t moved_ = 0;  // from the line at hand to where it stands in the buffer
   Batch* batch_ = nullptr;
-  bool is_block_ = false;           // read_slack_bytes behind the text may be read
-  std::size_t lines_by_line_ = 0;   // still to be read that way
-  std::size_t record_bytes_ = 256;  // about, of late
+  const char* text_begin_ = nullptr;  // from here on may be read what is before a token
+  bool is_block_ = false;             // read_slack_bytes behind the text may be read
+  std::size_t lines_by_line_ = 0;     // still to be read that way
+  std::size_t record_bytes_ = 256;    // about, of late
 };
 
 }  // namespace hummer::formats

@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <optional>
 
 #include <hummer/hummer.hpp>
 
-#include "csv_rows_for_test.hpp"
+#include "job_files_for_test.hpp"
 
 namespace hummer::formats::json_test {
 namespace {
@@ -127,6 +128,48 @@ TEST_F(Json, ABadLineFailsTheJobWithItsPlaceAndReason) {
       << reason("{\"name\":\"a\",\"size\":1");
   EXPECT_NE(reason("{\"name\":\"\xff\",\"size\":1}").find("no JSON"), std::string::npos);
   EXPECT_NE(reason("nonsense").find("the line is no object"), std::string::npos);
+}
+
+TEST_F(Json, NumbersAreThoseOfJson) {
+  struct Number {
+    double real = 0;
+    std::int64_t whole = 0;
+  };
+  const auto read = [&](const std::string& real, const std::string& whole) {
+    // Behind a line, so that there is something to be read ahead of the number.
+    put_file(*node_, "/in/n.jsonl",
+             "{\"real\":0,\"whole\":0}\n{\"real\":" + real + ",\"whole\": " + whole +
+                 " }\n{\"real\":0,\"whole\":0}\n");
+    std::vector<Number> numbers;
+    StreamExecutionEnvironment env(on(*node_));
+    from_json<Number>(env, "/in/n.jsonl")
+        .on_failure(skip_failures())
+        .for_each([&](const Number& number) { numbers.push_back(number); });
+    EXPECT_TRUE(env.execute("numbers").ok());
+    return numbers.size() == 3 ? std::optional(numbers[1]) : std::nullopt;
+  };
+  for (const std::string real :
+       {"0", "-0.0", "0.5", "1.25", "-12345.678", "1e5", "1.5E-3", "0e1", "12345678901234567890",
+        "0.1234567890123456789", "9007199254740993", "1e308"}) {
+    const auto number = read(real, "7");
+    ASSERT_TRUE(number) << real;
+    EXPECT_EQ(number->real, std::stod(real)) << real;
+    EXPECT_EQ(std::signbit(number->real), real.starts_with('-')) << real;
+  }
+  for (const std::string whole : {"0", "-0", "7", "-12345678", "1234567890123456789",
+                                  "9223372036854775807", "-9223372036854775808"}) {
+    const auto number = read("1", whole);
+    ASSERT_TRUE(number) << whole;
+    EXPECT_EQ(number->whole, std::stoll(whole)) << whole;
+  }
+  for (const std::string bad_real :
+       {"01", ".5", "5.", "1.e5", "-", "-.5", "+1", "0x1", "1..2", "--1", "nan", "00.5", "1e999"}) {
+    EXPECT_FALSE(read(bad_real, "7")) << bad_real;
+  }
+  for (const std::string bad_whole :
+       {"01", "-01", "1.0", "1e2", "9223372036854775808", "--1", "-", "1-", "+1"}) {
+    EXPECT_FALSE(read("1", bad_whole)) << bad_whole;
+  }
 }
 
 TEST_F(Json, BadLinesAreSkippedOrGoToASideOutput) {

@@ -8,6 +8,17 @@ std::size_t RecordShape::find(std::string_view wanted) const {
   return i;
 }
 
+FieldShape detail::describe_field(std::string_view name, const ValueShape& value,
+                                  std::size_t offset) {
+  FieldShape field{.name = name, .value = value, .offset = offset};
+  if (name.size() >= field.quoted.size()) return field;
+  for (std::size_t i = 0; i <= name.size(); ++i) {
+    field.quoted[i] = i < name.size() ? static_cast<unsigned char>(name[i]) : '"';
+    field.quoted_mask[i] = 0xFF;
+  }
+  return field;
+}
+
 std::string_view describe(ValueKind kind) {
   switch (kind) {
     case ValueKind::boolean: return "true or false";

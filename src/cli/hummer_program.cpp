@@ -21,18 +21,20 @@ constexpr std::array own_commands = {
     Command{"reference", "PAGE", "prints a reference page of the documents", &run_reference},
 };
 
-std::string help() {
+std::string help(std::span<const Command> further) {
   return "usage: hummer COMMAND ...\n\nCommands (each knows --help):\n" +
-         describe_commands(own_commands) + describe_commands(cluster_commands()) +
+         describe_commands(own_commands) + describe_commands(further) +
+         describe_commands(cluster_commands()) +
          "\n  --version    engine and ABI\n  --help       this text\n\n" + exit_codes_line() + "\n";
 }
 
 }  // namespace
 
-int run_hummer(int argc, const char* const* argv, Platform& platform, JobLibraries& libraries) {
+int run_hummer(int argc, const char* const* argv, Platform& platform, JobLibraries& libraries,
+               std::span<const Command> further) {
   const std::string word = argc > 1 ? argv[1] : "";
   if (word == "--help" || word == "-h") {
-    (void)platform.write_standard(1, help());
+    (void)platform.write_standard(1, help(further));
     return 0;
   }
   if (word == "--version") {
@@ -41,10 +43,11 @@ int run_hummer(int argc, const char* const* argv, Platform& platform, JobLibrari
     return 0;
   }
   const Command* command = find_command(own_commands, word);
+  if (command == nullptr) command = find_command(further, word);
   if (command == nullptr) command = find_command(cluster_commands(), word);
   if (command == nullptr) {
     (void)platform.write_standard(
-        2, word.empty() ? help()
+        2, word.empty() ? help(further)
                         : fmt::format("hummer: no command '{}': hummer --help lists them\n", word));
     return 2;
   }

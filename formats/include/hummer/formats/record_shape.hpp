@@ -16,6 +16,7 @@
 // Thread: immutable. Lifecycle: never destroyed.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -73,6 +74,9 @@ struct FieldShape {
   std::string_view name;
   ValueShape value;
   std::size_t offset = 0;
+  // The name and a quote behind it, to be compared at once; the mask is empty where it is too long.
+  std::array<unsigned char, 16> quoted = {};
+  std::array<unsigned char, 16> quoted_mask = {};
 };
 
 struct RecordShape {
@@ -115,6 +119,8 @@ consteval ValueKind number_kind() {
     default: return is_signed ? ValueKind::i64 : ValueKind::u64;
   }
 }
+
+FieldShape describe_field(std::string_view name, const ValueShape& value, std::size_t offset);
 
 template <typename T>
 const ValueShape& value_shape_of();
@@ -191,9 +197,10 @@ RecordShape describe_record() {
   };
   const T example{};
   boost::pfr::for_each_field(example, [&]<typename Field>(const Field& field, std::size_t i) {
-    shape.fields.push_back({names[i], describe_value<Field>(),
-                            static_cast<std::size_t>(reinterpret_cast<const char*>(&field) -
-                                                     reinterpret_cast<const char*>(&example))});
+    shape.fields.push_back(
+        describe_field(names[i], describe_value<Field>(),
+                       static_cast<std::size_t>(reinterpret_cast<const char*>(&field) -
+                                                reinterpret_cast<const char*>(&example))));
   });
   return shape;
 }

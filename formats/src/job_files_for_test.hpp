@@ -1,4 +1,4 @@
-// What tests of CSV share: texts as rows, and a file's records by a job.
+// What tests of jobs over formats share: files on a simulated disk, and options for it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,0 +1,276 @@
+#include <hummer/formats/infer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "csv_index.hpp"
+#include "csv_text.hpp"
+#include "number_text.hpp"
+
+namespace hummer::formats {
+namespace {
+
+constexpr char quote = '"';
+constexpr std::size_t largest_sample_bytes = std::size_t{1} << 30;
+
+struct Field {
+  std::string_view text;
+  bool quoted = false;
+};
+using Row = std::vector<Field>;
+
+bool is_empty(const Row& row) { return row.size() == 1 && row[0].text.empty() && !row[0].quoted; }
+
+std::vector<Row> rows_of(std::string_view text, bool whole, char separator) {
+  std::vector<std::uint32_t> positions(text.size() + 128);
+  std::vector<std::uint64_t> quotes(text.size() / 64 + 1);
+  CsvIndex index{.positions = positions.data(), .quotes = quotes.data()};
+  const CsvMarks marks{.separator = separator, .quote = quote, .one_line = false};
+  csv_indexer()(text.data(), text.size(), marks, index);
+  positions[index.count] = static_cast<std::uint32_t>(text.size());
+  if (whole) ++index.count;
+  std::vector<Row> rows;
+  Row row;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < index.count; ++i) {
+    const std::size_t at = positions[i];
+    std::string_view field = text.substr(from, at - from);
+    from = at + 1;
+    const bool ends_row = at == text.size() || text[at] == '\n';
+    if (ends_row && field.ends_with('\r')) field.remove_suffix(1);
+    const bool quoted = field.size() >= 2 && field.starts_with(quote) && field.ends_with(quote);
+    row.push_back({quoted ? field.substr(1, field.size() - 2) : field, quoted});
+    if (!ends_row) continue;
+    if (!is_empty(row)) rows.push_back(std::move(row));
+    row.clear();
+  }
+  return rows;
+}
+
+std::size_t odd_rows(const std::vector<Row>& rows) {
+  return static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [&](const Row& row) { return row.size() != rows[0].size(); }));
+}
+
+template <typename Number>
+bool is_number(std::string_view text) {
+  Number number{};
+  return !text.empty() && parse_by_library(text.data(), text.size(), number);
+}
+
+bool is_bool(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(c | 0x20);
+  return lower == "true" || lower == "false";
+}
+
+bool is_header(const Row& row) {
+  std::set<std::string_view> names;
+  for (const Field& field : row) {
+    if (field.text.empty() || is_number<double>(field.text)) return false;
+    if (!names.insert(field.text).second) return false;
+  }
+  return true;
+}
+
+// The narrowest kind of all that a column has.
+class ColumnKind {
+ public:
+  void add(const Field& field) {
+    if (field.text.empty() && !field.quoted) {
+      optional_ = true;
+      return;
+    }
+    any_ = true;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      possible_[i] = possible_[i] && fits(kinds[i], field.text);
+    }
+  }
+  ValueKind kind() const {
+    std::size_t i = 0;
+    while (any_ && !possible_[i]) ++i;
+    return any_ ? kinds[i] : ValueKind::string;
+  }
+  bool optional() const { return optional_; }
+
+ private:
+  static constexpr std::array kinds{ValueKind::boolean, ValueKind::i64, ValueKind::u64,
+                                    ValueKind::f64, ValueKind::string};
+  static bool fits(ValueKind kind, std::string_view text) {
+    switch (kind) {
+      case ValueKind::boolean: return is_bool(text);
+      case ValueKind::i64: return is_number<std::int64_t>(text);
+      case ValueKind::u64: return is_number<std::uint64_t>(text);
+      case ValueKind::f64: return is_number<double>(text);
+      default: return true;
+    }
+  }
+
+  std::array<bool, kinds.size()> possible_{true, true, true, true, true};
+  bool any_ = false;
+  bool optional_ = false;
+};
+
+std::string cpp_type(const InferredColumn& column) {
+  std::string_view type;
+  switch (column.kind) {
+    case ValueKind::boolean: type = "bool"; break;
+    case ValueKind::i64: type = "std::int64_t"; break;
+    case ValueKind::u64: type = "std::uint64_t"; break;
+    case ValueKind::f64: type = "double"; break;
+    default: type = "std::string"; break;
+  }
+  return column.optional ? "std::optional<" + std::string(type) + ">" : std::string(type);
+}
+
+bool is_keyword(std::string_view name) {
+  static constexpr std::string_view words =
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl "
+      "concept const continue default delete do double else enum explicit export extern false "
+      "float for friend goto if inline int long mutable namespace new not not_eq operator or or_eq "
+      "private protected public register requires return short signed sizeof static struct switch "
+      "template this throw true try typedef typeid typename union unsigned using virtual void "
+      "volatile while xor xor_eq ";
+  return words.find(" " + std::string(name) + " ") != std::string_view::npos;
+}
+
+// A column's name as one of C++ that no other column has.
+std::string field_name(std::string_view column, std::size_t number, std::set<std::string>& taken) {
+  std::string name;
+  for (const char c : column) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool is_digit = c >= '0' && c <= '9';
+    const bool fits = is_letter || is_digit;
+    if (!fits && (name.empty() || name.ends_with('_'))) continue;
+    name += fits ? c : '_';
+  }
+  while (name.ends_with('_')) name.pop_back();
+  if (name.empty()) name = "column" + std::to_string(number + 1);
+  if (name[0] >= '0' && name[0] <= '9') name.insert(0, "column_");
+  if (is_keyword(name)) name += '_';
+  const std::string first = name;
+  for (int i = 2; !taken.insert(name).second; ++i) name = first + "_" + std::to_string(i);
+  return name;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    switch (c) {
+      case '"': quoted += "\\\""; break;
+      case '\\': quoted += "\\\\"; break;
+      case '\n': quoted += "\\n"; break;
+      case '\r': quoted += "\\r"; break;
+      case '\t': quoted += "\\t"; break;
+      default: quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+}  // namespace
+
+Result<InferredCsv> infer_csv(std::string_view text, bool whole) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (text.size() > largest_sample_bytes) {
+    text = text.substr(0, largest_sample_bytes);
+    whole = false;
+  }
+  InferredCsv found;
+  std::vector<Row> rows;
+  double best = -1;
+  for (const char separator : {',', ';', '\t', '|'}) {
+    std::vector<Row> by_this = rows_of(text, whole, separator);
+    if (by_this.empty()) continue;
+    const double even =
+        1 - static_cast<double>(odd_rows(by_this)) / static_cast<double>(by_this.size());
+    // One column is what every wrong separator finds.
+    const double score = by_this[0].size() > 1 ? 1 + even : even;
+    if (score <= best) continue;
+    best = score;
+    rows = std::move(by_this);
+    found.options.separator = separator;
+  }
+  if (rows.empty()) {
+    return Status(ErrorCode::invalid_argument, "there is no whole row to infer a record from");
+  }
+  found.odd_rows = odd_rows(rows);
+  found.options.header = is_header(rows[0]);
+  const std::size_t first = found.options.header ? 1 : 0;
+  found.rows = rows.size() - first;
+  std::vector<ColumnKind> kinds(rows[0].size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const Field& field : rows[i]) {
+      if (!field.quoted || field.text.find('\n') == std::string_view::npos) continue;
+      found.options.line_breaks = CsvOptions::LineBreaks::quoted;
+    }
+    if (i < first || rows[i].size() != kinds.size()) continue;
+    for (std::size_t column = 0; column < kinds.size(); ++column)
+      kinds[column].add(rows[i][column]);
+  }
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    std::string name;
+    if (found.options.header) {
+      const std::size_t size = unquoted_size(rows[0][i].text, quote);
+      name = rows[0][i].text;
+      if (rows[0][i].quoted && size != std::string_view::npos) {
+        name.assign(size, ' ');
+        unquote(rows[0][i].text, quote, name.data());
+      }
+    }
+    std::string field = field_name(name, i, taken);
+    found.columns.push_back(
+        {std::move(name), std::move(field), kinds[i].kind(), kinds[i].optional()});
+  }
+  return found;
+}
+
+std::string to_cpp(const InferredCsv& found, std::string_view record, std::string_view path) {
+  const auto rows = [](std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " row" : " rows");
+  };
+  std::string text = "// Of " + rows(found.rows) + " of " + std::string(path);
+  if (found.odd_rows > 0) {
+    text += "; " + rows(found.odd_rows) + " of another number of fields are bad records";
+  }
+  text += ".\nstruct " + std::string(record) + " {\n";
+  bool renamed = false;
+  for (const InferredColumn& column : found.columns) {
+    const bool has_value = !column.optional && column.kind != ValueKind::string;
+    text += "  " + cpp_type(column) + " " + column.field;
+    if (has_value) text += column.kind == ValueKind::boolean ? " = false" : " = 0";
+    text += ";\n";
+    renamed = renamed || (found.options.header && column.column != column.field);
+  }
+  text += "};\n";
+  if (renamed) {
+    text += "template <>\ninline constexpr auto hummer::formats::field_names<" +
+            std::string(record) + "> = hummer::formats::named(\n    ";
+    for (const InferredColumn& column : found.columns) {
+      if (&column != &found.columns.front()) text += ", ";
+      text += in_quotes(column.column);
+    }
+    text += ");\n";
+  }
+  std::vector<std::string> options;
+  if (!found.options.header) options.emplace_back(".header = false");
+  if (found.options.separator != ',') {
+    options.push_back(std::string(".separator = ") +
+                      (found.options.separator == '\t'
+                           ? "'\\t'"
+                           : std::string("'") + found.options.separator + "'"));
+  }
+  if (found.options.line_breaks == CsvOptions::LineBreaks::quoted) {
+    options.emplace_back(".line_breaks = hummer::formats::CsvOptions::LineBreaks::quoted");
+  }
+  text += "// hummer::formats::from_csv<" + std::string(record) + ">(env, " + in_quotes(path);
+  for (const std::string& option : options) {
+    text += (&option == &options.front() ? ", {" : ", ") + option;
+  }
+  return text + (options.empty() ? ");\n" : "});\n");
+}
+
+}  // namespace hummer::formats
