@@ -5,8 +5,15 @@ namespace hummer {
 
 TextStream StreamExecutionEnvironment::from_file(const std::string& path,
                                                  FileSourceOptions options) {
-  return TextStream(from_source<TextBlock>("from_file", make_file_source(path, options), true,
-                                           encoded_values(path, options)));
+  CapturedValues captured =
+      encoded_values(path, options.split_size_bytes, options.block_size_bytes,
+                     options.max_line_bytes, options.compression, options.map_files);
+  // Version 0.1.0 had no more: a job that it has submitted is the same one.
+  if (options.repeat_first_line || options.quote != 0) {
+    captured = captured.and_also(encoded_values(options.repeat_first_line, options.quote));
+  }
+  return TextStream(
+      from_source<TextBlock>("from_file", make_file_source(path, options), true, captured));
 }
 TextStream StreamExecutionEnvironment::from_socket(const std::string& address) {
   return TextStream(from_source<TextBlock>("from_socket", make_socket_source(address), false,
