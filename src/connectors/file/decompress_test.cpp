@@ -5,32 +5,11 @@
 #include <tuple>
 
 #include <gtest/gtest.h>
-#define ZLIB_CONST
-#include <zlib.h>
-#include <zstd.h>
+
+#include "connectors/file/file_reader_for_test.hpp"
 
 namespace hummer::decompress_test {
 namespace {
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<const Bytef*>(text.data());
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-std::string zstd(const std::string& text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
-  return out;
-}
 
 std::string compress(CompressionFormat format, const std::string& text) {
   return format == CompressionFormat::gzip ? gzip(text) : zstd(text);
