@@ -1,8 +1,9 @@
 # What `cmake --install` and packages have.
 #
 # Two components: `runtime`, the program; `development`, the headers, the whole engine as one archive, and
-# what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`. Files below the prefix refer to each other by relative
-# paths, so the prefix may be moved, or chosen by `cmake --install --prefix`. Packages: HummerPackages.cmake.
+# what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`. Files below
+# the prefix refer to each other by relative paths, so the prefix may be moved, or chosen by
+# `cmake --install --prefix`. Packages: HummerPackages.cmake.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -8,7 +8,7 @@ namespace hummer {
 namespace {
 
 constexpr std::uint8_t table_snapshot_version = 2;
-constexpr std::uint8_t runs_snapshot_version = 3;  // of runs alone, as was written up to 0.1.0
+constexpr std::uint8_t runs_snapshot_version = 3;  // of runs alone, as earlier versions wrote
 constexpr std::uint8_t layers_snapshot_version = 4;
 constexpr std::size_t restored_at_once_bytes = 64 << 10;
 constexpr std::uint32_t parts_of_own_groups = 32;

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include <hummer/detail/format_value.hpp>
 #include <hummer/detail/record_type.hpp>
 #include <hummer/formats/field_names.hpp>
 
@@ -96,14 +97,8 @@ std::string_view describe(ValueKind kind);
 
 namespace detail {
 
-template <typename T>
-inline constexpr bool is_optional = false;
-template <typename T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-template <typename T>
-inline constexpr bool is_list = false;
-template <typename T>
-inline constexpr bool is_list<std::vector<T>> = true;
+using hummer::detail::is_optional;
+using hummer::detail::is_vector;
 
 template <typename T>
 consteval ValueKind number_kind() {
@@ -149,7 +144,7 @@ ValueShape describe_value() {
     shape.at = [](const void* value, std::size_t) -> const void* {
       return &**static_cast<const T*>(value);
     };
-  } else if constexpr (is_list<T> && !std::is_same_v<T, std::vector<bool>>) {
+  } else if constexpr (is_vector<T> && !std::is_same_v<T, std::vector<bool>>) {
     shape.kind = ValueKind::list;
     shape.element = &value_shape_of<typename T::value_type>();
     shape.clear = [](void* value) { static_cast<T*>(value)->clear(); };
