@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +14,10 @@ namespace {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 constexpr std::size_t cache_line_bytes = 64;
-constexpr std::size_t reserved_sizes = 8;  // three doublings
+// Addresses cost nothing but themselves, of which there are 128 TiB.
+constexpr std::size_t reserved_sizes = 1024;  // ten doublings, ...
+constexpr std::size_t most_reserved_bytes = std::size_t{64} << 30;
+constexpr std::size_t least_reserved_sizes = 8;  // ... or three, of the largest
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -36,9 +40,15 @@ ZeroedPages::ZeroedPages(std::size_t size_bytes) : size_bytes_(size_bytes) {
     return;
   }
   // mmap aligns to 4 KiB only: take one huge page more and give back what sticks out.
-  reserved_bytes_ = reserved_sizes * round_up(size_bytes, huge_page_bytes);
-  void* const room = ::mmap(nullptr, reserved_bytes_ + huge_page_bytes, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const std::size_t rounded = round_up(size_bytes, huge_page_bytes);
+  const auto reserve = [&](std::size_t bytes) {
+    reserved_bytes_ = bytes;
+    return ::mmap(nullptr, bytes + huge_page_bytes, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  };
+  void* room = reserve(std::max(std::min(reserved_sizes * rounded, most_reserved_bytes),
+                                least_reserved_sizes * rounded));
+  if (room == MAP_FAILED) room = reserve(rounded);  // addresses are limited (ulimit -v)
   HUMMER_ASSERT(room != MAP_FAILED);
   char* const begin = static_cast<char*>(room);
   const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(begin), huge_page_bytes) -
@@ -48,7 +58,7 @@ ZeroedPages::ZeroedPages(std::size_t size_bytes) : size_bytes_(size_bytes) {
     ::munmap(begin + before + reserved_bytes_, huge_page_bytes - before);
   }
   data_ = begin + before;
-  make_usable(data_, round_up(size_bytes, huge_page_bytes));
+  make_usable(data_, rounded);
 }
 
 ZeroedPages::~ZeroedPages() {

@@ -44,6 +44,18 @@ ChangeMarks ChangeMarks::grow(std::size_t slots) {
   return old;
 }
 
+bool ChangeMarks::make_wider(std::size_t slots) {
+  if (!kept() && slots < large_slots) return false;
+  for (ZeroedPages* bits : {&changed_, &pending_}) {
+    const bool carried = bits == &changed_ ? kept() : frozen_ && !whole_;
+    const ZeroedPages old = std::exchange(*bits, ZeroedPages());
+    clear(*bits, slots);
+    if (slots >= large_slots) clear(*bits, slots);  // again: now every page is there
+    if (carried) std::memcpy(bits->data(), old.data(), old.size_bytes());
+  }
+  return frozen_ && std::exchange(whole_, false);
+}
+
 void ChangeMarks::clear(ZeroedPages& bits, std::size_t slots) {
   const std::size_t bytes = (slots + 63) / 64 * 8;
   if (bits.size_bytes() != bytes) {

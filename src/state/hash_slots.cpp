@@ -18,6 +18,15 @@ constexpr std::size_t least_between_looks = 1 << 17;
 constexpr std::size_t pages_looked_at = 256;
 constexpr std::size_t small_bytes = 1 << 20;
 
+// From so many bytes on a table grows in steps: to move all entries of a smaller one takes a
+// millisecond or so.
+constexpr std::size_t grows_in_steps_bytes = 4 << 20;
+// That an update moves: those that have not moved get new entries meanwhile, which must stay few.
+constexpr std::size_t slots_per_update = 16;
+constexpr std::size_t slots_at_once = 8192;
+constexpr std::size_t slots_per_snapshot_step = 32 << 10;
+constexpr std::size_t slots_moved_last = 4096;
+
 // Calls function with a null pointer to the type of the keys.
 template <typename Function>
 decltype(auto) with_keys(KeyKind kind, Function&& function) {
@@ -170,6 +179,11 @@ bool HashSlots::changing(const void* entry) {
 
 bool HashSlots::read_frozen(FoundEntries& found) {
   if (!marks_.frozen()) return true;
+  if (growing()) {  // what has yet to be written would move past the cursor
+    move_some(slots_per_snapshot_step);
+    found.pages_read = pages_per_step;
+    return false;
+  }
   return with_keys(layout_.kind,
                    [&]<typename Key>(const Key*) { return read_frozen_of<Key>(found); });
 }
@@ -251,10 +265,19 @@ struct HashSlots::Growth {
   }
 };
 
+void HashSlots::make_room_for(std::size_t more) {
+  if (growing()) grow_on(more);
+  if (fits(more)) return;
+  while (growing()) move_some(unmoved_);
+  grow(capacity_for(size_ + more));
+}
+
 void HashSlots::grow(std::size_t capacity) {
   HUMMER_ASSERT(capacity <= std::size_t{1} << 32);  // hashes tell no more slots apart
+  const bool in_steps = capacity == 2 * capacity_ && memory_bytes() >= grows_in_steps_bytes;
   const std::size_t old_capacity = std::exchange(capacity_, capacity);
   shift_ = 64 - static_cast<std::uint64_t>(std::countr_zero(capacity));
+  if (in_steps && pages_.grow_in_place(memory_bytes())) return begin_growth(old_capacity);
   Growth growth{*this, marks_.grow(capacity), old_capacity, std::exchange(frozen_cursor_, 0)};
   if (pages_.grow_in_place(memory_bytes())) {
     with_keys(layout_.kind, [&]<typename Key>(const Key*) { growth.spread<Key>(); });
@@ -270,9 +293,60 @@ void HashSlots::grow(std::size_t capacity) {
   });
 }
 
+// Those that had no place before the table's end have one behind it now.
+void HashSlots::begin_growth(std::size_t old_capacity) {
+  unmoved_ = old_capacity;
+  const std::size_t written = std::exchange(frozen_cursor_, 0);
+  marks_.widen(old_capacity, capacity_,
+               [&](std::size_t slot) { return reversed_page(slot, old_capacity) < written; });
+  with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    std::size_t end = 0;
+    while (!key_at<Key>(at(end)).is_free()) ++end;
+    put_anew<Key>(0, end);
+  });
+}
+
+void HashSlots::grow_on(std::size_t updates) {
+  owed_slots_ += updates * slots_per_update;
+  if (owed_slots_ >= slots_at_once) move_some(std::exchange(owed_slots_, 0));
+}
+
+// Up to a free slot, so that no probe of what is behind it meets a gap. There is one: there are
+// more slots behind the mark than entries.
+void HashSlots::move_some(std::size_t slots) {
+  with_keys(layout_.kind, [&]<typename Key>(const Key*) {
+    std::size_t end = unmoved_;  // entries of homes below it may have their place behind it
+    while (!key_at<Key>(at(end)).is_free()) ++end;
+    unmoved_ -= unmoved_ > slots + slots_moved_last ? slots : unmoved_;
+    put_anew<Key>(unmoved_, end);
+  });
+}
+
+// Takes what is in these slots out and puts it where it belongs now. REQUIRES: the one at `end` is
+// free.
+template <typename Key>
+void HashSlots::put_anew(std::size_t begin, std::size_t end) {
+  const std::size_t bytes = layout_.entry_bytes;
+  const std::vector<char> moving(at(begin), at(end));
+  std::memset(at(begin), 0, moving.size());
+  std::vector<ChangeMarks::OfSlot> marks;
+  if (marks_.kept()) {
+    marks.reserve(end - begin);
+    for (std::size_t slot = begin; slot < end; ++slot) marks.push_back(marks_.take(slot));
+  }
+  for (std::size_t i = 0; i < end - begin; ++i) {
+    const char* const entry = moving.data() + i * bytes;
+    if (key_at<Key>(entry).is_free()) continue;
+    std::size_t to = home_slot(key_at<Key>(entry).hash());
+    while (!key_at<Key>(at(to)).is_free()) to = (to + 1) & (capacity_ - 1);
+    copy_entry(at(to), entry, bytes);
+    if (!marks.empty()) marks_.put(to, marks[i]);
+  }
+}
+
 void HashSlots::clear() {
   marks_.reset();
-  frozen_cursor_ = 0;
+  frozen_cursor_ = unmoved_ = 0;
   if (size_ == 0) return;
   std::memset(entries_, 0, memory_bytes());
   size_ = 0;
@@ -283,7 +357,7 @@ std::size_t HashSlots::longest_probe() const {
     std::size_t longest = 0;
     for (std::size_t i = 0; i < capacity_; ++i) {
       if (key_at<Key>(at(i)).is_free()) continue;
-      const std::size_t start = key_at<Key>(at(i)).hash() >> shift_;
+      const std::size_t start = home_slot(key_at<Key>(at(i)).hash());
       longest = std::max(longest, ((i - start) & (capacity_ - 1)) + 1);
     }
     return longest;
@@ -296,6 +370,8 @@ void HashSlots::swap(HashSlots& other) noexcept {
   std::swap(capacity_, other.capacity_);
   std::swap(size_, other.size_);
   std::swap(shift_, other.shift_);
+  std::swap(unmoved_, other.unmoved_);
+  std::swap(owed_slots_, other.owed_slots_);
   std::swap(first_capacity_, other.first_capacity_);
   std::swap(dense_, other.dense_);
   std::swap(marks_, other.marks_);

@@ -212,15 +212,35 @@ std::pair<void*, bool> HashTable::find_or_add_text(std::string_view key,
 // ---- groups of text ----
 
 void HashTable::take_apart(const std::string_view* views, std::size_t count, TextKeys& keys) {
-  find_keys_(views, count, plan(), keys);
-  if (slots_[0].has_room_for(keys.short_count) && slots_[1].has_room_for(keys.medium_count) &&
-      slots_[2].has_room_for(keys.wide_count)) {
-    return;
+  for (std::size_t kind = 0; kind < 3; ++kind) {
+    if (slots_[kind].growing()) [[unlikely]]
+      slots_[kind].grow_on(count);
   }
-  slots_[0].reserve_for(keys.short_count);
-  slots_[1].reserve_for(keys.medium_count);
-  slots_[2].reserve_for(keys.wide_count);
-  find_keys_(views, count, plan(), keys);  // entries have moved
+  find_keys_(views, count, plan(), keys);
+  if (!slots_[0].fits(keys.short_count) || !slots_[1].fits(keys.medium_count) ||
+      !slots_[2].fits(keys.wide_count)) [[unlikely]] {
+    slots_[0].reserve_for(keys.short_count);
+    slots_[1].reserve_for(keys.medium_count);
+    slots_[2].reserve_for(keys.wide_count);
+    find_keys_(views, count, plan(), keys);  // entries have moved
+  }
+  const auto find_places = [](const HashSlots& slots, std::uint64_t* places, std::size_t found,
+                              auto&& hash_of) {
+    if (!slots.growing()) [[likely]]
+      return;
+    const auto entries = reinterpret_cast<std::uintptr_t>(slots.entries());
+    for (std::size_t i = 0; i < found; ++i) {
+      const std::size_t slot = slots.home_slot(hash_of(i));
+      const std::uintptr_t at = entries + slot * slots.layout().entry_bytes;
+      __builtin_prefetch(reinterpret_cast<const void*>(at));
+      places[i] = at << 8 | TextKeys::index_of(places[i]);
+    }
+  };
+  find_places(slots_[0], keys.short_places, keys.short_count,
+              [&](std::size_t i) { return hash_short_key(keys.short_keys[i]); });
+  find_places(slots_[1], keys.medium_places, keys.medium_count, [&](std::size_t i) {
+    return hash_medium_key(keys.medium_keys[i][0], keys.medium_keys[i][1]);
+  });
 }
 
 // Keys beyond 16 bytes are few, or cost cache misses: what is done for each in between is little
@@ -248,7 +268,7 @@ std::size_t HashTable::find_or_add_rest(const std::string_view* views, const Tex
     std::uint64_t hashes[TextKeys::capacity];
     const auto home = [&](std::uint64_t hash) {
       return static_cast<const char*>(longs.entries()) +
-             (hash >> longs.shift()) * longs.layout().entry_bytes;
+             longs.home_slot(hash) * longs.layout().entry_bytes;
     };
     // What of the table they need is on its way to the caches before it is looked at.
     for (std::size_t i = 0; i < keys.long_count; ++i) {

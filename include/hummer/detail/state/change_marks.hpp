@@ -108,6 +108,32 @@ class ChangeMarks {
     word(pending_, to) |= pending << (to % 64);
   }
 
+  // Growth in steps: there are more slots from now on, up to `slots`, and the marks of those that
+  // were there stay; where an entry moves to another slot, they go with it. `written` as in
+  // changing(), of each 16 slots from a multiple of 16 on.
+  template <typename Written>
+  void widen(std::size_t old_slots, std::size_t slots, Written&& written) {
+    if (!make_wider(slots)) return;
+    for (std::size_t slot = 0; slot < old_slots; slot += 16) {
+      const std::uint64_t unchanged = ~word(changed_, slot) >> (slot % 64) & 0xFFFF;
+      if (!written(slot)) word(pending_, slot) |= unchanged << (slot % 64);
+    }
+  }
+  struct OfSlot {
+    bool changed;
+    bool pending;
+  };
+  // REQUIRES: kept(), behind widen(). The slot has none then.
+  OfSlot take(std::size_t slot) {
+    const OfSlot marks{bit(changed_, slot) != 0, frozen_ && !whole_ && bit(pending_, slot) != 0};
+    put(slot, {});
+    return marks;
+  }
+  void put(std::size_t slot, const OfSlot& marks) {
+    set_bit(changed_, slot, marks.changed);
+    if (frozen_ && !whole_) set_bit(pending_, slot, marks.pending);
+  }
+
  private:
   static constexpr std::uint8_t freezes_between_looks = 7;
   static constexpr std::size_t large_slots = std::size_t{16} << 20;
@@ -118,6 +144,13 @@ class ChangeMarks {
   static std::uint64_t bit(const ZeroedPages& bits, std::size_t slot) {
     return word(bits, slot) >> (slot % 64) & 1;
   }
+  static void set_bit(const ZeroedPages& bits, std::size_t slot, bool to) {
+    std::uint64_t& of_slot = word(bits, slot);
+    of_slot = (of_slot & ~(std::uint64_t{1} << (slot % 64))) | std::uint64_t{to} << (slot % 64);
+  }
+  // Whether what the snapshot under way has yet to write was not known by pending_, and is from now
+  // on.
+  bool make_wider(std::size_t slots);
   // Room for so many bits, none of them set.
   static void clear(ZeroedPages& bits, std::size_t slots);
 

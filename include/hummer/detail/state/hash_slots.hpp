@@ -5,6 +5,12 @@
 // and the table doubles (fourfold while it is small): entries lie in the order of their hashes, so
 // that growth reads and writes memory in order, and needs none beside the table's.
 //
+// A large table grows in steps, so that no update waits for all of its entries: those at the upper
+// end go first, a few with each reserve_for. Until all have moved, hashes whose old home is below a
+// mark (unmoved_) lie as before, and the others as in the grown table, twice as far back: home()
+// looks at the mark. (So does Litwin's linear hashing, 1980, which splits one bucket at a time.)
+// Scans find all entries meanwhile; a snapshot first lets all of them move.
+//
 // What is done for each record is a template over the entry; everything else (growth, scans,
 // snapshots) goes by the key's kind and the entry's size, and is compiled once, in
 // src/state/hash_slots.cpp.
@@ -148,22 +154,32 @@ class HashSlots {
   // The least memory for its entries and `more`; 0 while it has none.
   std::size_t needed_bytes(std::size_t more) const;
 
-  // Room for `more` entries: before find_or_add, which does not grow. Growth moves entries.
-  bool has_room_for(std::size_t more) const {
-    return (size_ + more) * 8 <= capacity_ * (dense_ ? 7 : 6);
-  }
+  // Room for `more` entries: before find_or_add, which does not grow. Growth moves entries, also
+  // those that are there; while it is under way there is no room without that.
+  bool has_room_for(std::size_t more) const { return !growing() && fits(more); }
   void reserve_for(std::size_t more) {
     if (!has_room_for(more)) [[unlikely]]
-      grow(capacity_for(size_ + more));
+      make_room_for(more);
   }
+  // Whether `more` entries fit into the slots that there are, or those that it is growing to.
+  bool fits(std::size_t more) const { return (size_ + more) * 8 <= capacity_ * (dense_ ? 7 : 6); }
+  // A growth is under way.
+  bool growing() const { return unmoved_ > 0; }
+  // REQUIRES: growing(). What so many updates owe to it; entries move.
+  void grow_on(std::size_t updates);
 
   // Lets seven eighths of the slots be used: slower, and good for the end of a table's life, when
   // growth would be for a few entries more.
   void set_dense(bool dense) { dense_ = dense; }
 
   // Where the probe for a hash begins.
+  std::size_t home_slot(std::uint64_t hash) const {
+    const std::size_t home = hash >> shift_;
+    return home < 2 * unmoved_ ? home / 2 : home;
+  }
+  // The same, unless growing(): whoever asks for many looks at that once.
   template <typename Entry>
-  Entry* home(std::uint64_t hash) const {
+  Entry* settled_home(std::uint64_t hash) const {
     return static_cast<Entry*>(entries_) + (hash >> shift_);
   }
   std::uint64_t shift() const { return shift_; }
@@ -192,7 +208,7 @@ class HashSlots {
   template <typename Key, typename Same>
   void* probe(std::uint64_t hash, Same&& same) const {
     char* const entries = static_cast<char*>(entries_);
-    for (std::size_t at = hash >> shift_;; at = (at + 1) & (capacity_ - 1)) {
+    for (std::size_t at = home_slot(hash);; at = (at + 1) & (capacity_ - 1)) {
       char* const entry = entries + at * layout_.entry_bytes;
       const Key& key = *reinterpret_cast<const Key*>(entry);
       if (key.is_free() || same(key)) return entry;
@@ -227,7 +243,7 @@ class HashSlots {
   bool changing(const void* entry);
   // REQUIRES: Tracking::changes. At the home of what is about to change, known long before its
   // entry is; where that turns out to be elsewhere, there too.
-  void mark_home(std::uint64_t hash) { marks_.mark(hash >> shift_); }
+  void mark_home(std::uint64_t hash) { marks_.mark(home_slot(hash)); }
   template <typename Entry>
   void mark(const Entry* entry) {
     marks_.mark(static_cast<std::size_t>(entry - static_cast<const Entry*>(entries_)));
@@ -252,9 +268,14 @@ class HashSlots {
   static constexpr std::size_t least_capacity = 64;
 
   std::size_t capacity_for(std::size_t entries) const;
+  void make_room_for(std::size_t more);
   Tracking tracking_with_look(std::size_t changes);
   void look();
   void grow(std::size_t capacity);
+  void begin_growth(std::size_t old_capacity);
+  void move_some(std::size_t slots);
+  template <typename Key>
+  void put_anew(std::size_t begin, std::size_t end);
   void swap(HashSlots& other) noexcept;
 
   char* at(std::size_t slot) const {
@@ -274,6 +295,8 @@ class HashSlots {
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
   std::uint64_t shift_ = 63;
+  std::size_t unmoved_ = 0;     // slots whose entries lie as before the growth under way
+  std::size_t owed_slots_ = 0;  // that updates should have moved since the last ones moved
   std::size_t first_capacity_ = least_capacity;
   SlotLayout layout_{};
   bool dense_ = false;

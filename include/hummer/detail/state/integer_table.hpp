@@ -4,7 +4,7 @@
 // text_table.hpp, whose interface this one shares. The index is a multiply-fold
 // of the key, local to the table.
 //
-// Thread: one. Cost: O(1) per update; growth doubles at half load.
+// Thread: one. Cost: O(1) per update, also while a large table grows (hash_slots.hpp).
 #pragma once
 
 #include <algorithm>
@@ -74,15 +74,25 @@ class IntegerTable : public Base {
       for (std::size_t i = 0; i < length; ++i) {
         keys[i] = static_cast<std::uint64_t>(key_of(from + i));
         const std::uint64_t hash = IntegerKey::hash_of(keys[i]);
-        homes[i] = slots().template home<Entry>(hash);
+        homes[i] = slots().template settled_home<Entry>(hash);
         __builtin_prefetch(homes[i]);
         if constexpr (tracked) {
           if (tracking == Tracking::changes) slots().mark_home(hash);
         }
       }
+      if (slots().growing()) [[unlikely]]
+        find_homes(keys, length, homes);
       for (std::size_t i = 0; i < length; ++i) {
         update_one<tracked>(keys[i], homes[i], from + i, apply, save, tracking);
       }
+    }
+  }
+
+  void find_homes(const std::uint64_t* keys, std::size_t count, Entry** homes) {
+    auto* const entries = const_cast<Entry*>(static_cast<const Entry*>(slots().entries()));
+    for (std::size_t i = 0; i < count; ++i) {
+      homes[i] = entries + slots().home_slot(IntegerKey::hash_of(keys[i]));
+      __builtin_prefetch(homes[i]);
     }
   }
 

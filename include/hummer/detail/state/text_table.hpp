@@ -15,8 +15,8 @@
 //
 // Views given to it need no slack behind them. A key is shorter than 4 GiB.
 //
-// Thread: one. Cost: O(1) per update; growth doubles at half load. Memory: entries of
-// 8, 16, 32 or 16 bytes + V, at a load between a quarter and a half, and long keys.
+// Thread: one. Cost: O(1) per update, also while a large table grows (hash_slots.hpp). Memory:
+// entries of 8, 16, 32 or 16 bytes + V, at a load of at most three quarters, and long keys.
 #pragma once
 
 #include <algorithm>
