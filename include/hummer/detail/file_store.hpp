@@ -28,8 +28,10 @@
 //     its file taken away since, is for the caller to know (it keeps notes).
 // An upload that goes on over a checkpoint is saved: `save` makes what was appended so far durable,
 // and answers a token; finish_saved makes of it a finished upload of exactly those bytes, also when
-// the process that wrote on is dead, or, cut off, still writes. A store that can't answers false in
-// can_save, and its uploads end with each checkpoint.
+// the process that wrote on is dead, or, cut off, still writes, and also when the upload was
+// finished and published with more behind them: then the file that is there is set aside before the
+// new one is published. Where the file has exactly those bytes it is the one. A store that can't
+// answers false in can_save, and its uploads end with each checkpoint.
 //
 // Notes: small files of the sink's own (put, get), replaced as a whole: a reader sees the old or
 // the new one, and a put that has answered is durable.
