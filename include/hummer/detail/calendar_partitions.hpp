@@ -1,4 +1,4 @@
-// Partition, and those of days and hours: see hummer/partitions.hpp.
+// Partition, and those of days and hours: see hummer/files.hpp.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include <hummer/partitions.hpp>
+#include <hummer/files.hpp>
 
 namespace hummer {
 namespace {
