@@ -1,11 +1,8 @@
-// How files are read, and the stores that a sink of text writes its lines to.
+// How files are read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string_view>
-
-#include <hummer/operator.hpp>
-#include <hummer/two_phase_store.hpp>
 
 namespace hummer {
 
@@ -26,27 +23,6 @@ struct FileSourceOptions {
   bool repeat_first_line = false;
   // A line end between two of these ends no line, and a file is one split; 0: there are none.
   char quote = 0;
-};
-
-// Where formatted lines go: one per sink subtask, used by TextSinkOperator
-// (hummer/detail/operators/text_sink.hpp). Calls come in the order open, write*, commit, close;
-// close without commit means that the job failed: leave nothing that looks complete.
-class TextWriter {
- public:
-  virtual ~TextWriter() = default;
-  virtual Status open(OperatorContext& context) = 0;
-  // Whole lines. blocked: nothing was taken, call again with the same text.
-  virtual OperatorResult write(std::string_view lines) = 0;
-  virtual Status commit() = 0;
-  virtual void close() = 0;
-};
-
-// A store of lines that can hold them back (two_phase_store.hpp): used by TwoPhaseSinkOperator
-// (hummer/detail/operators/two_phase_sink.hpp), one per sink subtask.
-class TwoPhaseWriter : public TwoPhaseStore {
- public:
-  // Whole lines, into the open transaction. blocked: nothing was taken, call again.
-  virtual OperatorResult write(std::string_view lines) = 0;
 };
 
 }  // namespace hummer

@@ -14,7 +14,7 @@
 #include <hummer/joins.hpp>
 #include <hummer/keyed_stream.hpp>
 #include <hummer/metrics.hpp>
-#include <hummer/sources.hpp>
+#include <hummer/detail/sources.hpp>
 #include <hummer/split_words.hpp>
 #include <hummer/text_stream.hpp>
 #include <hummer/windowed_stream.hpp>

@@ -5,7 +5,7 @@
 //
 //   open  abort_all_but  ( write* prepare | commit )*  close
 //
-// all on one thread; `write` is added by who says what is written: TwoPhaseWriter (connectors.hpp)
+// all on one thread; `write` is added by who says what is written: TwoPhaseWriter
 // lines of text, TwoPhaseSinkFunction<T> (hummer/two_phase_sink_function.hpp) records.
 //
 //   abort_all_but  forget what earlier attempts of the job began or prepared, but for these

@@ -1,5 +1,5 @@
 #include <hummer/detail/operators/lines.hpp>
-#include <hummer/sources.hpp>
+#include <hummer/detail/sources.hpp>
 
 namespace hummer {
 

@@ -8,10 +8,34 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <hummer/connectors.hpp>
+#include <hummer/operator.hpp>
+#include <hummer/two_phase_store.hpp>
 
 namespace hummer {
+
+// Where formatted lines go: one per sink subtask, used by TextSinkOperator
+// (hummer/detail/operators/text_sink.hpp). Calls come in the order open, write*, commit, close;
+// close without commit means that the job failed: leave nothing that looks complete.
+class TextWriter {
+ public:
+  virtual ~TextWriter() = default;
+  virtual Status open(OperatorContext& context) = 0;
+  // Whole lines. blocked: nothing was taken, call again with the same text.
+  virtual OperatorResult write(std::string_view lines) = 0;
+  virtual Status commit() = 0;
+  virtual void close() = 0;
+};
+
+// A store of lines that can hold them back (two_phase_store.hpp): used by TwoPhaseSinkOperator
+// (hummer/detail/operators/two_phase_sink.hpp), one per sink subtask.
+class TwoPhaseWriter : public TwoPhaseStore {
+ public:
+  // Whole lines, into the open transaction. blocked: nothing was taken, call again.
+  virtual OperatorResult write(std::string_view lines) = 0;
+};
 
 class TextWriterFactory {
  public:

@@ -15,18 +15,6 @@ namespace {
 // Encoded lengths of text have 32 bits.
 constexpr std::size_t largest_block_bytes = std::size_t{1} << 31;
 
-Status check(const FileSourceOptions& options) {
-  const auto check = [](const char* name, std::uint64_t value, std::uint64_t most) -> Status {
-    if (value > 0 && value <= most) return {};
-    return {ErrorCode::invalid_configuration, std::string("file source: ") + name +
-                                                  " must be 1 to " + std::to_string(most) +
-                                                  ", not " + std::to_string(value)};
-  };
-  HUMMER_TRY(check("split_size_bytes", options.split_size_bytes, UINT64_MAX));
-  HUMMER_TRY(check("block_size_bytes", options.block_size_bytes, largest_block_bytes));
-  return check("max_line_bytes", options.max_line_bytes, largest_block_bytes);
-}
-
 class FileSourceFactory final : public ListingSourceFactory {
  public:
   FileSourceFactory(std::string path, FileSourceOptions options)
@@ -48,6 +36,18 @@ class FileSourceFactory final : public ListingSourceFactory {
 };
 
 }  // namespace
+
+Status check(const FileSourceOptions& options) {
+  const auto check = [](const char* name, std::uint64_t value, std::uint64_t most) -> Status {
+    if (value > 0 && value <= most) return {};
+    return {ErrorCode::invalid_configuration, std::string("file source: ") + name +
+                                                  " must be 1 to " + std::to_string(most) +
+                                                  ", not " + std::to_string(value)};
+  };
+  HUMMER_TRY(check("split_size_bytes", options.split_size_bytes, UINT64_MAX));
+  HUMMER_TRY(check("block_size_bytes", options.block_size_bytes, largest_block_bytes));
+  return check("max_line_bytes", options.max_line_bytes, largest_block_bytes);
+}
 
 std::shared_ptr<const OperatorFactory> make_file_source(std::string path,
                                                         FileSourceOptions options) {

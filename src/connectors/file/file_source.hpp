@@ -44,6 +44,9 @@
 
 namespace hummer {
 
+// Options that make no sense: invalid_configuration.
+Status check(const FileSourceOptions& options);
+
 class FileSource final : public SourceOperator {
  public:
   // `listing`: null: it makes its own.
