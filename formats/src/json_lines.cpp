@@ -1,6 +1,7 @@
 #include "json_lines.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -64,6 +65,18 @@ const char* find_end_of_text(const char* text) {
   return text;
 }
 
+template <std::size_t most>
+class SeenFields {
+ public:
+  void add(std::size_t begin, std::size_t end) {
+    for (; begin < end; ++begin) bits_[begin / 64] |= std::uint64_t{1} << (begin % 64);
+  }
+  bool has(std::size_t field) const { return (bits_[field / 64] >> (field % 64) & 1) != 0; }
+
+ private:
+  std::array<std::uint64_t, most / 64> bits_{};
+};
+
 }  // namespace
 
 bool JsonLines::index(std::string_view text, std::size_t readable, Batch& batch) {
@@ -71,7 +84,7 @@ bool JsonLines::index(std::string_view text, std::size_t readable, Batch& batch)
   text_ = text.data();
   readable_from_ = text_ - readable;
   size_ = text.size();
-  at_ = passed_ = 0;
+  passed_ = 0;
   if (text.size() > std::numeric_limits<std::uint32_t>::max() - 64) return false;
   if (stage_ == nullptr || stage_->capacity() < text.size()) {
     const std::size_t capacity = std::max(least_capacity, std::bit_ceil(text.size()));
@@ -85,157 +98,150 @@ bool JsonLines::index(std::string_view text, std::size_t readable, Batch& batch)
                      simdjson::stage1_mode::regular) != simdjson::SUCCESS) {
     return false;
   }
-  tokens_ = stage_->structural_indexes.get();
-  count_ = stage_->n_structural_indexes;
+  at_ = stage_->structural_indexes.get();
+  end_ = at_ + stage_->n_structural_indexes;
   return true;
 }
 
 bool JsonLines::next(char* record) {
-  if (at_ == count_) {
+  if (at_ == end_) {
     passed_ = size_;
     return false;
   }
-  const std::size_t begin = tokens_[at_];
+  const std::size_t begin = *at_;
   const void* const newline = std::memchr(text_ + begin, '\n', size_ - begin);
   line_end_ = newline == nullptr
                   ? size_
                   : static_cast<std::size_t>(static_cast<const char*>(newline) - text_);
-  if (token() != '{' || !put_object(shape_, record)) return false;
+  if (text_[begin] != '{') return false;
+  const Token behind = put_object(shape_, record, at_);
   // What comes next stands behind the line.
-  if (at_ < count_ && in_line(at_)) return false;
+  if (behind == nullptr || (behind < end_ && in_line(behind))) return false;
+  at_ = behind;
   passed_ = std::min(line_end_ + 1, size_);
   return true;
 }
 
 // At an opening brace; to behind the closing one.
-bool JsonLines::put_object(const RecordShape& shape, char* record) {
-  std::uint64_t seen[largest_record_fields / 64] = {};
+JsonLines::Token JsonLines::put_object(const RecordShape& shape, char* record, Token at) {
+  const char* const text = text_;
+  const std::size_t line_end = line_end_;
+  const FieldShape* const fields = shape.fields.data();
   const std::size_t count = shape.fields.size();
+  // Fields came in runs; those of the run at hand are not noted yet.
+  SeenFields<largest_record_fields> seen;
+  std::size_t run_begin = 0;
   std::size_t expected = 0;
-  ++at_;
-  if (in_line(at_) && token() == '}') {
-    ++at_;
-    return has_all(shape, seen);
-  }
-  while (true) {
+  ++at;
+  bool more = !(in_line(at) && text[*at] == '}');
+  if (!more) ++at;
+  while (more) {
     // A key, a colon and a value.
-    if (!in_line(at_) || !in_line(at_ + 2)) return false;
-    if (token() != '"' || text_[tokens_[at_ + 1]] != ':') return false;
-    const char* const key = text_ + tokens_[at_] + 1;
-    at_ += 2;
+    if (at[0] >= line_end || at[2] >= line_end) return nullptr;
+    if (text[at[0]] != '"' || text[at[1]] != ':') return nullptr;
+    const char* const key = text + at[0] + 1;
+    at += 2;
     std::size_t field = expected;
-    if (expected >= count || !is_key(key, shape.fields[expected])) {
+    if (expected >= count || !is_key(key, fields[expected])) [[unlikely]] {
       const char* const close = find_close(key);
-      if (close == nullptr) return false;
+      if (close == nullptr) return nullptr;
       field = shape.find({key, static_cast<std::size_t>(close - key)});
+      seen.add(run_begin, expected);
+      run_begin = field == count ? expected : field;
     }
-    if (field != count) [[likely]] {
-      const FieldShape& found = shape.fields[field];
-      if (!put(found.value, record + found.offset)) return false;
-      seen[field / 64] |= std::uint64_t{1} << (field % 64);
+    if (field == count) [[unlikely]] {
+      at = options_.refuse_unknown_fields ? nullptr : skip_value(at);
+    } else {
+      at = put(fields[field].value, record + fields[field].offset, at);
       expected = field + 1;
-    } else if (options_.refuse_unknown_fields || !skip_value()) {
-      return false;
     }
-    if (!in_line(at_)) return false;
-    const char next = token();
-    ++at_;
-    if (next == '}') return has_all(shape, seen);
-    if (next != ',') return false;
+    if (at == nullptr || *at >= line_end) return nullptr;
+    const char next = text[*at];
+    ++at;
+    if (next != ',' && next != '}') return nullptr;
+    more = next == ',';
   }
+  if (!options_.refuse_missing_fields || (run_begin == 0 && expected == count)) return at;
+  seen.add(run_begin, expected);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!seen.has(i) && !fields[i].value.may_be_missing()) return nullptr;
+  }
+  return at;
 }
 
-bool JsonLines::has_all(const RecordShape& shape, const std::uint64_t* seen) const {
-  if (!options_.refuse_missing_fields) return true;
-  const std::size_t count = shape.fields.size();
-  for (std::size_t i = 0; i < count; i += 64) {
-    const std::uint64_t wanted =
-        count - i >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (count - i)) - 1;
-    for (std::uint64_t left = wanted & ~seen[i / 64]; left != 0; left &= left - 1) {
-      const auto missing = i + static_cast<std::size_t>(std::countr_zero(left));
-      if (!shape.fields[missing].value.may_be_missing()) return false;
-    }
-  }
-  return true;
-}
-
-// At the first token of a value; to behind its last one. REQUIRES: in_line(at_)
-[[gnu::always_inline]] inline bool JsonLines::put(const ValueShape& shape, void* to) {
+// At the first token of a value; to behind its last one. REQUIRES: in_line(at)
+[[gnu::always_inline]] inline JsonLines::Token JsonLines::put(const ValueShape& shape, void* to,
+                                                              Token at) {
   switch (shape.kind) {
     case ValueKind::view:
-    case ValueKind::string: return put_text(shape, to);
-    case ValueKind::f64: return put_number<double>(to);
-    case ValueKind::i64: return put_number<std::int64_t>(to);
-    case ValueKind::i32: return put_number<std::int32_t>(to);
-    case ValueKind::i16: return put_number<std::int16_t>(to);
-    case ValueKind::i8: return put_number<std::int8_t>(to);
-    case ValueKind::u64: return put_number<std::uint64_t>(to);
-    case ValueKind::u32: return put_number<std::uint32_t>(to);
-    case ValueKind::u16: return put_number<std::uint16_t>(to);
-    case ValueKind::u8: return put_number<std::uint8_t>(to);
-    case ValueKind::f32: {
-      double wide = 0;
-      if (!put_number<double>(&wide)) return false;
-      // Of 16 digits at most, all of which a float can hold the size of.
-      *static_cast<float*>(to) = static_cast<float>(wide);
-      return true;
-    }
-    default: return put_other(shape, to);
+    case ValueKind::string: return put_text(shape, to, at);
+    case ValueKind::f64: return put_number<double>(to, at);
+    case ValueKind::i64: return put_number<std::int64_t>(to, at);
+    case ValueKind::i32: return put_number<std::int32_t>(to, at);
+    default: return put_other(shape, to, at);
   }
 }
 
-bool JsonLines::put_other(const ValueShape& shape, void* to) {
+JsonLines::Token JsonLines::put_other(const ValueShape& shape, void* to, Token at) {
   switch (shape.kind) {
+    case ValueKind::i16: return put_number<std::int16_t>(to, at);
+    case ValueKind::i8: return put_number<std::int8_t>(to, at);
+    case ValueKind::u64: return put_number<std::uint64_t>(to, at);
+    case ValueKind::u32: return put_number<std::uint32_t>(to, at);
+    case ValueKind::u16: return put_number<std::uint16_t>(to, at);
+    case ValueKind::u8: return put_number<std::uint8_t>(to, at);
+    case ValueKind::f32: {
+      // Of 16 digits at most, whose size a float can hold.
+      double wide = 0;
+      at = put_number<double>(&wide, at);
+      *static_cast<float*>(to) = static_cast<float>(wide);
+      return at;
+    }
     case ValueKind::boolean: {
-      const bool value = is_word("true");
-      if (!value && !is_word("false")) return false;
+      const bool value = is_word("true", at);
+      if (!value && !is_word("false", at)) return nullptr;
       *static_cast<bool*>(to) = value;
-      ++at_;
-      return true;
+      return at + 1;
     }
-    case ValueKind::optional: {
+    case ValueKind::optional:
       shape.clear(to);
-      if (token() != 'n') return put(*shape.element, shape.add(to));
-      if (!is_word("null")) return false;
-      ++at_;
-      return true;
-    }
-    case ValueKind::list: return put_list(shape, to);
+      if (text_[*at] != 'n') return put(*shape.element, shape.add(to), at);
+      return is_word("null", at) ? at + 1 : nullptr;
+    case ValueKind::list: return put_list(shape, to, at);
     case ValueKind::record:
-      return token() == '{' && put_object(*shape.record, static_cast<char*>(to));
-    default: return false;
+      return text_[*at] == '{' ? put_object(*shape.record, static_cast<char*>(to), at) : nullptr;
+    default: return nullptr;
   }
 }
 
 template <typename Number>
-[[gnu::always_inline]] inline bool JsonLines::put_number(void* to) {
-  const char* const begin = text_ + tokens_[at_];
-  const char* const end = text_ + tokens_[at_ + 1];
-  ++at_;
-  return parse_token(begin, end, readable_from_, *static_cast<Number*>(to));
+[[gnu::always_inline]] inline JsonLines::Token JsonLines::put_number(void* to, Token at) {
+  const bool taken =
+      parse_token(text_ + at[0], text_ + at[1], readable_from_, *static_cast<Number*>(to));
+  return taken ? at + 1 : nullptr;
 }
 
 // The token is this word, and nothing but white space is behind it.
-bool JsonLines::is_word(std::string_view word) const {
-  std::string_view found(text_ + tokens_[at_], tokens_[at_ + 1] - tokens_[at_]);
+bool JsonLines::is_word(std::string_view word, Token at) const {
+  const std::string_view found(text_ + at[0], at[1] - at[0]);
   return found.starts_with(word) &&
          found.find_first_not_of(" \t\r\n", word.size()) == std::string_view::npos;
 }
 
-[[gnu::always_inline]] inline bool JsonLines::put_text(const ValueShape& shape, void* to) {
-  if (token() != '"') return false;
-  const char* const text = text_ + tokens_[at_] + 1;
-  ++at_;
+[[gnu::always_inline]] inline JsonLines::Token JsonLines::put_text(const ValueShape& shape,
+                                                                   void* to, Token at) {
+  const char* const text = text_ + *at + 1;
+  if (text[-1] != '"') return nullptr;
   const char* const close = find_close(text);
   if (close == nullptr) [[unlikely]]
-    return put_unescaped(shape, text, to);
+    return put_unescaped(shape, text, to) ? at + 1 : nullptr;
   const std::string_view value(text, static_cast<std::size_t>(close - text));
   if (shape.kind == ValueKind::string) {
     static_cast<std::string*>(to)->assign(value);
   } else {
     *static_cast<std::string_view*>(to) = value;
   }
-  return true;
+  return at + 1;
 }
 
 bool JsonLines::put_unescaped(const ValueShape& shape, const char* text, void* to) {
@@ -256,46 +262,38 @@ bool JsonLines::put_unescaped(const ValueShape& shape, const char* text, void* t
   return true;
 }
 
-bool JsonLines::put_list(const ValueShape& shape, void* to) {
+JsonLines::Token JsonLines::put_list(const ValueShape& shape, void* to, Token at) {
   shape.clear(to);
-  if (token() != '[') return false;
-  ++at_;
-  if (in_line(at_) && token() == ']') {
-    ++at_;
-    return true;
-  }
+  if (text_[*at] != '[') return nullptr;
+  ++at;
+  if (in_line(at) && text_[*at] == ']') return at + 1;
   while (true) {
-    if (!in_line(at_) || !put(*shape.element, shape.add(to))) return false;
-    if (!in_line(at_)) return false;
-    const char next = token();
-    ++at_;
-    if (next == ']') return true;
-    if (next != ',') return false;
+    if (!in_line(at)) return nullptr;
+    at = put(*shape.element, shape.add(to), at);
+    if (at == nullptr || !in_line(at)) return nullptr;
+    const char next = text_[*at];
+    ++at;
+    if (next == ']') return at;
+    if (next != ',') return nullptr;
   }
 }
 
 // A scalar is one token. Of objects and arrays brackets are counted, as the other way does.
-bool JsonLines::skip_value() {
+JsonLines::Token JsonLines::skip_value(Token at) const {
   std::size_t open = 0;
   do {
-    if (!in_line(at_)) return false;
-    switch (token()) {
-      case '{':
-      case '[': ++open; break;
-      case '}':
-      case ']':
-        if (open == 0) return false;
-        --open;
-        break;
-      case ',':
-      case ':':
-        if (open == 0) return false;
-        break;
-      default: break;
+    if (!in_line(at)) return nullptr;
+    const char first = text_[*at];
+    if (first == '{' || first == '[') {
+      ++open;
+    } else if (open == 0 && (first == '}' || first == ']' || first == ',' || first == ':')) {
+      return nullptr;
+    } else if (first == '}' || first == ']') {
+      --open;
     }
-    ++at_;
+    ++at;
   } while (open > 0);
-  return true;
+  return at;
 }
 
 }  // namespace hummer::formats

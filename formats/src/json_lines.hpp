@@ -46,21 +46,23 @@ class JsonLines {
  private:
   static constexpr std::size_t largest_record_fields = 256;
 
-  bool put_object(const RecordShape& shape, char* record);
-  bool put(const ValueShape& shape, void* to);
-  bool put_other(const ValueShape& shape, void* to);
-  bool put_text(const ValueShape& shape, void* to);
-  bool put_list(const ValueShape& shape, void* to);
+  // Where a token is said, and where the next one is answered; null: the line is not taken. They
+  // are handed on by value, so that they stay in registers.
+  using Token = const std::uint32_t*;
+
+  Token put_object(const RecordShape& shape, char* record, Token at);
+  Token put(const ValueShape& shape, void* to, Token at);
+  Token put_other(const ValueShape& shape, void* to, Token at);
+  Token put_text(const ValueShape& shape, void* to, Token at);
+  Token put_list(const ValueShape& shape, void* to, Token at);
   bool put_unescaped(const ValueShape& shape, const char* text, void* to);
   template <typename Number>
-  bool put_number(void* to);
-  bool is_word(std::string_view word) const;
-  bool skip_value();
-  bool has_all(const RecordShape& shape, const std::uint64_t* seen) const;
+  Token put_number(void* to, Token at);
+  bool is_word(std::string_view word, Token at) const;
+  Token skip_value(Token at) const;
 
-  char token() const { return text_[tokens_[at_]]; }
   // Tokens behind the last one are at the text's end, which is no place in a line.
-  bool in_line(std::size_t token) const { return tokens_[token] < line_end_; }
+  bool in_line(Token at) const { return *at < line_end_; }
 
   const RecordShape& shape_;
   const JsonOptions options_;
@@ -69,10 +71,9 @@ class JsonLines {
   const char* text_ = nullptr;
   const char* readable_from_ = nullptr;
   std::size_t size_ = 0;
-  const std::uint32_t* tokens_ = nullptr;
-  std::size_t count_ = 0;
-  std::size_t at_ = 0;        // the token at hand
-  std::size_t line_end_ = 0;  // of its line
+  Token at_ = nullptr;   // of the next line
+  Token end_ = nullptr;  // of all
+  std::size_t line_end_ = 0;
   std::size_t passed_ = 0;
 };
 
