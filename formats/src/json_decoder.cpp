@@ -23,7 +23,10 @@ bool is_blank(std::string_view line) {
 }  // namespace
 
 JsonDecoder::JsonDecoder(const RecordShape& shape, const JsonOptions& options)
-    : shape_(shape), options_(options), lines_(shape, options) {
+    : shape_(shape),
+      options_(options),
+      times_(shape, options.times),
+      lines_(shape, options, times_) {
   parser_.threaded = false;
 }
 
@@ -130,7 +133,12 @@ bool JsonDecoder::put_object(const RecordShape& shape, simdjson::ondemand::objec
       }
     }
     const FieldShape& found = shape.fields[field];
-    if (!put(found, found.value, member.value(), record + found.offset)) return false;
+    const TimeForm* const time = &shape == &shape_ ? times_.of(field) : nullptr;
+    char* const to = record + found.offset;
+    if (time != nullptr ? !put_time(found, *time, member.value(), to)
+                        : !put(found, found.value, member.value(), to)) {
+      return false;
+    }
     seen[field / 64] |= std::uint64_t{1} << (field % 64);
     expected = field + 1;
   }
@@ -266,6 +274,24 @@ bool JsonDecoder::put_list(const FieldShape& field, const ValueShape& shape, Val
     if (!put(field, *shape.element, each, shape.add(to))) return false;
   }
   return true;
+}
+
+bool JsonDecoder::put_time(const FieldShape& field, const TimeForm& form, Value& value, void* to) {
+  const ValueShape& shape = field.value;
+  if (shape.kind == ValueKind::optional) {
+    shape.clear(to);
+    bool nothing = false;
+    if (const error_code error = value.is_null().get(nothing)) return bad(field, shape, error);
+    if (nothing) return true;
+    to = shape.add(to);
+  }
+  std::string_view text;
+  if (value.get_string().get(text) == simdjson::SUCCESS &&
+      form.parse(text, *static_cast<std::int64_t*>(to))) {
+    return true;
+  }
+  why_ = "'" + std::string(field.name) + "' is not a time of the form in `times`";
+  return false;
 }
 
 bool JsonDecoder::bad(const FieldShape& field, const ValueShape& shape, error_code error) {

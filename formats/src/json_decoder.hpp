@@ -20,6 +20,7 @@
 
 #include "json_lines.hpp"
 #include "record_run.hpp"
+#include "time_form.hpp"
 
 namespace hummer::formats {
 
@@ -51,12 +52,14 @@ class JsonDecoder final : public Decoder {
   template <typename Integer>
   bool put_integer(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
   bool put_list(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
+  bool put_time(const FieldShape& field, const TimeForm& form, Value& value, void* to);
   bool missing(const RecordShape& shape, const std::uint64_t* seen);
   bool bad(const FieldShape& field, const ValueShape& shape, simdjson::error_code error);
   bool bad_line(simdjson::error_code error);
 
   const RecordShape& shape_;
   const JsonOptions options_;
+  const BoundTimes times_;  // of the record itself
   JsonLines lines_;
   simdjson::ondemand::parser parser_;
   std::string padded_;        // the copy of a line

@@ -128,6 +128,7 @@ JsonLines::Token JsonLines::put_object(const RecordShape& shape, char* record, T
   const std::size_t line_end = line_end_;
   const FieldShape* const fields = shape.fields.data();
   const std::size_t count = shape.fields.size();
+  const BoundTimes* const times = &shape == &shape_ && times_.any() ? &times_ : nullptr;
   // Fields came in runs; those of the run at hand are not noted yet.
   SeenFields<largest_record_fields> seen;
   std::size_t run_begin = 0;
@@ -152,7 +153,10 @@ JsonLines::Token JsonLines::put_object(const RecordShape& shape, char* record, T
     if (field == count) [[unlikely]] {
       at = options_.refuse_unknown_fields ? nullptr : skip_value(at);
     } else {
-      at = put(fields[field].value, record + fields[field].offset, at);
+      const TimeForm* const time = times == nullptr ? nullptr : times->of(field);
+      void* const to = record + fields[field].offset;
+      at = time == nullptr ? put(fields[field].value, to, at)
+                           : put_time(*time, fields[field].value, to, at);
       expected = field + 1;
     }
     if (at == nullptr || *at >= line_end) return nullptr;
@@ -260,6 +264,21 @@ bool JsonLines::put_unescaped(const ValueShape& shape, const char* text, void* t
   if (written == nullptr) return false;
   *static_cast<std::string_view*>(to) = {made, static_cast<std::size_t>(written - made)};
   return true;
+}
+
+JsonLines::Token JsonLines::put_time(const TimeForm& form, const ValueShape& shape, void* to,
+                                     Token at) {
+  if (shape.kind == ValueKind::optional) {
+    shape.clear(to);
+    if (text_[*at] == 'n') return is_word("null", at) ? at + 1 : nullptr;
+    to = shape.add(to);
+  }
+  if (text_[*at] != '"') return nullptr;
+  const char* const text = text_ + *at + 1;
+  const char* const close = find_close(text);
+  if (close == nullptr) return nullptr;
+  const std::string_view written(text, static_cast<std::size_t>(close - text));
+  return form.parse(written, *static_cast<std::int64_t*>(to)) ? at + 1 : nullptr;
 }
 
 JsonLines::Token JsonLines::put_list(const ValueShape& shape, void* to, Token at) {

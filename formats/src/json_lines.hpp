@@ -26,12 +26,15 @@
 #include <hummer/batch.hpp>
 #include <hummer/formats/json.hpp>
 
+#include "time_form.hpp"
+
 namespace hummer::formats {
 
 class JsonLines {
  public:
-  JsonLines(const RecordShape& shape, const JsonOptions& options)
-      : shape_(shape), options_(options) {}
+  // `times` outlives it.
+  JsonLines(const RecordShape& shape, const JsonOptions& options, const BoundTimes& times)
+      : shape_(shape), options_(options), times_(times) {}
 
   // Texts with escapes are put into `batch`. False: the text as a whole is none that this way can
   // read. REQUIRES: as long as records are taken from it, read_slack_bytes behind the text may be
@@ -54,6 +57,7 @@ class JsonLines {
   Token put(const ValueShape& shape, void* to, Token at);
   Token put_other(const ValueShape& shape, void* to, Token at);
   Token put_text(const ValueShape& shape, void* to, Token at);
+  Token put_time(const TimeForm& form, const ValueShape& shape, void* to, Token at);
   Token put_list(const ValueShape& shape, void* to, Token at);
   bool put_unescaped(const ValueShape& shape, const char* text, void* to);
   template <typename Number>
@@ -66,6 +70,7 @@ class JsonLines {
 
   const RecordShape& shape_;
   const JsonOptions options_;
+  const BoundTimes& times_;
   std::unique_ptr<simdjson::internal::dom_parser_implementation> stage_;
   Batch* batch_ = nullptr;
   const char* text_ = nullptr;

@@ -38,6 +38,7 @@
 #include <hummer/environment.hpp>
 #include <hummer/formats/format.hpp>
 #include <hummer/formats/streams.hpp>
+#include <hummer/formats/times.hpp>
 
 namespace hummer::formats {
 
@@ -51,6 +52,7 @@ struct CsvOptions {
   std::vector<std::string> columns = {};  // without a header: what each is called
   std::string null_text = {};             // of an empty std::optional; in quotes it is text
   bool refuse_unknown_columns = false;    // of a header
+  TimeFields times = {};                  // how they are written (hummer/formats/times.hpp)
 };
 
 std::shared_ptr<const Format> csv(CsvOptions options = {});
