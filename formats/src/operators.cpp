@@ -144,21 +144,25 @@ class EncodeOperator final : public Operator {
   static constexpr std::size_t chunk_bytes = 64 << 10;
 
   EncodeOperator(const RecordShape& shape, const TypeDescriptor& type,
-                 std::unique_ptr<Encoder> encoder, bool messages)
-      : shape_(shape), type_(type), encoder_(std::move(encoder)), messages_(messages) {}
+                 std::unique_ptr<Encoder> encoder, EncodeTo to)
+      : shape_(shape), type_(type), encoder_(std::move(encoder)), to_(to) {}
 
   void declare(Output& out) const override {
-    out.add_port(messages_ ? type_of<std::string_view>() : type_of<TextBlock>());
+    switch (to_) {
+      case EncodeTo::blocks: return out.add_port(type_of<TextBlock>());
+      case EncodeTo::messages: return out.add_port(type_of<std::string_view>());
+      case EncodeTo::file: return out.add_port(type_of<FormattedText>());
+    }
   }
   bool keeps_splits() const override { return true; }
-  bool one_for_one() const override { return messages_; }
+  bool one_for_one() const override { return to_ == EncodeTo::messages; }
   Status open() override { return encoder_->open(); }
 
   OperatorResult process(Batch& in, Output& out) override {
     HUMMER_ASSERT(in.type() == type_);
     while (!in.finished()) {
       if (out.full()) return OperatorResult::more;
-      messages_ ? put_message(in, out) : put_block(in, out);
+      to_ == EncodeTo::messages ? put_message(in, out) : put_block(in, out);
     }
     return OperatorResult::done;
   }
@@ -175,9 +179,14 @@ class EncodeOperator final : public Operator {
       encoder_->encode(record(in, at), text_);
     }
     encoder_->end_block(text_);
-    auto collector = out.collector<TextBlock>();
-    const std::string_view kept = collector.copy(text_);
-    collector(TextBlock{kept.data(), kept.size(), 0, nullptr});
+    if (to_ == EncodeTo::file) {
+      auto collector = out.collector<FormattedText>();
+      collector(FormattedText{collector.copy(text_), at - in.position()});
+    } else {
+      auto collector = out.collector<TextBlock>();
+      const std::string_view kept = collector.copy(text_);
+      collector(TextBlock{kept.data(), kept.size(), 0, nullptr});
+    }
     in.advance_to(at);
   }
 
@@ -199,7 +208,7 @@ class EncodeOperator final : public Operator {
   const RecordShape& shape_;
   const TypeDescriptor& type_;
   std::unique_ptr<Encoder> encoder_;
-  const bool messages_;
+  const EncodeTo to_;
   std::string text_;
 };
 
@@ -220,9 +229,9 @@ std::shared_ptr<const OperatorFactory> make_decode_factory(std::shared_ptr<const
 std::shared_ptr<const OperatorFactory> make_encode_factory(std::shared_ptr<const Format> format,
                                                            const RecordShape& shape,
                                                            const TypeDescriptor& type,
-                                                           bool messages) {
-  return make_operator_factory([format = std::move(format), &shape, &type, messages] {
-    return std::make_unique<EncodeOperator>(shape, type, format->make_encoder(shape), messages);
+                                                           EncodeTo to) {
+  return make_operator_factory([format = std::move(format), &shape, &type, to] {
+    return std::make_unique<EncodeOperator>(shape, type, format->make_encoder(shape), to);
   });
 }
 

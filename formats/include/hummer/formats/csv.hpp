@@ -67,7 +67,7 @@ DataStream<T> from_csv(StreamExecutionEnvironment& env, const std::string& path,
 }
 
 template <typename T>
-DataStream<TextBlock> write_csv(const DataStream<T>& records, const std::string& path,
+DataStream<FormattedText> write_csv(const DataStream<T>& records, const std::string& path,
                                 const CsvOptions& options = {}) {
   return write(records, path, csv(options));
 }

@@ -52,7 +52,7 @@ DataStream<T> from_json(StreamExecutionEnvironment& env, const std::string& path
 }
 
 template <typename T>
-DataStream<TextBlock> write_json(const DataStream<T>& records, const std::string& path,
+DataStream<FormattedText> write_json(const DataStream<T>& records, const std::string& path,
                                  const JsonOptions& options = {}) {
   return write(records, path, json(options));
 }
