@@ -13,6 +13,18 @@
 namespace hummer::formats::pattern_test {
 namespace {
 
+struct Lists {
+  std::vector<int> level;
+};
+struct Structured {
+  std::int32_t priority = 0;
+  std::optional<std::int64_t> time;
+  std::string app;
+  std::optional<std::string> pid;
+  std::optional<std::string> data;
+  std::optional<std::string> message;
+};
+
 constexpr SideOutput<FailedRecord<std::string_view>> bad{"bad lines"};
 
 struct Read {
@@ -25,8 +37,8 @@ template <typename T>
 Read read(const std::string& text, const std::shared_ptr<const Format>& format,
           const FailurePolicy& policy = failures_to(bad), const FileSourceOptions& file = {},
           int parallelism = 1) {
-  SimulatedMachine machine(1);
-  SimulatedPlatform& node = machine.node("local");
+  const auto machine = make_simulated_platform({.seed = 1});
+  SimulatedPlatform& node = *machine;
   put_file(node, "/in/log", text);
   Read found;
   std::mutex mutex;
@@ -100,11 +112,8 @@ TEST(Pattern, IsRefusedBeforeTheJobBegins) {
   refused(read<Line>("", pattern("(?P<level>")), "the pattern can't be read: missing )");
   refused(read<Line>("", pattern("(?P<level>.)(?P<took>.)")), "no group 'what'");
   refused(read<Line>("", pattern(".*")), "there are: none");
-  struct Lists {
-    std::vector<int> level;
-  };
-  SimulatedMachine machine(1);
-  StreamExecutionEnvironment env(on(machine.node("local")));
+  const auto machine = make_simulated_platform({.seed = 1});
+  StreamExecutionEnvironment env(on(*machine));
   const auto text = env.from_collection(std::vector<std::string>{"x"});
   (void)encode(from_pattern<Line>(env, "/in", pattern(lines_pattern)), pattern(lines_pattern));
   EXPECT_NE(env.execute("w").status.message().find("a pattern is read, and not written"),
@@ -170,14 +179,6 @@ TEST(Pattern, SystemLogsAreRead) {
       << old.failed;
   EXPECT_NE(read<Event>("", syslog_rfc3164()).status.find("has no year"), std::string::npos);
 
-  struct Structured {
-    std::int32_t priority = 0;
-    std::optional<std::int64_t> time;
-    std::string app;
-    std::optional<std::string> pid;
-    std::optional<std::string> data;
-    std::optional<std::string> message;
-  };
   const Read found = read<Structured>(
       "<165>1 2003-10-11T22:14:15.003Z host evntslog - ID47 [ex@3 iut=\"3\" a=\"q\\\"]\\]\"][x y=\"z\"] "
       "An event\n"

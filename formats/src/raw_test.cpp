@@ -11,6 +11,18 @@
 namespace hummer::formats::raw_test {
 namespace {
 
+struct Small {
+  bool flag = false;
+  std::uint8_t number = 0;
+};
+struct Lists {
+  std::vector<int> numbers;
+};
+struct Behind {
+  std::string text;
+  int number = 0;
+};
+
 using namespace std::string_literals;
 
 constexpr SideOutput<FailedRecord<std::string_view>> bad{"bad records"};
@@ -36,8 +48,8 @@ struct Read {
 template <typename T, typename Show>
 Read read(const std::string& bytes, const RawOptions& options, const Show& show,
           const FileSourceOptions& file = {}) {
-  SimulatedMachine machine(1);
-  SimulatedPlatform& node = machine.node("local");
+  const auto machine = make_simulated_platform({.seed = 1});
+  SimulatedPlatform& node = *machine;
   put_file(node, "/in/raw", bytes);
   Read found;
   StreamExecutionEnvironment env(on(node));
@@ -96,10 +108,6 @@ TEST(Raw, FieldsStandOneBehindTheOther) {
 }
 
 TEST(Raw, ARecordOfOtherBytesIsBadAndABrokenFileFailsTheJob) {
-  struct Small {
-    bool flag = false;
-    std::uint8_t number = 0;
-  };
   const auto show = [](const Small& small) { return std::to_string(small.number); };
   const RawOptions varint{.framing = RawFraming::varint};
   const Read mixed = read<Small>("\2\1\5\1\1\3\1\1\1\2\2\6\2\0\7"s, varint, show);
@@ -121,13 +129,6 @@ TEST(Raw, ARecordOfOtherBytesIsBadAndABrokenFileFailsTheJob) {
 }
 
 TEST(Raw, IsRefusedOfRecordsWithoutAPlaceForEachField) {
-  struct Lists {
-    std::vector<int> numbers;
-  };
-  struct Behind {
-    std::string text;
-    int number = 0;
-  };
   const auto why = [](const RecordShape& shape, const RawOptions& options) {
     return raw(options)->check(shape).message();
   };
@@ -143,8 +144,8 @@ TEST(Raw, IsRefusedOfRecordsWithoutAPlaceForEachField) {
 TEST(Raw, WhatIsWrittenIsReadAgainAndCounted) {
   const std::string bytes = "\3a\nc\0\1\n"s;
   for (const RawFraming framing : {RawFraming::u32_big, RawFraming::u32_little, RawFraming::varint}) {
-    SimulatedMachine machine(1);
-    SimulatedPlatform& node = machine.node("local");
+    const auto machine = make_simulated_platform({.seed = 1});
+    SimulatedPlatform& node = *machine;
     put_file(node, "/in/raw", bytes);
     StreamExecutionEnvironment env(on(node));
     write_raw(from_raw<std::string_view>(env, "/in/raw", {.framing = RawFraming::varint}), "/out",
@@ -158,8 +159,8 @@ TEST(Raw, WhatIsWrittenIsReadAgainAndCounted) {
 }
 
 TEST(Raw, AMessageIsARecordWithoutALength) {
-  SimulatedMachine machine(1);
-  StreamExecutionEnvironment env(on(machine.node("local")));
+  const auto machine = make_simulated_platform({.seed = 1});
+  StreamExecutionEnvironment env(on(*machine));
   std::string records;
   const auto messages = env.from_collection(std::vector<std::string>{"\1\0\1"s, "", "\2\0\2"s, "\3\0\0"s})
                             .map([](const std::string& text) { return std::string_view(text); });

@@ -12,6 +12,10 @@
 namespace hummer::formats::time_form_test {
 namespace {
 
+struct Short {
+  std::int32_t time = 0;
+};
+
 std::string parsed(const TimeField& field, std::string_view text) {
   const Result<TimeForm> form = TimeForm::of(field);
   if (!form.ok()) return form.status().message();
@@ -84,8 +88,8 @@ struct Event {
 
 template <typename Format>
 std::string copied(const std::string& text, const Format& format) {
-  SimulatedMachine machine(1);
-  SimulatedPlatform& node = machine.node("local");
+  const auto machine = make_simulated_platform({.seed = 1});
+  SimulatedPlatform& node = *machine;
   put_file(node, "/in/events", text);
   StreamExecutionEnvironment env(on(node));
   write(decode<Event>(env.from_file("/in/events", FileSourceOptions{.repeat_first_line = true}), format)
@@ -110,9 +114,6 @@ TEST(Times, OfCsvAreNumbersInTheRecordAndTextInTheFile) {
 TEST(Times, AreRefusedOfFieldsThatAreNoNumbersOfMilliseconds) {
   const std::string absent = copied("", csv({.times = {{"when", "rfc3339"}}}));
   EXPECT_NE(absent.find("'when', which is no field of the record"), std::string::npos) << absent;
-  struct Short {
-    std::int32_t time = 0;
-  };
   EXPECT_FALSE(BoundTimes::check(shape_of<Short>(), {{"time", "rfc3339"}}).ok());
 }
 
