@@ -44,7 +44,7 @@ std::shared_ptr<const OperatorFactory> make_encode_factory(std::shared_ptr<const
                                                            bool messages);
 // Refuses the job where the format can't say such records.
 void check_format(StreamExecutionEnvironment& env, const Format& format, const RecordShape& shape,
-                  std::string_view call, bool messages = false);
+                  std::string_view call, bool messages = false, bool writing = false);
 
 template <typename T>
 DataStream<T> decode(const TextStream& text, std::shared_ptr<const Format> format) {
@@ -72,7 +72,7 @@ DataStream<T> decode(const DataStream<std::string_view>& messages,
 template <typename T>
 DataStream<TextBlock> encode(const DataStream<T>& records, std::shared_ptr<const Format> format) {
   const RecordShape& shape = shape_of<T>();
-  check_format(records.environment(), *format, shape, "encode");
+  check_format(records.environment(), *format, shape, "encode", false, true);
   const std::string name = "encode " + std::string(format->name());
   const CapturedValues captured = format->captured();
   return records.template transform<TextBlock>(
@@ -84,7 +84,7 @@ template <typename T>
 DataStream<std::string_view> encode_messages(const DataStream<T>& records,
                                              std::shared_ptr<const Format> format) {
   const RecordShape& shape = shape_of<T>();
-  check_format(records.environment(), *format, shape, "encode_messages");
+  check_format(records.environment(), *format, shape, "encode_messages", false, true);
   const std::string name = "encode " + std::string(format->name());
   const CapturedValues captured = format->captured();
   return records.template transform<std::string_view>(
