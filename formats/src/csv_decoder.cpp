@@ -284,7 +284,8 @@ inline bool CsvDecoder::put(const Chunk& chunk, const Column& column, char* reco
   const std::size_t readable = chunk.readable + end;
   if (put_scalar(kind, text, size, readable, field)) [[likely]]
     return true;
-  if (kind == Column::time && column.form->parse({text, size}, *static_cast<std::int64_t*>(field))) {
+  if (kind == Column::time &&
+      column.form->parse({text, size}, *static_cast<std::int64_t*>(field))) {
     return true;
   }
   return not_a_value(column, {text, size});

@@ -1,4 +1,5 @@
-// put_scalar: a field's text, whose border is known, into a value of any plain kind; of CSV's rules.
+// put_scalar: a field's text, whose border is known, into a value of any plain kind; of CSV's
+// rules.
 //
 //   put_scalar(ValueKind::i32, "-12", 3, readable, &value)          // false: it is none
 //

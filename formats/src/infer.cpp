@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cpp_names.hpp"
-#include "csv_index.hpp"
+#include "csv_rows.hpp"
 #include "csv_text.hpp"
 #include "number_text.hpp"
 
@@ -16,43 +16,9 @@ namespace {
 constexpr char quote = '"';
 constexpr std::size_t largest_sample_bytes = std::size_t{1} << 30;
 
-struct Field {
-  std::string_view text;
-  bool quoted = false;
-};
-using Row = std::vector<Field>;
-
-bool is_empty(const Row& row) { return row.size() == 1 && row[0].text.empty() && !row[0].quoted; }
-
-std::vector<Row> rows_of(std::string_view text, bool whole, char separator) {
-  std::vector<std::uint32_t> positions(text.size() + 128);
-  std::vector<std::uint64_t> quotes(text.size() / 64 + 1);
-  CsvIndex index{.positions = positions.data(), .quotes = quotes.data()};
-  const CsvMarks marks{.separator = separator, .quote = quote, .one_line = false};
-  csv_indexer()(text.data(), text.size(), marks, index);
-  positions[index.count] = static_cast<std::uint32_t>(text.size());
-  if (whole) ++index.count;
-  std::vector<Row> rows;
-  Row row;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < index.count; ++i) {
-    const std::size_t at = positions[i];
-    std::string_view field = text.substr(from, at - from);
-    from = at + 1;
-    const bool ends_row = at == text.size() || text[at] == '\n';
-    if (ends_row && field.ends_with('\r')) field.remove_suffix(1);
-    const bool quoted = field.size() >= 2 && field.starts_with(quote) && field.ends_with(quote);
-    row.push_back({quoted ? field.substr(1, field.size() - 2) : field, quoted});
-    if (!ends_row) continue;
-    if (!is_empty(row)) rows.push_back(std::move(row));
-    row.clear();
-  }
-  return rows;
-}
-
-std::size_t odd_rows(const std::vector<Row>& rows) {
+std::size_t odd_rows(const std::vector<CsvRow>& rows) {
   return static_cast<std::size_t>(std::count_if(
-      rows.begin(), rows.end(), [&](const Row& row) { return row.size() != rows[0].size(); }));
+      rows.begin(), rows.end(), [&](const CsvRow& row) { return row.size() != rows[0].size(); }));
 }
 
 template <typename Number>
@@ -67,9 +33,9 @@ bool is_bool(std::string_view text) {
   return lower == "true" || lower == "false";
 }
 
-bool is_header(const Row& row) {
+bool is_header(const CsvRow& row) {
   std::set<std::string_view> names;
-  for (const Field& field : row) {
+  for (const CsvField& field : row) {
     if (field.text.empty() || is_number<double>(field.text)) return false;
     if (!names.insert(field.text).second) return false;
   }
@@ -79,7 +45,7 @@ bool is_header(const Row& row) {
 // The narrowest kind of all that a column has.
 class ColumnKind {
  public:
-  void add(const Field& field) {
+  void add(const CsvField& field) {
     if (field.text.empty() && !field.quoted) {
       optional_ = true;
       return;
@@ -128,10 +94,10 @@ Result<InferredCsv> infer_csv(std::string_view text, bool whole) {
     whole = false;
   }
   InferredCsv found;
-  std::vector<Row> rows;
+  std::vector<CsvRow> rows;
   double best = -1;
   for (const char separator : {',', ';', '\t', '|'}) {
-    std::vector<Row> by_this = rows_of(text, whole, separator);
+    std::vector<CsvRow> by_this = rows_of(text, whole, separator);
     if (by_this.empty()) continue;
     const double even =
         1 - static_cast<double>(odd_rows(by_this)) / static_cast<double>(by_this.size());
@@ -151,7 +117,7 @@ Result<InferredCsv> infer_csv(std::string_view text, bool whole) {
   found.rows = rows.size() - first;
   std::vector<ColumnKind> kinds(rows[0].size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const Field& field : rows[i]) {
+    for (const CsvField& field : rows[i]) {
       if (!field.quoted || field.text.find('\n') == std::string_view::npos) continue;
       found.options.line_breaks = CsvOptions::LineBreaks::quoted;
     }

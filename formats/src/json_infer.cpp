@@ -6,6 +6,7 @@
 #include <simdjson.h>
 
 #include <hummer/formats/infer.hpp>
+#include <hummer/formats/look.hpp>
 
 #include "cpp_names.hpp"
 
@@ -119,10 +120,7 @@ class Writer {
       if (type.empty()) continue;
       const bool optional = value.nulls > 0 || value.values < seen.objects;
       const bool number = value.count_numbers() > 0;
-      const std::string first = optional              ? ""
-                                : value.booleans > 0 ? "false"
-                                : number             ? "0"
-                                                     : "";
+      const std::string first = optional ? "" : value.booleans > 0 ? "false" : number ? "0" : "";
       std::string field =
           cpp_name(member.name, "member" + std::to_string(fields.size() + 1), names);
       fields.push_back({optional ? "std::optional<" + type + ">" : std::move(type),
@@ -202,6 +200,14 @@ class Writer {
 };
 
 }  // namespace
+
+std::string why_no_json_object(std::string_view line) {
+  dom::parser parser;
+  dom::element object;
+  const simdjson::error_code error = parser.parse(line.data(), line.size()).get(object);
+  if (error != simdjson::SUCCESS) return simdjson::error_message(error);
+  return object.is_object() ? "" : "it is no object";
+}
 
 Result<std::string> infer_json(std::string_view text, bool whole, std::string_view record,
                                std::string_view path) {

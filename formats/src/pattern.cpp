@@ -25,9 +25,9 @@ class Pattern final : public Format {
 
   Status check(const RecordShape& shape) const override {
     if (!expression_->ok()) {
-      return {ErrorCode::invalid_argument,
-              "the pattern can't be read: " + expression_->error() + " (" +
-                  expression_->error_arg() + "); it is a regular expression of RE2"};
+      return {ErrorCode::invalid_argument, "the pattern can't be read: " + expression_->error() +
+                                               " (" + expression_->error_arg() +
+                                               "); it is a regular expression of RE2"};
     }
     if (shape.fields.empty()) return {ErrorCode::invalid_argument, "the record has no fields"};
     const Result<std::vector<PatternField>> fields = bind_groups(shape, *expression_);
@@ -77,7 +77,8 @@ class Pattern final : public Format {
   std::shared_ptr<const re2::RE2> expression_;
 };
 
-std::shared_ptr<const Format> log_pattern(std::string name, std::string expression, TimeField time) {
+std::shared_ptr<const Format> log_pattern(std::string name, std::string expression,
+                                          TimeField time) {
   PatternOptions options{.null_text = "-", .times = {std::move(time)}};
   return std::make_shared<Pattern>(std::move(name), std::move(expression), std::move(options),
                                    true);
@@ -105,8 +106,7 @@ std::shared_ptr<const Format> pattern(std::string expression, PatternOptions opt
 }
 
 std::shared_ptr<const Format> common_log() {
-  return log_pattern("common log", std::string(common_fields),
-                     {"time", "%d/%b/%Y:%H:%M:%S %z"});
+  return log_pattern("common log", std::string(common_fields), {"time", "%d/%b/%Y:%H:%M:%S %z"});
 }
 
 std::shared_ptr<const Format> combined_log() {

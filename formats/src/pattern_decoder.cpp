@@ -15,9 +15,8 @@ bool is_empty_line(std::string_view line) { return line.empty() || line == "\r";
 
 std::size_t end_of_line(std::string_view text, std::size_t at) {
   const void* const found = std::memchr(text.data() + at, '\n', text.size() - at);
-  return found == nullptr
-             ? text.size()
-             : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+  return found == nullptr ? text.size()
+                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 
@@ -79,15 +80,17 @@ TEST(Pattern, GroupsGoToTheFieldsOfTheirNames) {
       pattern(lines_pattern, {.null_text = "-"}));
   EXPECT_EQ(found.records,
             "INFO|12|0.5|read a file\nWARN|-3||in the end in\nINFO|1||\xff\xfe\nEND|7||\n");
-  EXPECT_EQ(found.failed,
-            "INFO x in 99999999999 ms <- the group 'took': '99999999999' is not a whole number that "
-            "it can hold\n"
-            "info x in 1 ms <- 'info x in 1 ms' does not match the pattern\n"
-            "INFO x in 1 ms at noon <- the group 'load': 'noon' is not a number that it can hold\n");
+  EXPECT_EQ(
+      found.failed,
+      "INFO x in 99999999999 ms <- the group 'took': '99999999999' is not a whole number that "
+      "it can hold\n"
+      "info x in 1 ms <- 'info x in 1 ms' does not match the pattern\n"
+      "INFO x in 1 ms at noon <- the group 'load': 'noon' is not a number that it can hold\n");
 }
 
 TEST(Pattern, ALineThatDoesNotMatchFailsTheJobAndNamesItsPlace) {
-  const Read found = read<Line>("INFO x in 1 ms\nsomething else\n", pattern(lines_pattern), fail_job());
+  const Read found =
+      read<Line>("INFO x in 1 ms\nsomething else\n", pattern(lines_pattern), fail_job());
   EXPECT_NE(found.status.find("/in/log"), std::string::npos) << found.status;
   EXPECT_NE(found.status.find("line 2"), std::string::npos) << found.status;
   EXPECT_NE(found.status.find("'something else' does not match"), std::string::npos);
@@ -95,7 +98,8 @@ TEST(Pattern, ALineThatDoesNotMatchFailsTheJobAndNamesItsPlace) {
 
 TEST(Pattern, SplitsAndBlocksOfAnySizeGiveTheSameRecords) {
   std::string text;
-  for (int i = 0; i < 200; ++i) text += "INFO " + std::string(i % 7, 'x') + " in " + std::to_string(i) + " ms\n";
+  for (int i = 0; i < 200; ++i)
+    text += "INFO " + std::string(i % 7, 'x') + " in " + std::to_string(i) + " ms\n";
   const Read whole = read<Line>(text, pattern(lines_pattern));
   EXPECT_EQ(std::count(whole.records.begin(), whole.records.end(), '\n'), 200);
   for (const std::size_t size : {1, 30, 1000}) {
@@ -147,7 +151,8 @@ TEST(Pattern, WebServersLogsAreRead) {
             "Mozilla/4.08 [en] (Win98; I ;Nav)\n"
             "26/Nov/2026:11:20:05 +0000|||\"a \\\"\"b\\\"\"\"\n");
   std::string common;
-  for (const std::string line : {log.substr(0, log.find(" \"http")), log.substr(log.find("::1"), 63)}) {
+  for (const std::string& line :
+       {log.substr(0, log.find(" \"http")), log.substr(log.find("::1"), 63)}) {
     common += line + "\n";
   }
   const Read found = read<Hit>(common, common_log());
@@ -180,7 +185,8 @@ TEST(Pattern, SystemLogsAreRead) {
   EXPECT_NE(read<Event>("", syslog_rfc3164()).status.find("has no year"), std::string::npos);
 
   const Read found = read<Structured>(
-      "<165>1 2003-10-11T22:14:15.003Z host evntslog - ID47 [ex@3 iut=\"3\" a=\"q\\\"]\\]\"][x y=\"z\"] "
+      "<165>1 2003-10-11T22:14:15.003Z host evntslog - ID47 [ex@3 iut=\"3\" a=\"q\\\"]\\]\"][x "
+      "y=\"z\"] "
       "An event\n"
       "<34>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - - %% It's time\n"
       "<0>1 - - x - - -\n"
@@ -193,6 +199,35 @@ TEST(Pattern, SystemLogsAreRead) {
             "0||x|||\n")
       << found.failed;
   EXPECT_NE(found.failed.find("does not match the pattern"), std::string::npos);
+}
+
+// Of util-linux's logger (formats/golden/make_logs.py).
+TEST(GoldenLogs, OfLoggerAreReadInBothForms) {
+  const auto read_golden = [](const std::string& name,
+                              const std::shared_ptr<const Format>& format) {
+    std::vector<std::string> lines;
+    EnvironmentOptions options;
+    options.parallelism = 1;
+    StreamExecutionEnvironment env(options);
+    from_pattern<Event>(env, std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, format)
+        .for_each([&](const Event& event) {
+          lines.push_back(std::to_string(event.priority.value_or(-1)) + " " +
+                          std::to_string(event.time / 1000) + " " + std::string(event.host) + " " +
+                          std::string(event.tag.value_or("-")) + " " +
+                          std::to_string(event.pid.value_or(0)) + " " + std::string(event.message));
+        });
+    const JobResult result = env.execute("golden");
+    EXPECT_TRUE(result.ok()) << result.status.to_string();
+    return lines;
+  };
+  const auto old = read_golden("syslog_rfc3164.log", syslog_rfc3164(2026));
+  ASSERT_EQ(old.size(), 24u);
+  EXPECT_EQ(old[1], "155 1795694472 vm app1 2 a [bracket] and: a colon");
+  EXPECT_EQ(old[3], "155 1795694472 vm app0 0 <34> looks like a priority");
+  const auto structured = read_golden("syslog_rfc5424.log", syslog_rfc5424());
+  ASSERT_EQ(structured.size(), 24u);
+  EXPECT_EQ(structured[1], "155 1795694472 vm - 2 a [bracket] and: a colon");
+  EXPECT_EQ(structured[4], "14 1795694472 vm - 0 ümlaut");
 }
 
 }  // namespace

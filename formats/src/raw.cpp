@@ -20,8 +20,7 @@ class RawDecoder final : public Decoder {
     return {};
   }
 
-  Outcome decode(std::string_view text, std::size_t& at, Batch& batch,
-                 std::size_t limit) override {
+  Outcome decode(std::string_view text, std::size_t& at, Batch& batch, std::size_t limit) override {
     RecordRun run(shape_, batch, limit);
     while (at < text.size() || (!framed_ && text.empty())) {
       if (run.full()) return Outcome::full;
@@ -93,8 +92,7 @@ class RawEncoder final : public Encoder {
     const std::size_t written = text.size() - before;
     if (framing_ == RawFraming::fixed && written != layout_.record_bytes()) {
       throw std::invalid_argument("raw: a record of " + std::to_string(written) +
-                                  " bytes, and each has " +
-                                  std::to_string(layout_.record_bytes()));
+                                  " bytes, and each has " + std::to_string(layout_.record_bytes()));
     }
   }
 
@@ -138,9 +136,8 @@ FileSourceOptions raw_file(const RecordShape& shape, const RawOptions& options,
                            FileSourceOptions file) {
   // What check() refuses has no size; it is refused before a file is opened.
   const bool fixed = options.framing == RawFraming::fixed;
-  const std::size_t size = fixed && RawLayout::check(shape, options).ok()
-                               ? RawLayout(shape, options).record_bytes()
-                               : 1;
+  const std::size_t size =
+      fixed && RawLayout::check(shape, options).ok() ? RawLayout(shape, options).record_bytes() : 1;
   file.framing = raw_framing(options.framing, fixed ? size : 0);
   return file;
 }

@@ -40,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   std::string written;
   const auto first = format->make_decoder(shape_of<Fields>());
-  for (const std::string& each : decode_all<Fields>(*first, text, limit, true, write).records) written += each;
+  for (const std::string& each : decode_all<Fields>(*first, text, limit, true, write).records)
+    written += each;
   const auto again = format->make_decoder(shape_of<Fields>());
   const DecodedText read = decode_all<Fields>(*again, written, limit, true, &show);
   if (read.records != found.records || !read.bad.empty()) __builtin_trap();

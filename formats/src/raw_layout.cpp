@@ -95,9 +95,10 @@ Status RawLayout::collect(const RecordShape& shape, std::size_t offset,
       continue;
     }
     if (width_of(kind) == 0 && !is_raw_text(kind)) {
-      return {ErrorCode::invalid_argument,
-              "the field '" + std::string(field.name) + "' is " + std::string(describe(kind)) +
-                  ", which has no fixed place in raw bytes: use numbers, bool, and text at the end"};
+      return {
+          ErrorCode::invalid_argument,
+          "the field '" + std::string(field.name) + "' is " + std::string(describe(kind)) +
+              ", which has no fixed place in raw bytes: use numbers, bool, and text at the end"};
     }
     fields.push_back({offset + field.offset, kind});
   }
@@ -227,8 +228,8 @@ const RecordShape& shape_of<std::string_view>() {
     made.name = "std::string_view";
     made.size_bytes = sizeof(std::string_view);
     made.construct = [](void* records, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) new (static_cast<std::string_view*>(records) + i)
-          std::string_view();
+      for (std::size_t i = 0; i < count; ++i)
+        new (static_cast<std::string_view*>(records) + i) std::string_view();
     };
     made.destroy = [](void*, std::size_t) {};
     made.fields.push_back(

@@ -56,8 +56,8 @@ Read read(const std::string& bytes, const RawOptions& options, const Show& show,
   const auto records = from_raw<T>(env, "/in/raw", options, file).on_failure(failures_to(bad));
   records.for_each([&](const T& record) { found.records += show(record) + ";"; });
   records.side_output(bad).for_each([&](const FailedRecord<std::string_view>& each) {
-    found.failed += std::to_string(each.record.size()) + " bytes, " + each.position + ": " +
-                    each.reason + ";";
+    found.failed +=
+        std::to_string(each.record.size()) + " bytes, " + each.position + ": " + each.reason + ";";
   });
   found.status = env.execute("read").status.to_string();
   return found;
@@ -82,8 +82,7 @@ TEST(Raw, RecordsHaveTheirLengthAheadInEachFraming) {
             "abc;;" + long_one + ";");
   for (const std::size_t block : {1, 7, 1 << 16}) {
     EXPECT_EQ(read<std::string_view>("\3a\nc\0\xc8\1"s + long_one, {.framing = RawFraming::varint},
-                                     show_bytes,
-                                     {.split_size_bytes = 1, .block_size_bytes = block})
+                                     show_bytes, {.split_size_bytes = 1, .block_size_bytes = block})
                   .records,
               "a\nc;;" + long_one + ";");
   }
@@ -100,11 +99,12 @@ TEST(Raw, FieldsStandOneBehindTheOther) {
                        {.framing = RawFraming::varint}, show_tick)
                 .records,
             "2 -2 1 1.500000 note;2 -257 1 1.500000 ;");
-  EXPECT_EQ(read<Tick>(big + "ab" + big + "cd",
-                       {.framing = RawFraming::fixed, .record_bytes = 14, .byte_order = std::endian::big},
-                       show_tick)
-                .records,
-            "2 -2 1 1.500000 ab;2 -2 1 1.500000 cd;");
+  EXPECT_EQ(
+      read<Tick>(big + "ab" + big + "cd",
+                 {.framing = RawFraming::fixed, .record_bytes = 14, .byte_order = std::endian::big},
+                 show_tick)
+          .records,
+      "2 -2 1 1.500000 ab;2 -2 1 1.500000 cd;");
 }
 
 TEST(Raw, ARecordOfOtherBytesIsBadAndABrokenFileFailsTheJob) {
@@ -116,7 +116,8 @@ TEST(Raw, ARecordOfOtherBytesIsBadAndABrokenFileFailsTheJob) {
             "1 bytes, /in/raw, byte 3: it has fewer bytes than its fields take;"
             "3 bytes, /in/raw, byte 5: it has more bytes than its fields take;"
             "2 bytes, /in/raw, byte 9: a bool in it is neither 0 nor 1;");
-  const auto fails = [&](const std::string& bytes, const RawOptions& options, const std::string& why) {
+  const auto fails = [&](const std::string& bytes, const RawOptions& options,
+                         const std::string& why) {
     const Read found = read<Small>(bytes, options, show);
     EXPECT_NE(found.status.find(why), std::string::npos) << found.status;
     EXPECT_NE(found.status.find("/in/raw"), std::string::npos) << found.status;
@@ -124,7 +125,8 @@ TEST(Raw, ARecordOfOtherBytesIsBadAndABrokenFileFailsTheJob) {
   fails("\2\1\5\2\1"s, varint, "byte 3: the file ends inside of what begins here");
   fails("\2\1\5\x80"s, varint, "byte 3: the file ends inside");
   fails("\xff\xff\xff\xff\xff\1"s, varint, "a varint of more than 32 bits is no length");
-  fails("\x7f\xff\xff\xff..."s, {.framing = RawFraming::u32_big}, "raise the option max_line_bytes");
+  fails("\x7f\xff\xff\xff..."s, {.framing = RawFraming::u32_big},
+        "raise the option max_line_bytes");
   fails("\1\5\1"s, {.framing = RawFraming::fixed}, "byte 2: the file ends inside");
 }
 
@@ -134,16 +136,20 @@ TEST(Raw, IsRefusedOfRecordsWithoutAPlaceForEachField) {
   };
   EXPECT_NE(why(shape_of<Lists>(), {}).find("'numbers' is a list"), std::string::npos);
   EXPECT_NE(why(shape_of<Behind>(), {}).find("'number' is behind it"), std::string::npos);
-  EXPECT_NE(why(shape_of<Tick>(), {.framing = RawFraming::fixed}).find("say its size"), std::string::npos);
-  EXPECT_NE(why(shape_of<Place>(), {.framing = RawFraming::fixed, .record_bytes = 4}).find("the fields take 3"),
+  EXPECT_NE(why(shape_of<Tick>(), {.framing = RawFraming::fixed}).find("say its size"),
             std::string::npos);
-  EXPECT_NE(why(shape_of<Place>(), {.record_bytes = 3}).find("set framing to fixed"), std::string::npos);
+  EXPECT_NE(why(shape_of<Place>(), {.framing = RawFraming::fixed, .record_bytes = 4})
+                .find("the fields take 3"),
+            std::string::npos);
+  EXPECT_NE(why(shape_of<Place>(), {.record_bytes = 3}).find("set framing to fixed"),
+            std::string::npos);
   EXPECT_EQ(why(shape_of<Place>(), {.framing = RawFraming::fixed}), "");
 }
 
 TEST(Raw, WhatIsWrittenIsReadAgainAndCounted) {
   const std::string bytes = "\3a\nc\0\1\n"s;
-  for (const RawFraming framing : {RawFraming::u32_big, RawFraming::u32_little, RawFraming::varint}) {
+  for (const RawFraming framing :
+       {RawFraming::u32_big, RawFraming::u32_little, RawFraming::varint}) {
     const auto machine = make_simulated_platform({.seed = 1});
     SimulatedPlatform& node = *machine;
     put_file(node, "/in/raw", bytes);
@@ -153,8 +159,9 @@ TEST(Raw, WhatIsWrittenIsReadAgainAndCounted) {
     const JobResult result = env.execute("write");
     ASSERT_TRUE(result.ok()) << result.status.to_string();
     EXPECT_EQ(result.records_written, 3u);
-    EXPECT_EQ(read<std::string_view>(get_file(node, "/out"), {.framing = framing}, show_bytes).records,
-              "a\nc;;\n;");
+    EXPECT_EQ(
+        read<std::string_view>(get_file(node, "/out"), {.framing = framing}, show_bytes).records,
+        "a\nc;;\n;");
   }
 }
 
@@ -162,8 +169,9 @@ TEST(Raw, AMessageIsARecordWithoutALength) {
   const auto machine = make_simulated_platform({.seed = 1});
   StreamExecutionEnvironment env(on(*machine));
   std::string records;
-  const auto messages = env.from_collection(std::vector<std::string>{"\1\0\1"s, "", "\2\0\2"s, "\3\0\0"s})
-                            .map([](const std::string& text) { return std::string_view(text); });
+  const auto messages =
+      env.from_collection(std::vector<std::string>{"\1\0\1"s, "", "\2\0\2"s, "\3\0\0"s})
+          .map([](const std::string& text) { return std::string_view(text); });
   encode_messages(decode<Place>(messages, raw()).on_failure(skip_failures()),
                   raw({.byte_order = std::endian::big}))
       .for_each([&](std::string_view message) { records += std::string(message) + ";"; });

@@ -233,7 +233,8 @@ Status BoundTimes::check(const RecordShape& shape, const TimeFields& times) {
     if (!form.ok()) return form.status();
     const std::size_t field = shape.find(time.field);
     const auto refused = [&](const std::string& why) {
-      return Status(ErrorCode::invalid_argument, "`times` names '" + time.field + "', which " + why);
+      return Status(ErrorCode::invalid_argument,
+                    "`times` names '" + time.field + "', which " + why);
     };
     if (field == shape.fields.size()) return refused("is no field of the record");
     const ValueShape& value = shape.fields[field].value;

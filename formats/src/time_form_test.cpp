@@ -46,9 +46,9 @@ TEST(TimeForm, RefusesWhatIsNoTime) {
   for (const std::string text :
        {"", "2026", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-02-29T00:00:00Z",
         "1900-02-29T00:00:00Z", "2026-01-32T00:00:00Z", "2026-01-01T24:00:00Z",
-        "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00", "2026-01-01T00:00:00.Z",
-        "2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00Zx", "2026-01-01x00:00:00Z",
-        "+026-01-01T00:00:00Z"}) {
+        "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00",
+        "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00Zx",
+        "2026-01-01x00:00:00Z", "+026-01-01T00:00:00Z"}) {
     EXPECT_EQ(parsed(rfc3339, text), "no") << text;
   }
   EXPECT_EQ(parsed({"time", "%b %d", 2026}, "nov 26"), "no");
@@ -71,8 +71,9 @@ TEST(TimeForm, WhatIsWrittenIsReadAgain) {
         TimeField{"time", "%Y/%m/%d %H.%M.%S%f", 0, -330}}) {
     const Result<TimeForm> form = TimeForm::of(field);
     ASSERT_TRUE(form.ok());
-    for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{951'782'400'001},
-                                    std::int64_t{-62'135'000'000'000}, 253'402'200'799'000}) {
+    for (const std::int64_t time :
+         {std::int64_t{0}, std::int64_t{-1}, std::int64_t{951'782'400'001},
+          std::int64_t{-62'135'000'000'000}, 253'402'200'799'000}) {
       std::string text;
       form->append(time, text);
       EXPECT_EQ(parsed(field, text), std::to_string(time)) << text;
@@ -92,7 +93,8 @@ std::string copied(const std::string& text, const Format& format) {
   SimulatedPlatform& node = *machine;
   put_file(node, "/in/events", text);
   StreamExecutionEnvironment env(on(node));
-  write(decode<Event>(env.from_file("/in/events", FileSourceOptions{.repeat_first_line = true}), format)
+  write(decode<Event>(env.from_file("/in/events", FileSourceOptions{.repeat_first_line = true}),
+                      format)
             .map([](Event event) {
               event.time += 1;
               return event;
@@ -104,11 +106,13 @@ std::string copied(const std::string& text, const Format& format) {
 
 TEST(Times, OfCsvAreNumbersInTheRecordAndTextInTheFile) {
   const TimeFields times{{"time", "rfc3339"}, {"until", "%Y-%m-%d"}};
-  EXPECT_EQ(copied("what,until,time\nx,2026-11-27,2026-11-26T11:20:05+01:00\ny,,1970-01-01 00:00:00Z\n",
-                   csv({.times = times})),
-            "time,until,what\n2026-11-26T10:20:05.001Z,2026-11-27,x\n1970-01-01T00:00:00.001Z,,y\n");
+  EXPECT_EQ(
+      copied("what,until,time\nx,2026-11-27,2026-11-26T11:20:05+01:00\ny,,1970-01-01 00:00:00Z\n",
+             csv({.times = times})),
+      "time,until,what\n2026-11-26T10:20:05.001Z,2026-11-27,x\n1970-01-01T00:00:00.001Z,,y\n");
   const std::string bad = copied("what,until,time\nx,,26.11.\n", csv({.times = times}));
-  EXPECT_NE(bad.find("column 'time': '26.11.' is not a time of the form"), std::string::npos) << bad;
+  EXPECT_NE(bad.find("column 'time': '26.11.' is not a time of the form"), std::string::npos)
+      << bad;
 }
 
 TEST(Times, AreRefusedOfFieldsThatAreNoNumbersOfMilliseconds) {
@@ -121,13 +125,14 @@ TEST(Times, AreRefusedOfFieldsThatAreNoNumbersOfMilliseconds) {
 TEST(Times, OfJsonAreTextsOfTheObject) {
   const TimeFields times{{"time", "rfc3339"}, {"until", "%Y-%m-%d"}};
   // Of the second one the key, of the third one the time has an escape.
-  EXPECT_EQ(copied("{\"time\":\"2026-11-26T11:20:05Z\",\"until\":null,\"what\":\"x\"}\n"
-                   "{\"t\\u0069me\":\"1970-01-01T00:00:00Z\",\"until\":\"1970-01-02\",\"what\":\"y\"}\n"
-                   "{\"time\":\"1970-01-01T00\\u003a00:00Z\",\"what\":\"z\"}\n",
-                   json({.times = times})),
-            "{\"time\":\"2026-11-26T11:20:05.001Z\",\"what\":\"x\"}\n"
-            "{\"time\":\"1970-01-01T00:00:00.001Z\",\"until\":\"1970-01-02\",\"what\":\"y\"}\n"
-            "{\"time\":\"1970-01-01T00:00:00.001Z\",\"what\":\"z\"}\n");
+  EXPECT_EQ(
+      copied("{\"time\":\"2026-11-26T11:20:05Z\",\"until\":null,\"what\":\"x\"}\n"
+             "{\"t\\u0069me\":\"1970-01-01T00:00:00Z\",\"until\":\"1970-01-02\",\"what\":\"y\"}\n"
+             "{\"time\":\"1970-01-01T00\\u003a00:00Z\",\"what\":\"z\"}\n",
+             json({.times = times})),
+      "{\"time\":\"2026-11-26T11:20:05.001Z\",\"what\":\"x\"}\n"
+      "{\"time\":\"1970-01-01T00:00:00.001Z\",\"until\":\"1970-01-02\",\"what\":\"y\"}\n"
+      "{\"time\":\"1970-01-01T00:00:00.001Z\",\"what\":\"z\"}\n");
   for (const std::string time : {"5", "\"5\"", "null", "{}"}) {
     const std::string bad =
         copied("{\"time\":" + time + ",\"what\":\"x\"}\n", json({.times = times}));

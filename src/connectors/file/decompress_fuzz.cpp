@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 3) return 0;
   const std::size_t input_step = 1 + data[0];
   const std::size_t output_step = 64 + std::size_t{16} * data[1];
-  const Make make = data[2] % 2 != 0                         ? &make_zstd
+  const Make make = data[2] % 2 != 0                        ? &make_zstd
                     : make_isal_decompressor("") == nullptr ? &make_zlib_decompressor
                                                             : &make_isal_decompressor;
   const std::string_view input(reinterpret_cast<const char*>(data) + 3, size - 3);

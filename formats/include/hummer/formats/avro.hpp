@@ -98,7 +98,7 @@ DataStream<T> from_avro(StreamExecutionEnvironment& env, const std::string& path
 
 template <typename T>
 DataStream<FormattedText> write_avro(const DataStream<T>& records, const std::string& path,
-                                 const AvroOptions& options = {}) {
+                                     const AvroOptions& options = {}) {
   return write(records, path, avro(options));
 }
 

@@ -68,7 +68,7 @@ DataStream<T> from_csv(StreamExecutionEnvironment& env, const std::string& path,
 
 template <typename T>
 DataStream<FormattedText> write_csv(const DataStream<T>& records, const std::string& path,
-                                const CsvOptions& options = {}) {
+                                    const CsvOptions& options = {}) {
   return write(records, path, csv(options));
 }
 

@@ -46,11 +46,11 @@ namespace hummer::formats {
 class Decoder {
  public:
   enum class Outcome : std::uint8_t {
-    done,        // the whole buffer is taken
-    full,        // the batch is
-    bad_record,  // the one at `at`; why() says why
-    failed,      // the input as a whole; why()
-    unavailable, // what reading it needs can't be had now, such as a schema; why()
+    done,         // the whole buffer is taken
+    full,         // the batch is
+    bad_record,   // the one at `at`; why() says why
+    failed,       // the input as a whole; why()
+    unavailable,  // what reading it needs can't be had now, such as a schema; why()
   };
 
   virtual ~Decoder() = default;

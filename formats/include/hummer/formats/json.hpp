@@ -53,7 +53,7 @@ DataStream<T> from_json(StreamExecutionEnvironment& env, const std::string& path
 
 template <typename T>
 DataStream<FormattedText> write_json(const DataStream<T>& records, const std::string& path,
-                                 const JsonOptions& options = {}) {
+                                     const JsonOptions& options = {}) {
   return write(records, path, json(options));
 }
 

@@ -63,7 +63,7 @@ DataStream<T> from_raw(StreamExecutionEnvironment& env, const std::string& path,
 
 template <typename T>
 DataStream<FormattedText> write_raw(const DataStream<T>& records, const std::string& path,
-                                const RawOptions& options = {}) {
+                                    const RawOptions& options = {}) {
   return write(records, path, raw(options));
 }
 

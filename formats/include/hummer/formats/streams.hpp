@@ -42,8 +42,7 @@ std::shared_ptr<const OperatorFactory> make_decode_factory(std::shared_ptr<const
 enum class EncodeTo : std::uint8_t { blocks, messages, file };
 std::shared_ptr<const OperatorFactory> make_encode_factory(std::shared_ptr<const Format> format,
                                                            const RecordShape& shape,
-                                                           const TypeDescriptor& type,
-                                                           EncodeTo to);
+                                                           const TypeDescriptor& type, EncodeTo to);
 // Refuses the job where the format can't say such records.
 void check_format(StreamExecutionEnvironment& env, const Format& format, const RecordShape& shape,
                   std::string_view call, bool messages = false, bool writing = false);
