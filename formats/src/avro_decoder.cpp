@@ -149,8 +149,8 @@ std::string_view AvroDecoder::skip_record(std::string_view text, std::size_t& at
   return bad_;
 }
 
-Decoder::Outcome AvroDecoder::decode_message(std::string_view text, std::size_t& at, RecordRun& run,
-                                             Batch& batch) {
+Decoder::Outcome AvroDecoder::decode_message(std::string_view text, std::size_t& at,
+                                             RecordRun& run, Batch& batch) {
   if (run.full()) return Outcome::full;
   Outcome outcome = Outcome::bad_record;
   std::string_view left = text;
