@@ -35,10 +35,17 @@ install(FILES ${install_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT d
 # Beside the engine, an archive of its own.
 set(HUMMER_HAS_FORMATS OFF)
 set(HUMMER_HAS_JSON OFF)
+if(NOT TARGET hummer_formats)
+  set(HUMMER_HAS_PATTERNS OFF)
+endif()
 if(TARGET hummer_formats)
   set(HUMMER_HAS_FORMATS ON)
   if(simdjson_FOUND)
     set(HUMMER_HAS_JSON ON)
+  endif()
+  if(HUMMER_HAS_PATTERNS)
+    # An archive is found by its name on the machine that builds the job.
+    get_filename_component(HUMMER_NAME_re2 ${HUMMER_ARCHIVE_re2} NAME)
   endif()
   add_dependencies(hummer hummer_formats)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -42,6 +42,8 @@ JobManager and any number of TaskManagers. Both are services, which are
 installed, but neither enabled nor started.")
 # adduser: the scripts make the services' user.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS adduser)
+# It is looked for at run time, and gzip is read by it where it is there.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS libisal2)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libhummer-dev (= ${PROJECT_VERSION})")
 find_program(HUMMER_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(HUMMER_SHLIBDEPS)
@@ -69,6 +71,9 @@ set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS
   "hummer (= ${PROJECT_VERSION}), cmake, make | ninja-build, g++, libgtest-dev")
 if(HUMMER_HAS_JSON)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS ", libsimdjson-dev")
+endif()
+if(HUMMER_HAS_PATTERNS)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS ", libre2-dev")
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_SUGGESTS pkg-config)
 if(HUMMER_KAFKA)

@@ -6,6 +6,7 @@
 
 #include "csv_decoder.hpp"
 #include "csv_text.hpp"
+#include "time_form.hpp"
 #include "value_text.hpp"
 
 namespace hummer::formats {
@@ -14,7 +15,7 @@ namespace {
 class CsvEncoder final : public Encoder {
  public:
   CsvEncoder(const RecordShape& shape, CsvOptions options)
-      : shape_(shape), options_(std::move(options)) {}
+      : shape_(shape), options_(std::move(options)), times_(shape, options_.times) {}
 
   void encode(const void* record, std::string& text) override {
     encode_message(record, text);
@@ -36,7 +37,12 @@ class CsvEncoder final : public Encoder {
         value = field.value.at(value, 0);
         kind = field.value.element->kind;
       }
-      if (kind == ValueKind::view) {
+      const auto number = static_cast<std::size_t>(&field - shape_.fields.data());
+      if (const TimeForm* const time = times_.of(number); time != nullptr) [[unlikely]] {
+        time_.clear();
+        time->append(*static_cast<const std::int64_t*>(value), time_);
+        append_text(time_, optional, text);
+      } else if (kind == ValueKind::view) {
         append_text(*static_cast<const std::string_view*>(value), optional, text);
       } else if (kind == ValueKind::string) {
         append_text(*static_cast<const std::string*>(value), optional, text);
@@ -69,6 +75,8 @@ class CsvEncoder final : public Encoder {
  private:
   const RecordShape& shape_;
   const CsvOptions options_;
+  const BoundTimes times_;
+  std::string time_;
 };
 
 class Csv final : public Format {
@@ -106,7 +114,7 @@ class Csv final : public Format {
       if (std::find(names.begin(), names.end(), field.name) != names.end()) continue;
       return refused("`columns` has no '" + std::string(field.name) + "', which the record needs");
     }
-    return {};
+    return BoundTimes::check(shape, options_.times);
   }
 
   bool has_head() const override { return options_.header; }
@@ -131,7 +139,8 @@ class Csv final : public Format {
 
   CapturedValues captured() const override {
     return encoded_values(options_.header, options_.separator, options_.quote, options_.line_breaks,
-                          options_.columns, options_.null_text, options_.refuse_unknown_columns);
+                          options_.columns, options_.null_text, options_.refuse_unknown_columns,
+                          options_.times);
   }
 
  private:

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "csv_text.hpp"
-#include "number_text.hpp"
+#include "field_text.hpp"
 
 namespace hummer::formats {
 namespace {
@@ -13,21 +13,6 @@ namespace {
 constexpr std::size_t usual_chunk_bytes = 16 << 10;
 constexpr std::size_t largest_text_bytes = UINT32_MAX - 64;
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-
-bool parse_bool(std::string_view text, bool& value) {
-  const auto is = [text](std::string_view word) {
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                      [](char a, char b) { return (a | 0x20) == b; });
-  };
-  if (text == "1" || is("true")) {
-    value = true;
-  } else if (text == "0" || is("false")) {
-    value = false;
-  } else {
-    return false;
-  }
-  return true;
-}
 
 CsvMarks marks_of(const CsvOptions& options) {
   return {.separator = options.separator,
@@ -53,7 +38,11 @@ std::string shown(std::string_view text) {
 }
 
 CsvDecoder::CsvDecoder(const RecordShape& shape, const CsvOptions& options)
-    : shape_(shape), options_(options), marks_(marks_of(options)), index_(csv_indexer()) {
+    : shape_(shape),
+      options_(options),
+      times_(shape, options.times),
+      marks_(marks_of(options)),
+      index_(csv_indexer()) {
   reserve(usual_chunk_bytes);
   if (options_.header) return;
   bound_ = true;
@@ -77,10 +66,13 @@ void CsvDecoder::reserve(std::size_t chunk_bytes) {
 CsvDecoder::Column CsvDecoder::column_of(std::size_t field) const {
   const FieldShape& shape = shape_.fields[field];
   const bool optional = shape.value.kind == ValueKind::optional;
-  return {.kind = optional ? shape.value.element->kind : shape.value.kind,
+  const TimeForm* const form = times_.of(field);
+  const ValueKind kind = optional ? shape.value.element->kind : shape.value.kind;
+  return {.kind = form != nullptr ? Column::time : kind,
           .optional = optional,
           .offset = static_cast<std::uint32_t>(shape.offset),
           .value = &shape.value,
+          .form = form,
           .name = shape.name};
 }
 
@@ -290,29 +282,13 @@ inline bool CsvDecoder::put(const Chunk& chunk, const Column& column, char* reco
   const char* const text = chunk.text + begin;
   const std::size_t size = end - begin;
   const std::size_t readable = chunk.readable + end;
-  bool good = false;
-  const auto integer = [&]<typename Integer>(Integer) {
-    return parse_integer(text, size, readable, *static_cast<Integer*>(field));
-  };
-  switch (kind) {
-    case ValueKind::view: *static_cast<std::string_view*>(field) = {text, size}; return true;
-    case ValueKind::f64:
-      good = parse_real(text, size, readable, *static_cast<double*>(field));
-      break;
-    case ValueKind::i64: good = integer(std::int64_t()); break;
-    case ValueKind::i32: good = integer(std::int32_t()); break;
-    case ValueKind::string: static_cast<std::string*>(field)->assign(text, size); return true;
-    case ValueKind::i16: good = integer(std::int16_t()); break;
-    case ValueKind::i8: good = integer(std::int8_t()); break;
-    case ValueKind::u64: good = integer(std::uint64_t()); break;
-    case ValueKind::u32: good = integer(std::uint32_t()); break;
-    case ValueKind::u16: good = integer(std::uint16_t()); break;
-    case ValueKind::u8: good = integer(std::uint8_t()); break;
-    case ValueKind::f32: good = parse_by_library(text, size, *static_cast<float*>(field)); break;
-    case ValueKind::boolean: good = parse_bool({text, size}, *static_cast<bool*>(field)); break;
-    default: break;
+  if (put_scalar(kind, text, size, readable, field)) [[likely]]
+    return true;
+  if (kind == Column::time &&
+      column.form->parse({text, size}, *static_cast<std::int64_t*>(field))) {
+    return true;
   }
-  return good || not_a_value(column, {text, size});
+  return not_a_value(column, {text, size});
 }
 
 bool CsvDecoder::any_quote(std::uint32_t begin, std::uint32_t end) const {
@@ -362,12 +338,15 @@ bool CsvDecoder::put_quoted(const Chunk& chunk, const Column& column, char* fiel
 }
 
 bool CsvDecoder::not_a_value(const Column& column, std::string_view text) {
+  const std::string_view kind =
+      column.kind == Column::time ? "a time of the form in `times`" : describe(column.kind);
   why_ = "column '" + std::string(column.name) + "': ";
   if (text.empty()) {
-    why_ += "it is empty, and not " + std::string(describe(column.kind)) +
+    why_ += "it is empty, and not " + std::string(kind) +
             " (a field that may be empty is a std::optional)";
   } else {
-    why_ += shown(text) + " is not " + std::string(describe(column.kind)) + " that it can hold";
+    why_ += shown(text) + " is not " + std::string(kind) +
+            (column.kind == Column::time ? "" : " that it can hold");
   }
   return false;
 }

@@ -14,6 +14,7 @@
 #include <hummer/formats/csv.hpp>
 
 #include "csv_index.hpp"
+#include "time_form.hpp"
 
 namespace hummer::formats {
 
@@ -28,11 +29,14 @@ class CsvDecoder final : public Decoder {
  private:
   // What becomes of a column of the input.
   struct Column {
+    // Kinds that no column has as they are.
     static constexpr ValueKind skipped = ValueKind::record;
+    static constexpr ValueKind time = ValueKind::list;
     ValueKind kind = skipped;
     bool optional = false;
     std::uint32_t offset = 0;           // of the field in the record
     const ValueShape* value = nullptr;  // of the field
+    const TimeForm* form = nullptr;     // of a time
     std::string_view name;
   };
   // What of a chunk is common to its fields.
@@ -60,6 +64,7 @@ class CsvDecoder final : public Decoder {
 
   const RecordShape& shape_;
   const CsvOptions options_;
+  const BoundTimes times_;
   const CsvMarks marks_;
   const CsvIndexer index_;
   std::vector<Column> columns_;

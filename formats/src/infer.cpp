@@ -5,7 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "csv_index.hpp"
+#include "cpp_names.hpp"
+#include "csv_rows.hpp"
 #include "csv_text.hpp"
 #include "number_text.hpp"
 
@@ -15,43 +16,9 @@ namespace {
 constexpr char quote = '"';
 constexpr std::size_t largest_sample_bytes = std::size_t{1} << 30;
 
-struct Field {
-  std::string_view text;
-  bool quoted = false;
-};
-using Row = std::vector<Field>;
-
-bool is_empty(const Row& row) { return row.size() == 1 && row[0].text.empty() && !row[0].quoted; }
-
-std::vector<Row> rows_of(std::string_view text, bool whole, char separator) {
-  std::vector<std::uint32_t> positions(text.size() + 128);
-  std::vector<std::uint64_t> quotes(text.size() / 64 + 1);
-  CsvIndex index{.positions = positions.data(), .quotes = quotes.data()};
-  const CsvMarks marks{.separator = separator, .quote = quote, .one_line = false};
-  csv_indexer()(text.data(), text.size(), marks, index);
-  positions[index.count] = static_cast<std::uint32_t>(text.size());
-  if (whole) ++index.count;
-  std::vector<Row> rows;
-  Row row;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < index.count; ++i) {
-    const std::size_t at = positions[i];
-    std::string_view field = text.substr(from, at - from);
-    from = at + 1;
-    const bool ends_row = at == text.size() || text[at] == '\n';
-    if (ends_row && field.ends_with('\r')) field.remove_suffix(1);
-    const bool quoted = field.size() >= 2 && field.starts_with(quote) && field.ends_with(quote);
-    row.push_back({quoted ? field.substr(1, field.size() - 2) : field, quoted});
-    if (!ends_row) continue;
-    if (!is_empty(row)) rows.push_back(std::move(row));
-    row.clear();
-  }
-  return rows;
-}
-
-std::size_t odd_rows(const std::vector<Row>& rows) {
+std::size_t odd_rows(const std::vector<CsvRow>& rows) {
   return static_cast<std::size_t>(std::count_if(
-      rows.begin(), rows.end(), [&](const Row& row) { return row.size() != rows[0].size(); }));
+      rows.begin(), rows.end(), [&](const CsvRow& row) { return row.size() != rows[0].size(); }));
 }
 
 template <typename Number>
@@ -66,9 +33,9 @@ bool is_bool(std::string_view text) {
   return lower == "true" || lower == "false";
 }
 
-bool is_header(const Row& row) {
+bool is_header(const CsvRow& row) {
   std::set<std::string_view> names;
-  for (const Field& field : row) {
+  for (const CsvField& field : row) {
     if (field.text.empty() || is_number<double>(field.text)) return false;
     if (!names.insert(field.text).second) return false;
   }
@@ -78,7 +45,7 @@ bool is_header(const Row& row) {
 // The narrowest kind of all that a column has.
 class ColumnKind {
  public:
-  void add(const Field& field) {
+  void add(const CsvField& field) {
     if (field.text.empty() && !field.quoted) {
       optional_ = true;
       return;
@@ -114,60 +81,8 @@ class ColumnKind {
 };
 
 std::string cpp_type(const InferredColumn& column) {
-  std::string_view type;
-  switch (column.kind) {
-    case ValueKind::boolean: type = "bool"; break;
-    case ValueKind::i64: type = "std::int64_t"; break;
-    case ValueKind::u64: type = "std::uint64_t"; break;
-    case ValueKind::f64: type = "double"; break;
-    default: type = "std::string"; break;
-  }
-  return column.optional ? "std::optional<" + std::string(type) + ">" : std::string(type);
-}
-
-bool is_keyword(std::string_view name) {
-  static constexpr std::string_view words =
-      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl "
-      "concept const continue default delete do double else enum explicit export extern false "
-      "float for friend goto if inline int long mutable namespace new not not_eq operator or or_eq "
-      "private protected public register requires return short signed sizeof static struct switch "
-      "template this throw true try typedef typeid typename union unsigned using virtual void "
-      "volatile while xor xor_eq ";
-  return words.find(" " + std::string(name) + " ") != std::string_view::npos;
-}
-
-// A column's name as one of C++ that no other column has.
-std::string field_name(std::string_view column, std::size_t number, std::set<std::string>& taken) {
-  std::string name;
-  for (const char c : column) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool is_digit = c >= '0' && c <= '9';
-    const bool fits = is_letter || is_digit;
-    if (!fits && (name.empty() || name.ends_with('_'))) continue;
-    name += fits ? c : '_';
-  }
-  while (name.ends_with('_')) name.pop_back();
-  if (name.empty()) name = "column" + std::to_string(number + 1);
-  if (name[0] >= '0' && name[0] <= '9') name.insert(0, "column_");
-  if (is_keyword(name)) name += '_';
-  const std::string first = name;
-  for (int i = 2; !taken.insert(name).second; ++i) name = first + "_" + std::to_string(i);
-  return name;
-}
-
-std::string in_quotes(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    switch (c) {
-      case '"': quoted += "\\\""; break;
-      case '\\': quoted += "\\\\"; break;
-      case '\n': quoted += "\\n"; break;
-      case '\r': quoted += "\\r"; break;
-      case '\t': quoted += "\\t"; break;
-      default: quoted += c;
-    }
-  }
-  return quoted + '"';
+  const std::string type(cpp_type_of(column.kind));
+  return column.optional ? "std::optional<" + type + ">" : type;
 }
 
 }  // namespace
@@ -179,10 +94,10 @@ Result<InferredCsv> infer_csv(std::string_view text, bool whole) {
     whole = false;
   }
   InferredCsv found;
-  std::vector<Row> rows;
+  std::vector<CsvRow> rows;
   double best = -1;
   for (const char separator : {',', ';', '\t', '|'}) {
-    std::vector<Row> by_this = rows_of(text, whole, separator);
+    std::vector<CsvRow> by_this = rows_of(text, whole, separator);
     if (by_this.empty()) continue;
     const double even =
         1 - static_cast<double>(odd_rows(by_this)) / static_cast<double>(by_this.size());
@@ -202,7 +117,7 @@ Result<InferredCsv> infer_csv(std::string_view text, bool whole) {
   found.rows = rows.size() - first;
   std::vector<ColumnKind> kinds(rows[0].size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const Field& field : rows[i]) {
+    for (const CsvField& field : rows[i]) {
       if (!field.quoted || field.text.find('\n') == std::string_view::npos) continue;
       found.options.line_breaks = CsvOptions::LineBreaks::quoted;
     }
@@ -221,7 +136,7 @@ Result<InferredCsv> infer_csv(std::string_view text, bool whole) {
         unquote(rows[0][i].text, quote, name.data());
       }
     }
-    std::string field = field_name(name, i, taken);
+    std::string field = cpp_name(name, "column" + std::to_string(i + 1), taken);
     found.columns.push_back(
         {std::move(name), std::move(field), kinds[i].kind(), kinds[i].optional()});
   }
@@ -236,25 +151,15 @@ std::string to_cpp(const InferredCsv& found, std::string_view record, std::strin
   if (found.odd_rows > 0) {
     text += "; " + rows(found.odd_rows) + " of another number of fields are bad records";
   }
-  text += ".\nstruct " + std::string(record) + " {\n";
-  bool renamed = false;
+  text += ".\n";
+  std::vector<CppField> fields;
   for (const InferredColumn& column : found.columns) {
     const bool has_value = !column.optional && column.kind != ValueKind::string;
-    text += "  " + cpp_type(column) + " " + column.field;
-    if (has_value) text += column.kind == ValueKind::boolean ? " = false" : " = 0";
-    text += ";\n";
-    renamed = renamed || (found.options.header && column.column != column.field);
+    const char* const value = column.kind == ValueKind::boolean ? "false" : "0";
+    fields.push_back({cpp_type(column), column.field, has_value ? value : "",
+                      found.options.header ? column.column : column.field});
   }
-  text += "};\n";
-  if (renamed) {
-    text += "template <>\ninline constexpr auto hummer::formats::field_names<" +
-            std::string(record) + "> = hummer::formats::named(\n    ";
-    for (const InferredColumn& column : found.columns) {
-      if (&column != &found.columns.front()) text += ", ";
-      text += in_quotes(column.column);
-    }
-    text += ");\n";
-  }
+  text += cpp_struct(record, fields);
   std::vector<std::string> options;
   if (!found.options.header) options.emplace_back(".header = false");
   if (found.options.separator != ',') {
@@ -266,7 +171,7 @@ std::string to_cpp(const InferredCsv& found, std::string_view record, std::strin
   if (found.options.line_breaks == CsvOptions::LineBreaks::quoted) {
     options.emplace_back(".line_breaks = hummer::formats::CsvOptions::LineBreaks::quoted");
   }
-  text += "// hummer::formats::from_csv<" + std::string(record) + ">(env, " + in_quotes(path);
+  text += "// hummer::formats::from_csv<" + std::string(record) + ">(env, " + quoted_in_cpp(path);
   for (const std::string& option : options) {
     text += (&option == &options.front() ? ", {" : ", ") + option;
   }

@@ -4,6 +4,7 @@
 #include <hummer/formats/json.hpp>
 
 #include "json_decoder.hpp"
+#include "time_form.hpp"
 #include "value_text.hpp"
 
 namespace hummer::formats {
@@ -37,18 +38,21 @@ void append_string(std::string_view value, std::string& text) {
 
 class JsonEncoder final : public Encoder {
  public:
-  explicit JsonEncoder(const RecordShape& shape) : shape_(shape) {}
+  JsonEncoder(const RecordShape& shape, const TimeFields& times)
+      : shape_(shape), times_(shape, times) {}
 
   void encode(const void* record, std::string& text) override {
-    append_object(shape_, record, text);
+    append_object(shape_, record, text, &times_);
     text.push_back('\n');
   }
   void encode_message(const void* record, std::string& text) override {
-    append_object(shape_, record, text);
+    append_object(shape_, record, text, &times_);
   }
 
  private:
-  static void append_object(const RecordShape& shape, const void* record, std::string& text) {
+  // `times`: of the record itself.
+  static void append_object(const RecordShape& shape, const void* record, std::string& text,
+                            const BoundTimes* times = nullptr) {
     text.push_back('{');
     bool first = true;
     for (const FieldShape& field : shape.fields) {
@@ -58,9 +62,20 @@ class JsonEncoder final : public Encoder {
       first = false;
       append_string(field.name, text);
       text.push_back(':');
-      append_value(field.value, value, text);
+      const auto number = static_cast<std::size_t>(&field - shape.fields.data());
+      const TimeForm* const time = times != nullptr ? times->of(number) : nullptr;
+      time == nullptr ? append_value(field.value, value, text)
+                      : append_time(*time, field.value, value, text);
     }
     text.push_back('}');
+  }
+
+  static void append_time(const TimeForm& time, const ValueShape& shape, const void* value,
+                          std::string& text) {
+    if (shape.kind == ValueKind::optional) value = shape.at(value, 0);
+    std::string written;
+    time.append(*static_cast<const std::int64_t*>(value), written);
+    append_string(written, text);
   }
 
   static void append_value(const ValueShape& shape, const void* value, std::string& text) {
@@ -98,15 +113,21 @@ class JsonEncoder final : public Encoder {
   }
 
   const RecordShape& shape_;
+  const BoundTimes times_;
 };
 
 class Json final : public Format {
  public:
-  explicit Json(const JsonOptions& options) : options_(options) {}
+  explicit Json(JsonOptions options) : options_(std::move(options)) {}
 
   std::string_view name() const override { return "json"; }
 
   Status check(const RecordShape& shape) const override {
+    HUMMER_TRY(BoundTimes::check(shape, options_.times));
+    return check_size(shape);
+  }
+
+  static Status check_size(const RecordShape& shape) {
     if (shape.fields.size() > JsonDecoder::largest_record_fields) {
       return {ErrorCode::invalid_argument,
               "a record has at most " + std::to_string(JsonDecoder::largest_record_fields) +
@@ -116,7 +137,7 @@ class Json final : public Format {
     for (const FieldShape& field : shape.fields) {
       const ValueShape* value = &field.value;
       while (value->element != nullptr) value = value->element;
-      if (value->record != nullptr) HUMMER_TRY(check(*value->record));
+      if (value->record != nullptr) HUMMER_TRY(check_size(*value->record));
     }
     return {};
   }
@@ -126,11 +147,12 @@ class Json final : public Format {
     return std::make_unique<JsonDecoder>(shape, options_);
   }
   std::unique_ptr<Encoder> make_encoder(const RecordShape& shape) const override {
-    return std::make_unique<JsonEncoder>(shape);
+    return std::make_unique<JsonEncoder>(shape, options_.times);
   }
   std::string head(const RecordShape&) const override { return {}; }
   CapturedValues captured() const override {
-    return encoded_values(options_.refuse_missing_fields, options_.refuse_unknown_fields);
+    return encoded_values(options_.refuse_missing_fields, options_.refuse_unknown_fields,
+                          options_.times);
   }
 
  private:
@@ -139,6 +161,8 @@ class Json final : public Format {
 
 }  // namespace
 
-std::shared_ptr<const Format> json(JsonOptions options) { return std::make_shared<Json>(options); }
+std::shared_ptr<const Format> json(JsonOptions options) {
+  return std::make_shared<Json>(std::move(options));
+}
 
 }  // namespace hummer::formats

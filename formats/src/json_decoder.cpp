@@ -6,9 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include <smmintrin.h>
-
-#include "number_text.hpp"
+#include "json_text.hpp"
 
 namespace hummer::formats {
 namespace {
@@ -17,42 +15,18 @@ using simdjson::error_code;
 
 // After a line that can't be read, so many are read one by one.
 constexpr std::size_t lines_after_bad = 32;
-constexpr std::size_t least_batch = 64;
-
-// REQUIRES: 16 bytes that may be read at `key`, such as what is behind a line.
-[[gnu::always_inline]] inline bool is_key(const char* key, const FieldShape& field) {
-  if (field.quoted_mask[0] == 0) return false;
-  const auto load = [](const void* at) { return _mm_loadu_si128(static_cast<const __m128i*>(at)); };
-  const __m128i other = _mm_xor_si128(load(key), load(field.quoted.data()));
-  return _mm_testz_si128(other, load(field.quoted_mask.data())) != 0;
-}
-
-// The text up to its quote; null where an escape comes first. REQUIRES: there is a quote behind it,
-// and 16 bytes that may be read behind that.
-[[gnu::always_inline]] inline const char* find_close(const char* text) {
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i escape = _mm_set1_epi8('\\');
-  for (;; text += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
-    const auto quotes = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, quote)));
-    const auto escapes = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, escape)));
-    if ((quotes | escapes) == 0) continue;
-    const int first = std::countr_zero(quotes | escapes);
-    return (quotes >> first & 1) != 0 ? text + first : nullptr;
-  }
-}
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
-bool is_blank_lines(std::string_view lines) {
-  return lines.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 }  // namespace
 
 JsonDecoder::JsonDecoder(const RecordShape& shape, const JsonOptions& options)
-    : shape_(shape), options_(options) {
+    : shape_(shape),
+      options_(options),
+      times_(shape, options.times),
+      lines_(shape, options, times_) {
   parser_.threaded = false;
 }
 
@@ -91,48 +65,14 @@ std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, Record
     const std::size_t cut = text.rfind('\n', at + wanted - 1);
     if (cut != std::string_view::npos && cut > at) size = cut + 1 - at;
   }
-  const std::string_view lines = text.substr(at, size);
-  moved_ = 0;
-  text_begin_ = text.data();
-  simdjson::ondemand::document_stream objects;
-  if (parser_.iterate_many(lines.data(), lines.size(), std::max(lines.size(), least_batch))
-          .get(objects) != simdjson::SUCCESS) {
-    return at;
-  }
-  const auto blank_to = [&](std::size_t from, std::size_t to) {
-    return from >= to || is_blank_lines(lines.substr(from, to - from));
-  };
-  std::size_t line = 0;  // of the next object
+  if (!lines_.index(text.substr(at, size), at, *batch_)) return at;
   std::size_t records = 0;
-  auto object = objects.begin();
-  const auto end = objects.end();
-  while (object != end) {
-    const std::size_t begin = object.current_index();
-    if (begin < line || begin >= size || !blank_to(line, begin)) break;
-    if (run.full()) break;
-    auto document = *object;
-    simdjson::ondemand::object members;
-    if (document.get_object().get(members) != simdjson::SUCCESS) break;
-    if (!put_object(shape_, members, run.next())) break;
-    // The line that it is on is all its own: what comes next, a token and a whole object, is
-    // behind.
-    const std::size_t next_line = std::min(lines.find('\n', begin), size - 1) + 1;
-    const char* token = nullptr;
-    if (document.current_location().get(token) != simdjson::SUCCESS ||
-        token < lines.data() + next_line) {
-      break;
-    }
-    ++object;
-    // Of the last one that can't be told: what can't be a whole object was left out behind it.
-    if (!(object != end)) break;
-    const std::size_t next = object.current_index();
-    if (next < next_line || !blank_to(next_line, std::min(next, size))) break;
+  while (!run.full() && lines_.next(run.next())) {
     run.keep();
     ++records;
-    line = next_line;
   }
-  if (records > 0) record_bytes_ = line / records + 1;
-  return at + line;
+  if (records > 0) record_bytes_ = lines_.passed() / records + 1;
+  return at + lines_.passed();
 }
 
 std::size_t JsonDecoder::end_of_record(std::string_view text, std::size_t at) const {
@@ -193,7 +133,12 @@ bool JsonDecoder::put_object(const RecordShape& shape, simdjson::ondemand::objec
       }
     }
     const FieldShape& found = shape.fields[field];
-    if (!put(found, found.value, member.value(), record + found.offset)) return false;
+    const TimeForm* const time = &shape == &shape_ ? times_.of(field) : nullptr;
+    char* const to = record + found.offset;
+    if (time != nullptr ? !put_time(found, *time, member.value(), to)
+                        : !put(found, found.value, member.value(), to)) {
+      return false;
+    }
     seen[field / 64] |= std::uint64_t{1} << (field % 64);
     expected = field + 1;
   }
@@ -275,29 +220,11 @@ bool JsonDecoder::put(const FieldShape& field, const ValueShape& shape, Value& v
 }
 
 template <typename Number>
-[[gnu::always_inline]] inline bool JsonDecoder::put_digits(Value& value, void* to) const {
+bool JsonDecoder::put_digits(Value& value, void* to) const {
   // Up to the next token.
   const std::string_view token = value.raw_json_token();
-  std::size_t size = token.size();
-  while (size > 0 && token[size - 1] <= ' ') --size;
-  const char* const begin = token.data();
-  const char* const first = begin + (*begin == '-' ? 1 : 0);
-  const char* const end = begin + size;
-  const auto is_digit = [](char c) { return static_cast<unsigned char>(c - '0') <= 9; };
-  // Numbers of JSON begin with one zero or with none, and end with a digit.
-  if (first >= end || !is_digit(*first) || !is_digit(end[-1])) return false;
-  if (*first == '0' && first + 1 != end && first[1] != '.') return false;
-  const auto readable = static_cast<std::size_t>(end - text_begin_);
-  if constexpr (std::is_floating_point_v<Number>) {
-    const auto digits = static_cast<std::size_t>(end - first);
-    if (digits > number_bytes || readable < number_bytes) return false;
-    double magnitude = 0;
-    if (!parse_plain_real(end, digits, magnitude)) return false;
-    *static_cast<double*>(to) = first == begin ? magnitude : -magnitude;
-    return true;
-  } else {
-    return parse_integer(begin, size, readable, *static_cast<Number*>(to));
-  }
+  return parse_token(token.data(), token.data() + token.size(), text_begin_,
+                     *static_cast<Number*>(to));
 }
 
 template <typename Integer>
@@ -347,6 +274,24 @@ bool JsonDecoder::put_list(const FieldShape& field, const ValueShape& shape, Val
     if (!put(field, *shape.element, each, shape.add(to))) return false;
   }
   return true;
+}
+
+bool JsonDecoder::put_time(const FieldShape& field, const TimeForm& form, Value& value, void* to) {
+  const ValueShape& shape = field.value;
+  if (shape.kind == ValueKind::optional) {
+    shape.clear(to);
+    bool nothing = false;
+    if (const error_code error = value.is_null().get(nothing)) return bad(field, shape, error);
+    if (nothing) return true;
+    to = shape.add(to);
+  }
+  std::string_view text;
+  if (value.get_string().get(text) == simdjson::SUCCESS &&
+      form.parse(text, *static_cast<std::int64_t*>(to))) {
+    return true;
+  }
+  why_ = "'" + std::string(field.name) + "' is not a time of the form in `times`";
+  return false;
 }
 
 bool JsonDecoder::bad(const FieldShape& field, const ValueShape& shape, error_code error) {

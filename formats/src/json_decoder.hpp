@@ -1,10 +1,9 @@
 // JsonDecoder: lines to records, on the contract of hummer/formats/format.hpp; made by json().
 //
-// Two ways to the same records. Of a block many lines are read at once: simdjson finds the
-// structure of all of them, then objects are taken one behind the other, and each must begin and
-// end with a line. The first thing that is not so, whatever it is, goes the other way: line by
-// line, where what one line has can't change what the next one means; and so do the lines behind
-// it, for a while.
+// Two ways to the same records. Of a block many lines are read at once (json_lines.hpp). The first
+// line that this way does not take, whatever it is, goes the other way: by itself, through
+// simdjson's iterators, where what one line has can't change what the next one means; and so do the
+// lines behind it, for a while.
 //
 // simdjson reads up to 64 bytes behind what it is given. A block has them (hummer/text.hpp); a
 // message may not, and neither has a line of it: what ends nearer to the end is copied to where
@@ -19,7 +18,9 @@
 
 #include <hummer/formats/json.hpp>
 
+#include "json_lines.hpp"
 #include "record_run.hpp"
+#include "time_form.hpp"
 
 namespace hummer::formats {
 
@@ -51,12 +52,15 @@ class JsonDecoder final : public Decoder {
   template <typename Integer>
   bool put_integer(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
   bool put_list(const FieldShape& field, const ValueShape& shape, Value& value, void* to);
+  bool put_time(const FieldShape& field, const TimeForm& form, Value& value, void* to);
   bool missing(const RecordShape& shape, const std::uint64_t* seen);
   bool bad(const FieldShape& field, const ValueShape& shape, simdjson::error_code error);
   bool bad_line(simdjson::error_code error);
 
   const RecordShape& shape_;
   const JsonOptions options_;
+  const BoundTimes times_;  // of the record itself
+  JsonLines lines_;
   simdjson::ondemand::parser parser_;
   std::string padded_;        // the copy of a line
   std::ptrdiff_t moved_ = 0;  // from the line at hand to where it stands in the buffer

@@ -48,7 +48,7 @@ class DecodeOperator final : public Operator {
       stamp(target, before, target.size(),
             in.has_timestamps() ? in.timestamps()[block] : no_timestamp);
       if (outcome == Decoder::Outcome::bad_record) throw BadRecord(decoder_->why());
-      if (outcome == Decoder::Outcome::failed) {
+      if (outcome == Decoder::Outcome::failed || outcome == Decoder::Outcome::unavailable) {
         return context().fail(
             {ErrorCode::corrupt_record, describe_position(in) + ": " + decoder_->why()});
       }
@@ -59,7 +59,7 @@ class DecodeOperator final : public Operator {
   }
 
   std::string describe_position(const Batch& in) const override {
-    return describe_text_position(in, offset_, context());
+    return in.finished() ? std::string() : place(in.values<TextBlock>()[in.position()], offset_);
   }
 
   std::string describe_output(const Batch& in, std::size_t record) const override {
@@ -72,16 +72,13 @@ class DecodeOperator final : public Operator {
     for (; exact && record > 0 && at < block.size; --record) {
       at = decoder_->end_of_record(block.view(), at);
     }
-    const std::string where = describe_text_position(block, at, context());
+    const std::string where = place(block, at);
     return exact && record == 0 && at < block.size ? where : "a record made behind " + where;
   }
 
   std::string_view skip_record(Batch& in) override {
     const TextBlock& block = in.values<TextBlock>()[in.position()];
-    const std::size_t end = decoder_->end_of_record(block.view(), offset_);
-    std::string_view skipped = block.view().substr(offset_, end - offset_);
-    if (skipped.ends_with('\n')) skipped.remove_suffix(1);
-    offset_ = end;
+    const std::string_view skipped = decoder_->skip_record(block.view(), offset_);
     if (offset_ == block.size) {
       offset_ = 0;
       in.advance_to(in.position() + 1);
@@ -90,6 +87,12 @@ class DecodeOperator final : public Operator {
   }
 
  private:
+  std::string place(const TextBlock& block, std::size_t offset) const {
+    if (decoder_->has_lines()) return describe_text_position(block, offset, context());
+    const std::string byte = "byte " + std::to_string(block.offset + offset);
+    return block.origin == nullptr ? byte : *block.origin + ", " + byte;
+  }
+
   const TypeDescriptor& type_;
   std::unique_ptr<Decoder> decoder_;
   std::size_t offset_ = 0;  // of the next record, in the block at in.position()
@@ -118,6 +121,9 @@ class MessageDecodeOperator final : public Operator {
           decoder_->decode(messages[i], offset_, target, out.soft_limit());
       stamp(target, before, target.size(), in.has_timestamps() ? in.timestamps()[i] : no_timestamp);
       if (outcome == Decoder::Outcome::full) return OperatorResult::more;
+      if (outcome == Decoder::Outcome::unavailable) {
+        return context().fail({ErrorCode::operator_failed, decoder_->why()});
+      }
       if (outcome != Decoder::Outcome::done) {
         offset_ = 0;
         throw BadRecord(decoder_->why());
@@ -138,20 +144,25 @@ class EncodeOperator final : public Operator {
   static constexpr std::size_t chunk_bytes = 64 << 10;
 
   EncodeOperator(const RecordShape& shape, const TypeDescriptor& type,
-                 std::unique_ptr<Encoder> encoder, bool messages)
-      : shape_(shape), type_(type), encoder_(std::move(encoder)), messages_(messages) {}
+                 std::unique_ptr<Encoder> encoder, EncodeTo to)
+      : shape_(shape), type_(type), encoder_(std::move(encoder)), to_(to) {}
 
   void declare(Output& out) const override {
-    out.add_port(messages_ ? type_of<std::string_view>() : type_of<TextBlock>());
+    switch (to_) {
+      case EncodeTo::blocks: return out.add_port(type_of<TextBlock>());
+      case EncodeTo::messages: return out.add_port(type_of<std::string_view>());
+      case EncodeTo::file: return out.add_port(type_of<FormattedText>());
+    }
   }
   bool keeps_splits() const override { return true; }
-  bool one_for_one() const override { return messages_; }
+  bool one_for_one() const override { return to_ == EncodeTo::messages; }
+  Status open() override { return encoder_->open(); }
 
   OperatorResult process(Batch& in, Output& out) override {
     HUMMER_ASSERT(in.type() == type_);
     while (!in.finished()) {
       if (out.full()) return OperatorResult::more;
-      messages_ ? put_message(in, out) : put_block(in, out);
+      to_ == EncodeTo::messages ? put_message(in, out) : put_block(in, out);
     }
     return OperatorResult::done;
   }
@@ -167,9 +178,15 @@ class EncodeOperator final : public Operator {
     for (; at < in.size() && text_.size() < chunk_bytes; ++at) {
       encoder_->encode(record(in, at), text_);
     }
-    auto collector = out.collector<TextBlock>();
-    const std::string_view kept = collector.copy(text_);
-    collector(TextBlock{kept.data(), kept.size(), 0, nullptr});
+    encoder_->end_block(text_);
+    if (to_ == EncodeTo::file) {
+      auto collector = out.collector<FormattedText>();
+      collector(FormattedText{collector.copy(text_), at - in.position()});
+    } else {
+      auto collector = out.collector<TextBlock>();
+      const std::string_view kept = collector.copy(text_);
+      collector(TextBlock{kept.data(), kept.size(), 0, nullptr});
+    }
     in.advance_to(at);
   }
 
@@ -191,7 +208,7 @@ class EncodeOperator final : public Operator {
   const RecordShape& shape_;
   const TypeDescriptor& type_;
   std::unique_ptr<Encoder> encoder_;
-  const bool messages_;
+  const EncodeTo to_;
   std::string text_;
 };
 
@@ -212,17 +229,18 @@ std::shared_ptr<const OperatorFactory> make_decode_factory(std::shared_ptr<const
 std::shared_ptr<const OperatorFactory> make_encode_factory(std::shared_ptr<const Format> format,
                                                            const RecordShape& shape,
                                                            const TypeDescriptor& type,
-                                                           bool messages) {
-  return make_operator_factory([format = std::move(format), &shape, &type, messages] {
-    return std::make_unique<EncodeOperator>(shape, type, format->make_encoder(shape), messages);
+                                                           EncodeTo to) {
+  return make_operator_factory([format = std::move(format), &shape, &type, to] {
+    return std::make_unique<EncodeOperator>(shape, type, format->make_encoder(shape), to);
   });
 }
 
 void check_format(StreamExecutionEnvironment& env, const Format& format, const RecordShape& shape,
-                  std::string_view call, bool messages) {
+                  std::string_view call, bool messages, bool writing) {
   const std::string what = std::string(call) + "<" + std::string(shape.name) + ">(…, " +
                            std::string(format.name()) + "(…)): ";
-  if (const Status status = format.check(shape); !status.ok()) {
+  const Status status = writing ? format.check_writing(shape) : format.check(shape);
+  if (!status.ok()) {
     env.refuse(what + status.message());
   } else if (messages && format.has_head()) {
     env.refuse(what + "a message has no header: set the option header to false");

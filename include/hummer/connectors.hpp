@@ -9,8 +9,7 @@ namespace hummer {
 struct FileSourceOptions {
   enum class Compression { automatic, none, gzip, zstd };  // automatic: by the file's first bytes
 
-  // Files are cut into splits of this size (bytes), dealt to the readers in turn; a line belongs
-  // to the split in which it begins. A compressed file is one split.
+  // Files, but for compressed ones, are cut into splits of this size (bytes), dealt to the readers.
   std::uint64_t split_size_bytes = 16 << 20;
   // Blocks of whole lines handed on are about this large (bytes).
   std::size_t block_size_bytes = 64 << 10;
@@ -23,6 +22,7 @@ struct FileSourceOptions {
   bool repeat_first_line = false;
   // A line end between two of these ends no line, and a file is one split; 0: there are none.
   char quote = 0;
+  const class RecordFraming* framing = nullptr;  // of a format without lines; it sets this
 };
 
 }  // namespace hummer

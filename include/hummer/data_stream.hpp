@@ -270,7 +270,7 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   // `head`: what each file begins with.
   DataStream write_file(const std::string& path, const std::string& head = {}) const {
     if constexpr (detail::check_written<T>()) {
-      return DataStream(end_.write_file(path, append_lines<T>, std::is_same_v<T, TextBlock>, head));
+      return DataStream(end_.write_file(path, append_lines<T>, is_written_text<T>, head));
     } else {
       return *this;
     }

@@ -1,4 +1,5 @@
 #include <hummer/detail/operators/lines.hpp>
+#include <hummer/detail/record_framing.hpp>
 #include <hummer/detail/sources.hpp>
 
 namespace hummer {
@@ -11,6 +12,9 @@ TextStream StreamExecutionEnvironment::from_file(const std::string& path,
   // Version 0.1.0 had no more: a job that it has submitted is the same one.
   if (options.repeat_first_line || options.quote != 0) {
     captured = captured.and_also(encoded_values(options.repeat_first_line, options.quote));
+  }
+  if (options.framing != nullptr) {
+    captured = captured.and_also(encoded_values(std::string(options.framing->name())));
   }
   return TextStream(
       from_source<TextBlock>("from_file", make_file_source(path, options), true, captured));

@@ -1,12 +1,21 @@
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/commands/sources.hpp"
+#include "cli/commands/tail.hpp"
 #include "cli/hummer_program.hpp"
 #include "job_library/dynamic_job_libraries.hpp"
 
 #ifdef HUMMER_WITH_FORMATS
 #include <hummer/formats/infer.hpp>
+#include <hummer/formats/look.hpp>
+
+#include "connectors/file/byte_input.hpp"
+#include "connectors/file/file_listing.hpp"
 #endif
 
 namespace hummer {
@@ -15,35 +24,160 @@ namespace {
 #ifdef HUMMER_WITH_FORMATS
 constexpr std::size_t sample_bytes = 4 << 20;
 
+struct Sample {
+  std::string text;
+  bool whole = false;
+};
+
+// What a file begins with, decompressed.
+Result<Sample> sample_of(Files& files, const std::string& path) {
+  auto opened = files.open_for_reading(path);
+  if (!opened.ok()) return opened.status();
+  const std::shared_ptr<ReadableFile> file = std::move(*opened);
+  const Result<CompressionFormat> format = compression_of(*file, {});
+  if (!format.ok()) return format.status();
+  const auto input = *format == CompressionFormat::none
+                         ? make_plain_input(file, 0, file->size_bytes())
+                         : make_decompressed_input(file, *format, file->size_bytes());
+  Sample sample{.text = std::string(sample_bytes, ' ')};
+  const Result<std::size_t> size = input->read(sample.text);
+  if (!size.ok()) return size.status();
+  sample.whole = *size < sample_bytes;
+  sample.text.resize(*size);
+  return sample;
+}
+
 int run_infer(const Invocation& invocation) {
   CommandLine line(
-      "Prints the C++ struct that fits the first 4 MiB of a CSV file, and the call that reads it.");
+      "Prints the C++ struct that fits the first 4 MiB of a file of CSV or JSON lines, and the "
+      "call "
+      "that reads it.");
   std::string path;
   std::string record = "Record";
-  line.argument("FILE", path, "with a header or without, separated by , ; TAB or |");
+  line.argument("FILE", path,
+                "JSON lines, or CSV with a header or without, separated by , ; TAB or |; may be "
+                "compressed");
   line.option("--name", record, "of the struct [Record]");
   line.footer("Exit code: 0 success, 1 failure, 2 wrong usage.");
   if (const auto code = line.read(invocation, invocation.words)) return *code;
   Platform& platform = invocation.platform;
-  auto file = platform.files().open_for_reading(path);
-  if (!file.ok()) return report(platform, file.status());
-  std::string text(sample_bytes, ' ');
-  const Result<std::size_t> size = (*file)->read_at(0, text);
-  if (!size.ok()) return report(platform, size.status());
-  text.resize(*size);
-  const auto found = formats::infer_csv(text, *size == (*file)->size_bytes());
-  if (!found.ok()) return report(platform, found.status().with_context("'" + path + "'"));
+  const Result<Sample> sample = sample_of(platform.files(), path);
+  if (!sample.ok()) return report(platform, sample.status());
+  const auto fail = [&](const Status& status) {
+    return report(platform, status.with_context("'" + path + "'"));
+  };
+  const std::size_t first = sample->text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && sample->text[first] == '{') {
+#ifdef HUMMER_WITH_JSON
+    const auto found = formats::infer_json(sample->text, sample->whole, record, path);
+    if (!found.ok()) return fail(found.status());
+    (void)platform.write_standard(1, *found);
+    return 0;
+#else
+    return fail({ErrorCode::invalid_argument,
+                 "these are JSON lines, which this build leaves out: build it where "
+                 "libsimdjson-dev is installed"});
+#endif
+  }
+  const auto found = formats::infer_csv(sample->text, sample->whole);
+  if (!found.ok()) return fail(found.status());
   (void)platform.write_standard(1, formats::to_cpp(*found, record, path));
   return 0;
 }
 
-constexpr std::array further_commands = {
-    Command{"infer", "FILE [--name RECORD]", "prints the C++ struct that fits a CSV file",
-            &run_infer},
+class CsvRowReader final : public RowReader {
+ public:
+  Status begin(std::string_view first_bytes) override {
+    Result<formats::CsvLook> look = formats::CsvLook::at(first_bytes);
+    if (!look.ok()) return look.status();
+    look_ = std::move(*look);
+    return {};
+  }
+  const std::vector<std::string>& columns() const override { return look_.columns(); }
+  bool has_header() const override { return look_.has_header(); }
+  Result<std::vector<std::string>> cells(std::string_view line) const override {
+    return look_.cells(line);
+  }
+
+ private:
+  formats::CsvLook look_;
+};
+
+#ifdef HUMMER_WITH_JSON
+class JsonRowReader final : public RowReader {
+ public:
+  Status begin(std::string_view) override { return {}; }
+  const std::vector<std::string>& columns() const override { return columns_; }
+  bool has_header() const override { return false; }
+  Result<std::vector<std::string>> cells(std::string_view line) const override {
+    std::string why = formats::why_no_json_object(line);
+    if (why.empty()) return std::vector<std::string>();
+    return Status(ErrorCode::invalid_argument, std::move(why));
+  }
+
+ private:
+  const std::vector<std::string> columns_;
+};
+#endif
+
+template <typename Reader>
+std::unique_ptr<RowReader> make_row_reader() {
+  return std::make_unique<Reader>();
+}
+
+constexpr std::array row_formats = {
+    RowFormat{"csv", &make_row_reader<CsvRowReader>},
+#ifdef HUMMER_WITH_JSON
+    RowFormat{"json", &make_row_reader<JsonRowReader>},
+#endif
 };
 #else
-constexpr std::array<Command, 0> further_commands;
+constexpr std::array<RowFormat, 0> row_formats;
 #endif
+
+#ifdef HUMMER_WITH_FORMATS
+constexpr bool with_formats = true;
+#else
+constexpr bool with_formats = false;
+#endif
+#ifdef HUMMER_WITH_JSON
+constexpr bool with_json = true;
+#else
+constexpr bool with_json = false;
+#endif
+#ifdef HUMMER_WITH_PATTERNS
+constexpr bool with_patterns = true;
+#else
+constexpr bool with_patterns = false;
+#endif
+
+constexpr std::string_view of_a_build = "a build with -DHUMMER_FORMATS=ON";
+constexpr std::array format_kinds = {
+    SourceKind{"format", "csv", "from_csv<Trade>(env, path)", "hummer tail --format csv",
+               with_formats, of_a_build},
+    SourceKind{"format", "json", "from_json<Trade>(env, path)", "hummer tail --format json",
+               with_json, "a build where libsimdjson-dev is installed"},
+    SourceKind{"format", "pattern", "from_pattern<Hit>(env, path, pattern(\"(?P<host>\\S+) …\"))",
+               "lines by a regular expression; combined_log(), syslog_rfc5424() …", with_patterns,
+               "a build where libre2-dev is installed"},
+    SourceKind{"format", "raw", "from_raw<Tick>(env, path)", "bytes with lengths, or of one size",
+               with_formats, of_a_build},
+    SourceKind{"format", "avro", "from_avro<Trade>(env, path)", "container files and messages",
+               with_formats, of_a_build},
+};
+
+int run_tail_here(const Invocation& invocation) { return run_tail(invocation, row_formats); }
+int run_sources_here(const Invocation& invocation) { return run_sources(invocation, format_kinds); }
+
+constexpr std::array further_commands = {
+#ifdef HUMMER_WITH_FORMATS
+    Command{"infer", "FILE [--name RECORD]", "prints the C++ struct that fits CSV or JSON lines",
+            &run_infer},
+#endif
+    Command{"tail", "SOURCE [--lines N]...", "prints the last lines of a source, and what comes",
+            &run_tail_here},
+    Command{"sources", "", "kinds of sources and formats, and what is missing", &run_sources_here},
+};
 
 }  // namespace
 }  // namespace hummer

@@ -9,7 +9,7 @@ OperatorResult FormatTextOperator::process(Batch& in, Output& out) {
   if (collector.full()) return OperatorResult::more;
   const std::size_t first = in.position();
   try {
-    append_(in, chunk_bytes, text_);
+    (void)append_(in, chunk_bytes, text_);
   } catch (...) {
     hand_on(collector, in.position() - first);
     throw;

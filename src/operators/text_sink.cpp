@@ -27,7 +27,7 @@ OperatorResult TextSinkBase::hand_over() {
 
 OperatorResult TextSinkOperator::process(Batch& in, Output&) {
   for (;;) {
-    append_(in, buffer_bytes, text_);
+    context().count_records(append_(in, buffer_bytes, text_));
     if (in.finished()) return OperatorResult::done;
     if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
   }

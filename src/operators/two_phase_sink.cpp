@@ -4,7 +4,7 @@ namespace hummer {
 
 OperatorResult TwoPhaseSinkOperator::process(Batch& in, Output&) {
   for (;;) {
-    append_(in, buffer_bytes, text_);
+    context().count_records(append_(in, buffer_bytes, text_));
     if (in.finished()) return OperatorResult::done;
     if (const OperatorResult answer = hand_over(); answer != OperatorResult::done) return answer;
   }

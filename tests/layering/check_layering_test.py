@@ -114,21 +114,43 @@ class Layering(unittest.TestCase):
     def test_example_includes_a_room(self):
         self.expect("examples/a.cpp", '#include "api/stream.hpp"\n', "in an example")
 
-    def test_a_connector_of_its_own(self):
-        self.write("connectors/queue/src/client.hpp", "#include <queue_client.h>\n")
-        self.write("connectors/queue/src/a.cpp", '#include <hummer/operator.hpp>\n#include "client.hpp"\n')
-        self.write("connectors/queue/src/a_test.cpp", '#include "base/ids.hpp"\n#include "src/client.hpp"\n')
+    def test_a_component_beside_the_engine(self):
+        self.write("formats/src/words.hpp", "#include <simdjson.h>\n")
+        self.write("formats/src/a.cpp", '#include <hummer/batch.hpp>\n#include "words.hpp"\n')
+        self.write("formats/src/a_test.cpp", '#include "support/drawn.hpp"\n#include "base/ids.hpp"\n'
+                   "#include <other_client.h>\n#include <chrono>\n")
+        self.write("formats/src/words_for_test.hpp", '#include "platform/simulation.hpp"\n')
+        self.write("connectors/kafka/src/client.hpp", "#include <librdkafka/rdkafka.h>\n#include <thread>\n")
+        self.write("connectors/kafka/testing/server.cpp", '#include "src/client.hpp"\n#include "base/ids.hpp"\n')
+        self.write("connectors/kafka/include/hummer/kafka/a.hpp", "#include <hummer/batch.hpp>\n#include <map>\n")
         self.assertEqual(self.run_check(), (0, ""))
 
-    def test_a_connector_of_its_own_includes_a_room(self):
-        self.expect("connectors/queue/src/a.cpp", '#include "base/ids.hpp"\n', "is the engine's")
+    def test_a_component_uses_a_library_that_is_another_ones(self):
+        self.expect("formats/src/a.cpp", "#include <librdkafka/rdkafka.h>\n",
+                    "of no library that formats may use")
+        (self.root / "formats/src/a.cpp").unlink()
+        self.expect("connectors/queue/src/a.cpp", "#include <queue_client.h>\n",
+                    "of no library that connectors/queue may use")
 
-    def test_a_connector_of_its_own_reaches_into_the_engine(self):
-        self.expect("connectors/queue/src/a.cpp", "#include <hummer/detail/connector_context.hpp>\n",
+    def test_a_component_reads_a_clock(self):
+        self.expect("formats/src/a.cpp", "#include <chrono>\n", "<chrono> above src/platform")
+
+    def test_a_component_shows_a_library_in_its_headers(self):
+        self.expect("connectors/kafka/include/hummer/kafka/a.hpp", "#include <librdkafka/rdkafka.h>\n",
+                    "in the public API")
+
+    def test_a_component_includes_a_module(self):
+        for path in ("connectors/kafka/src/a.cpp", "formats/src/a.cpp"):
+            self.expect(path, '#include "base/ids.hpp"\n', "is the engine's")
+            (self.root / path).unlink()
+
+    def test_a_component_reaches_into_the_engine(self):
+        self.expect("formats/src/a.cpp", "#include <hummer/detail/connector_context.hpp>\n",
                     "for the engine's own connectors")
 
-    def test_a_connector_of_its_own_includes_another(self):
-        self.expect("connectors/queue/src/a.cpp", '#include "b.hpp"\n', "no file of this connector")
+    def test_a_component_includes_another(self):
+        self.write("connectors/queue/src/b.hpp", "")
+        self.expect("formats/src/a.cpp", '#include "b.hpp"\n', '"b.hpp" is no file of formats')
 
     def test_an_include_in_a_function(self):
         self.write("src/base/a.hpp", "namespace hummer {\n}  // namespace hummer\n#include <map>\n")

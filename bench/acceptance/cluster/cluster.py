@@ -40,7 +40,7 @@ def build(*targets):
 
 def find_program(name):
     """A built executable or job library, wherever the build puts it."""
-    for folder in ("", "examples", "bench", "src/cli", "connectors/kafka"):
+    for folder in ("", "examples", "bench", "src/cli", "formats", "connectors/kafka"):
         path = BUILD / folder / name
         if path.is_file():
             return path

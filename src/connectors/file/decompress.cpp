@@ -1,103 +1,15 @@
 #include "connectors/file/decompress.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <utility>
 
-#define ZLIB_CONST
-#include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "connectors/file/gzip_decompressor.hpp"
+
 namespace hummer {
 namespace {
-
-// What both forms share: the name and offset for messages, and failures that stay.
-class NamedDecompressor : public Decompressor {
- public:
-  explicit NamedDecompressor(std::string name) : name_(std::move(name)) {}
-
- protected:
-  Status fail(ErrorCode code, const std::string& what) {
-    failure_ = {code,
-                "'" + name_ + "' at compressed byte " + std::to_string(offset_) + ": " + what};
-    return failure_;
-  }
-
-  std::string name_;
-  std::uint64_t offset_ = 0;  // compressed bytes consumed
-  Status failure_;
-};
-
-class GzipDecompressor final : public NamedDecompressor {
- public:
-  explicit GzipDecompressor(std::string name) : NamedDecompressor(std::move(name)) {
-    constexpr int gzip_only = 16 + MAX_WBITS;
-    const int made = inflateInit2(&stream_, gzip_only);
-    if (made != Z_OK) failure_ = fail(ErrorCode::limit_exceeded, "no memory for gzip");
-  }
-  ~GzipDecompressor() override { inflateEnd(&stream_); }
-
-  Result<Step> run(std::span<const char> input, std::span<char> output) override {
-    if (!failure_.ok()) return failure_;
-    Step step;
-    // One round per member; several small ones may fit into one step.
-    while (step.produced < output.size() && (in_member_ || step.consumed < input.size())) {
-      const std::size_t consumed_before = step.consumed;
-      const std::size_t produced_before = step.produced;
-      if (!in_member_) {
-        if (members_ > 0 && input[step.consumed] != '\x1f') {
-          return fail(ErrorCode::corrupt_file, "garbage after the end of the gzip data");
-        }
-        in_member_ = true;
-      }
-      const int answer = inflate_some(input, output, step);
-      if (answer == Z_STREAM_END) {
-        in_member_ = false;
-        ++members_;
-        inflateReset(&stream_);
-        continue;
-      }
-      if (answer != Z_OK && answer != Z_BUF_ERROR) {
-        if (answer == Z_MEM_ERROR) return fail(ErrorCode::limit_exceeded, "no memory for gzip");
-        return fail(ErrorCode::corrupt_file, std::string("damaged gzip data (") +
-                                                 (stream_.msg ? stream_.msg : "no reason given") +
-                                                 ")");
-      }
-      if (step.consumed == consumed_before && step.produced == produced_before) break;
-    }
-    step.more = in_member_ && step.produced == output.size();
-    return step;
-  }
-
-  Status finish() override {
-    if (!failure_.ok()) return failure_;
-    if (in_member_) {
-      return fail(ErrorCode::corrupt_file, "the gzip data ends too early: the file is truncated");
-    }
-    return {};
-  }
-
- private:
-  int inflate_some(std::span<const char> input, std::span<char> output, Step& step) {
-    const std::size_t in = std::min<std::size_t>(input.size() - step.consumed, UINT_MAX);
-    const std::size_t out = std::min<std::size_t>(output.size() - step.produced, UINT_MAX);
-    stream_.next_in = reinterpret_cast<const Bytef*>(input.data() + step.consumed);
-    stream_.avail_in = static_cast<uInt>(in);
-    stream_.next_out = reinterpret_cast<Bytef*>(output.data() + step.produced);
-    stream_.avail_out = static_cast<uInt>(out);
-    const int answer = inflate(&stream_, Z_NO_FLUSH);
-    const std::size_t consumed = in - stream_.avail_in;
-    step.consumed += consumed;
-    step.produced += out - stream_.avail_out;
-    offset_ += consumed;
-    return answer;
-  }
-
-  z_stream stream_{};
-  bool in_member_ = false;
-  std::uint64_t members_ = 0;
-};
 
 class ZstdDecompressor final : public NamedDecompressor {
  public:
@@ -202,7 +114,7 @@ CompressionFormat detect_compression(std::string_view first_bytes) {
 
 std::unique_ptr<Decompressor> make_decompressor(CompressionFormat format, std::string name) {
   HUMMER_ASSERT(format != CompressionFormat::none);
-  if (format == CompressionFormat::gzip) return std::make_unique<GzipDecompressor>(std::move(name));
+  if (format == CompressionFormat::gzip) return make_gzip_decompressor(std::move(name));
   return std::make_unique<ZstdDecompressor>(std::move(name));
 }
 

@@ -1,8 +1,8 @@
 // Decompressor: compressed bytes in, plain bytes out, in steps of any size.
 //
-// Two forms: gzip (RFC 1952, on zlib) and zstd (RFC 8878, on libzstd). Both
-// read several members (frames) one behind the other as one stream, as
-// `cat a.gz b.gz` and parallel compressors make them.
+// Two forms: gzip (RFC 1952, on ISA-L where the machine has it, else on zlib)
+// and zstd (RFC 8878, on libzstd). Both read several members (frames) one behind
+// the other as one stream, as `cat a.gz b.gz` and parallel compressors make them.
 //
 //   for (;;) {
 //     Result<Step> step = decompressor->run(input, output);
@@ -21,7 +21,7 @@
 // member; limit_exceeded when it asks for a window above 128 MiB. After a failure
 // every call fails.
 //
-// Thread: one at a time. Memory: some 40 KiB (gzip), the frame's window (zstd).
+// Thread: one at a time. Memory: some 40 KiB (gzip; 90 on ISA-L), the frame's window (zstd).
 #pragma once
 
 #include <cstddef>

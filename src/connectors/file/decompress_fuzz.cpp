@@ -1,11 +1,11 @@
 // Any bytes as gzip and zstd: no crash, no read past the input, an end, and the
-// same outcome whatever the sizes of the steps.
+// same outcome whatever the sizes of the steps, and whichever library inflates gzip.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "connectors/file/decompress.hpp"
+#include "connectors/file/gzip_decompressor.hpp"
 
 namespace {
 
@@ -19,9 +19,15 @@ struct Outcome {
   bool cut = false;  // given up at the limit
 };
 
-Outcome decompress(CompressionFormat format, std::string_view input, std::size_t input_step,
+using Make = std::unique_ptr<Decompressor> (*)(std::string name);
+
+std::unique_ptr<Decompressor> make_zstd(std::string name) {
+  return make_decompressor(CompressionFormat::zstd, std::move(name));
+}
+
+Outcome decompress(Make make, std::string_view input, std::size_t input_step,
                    std::size_t output_step) {
-  const auto decompressor = make_decompressor(format, "fuzz");
+  const auto decompressor = make("fuzz");
   Outcome outcome;
   std::string space(output_step, '\0');
   std::size_t at = 0;
@@ -53,13 +59,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 3) return 0;
   const std::size_t input_step = 1 + data[0];
   const std::size_t output_step = 64 + std::size_t{16} * data[1];
-  const auto format = data[2] % 2 == 0 ? CompressionFormat::gzip : CompressionFormat::zstd;
+  const Make make = data[2] % 2 != 0                        ? &make_zstd
+                    : make_isal_decompressor("") == nullptr ? &make_zlib_decompressor
+                                                            : &make_isal_decompressor;
   const std::string_view input(reinterpret_cast<const char*>(data) + 3, size - 3);
   detect_compression(input.substr(0, compression_magic_bytes));
-  const Outcome whole = decompress(format, input, input.size() + 1, 1 << 16);
-  const Outcome pieces = decompress(format, input, input_step, output_step);
+  const Outcome whole = decompress(make, input, input.size() + 1, 1 << 16);
+  const Outcome pieces = decompress(make, input, input_step, output_step);
   if (whole.cut || pieces.cut) return 0;
   if (whole.ok != pieces.ok) std::abort();
   if (whole.ok && whole.text != pieces.text) std::abort();
+  if (make != &make_isal_decompressor) return 0;
+  const Outcome other = decompress(&make_zlib_decompressor, input, input_step, output_step);
+  if (other.cut) return 0;
+  if (other.ok != whole.ok || (whole.ok && whole.text != other.text)) std::abort();
   return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <hummer/bytes.hpp>
 #include <hummer/detail/key_hash.hpp>
+#include <hummer/detail/record_framing.hpp>
 
 namespace hummer {
 namespace {
@@ -40,7 +41,8 @@ Status look_into(Files& files, const FileSourceOptions& options, InputFile& file
     const bool compressed = is_one_split(*format) &&
                             (options.compression != FileSourceOptions::Compression::automatic ||
                              file.size_bytes > options.split_size_bytes);
-    file.one_split = compressed || options.quote != 0;
+    const bool unmarked = options.framing != nullptr && options.framing->mark_bytes() == 0;
+    file.one_split = compressed || options.quote != 0 || unmarked;
     const Result<std::uint64_t> sample = sample_of(**opened, file.size_bytes);
     if (!sample.ok()) return sample.status();
     file.sample = *sample;

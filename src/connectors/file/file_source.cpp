@@ -6,6 +6,7 @@
 #include <hummer/detail/connector_context.hpp>
 
 #include "connectors/file/file_listing.hpp"
+#include "connectors/file/framed_reader.hpp"
 #include "connectors/file/mapped_reader.hpp"
 #include "platform/platform.hpp"
 
@@ -79,7 +80,8 @@ Status FileSource::restore(ByteReader& in) {
 }
 
 Status FileSource::snapshot(ByteWriter& out) {
-  if (reader_) {
+  // Before the first block nobody knows yet where the first line begins: the split is begun again.
+  if (reader_ && emitted_) {
     lanes_.front().entered = 1;
     lanes_.front().offset = reader_->position();
   }
@@ -147,14 +149,14 @@ OperatorResult FileSource::produce(Output& out) {
       if (!reader_) return OperatorResult::done;
     }
     if (first_line_due_) return emit_first_line(out);
+    if (head_.buffer) return emit(std::exchange(head_, {}), out);
     Result<SplitReader::Run> run = reader_->next();
     if (!run.ok()) return context().fail(run.status());
     const bool finished = run->block.size == 0;
     count_progress(finished);
     if (!finished) {
-      out.collector<TextBlock>()(run->block);
-      out.batch().keep(run->buffer);
-      return OperatorResult::more;
+      emitted_ = true;
+      return emit(*run, out);
     }
     reader_.reset();
     if (Status status = check_open_file(); !status.ok()) return context().fail(status);
@@ -188,7 +190,9 @@ Status FileSource::open_next_split() {
     range.at_line_start = true;
   }
   counted_bytes_ = 0;
+  emitted_ = false;
   first_line_due_ = options_.repeat_first_line && range.begin > 0;
+  if (options_.framing != nullptr) HUMMER_TRY(take_head(range));
   if (format_ == CompressionFormat::none) {
     reader_ = make_reader(range);
     return {};
@@ -207,24 +211,46 @@ Status FileSource::open_next_split() {
     }
     skipped += *got;
   }
-  reader_ = make_buffered_reader(std::move(input), range, limits_, pool_);
+  reader_ = make_reader(std::move(input), range);
+  return {};
+}
+
+std::unique_ptr<ByteInput> FileSource::input_from_begin() {
+  const std::uint64_t size = files_[split_.file].size_bytes;
+  return format_ == CompressionFormat::none ? make_plain_input(file_, 0, size)
+                                            : make_decompressed_input(file_, format_, size);
+}
+
+Status FileSource::take_head(LineRange& range) {
+  Result<SplitReader::Run> head =
+      read_head(*input_from_begin(), *options_.framing, origin_, limits_, pool_);
+  if (!head.ok()) return head.status();
+  head_ = std::move(*head);
+  const std::size_t size = head_.block.size;
+  const std::size_t mark_bytes = options_.framing->mark_bytes();
+  mark_.assign(head_.block.data + size - mark_bytes, mark_bytes);
+  if (range.begin < size) {
+    range.begin = size;
+    range.at_line_start = true;
+  }
   return {};
 }
 
 // A header may have line ends in quotes as little as in a file without them.
 OperatorResult FileSource::emit_first_line(Output& out) {
   first_line_due_ = false;
-  const std::uint64_t size = files_[split_.file].size_bytes;
-  auto input = format_ == CompressionFormat::none ? make_plain_input(file_, 0, size)
-                                                  : make_decompressed_input(file_, format_, size);
   const LineRange first{origin_, 0, 1, true};
   LineLimits limits = limits_;
   limits.quote = 0;
-  const auto reader = make_buffered_reader(std::move(input), first, limits, pool_);
+  const auto reader = make_buffered_reader(input_from_begin(), first, limits, pool_);
   Result<SplitReader::Run> run = reader->next();
   if (!run.ok()) return context().fail(run.status());
-  out.collector<TextBlock>()(run->block);
-  out.batch().keep(run->buffer);
+  return emit(*run, out);
+}
+
+OperatorResult FileSource::emit(const SplitReader::Run& run, Output& out) {
+  out.collector<TextBlock>()(run.block);
+  out.batch().keep(run.buffer);
   return OperatorResult::more;
 }
 
@@ -244,7 +270,8 @@ Status FileSource::open_file(std::uint32_t index) {
   if (!format.ok()) return format.status();
   format_ = *format;
   file_->advise_sequential();
-  if (options_.map_files && format_ == CompressionFormat::none) {
+  // What has a framing is read: its units are walked anyway.
+  if (options_.map_files && options_.framing == nullptr && format_ == CompressionFormat::none) {
     auto mapping = file_->map(0, static_cast<std::size_t>(listed.size_bytes));
     if (mapping.ok()) {
       mapped_ = BufferRef::adopt(MappedText::make(std::move(*mapping), origin_));
@@ -269,8 +296,17 @@ Status FileSource::check_mapped() {
 
 std::unique_ptr<SplitReader> FileSource::make_reader(const LineRange& range) {
   if (mapped_) return make_mapped_reader(mapped_, range, limits_);
-  auto input = make_plain_input(file_, first_byte_needed(range), files_[split_.file].size_bytes);
-  return make_buffered_reader(std::move(input), range, limits_, pool_);
+  const std::uint64_t first =
+      options_.framing != nullptr ? first_mark_byte(range, mark_.size()) : first_byte_needed(range);
+  return make_reader(make_plain_input(file_, first, files_[split_.file].size_bytes), range);
+}
+
+std::unique_ptr<SplitReader> FileSource::make_reader(std::unique_ptr<ByteInput> input,
+                                                     const LineRange& range) {
+  if (options_.framing == nullptr) {
+    return make_buffered_reader(std::move(input), range, limits_, pool_);
+  }
+  return make_framed_reader(std::move(input), range, *options_.framing, mark_, limits_, pool_);
 }
 
 void FileSource::count_progress(bool finished) {

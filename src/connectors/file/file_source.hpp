@@ -5,7 +5,7 @@
 // itself. Each reads the splits of its lane (see file_splits.hpp), one after the other. One call of
 // produce() emits one block: tens of kilobytes that are still in cache when the next operator sees
 // them. With repeat_first_line a split that does not begin its file is preceded by the first line,
-// and so is what is left of a split after a restore.
+// and so is what is left of a split after a restore. With a framing each is preceded by the head.
 //
 // What is written after the listing is not read: neither files that appear, nor bytes behind the
 // listed size. A file that is not the one that was listed, when it is opened or when one of its
@@ -74,11 +74,17 @@ class FileSource final : public SourceOperator {
   // Opens the next split that is left; reader_ stays null when there is none.
   Status open_next_split();
   OperatorResult emit_first_line(Output& out);
+  static OperatorResult emit(const SplitReader::Run& run, Output& out);
+  std::unique_ptr<ByteInput> input_from_begin();
+  // Of a file with a framing; the range then begins behind it.
+  Status take_head(LineRange& range);
   Status open_file(std::uint32_t index);
   // Whether what is read of the file that was opened last is what was listed.
   Status check_open_file();
   Status check_mapped();
   std::unique_ptr<SplitReader> make_reader(const LineRange& range);
+  std::unique_ptr<SplitReader> make_reader(std::unique_ptr<ByteInput> input,
+                                           const LineRange& range);
   void count_progress(bool finished);
 
   std::string path_;
@@ -97,7 +103,10 @@ class FileSource final : public SourceOperator {
   FileSplit split_;                // the one that reader_ reads
   std::unique_ptr<SplitReader> reader_;
   std::uint64_t counted_bytes_ = 0;  // of split_
+  bool emitted_ = false;             // a block of it
   bool first_line_due_ = false;      // ahead of its blocks
+  SplitReader::Run head_;            // the same, of a file with a framing
+  std::string mark_;
 
   // The file that was opened last, kept for its next split.
   std::uint32_t open_index_ = UINT32_MAX;

@@ -62,6 +62,34 @@ TEST_F(FileSourceOfFormats, WhatDoesNotBeginItsFileIsPrecededByTheFirstLine) {
   }
 }
 
+// Also where the first line has come and nothing else of the split yet.
+TEST_F(FileSourceOfFormats, WhoeverGoesOnAtAnyPlaceHasEachLineOnce) {
+  const std::string text = "head\none\ntwo\nthree\nfour\n";
+  put_file(*platform_, "/in/plain", text);
+  for (const bool mapped : {false, true}) {
+    for (std::size_t split = 1; split <= text.size(); ++split) {
+      FileSourceOptions options;
+      options.split_size_bytes = split;
+      options.block_size_bytes = 1;
+      options.map_files = mapped;
+      options.repeat_first_line = true;
+      for (int steps = 0; steps < 12; ++steps) {
+        std::vector<Block> blocks;
+        Reader first(*platform_, "/in/plain", options);
+        ASSERT_TRUE(first.open().ok());
+        for (int i = 0; i < steps && first.step(blocks) == OperatorResult::more; ++i) {
+        }
+        Reader second(*platform_, "/in/plain", options);
+        ASSERT_TRUE(second.restore(first.snapshot()).ok());
+        ASSERT_TRUE(second.run(blocks).ok());
+        std::erase_if(blocks, [](const Block& block) { return block.offset == 0; });
+        blocks.push_back({"/in/plain", 0, "head\n"});
+        EXPECT_EQ(joined(blocks, "/in/plain"), text) << "split " << split << ", step " << steps;
+      }
+    }
+  }
+}
+
 TEST_F(FileSourceOfFormats, LineEndsInQuotesEndNoLine) {
   const std::string text = "a\n'b\nc'\n''\n'd''\n'\ne\n'open\nto the end";
   const std::vector<std::string> lines{"a\n",       "'b\nc'\n", "''\n",

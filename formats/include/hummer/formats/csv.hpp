@@ -38,6 +38,7 @@
 #include <hummer/environment.hpp>
 #include <hummer/formats/format.hpp>
 #include <hummer/formats/streams.hpp>
+#include <hummer/formats/times.hpp>
 
 namespace hummer::formats {
 
@@ -51,6 +52,7 @@ struct CsvOptions {
   std::vector<std::string> columns = {};  // without a header: what each is called
   std::string null_text = {};             // of an empty std::optional; in quotes it is text
   bool refuse_unknown_columns = false;    // of a header
+  TimeFields times = {};                  // how they are written (hummer/formats/times.hpp)
 };
 
 std::shared_ptr<const Format> csv(CsvOptions options = {});
@@ -65,8 +67,8 @@ DataStream<T> from_csv(StreamExecutionEnvironment& env, const std::string& path,
 }
 
 template <typename T>
-DataStream<TextBlock> write_csv(const DataStream<T>& records, const std::string& path,
-                                const CsvOptions& options = {}) {
+DataStream<FormattedText> write_csv(const DataStream<T>& records, const std::string& path,
+                                    const CsvOptions& options = {}) {
   return write(records, path, csv(options));
 }
 

@@ -11,12 +11,21 @@
 //   inline constexpr auto hummer::formats::field_names<Trade> =
 //       hummer::formats::named("Trade Symbol", "Px");
 //
+// Formats that say an enumeration by names, such as Avro, have those of its values 0, 1, … from a
+// specialisation, too; and Protobuf has the fields' numbers from one (else they are 1, 2, …):
+//
+//   template <>
+//   inline constexpr auto hummer::formats::symbols<Side> = hummer::formats::named("buy", "sell");
+//   template <>
+//   inline constexpr auto hummer::formats::field_numbers<Trade> = hummer::formats::numbered(1, 5);
+//
 // Thread: constants.
 #pragma once
 
 #include <array>
 #include <boost/pfr/core.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +37,10 @@ namespace hummer::formats {
 template <typename... Name>
 consteval std::array<std::string_view, sizeof...(Name)> named(Name... names) {
   return {names...};
+}
+template <typename... Number>
+consteval std::array<std::uint32_t, sizeof...(Number)> numbered(Number... numbers) {
+  return {static_cast<std::uint32_t>(numbers)...};
 }
 
 namespace detail {
@@ -82,9 +95,20 @@ consteval auto names_of_fields() {
   }
 }
 
+template <typename T>
+consteval auto numbers_of_fields() {
+  std::array<std::uint32_t, boost::pfr::tuple_size_v<T>> numbers{};
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i + 1;
+  return numbers;
+}
+
 }  // namespace detail
 
 template <typename T>
 inline constexpr auto field_names = detail::names_of_fields<T>();
+template <typename T>
+inline constexpr auto field_numbers = detail::numbers_of_fields<T>();
+template <typename Enumeration>
+inline constexpr std::array<std::string_view, 0> symbols = {};
 
 }  // namespace hummer::formats

@@ -13,7 +13,8 @@
 //                       the head, such as a header. Whoever reads only a part of a file is handed
 //                       its first line ahead of that (FileSourceOptions::repeat_first_line)
 //   messages            a buffer is an input by itself, with one record or more and without a head
-//   a container file    as a file of lines, cut where the format has marks; the head has the schema
+//   a container file    as a file of lines, cut where the format has marks (its RecordFraming says
+//                       so: FileSourceOptions::framing); the head has the schema
 //
 // Order of calls, of each buffer: begin once, at its start; decode until it answers anything but
 // `full` (then again, with an empty batch and the same buffer). After bad_record and end_of_record
@@ -32,6 +33,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <hummer/batch.hpp>
 #include <hummer/detail/captured_values.hpp>
@@ -44,10 +46,11 @@ namespace hummer::formats {
 class Decoder {
  public:
   enum class Outcome : std::uint8_t {
-    done,        // the whole buffer is taken
-    full,        // the batch is
-    bad_record,  // the one at `at`; why() says why
-    failed,      // the input as a whole; why()
+    done,         // the whole buffer is taken
+    full,         // the batch is
+    bad_record,   // the one at `at`; why() says why
+    failed,       // the input as a whole; why()
+    unavailable,  // what reading it needs can't be had now, such as a schema; why()
   };
 
   virtual ~Decoder() = default;
@@ -59,6 +62,14 @@ class Decoder {
                          std::size_t limit) = 0;
   // Behind the record that begins at `at`: past what ends it.
   virtual std::size_t end_of_record(std::string_view text, std::size_t at) const = 0;
+  // After bad_record: moves `at` behind it; its bytes, without what ends it.
+  virtual std::string_view skip_record(std::string_view text, std::size_t& at) {
+    const std::size_t begin = std::exchange(at, end_of_record(text, at));
+    const std::string_view skipped = text.substr(begin, at - begin);
+    return skipped.substr(0, skipped.size() - (skipped.ends_with('\n') ? 1 : 0));
+  }
+  // Whether a place in it is a line.
+  virtual bool has_lines() const { return true; }
 
   const std::string& why() const { return why_; }
 
@@ -69,9 +80,13 @@ class Decoder {
 class Encoder {
  public:
   virtual ~Encoder() = default;
+  // Before the first record; a failure fails the job.
+  virtual Status open() { return {}; }
   // Appends the record, and what ends it (but in `message`, which is one record by itself).
   virtual void encode(const void* record, std::string& text) = 0;
   virtual void encode_message(const void* record, std::string& text) = 0;
+  // Makes of the records that encode() has appended to the empty `text` a whole part of a file.
+  virtual void end_block(std::string& /*text*/) {}
 };
 
 class Format {
@@ -81,6 +96,7 @@ class Format {
   // Whether it can say records of this shape, with its options; invalid_argument, which execute()
   // answers.
   virtual Status check(const RecordShape& shape) const = 0;
+  virtual Status check_writing(const RecordShape& shape) const { return check(shape); }
   // Whether an input has a head; messages must have none.
   virtual bool has_head() const = 0;
   virtual std::unique_ptr<Decoder> make_decoder(const RecordShape& shape) const = 0;

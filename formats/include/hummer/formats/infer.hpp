@@ -1,4 +1,5 @@
-// infer_csv: the record type that fits a CSV file, from its first rows; behind `hummer infer`.
+// infer_csv, infer_json: the record type that fits a file, from its first rows; behind `hummer
+// infer`.
 //
 //   const Result<InferredCsv> found = infer_csv(text, true);
 //   to_cpp(*found, "Trade", "trades.csv");         // the struct, and the call that reads the file
@@ -10,6 +11,11 @@
 //
 // What is not looked at may not fit: the numbers of rows looked at, and of those that have another
 // number of fields, are in the answer.
+//
+// infer_json prints the structs of JSON lines, with one for each object in them. A member that not
+// all objects have, or that is null in some, is a std::optional; numbers are std::int64_t, or
+// std::uint64_t or double where some need it. Members of which nothing is known (null, empty
+// arrays) or that are of several kinds are left out, which a comment says of each.
 //
 // Thread: any. Errors: invalid_argument for a text without a row. Cost: linear in the text.
 #pragma once
@@ -40,6 +46,10 @@ struct InferredCsv {
 
 // `whole`: else the last row may be cut, and is left out.
 Result<InferredCsv> infer_csv(std::string_view text, bool whole);
+
+// Needs simdjson, as json() does: else it does not link.
+Result<std::string> infer_json(std::string_view text, bool whole, std::string_view record,
+                               std::string_view path);
 
 std::string to_cpp(const InferredCsv& found, std::string_view record, std::string_view path);
 

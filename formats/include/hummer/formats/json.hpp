@@ -33,12 +33,14 @@
 #include <hummer/environment.hpp>
 #include <hummer/formats/format.hpp>
 #include <hummer/formats/streams.hpp>
+#include <hummer/formats/times.hpp>
 
 namespace hummer::formats {
 
 struct JsonOptions {
   bool refuse_missing_fields = true;
   bool refuse_unknown_fields = false;
+  TimeFields times = {};  // texts that are times (hummer/formats/times.hpp)
 };
 
 std::shared_ptr<const Format> json(JsonOptions options = {});
@@ -50,8 +52,9 @@ DataStream<T> from_json(StreamExecutionEnvironment& env, const std::string& path
 }
 
 template <typename T>
-DataStream<TextBlock> write_json(const DataStream<T>& records, const std::string& path) {
-  return write(records, path, json());
+DataStream<FormattedText> write_json(const DataStream<T>& records, const std::string& path,
+                                     const JsonOptions& options = {}) {
+  return write(records, path, json(options));
 }
 
 }  // namespace hummer::formats

@@ -59,6 +59,7 @@ struct ValueShape {
   ValueKind kind = ValueKind::record;
   const ValueShape* element = nullptr;
   const RecordShape* record = nullptr;
+  std::span<const std::string_view> symbols = {};  // of an enumeration that has any
 
   // Of optional and list: none in it; one more in it, whose address is the answer.
   void (*clear)(void* value) = nullptr;
@@ -75,6 +76,7 @@ struct FieldShape {
   std::string_view name;
   ValueShape value;
   std::size_t offset = 0;
+  std::uint32_t number = 0;  // as field_numbers has it
   // The name and a quote behind it, to be compared at once; the mask is empty where it is too long.
   std::array<unsigned char, 16> quoted = {};
   std::array<unsigned char, 16> quoted_mask = {};
@@ -127,6 +129,7 @@ ValueShape describe_value() {
   ValueShape shape;
   if constexpr (std::is_enum_v<T>) {
     shape.kind = number_kind<std::underlying_type_t<T>>();
+    shape.symbols = symbols<T>;
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) {
     shape.kind = number_kind<T>();
   } else if constexpr (std::is_same_v<T, std::string_view>) {
@@ -177,8 +180,11 @@ RecordShape describe_record() {
                 "formats: a record is made before its fields are read: it must be "
                 "default-constructible");
   constexpr auto names = field_names<T>;
+  constexpr auto numbers = field_numbers<T>;
   static_assert(names.size() == boost::pfr::tuple_size_v<T>,
                 "formats: field_names<T> must name all fields of T, in their order");
+  static_assert(numbers.size() == boost::pfr::tuple_size_v<T>,
+                "formats: field_numbers<T> must number all fields of T, in their order");
   RecordShape shape;
   shape.name = hummer::detail::raw_type_name<T>();
   shape.size_bytes = sizeof(T);
@@ -196,6 +202,7 @@ RecordShape describe_record() {
         describe_field(names[i], describe_value<Field>(),
                        static_cast<std::size_t>(reinterpret_cast<const char*>(&field) -
                                                 reinterpret_cast<const char*>(&example))));
+    shape.fields.back().number = numbers[i];
   });
   return shape;
 }

@@ -23,6 +23,7 @@
 // Thread: as all calls on streams. Cost: see the formats; nothing per record but their work.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,13 +39,13 @@ std::shared_ptr<const OperatorFactory> make_decode_factory(std::shared_ptr<const
                                                            const RecordShape& shape,
                                                            const TypeDescriptor& type,
                                                            bool messages);
+enum class EncodeTo : std::uint8_t { blocks, messages, file };
 std::shared_ptr<const OperatorFactory> make_encode_factory(std::shared_ptr<const Format> format,
                                                            const RecordShape& shape,
-                                                           const TypeDescriptor& type,
-                                                           bool messages);
+                                                           const TypeDescriptor& type, EncodeTo to);
 // Refuses the job where the format can't say such records.
 void check_format(StreamExecutionEnvironment& env, const Format& format, const RecordShape& shape,
-                  std::string_view call, bool messages = false);
+                  std::string_view call, bool messages = false, bool writing = false);
 
 template <typename T>
 DataStream<T> decode(const TextStream& text, std::shared_ptr<const Format> format) {
@@ -72,11 +73,12 @@ DataStream<T> decode(const DataStream<std::string_view>& messages,
 template <typename T>
 DataStream<TextBlock> encode(const DataStream<T>& records, std::shared_ptr<const Format> format) {
   const RecordShape& shape = shape_of<T>();
-  check_format(records.environment(), *format, shape, "encode");
+  check_format(records.environment(), *format, shape, "encode", false, true);
   const std::string name = "encode " + std::string(format->name());
   const CapturedValues captured = format->captured();
   return records.template transform<TextBlock>(
-      name, make_encode_factory(std::move(format), shape, type_of<T>(), false), false, captured);
+      name, make_encode_factory(std::move(format), shape, type_of<T>(), EncodeTo::blocks), false,
+      captured);
 }
 
 // Each record by itself.
@@ -84,19 +86,29 @@ template <typename T>
 DataStream<std::string_view> encode_messages(const DataStream<T>& records,
                                              std::shared_ptr<const Format> format) {
   const RecordShape& shape = shape_of<T>();
-  check_format(records.environment(), *format, shape, "encode_messages");
+  check_format(records.environment(), *format, shape, "encode_messages", false, true);
   const std::string name = "encode " + std::string(format->name());
   const CapturedValues captured = format->captured();
   return records.template transform<std::string_view>(
-      name, make_encode_factory(std::move(format), shape, type_of<T>(), true), false, captured);
+      name, make_encode_factory(std::move(format), shape, type_of<T>(), EncodeTo::messages), false,
+      captured);
 }
 
-// The file `path`, or the parts in it, as write_file of a DataStream has it.
+// The file `path`, or the parts in it, as write_file of a DataStream has it; what it writes is
+// blocks that know how many records they are.
 template <typename T>
-DataStream<TextBlock> write(const DataStream<T>& records, const std::string& path,
-                            std::shared_ptr<const Format> format) {
-  const std::string head = format->head(shape_of<T>());
-  return encode(records, std::move(format)).write_file(path, head);
+DataStream<FormattedText> write(const DataStream<T>& records, const std::string& path,
+                                std::shared_ptr<const Format> format) {
+  const RecordShape& shape = shape_of<T>();
+  check_format(records.environment(), *format, shape, "write", false, true);
+  const std::string head = format->head(shape);
+  const std::string name = "encode " + std::string(format->name());
+  const CapturedValues captured = format->captured();
+  return records
+      .template transform<FormattedText>(
+          name, make_encode_factory(std::move(format), shape, type_of<T>(), EncodeTo::file), false,
+          captured)
+      .write_file(path, head);
 }
 
 }  // namespace hummer::formats

@@ -26,22 +26,33 @@ struct FormattedText {
   std::uint64_t records = 0;
 };
 
+// What is written as it is, and not formatted.
+template <typename T>
+inline constexpr bool is_written_text =
+    std::is_same_v<T, TextBlock> || std::is_same_v<T, FormattedText>;
+
 // Appends records of `in` as lines, until `text` has `enough_bytes` or all are taken. A TextBlock
-// is taken as it is, with a line end after it where it lacks one.
-using AppendLines = void (*)(Batch& in, std::size_t enough_bytes, std::string& text);
+// is taken as it is, with a line end after it where it lacks one; a FormattedText without. The
+// answer: how many records these hold beyond one each.
+using AppendLines = std::uint64_t (*)(Batch& in, std::size_t enough_bytes, std::string& text);
 
 template <typename T>
-void append_lines(Batch& in, std::size_t enough_bytes, std::string& text) {
+std::uint64_t append_lines(Batch& in, std::size_t enough_bytes, std::string& text) {
   const auto records = in.values<T>();
   std::size_t at = in.position();
   std::size_t complete = text.size();
+  std::uint64_t further = 0;
   try {
     for (; at < records.size() && text.size() < enough_bytes; ++at) {
-      format_record(records[at], text);
-      if constexpr (std::is_same_v<T, TextBlock>) {
+      if constexpr (std::is_same_v<T, FormattedText>) {
+        text.append(records[at].text);
+        further += records[at].records - 1;
+      } else if constexpr (std::is_same_v<T, TextBlock>) {
+        format_record(records[at], text);
         const TextBlock& block = records[at];
         if (block.size != 0 && block.data[block.size - 1] != '\n') text.push_back('\n');
       } else {
+        format_record(records[at], text);
         text.push_back('\n');
       }
       complete = text.size();
@@ -52,6 +63,7 @@ void append_lines(Batch& in, std::size_t enough_bytes, std::string& text) {
     throw;
   }
   in.advance_to(at);
+  return further;
 }
 
 class FormatTextOperator final : public Operator {
