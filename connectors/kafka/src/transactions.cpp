@@ -6,7 +6,7 @@
 namespace hummer::kafka {
 namespace {
 
-constexpr int transaction_timeout_ms = 60'000;
+constexpr int commit_answer_ms = 60'000;
 constexpr int full_queue_ms = 10;
 constexpr int tries = 3;
 
@@ -39,19 +39,7 @@ Status Transactions::fence_and_read() {
     if (!producer.ok()) return producer.status();
     producer_ = std::move(*producer);
   }
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(transaction_timeout_ms);
-  for (;;) {
-    const ErrorHandle error(
-        rd_kafka_init_transactions(producer_->client().get(), transaction_timeout_ms));
-    if (!error) break;
-    if (!rd_kafka_error_is_retriable(error.get()) || std::chrono::steady_clock::now() > end) {
-      Status status =
-          failure(error.get(), "fencing the producers of transactional id '" + id() + "'");
-      const std::string last = producer_->client().events->last_error();
-      return last.empty() ? status : Status(status.code(), status.message() + " (" + last + ")");
-    }
-  }
+  HUMMER_TRY(producer_->init_transactions(id()));
   Result<Progress> progress = read_progress(settings_, writer_);
   if (!progress.ok()) return progress.status();
   progress_ = std::move(*progress);
@@ -98,9 +86,9 @@ Status Transactions::try_write(const EpochRecords& records, const EpochName& nam
   }
   HUMMER_TRY(produced);
   const auto end =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(transaction_timeout_ms);
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(commit_answer_ms);
   for (;;) {
-    const ErrorHandle error(rd_kafka_commit_transaction(client, transaction_timeout_ms));
+    const ErrorHandle error(rd_kafka_commit_transaction(client, commit_answer_ms));
     if (!error) return {};
     // The same commit may be asked for again; it is not another one.
     if (rd_kafka_error_is_retriable(error.get()) && std::chrono::steady_clock::now() < end)

@@ -156,6 +156,9 @@ Status WriteAheadWriter::commit(std::uint64_t epoch) {
   return {};
 }
 
-void WriteAheadWriter::close() { transactions_.clear(); }
+Status WriteAheadWriter::close() {
+  transactions_.clear();
+  return {};
+}
 
 }  // namespace hummer::kafka::detail

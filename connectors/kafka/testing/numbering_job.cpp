@@ -31,8 +31,11 @@ void numbering(hummer::StreamExecutionEnvironment& env) {
                            .topics = {env.argument("from")}};
   if (!env.flag("follow")) in.end = kafka::Offsets::latest();
   const std::string to = env.argument("to");
-  const kafka::SinkSettings out{
+  kafka::SinkSettings out{
       .connection = in.connection, .topic = to, .transactional_id = to + "-sink"};
+  const std::string guarantee = env.argument_or("guarantee", "exactly_once");
+  if (guarantee == "exactly_once_open") out.guarantee = kafka::Guarantee::exactly_once_open;
+  if (guarantee == "at_least_once") out.guarantee = kafka::Guarantee::at_least_once;
   const auto numbers = kafka::from_topics(env, "in", in,
                                           [](const kafka::Record& record) {
                                             return std::string(record.key.value_or(""));

@@ -34,6 +34,7 @@
 
 #include <hummer/data_stream.hpp>
 #include <hummer/kafka/detail/at_least_once_writer.hpp>
+#include <hummer/kafka/detail/open_transactions_writer.hpp>
 #include <hummer/kafka/detail/write_ahead_writer.hpp>
 #include <hummer/kafka/record.hpp>
 #include <hummer/kafka/settings.hpp>
@@ -50,6 +51,7 @@ class TopicSink final : public Operator {
 
   void declare(Output&) const override {}
   bool can_skip_record() const override { return true; }
+  bool takes_all_pieces() const override { return Writer::takes_all_pieces; }
   Status restore(ByteReader& in) override { return writer_.restore(context(), in); }
   Status open() override { return writer_.open(context()); }
 
@@ -81,10 +83,7 @@ class TopicSink final : public Operator {
   Status snapshot(ByteWriter& out) override { return writer_.snapshot(out); }
   OperatorResult snapshot_rest(ByteWriter& out) override { return writer_.snapshot_rest(out); }
   Status commit(std::uint64_t epoch) override { return writer_.commit(epoch); }
-  Status close() override {
-    writer_.close();
-    return {};
-  }
+  Status close() override { return writer_.close(); }
 
  private:
   Writer writer_;
@@ -107,6 +106,10 @@ DataStream<T> to_topics(const DataStream<T>& stream, const std::string& name,
     if (settings.guarantee == Guarantee::at_least_once) {
       return std::make_unique<detail::TopicSink<T, Function, detail::AtLeastOnceWriter>>(
           settings, function, false);
+    }
+    if (settings.guarantee == Guarantee::exactly_once_open) {
+      return std::make_unique<detail::TopicSink<T, Function, detail::OpenTransactionsWriter>>(
+          settings, function, !plan.checkpoints);
     }
     return std::make_unique<detail::TopicSink<T, Function, detail::WriteAheadWriter>>(
         settings, function, !plan.checkpoints);

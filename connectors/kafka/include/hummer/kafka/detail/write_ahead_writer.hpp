@@ -24,6 +24,8 @@ namespace hummer::kafka::detail {
 
 class WriteAheadWriter {
  public:
+  static constexpr bool takes_all_pieces = false;
+
   explicit WriteAheadWriter(const SinkSettings& settings);
   ~WriteAheadWriter();
 
@@ -38,7 +40,7 @@ class WriteAheadWriter {
   Status snapshot(ByteWriter& out);
   OperatorResult snapshot_rest(ByteWriter& out);
   Status commit(std::uint64_t epoch);
-  void close();
+  Status close();
 
  private:
   // One that is not known to be written. Named by who has made it: the same in all attempts that
