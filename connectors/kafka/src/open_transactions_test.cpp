@@ -123,7 +123,7 @@ TEST_F(KafkaOpen, OneWhoseTimeWasUpIsLostAndSaysSo) {
   }
   // Nor does one that is over ahead of its checkpoint get into it.
   transaction = make(settings, 1);
-  ASSERT_TRUE(transaction->write({.topic = settings.topic, .value = "b", .headers = {}}).ok());
+  ASSERT_TRUE(transaction->write({.topic = settings.topic, .key = "k", .value = "b", .headers = {}}).ok());
   ASSERT_EQ(rd_kafka_flush(transaction->producer().client().get(), 30'000),
             RD_KAFKA_RESP_ERR_NO_ERROR);
   while (state_of(transactional_id(settings, 0, 1)) == "Ongoing") {
