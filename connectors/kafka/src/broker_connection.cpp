@@ -26,9 +26,9 @@ Status lost(const std::string& broker, const std::string& why) {
 }
 
 Status senseless(const std::string& broker) {
-  return {ErrorCode::protocol_error,
-          "broker " + broker + " answers what is not Kafka's protocol; is it one, and is "
-                               "security.protocol what it speaks?"};
+  return {ErrorCode::protocol_error, "broker " + broker +
+                                         " answers what is not Kafka's protocol; is it one, and is "
+                                         "security.protocol what it speaks?"};
 }
 
 std::uint32_t length_of(std::string_view bytes) {
@@ -53,7 +53,9 @@ Result<std::string> credentials_of(const BrokerOptions& options) {
   }
   const Result<std::string> token = token_in(options.token_file);
   if (!token.ok()) return token.status();
-  return "n,,\x01" "auth=Bearer " + *token + "\x01\x01";
+  return "n,,\x01"
+         "auth=Bearer " +
+         *token + "\x01\x01";
 }
 
 }  // namespace
@@ -140,9 +142,8 @@ Status BrokerConnection::check_versions(Deadline until) {
     });
     if (known) continue;
     return {ErrorCode::protocol_error,
-            "broker " + name() + " does not know request " +
-                std::to_string(static_cast<int>(api)) + " in version " +
-                std::to_string(version_of(api)) +
+            "broker " + name() + " does not know request " + std::to_string(static_cast<int>(api)) +
+                " in version " + std::to_string(version_of(api)) +
                 ", which exactly_once_open needs: brokers of Kafka 3.0 or later do"};
   }
   return {};

@@ -14,9 +14,8 @@ std::string option(const Connection& connection, const std::string& name,
 }
 
 std::string changed(std::string text, int (*change)(int)) {
-  std::transform(text.begin(), text.end(), text.begin(), [change](unsigned char c) {
-    return static_cast<char>(change(c));
-  });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [change](unsigned char c) { return static_cast<char>(change(c)); });
   return text;
 }
 
@@ -90,8 +89,8 @@ BrokerOptions broker_options(const Connection& connection) {
       changed(option(connection, "enable.ssl.certificate.verification", "true"), std::tolower) !=
       "false";
   options.verifies_name =
-      changed(option(connection, "ssl.endpoint.identification.algorithm", "https"),
-              std::tolower) == "https";
+      changed(option(connection, "ssl.endpoint.identification.algorithm", "https"), std::tolower) ==
+      "https";
   return options;
 }
 

@@ -145,8 +145,7 @@ Status Coordinator::ask(const std::string& id, Api api, const std::string& body,
     if (!status.ok() && !is_passing(status)) return status;
     if (now > end) {
       if (!status.ok()) return status;
-      return {ErrorCode::timed_out,
-              "transactional id '" + id + "': " + rd_kafka_err2str(answer)};
+      return {ErrorCode::timed_out, "transactional id '" + id + "': " + rd_kafka_err2str(answer)};
     }
     // A transaction that is about to end has the keeper that it had.
     if (!status.ok() || answer != RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS) keepers_.erase(id);
@@ -156,14 +155,13 @@ Status Coordinator::ask(const std::string& id, Api api, const std::string& body,
 
 Result<DescribedTransaction> Coordinator::describe(const std::string& id) {
   DescribedTransaction described;
-  Status status =
-      ask(id, Api::describe_transactions, describe_transaction(id),
-          [&](std::string_view bytes, rd_kafka_resp_err_t& answer) {
-            described = {};
-            const bool valid = parse_describe_transaction(bytes, described);
-            answer = static_cast<rd_kafka_resp_err_t>(described.error);
-            return valid;
-          });
+  Status status = ask(id, Api::describe_transactions, describe_transaction(id),
+                      [&](std::string_view bytes, rd_kafka_resp_err_t& answer) {
+                        described = {};
+                        const bool valid = parse_describe_transaction(bytes, described);
+                        answer = static_cast<rd_kafka_resp_err_t>(described.error);
+                        return valid;
+                      });
   if (!status.ok()) return status;
   const auto error = static_cast<rd_kafka_resp_err_t>(described.error);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != transactional_id_not_found) {

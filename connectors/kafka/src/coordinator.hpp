@@ -1,4 +1,5 @@
-// Coordinator: asks whoever keeps a transactional id what has become of its transaction, and ends it.
+// Coordinator: asks whoever keeps a transactional id what has become of its transaction, and ends
+// it.
 //
 //   Coordinator coordinator(settings.connection);
 //   Result<DescribedTransaction> now = coordinator.describe("totals-0-2");

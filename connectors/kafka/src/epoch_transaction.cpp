@@ -88,8 +88,7 @@ Result<PreparedTransaction> EpochTransaction::prepare(const EpochName& name,
 bool EpochTransaction::commit() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(commit_timeout_ms);
   for (;;) {
-    const ErrorHandle error(
-        rd_kafka_commit_transaction(producer_->client().get(), commit_step_ms));
+    const ErrorHandle error(rd_kafka_commit_transaction(producer_->client().get(), commit_step_ms));
     if (!error) {
       has_begun_ = false;
       return true;

@@ -8,8 +8,8 @@
 //   if (!(*made)->commit()) …    // it is not clear: conclude(prepared), and never use this again
 //
 // Thread: one at a time; make, prepare and commit wait for the brokers. Errors: a record that could
-// not be delivered, being fenced, a transaction whose time is up: then nothing of it counts, and the
-// job goes back to its checkpoint.
+// not be delivered, being fenced, a transaction whose time is up: then nothing of it counts, and
+// the job goes back to its checkpoint.
 #pragma once
 
 #include <cstdint>

@@ -40,12 +40,13 @@ class KafkaOpen : public testing::Test {
   }
   PreparedTransaction prepare(EpochTransaction& transaction, const SinkSettings& settings,
                               const std::string& value, std::uint64_t epoch) {
-    EXPECT_TRUE(transaction.write({.topic = settings.topic,
-                                   .partition = 0,
-                                   .time_ms = no_timestamp,
-                                   .key = std::nullopt,
-                                   .value = value,
-                                   .headers = {}})
+    EXPECT_TRUE(transaction
+                    .write({.topic = settings.topic,
+                            .partition = 0,
+                            .time_ms = no_timestamp,
+                            .key = std::nullopt,
+                            .value = value,
+                            .headers = {}})
                     .ok());
     Result<PreparedTransaction> prepared =
         transaction.prepare({.run = 7, .attempt = 0, .epoch = epoch}, *coordinator_);
@@ -123,7 +124,8 @@ TEST_F(KafkaOpen, OneWhoseTimeWasUpIsLostAndSaysSo) {
   }
   // Nor does one that is over ahead of its checkpoint get into it.
   transaction = make(settings, 1);
-  ASSERT_TRUE(transaction->write({.topic = settings.topic, .key = "k", .value = "b", .headers = {}}).ok());
+  ASSERT_TRUE(
+      transaction->write({.topic = settings.topic, .key = "k", .value = "b", .headers = {}}).ok());
   ASSERT_EQ(rd_kafka_flush(transaction->producer().client().get(), 30'000),
             RD_KAFKA_RESP_ERR_NO_ERROR);
   while (state_of(transactional_id(settings, 0, 1)) == "Ongoing") {
@@ -156,9 +158,9 @@ TEST(KafkaParts, AnIdRestsUntilACheckpointBehindItsCommitIsComplete) {
 }
 
 TEST(KafkaParts, BrokersAreFoundInTheirNames) {
-  EXPECT_EQ(parse_brokers("a:1, b ,PLAINTEXT://c:3,[::1]:4,::1,"),
-            (std::vector<BrokerAddress>{
-                {"a", 1}, {"b", 9092}, {"c", 3}, {"::1", 4}, {"::1", 9092}}));
+  EXPECT_EQ(
+      parse_brokers("a:1, b ,PLAINTEXT://c:3,[::1]:4,::1,"),
+      (std::vector<BrokerAddress>{{"a", 1}, {"b", 9092}, {"c", 3}, {"::1", 4}, {"::1", 9092}}));
 }
 
 TEST(KafkaParts, OptionsThatAConnectionOfOurOwnCannotFollowAreRefusedByName) {

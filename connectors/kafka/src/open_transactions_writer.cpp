@@ -99,8 +99,8 @@ Status OpenTransactionsWriter::open(OperatorContext& context) {
   for (const Impl::Pending& each : impl.pending) {
     if (each.prepared.writer == impl.self()) impl.ids.keep(each.prepared.number);
   }
-  Result<Transaction> first = EpochTransaction::make(impl.settings, impl.self(), impl.ids.take(),
-                                                     impl.coordinator);
+  Result<Transaction> first =
+      EpochTransaction::make(impl.settings, impl.self(), impl.ids.take(), impl.coordinator);
   if (!first.ok()) return first.status();
   impl.current = std::move(*first);
   Producer& producer = impl.current->producer();
@@ -123,7 +123,8 @@ Status OpenTransactionsWriter::open(OperatorContext& context) {
 // up.
 Status OpenTransactionsWriter::Impl::fence_earlier() {
   const std::uint32_t known = restored_ids.empty() ? 0 : restored_ids.rbegin()->first;
-  for (std::uint32_t writer = self();; writer += static_cast<std::uint32_t>(context->parallelism())) {
+  for (std::uint32_t writer = self();;
+       writer += static_cast<std::uint32_t>(context->parallelism())) {
     const auto least = restored_ids.find(writer);
     bool any = false;
     HUMMER_TRY(fence_writer(writer, least == restored_ids.end() ? 0 : least->second, any));

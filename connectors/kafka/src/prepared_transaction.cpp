@@ -59,8 +59,7 @@ Status loss_of(const SinkSettings& settings, const PreparedTransaction& prepared
               ", whose checkpoint is complete, is not in Kafka and can't be committed any more "
               "(transactional id '" +
               transactional_id(settings, prepared.writer, prepared.number) + "'; " +
-              prepared.partitions +
-              "): it was aborted, since transaction.timeout.ms (" +
+              prepared.partitions + "): it was aborted, since transaction.timeout.ms (" +
               std::to_string(transaction_timeout_ms(settings)) +
               ") was over before the job could commit it, or since something else writes with "
               "this transactional_id. Its records are lost, unless the job goes back: restore an "

@@ -40,7 +40,8 @@ Status Producer::init_transactions(const std::string& id) {
   for (;;) {
     const ErrorHandle error(rd_kafka_init_transactions(client_.get(), init_timeout_ms));
     if (!error) return {};
-    if (rd_kafka_error_is_retriable(error.get()) && std::chrono::steady_clock::now() < end) continue;
+    if (rd_kafka_error_is_retriable(error.get()) && std::chrono::steady_clock::now() < end)
+      continue;
     Status status = failure(error.get(), "fencing the producers of transactional id '" + id + "'");
     const std::string last = client_.events->last_error();
     return last.empty() ? status : Status(status.code(), status.message() + " (" + last + ")");

@@ -1,5 +1,6 @@
-// What stands at the begin of a sink's state: a version, which says by what guarantee it was written,
-// too; and, but for open transactions, who has written in transactions, and how many epochs follow.
+// What stands at the begin of a sink's state: a version, which says by what guarantee it was
+// written, too; and, but for open transactions, who has written in transactions, and how many
+// epochs follow.
 #pragma once
 
 #include <cstdint>

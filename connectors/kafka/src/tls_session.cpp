@@ -165,10 +165,9 @@ Status TlsSession::handshake(bool& done) {
   done = answer == 1;
   if (done || SSL_get_error(session, answer) == SSL_ERROR_WANT_READ) return {};
   const long verified = SSL_get_verify_result(session);
-  return tls_failure(verified == X509_V_OK
-                         ? "the TLS handshake"
-                         : std::string("certificate verify failed: ") +
-                               X509_verify_cert_error_string(verified));
+  return tls_failure(verified == X509_V_OK ? "the TLS handshake"
+                                           : std::string("certificate verify failed: ") +
+                                                 X509_verify_cert_error_string(verified));
 }
 
 void TlsSession::feed(std::string_view bytes) {

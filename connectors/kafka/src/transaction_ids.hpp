@@ -6,8 +6,8 @@
 //   ids.complete(epoch);                             // this checkpoint is
 //
 // Whoever restores a checkpoint asks the brokers for the transactions that it names, and they know
-// but the last one of an id. So an id rests until a checkpoint is complete whose snapshot came after
-// the commit, and does not name its transaction any more.
+// but the last one of an id. So an id rests until a checkpoint is complete whose snapshot came
+// after the commit, and does not name its transaction any more.
 #pragma once
 
 #include <cstdint>

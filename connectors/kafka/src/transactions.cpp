@@ -101,8 +101,7 @@ Status Transactions::try_begin(const EpochRecords& records, const EpochName& nam
 Status Transactions::try_write(const EpochRecords& records, const EpochName& name) {
   if (open_ != name) HUMMER_TRY(try_begin(records, name));
   open_.reset();
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(commit_answer_ms);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(commit_answer_ms);
   for (;;) {
     const ErrorHandle error(
         rd_kafka_commit_transaction(producer_->client().get(), commit_answer_ms));

@@ -6,10 +6,10 @@
 // begin() sends the records of an epoch ahead of its commit, whose checkpoint is on its way: should
 // that never be complete, the transaction is never committed, and whoever comes next ends it.
 //
-// write() is one transaction, or the end of the one that begin() has left open. Whatever goes wrong in it, but for being fenced, is answered by a
-// producer made anew, whose notes say whether the epoch is in Kafka after all: an answer that did
-// not come is never guessed at. Fenced: another job has this transactional id, which fails this
-// one.
+// write() is one transaction, or the end of the one that begin() has left open. Whatever goes wrong
+// in it, but for being fenced, is answered by a producer made anew, whose notes say whether the
+// epoch is in Kafka after all: an answer that did not come is never guessed at. Fenced: another job
+// has this transactional id, which fails this one.
 //
 // Thread: one; all calls wait for the brokers.
 #pragma once

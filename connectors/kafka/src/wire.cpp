@@ -1,6 +1,5 @@
 #include "wire.hpp"
 
-
 namespace hummer::kafka {
 namespace {
 

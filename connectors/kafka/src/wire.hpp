@@ -1,14 +1,13 @@
-// Kafka's protocol, as far as the end of a transaction needs it: requests to bytes, and answers from
-// bytes.
+// Kafka's protocol, as far as the end of a transaction needs it: requests to bytes, and answers
+// from bytes.
 //
-//   const std::string request = request_of(Api::end_transaction, 7, end_transaction(id, producer, true));
-//   …
-//   std::int16_t error = 0;
-//   if (!parse_end_transaction(answer, error)) …          // the broker speaks something else
+//   const std::string request = request_of(Api::end_transaction, 7, end_transaction(id, producer,
+//   true)); … std::int16_t error = 0; if (!parse_end_transaction(answer, error)) …          // the
+//   broker speaks something else
 //
-// librdkafka commits only what one of its own producers has open. A transaction that another process
-// has prepared is ended by its transactional id, producer id and producer epoch, which anyone may
-// send who has the right to write as this id.
+// librdkafka commits only what one of its own producers has open. A transaction that another
+// process has prepared is ended by its transactional id, producer id and producer epoch, which
+// anyone may send who has the right to write as this id.
 //
 // Each request has one version, which brokers from 3.0 on take. Answers come from outside: lengths
 // are held against what is there, and nothing is allocated that the bytes do not hold.

@@ -14,8 +14,8 @@
 // next attempt fences the producer of the one before, which ends what that had begun, and reads the
 // note: what it does not have is written, the rest has been. So no record is lost or seen twice by
 // readers of committed records. Records become visible a checkpoint later than they were made; in a
-// job without checkpoints, at the end. A thread of the sink's own writes an epoch while the next one
-// comes, whose barrier waits for it.
+// job without checkpoints, at the end. A thread of the sink's own writes an epoch while the next
+// one comes, whose barrier waits for it.
 //
 // exactly_once_open: records are sent as they come, into a transaction that is prepared at the
 // barrier, named in the checkpoint, and committed when that is complete. After a crash the next
@@ -25,7 +25,7 @@
 // SinkSettings::lost_transactions. Each subtask has four producers, as a rule.
 //
 // Where a record goes whose message names no partition is a partitioner's choice: see
-// hummer/kafka/partitioner.hpp.
+// partitioner.hpp.
 //
 // A full queue of librdkafka blocks the sink, and with it the job. Brokers that are away are waited
 // for: a record for message.timeout.ms (5 minutes, unless it is set); then the job fails.
@@ -121,10 +121,10 @@ class TopicSink final : public Operator {
     if (!count.ok()) return count.status();
     const std::int32_t chosen = maker_.partitioner(value, *count);
     if (chosen < 0 || chosen >= *count) {
-      return {ErrorCode::user_function_failed,
-              "the partitioner of sink '" + context().name() + "' chose partition " +
-                  std::to_string(chosen) + " of topic '" + topic + "', which has " +
-                  std::to_string(*count)};
+      return {ErrorCode::user_function_failed, "the partitioner of sink '" + context().name() +
+                                                   "' chose partition " + std::to_string(chosen) +
+                                                   " of topic '" + topic + "', which has " +
+                                                   std::to_string(*count)};
     }
     message_.partition(chosen);
     return {};

@@ -1,16 +1,16 @@
 // OpenTransactionsWriter: sends records as they come, into a transaction that stays open over the
 // epoch and is committed when its checkpoint is complete.
 //
-// Each subtask has a few transactional ids, each with a producer: one for the epoch at hand, one for
-// the next, and one each for the epochs that wait for their checkpoint or rest behind it. Making,
-// preparing and committing wait for the brokers, and are done by a thread of the sink's own; what
-// the task waits for wakes it.
+// Each subtask has a few transactional ids, each with a producer: one for the epoch at hand, one
+// for the next, and one each for the epochs that wait for their checkpoint or rest behind it.
+// Making, preparing and committing wait for the brokers, and are done by a thread of the sink's
+// own; what the task waits for wakes it.
 //
-// Lifecycle: restore*, open, (begin_batch add* | flush snapshot | commit)*, end, close. Thread: that
-// of the task. State: the transactions that are prepared and not known to be committed, and how many
-// ids there are. All subtasks are restored with all of it, and take what earlier subtasks of their
-// number, modulo the parallelism, have left. Errors: those of the brokers, and a transaction of a
-// complete checkpoint that is lost.
+// Lifecycle: restore*, open, (begin_batch add* | flush snapshot | commit)*, end, close. Thread:
+// that of the task. State: the transactions that are prepared and not known to be committed, and
+// how many ids there are. All subtasks are restored with all of it, and take what earlier subtasks
+// of their number, modulo the parallelism, have left. Errors: those of the brokers, and a
+// transaction of a complete checkpoint that is lost.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class OpenTransactionsWriter {
   Status restore(OperatorContext& context, ByteReader& in);
   Status open(OperatorContext& context);
   Status begin_batch();
-  // False: not taken, since the queue is full or the next producer is not there yet, or for a reason
-  // that blocked() knows.
+  // False: not taken, since the queue is full or the next producer is not there yet, or for a
+  // reason that blocked() knows.
   bool add(const Message& message);
   OperatorResult blocked();
   OperatorResult flush();

@@ -1,9 +1,9 @@
-// WriteAheadWriter: keeps the records of an epoch with their checkpoint, and writes them, each epoch
-// in one transaction, which is committed when the checkpoint is complete.
+// WriteAheadWriter: keeps the records of an epoch with their checkpoint, and writes them, each
+// epoch in one transaction, which is committed when the checkpoint is complete.
 //
 // What waits for the brokers is done by a thread of the sink's own: it sends an epoch from its
-// barrier on, while the checkpoint is being written and the records of the next epoch come. The next
-// barrier waits for it: two epochs are held at most, and one is in a checkpoint.
+// barrier on, while the checkpoint is being written and the records of the next epoch come. The
+// next barrier waits for it: two epochs are held at most, and one is in a checkpoint.
 //
 // Lifecycle: restore*, open, (begin_batch add* | flush snapshot snapshot_rest* | commit)*, end,
 // close. Thread: that of the task. State: the epochs that are not known to be written, whole, and
@@ -69,7 +69,8 @@ class WriteAheadWriter {
   OperatorContext* context_ = nullptr;
   std::shared_ptr<EpochRecords> open_;
   std::vector<Pending> pending_;  // in the order in which they are to be written
-  // By subtask: this one's, and of those whose state has come here. Of the thread, once there is one.
+  // By subtask: this one's, and of those whose state has come here. Of the thread, once there is
+  // one.
   std::map<std::uint32_t, std::unique_ptr<Transactions>> transactions_;
   std::uint64_t last_barrier_ = 0;
   // What the snapshot under way has still to write.
