@@ -51,6 +51,9 @@ Status AtLeastOnceWriter::snapshot(ByteWriter& out) {
   return {};
 }
 
-void AtLeastOnceWriter::close() { producer_.reset(); }
+Status AtLeastOnceWriter::close() {
+  producer_.reset();
+  return {};
+}
 
 }  // namespace hummer::kafka::detail

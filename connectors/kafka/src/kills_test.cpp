@@ -48,6 +48,8 @@ class KafkaKills : public testing::Test {
                                    from_,
                                    "--to",
                                    to_,
+                                   "--guarantee",
+                                   guarantee_,
                                    "--checkpoint-dir",
                                    directory_ + "/checkpoints",
                                    "--checkpoint-interval-ms",
@@ -106,14 +108,17 @@ class KafkaKills : public testing::Test {
     EXPECT_EQ(seen, written_);
   }
 
-  std::string directory_, from_, to_;
+  void kill_the_job(const std::string& guarantee, int kills);
+
+  std::string directory_, from_, to_, guarantee_ = "exactly_once";
   std::map<std::string, std::uint64_t> written_;
 };
 
-TEST_F(KafkaKills, OfTheJobAreNotSeen) {
+void KafkaKills::kill_the_job(const std::string& guarantee, int kills) {
   Brokers* const brokers = Brokers::shared();
   if (brokers == nullptr) GTEST_SKIP() << Brokers::why_not();
-  const int kills = number_from("HUMMER_KAFKA_KILLS", 12);
+  guarantee_ = guarantee;
+  kills = number_from("HUMMER_KAFKA_KILLS", kills);
   const int seed = number_from("HUMMER_KAFKA_SEED", 1);
   SCOPED_TRACE("HUMMER_KAFKA_SEED=" + std::to_string(seed));
   std::mt19937_64 random(static_cast<std::uint64_t>(seed));
@@ -141,6 +146,11 @@ TEST_F(KafkaKills, OfTheJobAreNotSeen) {
   const int status = wait(start(*brokers, {"--parallelism", "2"}));
   ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << log();
   expect_each_once_in_order(*brokers);
+}
+
+TEST_F(KafkaKills, OfTheJobAreNotSeen) { kill_the_job("exactly_once", 8); }
+TEST_F(KafkaKills, OfTheJobAreNotSeenWithOpenTransactions) {
+  kill_the_job("exactly_once_open", 10);
 }
 
 // The job lives on, through the death of whoever leads its partitions and its transactions.

@@ -24,6 +24,7 @@ namespace {
 constexpr std::size_t fetched_records = default_batch_records;
 constexpr std::uint8_t state_version = 1;
 constexpr std::int64_t no_stop = -1;
+constexpr std::int64_t idle_ns = 3'600'000'000'000;  // an hour
 
 // The same everywhere and for ever; partitions of a topic are neighbours, and so dealt out evenly.
 SplitId split_of(const TopicPartition& partition) {
@@ -439,7 +440,10 @@ void PartitionReader::Impl::forget_messages(OpenPartition& partition) {
 OperatorResult PartitionReader::answer() {
   if (!impl_->failure_.ok()) return impl_->context->fail(impl_->failure_);
   if (impl_->unfinished == 0 && impl_->settings.end.has_value()) return OperatorResult::done;
-  return impl_->turns.empty() ? OperatorResult::blocked : OperatorResult::more;
+  if (!impl_->turns.empty()) return OperatorResult::more;
+  // Whatever comes wakes the task. One that had asked for no call would be called every 10 ms.
+  impl_->context->call_at(impl_->context->now() + idle_ns);
+  return OperatorResult::blocked;
 }
 
 std::string PartitionReader::describe(std::size_t record) const {

@@ -1,12 +1,15 @@
 #include "producer.hpp"
 
 #include <array>
+#include <chrono>
 
 #include "sink_options.hpp"
 #include "topics.hpp"
 
 namespace hummer::kafka {
 namespace {
+
+constexpr int init_timeout_ms = 60'000;
 
 using HeadersHandle = std::unique_ptr<rd_kafka_headers_t, DestroyedBy<rd_kafka_headers_destroy>>;
 
@@ -30,6 +33,26 @@ Result<std::unique_ptr<Producer>> Producer::make(const SinkSettings& settings,
       make_client(RD_KAFKA_PRODUCER, settings.connection, sink_options(settings), all);
   if (!client.ok()) return client.status();
   return std::unique_ptr<Producer>(new Producer(std::move(*client)));
+}
+
+Status Producer::init_transactions(const std::string& id) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(init_timeout_ms);
+  for (;;) {
+    const ErrorHandle error(rd_kafka_init_transactions(client_.get(), init_timeout_ms));
+    if (!error) return {};
+    if (rd_kafka_error_is_retriable(error.get()) && std::chrono::steady_clock::now() < end)
+      continue;
+    Status status = failure(error.get(), "fencing the producers of transactional id '" + id + "'");
+    const std::string last = client_.events->last_error();
+    return last.empty() ? status : Status(status.code(), status.message() + " (" + last + ")");
+  }
+}
+
+Status Producer::transaction_failure() {
+  // There is no question for it: but one that is open, and well, refuses to begin by its state.
+  const ErrorHandle error(rd_kafka_begin_transaction(client_.get()));
+  if (!error || rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__STATE) return {};
+  return failure(error.get(), "the transaction");
 }
 
 Status Producer::require_topic(const std::string& name, int timeout_ms) {

@@ -35,6 +35,10 @@ class Producer {
   Status poll(int timeout_ms);
   // What has not arrived.
   int under_way() const { return rd_kafka_outq_len(client_.get()); }
+  // Of one with a transactional id: fences whoever wrote as it before, and ends what that had open.
+  Status init_transactions(const std::string& id);
+  // Whether its transaction, which is open, can only be aborted; and why.
+  Status transaction_failure();
   // Fails where the brokers do not answer, or do not have the topic.
   Status require_topic(const std::string& name, int timeout_ms);
   const Client& client() const { return client_; }

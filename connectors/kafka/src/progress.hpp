@@ -20,6 +20,8 @@ struct EpochName {
   std::uint64_t run = 0;
   std::uint32_t attempt = 0;
   std::uint64_t epoch = 0;
+
+  friend bool operator==(const EpochName&, const EpochName&) = default;
 };
 
 // The newest epoch that is written, by run and attempt.

@@ -13,6 +13,7 @@
 #include <hummer/hummer.hpp>
 #include <hummer/kafka/sink.hpp>
 
+#include "coordinator.hpp"
 #include "testing/brokers.hpp"
 
 namespace hummer::kafka {
@@ -58,6 +59,21 @@ class KafkaSecurity : public testing::Test {
     ASSERT_TRUE(result.ok()) << result.status.to_string();
     EXPECT_EQ(found, (std::vector<std::string>{"one", "two"}));
   }
+  // By the connection of our own: a transaction is made by it and known to it.
+  void expect_commits(Brokers& brokers, const Connection& connection) {
+    expect_works(brokers, connection, brokers.make_topic("open", 1), Guarantee::exactly_once_open);
+    Coordinator coordinator(connection);
+    EXPECT_TRUE(coordinator.fence("own", 10'000).ok());
+    const Result<DescribedTransaction> now = coordinator.describe("own");
+    ASSERT_TRUE(now.ok()) << now.status().to_string();
+    EXPECT_EQ(now->state, "Empty");
+    const auto answer = coordinator.commit("own", now->producer);
+    ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+    EXPECT_EQ(*answer, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE);
+  }
+  static std::string own_failure_of(const Connection& connection) {
+    return Coordinator(connection).describe("own").status().to_string();
+  }
   static std::string failure_of(Connection connection, const std::string& topic) {
     connection.timeout_ms = 3'000;
     StreamExecutionEnvironment env;
@@ -102,11 +118,14 @@ TEST_F(KafkaSecurity, TlsWithAClientCertificate) {
   brokers->use(connection.options);
   const std::string topic = brokers->make_topic("secure", 1);
   expect_works(*brokers, connection, topic, Guarantee::exactly_once);
+  expect_commits(*brokers, connection);
 
   Connection untrusting = connection;
   untrusting.options.erase("ssl.ca.location");
   const std::string refused = failure_of(untrusting, topic);
   EXPECT_NE(refused.find("certificate verify failed"), std::string::npos) << refused;
+  const std::string own = own_failure_of(untrusting);
+  EXPECT_NE(own.find("certificate verify failed"), std::string::npos) << own;
 }
 
 TEST_F(KafkaSecurity, PlainSasl) {
@@ -125,11 +144,14 @@ TEST_F(KafkaSecurity, PlainSasl) {
   brokers->use(connection.options);
   const std::string topic = brokers->make_topic("plain", 1);
   expect_works(*brokers, connection, topic, Guarantee::at_least_once);
+  expect_commits(*brokers, connection);
 
   Connection wrong = connection;
   wrong.options["sasl.password"] = "guessed";
   const std::string told = failure_of(wrong, topic);
   EXPECT_NE(told.find("uthentication"), std::string::npos) << told;
+  EXPECT_NE(own_failure_of(wrong).find("authentication by PLAIN failed"), std::string::npos)
+      << own_failure_of(wrong);
 }
 
 // A token without a signature, which brokers take that are set up for nothing else.
@@ -171,10 +193,17 @@ TEST_F(KafkaSecurity, TokenFromAFile) {
   brokers->use(connection.options, connection.token_file);
   const std::string topic = brokers->make_topic("token", 1);
   expect_works(*brokers, connection, topic, Guarantee::exactly_once);
+  expect_commits(*brokers, connection);
 
   connection.token_file = directory_ + "/no-such-token";
   const std::string told = failure_of(connection, topic);
   EXPECT_NE(told.find("no-such-token"), std::string::npos) << told;
+  EXPECT_NE(own_failure_of(connection).find("no-such-token"), std::string::npos);
+  // A token that the broker does not take is told of behind its answer.
+  connection.token_file = directory_ + "/wrong-token";
+  std::ofstream(connection.token_file) << "nonsense\n";
+  EXPECT_NE(own_failure_of(connection).find("OAUTHBEARER failed"), std::string::npos)
+      << own_failure_of(connection);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "broker_options.hpp"
 #include "client.hpp"
 #include "sink_options.hpp"
 #include "source_options.hpp"
@@ -86,7 +87,7 @@ Status SinkSettings::check() const {
     return invalid(
         "exactly_once needs a transactional_id, which no other sink of the Kafka cluster has");
   }
-  return {};
+  return guarantee == Guarantee::exactly_once_open ? check_broker_options(connection) : Status();
 }
 
 CapturedValues SinkSettings::captured() const {
@@ -94,6 +95,7 @@ CapturedValues SinkSettings::captured() const {
   texts.push_back(topic);
   texts.push_back(transactional_id);
   return encoded_values(texts, static_cast<std::uint8_t>(guarantee),
+                        static_cast<std::uint8_t>(lost_transactions),
                         static_cast<std::uint64_t>(held_bytes));
 }
 

@@ -12,8 +12,11 @@ inline Options sink_options(const SinkSettings& settings) {
                   {"delivery.report.only.error", "true"},
                   {"linger.ms", "5"},
                   {"queue.buffering.max.messages", "500000"}};
-  if (settings.guarantee != Guarantee::at_least_once) {
-    options["transaction.timeout.ms"] = "300000";
+  // One that is open over an epoch has to outlive a job that is down: the most that brokers allow
+  // unless they are set otherwise (transaction.max.timeout.ms).
+  if (settings.guarantee == Guarantee::exactly_once) options["transaction.timeout.ms"] = "300000";
+  if (settings.guarantee == Guarantee::exactly_once_open) {
+    options["transaction.timeout.ms"] = "900000";
   }
   return options;
 }

@@ -8,6 +8,7 @@
 #include <hummer/bytes.hpp>
 
 #include "epoch_records.hpp"
+#include "prepared_transaction.hpp"
 #include "progress.hpp"
 #include "sink_state.hpp"
 
@@ -32,6 +33,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ByteReader in(input);
   SinkStateHead head;
   (void)read_head(in, head);
+
+  ByteReader open_in(input);
+  OpenSinkState state;
+  if (read_state(open_in, state).ok()) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    write_state(out, state);
+    ByteReader again(bytes);
+    OpenSinkState same;
+    HUMMER_ASSERT(read_state(again, same).ok() && same.prepared == state.prepared);
+  }
 
   const std::size_t half = size / 2;
   EpochName name;

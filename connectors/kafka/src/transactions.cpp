@@ -6,7 +6,7 @@
 namespace hummer::kafka {
 namespace {
 
-constexpr int transaction_timeout_ms = 60'000;
+constexpr int commit_answer_ms = 60'000;
 constexpr int full_queue_ms = 10;
 constexpr int tries = 3;
 
@@ -39,19 +39,7 @@ Status Transactions::fence_and_read() {
     if (!producer.ok()) return producer.status();
     producer_ = std::move(*producer);
   }
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(transaction_timeout_ms);
-  for (;;) {
-    const ErrorHandle error(
-        rd_kafka_init_transactions(producer_->client().get(), transaction_timeout_ms));
-    if (!error) break;
-    if (!rd_kafka_error_is_retriable(error.get()) || std::chrono::steady_clock::now() > end) {
-      Status status =
-          failure(error.get(), "fencing the producers of transactional id '" + id() + "'");
-      const std::string last = producer_->client().events->last_error();
-      return last.empty() ? status : Status(status.code(), status.message() + " (" + last + ")");
-    }
-  }
+  HUMMER_TRY(producer_->init_transactions(id()));
   Result<Progress> progress = read_progress(settings_, writer_);
   if (!progress.ok()) return progress.status();
   progress_ = std::move(*progress);
@@ -61,51 +49,67 @@ Status Transactions::fence_and_read() {
 Status Transactions::write(const EpochRecords& records, const EpochName& name) {
   Status status;
   for (int left = tries; left > 0; --left) {
+    HUMMER_TRY(fenced_);
+    if (!producer_) HUMMER_TRY(fence_and_read());
     if (progress_.has(name)) return {};
     status = try_write(records, name);
     if (status.ok()) {
       progress_.add(name);
       return {};
     }
-    if (is_fenced_) break;
+    HUMMER_TRY(fenced_);
     producer_.reset();
     HUMMER_TRY(fence_and_read());
   }
   return progress_.has(name) ? Status() : status;
 }
 
-Status Transactions::try_write(const EpochRecords& records, const EpochName& name) {
+Status Transactions::failed(const rd_kafka_error_t* error, const EpochName& name) {
+  Status status =
+      failure(error, "transaction of '" + id() + "' for epoch " + std::to_string(name.epoch));
+  if (!says_fenced(rd_kafka_error_code(error))) return status;
+  fenced_ = {ErrorCode::operator_failed,
+             status.message() +
+                 ": another job, or an attempt that has taken this one's place, writes with this "
+                 "transactional id (give each sink its own), or transaction.timeout.ms was over "
+                 "ahead of the checkpoint"};
+  return fenced_;
+}
+
+void Transactions::begin(const EpochRecords& records, const EpochName& name) {
+  if (!producer_ || open_.has_value() || !fenced_.ok()) return;
+  if (!try_begin(records, name).ok()) producer_.reset();
+}
+
+Status Transactions::try_begin(const EpochRecords& records, const EpochName& name) {
   rd_kafka_t* const client = producer_->client().get();
-  const std::string what = "transaction of '" + id() + "' for epoch " + std::to_string(name.epoch);
-  const auto failed = [&](const rd_kafka_error_t* error) -> Status {
-    is_fenced_ = says_fenced(rd_kafka_error_code(error));
-    Status status = failure(error, what);
-    if (!is_fenced_) return status;
-    return {ErrorCode::operator_failed,
-            status.message() +
-                ": another job, or an attempt that has taken this one's place, writes with this "
-                "transactional id; give each sink its own"};
-  };
-  if (const ErrorHandle error(rd_kafka_begin_transaction(client)); error)
-    return failed(error.get());
+  if (const ErrorHandle error(rd_kafka_begin_transaction(client)); error) {
+    return failed(error.get(), name);
+  }
   Status produced = produce_all(records);
   if (produced.ok()) produced = note_progress(*producer_, settings_, writer_, name);
   // Only librdkafka knows whether the producer itself is at fault.
   char text[256];
   if (const auto fatal = rd_kafka_fatal_error(client, text, sizeof text); says_fenced(fatal)) {
     const ErrorHandle error(rd_kafka_error_new(fatal, "%s", text));
-    return failed(error.get());
+    return failed(error.get(), name);
   }
-  HUMMER_TRY(produced);
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(transaction_timeout_ms);
+  if (produced.ok()) open_ = name;
+  return produced;
+}
+
+Status Transactions::try_write(const EpochRecords& records, const EpochName& name) {
+  if (open_ != name) HUMMER_TRY(try_begin(records, name));
+  open_.reset();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(commit_answer_ms);
   for (;;) {
-    const ErrorHandle error(rd_kafka_commit_transaction(client, transaction_timeout_ms));
+    const ErrorHandle error(
+        rd_kafka_commit_transaction(producer_->client().get(), commit_answer_ms));
     if (!error) return {};
     // The same commit may be asked for again; it is not another one.
     if (rd_kafka_error_is_retriable(error.get()) && std::chrono::steady_clock::now() < end)
       continue;
-    return failed(error.get());
+    return failed(error.get(), name);
   }
 }
 

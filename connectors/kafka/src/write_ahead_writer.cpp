@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "background.hpp"
 #include "epoch_records.hpp"
 #include "sink_state.hpp"
 #include "transactions.hpp"
@@ -67,8 +68,12 @@ Status WriteAheadWriter::open(OperatorContext& context) {
            std::none_of(pending_.begin(), pending_.end(),
                         [&](const Pending& one) { return one.writer == each.first; });
   });
-  return transactions_.at(self)->require_topic();
+  HUMMER_TRY(transactions_.at(self)->require_topic());
+  background_ = std::make_unique<Background>([this] { context_->wake(); });
+  return {};
 }
+
+Status WriteAheadWriter::begin_batch() { return background_->failure(); }
 
 bool WriteAheadWriter::add(const Message& message) {
   Outgoing record = outgoing_of(message, settings_.topic);
@@ -86,22 +91,45 @@ OperatorResult WriteAheadWriter::blocked() { return context_->fail(failure_); }
 
 void WriteAheadWriter::seal(std::uint64_t epoch) {
   if (open_->empty()) return;
+  const bool is_next = pending_.empty();
   pending_.push_back({.run = context_->run(),
                       .attempt = context_->attempt(),
                       .writer = static_cast<std::uint32_t>(context_->subtask()),
                       .epoch = epoch,
                       .records = std::exchange(open_, make_records())});
+  if (!is_next) return;
+  const Pending& sealed = pending_.back();
+  background_->post([own = transactions_.at(sealed.writer).get(), records = sealed.records,
+                     name = EpochName{sealed.run, sealed.attempt, sealed.epoch}]() -> Status {
+    own->begin(*records, name);
+    return {};
+  });
+}
+
+Status WriteAheadWriter::take_news() {
+  const auto written = static_cast<std::ptrdiff_t>(written_.exchange(0));
+  pending_.erase(pending_.begin(), pending_.begin() + written);
+  // Who has nothing to write for them any more gives up the right to: a later subtask has it.
+  if (pending_.empty() && !background_->is_busy()) {
+    const auto self = static_cast<std::uint32_t>(context_->subtask());
+    std::erase_if(transactions_, [&](const auto& each) { return each.first != self; });
+  }
+  return background_->failure();
 }
 
 // An input that has become inactive is no barrier: what it left belongs to the next one.
 OperatorResult WriteAheadWriter::flush() {
   if (context_->epoch() == last_barrier_) return OperatorResult::done;
+  const bool waits = background_->is_busy();
+  if (Status status = take_news(); !status.ok()) return context_->fail(std::move(status));
+  if (waits) return OperatorResult::blocked;
   last_barrier_ = context_->epoch();
   seal(last_barrier_);
   return OperatorResult::done;
 }
 
 OperatorResult WriteAheadWriter::end() {
+  has_ended_ = true;
   seal(context_->epoch() + 1);
   return OperatorResult::done;
 }
@@ -142,20 +170,28 @@ OperatorResult WriteAheadWriter::snapshot_rest(ByteWriter& out) {
 }
 
 Status WriteAheadWriter::commit(std::uint64_t epoch) {
-  std::size_t done = 0;
-  for (; done < pending_.size() && pending_[done].epoch <= epoch; ++done) {
-    const Pending& each = pending_[done];
-    HUMMER_TRY(
-        transactions_.at(each.writer)->write(*each.records, {each.run, each.attempt, each.epoch}));
+  HUMMER_TRY(take_news());
+  for (Pending& each : pending_) {
+    if (each.is_committing || each.epoch > epoch) continue;
+    each.is_committing = true;
+    background_->post([this, own = transactions_.at(each.writer).get(), records = each.records,
+                       name = EpochName{each.run, each.attempt, each.epoch}]() -> Status {
+      Status status = own->write(*records, name);
+      if (status.ok()) ++written_;
+      return status;
+    });
   }
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(done));
-  const auto self = static_cast<std::uint32_t>(context_->subtask());
-  if (pending_.empty()) {
-    std::erase_if(transactions_, [&](const auto& each) { return each.first != self; });
-  }
-  return {};
+  if (!has_ended_) return {};
+  // Nobody asks any more what has become of it.
+  HUMMER_TRY(background_->finish());
+  return take_news();
 }
 
-void WriteAheadWriter::close() { transactions_.clear(); }
+Status WriteAheadWriter::close() {
+  const Status status = background_ ? background_->finish() : Status();
+  background_.reset();
+  transactions_.clear();
+  return status;
+}
 
 }  // namespace hummer::kafka::detail

@@ -30,9 +30,19 @@ void numbering(hummer::StreamExecutionEnvironment& env) {
   kafka::SourceSettings in{.connection = {.brokers = env.argument("brokers")},
                            .topics = {env.argument("from")}};
   if (!env.flag("follow")) in.end = kafka::Offsets::latest();
+  in.discovery_interval_ms = 500;
   const std::string to = env.argument("to");
-  const kafka::SinkSettings out{
+  kafka::SinkSettings out{
       .connection = in.connection, .topic = to, .transactional_id = to + "-sink"};
+  const std::string guarantee = env.argument_or("guarantee", "exactly_once");
+  if (guarantee == "exactly_once_open") out.guarantee = kafka::Guarantee::exactly_once_open;
+  if (guarantee == "at_least_once") out.guarantee = kafka::Guarantee::at_least_once;
+  if (env.flag("lost-go-on")) out.lost_transactions = kafka::LostTransactions::go_on;
+  const std::string timeout_ms = env.argument_or("transaction-timeout-ms", "");
+  if (!timeout_ms.empty()) {
+    out.connection.options = {{"transaction.timeout.ms", timeout_ms},
+                              {"message.timeout.ms", timeout_ms}};
+  }
   const auto numbers = kafka::from_topics(env, "in", in,
                                           [](const kafka::Record& record) {
                                             return std::string(record.key.value_or(""));

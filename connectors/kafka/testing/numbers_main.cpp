@@ -1,6 +1,7 @@
 // The two ends of numbering_job, for items that kill what is between them.
 //
 //   kafka_numbers make BROKERS             two topics; prints their names
+//   kafka_numbers grow BROKERS TOPIC N     gives it so many partitions
 //   kafka_numbers write BROKERS FROM SEED  records of drawn keys, some thousand a second, until its
 //                                          input ends; then how many of each key: lines KEY COUNT
 //   kafka_numbers check BROKERS TO         what readers of committed records see: the same lines.
@@ -73,11 +74,13 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 2)
-    return std::fprintf(stderr, "kafka_numbers make|write|check BROKERS …\n"), 2;
+    return std::fprintf(stderr, "kafka_numbers make|grow|write|check BROKERS …\n"), 2;
   const std::unique_ptr<Brokers> brokers = Brokers::at(words[1]);
   if (words[0] == "make") {
     std::printf("%s\n", brokers->make_topic("in", 4).c_str());
     std::printf("%s\n", brokers->make_topic("out", 3).c_str());
+  } else if (words[0] == "grow" && words.size() == 4) {
+    brokers->add_partitions(words[2], std::stoi(words[3]));
   } else if (words[0] == "write" && words.size() == 4) {
     write(*brokers, words[2], std::stoull(words[3]));
   } else if (words[0] == "check" && words.size() == 3) {

@@ -88,16 +88,30 @@ enum class Guarantee : std::uint8_t {
   // Records wait in the checkpoint until it is complete, and are then written in one transaction.
   // Readers with isolation.level=read_committed see each once.
   exactly_once,
+  // Records are written as they come, into a transaction that is open over the epoch and is
+  // committed when its checkpoint is complete. The same readers see each once, at less cost; but a
+  // job that is down for longer than transaction.timeout.ms (15 minutes, unless it is set) has lost
+  // the transactions of its newest checkpoint: see LostTransactions.
+  exactly_once_open,
+};
+
+// What becomes of a job whose newest checkpoint has a transaction that Kafka has aborted meanwhile.
+enum class LostTransactions : std::uint8_t {
+  fail,   // it fails, and names epoch and partitions
+  go_on,  // without the records; said on standard error, and counted
 };
 
 struct SinkSettings {
   Connection connection;
   std::string topic = {};  // of records that name none
   Guarantee guarantee = Guarantee::exactly_once;
-  // Of exactly_once: names this sink among all that write to the cluster. Subtask k writes as the
-  // transactional id NAME-k, and what it has committed is noted in the topic NAME-progress.
+  // Of both exactly-once guarantees: names this sink among all that write to the cluster. Subtask k
+  // writes as the transactional id NAME-k, or as NAME-k-0, NAME-k-1, … with open transactions; what
+  // it has committed is noted in the topic NAME-progress.
   std::string transactional_id = {};
-  // Records of an epoch that are held in memory, per subtask; more go to a file.
+  // Of exactly_once_open.
+  LostTransactions lost_transactions = LostTransactions::fail;
+  // Of exactly_once: records of an epoch that are held in memory, per subtask; more go to a file.
   std::size_t held_bytes = 64 << 20;
 
   Status check() const;

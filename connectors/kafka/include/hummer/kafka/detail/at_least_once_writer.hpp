@@ -20,6 +20,8 @@ namespace hummer::kafka::detail {
 
 class AtLeastOnceWriter {
  public:
+  static constexpr bool takes_all_pieces = false;
+
   explicit AtLeastOnceWriter(const SinkSettings& settings);
   ~AtLeastOnceWriter();
 
@@ -36,7 +38,7 @@ class AtLeastOnceWriter {
   Status snapshot(ByteWriter& out);
   OperatorResult snapshot_rest(ByteWriter&) { return OperatorResult::done; }
   Status commit(std::uint64_t) { return {}; }
-  void close();
+  Status close();
 
  private:
   const SinkSettings settings_;

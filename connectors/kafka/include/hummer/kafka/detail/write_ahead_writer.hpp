@@ -1,11 +1,16 @@
-// WriteAheadWriter: keeps the records of an epoch with their checkpoint, and writes them when it is
-// complete, each epoch in one transaction.
+// WriteAheadWriter: keeps the records of an epoch with their checkpoint, and writes them, each
+// epoch in one transaction, which is committed when the checkpoint is complete.
+//
+// What waits for the brokers is done by a thread of the sink's own: it sends an epoch from its
+// barrier on, while the checkpoint is being written and the records of the next epoch come. The
+// next barrier waits for it: two epochs are held at most, and one is in a checkpoint.
 //
 // Lifecycle: restore*, open, (begin_batch add* | flush snapshot snapshot_rest* | commit)*, end,
 // close. Thread: that of the task. State: the epochs that are not known to be written, whole, and
 // the subtasks as which they may have begun to be. Errors: those of brokers and of the spill file.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +21,7 @@
 #include <hummer/operator.hpp>
 
 namespace hummer::kafka {
+class Background;
 class EpochRecords;
 class Transactions;
 }  // namespace hummer::kafka
@@ -24,12 +30,14 @@ namespace hummer::kafka::detail {
 
 class WriteAheadWriter {
  public:
+  static constexpr bool takes_all_pieces = false;
+
   explicit WriteAheadWriter(const SinkSettings& settings);
   ~WriteAheadWriter();
 
   Status restore(OperatorContext& context, ByteReader& in);
   Status open(OperatorContext& context);
-  Status begin_batch() { return {}; }
+  Status begin_batch();
   bool add(const Message& message);
   OperatorResult blocked();
   OperatorResult flush();
@@ -38,7 +46,7 @@ class WriteAheadWriter {
   Status snapshot(ByteWriter& out);
   OperatorResult snapshot_rest(ByteWriter& out);
   Status commit(std::uint64_t epoch);
-  void close();
+  Status close();
 
  private:
   // One that is not known to be written. Named by who has made it: the same in all attempts that
@@ -49,8 +57,11 @@ class WriteAheadWriter {
     std::uint32_t writer = 0;  // the subtask
     std::uint64_t epoch = 0;
     std::shared_ptr<EpochRecords> records;
+    bool is_committing = false;
   };
 
+  // Drops what has been written meanwhile.
+  Status take_news();
   void seal(std::uint64_t epoch);
   std::shared_ptr<EpochRecords> make_records() const;
 
@@ -58,13 +69,17 @@ class WriteAheadWriter {
   OperatorContext* context_ = nullptr;
   std::shared_ptr<EpochRecords> open_;
   std::vector<Pending> pending_;  // in the order in which they are to be written
-  // By subtask: this one's, and of those whose state has come here.
+  // By subtask: this one's, and of those whose state has come here. Of the thread, once there is
+  // one.
   std::map<std::uint32_t, std::unique_ptr<Transactions>> transactions_;
   std::uint64_t last_barrier_ = 0;
   // What the snapshot under way has still to write.
   std::vector<std::shared_ptr<EpochRecords>> unsaved_;
   std::size_t saved_chunks_ = 0;  // of the first of them
   Status failure_;
+  bool has_ended_ = false;
+  std::atomic<std::size_t> written_{0};  // of the first pending ones, by the thread
+  std::unique_ptr<Background> background_;
 };
 
 }  // namespace hummer::kafka::detail
