@@ -35,8 +35,10 @@ Status clear(Files& files, const CheckpointOrder& order) {
     HUMMER_TRY(store.remove_of(order.metadata.job_name, order.own_from));
   }
   HUMMER_TRY(store.remove_all(order.own_from));
+  const Result<ObjectStore*> objects = files.object_store(order.directory);
+  if (!objects.ok()) return objects.status();
   // The job's own directory; one that others use too is not empty, or stays empty.
-  if (order.directory != order.latest_in) (void)files.remove(order.directory);
+  if (*objects == nullptr && order.directory != order.latest_in) (void)files.remove(order.directory);
   return {};
 }
 
