@@ -54,11 +54,11 @@ class SegmentWriter {
   const std::string directory_;
   const std::string name_;
   const std::size_t most_bytes_;
-  int segments_ = 0;                         // names that were given
-  std::string segment_;                      // of files that have ended
-  std::string segment_name_;                 // empty: none has begun
-  std::vector<std::weak_ptr<Part>> parts_;   // under way
-  std::size_t in_memory_ = 0;                // bytes of segment_ and of parts
+  int segments_ = 0;                        // names that were given
+  std::string segment_;                     // of files that have ended
+  std::string segment_name_;                // empty: none has begun
+  std::vector<std::weak_ptr<Part>> parts_;  // under way
+  std::size_t in_memory_ = 0;               // bytes of segment_ and of parts
 };
 
 }  // namespace hummer

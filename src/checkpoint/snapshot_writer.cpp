@@ -171,11 +171,11 @@ class SnapshotWriter::State {
   std::string path_;
   // Of the own executor.
   SnapshotFiles files_;
-  std::uint64_t current_ = 0;  // the checkpoint under way; 0: none so far
-  std::string directory_;      // where its files go
-  std::set<int> saved_;        // tasks that have written theirs
+  std::uint64_t current_ = 0;                // the checkpoint under way; 0: none so far
+  std::string directory_;                    // where its files go
+  std::set<int> saved_;                      // tasks that have written theirs
   std::vector<SnapshotProgress> unflushed_;  // of those, in an object store, that are not durable
-  std::deque<Taken> waiting_;  // parts of snapshots, oldest first
+  std::deque<Taken> waiting_;                // parts of snapshots, oldest first
   std::map<int, Ended> ended_;
   std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
 };

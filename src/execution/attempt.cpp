@@ -295,7 +295,8 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.snapshot_step_bytes = job.checkpoints.step_bytes;
   const auto& tasks = plan_->execution.tasks;
   const auto own = std::count_if(tasks.begin(), tasks.end(), [&](const ExecutionTask& task) {
-    return task.kind == TaskKind::chain && options.vertices[static_cast<std::size_t>(task.vertex)] &&
+    return task.kind == TaskKind::chain &&
+           options.vertices[static_cast<std::size_t>(task.vertex)] &&
            (options.peers.empty() || task.task_manager == options.task_manager);
   });
   const SnapshotWriter::Settings settings{.job = graph.fingerprint,

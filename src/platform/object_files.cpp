@@ -14,8 +14,8 @@ constexpr std::size_t part_bytes = 16 << 20;
 constexpr std::string_view segment_mark = ".segment@";
 
 Status needs_disk(const std::string& path, const std::string& what) {
-  return {ErrorCode::invalid_argument, "'" + path + "' is in an object store, which cannot " + what +
-                                           ": name a directory on a disk"};
+  return {ErrorCode::invalid_argument, "'" + path + "' is in an object store, which cannot " +
+                                           what + ": name a directory on a disk"};
 }
 
 class ObjectReader final : public ReadableFile {
@@ -66,8 +66,8 @@ class ObjectReader final : public ReadableFile {
   Status fetch(std::uint64_t offset, std::size_t wanted) {
     const bool goes_on = offset == window_at_ + window_.size();
     fetched_ = goes_on ? std::min(most_read_bytes, fetched_ * 2) : least_read_bytes;
-    const std::size_t length =
-        std::min<std::uint64_t>(std::max(std::min(wanted, most_read_bytes), fetched_), size_ - offset);
+    const std::size_t length = std::min<std::uint64_t>(
+        std::max(std::min(wanted, most_read_bytes), fetched_), size_ - offset);
     window_.resize(length);
     window_at_ = offset;
     const Result<std::size_t> got =
@@ -202,9 +202,8 @@ Result<std::unique_ptr<FileLock>> ObjectFiles::lock(const std::string& path) {
 Result<FileInformation> ObjectFiles::stat(const std::string& path) {
   const Result<ObjectInformation> there = store_->look_at(object_of(path));
   if (there.ok()) {
-    return FileInformation{.is_regular = true,
-                           .size_bytes = there->size_bytes,
-                           .modified_ms = there->modified_ms};
+    return FileInformation{
+        .is_regular = true, .size_bytes = there->size_bytes, .modified_ms = there->modified_ms};
   }
   if (there.status().code() != ErrorCode::not_found) return there.status();
   const Result<std::vector<std::string>> names = store_->list(path);

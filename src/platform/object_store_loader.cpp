@@ -47,10 +47,9 @@ std::vector<std::string> directories() {
 std::string scheme_of(const std::string& path) {
   const std::size_t end = path.find("://");
   if (end == std::string::npos || end < 2) return {};
-  const bool is_scheme = std::all_of(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(end),
-                                     [](char c) {
-                                       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-                                     });
+  const bool is_scheme =
+      std::all_of(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(end),
+                  [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
   return is_scheme ? path.substr(0, end) : std::string();
 }
 
@@ -59,8 +58,9 @@ Result<std::unique_ptr<ObjectStore>> load_object_store(const std::string& scheme
   const std::string wanted = "paths that begin with " + scheme + ":// need the library " + name;
   if (::getauxval(AT_BASE) == 0) {
     return Status(ErrorCode::invalid_configuration,
-                  wanted + ", which a statically linked program can't load: use the program that is "
-                           "linked dynamically");
+                  wanted +
+                      ", which a statically linked program can't load: use the program that is "
+                      "linked dynamically");
   }
   std::string looked_in;
   for (const std::string& directory : directories()) {
@@ -71,13 +71,14 @@ Result<std::unique_ptr<ObjectStore>> load_object_store(const std::string& scheme
     }
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) {
-      return Status(ErrorCode::invalid_configuration, wanted + ", and it can't be loaded: " +
-                                                          ::dlerror());
+      return Status(ErrorCode::invalid_configuration,
+                    wanted + ", and it can't be loaded: " + ::dlerror());
     }
     const auto* plugin =
         static_cast<const ObjectStorePlugin*>(::dlsym(library, "hummer_object_store"));
     if (plugin == nullptr) {
-      return Status(ErrorCode::invalid_configuration, "'" + path + "' is no object store's library");
+      return Status(ErrorCode::invalid_configuration,
+                    "'" + path + "' is no object store's library");
     }
     if (plugin->version != ObjectStorePlugin::newest_version ||
         std::strcmp(plugin->abi, HUMMER_ABI) != 0) {
@@ -88,8 +89,8 @@ Result<std::unique_ptr<ObjectStore>> load_object_store(const std::string& scheme
     return plugin->make();
   }
   return Status(ErrorCode::invalid_configuration,
-                wanted + ", which is not in " + looked_in + ": install the package hummer-" + scheme +
-                    ", or name its directory in HUMMER_PLUGIN_PATH");
+                wanted + ", which is not in " + looked_in + ": install the package hummer-" +
+                    scheme + ", or name its directory in HUMMER_PLUGIN_PATH");
 }
 
 }  // namespace hummer

@@ -6,8 +6,8 @@
 //
 // Linux only. A statically linked program can't load any, and says so.
 //
-// Errors: invalid_configuration, which says where it was looked for, and the package; or that a library
-// was built for another engine or is none of an object store. Thread: any.
+// Errors: invalid_configuration, which says where it was looked for, and the package; or that a
+// library was built for another engine or is none of an object store. Thread: any.
 #pragma once
 
 #include <memory>

@@ -32,8 +32,7 @@ std::uint64_t id_of(std::string_view name) {
 bool is_name_of(const CheckpointFile& file) {
   if (file.name == CheckpointStore::file_name(file.vertex, file.subtask)) return true;
   const auto stretch = parse_object_stretch(file.name);
-  return stretch && stretch->bytes == file.bytes &&
-         stretch->object.find('/') == std::string::npos;
+  return stretch && stretch->bytes == file.bytes && stretch->object.find('/') == std::string::npos;
 }
 
 // A file in memory, for an object that is written at once.
@@ -177,7 +176,8 @@ Status CheckpointStore::complete_at(Files& files, const std::string& path,
     // Whoever is first keeps it: one that was cut off must not take the place of its successor's.
     const Status put = (*store)->put(whole, bytes, true);
     if (put.code() != ErrorCode::invalid_argument) return put;
-    return {ErrorCode::io_error, "'" + whole + "' is there already: somebody else has completed it"};
+    return {ErrorCode::io_error,
+            "'" + whole + "' is there already: somebody else has completed it"};
   }
   HUMMER_TRY(files.sync_directory(path));  // the names of the state files
   Result<SnapshotFileWriter> writer = SnapshotFileWriter::create(files, unfinished, head);
@@ -288,6 +288,42 @@ Status CheckpointStore::remove_of(std::string_view job_name, std::uint64_t below
   // The newest first: it may build on the others.
   for (auto path = removed.rbegin(); path != removed.rend(); ++path) {
     HUMMER_TRY(remove_at(files_, *path, needed));
+  }
+  return {};
+}
+
+Status CheckpointStore::remove_orphans(std::int64_t modified_before_ms) {
+  const Result<ObjectStore*> objects = files_.object_store(directory_);
+  if (!objects.ok()) return objects.status();
+  if (*objects == nullptr) return {};
+  HUMMER_TRY((*objects)->abort_uploads(directory_, modified_before_ms));
+  const Result<std::vector<std::uint64_t>> all = ids();
+  if (!all.ok()) return all.status();
+  std::set<std::string> needed;
+  std::vector<std::uint64_t> incomplete;
+  std::uint64_t newest = 0;
+  for (const std::uint64_t id : *all) {
+    const Result<CheckpointMetadata> metadata = read(id);
+    if (metadata.status().code() == ErrorCode::not_found) {
+      incomplete.push_back(id);
+      continue;
+    }
+    // One that can't be read may need anything.
+    if (!metadata.ok()) return metadata.status();
+    newest = id;
+    for (const CheckpointFile& file : metadata->files) {
+      needed.insert(object_of(path_of(path_of(id), file)));
+    }
+  }
+  for (const std::uint64_t id : incomplete) {
+    const Result<std::vector<std::string>> names = files_.list_directory(path_of(id));
+    if (id > newest || !names.ok()) continue;
+    bool is_old = true;
+    for (const std::string& name : *names) {
+      const Result<FileInformation> file = files_.stat(path_of(id) + "/" + name);
+      is_old &= file.ok() && file->modified_ms < modified_before_ms;
+    }
+    if (is_old) HUMMER_TRY(remove_at(files_, path_of(id), needed));
   }
   return {};
 }

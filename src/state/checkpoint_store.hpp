@@ -127,6 +127,10 @@ class CheckpointStore {
   // Those of jobs with this name and numbers below `below`, with the files that only they need.
   Status remove_of(std::string_view job_name, std::uint64_t below);
 
+  // Of an object store, what crashed attempts have left: directories below the newest complete
+  // checkpoint's that no metadata name, in which all is older than that, and uploads that are.
+  Status remove_orphans(std::int64_t modified_before_ms);
+
   // The same of a checkpoint or savepoint by its own directory.
   static Status begin_at(Files& files, const std::string& path);
   static Status complete_at(Files& files, const std::string& path,

@@ -1,6 +1,7 @@
 // libhummer_s3.so: the object store of paths that begin with s3://, for the engine.
 //
-// Its settings are those of the process's environment (hummer/s3/settings.hpp).
+// Its settings are those of the process's environment
+// (connectors/s3/include/hummer/s3/settings.hpp).
 #include "platform/object_store.hpp"
 
 #include <algorithm>
@@ -14,6 +15,18 @@ namespace hummer::s3 {
 namespace {
 
 constexpr std::size_t max_names = 1'000'000;
+
+// As a disk takes it: a '/' more in between means nothing.
+Result<Place> place_of(const std::string& path) {
+  Result<Place> place = parse_place(path);
+  if (!place.ok()) return place;
+  std::string& key = place->key;
+  key.erase(std::unique(key.begin(), key.end(),
+                        [](char one, char next) { return one == '/' && next == '/'; }),
+            key.end());
+  if (key.starts_with('/')) key.erase(0, 1);
+  return place;
+}
 
 std::string as_directory(std::string key) {
   while (key.ends_with('/')) key.pop_back();
@@ -53,7 +66,7 @@ class S3Store final : public ObjectStore {
   explicit S3Store(std::unique_ptr<Client> client) : client_(std::move(client)) {}
 
   Result<ObjectInformation> look_at(const std::string& path) override {
-    const Result<Place> place = parse_place(path);
+    const Result<Place> place = place_of(path);
     if (!place.ok()) return place.status();
     const Result<Object> object = client_->head(*place);
     if (!object.ok()) return object.status();
@@ -61,24 +74,24 @@ class S3Store final : public ObjectStore {
   }
   Result<std::size_t> read(const std::string& path, const std::string& version,
                            std::uint64_t offset, std::span<char> into) override {
-    const Result<Place> place = parse_place(path);
+    const Result<Place> place = place_of(path);
     if (!place.ok()) return place.status();
     return client_->get(*place, offset, into, version);
   }
   Status put(const std::string& path, std::string_view bytes, bool only_new) override {
-    const Result<Place> place = parse_place(path);
+    const Result<Place> place = place_of(path);
     if (!place.ok()) return place.status();
     return client_->put(*place, bytes, {.only_new = only_new}).status();
   }
   Result<std::unique_ptr<ObjectUpload>> begin_upload(const std::string& path) override {
-    const Result<Place> place = parse_place(path);
+    const Result<Place> place = place_of(path);
     if (!place.ok()) return place.status();
     Result<Upload> upload = client_->begin_upload(*place);
     if (!upload.ok()) return upload.status();
     return std::unique_ptr<ObjectUpload>(std::make_unique<S3Upload>(*client_, std::move(*upload)));
   }
   Result<std::vector<std::string>> list(const std::string& directory) override {
-    const Result<Place> place = parse_place(directory);
+    const Result<Place> place = place_of(directory);
     if (!place.ok()) return place.status();
     const std::string prefix = as_directory(place->key);
     std::vector<std::string> names;
@@ -107,7 +120,7 @@ class S3Store final : public ObjectStore {
   Status remove(std::span<const std::string> paths) override {
     std::map<std::string, std::vector<std::string>> by_bucket;
     for (const std::string& path : paths) {
-      const Result<Place> place = parse_place(path);
+      const Result<Place> place = place_of(path);
       if (!place.ok()) return place.status();
       by_bucket[place->bucket].push_back(place->key);
     }
@@ -118,7 +131,7 @@ class S3Store final : public ObjectStore {
     return {};
   }
   Status abort_uploads(const std::string& directory, std::int64_t begun_before_ms) override {
-    const Result<Place> place = parse_place(directory);
+    const Result<Place> place = place_of(directory);
     if (!place.ok()) return place.status();
     const auto uploads = client_->uploads(place->bucket, as_directory(place->key));
     if (!uploads.ok()) return uploads.status();

@@ -15,7 +15,9 @@ constexpr std::size_t max_listed_pages = 10'000;
 constexpr std::size_t removed_at_once = 1000;
 constexpr const char* token_header = "x-amz-meta-hummer-write";
 
-std::string upload_of(const Upload& upload) { return "the upload to '" + upload.place.text() + "'"; }
+std::string upload_of(const Upload& upload) {
+  return "the upload to '" + upload.place.text() + "'";
+}
 
 Object object_of(const Place& place, const HttpResponse& response) {
   Object object;
@@ -50,7 +52,8 @@ class Client::State {
  public:
   explicit State(const Settings& settings) : sender(settings) {}
 
-  Request request(const char* method, const std::string& bucket, const std::string& key = {}) const {
+  Request request(const char* method, const std::string& bucket,
+                  const std::string& key = {}) const {
     Request made;
     made.method = method;
     sender.address(made, bucket, key);
@@ -110,7 +113,8 @@ Result<std::size_t> Client::get(const Place& place, std::uint64_t offset, std::s
   if (!succeeded(*outcome)) return Sender::failure(*outcome, what);
   std::string_view body = outcome->response.body;
   // A store without ranges answers with the whole.
-  if (outcome->response.status == 200) body.remove_prefix(std::min<std::uint64_t>(offset, body.size()));
+  if (outcome->response.status == 200)
+    body.remove_prefix(std::min<std::uint64_t>(offset, body.size()));
   return body.copy(into.data(), into.size());
 }
 
@@ -137,8 +141,9 @@ Result<std::string> Client::put(const Place& place, std::string_view bytes,
 }
 
 Status Client::remove(const Place& place) {
-  const Status status = state_->ask(state_->request("DELETE", place.bucket, place.key),
-                                    "removing '" + place.text() + "'")
+  const Status status = state_
+                            ->ask(state_->request("DELETE", place.bucket, place.key),
+                                  "removing '" + place.text() + "'")
                             .status();
   return status.code() == ErrorCode::not_found ? Status() : status;
 }
@@ -146,8 +151,9 @@ Status Client::remove(const Place& place) {
 Status Client::remove(const std::string& bucket, std::span<const std::string> keys) {
   for (std::size_t at = 0; at < keys.size(); at += removed_at_once) {
     const auto some = keys.subspan(at, std::min(removed_at_once, keys.size() - at));
-    const std::string what = "removing " + std::to_string(some.size()) + " objects of the bucket '" +
-                             bucket + "', '" + some.front() + "' among them";
+    const std::string what = "removing " + std::to_string(some.size()) +
+                             " objects of the bucket '" + bucket + "', '" + some.front() +
+                             "' among them";
     const std::string body = removal_body({some.begin(), some.end()});
     Request request = state_->request("POST", bucket);
     request.query["delete"] = "";
@@ -219,7 +225,8 @@ Status Client::complete(const Upload& upload, std::span<const Part> parts,
   const Result<bool> own = state_->is_written_by(upload.place, upload.token, etag);
   if (!own.ok()) return own.status();
   if (*own) return {};
-  return status == 404 ? Sender::failure(*outcome, what) : condition_failed(condition, upload.place);
+  return status == 404 ? Sender::failure(*outcome, what)
+                       : condition_failed(condition, upload.place);
 }
 
 Status Client::abort(const Upload& upload) {

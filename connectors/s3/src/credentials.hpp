@@ -18,8 +18,8 @@
 namespace hummer::s3 {
 
 // What a file such as ~/.aws/credentials has below [profile], or [profile NAME]; keys in lower
-// case. Lines that are neither a section, a comment nor KEY = VALUE are passed over, as the tools of
-// AWS do.
+// case. Lines that are neither a section, a comment nor KEY = VALUE are passed over, as the tools
+// of AWS do.
 std::map<std::string, std::string> profile_values(std::string_view file, std::string_view profile);
 
 class CredentialSource {

@@ -142,8 +142,8 @@ Result<HttpResponse> HttpClient::send(const Request& request, std::size_t max_bo
   }
   if (code == CURLE_OK) return std::move(receiver.response);
   if (receiver.too_large) {
-    return Status(ErrorCode::protocol_error, "an answer of more than " +
-                                                 std::to_string(max_body_bytes) + " bytes");
+    return Status(ErrorCode::protocol_error,
+                  "an answer of more than " + std::to_string(max_body_bytes) + " bytes");
   }
   return Status(code_of(code), why[0] != '\0' ? why : curl_easy_strerror(code));
 }

@@ -4,7 +4,8 @@
 //   Result<HttpResponse> response = http.send(request, 1 << 20);
 //
 // A response of any status is a result; a Status says that there was none: connection_refused,
-// connection_lost, name_not_resolved, timed_out, tls_failed, protocol_error (more than max_body_bytes).
+// connection_lost, name_not_resolved, timed_out, tls_failed, protocol_error (more than
+// max_body_bytes).
 //
 // Thread: any; send() blocks. Connections are kept and used again.
 #pragma once
@@ -37,7 +38,7 @@ struct HttpResponse {
 class HttpClient {
  public:
   struct Options {
-    std::string ca_file;  // empty: what the system trusts
+    std::string ca_file = {};  // empty: what the system trusts
     std::int64_t connect_timeout_ms = 10'000;
     std::int64_t stall_timeout_ms = 20'000;
   };

@@ -24,7 +24,9 @@ std::int64_t wall_ms() {
       .count();
 }
 
-void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+void sleep_s(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
 
 std::uint64_t seed() {
   std::random_device device;
@@ -179,16 +181,17 @@ Status Sender::failure(const Outcome& outcome, const std::string& what) {
   }
   if (response.status == 301 || response.status == 307 || code == "AuthorizationHeaderMalformed") {
     const std::string region = response.header("x-amz-bucket-region");
-    return {ErrorCode::invalid_configuration,
-            text + "; set the region of the bucket" + (region.empty() ? "" : ", " + region) +
-                " (AWS_REGION), or its endpoint"};
+    return {ErrorCode::invalid_configuration, text + "; set the region of the bucket" +
+                                                  (region.empty() ? "" : ", " + region) +
+                                                  " (AWS_REGION), or its endpoint"};
   }
   switch (response.status) {
     case 401:
     case 403:
       return {ErrorCode::permission_denied,
-              text + "; look at the credentials (AWS_ACCESS_KEY_ID, ~/.aws/credentials), and what "
-                     "they may do"};
+              text +
+                  "; look at the credentials (AWS_ACCESS_KEY_ID, ~/.aws/credentials), and what "
+                  "they may do"};
     case 404: return {ErrorCode::not_found, text};
     case 412: return {ErrorCode::file_changed, text};
     case 507: return {ErrorCode::disk_full, text};

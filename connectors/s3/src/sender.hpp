@@ -50,7 +50,7 @@ class Sender {
 
   // `what` is done to which object, for messages. The request's host is made of the bucket.
   Result<Outcome> send(Request request, const std::string& what, std::size_t max_body_bytes);
-  // As a failure; see hummer/s3/client.hpp.
+  // As a failure; see connectors/s3/include/hummer/s3/client.hpp.
   static Status failure(const Outcome& outcome, const std::string& what);
 
   const Settings& settings() const { return settings_; }

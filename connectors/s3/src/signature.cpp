@@ -26,9 +26,9 @@ std::string hex(const unsigned char* bytes, std::size_t count) {
 Digest hmac(std::string_view key, std::string_view text) {
   Digest digest{};
   unsigned int length = 0;
-  const auto* made =
-      HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-           reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &length);
+  const auto* made = HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                          reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                          digest.data(), &length);
   HUMMER_ASSERT(made != nullptr && length == digest.size());
   return digest;
 }
@@ -70,9 +70,8 @@ std::string percent_encoded(std::string_view text, bool keeps_slash) {
   std::string encoded;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~' ||
-                       (keeps_slash && c == '/');
+    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.' || c == '_' || c == '~' || (keeps_slash && c == '/');
     if (plain) {
       encoded.push_back(c);
     } else {
@@ -140,9 +139,9 @@ void sign(Request& request, const Credentials& credentials, const std::string& r
                                       std::string_view("aws4_request"), std::string_view(text)}) {
     key = hmac(view(key), part);
   }
-  request.headers["authorization"] =
-      "AWS4-HMAC-SHA256 Credential=" + credentials.access_key_id + "/" + scope +
-      ", SignedHeaders=" + names + ", Signature=" + hex(key.data(), key.size());
+  request.headers["authorization"] = "AWS4-HMAC-SHA256 Credential=" + credentials.access_key_id +
+                                     "/" + scope + ", SignedHeaders=" + names +
+                                     ", Signature=" + hex(key.data(), key.size());
 }
 
 }  // namespace hummer::s3

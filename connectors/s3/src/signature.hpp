@@ -26,11 +26,11 @@ struct Credentials {
 struct Request {
   std::string method = "GET";
   std::string scheme = "https";
-  std::string host;  // with the port, unless it is the scheme's
-  std::string path;  // "/bucket/key", not encoded
-  std::map<std::string, std::string> query;    // not encoded
-  std::map<std::string, std::string> headers;  // names in lower case
-  std::string_view body;
+  std::string host = {};                            // with the port, unless it is the scheme's
+  std::string path = {};                            // "/bucket/key", not encoded
+  std::map<std::string, std::string> query = {};    // not encoded
+  std::map<std::string, std::string> headers = {};  // names in lower case
+  std::string_view body = {};
 
   std::string url() const;
 };

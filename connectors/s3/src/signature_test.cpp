@@ -36,7 +36,8 @@ TEST(S3Signature, BodiesTokensAndMetadata) {
                         .path = "/folder/a b+~&=%.segment",
                         .headers = {{"x-amz-meta-hummer-write", "0123"}},
                         .body = "hello"};
-  EXPECT_EQ(signature_of(request, "TOKEN+/="), "18187ea905d60edb5138401aa002a030d10c58237b8f76adf645c63157b48558");
+  EXPECT_EQ(signature_of(request, "TOKEN+/="),
+            "18187ea905d60edb5138401aa002a030d10c58237b8f76adf645c63157b48558");
 }
 
 TEST(S3Signature, NamesWithoutValuesAndRanges) {

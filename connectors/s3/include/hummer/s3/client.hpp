@@ -7,10 +7,11 @@
 //   Result<std::size_t> got = (*client)->get({"bucket", "folder/name"}, 0, into);
 //
 // Every call blocks until the store has answered. What may pass by (5xx, 429, SlowDown, a lost
-// connection, no answer) is tried again for Settings::retry_ms, with pauses that grow and are drawn,
-// or that the store asked for; requests are the same then, and calls mean the same whether the store
-// has seen one of them or two: who wrote an object, or made an upload, is noted in its metadata, so
-// that a condition which fails because the first try had worked is not taken for a failure.
+// connection, no answer) is tried again for Settings::retry_ms, with pauses that grow and are
+// drawn, or that the store asked for; requests are the same then, and calls mean the same whether
+// the store has seen one of them or two: who wrote an object, or made an upload, is noted in its
+// metadata, so that a condition which fails because the first try had worked is not taken for a
+// failure.
 //
 // Errors: not_found (object, upload), invalid_argument (only_new: it is there), file_changed
 // (if_match), permission_denied, invalid_configuration (no such bucket), connection_…, timed_out,
@@ -51,7 +52,7 @@ struct Object {
 
 // At most one is set.
 struct Condition {
-  bool only_new = false;  // nothing has the key
+  bool only_new = false;      // nothing has the key
   std::string if_match = {};  // what has it has this ETag
 };
 

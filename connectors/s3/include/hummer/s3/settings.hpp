@@ -36,15 +36,15 @@ enum class Addressing : std::uint8_t {
 };
 
 struct Settings {
-  std::string endpoint;
-  std::string region;
+  std::string endpoint = {};
+  std::string region = {};
   Addressing addressing = Addressing::automatic;
-  std::string access_key_id;
-  std::string secret_access_key;
-  std::string session_token;
-  std::string profile;
-  std::string credentials_file;
-  std::string ca_file;
+  std::string access_key_id = {};
+  std::string secret_access_key = {};
+  std::string session_token = {};
+  std::string profile = {};
+  std::string credentials_file = {};
+  std::string ca_file = {};
 
   // A request is tried again after what may pass by (5xx, 429, no connection, no answer), for so
   // long, with growing pauses that are drawn.
