@@ -140,6 +140,19 @@ Result<std::string> Client::put(const Place& place, std::string_view bytes,
   return condition_failed(condition, place);
 }
 
+Status Client::copy(const Place& from, const Place& to) {
+  const std::string what = "copying '" + from.text() + "' to '" + to.text() + "'";
+  Request request = state_->request("PUT", to.bucket, to.key);
+  request.headers["x-amz-copy-source"] = percent_encoded("/" + from.bucket + "/" + from.key, true);
+  const auto outcome = state_->ask(std::move(request), what);
+  if (!outcome.ok()) return outcome.status();
+  // A failure may come behind a status of success.
+  const ErrorAnswer error = read_error(outcome->response.body);
+  return error.code.empty()
+             ? Status()
+             : Status(ErrorCode::io_error, what + ": " + error.code + ", " + error.message);
+}
+
 Status Client::remove(const Place& place) {
   const Status status = state_
                             ->ask(state_->request("DELETE", place.bucket, place.key),
@@ -257,6 +270,13 @@ Result<std::vector<Upload>> Client::uploads(const std::string& bucket, const std
     if (page.next.empty()) return all;
   }
   return Status(ErrorCode::limit_exceeded, what + ": there are too many");
+}
+
+Result<bool> Client::has_become(const Upload& upload) {
+  const auto outcome = state_->ask(state_->request("HEAD", upload.place.bucket, upload.place.key),
+                                   "looking at '" + upload.place.text() + "'");
+  if (!outcome.ok()) return outcome.status();
+  return !upload.token.empty() && outcome->response.header(token_header) == upload.token;
 }
 
 Result<std::vector<Part>> Client::parts(const Upload& upload) {

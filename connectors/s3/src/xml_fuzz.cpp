@@ -1,10 +1,12 @@
-// What an object store answers: XML, and the values that are made of it.
+// What an object store answers: XML, and the values that are made of it; and the files of a
+// profile, and what a sink finds in a checkpoint.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "answers.hpp"
 #include "credentials.hpp"
+#include "upload_handle.hpp"
 #include "xml.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -24,5 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)read_removed(input);
   (void)parse_time_ms(input);
   (void)profile_values(input, "default");
+  if (const Result<UploadHandle> handle = decode_handle(input); handle.ok()) {
+    HUMMER_ASSERT(encode(*handle) == input);
+  }
   return 0;
 }

@@ -92,6 +92,8 @@ class Client {
   // The ETag.
   Result<std::string> put(const Place& place, std::string_view bytes,
                           const Condition& condition = {});
+  // Within the store; what is at `to` is replaced. At most 5 GiB.
+  Status copy(const Place& from, const Place& to);
   // No failure when there is none.
   Status remove(const Place& place);
   // At most 1,000 a request, as many requests as it takes.
@@ -113,6 +115,8 @@ class Client {
   // not known.
   Result<std::vector<Upload>> uploads(const std::string& bucket, const std::string& prefix);
   Result<std::vector<Part>> parts(const Upload& upload);
+  // Whether the object at its place is what it has become. not_found: there is none.
+  Result<bool> has_become(const Upload& upload);
 
   // How many requests have been sent, those that were tried again included.
   std::uint64_t requests() const;
