@@ -39,5 +39,6 @@ function(hummer_require_abi_flags target)
   target_link_options(${target} INTERFACE ${flags})
 endfunction()
 
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/job_library/engine_abi.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/job_library/engine_abi.cpp
+  ${PROJECT_SOURCE_DIR}/src/platform/object_store_loader.cpp PROPERTIES
   COMPILE_OPTIONS "-include;${abi_header}" OBJECT_DEPENDS ${abi_header})

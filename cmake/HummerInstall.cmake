@@ -1,7 +1,7 @@
 # What `cmake --install` and packages have.
 #
 # Two components: `runtime`, the program; `development`, the headers, the whole engine as one archive, and
-# what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`. Files below
+# what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`, `s3`. Files below
 # the prefix refer to each other by relative paths, so the prefix may be moved, or chosen by
 # `cmake --install --prefix`. Packages: HummerPackages.cmake.
 include(GNUInstallDirs)
@@ -100,6 +100,21 @@ if(HUMMER_KAFKA)
     PATH_VARS CMAKE_INSTALL_LIBDIR)
   install(FILES ${PROJECT_BINARY_DIR}/install/hummer-kafka.cmake DESTINATION ${install_modules}
           COMPONENT kafka)
+endif()
+
+if(HUMMER_S3)
+  add_dependencies(hummer hummer_s3 hummer_s3_plugin)
+  install(FILES $<TARGET_FILE:hummer_s3> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT s3)
+  # What the program finds by itself, from beside it.
+  install(TARGETS hummer_s3_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hummer COMPONENT s3)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/connectors/s3/include/hummer
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT s3 FILES_MATCHING PATTERN *.hpp)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hummer-s3.cmake.in
+    ${PROJECT_BINARY_DIR}/install/hummer-s3.cmake
+    INSTALL_DESTINATION ${install_modules} NO_CHECK_REQUIRED_COMPONENTS_MACRO
+    PATH_VARS CMAKE_INSTALL_LIBDIR)
+  install(FILES ${PROJECT_BINARY_DIR}/install/hummer-s3.cmake DESTINATION ${install_modules}
+          COMPONENT s3)
 endif()
 
 file(RELATIVE_PATH HUMMER_PREFIX_OF_PKG_CONFIG

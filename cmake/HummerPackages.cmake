@@ -4,6 +4,7 @@
 #   hummer         the program, its two services (packaging/systemd/), /etc/hummer/hummer.toml
 #   libhummer-dev  what jobs are compiled and linked with
 #   hummer-kafka   the Kafka connector, for jobs that use it; with HUMMER_KAFKA
+#   hummer-s3      object stores: what the program loads for s3:// paths, and the client; with HUMMER_S3
 #
 # The services' files have absolute paths and are a component of their own, `services`, which
 # `cmake --install` leaves out.
@@ -88,5 +89,20 @@ Header and archive of sources and sinks for Apache Kafka. Machines that run jobs
 built with it need librdkafka1.")
   set(CPACK_DEBIAN_KAFKA_PACKAGE_DEPENDS
     "libhummer-dev (= ${PROJECT_VERSION}), librdkafka-dev (>= 2.0)")
+endif()
+if(HUMMER_S3)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hummer-s3
+          RENAME copyright COMPONENT s3 EXCLUDE_FROM_ALL)
+  list(APPEND CPACK_COMPONENTS_ALL s3)
+  set(CPACK_COMPONENT_S3_GROUP s3)
+  set(CPACK_DEBIAN_S3_PACKAGE_NAME hummer-s3)
+  set(CPACK_DEBIAN_S3_PACKAGE_SECTION net)
+  set(CPACK_DEBIAN_S3_DESCRIPTION "native stream engine: object stores
+The library with which the program keeps checkpoints in object stores that speak
+S3, and header and archive of its client.")
+  set(CPACK_DEBIAN_S3_PACKAGE_DEPENDS "libcurl4")
+  set(CPACK_DEBIAN_S3_PACKAGE_RECOMMENDS "hummer (= ${PROJECT_VERSION})")
+  set(CPACK_DEBIAN_S3_PACKAGE_SUGGESTS
+    "libhummer-dev (= ${PROJECT_VERSION}), libcurl4-openssl-dev")
 endif()
 include(CPack)

@@ -17,6 +17,10 @@ constexpr std::string_view script_variables[] = {
     "HUMMER_ITEM",         "HUMMER_MUTANTS_MIN", "HUMMER_RESULT_HASH",
     "HUMMER_SCRATCH",      "HUMMER_SEED",        "HUMMER_SHORT"};
 constexpr std::string_view test_prefix = "HUMMER_TEST_";
+// What the loader of libraries and the library of s3:// read (docs/connectors.md).
+constexpr std::string_view library_variables[] = {"HUMMER_PLUGIN_PATH", "HUMMER_S3_ADDRESSING",
+                                                  "HUMMER_S3_REQUESTS_PER_SECOND",
+                                                  "HUMMER_S3_RETRY_MS"};
 
 // What Kubernetes sets in every container for a service whose name begins with "hummer".
 bool is_service_link(const EnvironmentVariable& variable) {
@@ -31,6 +35,8 @@ bool is_of_others(const EnvironmentVariable& variable) {
   return !variable.name.starts_with(variable_prefix) || variable.name.starts_with(test_prefix) ||
          std::find(std::begin(script_variables), std::end(script_variables), variable.name) !=
              std::end(script_variables) ||
+         std::find(std::begin(library_variables), std::end(library_variables), variable.name) !=
+             std::end(library_variables) ||
          is_service_link(variable);
 }
 

@@ -9,6 +9,8 @@ namespace hummer {
 namespace {
 
 constexpr std::string_view job_prefix = "job-";
+// Longer than any attempt takes that may still complete a checkpoint.
+constexpr std::int64_t orphan_age_ms = std::int64_t{24} * 60 * 60 * 1000;
 constexpr std::string_view savepoint_prefix = "savepoint-";
 
 Status begin(Files& files, const CheckpointOrder& order) {
@@ -28,6 +30,17 @@ Status complete(Files& files, const CheckpointOrder& order) {
   return {};
 }
 
+// In an object store a checkpoint that was given up stays until newer ones are complete, and goes
+// as what they do not need (CheckpointStore::retain): its metadata may still be on their way there,
+// and must not appear where the files are gone. Of a savepoint nobody else would remove them.
+Status drop(Files& files, const CheckpointOrder& order) {
+  const Result<ObjectStore*> objects = files.object_store(order.path);
+  if (!objects.ok()) return objects.status();
+  const bool is_kept =
+      *objects != nullptr && !is_savepoint(order.path.substr(order.path.rfind('/') + 1));
+  return is_kept ? Status() : CheckpointStore::remove_at(files, order.path);
+}
+
 Status clear(Files& files, const CheckpointOrder& order) {
   CheckpointStore store(files, order.directory);
   // Others first: who dies in here must not find one from before what has been committed since.
@@ -35,8 +48,11 @@ Status clear(Files& files, const CheckpointOrder& order) {
     HUMMER_TRY(store.remove_of(order.metadata.job_name, order.own_from));
   }
   HUMMER_TRY(store.remove_all(order.own_from));
+  const Result<ObjectStore*> objects = files.object_store(order.directory);
+  if (!objects.ok()) return objects.status();
   // The job's own directory; one that others use too is not empty, or stays empty.
-  if (order.directory != order.latest_in) (void)files.remove(order.directory);
+  if (*objects == nullptr && order.directory != order.latest_in)
+    (void)files.remove(order.directory);
   return {};
 }
 
@@ -130,6 +146,10 @@ Result<Found> newest_known(Files& files, Result<Found> found, CheckpointOutcome&
 
 Status find(Files& files, CheckpointOutcome& outcome) {
   const CheckpointOrder& order = outcome.order;
+  // What can't be removed now is removed at another beginning.
+  if (order.wall_ms > orphan_age_ms) {
+    (void)CheckpointStore(files, order.directory).remove_orphans(order.wall_ms - orphan_age_ms);
+  }
   const Result<std::vector<std::uint64_t>> ids = CheckpointStore(files, order.directory).ids();
   if (!ids.ok()) return ids.status();
   if (!ids->empty()) outcome.highest = ids->back();
@@ -170,9 +190,7 @@ CheckpointOutcome execute(Files& files, CheckpointOrder order) {
   switch (what.kind) {
     case CheckpointOrder::Kind::begin: outcome.status = begin(files, what); break;
     case CheckpointOrder::Kind::complete: outcome.status = complete(files, what); break;
-    case CheckpointOrder::Kind::drop:
-      outcome.status = CheckpointStore::remove_at(files, what.path);
-      break;
+    case CheckpointOrder::Kind::drop: outcome.status = drop(files, what); break;
     case CheckpointOrder::Kind::find: outcome.status = find(files, outcome); break;
     case CheckpointOrder::Kind::clear: outcome.status = clear(files, what); break;
   }

@@ -24,7 +24,7 @@ struct CheckpointOrder {
   enum class Kind {
     begin,     // make the directory `path`; of a savepoint: a new one
     complete,  // write `metadata` into `path`, then remove what retention does not keep
-    drop,      // remove what there is of a checkpoint that was given up
+    drop,      // remove what there is of a checkpoint that was given up, or let retention do so
     find,      // what to begin with
     clear,     // remove all of a job that needs none any more
   };
@@ -48,7 +48,8 @@ struct CheckpointOrder {
   // (what the job began with). It is taken unless a newer one is found; when it is
   // damaged, an older one. `checkpoint` is its number.
   std::string known;
-  bool verify = true;  // read every file before one is chosen
+  bool verify = true;        // read every file before one is chosen
+  std::int64_t wall_ms = 0;  // since 1970, when it is carried out
 };
 
 struct CheckpointOutcome {

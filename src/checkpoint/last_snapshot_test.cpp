@@ -62,7 +62,7 @@ class LastSnapshotTest : public testing::Test {
 
   void begin(double write_fault_rate = 0) {
     node_ = make_simulated_platform({.seed = 1, .write_fault_rate = write_fault_rate});
-    files_.emplace(node_->files(), 5);
+    files_.emplace(node_->files(), 5, 1, node_->random());
     last_.emplace(*node_, "/spill");
   }
 

@@ -177,6 +177,7 @@ class SavedOperator::State {
       if (op.vertex == file.vertex) head.parallelism = op.parallelism;
     }
     const CheckpointFile old = file;
+    file.name = CheckpointStore::file_name(file.vertex, file.subtask);
     Result<SnapshotFileWriter> writer =
         SnapshotFileWriter::create(files(), path + "/" + file.name, head);
     if (!writer.ok()) return writer.status();

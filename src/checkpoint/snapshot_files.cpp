@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace hummer {
 
 Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoint,
                             const std::string& path) {
   task.checkpoint = checkpoint;
   task.writer.reset();
+  task.part.reset();
   task.piece_under_way = false;
   SnapshotFileHead head;
   head.job = job_;
@@ -16,6 +19,9 @@ Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoi
   head.vertex = of.vertex;
   head.subtask = of.subtask;
   head.parallelism = of.parallelism;
+  const Result<ObjectStore*> store = files_.object_store(path);
+  if (!store.ok()) return store.status();
+  if (*store != nullptr) return begin_part(task, **store, head, path);
   // A TaskManager that was cut off may write for a number that another attempt uses. Whose file is
   // there first keeps it; without the other's the checkpoint is given up, which is no mistake.
   const std::string name = path + "/" + CheckpointStore::file_name(of.vertex, of.subtask);
@@ -29,6 +35,27 @@ Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoi
   return {};
 }
 
+Status SnapshotFiles::begin_part(Task& task, ObjectStore& store, const SnapshotFileHead& head,
+                                 const std::string& path) {
+  if (segments_ == nullptr || segments_of_ != head.checkpoint) {
+    // Files of earlier checkpoints are over.
+    for (auto& [name, other] : tasks_) {
+      other.writer.reset();
+      other.part.reset();
+    }
+    segments_ = std::make_unique<SegmentWriter>(
+        store, path, fmt::format("{}-{:016x}", attempt_, random_.next()));
+    segments_of_ = head.checkpoint;
+  }
+  task.part = segments_->begin();
+  auto writer = SnapshotFileWriter::create(segments_->open(task.part), head);
+  if (!writer.ok()) return writer.status();
+  task.writer = std::move(*writer);
+  return {};
+}
+
+Status SnapshotFiles::flush() { return segments_ == nullptr ? Status() : segments_->flush(); }
+
 Result<std::optional<CheckpointFile>> SnapshotFiles::add(const Writer& of, std::uint64_t checkpoint,
                                                          const std::string& path,
                                                          const TaskSnapshot& snapshot) {
@@ -37,6 +64,7 @@ Result<std::optional<CheckpointFile>> SnapshotFiles::add(const Writer& of, std::
   if (!task.writer) return std::optional<CheckpointFile>();
   const auto fail = [&](const Status& status) {
     task.writer.reset();
+    task.part.reset();
     return status;
   };
   for (const SnapshotPiece& piece : snapshot.pieces) {
@@ -64,6 +92,11 @@ Result<std::optional<CheckpointFile>> SnapshotFiles::add(const Writer& of, std::
   task.writer.reset();
   CheckpointFile file;
   file.name = CheckpointStore::file_name(of.vertex, of.subtask);
+  if (task.part != nullptr) {
+    Result<std::string> name = segments_->end(*std::exchange(task.part, nullptr));
+    if (!name.ok()) return name.status();
+    file.name = std::move(*name);
+  }
   file.vertex = of.vertex;
   file.subtask = of.subtask;
   file.bytes = summary->bytes;

@@ -6,16 +6,22 @@
 // The first byte of a piece in a file: 1: written behind the end of the stream; 2: a delta; 4: no
 // state, but records in flight (runtime/in_flight.hpp).
 //
+// In an object store the files of all tasks become one object (segment_writer.hpp), and what add()
+// has answered is durable once flush() has.
+//
 // Thread: one. Errors: those of the disk; then the task's file of this checkpoint is over, and
 // later parts of it are passed over.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "checkpoint/segment_writer.hpp"
 #include "platform/files.hpp"
+#include "platform/random.hpp"
 #include "runtime/chain_driver.hpp"
 #include "state/checkpoint_store.hpp"
 
@@ -33,24 +39,37 @@ class SnapshotFiles {
     std::uint32_t parallelism = 1;
   };
 
-  SnapshotFiles(Files& files, std::uint64_t job) : files_(files), job_(job) {}
+  // `attempt`, `random`: for names that nobody else gives.
+  SnapshotFiles(Files& files, std::uint64_t job, std::uint32_t attempt, Random& random)
+      : files_(files), job_(job), attempt_(attempt), random_(random) {}
 
   // What the task has reported next, for the checkpoint whose directory is `path`. The file, when
-  // it is complete and durable; nothing: more comes.
+  // it is complete and durable, or will be with flush(); nothing: more comes.
   Result<std::optional<CheckpointFile>> add(const Writer& task, std::uint64_t checkpoint,
                                             const std::string& path, const TaskSnapshot& snapshot);
+  // Whether files are durable with flush() only.
+  bool merges() const { return segments_ != nullptr; }
+  Status flush();
 
  private:
   struct Task {
     std::uint64_t checkpoint = 0;              // of the file under way
     std::optional<SnapshotFileWriter> writer;  // none: complete, or failed
+    SegmentWriter::PartHandle part;            // that it writes, in an object store
     bool piece_under_way = false;
     std::map<std::string, std::uint64_t> last_whole;  // by the operator's uid: its checkpoint
   };
   Status begin(Task& task, const Writer& of, std::uint64_t checkpoint, const std::string& path);
 
+  Status begin_part(Task& task, ObjectStore& store, const SnapshotFileHead& head,
+                    const std::string& path);
+
   Files& files_;
   const std::uint64_t job_;
+  const std::uint32_t attempt_;
+  Random& random_;
+  std::unique_ptr<SegmentWriter> segments_;  // of the newest checkpoint; null: on a disk
+  std::uint64_t segments_of_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Task> tasks_;  // by vertex, subtask
 };
 

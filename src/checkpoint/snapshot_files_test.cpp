@@ -18,11 +18,11 @@ TaskSnapshot snapshot_of(const std::string& state) {
 TEST(SnapshotFiles, NeverWriteOverThoseOfAnotherAttempt) {
   auto node = make_simulated_platform({.seed = 1});
   ASSERT_TRUE(node->files().create_directories(path).ok());
-  SnapshotFiles current(node->files(), 5);
+  SnapshotFiles current(node->files(), 5, 1, node->random());
   const auto file = current.add(task, 7, path, snapshot_of("new"));
   ASSERT_TRUE(file.ok() && *file) << file.status().to_string();
 
-  SnapshotFiles cut_off(node->files(), 5);
+  SnapshotFiles cut_off(node->files(), 5, 1, node->random());
   const auto refused = cut_off.add(task, 7, path, snapshot_of("old"));
   EXPECT_EQ(refused.status().code(), ErrorCode::io_error) << "a job begins again after it";
   EXPECT_NE(refused.status().message().find("3-1.state"), std::string::npos);

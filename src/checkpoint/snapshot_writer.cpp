@@ -21,7 +21,7 @@ class SnapshotWriter::State {
       : platform_(platform),
         settings_(std::move(settings)),
         tell_(std::move(tell)),
-        files_(platform.files(), settings_.job),
+        files_(platform.files(), settings_.job, settings_.attempt, platform.random()),
         executor_(platform.make_executor({.name = "snapshots"})) {
     executor_->spawn(run(*this));
   }
@@ -83,7 +83,10 @@ class SnapshotWriter::State {
       if (begun) current_ = newest_;
       directory_ = path_;
     }
-    if (begun) saved_.clear();
+    if (begun) {
+      saved_.clear();
+      unflushed_.clear();
+    }
     for (Taken& each : taken) keep(std::move(each));
     while (!waiting_.empty() && waiting_.front().snapshot.epoch <= current_) {
       if (waiting_.front().snapshot.epoch == current_) save(waiting_.front());
@@ -142,12 +145,19 @@ class SnapshotWriter::State {
     SnapshotProgress news;
     news.checkpoint = current_;
     news.task = static_cast<std::size_t>(task.id);
-    if (file.ok()) {
-      news.file = std::move(*file);
-    } else {
+    if (!file.ok()) {
       news.status = file.status();
+      return tell_(std::move(news));
     }
-    tell_(std::move(news));
+    news.file = std::move(*file);
+    if (!files_.merges()) return tell_(std::move(news));
+    unflushed_.push_back(std::move(news));
+    if (saved_.size() < settings_.tasks || cancelled()) return;
+    const Status durable = files_.flush();
+    for (SnapshotProgress& each : std::exchange(unflushed_, {})) {
+      each.status = durable;
+      tell_(std::move(each));
+    }
   }
 
   Platform& platform_;
@@ -161,10 +171,11 @@ class SnapshotWriter::State {
   std::string path_;
   // Of the own executor.
   SnapshotFiles files_;
-  std::uint64_t current_ = 0;  // the checkpoint under way; 0: none so far
-  std::string directory_;      // where its files go
-  std::set<int> saved_;        // tasks that have written theirs
-  std::deque<Taken> waiting_;  // parts of snapshots, oldest first
+  std::uint64_t current_ = 0;                // the checkpoint under way; 0: none so far
+  std::string directory_;                    // where its files go
+  std::set<int> saved_;                      // tasks that have written theirs
+  std::vector<SnapshotProgress> unflushed_;  // of those, in an object store, that are not durable
+  std::deque<Taken> waiting_;                // parts of snapshots, oldest first
   std::map<int, Ended> ended_;
   std::unique_ptr<Executor> executor_;  // last: stopped before anything it uses goes away
 };

@@ -5,6 +5,9 @@
 // its own, and tells when a file is durable. Tasks never wait for the disk. The other half, which
 // decides about checkpoints, is attempt_checkpoints.hpp.
 //
+// In an object store the files of all tasks become one object (segment_writer.hpp): they are told
+// together, when the last of them has saved.
+//
 // A snapshot may come before this process has heard of its checkpoint (the barrier came from
 // another one): it is kept until begin(). A task that has ended takes part in every later
 // checkpoint with what it wrote at its end (last_snapshot.hpp).
@@ -42,6 +45,8 @@ class SnapshotWriter {
     std::uint64_t job = 0;        // what the files say about whose they are
     bool tells_passed = false;    // also when the barrier has passed a task
     std::string spill_directory;  // see LastSnapshot
+    std::uint32_t attempt = 0;    // for the names of segments
+    std::size_t tasks = 0;        // that save here
   };
   SnapshotWriter(Platform& platform, Settings settings, std::function<void(SnapshotProgress)> tell);
   ~SnapshotWriter();

@@ -293,8 +293,17 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
   options.guarantee = job.checkpoints.guarantee;
   options.unaligned = job.checkpoints.unaligned;
   options.snapshot_step_bytes = job.checkpoints.step_bytes;
-  const SnapshotWriter::Settings settings{graph.fingerprint, job.checkpoints.begins_aligned(),
-                                          context_.spill_directory};
+  const auto& tasks = plan_->execution.tasks;
+  const auto own = std::count_if(tasks.begin(), tasks.end(), [&](const ExecutionTask& task) {
+    return task.kind == TaskKind::chain &&
+           options.vertices[static_cast<std::size_t>(task.vertex)] &&
+           (options.peers.empty() || task.task_manager == options.task_manager);
+  });
+  const SnapshotWriter::Settings settings{.job = graph.fingerprint,
+                                          .tells_passed = job.checkpoints.begins_aligned(),
+                                          .spill_directory = context_.spill_directory,
+                                          .attempt = id_.attempt,
+                                          .tasks = static_cast<std::size_t>(own)};
   writer_ = std::make_unique<SnapshotWriter>(
       *context_.platform, settings,
       [this](SnapshotProgress news) { snapshot_progress(std::move(news)); });

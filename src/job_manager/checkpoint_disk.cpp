@@ -175,6 +175,7 @@ Task<void> CheckpointDisk::run(CheckpointDisk& self, Lane& lane) {
       continue;
     }
     lane.event.cancel_wait();
+    lane.order->wall_ms = self.platform_.wall_time_ms();
     CheckpointOutcome outcome = execute(self.platform_.files(), *lane.order);
     self.carried_out(lane, std::move(outcome));
     self.on_outcome_();

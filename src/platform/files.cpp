@@ -109,6 +109,9 @@ bool matches_wildcard(std::string_view pattern, std::string_view name) {
 }
 
 Status Files::create_directories(const std::string& path) {
+  const Result<ObjectStore*> store = object_store(path);
+  if (!store.ok()) return store.status();
+  if (*store != nullptr) return {};
   for (std::size_t end = 1; end <= path.size(); ++end) {
     if ((end != path.size() && path[end] != '/') || path[end - 1] == '/') continue;
     const std::string part = path.substr(0, end);

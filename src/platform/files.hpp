@@ -29,6 +29,8 @@
 
 namespace hummer {
 
+class ObjectStore;
+
 // A part of a file in memory, read-only, until destroyed.
 //
 // The file may be truncated by someone else meanwhile. Reading behind its new
@@ -143,9 +145,13 @@ class Files {
   // One; false when something has the name. Its name is durable once the directory above is synced.
   virtual Result<bool> make_directory(const std::string& path) = 0;
   virtual Status sync_directory(const std::string& path) = 0;
+  // Null: a disk. Else the store that the path is in, which has no directories and renames nothing
+  // (object_store.hpp). invalid_configuration: one that can't be had here.
+  virtual Result<ObjectStore*> object_store(const std::string& /*path*/) { return nullptr; }
 
   // With all that are missing above it; no failure when it is there. The names of those that it
-  // makes are durable, so that what is synced in them later is found after a power cut.
+  // makes are durable, so that what is synced in them later is found after a power cut. In an
+  // object store there is nothing to make.
   Status create_directories(const std::string& path);
 
   // Existing paths that match, sorted by bytes; empty when none does. `*`, `?` and `[a-z]`

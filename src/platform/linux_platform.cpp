@@ -17,11 +17,11 @@
 #include <utility>
 
 #include "platform/linux_executor.hpp"
-#include "platform/linux_files.hpp"
 #include "platform/linux_memory.hpp"
 #include "platform/linux_network.hpp"
 #include "platform/linux_signal_watch.hpp"
 #include "platform/platform.hpp"
+#include "platform/routed_files.hpp"
 
 namespace hummer {
 namespace {
@@ -168,7 +168,7 @@ class LinuxPlatform final : public Platform {
 
  private:
   std::shared_ptr<RunningCount> running_;
-  LinuxFiles files_;
+  RoutedFiles files_;
   LinuxRandom random_;
   LinuxNetwork network_{files_, random_};
   std::mutex standard_mutex_;

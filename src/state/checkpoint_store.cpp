@@ -7,6 +7,8 @@
 
 #include <hummer/codec.hpp>
 
+#include "platform/object_files.hpp"
+
 namespace hummer {
 namespace {
 
@@ -26,6 +28,39 @@ std::uint64_t id_of(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? id : 0;
 }
 
+// A file of its own, or a stretch of a segment beside it.
+bool is_name_of(const CheckpointFile& file) {
+  if (file.name == CheckpointStore::file_name(file.vertex, file.subtask)) return true;
+  const auto stretch = parse_object_stretch(file.name);
+  return stretch && stretch->bytes == file.bytes && stretch->object.find('/') == std::string::npos;
+}
+
+// A file in memory, for an object that is written at once.
+class FileInMemory final : public WritableFile {
+ public:
+  FileInMemory(std::string path, std::string& bytes) : path_(std::move(path)), bytes_(bytes) {}
+  const std::string& path() const override { return path_; }
+  Status append(std::string_view bytes) override {
+    bytes_.append(bytes);
+    return {};
+  }
+  std::uint64_t size_bytes() const override { return bytes_.size(); }
+  Status sync() override { return {}; }
+  Status close() override { return {}; }
+
+ private:
+  const std::string path_;
+  std::string& bytes_;
+};
+
+Status write_metadata(SnapshotFileWriter writer, const CheckpointMetadata& metadata) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  Codec<CheckpointMetadata>::encode(metadata, out);
+  HUMMER_TRY(writer.add(metadata_uid, out.view()));
+  return writer.finish().status();
+}
+
 Status metadata_refused(const std::string& path, const std::string& what) {
   return {ErrorCode::corrupt_file, "checkpoint metadata '" + path + "': " + what};
 }
@@ -39,7 +74,7 @@ Result<CheckpointMetadata> decode_metadata(std::string_view bytes, const std::st
     return metadata_refused(path, "it cannot be decoded");
   }
   for (const CheckpointFile& file : metadata.files) {
-    if (file.name != CheckpointStore::file_name(file.vertex, file.subtask)) {
+    if (!is_name_of(file)) {
       return metadata_refused(path, "it names a file '" + file.name + "'");
     }
   }
@@ -109,6 +144,10 @@ std::string CheckpointStore::file_name(std::uint32_t vertex, std::uint32_t subta
 }
 
 Status CheckpointStore::begin_at(Files& files, const std::string& path) {
+  const Result<ObjectStore*> store = files.object_store(path);
+  if (!store.ok()) return store.status();
+  // Nothing to make, and what others have left has other names.
+  if (*store != nullptr) return {};
   HUMMER_TRY(remove_at(files, path));
   HUMMER_TRY(files.create_directories(path));
   // An earlier process may have made the directories above, and died before it had synced them. Who
@@ -121,19 +160,30 @@ Status CheckpointStore::begin_at(Files& files, const std::string& path) {
 
 Status CheckpointStore::complete_at(Files& files, const std::string& path,
                                     const CheckpointMetadata& metadata) {
+  const std::string whole = path + "/" + std::string(metadata_name);
   const std::string unfinished = path + "/" + std::string(unfinished_name);
-  HUMMER_TRY(files.sync_directory(path));  // the names of the state files
   SnapshotFileHead head;
   head.job = metadata.job;
   head.checkpoint = metadata.id;
+  const Result<ObjectStore*> store = files.object_store(path);
+  if (!store.ok()) return store.status();
+  if (*store != nullptr) {
+    std::string bytes;
+    Result<SnapshotFileWriter> writer =
+        SnapshotFileWriter::create(std::make_unique<FileInMemory>(whole, bytes), head);
+    if (!writer.ok()) return writer.status();
+    HUMMER_TRY(write_metadata(std::move(*writer), metadata));
+    // Whoever is first keeps it: one that was cut off must not take the place of its successor's.
+    const Status put = (*store)->put(whole, bytes, true);
+    if (put.code() != ErrorCode::invalid_argument) return put;
+    return {ErrorCode::io_error,
+            "'" + whole + "' is there already: somebody else has completed it"};
+  }
+  HUMMER_TRY(files.sync_directory(path));  // the names of the state files
   Result<SnapshotFileWriter> writer = SnapshotFileWriter::create(files, unfinished, head);
   if (!writer.ok()) return writer.status();
-  std::string bytes;
-  ByteWriter out(bytes);
-  Codec<CheckpointMetadata>::encode(metadata, out);
-  HUMMER_TRY(writer->add(metadata_uid, out.view()));
-  if (const auto summary = writer->finish(); !summary.ok()) return summary.status();
-  HUMMER_TRY(files.rename(unfinished, path + "/" + std::string(metadata_name)));
+  HUMMER_TRY(write_metadata(std::move(*writer), metadata));
+  HUMMER_TRY(files.rename(unfinished, whole));
   return files.sync_directory(path);
 }
 
@@ -153,10 +203,20 @@ Status CheckpointStore::remove_at(Files& files, const std::string& path,
   if (!names.ok()) {
     return names.status().code() == ErrorCode::not_found ? Status() : names.status();
   }
+  const Result<ObjectStore*> store = files.object_store(path);
+  if (!store.ok()) return store.status();
   const std::string metadata = path + "/" + std::string(metadata_name);
   if (std::find(names->begin(), names->end(), metadata_name) != names->end()) {
     HUMMER_TRY(files.remove(metadata));
     HUMMER_TRY(files.sync_directory(path));
+  }
+  if (*store != nullptr) {
+    std::vector<std::string> others;
+    for (const std::string& name : *names) {
+      const bool goes = name != metadata_name && !needed.contains(path + "/" + name);
+      if (goes) others.push_back(path + "/" + name);
+    }
+    return others.empty() ? Status() : (*store)->remove(others);
   }
   bool empty = true;
   for (const std::string& name : *names) {
@@ -190,7 +250,7 @@ Status CheckpointStore::retain(std::size_t kept, std::uint64_t from) {
     }
     ++complete;
     for (const CheckpointFile& file : metadata->files) {
-      needed.insert(path_of(path_of(id), file));
+      needed.insert(object_of(path_of(path_of(id), file)));
     }
   }
   return {};
@@ -217,7 +277,7 @@ Status CheckpointStore::remove_of(std::string_view job_name, std::uint64_t below
     const bool own = id < below && metadata->job_name == job_name;
     if (own) removed.insert(path_of(id));
     for (const CheckpointFile& file : metadata->files) {
-      const std::string path = path_of(path_of(id), file);
+      const std::string path = object_of(path_of(path_of(id), file));
       if (own) {
         removed.insert(parent_of(path));
       } else {
@@ -228,6 +288,42 @@ Status CheckpointStore::remove_of(std::string_view job_name, std::uint64_t below
   // The newest first: it may build on the others.
   for (auto path = removed.rbegin(); path != removed.rend(); ++path) {
     HUMMER_TRY(remove_at(files_, *path, needed));
+  }
+  return {};
+}
+
+Status CheckpointStore::remove_orphans(std::int64_t modified_before_ms) {
+  const Result<ObjectStore*> objects = files_.object_store(directory_);
+  if (!objects.ok()) return objects.status();
+  if (*objects == nullptr) return {};
+  HUMMER_TRY((*objects)->abort_uploads(directory_, modified_before_ms));
+  const Result<std::vector<std::uint64_t>> all = ids();
+  if (!all.ok()) return all.status();
+  std::set<std::string> needed;
+  std::vector<std::uint64_t> incomplete;
+  std::uint64_t newest = 0;
+  for (const std::uint64_t id : *all) {
+    const Result<CheckpointMetadata> metadata = read(id);
+    if (metadata.status().code() == ErrorCode::not_found) {
+      incomplete.push_back(id);
+      continue;
+    }
+    // One that can't be read may need anything.
+    if (!metadata.ok()) return metadata.status();
+    newest = id;
+    for (const CheckpointFile& file : metadata->files) {
+      needed.insert(object_of(path_of(path_of(id), file)));
+    }
+  }
+  for (const std::uint64_t id : incomplete) {
+    const Result<std::vector<std::string>> names = files_.list_directory(path_of(id));
+    if (id > newest || !names.ok()) continue;
+    bool is_old = true;
+    for (const std::string& name : *names) {
+      const Result<FileInformation> file = files_.stat(path_of(id) + "/" + name);
+      is_old &= file.ok() && file->modified_ms < modified_before_ms;
+    }
+    if (is_old) HUMMER_TRY(remove_at(files_, path_of(id), needed));
   }
   return {};
 }

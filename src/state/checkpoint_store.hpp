@@ -11,6 +11,12 @@
 // leaves the checkpoints before it as they were, and a half-written one is never taken for whole.
 // Removing goes the other way round: _metadata first.
 //
+// In an object store (platform/object_store.hpp) nothing is renamed or synced: an object appears
+// whole, and _metadata is written where nothing has that name. What the subtasks of one process
+// write lies in one object, a segment, of which the metadata name a stretch for each:
+//
+//   <directory>/chk-0000000007/1-0123456789abcdef.segment
+//
 // Savepoints have the same form, in a directory of the user's choice.
 //
 // Thread: any, one call at a time for each id. Errors: those of the disk; corrupt_file for what is
@@ -44,7 +50,9 @@ struct CheckpointOperator {
 };
 
 struct CheckpointFile {
-  std::string name;  // in its checkpoint's directory
+  // In its checkpoint's directory: "3-0.state", or a stretch of a segment, "….segment@AT+BYTES"
+  // (platform/object_files.hpp).
+  std::string name;
   std::uint32_t vertex = 0;
   std::uint32_t subtask = 0;
   std::uint64_t bytes = 0;
@@ -118,6 +126,10 @@ class CheckpointStore {
   Status remove_all(std::uint64_t from);
   // Those of jobs with this name and numbers below `below`, with the files that only they need.
   Status remove_of(std::string_view job_name, std::uint64_t below);
+
+  // Of an object store, what crashed attempts have left: directories below the newest complete
+  // checkpoint's that no metadata name, in which all is older than that, and uploads that are.
+  Status remove_orphans(std::int64_t modified_before_ms);
 
   // The same of a checkpoint or savepoint by its own directory.
   static Status begin_at(Files& files, const std::string& path);

@@ -49,6 +49,11 @@ Result<SnapshotFileWriter> SnapshotFileWriter::create(Files& files, const std::s
                                                       WriteMode mode) {
   auto file = files.open_for_writing(path, mode);
   if (!file.ok()) return file.status();
+  return create(std::move(*file), head);
+}
+
+Result<SnapshotFileWriter> SnapshotFileWriter::create(std::unique_ptr<WritableFile> file,
+                                                      const SnapshotFileHead& head) {
   std::array<char, head_bytes> bytes{};
   ByteWriter out{std::span<char>(bytes)};
   out.put(magic.data(), magic.size());
@@ -60,8 +65,8 @@ Result<SnapshotFileWriter> SnapshotFileWriter::create(Files& files, const std::s
   out.put_value(head.parallelism);
   out.put_value(std::array<std::uint64_t, 2>{});
   out.put_value(hash_bytes(bytes.data(), out.size()));
-  HUMMER_TRY((*file)->append({bytes.data(), bytes.size()}));
-  return SnapshotFileWriter(std::move(*file));
+  HUMMER_TRY(file->append({bytes.data(), bytes.size()}));
+  return SnapshotFileWriter(std::move(file));
 }
 
 Status SnapshotFileWriter::add(std::string_view uid, std::string_view piece, bool goes_on,

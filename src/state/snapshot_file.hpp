@@ -81,6 +81,9 @@ class SnapshotFileWriter {
   static Result<SnapshotFileWriter> create(Files& files, const std::string& path,
                                            const SnapshotFileHead& head,
                                            WriteMode mode = WriteMode::truncate);
+  // Into an empty file that is open already.
+  static Result<SnapshotFileWriter> create(std::unique_ptr<WritableFile> file,
+                                           const SnapshotFileHead& head);
 
   // `goes_on`: the next call has the next part of the same piece. `blocks`: stretches of this part
   // that are of certain key groups, in order; they become blocks of their own. REQUIRES:

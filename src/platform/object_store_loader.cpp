@@ -1,0 +1,96 @@
+#include "platform/object_store_loader.hpp"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "platform/files.hpp"
+
+namespace hummer {
+namespace {
+
+std::string own_directory() {
+  std::string path(PATH_MAX, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return path.empty() ? std::string(".") : parent_of(path);
+}
+
+std::vector<std::string> directories() {
+  std::vector<std::string> all;
+  if (const char* given = std::getenv("HUMMER_PLUGIN_PATH")) {
+    std::string_view rest(given);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(':'), rest.size());
+      if (end > 0) all.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  const std::string own = own_directory();
+  all.push_back(own);
+  for (const char* library : {"/../lib", "/../lib/x86_64-linux-gnu"}) {
+    all.push_back(own + library);
+    all.push_back(own + library + "/hummer");
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string scheme_of(const std::string& path) {
+  const std::size_t end = path.find("://");
+  if (end == std::string::npos || end < 2) return {};
+  const bool is_scheme =
+      std::all_of(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(end),
+                  [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+  return is_scheme ? path.substr(0, end) : std::string();
+}
+
+Result<std::unique_ptr<ObjectStore>> load_object_store(const std::string& scheme) {
+  const std::string name = "libhummer_" + scheme + ".so";
+  const std::string wanted = "paths that begin with " + scheme + ":// need the library " + name;
+  if (::getauxval(AT_BASE) == 0) {
+    return Status(ErrorCode::invalid_configuration,
+                  wanted +
+                      ", which a statically linked program can't load: use the program that is "
+                      "linked dynamically");
+  }
+  std::string looked_in;
+  for (const std::string& directory : directories()) {
+    const std::string path = directory + "/" + name;
+    if (::access(path.c_str(), F_OK) != 0) {
+      looked_in += (looked_in.empty() ? "" : ", ") + directory;
+      continue;
+    }
+    void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == nullptr) {
+      return Status(ErrorCode::invalid_configuration,
+                    wanted + ", and it can't be loaded: " + ::dlerror());
+    }
+    const auto* plugin =
+        static_cast<const ObjectStorePlugin*>(::dlsym(library, "hummer_object_store"));
+    if (plugin == nullptr) {
+      return Status(ErrorCode::invalid_configuration,
+                    "'" + path + "' is no object store's library");
+    }
+    if (plugin->version != ObjectStorePlugin::newest_version ||
+        std::strcmp(plugin->abi, HUMMER_ABI) != 0) {
+      return Status(ErrorCode::invalid_configuration,
+                    "'" + path + "' was built for another engine (" + plugin->abi +
+                        "), and this is " HUMMER_ABI ": install both of the same version");
+    }
+    return plugin->make();
+  }
+  return Status(ErrorCode::invalid_configuration,
+                wanted + ", which is not in " + looked_in + ": install the package hummer-" +
+                    scheme + ", or name its directory in HUMMER_PLUGIN_PATH");
+}
+
+}  // namespace hummer
