@@ -17,6 +17,14 @@ void ExpectedEntries::find(const EntryIndex& index, const EntrySlabs& slabs, std
     entries_.fill(nullptr);
     return;
   }
+  if (index.growing()) {  // the kernels do not know of it
+    for (std::size_t i = 0; i < count; ++i) index.expect(hashes[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t number = index.find_any(hashes[i]);
+      entries_[i] = number == EntryIndex::none ? nullptr : slabs.at(number);
+    }
+    return;
+  }
   const EntryTable table{.places = static_cast<const EntryPlace*>(index.memory()),
                          .mask = index.capacity() - 1,
                          .shift = index.shift(),

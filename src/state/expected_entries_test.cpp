@@ -86,5 +86,37 @@ TEST(ExpectedEntries, AreThoseOfTheIndex) {
   }
 }
 
+// From one step of its growth to the next.
+TEST(ExpectedEntries, AreThoseOfAnIndexThatGrows) {
+  Random random(9);
+  EntryIndex index;
+  EntrySlabs slabs;
+  slabs.set_block_bytes(32);
+  ExpectedEntries expected;
+  std::vector<std::pair<std::uint64_t, void*>> all;
+  while (!index.growing()) {
+    const EntrySlabs::Place place = slabs.take();
+    all.emplace_back(random.below(UINT64_MAX), place.block);
+    index.insert(place.slot, all.back().first);
+  }
+  std::size_t steps = 0;
+  std::size_t others = 0;  // which have the same 32 bits
+  for (bool ends = false; !ends; ++steps) {
+    ends = !index.growing();
+    if (!ends) index.grow_on(ExpectedEntries::most);
+    const std::size_t first = random.below(all.size() - ExpectedEntries::most);
+    for (std::size_t i = 0; i < ExpectedEntries::most; ++i) {
+      expected.hashes[i] = all[first + i].first;
+    }
+    expected.find(index, slabs, ExpectedEntries::most);
+    for (std::size_t i = 0; i < ExpectedEntries::most; ++i) {
+      ASSERT_NE(expected.entry(i), nullptr);
+      others += static_cast<void*>(expected.entry(i)) == all[first + i].second ? 0 : 1;
+    }
+  }
+  EXPECT_GT(steps, 50u);
+  EXPECT_LT(others, 20u);
+}
+
 }  // namespace
 }  // namespace hummer::expected_entries_test

@@ -6,6 +6,9 @@
 // moves the places behind it back: there are no tombstones, and an index that loses entries and
 // gets others stays as quick as it was. At most three quarters of the places are used.
 //
+// A large one grows in steps, as HashSlots do (hash_slots.hpp): a few places move with each insert
+// and with grow_on(), which whoever looks many up calls meanwhile.
+//
 // Memory comes in huge pages where that pays (zeroed_pages.hpp). Thread: one.
 #pragma once
 
@@ -39,6 +42,14 @@ class EntryIndex {
     }
     return none;
   }
+  // A growth is under way: a search begins where home() says.
+  bool growing() const { return unmoved_ > 0; }
+  // REQUIRES: growing(). What so many look-ups do for it.
+  void grow_on(std::size_t look_ups);
+  // An entry that has these 32 bits of its hash, or none.
+  std::uint32_t find_any(std::uint64_t hash) const {
+    return find(hash, [](std::uint32_t) { return true; });
+  }
   // Where an entry with this hash is comes near.
   void expect(std::uint64_t hash) const { __builtin_prefetch(&places()[home(tag(hash))], 1); }
   // REQUIRES: it is not there, and `entry` is not none.
@@ -63,13 +74,17 @@ class EntryIndex {
 
   // The top bits of the hash are the key group's, equal for neighbours: not those.
   static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
-  std::size_t home(std::uint32_t tag) const { return tag >> shift_; }
+  std::size_t home(std::uint32_t tag) const {
+    const std::size_t home = tag >> shift_;
+    return home < 2 * unmoved_ ? home / 2 : home;
+  }
   std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
   Place* places() const { return static_cast<Place*>(pages_.data()); }
 
   bool is_full_with(std::size_t entries) const { return entries * 4 > capacity_ * 3; }
   void put(const Place& place);
-  void grow() { change_capacity(capacity_ == 0 ? least_capacity : 2 * capacity_); }
+  void grow();
+  void put_anew(std::size_t begin, std::size_t end);
   void change_capacity(std::size_t capacity);
 
   static constexpr std::size_t least_capacity = 64;
@@ -78,6 +93,8 @@ class EntryIndex {
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
   unsigned shift_ = 0;
+  std::size_t unmoved_ = 0;  // places that lie as before the growth under way
+  std::size_t owed_places_ = 0;
 };
 
 }  // namespace hummer

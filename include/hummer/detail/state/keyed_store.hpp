@@ -176,6 +176,8 @@ class KeyedStoreBase : public KeyedBackend {
   }
   void find_ahead(std::size_t count) { expected_.find(index_, slabs_, count); }
   void find_expected(std::size_t count) {
+    if (index_.growing()) [[unlikely]]
+      index_.grow_on(count);
     expected_.find(index_, slabs_, count);
     if (spill_.some_on_disk()) spill_.expect(expected_, count);
   }
