@@ -230,12 +230,19 @@ Status FileDiscovery::leave_out(const StoredFile& changed) {
 }
 
 Status FileDiscovery::take(const StoredFile& listed) {
+  // Unless it is still what was listed, the next look sees to it.
+  const auto look_again = [this]() -> Status {
+    ended_ = false;
+    return {};
+  };
   Result<StoredFile> file = store_->look_at(listed.path);
-  if (is_gone_or_changed(file.status())) return {};
+  if (is_gone_or_changed(file.status())) return look_again();
   if (!file.ok()) return file.status();
-  if (file->size_bytes != listed.size_bytes || file->modified_ms != listed.modified_ms) return {};
+  if (file->size_bytes != listed.size_bytes || file->modified_ms != listed.modified_ms) {
+    return look_again();
+  }
   const Result<bool> one_unit = is_one_unit(*file);
-  if (is_gone_or_changed(one_unit.status())) return {};
+  if (is_gone_or_changed(one_unit.status())) return look_again();
   if (!one_unit.ok()) return one_unit.status();
   seen_.add(*file);
   context().expect_bytes(file->size_bytes);

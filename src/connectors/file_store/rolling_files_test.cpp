@@ -382,6 +382,23 @@ TEST_F(RollingFilesTest, APartitionIsMarkedByTheLastToPassItsEnd) {
   EXPECT_TRUE(is_marked("q"));
 }
 
+// The process dies behind its last checkpoint, ahead of the marks.
+TEST_F(RollingFilesTest, ARestartAtTheEndMarksWhatWasNotMarked) {
+  options_.success_markers = true;
+  std::string state;
+  {
+    Subtask one = subtask();
+    ASSERT_TRUE(one.open().ok());
+    one.write("p", "1\n");
+    ASSERT_TRUE(one.files.end().ok());
+    state = one.barrier(1);
+  }
+  Subtask next = subtask(1, 1);
+  ASSERT_TRUE(next.open({state}).ok());
+  ASSERT_TRUE(next.files.commit(1).ok());
+  EXPECT_TRUE(visible().contains("p/_SUCCESS"));
+}
+
 TEST_F(RollingFilesTest, WithoutCheckpointsFilesAreVisibleAsTheyAreRolled) {
   options_.roll_records = 2;
   options_.success_markers = true;
