@@ -235,7 +235,7 @@ Status FileDiscovery::take(const StoredFile& listed) {
     ended_ = false;
     return {};
   };
-  Result<StoredFile> file = store_->look_at(listed.path);
+  Result<StoredFile> file = listed.version.empty() ? store_->look_at(listed.path) : listed;
   if (is_gone_or_changed(file.status())) return look_again();
   if (!file.ok()) return file.status();
   if (file->size_bytes != listed.size_bytes || file->modified_ms != listed.modified_ms) {
