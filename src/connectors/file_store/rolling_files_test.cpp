@@ -101,7 +101,7 @@ class RollingFilesTest : public testing::Test {
 };
 
 TEST_F(RollingFilesTest, APartGoesOnOverCheckpointsUntilItIsRolled) {
-  options_.roll_bytes = 6;
+  options_.roll_bytes = 10;
   Subtask one = subtask();
   ASSERT_TRUE(one.open().ok());
   one.write("", "a\n");
