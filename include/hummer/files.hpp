@@ -31,6 +31,7 @@ struct FollowOptions {
   // The stream ends when a file of this name is there, with what is there then; empty: never.
   std::string end_marker = {};
   FileSourceOptions file = {};  // but for map_files
+  std::string uid = {};         // names the state of both its operators across versions of the job
   std::shared_ptr<const FileStoreFactory> store = local_files();
 };
 

@@ -9,12 +9,12 @@
 
 #include <hummer/connected_streams.hpp>
 #include <hummer/data_stream.hpp>
+#include <hummer/detail/sources.hpp>
 #include <hummer/environment.hpp>
 #include <hummer/job.hpp>
 #include <hummer/joins.hpp>
 #include <hummer/keyed_stream.hpp>
 #include <hummer/metrics.hpp>
-#include <hummer/detail/sources.hpp>
 #include <hummer/split_words.hpp>
 #include <hummer/text_stream.hpp>
 #include <hummer/windowed_stream.hpp>

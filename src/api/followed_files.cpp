@@ -1,5 +1,5 @@
-#include <hummer/files.hpp>
 #include <hummer/detail/sources.hpp>
+#include <hummer/files.hpp>
 
 #include "connectors/file_store/file_unit.hpp"
 
@@ -17,11 +17,13 @@ TextStream follow_files(StreamExecutionEnvironment& env, const std::string& path
                                    file.quote))
           .and_also(options.store == nullptr ? CapturedValues() : options.store->captured());
   // One looks, and all read: its units go round.
-  return TextStream(
+  auto units =
       env.from_source<FileUnit>("follow_files", make_file_discovery(path, options), false, captured)
-          .parallelism(1)
-          .rebalance()
-          .transform<TextBlock>("read_files", make_unit_reader(options), false, captured));
+          .parallelism(1);
+  if (!options.uid.empty()) units = units.uid(options.uid + " discovery");
+  const auto text = units.rebalance().transform<TextBlock>("read_files", make_unit_reader(options),
+                                                           false, captured);
+  return TextStream(options.uid.empty() ? text : text.uid(options.uid));
 }
 
 }  // namespace hummer

@@ -47,7 +47,7 @@
 // Thread: a store and what it opened belong to the operator that has made it, and go with it: one
 // thread at a time. Every call may wait for the store and holds its slot meanwhile, so those that
 // would wait long where it matters, listing and reading, can say so instead: `wake`, from any
-// thread, says that it is worth asking again.
+// thread, says that it is worth asking again; not once what it was given to is destroyed.
 //
 // Cost: append is called with 64 KiB or more, but for the end of a file.
 #pragma once

@@ -12,6 +12,8 @@ namespace hummer {
 namespace {
 
 constexpr std::uint8_t discovery_state_version = 1;
+// Pages listed and files looked at in a call, at most.
+constexpr int steps_per_call = 16;
 constexpr std::string_view unfinished_suffixes[] = {".tmp", ".inprogress"};
 
 class FileDiscoveryFactory final : public OperatorFactory {
@@ -107,21 +109,25 @@ Status FileDiscovery::open() {
 
 OperatorResult FileDiscovery::produce(Output& out) {
   if (out.full()) return OperatorResult::more;
-  if (next_begin_ < current_.size_bytes) {
-    emit_unit(out);
-    return OperatorResult::more;
+  for (int step = 0; step < steps_per_call; ++step) {
+    if (next_begin_ < current_.size_bytes) {
+      emit_unit(out);
+      return OperatorResult::more;
+    }
+    if (!due_.empty()) {
+      const StoredFile next = std::move(due_.back());
+      due_.pop_back();
+      if (Status status = take(next); !status.ok()) return context().fail(std::move(status));
+      continue;
+    }
+    if (ended_) return OperatorResult::done;
+    if (const OperatorResult answer = look(); answer != OperatorResult::done) return answer;
   }
-  if (!due_.empty()) {
-    const StoredFile next = std::move(due_.back());
-    due_.pop_back();
-    if (Status status = take(next); !status.ok()) return context().fail(std::move(status));
-    return OperatorResult::more;
-  }
-  return look(out);
+  return OperatorResult::more;  // others of the slot have their turn
 }
 
-OperatorResult FileDiscovery::look(Output&) {
-  if (ended_) return OperatorResult::done;
+// done: a step of it.
+OperatorResult FileDiscovery::look() {
   if (lister_ == nullptr) {
     if (context().now() < next_look_) {
       context().call_at(next_look_);
@@ -130,7 +136,7 @@ OperatorResult FileDiscovery::look(Output&) {
     if (Status status = begin_look(); !status.ok()) return context().fail(std::move(status));
   }
   switch (lister_->next(listed_)) {
-    case FileLister::Step::more: return OperatorResult::more;
+    case FileLister::Step::more: return OperatorResult::done;
     case FileLister::Step::waiting:
       context().call_at(context().now() + milliseconds(options_.discovery_interval_ms));
       return OperatorResult::blocked;
@@ -140,8 +146,8 @@ OperatorResult FileDiscovery::look(Output&) {
   }
   lister_.reset();
   next_look_ = context().now() + milliseconds(options_.discovery_interval_ms);
-  if (Status status = finish_look(); !status.ok()) return context().fail(std::move(status));
-  return OperatorResult::more;
+  Status status = finish_look();
+  return status.ok() ? OperatorResult::done : context().fail(std::move(status));
 }
 
 Status FileDiscovery::begin_look() {
@@ -230,12 +236,19 @@ Status FileDiscovery::leave_out(const StoredFile& changed) {
 }
 
 Status FileDiscovery::take(const StoredFile& listed) {
-  Result<StoredFile> file = store_->look_at(listed.path);
-  if (is_gone_or_changed(file.status())) return {};
+  // Unless it is still what was listed, the next look sees to it.
+  const auto look_again = [this]() -> Status {
+    ended_ = false;
+    return {};
+  };
+  Result<StoredFile> file = listed.version.empty() ? store_->look_at(listed.path) : listed;
+  if (is_gone_or_changed(file.status())) return look_again();
   if (!file.ok()) return file.status();
-  if (file->size_bytes != listed.size_bytes || file->modified_ms != listed.modified_ms) return {};
+  if (file->size_bytes != listed.size_bytes || file->modified_ms != listed.modified_ms) {
+    return look_again();
+  }
   const Result<bool> one_unit = is_one_unit(*file);
-  if (is_gone_or_changed(one_unit.status())) return {};
+  if (is_gone_or_changed(one_unit.status())) return look_again();
   if (!one_unit.ok()) return one_unit.status();
   seen_.add(*file);
   context().expect_bytes(file->size_bytes);

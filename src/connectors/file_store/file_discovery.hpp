@@ -2,8 +2,8 @@
 // deals them out as FileUnits: so there is one view of the directory, one order and one list of
 // what was taken (docs/design/0014-continuous-files.md).
 //
-// It looks at the store every `discovery_interval_ms`, a page at a time, and gives way between
-// pages. A file is taken when it has not changed for `settle_ms`: its version is looked at, it goes
+// It looks at the store every `discovery_interval_ms`, page by page, and gives way between a few of
+// them. A file is taken when it has not changed for `settle_ms`: its version is looked at, it goes
 // into the state, and its units go out, one per call. What is hidden, what ends in .tmp or
 // .inprogress and what does not match the pattern is left alone.
 //
@@ -51,7 +51,7 @@ class FileDiscovery final : public SourceOperator {
     std::int64_t since = 0;
   };
 
-  OperatorResult look(Output& out);
+  OperatorResult look();
   Status begin_look();
   Status finish_look();
   Status find_any_known();

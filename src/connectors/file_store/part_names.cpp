@@ -154,8 +154,8 @@ SinkNote parse_note(std::string_view text) {
 }
 
 Status check_partition_path(std::string_view path) {
-  const auto refuse = [&](const std::string& why) -> Status {
-    return {ErrorCode::invalid_argument, "'" + std::string(path.substr(0, longest_path)) +
+  const auto refuse = [whole = path](const std::string& why) -> Status {
+    return {ErrorCode::invalid_argument, "'" + std::string(whole.substr(0, longest_path)) +
                                              "' can't be the directory of a partition: " + why +
                                              " (partition_path escapes what a value holds)"};
   };

@@ -5,8 +5,8 @@
 //                                                              barrier before its first record
 //   .hummer/sink-<sink>-<subtask>                              the note of a subtask
 //
-// A sink is known by its run and uid (sink_id in connectors/file/sink_names.hpp), so that no two of
-// them meet in a name.
+// A sink is known by its run and uid (sink_id in src/connectors/file/sink_names.hpp), so that no
+// two of them meet in a name.
 //
 // Pure; thread: any. Whatever bytes a note has, parsing it takes no more memory than they do.
 #pragma once

@@ -50,8 +50,7 @@ Status RollingFiles::look_at_notes() {
   for (const NoteName& name : notes) {
     const bool is_own = lineage_.contains(name.sink);
     const bool may_be_refused =
-        is_own ? looks_after(name.subtask)
-               : is_first && restored == 0 && checkpoints_ && options_.refuse_existing;
+        is_own ? looks_after(name.subtask) : is_first && restored == 0 && options_.refuse_existing;
     if (!may_be_refused) continue;
     const Result<SinkNote> note = note_of(name);
     if (!note.ok()) return note.status();
@@ -180,7 +179,8 @@ Status RollingFiles::commit(std::uint64_t epoch) {
   if (above == watermarks_.begin()) return {};
   const Timestamp watermark = std::prev(above)->second;
   watermarks_.erase(watermarks_.begin(), above);
-  return watermark > note_.watermark ? named(mark_complete(watermark)) : Status();
+  if (watermark <= note_.watermark && epoch != restored_epoch_) return {};
+  return named(mark_complete(watermark));
 }
 
 Status RollingFiles::publish(std::size_t count, std::uint64_t epoch) {

@@ -69,8 +69,9 @@ Status RollingFiles::named(const Status& status) const {
 Status RollingFiles::restore(ByteReader& in) {
   std::uint8_t version = 0;
   std::uint64_t sink = 0, files = 0, partitions = 0;
+  Timestamp watermark = no_timestamp;
   bool valid = in.get_value(version) && version == rolling_state_version && in.get_value(sink) &&
-               in.get_value(files);
+               in.get_value(watermark) && in.get_value(files);
   for (std::uint64_t i = 0; valid && i < files; ++i) {
     Finished file;
     std::string_view path, handle, token;
@@ -91,6 +92,7 @@ Status RollingFiles::restore(ByteReader& in) {
   }
   if (!valid) return {ErrorCode::corrupt_record, "the state of write_files cannot be decoded"};
   lineage_.insert(sink);
+  restored_watermark_ = std::min(restored_watermark_, watermark);
   std::stable_sort(finished_.begin(), finished_.end(),
                    [](const Finished& a, const Finished& b) { return a.epoch < b.epoch; });
   return {};
@@ -100,6 +102,7 @@ Status RollingFiles::restore(ByteReader& in) {
 void RollingFiles::snapshot(ByteWriter& out) const {
   out.put_value(rolling_state_version);
   out.put_value(sink_);
+  out.put_value(watermark_);
   out.put_value(static_cast<std::uint64_t>(finished_.size() + parts_.size()));
   const auto put = [&](const Finished& file) {
     out.put_value(file.epoch);
@@ -129,8 +132,12 @@ Status RollingFiles::open(OperatorContext& context) {
   if (!store.ok()) return named(store.status());
   store_ = std::move(*store);
   sink_ = sink_id(context.run(), context.uid());
-  lineage_.insert(sink_);
   restored_epoch_ = last_barrier_ = context.epoch();
+  // A process may have died between its last commit and the marks behind it.
+  if (options_.success_markers && !lineage_.empty()) {
+    watermarks_[restored_epoch_] = restored_watermark_;
+  }
+  lineage_.insert(sink_);
   memory_.open(context.memory(), false);
   return named(take_over());
 }

@@ -78,7 +78,6 @@ class RollingFiles {
     std::string packed;  // not appended yet
     std::uint64_t written_bytes = 0;
     std::int64_t opened_at = 0;
-    std::int64_t used_at = 0;
     std::string token;  // of what the upload holds; empty: it was not saved since
   };
   struct Finished {
@@ -136,6 +135,7 @@ class RollingFiles {
   Parts parts_;
   std::int64_t timer_at_ = INT64_MAX;
   Timestamp watermark_ = no_timestamp;
+  Timestamp restored_watermark_ = end_of_time;     // the least of the pieces of state
   std::map<std::uint64_t, Timestamp> watermarks_;  // at the barriers that are not committed
 
   std::vector<Finished> finished_;   // by epoch; the highest: no barrier has come behind it

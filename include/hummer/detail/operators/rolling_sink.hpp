@@ -107,6 +107,7 @@ struct OpenPart {
   std::string partition;  // as the function says it
   std::string text;       // not handed over yet
   std::uint64_t records = 0;
+  std::int64_t used_at = 0;  // when the last one came
 };
 
 class RollingFiles;
@@ -181,6 +182,7 @@ class RollingSinkOperator final : public RollingSinkBase {
       throw;
     }
     in.advance_to(at);
+    if (part_ != nullptr) part_->used_at = context().now();
     return OperatorResult::done;
   }
 
