@@ -34,12 +34,20 @@ install(FILES ${install_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT d
 
 # Beside the engine, an archive of its own.
 set(HUMMER_HAS_FORMATS OFF)
-set(HUMMER_HAS_JSON OFF)
+# The libraries with which they are, as CMake looks for them.
+set(HUMMER_FORMATS_LIBRARIES "")
 if(TARGET hummer_formats)
   set(HUMMER_HAS_FORMATS ON)
   if(simdjson_FOUND)
-    set(HUMMER_HAS_JSON ON)
+    list(APPEND HUMMER_FORMATS_LIBRARIES simdjson)
   endif()
+  if(HUMMER_HEADERS_snappy AND HUMMER_ARCHIVE_snappy)
+    list(APPEND HUMMER_FORMATS_LIBRARIES snappy)
+  endif()
+  if(CURL_FOUND)
+    list(APPEND HUMMER_FORMATS_LIBRARIES curl)
+  endif()
+  list(APPEND HUMMER_FORMATS_LIBRARIES zstd z)
   add_dependencies(hummer hummer_formats)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           COMPONENT development FILES_MATCHING PATTERN *.hpp)

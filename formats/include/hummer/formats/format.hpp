@@ -46,11 +46,11 @@ namespace hummer::formats {
 class Decoder {
  public:
   enum class Outcome : std::uint8_t {
-    done,        // the whole buffer is taken
-    full,        // the batch is
-    bad_record,  // the one at `at`; why() says why
-    failed,      // the input as a whole; why()
-    unavailable, // what reading it needs can't be had now, such as a schema; why()
+    done,         // the whole buffer is taken
+    full,         // the batch is
+    bad_record,   // the one at `at`; why() says why
+    failed,       // the input as a whole; why()
+    unavailable,  // what reading it needs can't be had now, such as a schema; why()
   };
 
   virtual ~Decoder() = default;
@@ -87,6 +87,8 @@ class Encoder {
   virtual void encode_message(const void* record, std::string& text) = 0;
   // Makes of the records that encode() has appended to the empty `text` a whole part of a file.
   virtual void end_block(std::string& /*text*/) {}
+  // Whether files are lines.
+  virtual bool has_lines() const { return true; }
 };
 
 class Format {

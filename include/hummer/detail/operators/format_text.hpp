@@ -27,7 +27,7 @@ struct FormattedText {
 };
 
 // Appends records of `in` as lines, until `text` has `enough_bytes` or all are taken. A TextBlock
-// is taken as it is, with a line end after it where it lacks one.
+// is taken as it is, with a line end after it where it lacks one, unless it is of no lines.
 using AppendLines = void (*)(Batch& in, std::size_t enough_bytes, std::string& text);
 
 template <typename T>
@@ -40,7 +40,8 @@ void append_lines(Batch& in, std::size_t enough_bytes, std::string& text) {
       format_record(records[at], text);
       if constexpr (std::is_same_v<T, TextBlock>) {
         const TextBlock& block = records[at];
-        if (block.size != 0 && block.data[block.size - 1] != '\n') text.push_back('\n');
+        const bool lines = block.offset != TextBlock::no_lines && block.size != 0;
+        if (lines && block.data[block.size - 1] != '\n') text.push_back('\n');
       } else {
         text.push_back('\n');
       }
