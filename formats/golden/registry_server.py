@@ -103,6 +103,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def main():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *_: None  # whoever has heard enough goes away
     threading.Thread(target=server.serve_forever, daemon=True).start()
     environment = dict(os.environ, REGISTRY_URL=f"http://127.0.0.1:{server.server_port}")
     sys.exit(subprocess.run(sys.argv[1:], env=environment, check=False).returncode)

@@ -115,11 +115,11 @@ const ProtobufPlan* ProtobufDecoder::plan_of_message(std::string_view& text, Out
     text.remove_prefix(newest_.size());
     return newest_plan_;
   }
-  constexpr std::size_t number_bytes = 5;
+  constexpr std::size_t head_bytes = 5;
   constexpr std::uint64_t deepest = 64;
   why_ = "the message does not begin with a byte 0, the number of its schema and its place in it";
-  if (text.size() <= number_bytes || text[0] != 0) return nullptr;
-  const char* at = text.data() + number_bytes;
+  if (text.size() <= head_bytes || text[0] != 0) return nullptr;
+  const char* at = text.data() + head_bytes;
   const char* const end = text.data() + text.size();
   std::uint64_t count = 0;
   at = read_varint(at, end, count);

@@ -29,7 +29,7 @@ std::string_view language_name(SchemaRegistry::Language language) {
 
 struct RegistryAnswer {
   long status = 0;
-  std::string body;
+  std::string body = {};
   bool too_large = false;
   std::size_t most = 0;
 };

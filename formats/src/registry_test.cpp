@@ -144,8 +144,8 @@ TEST(Registry, WhatNamesNoSchemaIsABadRecord) {
   ASSERT_TRUE(status.ok()) << status.to_string();
   EXPECT_EQ(records.size(), 3u);
   std::vector<New> none;
-  const Status failed = read<New>(messages, protobuf(registry(options())), fail_job(), none);
-  EXPECT_TRUE(has(failed.to_string(), "it is of the language AVRO, and not PROTOBUF"))
+  const Status failed = read<New>(messages, registered_json(registry(options())), fail_job(), none);
+  EXPECT_TRUE(has(failed.to_string(), "it is of the language AVRO, and not JSON"))
       << failed.to_string();
 }
 
