@@ -34,19 +34,27 @@ install(FILES ${install_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT d
 
 # Beside the engine, an archive of its own.
 set(HUMMER_HAS_FORMATS OFF)
-set(HUMMER_HAS_JSON OFF)
 if(NOT TARGET hummer_formats)
   set(HUMMER_HAS_PATTERNS OFF)
 endif()
+# The libraries with which they are, as CMake looks for them.
+set(HUMMER_FORMATS_LIBRARIES "")
 if(TARGET hummer_formats)
   set(HUMMER_HAS_FORMATS ON)
   if(simdjson_FOUND)
-    set(HUMMER_HAS_JSON ON)
+    list(APPEND HUMMER_FORMATS_LIBRARIES simdjson)
   endif()
   if(HUMMER_HAS_PATTERNS)
     # An archive is found by its name on the machine that builds the job.
     get_filename_component(HUMMER_NAME_re2 ${HUMMER_ARCHIVE_re2} NAME)
   endif()
+  if(HUMMER_HEADERS_snappy AND HUMMER_ARCHIVE_snappy)
+    list(APPEND HUMMER_FORMATS_LIBRARIES snappy)
+  endif()
+  if(CURL_FOUND)
+    list(APPEND HUMMER_FORMATS_LIBRARIES curl)
+  endif()
+  list(APPEND HUMMER_FORMATS_LIBRARIES zstd z)
   add_dependencies(hummer hummer_formats)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           COMPONENT development FILES_MATCHING PATTERN *.hpp)

@@ -17,7 +17,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -30,6 +29,7 @@
 
 #include "connectors/file/gzip_decompressor.hpp"
 #include "formats/log_lines.hpp"
+#include "formats/row_timing.hpp"
 #include "formats/trade_rows.hpp"
 #ifdef HUMMER_WITH_JSON
 #include <simdjson.h>
@@ -53,42 +53,6 @@ constexpr const char* log_expression =
 #endif
 
 constexpr std::size_t block_bytes = 64 << 10;
-
-struct Settings {
-  std::size_t rows = 1'000'000;
-  int runs = 5;
-  std::vector<std::string> words;
-};
-
-double seconds(const auto& function) {
-  const auto begin = std::chrono::steady_clock::now();
-  function();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// Of this thread: what others do on the machine is not counted.
-double processor_seconds(const auto& function) {
-  const auto now = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-  };
-  const double begin = now();
-  function();
-  return now() - begin;
-}
-
-void report(const std::string& what, std::size_t bytes, std::vector<double> times,
-            std::int64_t rows, const std::string& result) {
-  std::sort(times.begin(), times.end());
-  const double median = times[times.size() / 2];
-  std::printf(
-      "{\"what\": \"%s\", \"bytes\": %zu, \"rows\": %ld, \"seconds\": %.6f, \"gb_per_s\": %.3f, "
-      "\"ns_per_row\": %.1f, \"result\": \"%s\"}\n",
-      what.c_str(), bytes, static_cast<long>(rows), median,
-      static_cast<double>(bytes) / median / 1e9,
-      median * 1e9 / static_cast<double>(std::max<std::int64_t>(rows, 1)), result.c_str());
-}
 
 // Ends of blocks of whole lines.
 std::vector<std::size_t> blocks_of(const std::string& text) {
@@ -297,17 +261,7 @@ int job(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--rows" && i + 1 < argc) {
-      settings.rows = std::stoul(argv[++i]);
-    } else if (word == "--runs" && i + 1 < argc) {
-      settings.runs = std::stoi(argv[++i]);
-    } else {
-      settings.words.push_back(word);
-    }
-  }
+  const Settings settings = read_settings(argc, argv);
   const std::string what = settings.words.empty() ? "" : settings.words[0];
   const auto rows = [&](bool json) { return trade_rows(settings.rows, json); };
   if (what == "csv") return decode<Trade, Totals>(settings, what, rows(false), formats::csv());

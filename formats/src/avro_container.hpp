@@ -3,8 +3,8 @@
 //   Result<AvroHead> head = read_avro_head(text);      // the schema, the codec, where it ends
 //   FileSourceOptions{.framing = &avro_framing()}
 //
-// A head is "Obj" and a 1, a map with the schema and the codec, and sixteen bytes that each block ends
-// with, too: the mark. A block is the number of its records, that of its bytes, and these.
+// A head is "Obj" and a 1, a map with the schema and the codec, and sixteen bytes that each block
+// ends with, too: the mark. A block is the number of its records, that of its bytes, and these.
 //
 // Errors: corrupt_file, for what is no such file; limits are the reader's (max_line_bytes).
 //

@@ -149,8 +149,8 @@ std::string_view AvroDecoder::skip_record(std::string_view text, std::size_t& at
   return bad_;
 }
 
-Decoder::Outcome AvroDecoder::decode_message(std::string_view text, std::size_t& at,
-                                             RecordRun& run, Batch& batch) {
+Decoder::Outcome AvroDecoder::decode_message(std::string_view text, std::size_t& at, RecordRun& run,
+                                             Batch& batch) {
   if (run.full()) return Outcome::full;
   Outcome outcome = Outcome::bad_record;
   std::string_view left = text;
@@ -232,10 +232,11 @@ const AvroPlan* AvroDecoder::plan_by_number(std::uint32_t id, Outcome& outcome) 
     refused_[id] = why_ = why;
   };
   const std::string name = "the schema " + std::to_string(id);
-  const Result<std::string> schema = options_.registry->schema(id);
+  const Result<std::string> schema = options_.registry->schema(id, SchemaRegistry::Language::avro);
   if (!schema.ok()) {
     why_ = name + ": " + schema.status().message();
-    if (schema.status().code() == ErrorCode::not_found) {
+    const ErrorCode code = schema.status().code();
+    if (code == ErrorCode::not_found || code == ErrorCode::corrupt_record) {
       refuse(why_);
     } else {
       outcome = Outcome::unavailable;

@@ -1,8 +1,8 @@
-// AvroDecoder: container files and messages to records, on the contract of hummer/formats/format.hpp;
-// made by avro().
+// AvroDecoder: container files and messages to records, on the contract of
+// hummer/formats/format.hpp; made by avro().
 //
-// In a file `at` is the record's place where the block is not packed, else that of the block's data:
-// how far it is in there, the decoder knows.
+// In a file `at` is the record's place where the block is not packed, else that of the block's
+// data: how far it is in there, the decoder knows.
 #pragma once
 
 #include <cstdint>
@@ -55,19 +55,19 @@ class AvroDecoder final : public Decoder {
   std::unique_ptr<const AvroPlan> plan_;
   std::optional<AvroCodec> codec_;  // none: blocks are not packed
   // Of the block at hand.
-  std::uint64_t records_ = 0;       // in it
-  std::uint64_t left_ = 0;          // of these
-  const char* next_ = nullptr;      // where the next one begins
-  const char* end_ = nullptr;       // of its data
-  std::size_t data_at_ = 0;         // in the text
-  std::size_t block_end_ = 0;       // in the text, behind the mark
-  std::string_view bad_;            // the record that was
+  std::uint64_t records_ = 0;   // in it
+  std::uint64_t left_ = 0;      // of these
+  const char* next_ = nullptr;  // where the next one begins
+  const char* end_ = nullptr;   // of its data
+  std::size_t data_at_ = 0;     // in the text
+  std::size_t block_end_ = 0;   // in the text, behind the mark
+  std::string_view bad_;        // the record that was
 
   // Of messages.
   std::unique_ptr<const AvroPlan> plain_;
   std::unordered_map<std::uint64_t, std::unique_ptr<const AvroPlan>> plans_;
   std::unordered_map<std::uint64_t, std::string> refused_;  // and why
-  std::uint64_t newest_ = 0;  // the schema of the last message
+  std::uint64_t newest_ = 0;                                // the schema of the last message
   const AvroPlan* newest_plan_ = nullptr;
 };
 

@@ -59,10 +59,9 @@ Status AvroRecordWriter::plan_record(const AvroType& type, const RecordShape& sh
       continue;
     }
     part.type = &wanted;
-    const auto null_at = std::find_if(wanted.parts.begin(), wanted.parts.end(),
-                                      [](const AvroType* each) {
-                                        return each->kind == AvroKind::null;
-                                      });
+    const auto null_at =
+        std::find_if(wanted.parts.begin(), wanted.parts.end(),
+                     [](const AvroType* each) { return each->kind == AvroKind::null; });
     if (wanted.kind == AvroKind::choice && null_at != wanted.parts.end()) {
       part.branch = static_cast<std::uint32_t>(null_at - wanted.parts.begin());
     } else if (wanted.kind != AvroKind::null) {
@@ -86,8 +85,7 @@ bool AvroRecordWriter::fits(const AvroType& type, const ValueShape& shape) {
     case AvroKind::bytes:
     case AvroKind::string:
     case AvroKind::fixed: return is_avro_text(kind);
-    case AvroKind::enumeration:
-      return is_avro_text(kind) || (integer && !shape.symbols.empty());
+    case AvroKind::enumeration: return is_avro_text(kind) || (integer && !shape.symbols.empty());
     case AvroKind::list: return kind == ValueKind::list;
     case AvroKind::map:
       return kind == ValueKind::list && shape.element->kind == ValueKind::record &&
@@ -107,20 +105,19 @@ Status AvroRecordWriter::plan(const AvroType& type, const FieldShape& field,
   part.offset = offset;
   if (type.kind == AvroKind::choice) return plan_choice(type, field, shape, path, part);
   if (!fits(type, shape)) {
-    return {ErrorCode::invalid_argument,
-            "'" + path + "' is " + std::string(formats::describe(shape.kind)) +
-                ", which can't be written as " + describe(type)};
+    return {ErrorCode::invalid_argument, "'" + path + "' is " +
+                                             std::string(formats::describe(shape.kind)) +
+                                             ", which can't be written as " + describe(type)};
   }
   switch (type.kind) {
-    case AvroKind::record:
-      return plan_record(type, *shape.record, 0, path + ".", part.parts);
+    case AvroKind::record: return plan_record(type, *shape.record, 0, path + ".", part.parts);
     case AvroKind::list:
       return plan(*type.element, field, *shape.element, 0, path, part.parts.emplace_back());
     case AvroKind::map: {
       static const AvroType key{.kind = AvroKind::string, .least_bytes = 1};
       const auto& fields = shape.element->record->fields;
-      HUMMER_TRY(plan(key, fields[0], fields[0].value, fields[0].offset, path,
-                      part.parts.emplace_back()));
+      HUMMER_TRY(
+          plan(key, fields[0], fields[0].value, fields[0].offset, path, part.parts.emplace_back()));
       return plan(*type.element, fields[1], fields[1].value, fields[1].offset, path,
                   part.parts.emplace_back());
     }
@@ -150,8 +147,7 @@ Status AvroRecordWriter::plan_choice(const AvroType& type, const FieldShape& fie
     if (part.branch != no_branch) continue;
     Part own;
     // What is in an optional is at the address that it answers.
-    const Status status =
-        plan(*type.parts[i], field, value, optional ? 0 : part.offset, path, own);
+    const Status status = plan(*type.parts[i], field, value, optional ? 0 : part.offset, path, own);
     if (!status.ok()) {
       refused = status;
       continue;
@@ -165,8 +161,8 @@ Status AvroRecordWriter::plan_choice(const AvroType& type, const FieldShape& fie
                         : refused;
   }
   if (optional && part.null_branch == no_branch) {
-    return {ErrorCode::invalid_argument, "'" + path + "' may be empty, and " + describe(type) +
-                                             " has no null"};
+    return {ErrorCode::invalid_argument,
+            "'" + path + "' may be empty, and " + describe(type) + " has no null"};
   }
   return {};
 }
@@ -192,8 +188,7 @@ void AvroRecordWriter::write_part(const Part& part, const char* base, std::strin
       append_number_folded(part.branch, text);
       return write_part(part.parts[0], inside, text);
     }
-    case AvroKind::record:
-      return write_parts(part.parts, static_cast<const char*>(value), text);
+    case AvroKind::record: return write_parts(part.parts, static_cast<const char*>(value), text);
     case AvroKind::list:
     case AvroKind::map: return write_items(part, value, text);
     case AvroKind::boolean: text.push_back(load_as<bool>(value) ? 1 : 0); return;
@@ -208,8 +203,7 @@ void AvroRecordWriter::write_part(const Part& part, const char* base, std::strin
   switch (part.shape->kind) {
     case ValueKind::view:
       return write_text(part, *static_cast<const std::string_view*>(value), text);
-    case ValueKind::string:
-      return write_text(part, *static_cast<const std::string*>(value), text);
+    case ValueKind::string: return write_text(part, *static_cast<const std::string*>(value), text);
     default: return write_number(part, value, text);
   }
 }

@@ -1,5 +1,5 @@
-// AvroEncoder: records to container files and messages, on the contract of hummer/formats/format.hpp;
-// made by avro().
+// AvroEncoder: records to container files and messages, on the contract of
+// hummer/formats/format.hpp; made by avro().
 //
 // What is written where is found out once, as for reading: each field of the schema is one of the
 // struct, by name, or null where a union of the schema allows that. Numbers may be written as wider
@@ -34,12 +34,12 @@ class AvroRecordWriter {
  private:
   struct Part {
     const AvroType* type = nullptr;
-    const FieldShape* field = nullptr;   // null: nothing is written but the branch
+    const FieldShape* field = nullptr;  // null: nothing is written but the branch
     const ValueShape* shape = nullptr;
     std::size_t offset = 0;
-    std::uint32_t branch = no_branch;    // written ahead
+    std::uint32_t branch = no_branch;  // written ahead
     std::uint32_t null_branch = no_branch;
-    std::vector<Part> parts = {};        // of a record; what is in an optional, list or map
+    std::vector<Part> parts = {};  // of a record; what is in an optional, list or map
     std::vector<std::uint32_t> symbols = {};
   };
   static constexpr std::uint32_t no_branch = UINT32_MAX;
@@ -77,6 +77,7 @@ class AvroEncoder final : public Encoder {
     writer_->write(record, text);
   }
   void end_block(std::string& text) override;
+  bool has_lines() const override { return false; }
 
  private:
   const Result<AvroRecordWriter> writer_;

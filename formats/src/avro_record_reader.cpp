@@ -42,7 +42,8 @@ bool store_integer(ValueKind kind, void* to, std::int64_t value) {
 void AvroRecordReader::bad(const AvroInstruction& step, const std::string& what) {
   // The first one is said.
   if (std::exchange(bad_, true)) return;
-  why_ = (step.field == nullptr ? std::string() : "'" + std::string(step.field->name) + "': ") + what;
+  why_ =
+      (step.field == nullptr ? std::string() : "'" + std::string(step.field->name) + "': ") + what;
 }
 
 const char* AvroRecordReader::broken(const AvroInstruction* step, const char* what) {
@@ -60,18 +61,22 @@ const char* AvroRecordReader::run(const AvroInstruction* step, const char* at, c
       case AvroStep::end: return at;
       case AvroStep::int64:
         at = read_varint(at, end, value);
-        if (at == nullptr) [[unlikely]] return broken(step, no_number);
+        if (at == nullptr) [[unlikely]]
+          return broken(step, no_number);
         store(to, unfolded(value));
         break;
       case AvroStep::int32:
         at = read_varint(at, end, value);
-        if (at == nullptr) [[unlikely]] return broken(step, no_number);
+        if (at == nullptr) [[unlikely]]
+          return broken(step, no_number);
         store(to, static_cast<std::int32_t>(unfolded(value)));
-        if (value > UINT32_MAX) [[unlikely]] bad(*step, "the number is no int");
+        if (value > UINT32_MAX) [[unlikely]]
+          bad(*step, "the number is no int");
         break;
       case AvroStep::text:
         at = read_varint(at, end, value);
-        if (at == nullptr) [[unlikely]] return broken(step, no_number);
+        if (at == nullptr) [[unlikely]]
+          return broken(step, no_number);
         // An odd one is folded of what is below 0.
         if ((value & 1) != 0 || value >> 1 > static_cast<std::size_t>(end - at)) [[unlikely]] {
           return broken(step, ends_inside);
@@ -103,9 +108,7 @@ const char* AvroRecordReader::run(const AvroInstruction* step, const char* at, c
         ++at;
         break;
       case AvroStep::integer:
-      case AvroStep::integer_real:
-        at = put_integer(*step, at, to);
-        break;
+      case AvroStep::integer_real: at = put_integer(*step, at, to); break;
       case AvroStep::fixed:
         if (static_cast<std::size_t>(end - at) < step->size) return broken(step, ends_inside);
         put_text(*step, at, step->size, to);
@@ -114,8 +117,7 @@ const char* AvroRecordReader::run(const AvroInstruction* step, const char* at, c
       case AvroStep::symbol_text:
       case AvroStep::symbol_number: at = put_symbol(*step, at, to); break;
       case AvroStep::optional:
-        at = run(plan_->steps.data() + step->first, at,
-                 static_cast<char*>(step->shape->add(to)));
+        at = run(plan_->steps.data() + step->first, at, static_cast<char*>(step->shape->add(to)));
         break;
       case AvroStep::empty: step->shape->clear(to); break;
       case AvroStep::choice_of_two:
@@ -124,8 +126,7 @@ const char* AvroRecordReader::run(const AvroInstruction* step, const char* at, c
         if (value == step->size * 2) {
           step->shape->clear(to);
         } else if (value == 2 - step->size * 2) {
-          at = run(plan_->steps.data() + step->first, at,
-                   static_cast<char*>(step->shape->add(to)));
+          at = run(plan_->steps.data() + step->first, at, static_cast<char*>(step->shape->add(to)));
         } else {
           return broken(step, "the union has no such branch");
         }
@@ -139,7 +140,8 @@ const char* AvroRecordReader::run(const AvroInstruction* step, const char* at, c
         at = skip(*step->type, at, 0);
         break;
     }
-    if (at == nullptr) [[unlikely]] return nullptr;
+    if (at == nullptr) [[unlikely]]
+      return nullptr;
   }
 }
 

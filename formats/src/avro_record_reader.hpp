@@ -5,8 +5,8 @@
 //   const char* behind = reader.read(at, record);            // null: it makes no sense as bytes
 //   if (behind != nullptr && reader.is_bad()) …              // a value that the record can't hold
 //
-// A record that is bad is still read to its end, so that what is behind it is known. No byte at `end`
-// or behind it is read; nothing recurses deeper than the struct, or than deepest_skipped.
+// A record that is bad is still read to its end, so that what is behind it is known. No byte at
+// `end` or behind it is read; nothing recurses deeper than the struct, or than deepest_skipped.
 //
 // Thread: one at a time. Views point into the bytes, or into the batch.
 #pragma once
@@ -50,8 +50,8 @@ class AvroRecordReader {
   void put_text(const AvroInstruction& step, const char* at, std::size_t size, void* to);
   const char* skip(const AvroType& type, const char* at, int depth);
   const char* skip_items(const AvroType& type, const char* at, int depth);
-  // The head of a part of a list: how many elements; 0: the list ends. `bytes`: of them, where it is
-  // said, else 0.
+  // The head of a part of a list: how many elements; 0: the list ends. `bytes`: of them, where it
+  // is said, else 0.
   const char* read_count(const char* at, std::size_t least_bytes, std::uint64_t& count,
                          std::uint64_t& bytes);
   const char* read_size(const char* at, std::uint64_t& size);

@@ -45,12 +45,12 @@ enum class AvroKind : std::uint8_t {
 
 struct AvroType {
   AvroKind kind = AvroKind::null;
-  std::string name;                    // of record, enumeration and fixed: the full one
-  std::vector<std::string> names;      // of a record's fields, an enumeration's symbols
-  std::vector<const AvroType*> parts;  // of a record's fields, of a choice's branches
-  const AvroType* element = nullptr;   // of list and map
-  std::size_t size = 0;                // of fixed
-  std::size_t least_bytes = 0;         // that a value takes
+  std::string name = {};                    // of record, enumeration and fixed: the full one
+  std::vector<std::string> names = {};      // of a record's fields, an enumeration's symbols
+  std::vector<const AvroType*> parts = {};  // of a record's fields, of a choice's branches
+  const AvroType* element = nullptr;        // of list and map
+  std::size_t size = 0;                     // of fixed
+  std::size_t least_bytes = 0;              // that a value takes
 };
 
 // "int", "a record X", …: for messages.

@@ -107,12 +107,12 @@ std::string show(const Evolved& each) {
                 static_cast<double>(each.as_float), each.widened);
   std::string text = numbers;
   for (const std::string& part :
-       {hexadecimal(each.raw), hexadecimal(each.hash),
-        std::to_string(static_cast<int>(each.side)), std::string(each.side_text), each.name,
-        show(each.leg), joined(each.legs, [](const Leg& leg) { return show(leg); }),
-        each.last ? show(*each.last) : "-", joined(each.counts, [](const Count& count) {
-          return std::string(count.key) + "=" + show(count.value);
-        }),
+       {hexadecimal(each.raw), hexadecimal(each.hash), std::to_string(static_cast<int>(each.side)),
+        std::string(each.side_text), each.name, show(each.leg),
+        joined(each.legs, [](const Leg& leg) { return show(leg); }),
+        each.last ? show(*each.last) : "-",
+        joined(each.counts,
+               [](const Count& count) { return std::string(count.key) + "=" + show(count.value); }),
         show(each.number)}) {
     text += part + "|";
   }
@@ -245,9 +245,9 @@ TEST_F(Avro, TypesThatDoNotResolveFailTheJobByTheFieldsPath) {
   const auto has = [](const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos ? std::string() : text;
   };
-  EXPECT_EQ(has(failure_of<Text>("/evolved.avro"),
-                "'small': the schema has int, and the field is text"),
-            "");
+  EXPECT_EQ(
+      has(failure_of<Text>("/evolved.avro"), "'small': the schema has int, and the field is text"),
+      "");
   EXPECT_EQ(has(failure_of<Narrow>("/evolved.avro"), "'as_float': the schema has long"), "");
   EXPECT_EQ(has(failure_of<Numbered>("/evolved.avro"), "hummer::formats::symbols"), "");
   EXPECT_EQ(has(failure_of<Nested>("/evolved.avro"), "'leg.lots': the schema has an array"), "");
@@ -256,9 +256,9 @@ TEST_F(Avro, TypesThatDoNotResolveFailTheJobByTheFieldsPath) {
 
 TEST_F(Avro, ValuesThatTheFieldCantHoldAreBadRecordsAndThoseBehindAreRead) {
   struct Odd {
-    std::uint8_t small = 0;                 // below 0 in the first twenty
-    std::optional<std::int32_t> number;     // long enough for all
-    std::vector<std::int32_t> marks;        // has nulls
+    std::uint8_t small = 0;              // below 0 in the first twenty
+    std::optional<std::int32_t> number;  // long enough for all
+    std::vector<std::int32_t> marks;     // has nulls
   };
   put_file(*node_, "/evolved.avro", golden_text("evolved.avro"));
   for (const std::uint32_t batch : {1u, 5u, 1024u}) {
@@ -352,8 +352,7 @@ TEST_F(Avro, ASchemaOfTheOptionsSaysHowRecordsAreWritten) {
     std::string_view side;
     std::vector<Count> counts;
   };
-  const AvroOptions options{
-      .schema = R"({"type":"record","name":"W","fields":[
+  const AvroOptions options{.schema = R"({"type":"record","name":"W","fields":[
         {"name":"size","type":["string","null","long"]},{"name":"key","type":"bytes"},
         {"name":"none","type":["int","null"]},
         {"name":"side","type":{"type":"enum","name":"E","symbols":["b","s"]}},
@@ -367,7 +366,10 @@ TEST_F(Avro, ASchemaOfTheOptionsSaysHowRecordsAreWritten) {
   }
   const std::string text = get_file(*node_, "/w.avro");
   // The long 7, the byte ff, null, the second symbol, a map of two.
-  EXPECT_NE(hexadecimal(text).find("040e02ff0202" "04026102020262" "0000"), std::string::npos)
+  EXPECT_NE(hexadecimal(text).find("040e02ff0202"
+                                   "04026102020262"
+                                   "0000"),
+            std::string::npos)
       << hexadecimal(text);
   const auto refused = [&](const std::string& schema) {
     StreamExecutionEnvironment env(on(*node_));

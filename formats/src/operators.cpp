@@ -185,7 +185,8 @@ class EncodeOperator final : public Operator {
     } else {
       auto collector = out.collector<TextBlock>();
       const std::string_view kept = collector.copy(text_);
-      collector(TextBlock{kept.data(), kept.size(), 0, nullptr});
+      const std::uint64_t offset = encoder_->has_lines() ? 0 : TextBlock::no_lines;
+      collector(TextBlock{kept.data(), kept.size(), offset, nullptr});
     }
     in.advance_to(at);
   }

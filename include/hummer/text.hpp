@@ -17,6 +17,7 @@
 namespace hummer {
 
 struct TextBlock {
+  static constexpr std::uint64_t no_lines = UINT64_MAX;  // the offset of what is written as it is
   const char* data = nullptr;
   std::size_t size = 0;
   std::uint64_t offset = 0;             // of `data` in the (decompressed) input, in bytes
@@ -29,9 +30,8 @@ struct TextBlock {
   }
 };
 
-// Calls `function(line)` for every line of `block` from `from` on, without its
-// '\n', until `function` answers false. Returns the bytes consumed, from the
-// block's start.
+// Calls `function(line)` for every line of `block` from `from` on, without its '\n', until
+// `function` answers false. Returns the bytes consumed, from the block's start.
 template <typename Function>
 std::size_t for_each_line(const TextBlock& block, std::size_t from, Function&& function) {
   const char* at = block.data + from;

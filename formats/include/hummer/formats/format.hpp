@@ -87,6 +87,8 @@ class Encoder {
   virtual void encode_message(const void* record, std::string& text) = 0;
   // Makes of the records that encode() has appended to the empty `text` a whole part of a file.
   virtual void end_block(std::string& /*text*/) {}
+  // Whether files are lines.
+  virtual bool has_lines() const { return true; }
 };
 
 class Format {

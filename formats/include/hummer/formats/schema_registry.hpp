@@ -18,9 +18,9 @@ class SchemaRegistry {
   enum class Language : std::uint8_t { avro, protobuf, json };
 
   virtual ~SchemaRegistry() = default;
-  // The text of the schema with this number. Protobuf: a FileDescriptorProto, in base64.
-  // not_found: there is none, so that the message is a bad one.
-  virtual Result<std::string> schema(std::uint32_t id) = 0;
+  // The text of the schema with this number; of Protobuf a FileDescriptorProto, in base64.
+  // not_found: there is none, and corrupt_record: it is of another language; the message is bad.
+  virtual Result<std::string> schema(std::uint32_t id, Language language) = 0;
   // Its number, under which it is known from now on, if it wasn't.
   virtual Result<std::uint32_t> add(std::string_view subject, Language language,
                                     std::string_view schema) = 0;

@@ -32,8 +32,8 @@ inline constexpr bool is_written_text =
     std::is_same_v<T, TextBlock> || std::is_same_v<T, FormattedText>;
 
 // Appends records of `in` as lines, until `text` has `enough_bytes` or all are taken. A TextBlock
-// is taken as it is, with a line end after it where it lacks one; a FormattedText without. The
-// answer: how many records these hold beyond one each.
+// is taken as it is, with a line end after it where it lacks one, unless it is of no lines; a
+// FormattedText without. The answer: how many records these hold beyond one each.
 using AppendLines = std::uint64_t (*)(Batch& in, std::size_t enough_bytes, std::string& text);
 
 template <typename T>
@@ -50,7 +50,8 @@ std::uint64_t append_lines(Batch& in, std::size_t enough_bytes, std::string& tex
       } else if constexpr (std::is_same_v<T, TextBlock>) {
         format_record(records[at], text);
         const TextBlock& block = records[at];
-        if (block.size != 0 && block.data[block.size - 1] != '\n') text.push_back('\n');
+        const bool lines = block.offset != TextBlock::no_lines && block.size != 0;
+        if (lines && block.data[block.size - 1] != '\n') text.push_back('\n');
       } else {
         format_record(records[at], text);
         text.push_back('\n');
