@@ -9,7 +9,7 @@ namespace hummer {
 namespace {
 
 // Line ends in texts are escaped, so those that there are stand between members.
-std::string on_one_line(const std::string& document) {
+std::string without_line_ends(const std::string& document) {
   std::string line;
   for (std::size_t at = 0; at < document.size();) {
     const std::size_t end = std::min(document.find('\n', at), document.size());
@@ -78,7 +78,7 @@ void TailPrinter::say_object(std::string_view text, const std::vector<std::strin
     json.end_object();
   }
   json.end_object();
-  say(on_one_line(std::move(json).finish()));
+  say(without_line_ends(std::move(json).finish()));
 }
 
 }  // namespace hummer
