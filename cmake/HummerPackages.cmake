@@ -93,7 +93,7 @@ if(HUMMER_KAFKA)
 Header and archive of sources and sinks for Apache Kafka. Machines that run jobs
 built with it need librdkafka1.")
   set(CPACK_DEBIAN_KAFKA_PACKAGE_DEPENDS
-    "libhummer-dev (= ${PROJECT_VERSION}), librdkafka-dev (>= 2.0)")
+    "libhummer-dev (= ${PROJECT_VERSION}), librdkafka-dev (>= 2.0), libssl-dev (>= 3.0)")
 endif()
 if(HUMMER_S3)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hummer-s3

@@ -35,9 +35,10 @@ Status Background::finish() {
 void Background::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [&] { return !works_.empty(); }) && !stop.stop_requested()) {
-    const Work work = std::move(works_.front());
+    Work work = std::move(works_.front());
     lock.unlock();
     Status status = work();
+    work = nullptr;  // what it holds may be large
     lock.lock();
     works_.pop_front();
     if (!status.ok()) {

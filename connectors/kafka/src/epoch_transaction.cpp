@@ -82,7 +82,7 @@ Result<PreparedTransaction> EpochTransaction::prepare(const EpochName& name,
                              .number = number_,
                              .producer = identity_,
                              .start_ms = now->start_ms,
-                             .partitions = name_partitions(*now)};
+                             .partitions = name_partitions(*now, progress_topic(settings_))};
 }
 
 bool EpochTransaction::commit() {

@@ -84,6 +84,12 @@ Status OpenTransactionsWriter::restore(OperatorContext& context, ByteReader& in)
   impl.context = &context;
   OpenSinkState state;
   HUMMER_TRY(read_state(in, state));
+  if (state.transactional_id != impl.settings.transactional_id && !state.prepared.empty()) {
+    return {ErrorCode::invalid_configuration,
+            "the state has transactions of the transactional_id '" + state.transactional_id +
+                "', and the sink's is '" + impl.settings.transactional_id +
+                "' now: let the job go on under the earlier one"};
+  }
   std::uint32_t& ids = impl.restored_ids[state.writer];
   ids = std::max(ids, state.ids);
   for (PreparedTransaction& each : state.prepared) {
@@ -303,7 +309,10 @@ OperatorResult OpenTransactionsWriter::Impl::prepare(std::uint64_t epoch) {
 }
 
 Status OpenTransactionsWriter::snapshot(ByteWriter& out) {
-  OpenSinkState state{.writer = impl_->self(), .ids = impl_->ids.count(), .prepared = {}};
+  OpenSinkState state{.transactional_id = impl_->settings.transactional_id,
+                      .writer = impl_->self(),
+                      .ids = impl_->ids.count(),
+                      .prepared = {}};
   for (const Impl::Pending& each : impl_->pending) state.prepared.push_back(each.prepared);
   write_state(out, state);
   return {};

@@ -67,9 +67,10 @@ Status loss_of(const SinkSettings& settings, const PreparedTransaction& prepared
               "lost_transactions = LostTransactions::go_on, which goes on without them"};
 }
 
-std::string name_partitions(const DescribedTransaction& described) {
+std::string name_partitions(const DescribedTransaction& described, const std::string& but_for) {
   std::string text;
   for (const auto& [topic, partitions] : described.partitions) {
+    if (topic == but_for) continue;
     text += (text.empty() ? "topic '" : "; topic '") + topic + "': ";
     for (std::size_t i = 0; i < partitions.size() && text.size() < named_bytes; ++i) {
       text += (i == 0 ? "" : ", ") + std::to_string(partitions[i]);
@@ -81,6 +82,7 @@ std::string name_partitions(const DescribedTransaction& described) {
 
 void write_state(ByteWriter& out, const OpenSinkState& state) {
   out.put_value(open_sink_state_version);
+  out.put_text(state.transactional_id);
   out.put_value(state.writer);
   out.put_value(state.ids);
   out.put_value(static_cast<std::uint32_t>(state.prepared.size()));
@@ -102,8 +104,10 @@ Status read_state(ByteReader& in, OpenSinkState& state) {
   std::uint32_t count = 0;
   if (!in.get_value(version)) return undecodable_sink_state();
   if (version == sink_state_version) return state_of_another_guarantee();
-  bool valid = version == open_sink_state_version && in.get_value(state.writer) &&
-               in.get_value(state.ids) && in.get_value(count);
+  std::string_view id;
+  bool valid = version == open_sink_state_version && in.get_text(id) &&
+               in.get_value(state.writer) && in.get_value(state.ids) && in.get_value(count);
+  state.transactional_id = id;
   for (; valid && count > 0; --count) {
     PreparedTransaction& each = state.prepared.emplace_back();
     std::string_view partitions;

@@ -47,10 +47,11 @@ Result<Outcome> conclude(Coordinator& coordinator, const SinkSettings& settings,
 // What was lost, why, and how to go on.
 Status loss_of(const SinkSettings& settings, const PreparedTransaction& prepared);
 
-// "topic 'a': 0, 1; topic 'b': 0", cut short where there are many.
-std::string name_partitions(const DescribedTransaction& described);
+// "topic 'a': 0, 1; topic 'b': 0", cut short where there are many; but for one topic.
+std::string name_partitions(const DescribedTransaction& described, const std::string& but_for);
 
 struct OpenSinkState {
+  std::string transactional_id;  // of the settings: without it, ids are those of another sink
   std::uint32_t writer = 0;
   std::uint32_t ids = 0;  // how many transactional ids the subtask had
   std::vector<PreparedTransaction> prepared;

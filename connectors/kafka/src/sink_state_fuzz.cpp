@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     write_state(out, state);
     ByteReader again(bytes);
     OpenSinkState same;
-    HUMMER_ASSERT(read_state(again, same).ok() && same.prepared == state.prepared);
+    HUMMER_ASSERT(read_state(again, same).ok() && same.prepared == state.prepared &&
+                  same.transactional_id == state.transactional_id);
   }
 
   const std::size_t half = size / 2;

@@ -33,6 +33,9 @@ void write(hummer::StreamExecutionEnvironment& env, const hummer::kafka::Connect
   if (guarantee == "at_least_once") {
     settings.guarantee = hummer::kafka::Guarantee::at_least_once;
   }
+  if (guarantee == "exactly_once_open") {
+    settings.guarantee = hummer::kafka::Guarantee::exactly_once_open;
+  }
   hummer::kafka::to_topics(
       env.generate([](std::uint64_t i) { return i; },
                    hummer::GeneratorOptions{.count = std::stoull(env.argument("records")),
