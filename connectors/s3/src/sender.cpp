@@ -135,8 +135,10 @@ Result<Sender::Outcome> Sender::send(Request request, const std::string& what,
       uncertain |= why.code() == ErrorCode::connection_lost || why.code() == ErrorCode::timed_out;
       const double pause = pause_s(tries, nullptr);
       if (!passes_by(why) || steady_s() + pause > until_s) {
-        return Status(why.code(), what + ": " + settings_.endpoint +
-                                      " does not answer: " + why.message() + tried());
+        const char* const advice =
+            why.code() == ErrorCode::tls_failed ? "; AWS_CA_BUNDLE names a file of CAs" : "";
+        return Status(why.code(), what + ": " + settings_.endpoint + " does not answer: " +
+                                      why.message() + tried() + advice);
       }
       sleep_s(pause);
       continue;
