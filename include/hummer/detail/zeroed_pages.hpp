@@ -9,8 +9,8 @@
 // platform/ may.
 //
 // Growth: addresses (not memory) for several doublings are reserved behind large memory, so that
-// growing neither copies nor holds the old and the new at once; fewer where the process may have few
-// addresses.
+// growing neither copies nor holds the old and the new at once; fewer where the process may have
+// few addresses.
 //
 // Errors: out of memory ends the process with a message, as operator new would.
 // Thread: one at a time.
