@@ -27,7 +27,8 @@ void hourly_files(hummer::StreamExecutionEnvironment& env) {
   const auto lines =
       hummer::follow_files(env, env.argument("input"), {.settle_ms = 500, .end_marker = "_END"})
           .map(line_of)
-          .assign_timestamps(&Line::time_ms, hummer::WatermarkStrategy::bounded(60'000));
+          .assign_timestamps(&Line::time_ms,
+                             hummer::WatermarkStrategy::bounded(60'000).with_idleness(30'000));
   hummer::write_files(lines, env.argument("output"),
                       {.compression = hummer::FileCompression::zstd, .success_markers = true},
                       hummer::hourly(&Line::time_ms), &append_text);

@@ -21,8 +21,10 @@ TextStream follow_files(StreamExecutionEnvironment& env, const std::string& path
       env.from_source<FileUnit>("follow_files", make_file_discovery(path, options), false, captured)
           .parallelism(1);
   if (!options.uid.empty()) units = units.uid(options.uid + " discovery");
-  const auto text = units.rebalance().transform<TextBlock>("read_files", make_unit_reader(options),
-                                                           false, captured);
+  NetworkSettings few;  // what waits on the way holds up barriers once a reader has enough
+  few.credits = 1;
+  const auto text = units.rebalance().network(few).transform<TextBlock>(
+      "read_files", make_unit_reader(options), false, captured);
   return TextStream(options.uid.empty() ? text : text.uid(options.uid));
 }
 

@@ -1,5 +1,6 @@
 // Most of the public API in one job, for check_mistakes.py: our headers are system headers to
 // nobody here, and compilers must have nothing to say of them.
+#include <hummer/files.hpp>
 #include <hummer/hummer.hpp>
 
 namespace public_api {
@@ -130,6 +131,9 @@ void write_trips(StreamExecutionEnvironment& env) {
   trips.key_by(&Trip::id).connect(legs.broadcast()).process(Judge{}).print();
 
   by_driver.count().write_file("counts");
+  write_files(follow_files(env, "in").lines(), "out");
+  write_files(trips.map([](const Trip& trip) { return trip.cents; }), "cents", {.roll_ms = 1'000},
+              [](std::int64_t cents) { return cents > 0 ? "paid" : "free"; });
   by_driver.sum(&Trip::cents, Emit::every_record).print();
   by_driver.aggregate("farthest", Farthest{}).print();
   by_driver.reduce([](const Trip& a, const Trip& b) { return a.cents < b.cents ? a : b; }).print();

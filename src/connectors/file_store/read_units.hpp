@@ -24,7 +24,7 @@ namespace hummer {
 
 class ReadUnitsOperator final : public Operator {
  public:
-  static constexpr std::size_t most_waiting = 1000;
+  static constexpr std::size_t most_waiting = 256;
 
   explicit ReadUnitsOperator(FollowOptions options);
 

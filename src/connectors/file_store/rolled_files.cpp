@@ -61,14 +61,18 @@ Status RollingFiles::look_at_notes() {
     }
     const std::uint64_t most = is_own ? std::max(restored, context_->superseded_epoch()) : 0;
     if (note->committed <= most) continue;
+    const std::string says = " (says '" + note_path(name) + "')";
+    if (!is_own) {
+      return {ErrorCode::invalid_configuration,
+              "another job has written there" + says +
+                  ": name another directory, or set the option refuse_existing to false"};
+    }
     return {ErrorCode::invalid_configuration,
-            "there are files of checkpoint " + std::to_string(note->committed) +
-                " already (says '" + note_path(name) + "'), and the job begins " +
+            "there are files of checkpoint " + std::to_string(note->committed) + says +
+                ", and the job begins " +
                 (restored == 0 ? std::string("at the beginning")
                                : "with checkpoint " + std::to_string(restored)) +
-                ": name another directory" +
-                (is_own ? ", or begin with the newest checkpoint"
-                        : ", or set the option refuse_existing to false")};
+                ": begin with the newest checkpoint, or name another directory"};
   }
   return {};
 }
