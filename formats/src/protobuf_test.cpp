@@ -437,6 +437,9 @@ TEST_F(Protobuf, WhatTheMessageCantSayIsRefusedByName) {
   Everything text;
   text.text = "\xff";
   EXPECT_NE(failure(text).find("'text' is no UTF-8"), std::string::npos);
+  Everything real;
+  real.real = 0.1;
+  EXPECT_NE(failure(real).find("'real' is a number that float can't be"), std::string::npos);
   Everything wide;
   wide.unpacked = {1LL << 40};
   EXPECT_NE(failure(wide).find("'unpacked' is a number that int32 can't be"), std::string::npos);
