@@ -139,7 +139,7 @@ int encode(const Settings& settings, const std::string& what, const formats::For
 int generated(const Settings& settings) {
   const std::string rows = trade_rows(settings.rows, false);
   const auto blocks = blocks_of(trades_of(rows), *formats::protobuf());
-  trade_rows::TradeMessage message;
+  trade_messages::TradeMessage message;
   std::vector<double> times;
   Totals totals;
   for (int run = 0; run <= settings.runs; ++run) {

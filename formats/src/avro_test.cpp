@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <mutex>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include <hummer/formats/json.hpp>
+#include <hummer/formats/protobuf.hpp>
 #include <hummer/hummer.hpp>
 
 #include "avro_schema.hpp"
@@ -442,6 +445,71 @@ TEST_F(Avro, MessagesOfOtherSchemasAreKnownByTheirFingerprints) {
   const JobResult result = env.execute("messages");
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   EXPECT_EQ(read, Lines{"n3"});
+}
+
+struct Numbered {
+  std::int32_t number = 0;
+  std::string text;
+};
+
+// Files of both kinds that are no lines, with checkpoints: the parts together have each record
+// once.
+TEST(BinaryFiles, AJobThatIsRestartedReadsAndWritesEachRecordOnce) {
+  for (const bool by_avro : {true, false}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const auto node = make_simulated_platform({.seed = seed});
+      std::vector<Numbered> all;
+      for (int i = 0; i < 3000; ++i)
+        all.push_back({i, std::string(static_cast<std::size_t>(i) % 9, 'x')});
+      const AvroOptions avro_options{.codec = Codec::deflate};
+      const FileSourceOptions file{.split_size_bytes = 2000, .block_size_bytes = 300};
+      const auto write = [&](const DataStream<Numbered>& records, const std::string& path) {
+        if (by_avro) {
+          write_avro(records, path, avro_options);
+        } else {
+          write_protobuf(records, path);
+        }
+      };
+      const auto read = [&](StreamExecutionEnvironment& env, const std::string& path) {
+        return by_avro ? from_avro<Numbered>(env, path, {}, file)
+                       : from_protobuf<Numbered>(env, path, {}, file);
+      };
+      {
+        StreamExecutionEnvironment env(on(*node, 1, 50));
+        write(env.from_collection(all), "/in/a");
+        ASSERT_TRUE(env.execute("write").ok());
+      }
+      std::atomic<int> failures{3};
+      std::atomic<int> seen{0};
+      EnvironmentOptions options = on(*node, 2, 64);
+      options.channel_credits = 2;
+      options.checkpoints.directory = "/checkpoints";
+      options.checkpoints.interval_ms = 1;
+      options.restart = RestartStrategy::fixed_delay(5, 5);
+      {
+        StreamExecutionEnvironment env(options);
+        write(read(env, "/in/a").map([&](const Numbered& each) {
+          if (++seen % 1000 == 0 && failures.fetch_sub(1) > 0) throw std::runtime_error("planned");
+          return each;
+        }),
+              "/out");
+        const JobResult result = env.execute("restarts");
+        ASSERT_TRUE(result.ok()) << result.status.to_string();
+        EXPECT_LE(failures.load(), 0);
+      }
+      std::vector<int> numbers;
+      StreamExecutionEnvironment env(on(*node));
+      read(env, "/out").for_each([&](const Numbered& each) {
+        EXPECT_EQ(each.text.size(), static_cast<std::size_t>(each.number) % 9);
+        numbers.push_back(each.number);
+      });
+      const JobResult result = env.execute("read");
+      ASSERT_TRUE(result.ok()) << result.status.to_string();
+      std::sort(numbers.begin(), numbers.end());
+      ASSERT_EQ(numbers.size(), all.size());
+      for (int i = 0; i < 3000; ++i) ASSERT_EQ(numbers[static_cast<std::size_t>(i)], i);
+    }
+  }
 }
 
 TEST_F(Avro, DamagedFilesFailTheJobByNameAndPlace) {

@@ -312,6 +312,30 @@ TEST_F(Protobuf, WithoutADescriptorFieldsHaveTheirNumbers) {
   EXPECT_EQ(read, expected);
 }
 
+// By the rules: of a oneof the last one counts, a message that comes again goes on with what is
+// there, numbers of a list come packed or by themselves, and of a number the last one counts.
+TEST_F(Protobuf, WhatComesTwiceIsMergedByTheRules) {
+  const auto shown = [&](const std::string& message) {
+    put_file(*node_, "/in.pb", static_cast<char>(message.size()) + message);
+    const Lines lines = read<Everything>("/in.pb", golden("Everything"));
+    EXPECT_TRUE(result_.ok()) << result_.status.to_string();
+    return lines.empty() ? "" : lines[0];
+  };
+  const std::string zeros = "0|0|0|0|0|0|0|0|0|0|0.000|0.000|0|||0|";
+  const std::string number("\xc0\1\5", 3);
+  const std::string word("\xca\1\1w", 4);
+  const std::string piece("\xd2\1\3\n\1p", 6);
+  EXPECT_EQ(shown(number + word), zeros + "[]|-||||||-|w|-|-|0");
+  EXPECT_EQ(shown(word + piece + number), zeros + "[]|-||||||5|-|-|-|0");
+  EXPECT_EQ(shown(number + piece), zeros + "[]|-||||||-|-|p[]|-|0");
+  const std::string venue("\x92\1\3\n\1m", 6);
+  const std::string lots("\x92\1\4\x12\2\1\2", 7);
+  EXPECT_EQ(shown(venue + lots), zeros + "[]|m[1 2]||||||-|-|-|-|0");
+  const std::string packed("\xa2\1\2\1\2\xa0\1\4\xa2\1\0", 11);
+  EXPECT_EQ(shown(packed), zeros + "[]|-||-1 1 2||||-|-|-|-|0");
+  EXPECT_EQ(shown("\x08\1\x08\2").substr(0, 4), "2|0|");
+}
+
 TEST_F(Protobuf, StructsThatDoNotFitAreRefusedByTheFieldsPath) {
   struct Missing {
     std::int32_t nowhere = 0;
@@ -413,6 +437,9 @@ TEST_F(Protobuf, WhatTheMessageCantSayIsRefusedByName) {
   Everything text;
   text.text = "\xff";
   EXPECT_NE(failure(text).find("'text' is no UTF-8"), std::string::npos);
+  Everything real;
+  real.real = 0.1;
+  EXPECT_NE(failure(real).find("'real' is a number that float can't be"), std::string::npos);
   Everything wide;
   wide.unpacked = {1LL << 40};
   EXPECT_NE(failure(wide).find("'unpacked' is a number that int32 can't be"), std::string::npos);

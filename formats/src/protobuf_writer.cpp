@@ -112,12 +112,17 @@ class ProtobufWriting {
       case ProtoType::bytes: return write_text(field, value);
       case ProtoType::boolean: text_.push_back(number_at<bool>(value) ? 1 : 0); return;
       case ProtoType::float64: return append_bytes(number_at<double>(value), text_);
-      case ProtoType::float32:
-        return append_bytes(
-            field.direct ? number_at<float>(value) : static_cast<float>(number_at<double>(value)),
-            text_);
+      case ProtoType::float32: return append_bytes(float_of(field, value), text_);
       default: return write_integer(field, value);
     }
+  }
+
+  static float float_of(const ProtobufField& field, const void* value) {
+    if (field.direct) return number_at<float>(value);
+    const double wide = number_at<double>(value);
+    const float narrow = static_cast<float>(wide);
+    check(field, static_cast<double>(narrow) == wide || wide != wide);
+    return narrow;
   }
 
   void write_text(const ProtobufField& field, const void* value) {
