@@ -36,12 +36,10 @@ Decoder::Outcome JsonDecoder::decode(std::string_view text, std::size_t& at, Bat
   RecordRun run(shape_, batch, limit);
   while (at < text.size()) {
     if (is_block_ && lines_by_line_ == 0) {
-      const std::size_t before = at;
-      at = put_lines(text, at, run);
+      if (!put_lines(text, at, run)) return Outcome::bad_record;
       if (at == text.size()) break;
       if (run.full()) return Outcome::full;
-      // Whoever has many bad lines pays for each of them once.
-      lines_by_line_ = at == before ? lines_after_bad : 1;
+      if (lines_by_line_ == 0) continue;
     }
     if (lines_by_line_ > 0) --lines_by_line_;
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -57,7 +55,7 @@ Decoder::Outcome JsonDecoder::decode(std::string_view text, std::size_t& at, Bat
   return Outcome::done;
 }
 
-std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, RecordRun& run) {
+bool JsonDecoder::put_lines(std::string_view text, std::size_t& at, RecordRun& run) {
   // About as many as there is room for: the structure of others would be found in vain.
   const std::size_t wanted = (run.room() + 1) * record_bytes_ + 512;
   std::size_t size = text.size() - at;
@@ -65,14 +63,27 @@ std::size_t JsonDecoder::put_lines(std::string_view text, std::size_t at, Record
     const std::size_t cut = text.rfind('\n', at + wanted - 1);
     if (cut != std::string_view::npos && cut > at) size = cut + 1 - at;
   }
-  if (!lines_.index(text.substr(at, size), at, *batch_)) return at;
+  const std::size_t begin = at;
+  if (!lines_.index(text.substr(begin, size), begin, *batch_)) {
+    lines_by_line_ = lines_after_bad;
+    return true;
+  }
   std::size_t records = 0;
-  while (!run.full() && lines_.next(run.next())) {
+  for (; !run.full() && !lines_.at_end(); ++records) {
+    if (!lines_.next(run.next())) {
+      if (!put_line(lines_.line(), simdjson::SIMDJSON_PADDING, run.next())) {
+        at = begin + lines_.line_begin();
+        // Whoever has many bad lines pays for each of them once.
+        if (records == 0) lines_by_line_ = lines_after_bad;
+        return false;
+      }
+      lines_.skip_line();
+    }
     run.keep();
-    ++records;
   }
   if (records > 0) record_bytes_ = lines_.passed() / records + 1;
-  return at + lines_.passed();
+  at = begin + lines_.passed();
+  return true;
 }
 
 std::size_t JsonDecoder::end_of_record(std::string_view text, std::size_t at) const {

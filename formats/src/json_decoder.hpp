@@ -1,9 +1,10 @@
 // JsonDecoder: lines to records, on the contract of hummer/formats/format.hpp; made by json().
 //
-// Two ways to the same records. Of a block many lines are read at once (json_lines.hpp). The first
-// line that this way does not take, whatever it is, goes the other way: by itself, through
-// simdjson's iterators, where what one line has can't change what the next one means; and so do the
-// lines behind it, for a while.
+// Two ways to the same records. Of a block many lines are read at once (json_lines.hpp). A line
+// that this way does not take, whatever it is, goes the other way: by itself, through simdjson's
+// iterators, where what one line has can't change what the next one means. Where quotes or bytes of
+// a text are such that it can't be taken apart into lines at all, its lines go that way for a
+// while.
 //
 // simdjson reads up to 64 bytes behind what it is given. A block has them (hummer/text.hpp); a
 // message may not, and neither has a line of it: what ends nearer to the end is copied to where
@@ -40,8 +41,8 @@ class JsonDecoder final : public Decoder {
  private:
   using Value = simdjson::ondemand::value;
 
-  // Lines at once, from `at` on; how far it went: to the first that it can't tell.
-  std::size_t put_lines(std::string_view text, std::size_t at, RecordRun& run);
+  // Many lines, from `at` on, which moves; false: to one that is a bad record.
+  bool put_lines(std::string_view text, std::size_t& at, RecordRun& run);
   bool put_line(std::string_view line, std::size_t readable, char* record);
   bool put_object(const RecordShape& shape, simdjson::ondemand::object& object, char* record);
   bool put(const FieldShape& field, const ValueShape& shape, Value& value, void* to);

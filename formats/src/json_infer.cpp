@@ -109,7 +109,8 @@ class Writer {
     if (seen.element != nullptr) take_names(*seen.element);
   }
 
-  void write_struct(const Seen& seen, const std::string& name, const std::string& path) {
+  // False, where the members of a member are all left out.
+  bool write_struct(const Seen& seen, const std::string& name, const std::string& path) {
     std::vector<CppField> fields;
     std::set<std::string> names;
     for (const Member& member : seen.members) {
@@ -126,7 +127,9 @@ class Writer {
       fields.push_back({optional ? "std::optional<" + type + ">" : std::move(type),
                         std::move(field), first, member.name});
     }
+    if (fields.empty() && !path.empty()) return false;
     text_ += cpp_struct(name, fields);
+    return true;
   }
 
   // Empty, and a line more in unknown(), where none fits.
@@ -152,8 +155,7 @@ class Writer {
     });
     if (empty) return cannot_know(place, "its objects had no members with a value");
     const std::string name = cpp_name(wanted, "Part", taken_);
-    write_struct(seen, name, place + ".");
-    return name;
+    return write_struct(seen, name, place + ".") ? name : std::string();
   }
 
   static ValueKind kind_of_number(const Seen& seen) {

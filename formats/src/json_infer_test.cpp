@@ -67,6 +67,14 @@ TEST(InferJson, WhatCannotBeKnownIsSaid) {
       "// hummer::formats::from_json<Order>(env, \"in.jsonl\");\n");
 }
 
+TEST(InferJson, AnObjectOfWhichNothingIsKnownIsLeftOut) {
+  EXPECT_EQ(inferred("{\"a\":1,\"b\":{\"c\":[1,\"x\"]}}\n"),
+            "// Of 1 object of in.jsonl.\n"
+            "// \"b.c[]\" is left out: it was of several kinds: number (1), text (1).\n"
+            "struct Order {\n  std::int64_t a = 0;\n};\n"
+            "// hummer::formats::from_json<Order>(env, \"in.jsonl\");\n");
+}
+
 TEST(InferJson, ALineThatIsCutIsLeftOut) {
   EXPECT_EQ(inferred("{\"a\":1}\n{\"a\":1.5}", false).find("double"), std::string::npos);
   EXPECT_NE(inferred("{\"a\":1}\n{\"a\":1.5}").find("double"), std::string::npos);

@@ -104,10 +104,6 @@ bool JsonLines::index(std::string_view text, std::size_t readable, Batch& batch)
 }
 
 bool JsonLines::next(char* record) {
-  if (at_ == end_) {
-    passed_ = size_;
-    return false;
-  }
   const std::size_t begin = *at_;
   const void* const newline = std::memchr(text_ + begin, '\n', size_ - begin);
   line_end_ = newline == nullptr
@@ -120,6 +116,18 @@ bool JsonLines::next(char* record) {
   at_ = behind;
   passed_ = std::min(line_end_ + 1, size_);
   return true;
+}
+
+std::size_t JsonLines::line_begin() const {
+  const void* const newline = ::memrchr(text_, '\n', *at_);
+  return newline == nullptr
+             ? 0
+             : static_cast<std::size_t>(static_cast<const char*>(newline) - text_) + 1;
+}
+
+void JsonLines::skip_line() {
+  while (!at_end() && in_line(at_)) ++at_;
+  passed_ = std::min(line_end_ + 1, size_);
 }
 
 // At an opening brace; to behind the closing one.

@@ -1,18 +1,22 @@
 // JsonLines: many lines of plain JSON to records at once; the quick way of JsonDecoder.
 //
-//   JsonLines lines(shape, options);
+//   JsonLines lines(shape, options, times);
 //   if (lines.index(text, 0, batch)) {              // whole lines of a block
-//     while (!run.full() && lines.next(run.next())) run.keep();
-//     at += lines.passed();                         // to the line that it can't tell, or the end
+//     while (!run.full() && !lines.at_end()) {
+//       if (!lines.next(run.next())) { … lines.line() …; lines.skip_line(); }
+//       run.keep();
+//     }
+//     at += lines.passed();
 //   }
 //
 // simdjson's first stage finds where the tokens of the whole text begin, and checks that it is
 // UTF-8 with quotes in pairs and no control characters inside of them. The objects are then read
 // token by token, by shape: no value is looked at twice, and no state is kept for those that nobody
 // wants. A line is taken only when it has one whole object, in which all is as the shape says, by
-// plain means: anything else (another kind, a member too few, a number of 17 digits, a brace too
-// many) ends the way here, and the line is read by itself (JsonDecoder), which knows what is wrong,
-// or that nothing is.
+// plain means: of anything else (another kind, a member too few, a surrogate pair, a brace too
+// many) nothing is said here, and the line is read by itself (JsonDecoder), which knows what is
+// wrong, or that nothing is. As quotes are in pairs and none of them is open at a line's end, the
+// lines behind it mean the same whatever it is.
 //
 // Thread: of its decoder. Errors: none; a line that is not taken is not judged.
 #pragma once
@@ -40,11 +44,17 @@ class JsonLines {
   // read. REQUIRES: as long as records are taken from it, read_slack_bytes behind the text may be
   // read, and `readable` ones before it.
   bool index(std::string_view text, std::size_t readable, Batch& batch);
-  // The record of the next line that is not blank; false: at a line that it can't tell, or at the
-  // end.
+  // Whether only blank lines are left.
+  bool at_end() const { return at_ == end_; }
+  // The record of the next line that is not blank; false: the line can't be told here.
+  // REQUIRES: !at_end()
   bool next(char* record);
-  // The bytes of the lines taken; all of them when only blank ones are left.
-  std::size_t passed() const { return passed_; }
+  // After next(): where its line begins, and the line.
+  std::size_t line_begin() const;
+  std::string_view line() const { return std::string_view(text_, line_end_).substr(line_begin()); }
+  void skip_line();
+  // The bytes of the lines taken and skipped; all of them at the end.
+  std::size_t passed() const { return at_end() ? size_ : passed_; }
 
  private:
   static constexpr std::size_t largest_record_fields = 256;

@@ -43,6 +43,28 @@ namespace hummer::formats {
   }
 }
 
+// A real number of any length by JSON's grammar, rounded to the nearest; false also where it is too
+// large or too small for a double.
+inline bool parse_json_real(const char* begin, const char* end, double& number) {
+  const char* at = begin;
+  const auto digits = [&] {
+    const char* const first = at;
+    while (at != end && static_cast<unsigned char>(*at - '0') <= 9) ++at;
+    return at != first;
+  };
+  if (at != end && *at == '-') ++at;
+  const char* const whole = at;
+  if (!digits() || (*whole == '0' && at != whole + 1)) return false;
+  if (at != end && *at == '.' && (++at, !digits())) return false;
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    if (at != end && (*at == '+' || *at == '-')) ++at;
+    if (!digits()) return false;
+  }
+  if (at != end) return false;
+  return parse_by_library(begin, static_cast<std::size_t>(end - begin), number);
+}
+
 // What is from a token to the next one, as a number. `readable_from`: from here on bytes may be
 // read.
 template <typename Number>
@@ -57,11 +79,13 @@ template <typename Number>
   const auto readable = static_cast<std::size_t>(end - readable_from);
   if constexpr (std::is_floating_point_v<Number>) {
     const auto digits = static_cast<std::size_t>(end - first);
-    if (digits > number_bytes || readable < number_bytes) return false;
     double magnitude = 0;
-    if (!parse_plain_real(end, digits, magnitude)) return false;
-    number = first == begin ? magnitude : -magnitude;
-    return true;
+    if (digits <= number_bytes && readable >= number_bytes &&
+        parse_plain_real(end, digits, magnitude)) [[likely]] {
+      number = first == begin ? magnitude : -magnitude;
+      return true;
+    }
+    return parse_json_real(begin, end, number);
   } else {
     return parse_integer(begin, static_cast<std::size_t>(end - begin), readable, number);
   }
