@@ -15,13 +15,15 @@ constexpr int flush_step_ms = 200;
 Result<std::unique_ptr<EpochTransaction>> EpochTransaction::make(const SinkSettings& settings,
                                                                  std::uint32_t writer,
                                                                  std::uint32_t number,
-                                                                 Coordinator& coordinator) {
+                                                                 Coordinator& coordinator,
+                                                                 int timeout_ms) {
   std::unique_ptr<EpochTransaction> made(new EpochTransaction(settings, writer, number));
   Result<std::unique_ptr<Producer>> producer =
       Producer::make(settings, {{"transactional.id", made->id()}});
   if (!producer.ok()) return producer.status();
   made->producer_ = std::move(*producer);
-  if (Status status = made->producer_->init_transactions(made->id()); !status.ok()) return status;
+  if (Status status = made->producer_->init_transactions(made->id(), timeout_ms); !status.ok())
+    return status;
   // librdkafka does not say as whom it writes. Should somebody else have come between, its epoch is
   // newer than that of our producer, whose records the brokers refuse.
   const Result<DescribedTransaction> now = coordinator.describe(made->id());
@@ -44,7 +46,7 @@ Status EpochTransaction::write(const Outgoing& record) {
   if (status.ok() || status.code() == ErrorCode::limit_exceeded) return status;
   // The producer refuses all of them since something is wrong with its transaction.
   const Status why = producer_->transaction_failure();
-  return why.ok() ? status : why;
+  return why.ok() ? status : why.with_context("writing as '" + id() + "'");
 }
 
 Status EpochTransaction::flush() {

@@ -2,7 +2,7 @@
 // open over an epoch. One after the other: once it is committed the next may begin.
 //
 //   Result<std::unique_ptr<EpochTransaction>> made =
-//       EpochTransaction::make(settings, writer, number, coordinator);      // fences
+//       EpochTransaction::make(settings, writer, number, coordinator, timeout_ms);      // fences
 //   (*made)->write(record);                                                  // begins it
 //   Result<PreparedTransaction> prepared = (*made)->prepare(name, coordinator);
 //   if (!(*made)->commit()) …    // it is not clear: conclude(prepared), and never use this again
@@ -25,7 +25,8 @@ class EpochTransaction {
  public:
   static Result<std::unique_ptr<EpochTransaction>> make(const SinkSettings& settings,
                                                         std::uint32_t writer, std::uint32_t number,
-                                                        Coordinator& coordinator);
+                                                        Coordinator& coordinator,
+                                                        int timeout_ms = 60'000);
 
   // E3004 (limit_exceeded): the queue is full.
   Status write(const Outgoing& record);

@@ -106,7 +106,8 @@ Status OpenTransactionsWriter::open(OperatorContext& context) {
     if (each.prepared.writer == impl.self()) impl.ids.keep(each.prepared.number);
   }
   Result<Transaction> first =
-      EpochTransaction::make(impl.settings, impl.self(), impl.ids.take(), impl.coordinator);
+      EpochTransaction::make(impl.settings, impl.self(), impl.ids.take(), impl.coordinator,
+                             impl.settings.connection.timeout_ms);
   if (!first.ok()) return first.status();
   impl.current = std::move(*first);
   Producer& producer = impl.current->producer();

@@ -9,8 +9,6 @@
 namespace hummer::kafka {
 namespace {
 
-constexpr int init_timeout_ms = 60'000;
-
 using HeadersHandle = std::unique_ptr<rd_kafka_headers_t, DestroyedBy<rd_kafka_headers_destroy>>;
 
 HeadersHandle headers_of(const std::vector<Header>& headers) {
@@ -35,10 +33,15 @@ Result<std::unique_ptr<Producer>> Producer::make(const SinkSettings& settings,
   return std::unique_ptr<Producer>(new Producer(std::move(*client)));
 }
 
-Status Producer::init_transactions(const std::string& id) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(init_timeout_ms);
+bool says_fenced(rd_kafka_resp_err_t error) {
+  return error == RD_KAFKA_RESP_ERR__FENCED || error == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
+         error == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH;
+}
+
+Status Producer::init_transactions(const std::string& id, int timeout_ms) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
-    const ErrorHandle error(rd_kafka_init_transactions(client_.get(), init_timeout_ms));
+    const ErrorHandle error(rd_kafka_init_transactions(client_.get(), timeout_ms));
     if (!error) return {};
     if (rd_kafka_error_is_retriable(error.get()) && std::chrono::steady_clock::now() < end)
       continue;
@@ -52,7 +55,9 @@ Status Producer::transaction_failure() {
   // There is no question for it: but one that is open, and well, refuses to begin by its state.
   const ErrorHandle error(rd_kafka_begin_transaction(client_.get()));
   if (!error || rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__STATE) return {};
-  return failure(error.get(), "the transaction");
+  Status status = failure(error.get(), "the transaction");
+  if (!says_fenced(rd_kafka_error_code(error.get()))) return status;
+  return {ErrorCode::operator_failed, status.message() + why_fenced};
 }
 
 Status Producer::require_topic(const std::string& name, int timeout_ms) {

@@ -36,7 +36,7 @@ class Producer {
   // What has not arrived.
   int under_way() const { return rd_kafka_outq_len(client_.get()); }
   // Of one with a transactional id: fences whoever wrote as it before, and ends what that had open.
-  Status init_transactions(const std::string& id);
+  Status init_transactions(const std::string& id, int timeout_ms);
   // Whether its transaction, which is open, can only be aborted; and why.
   Status transaction_failure();
   // Fails where the brokers do not answer, or do not have the topic.
@@ -52,6 +52,14 @@ class Producer {
   std::string last_name_;
   rd_kafka_topic_t* last_ = nullptr;
 };
+
+// Another producer has come with the same transactional id, or the coordinator has ended the
+// transaction since its time was up.
+bool says_fenced(rd_kafka_resp_err_t error);
+inline constexpr const char* why_fenced =
+    ": another job, or an attempt that has taken this one's place, writes with this transactional "
+    "id "
+    "(give each sink its own), or transaction.timeout.ms was over ahead of the checkpoint";
 
 Outgoing outgoing_of(const Message& message, const std::string& default_topic);
 

@@ -10,11 +10,6 @@ constexpr int commit_answer_ms = 60'000;
 constexpr int full_queue_ms = 10;
 constexpr int tries = 3;
 
-bool says_fenced(rd_kafka_resp_err_t error) {
-  return error == RD_KAFKA_RESP_ERR__FENCED || error == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
-         error == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH;
-}
-
 }  // namespace
 
 Status Transactions::open(int parallelism) {
@@ -23,7 +18,7 @@ Status Transactions::open(int parallelism) {
   if (!producer.ok()) return producer.status();
   producer_ = std::move(*producer);
   HUMMER_TRY(make_progress_topic(producer_->client(), settings_, parallelism));
-  return fence_and_read();
+  return fence_and_read(settings_.connection.timeout_ms);
 }
 
 Status Transactions::require_topic() {
@@ -32,14 +27,14 @@ Status Transactions::require_topic() {
              : producer_->require_topic(settings_.topic, settings_.connection.timeout_ms);
 }
 
-Status Transactions::fence_and_read() {
+Status Transactions::fence_and_read(int timeout_ms) {
   if (!producer_) {
     Result<std::unique_ptr<Producer>> producer =
         Producer::make(settings_, {{"transactional.id", id()}});
     if (!producer.ok()) return producer.status();
     producer_ = std::move(*producer);
   }
-  HUMMER_TRY(producer_->init_transactions(id()));
+  HUMMER_TRY(producer_->init_transactions(id(), timeout_ms));
   Result<Progress> progress = read_progress(settings_, writer_);
   if (!progress.ok()) return progress.status();
   progress_ = std::move(*progress);
@@ -50,7 +45,7 @@ Status Transactions::write(const EpochRecords& records, const EpochName& name) {
   Status status;
   for (int left = tries; left > 0; --left) {
     HUMMER_TRY(fenced_);
-    if (!producer_) HUMMER_TRY(fence_and_read());
+    if (!producer_) HUMMER_TRY(fence_and_read(commit_answer_ms));
     if (progress_.has(name)) return {};
     status = try_write(records, name);
     if (status.ok()) {
@@ -59,7 +54,7 @@ Status Transactions::write(const EpochRecords& records, const EpochName& name) {
     }
     HUMMER_TRY(fenced_);
     producer_.reset();
-    HUMMER_TRY(fence_and_read());
+    HUMMER_TRY(fence_and_read(commit_answer_ms));
   }
   return progress_.has(name) ? Status() : status;
 }
@@ -68,11 +63,7 @@ Status Transactions::failed(const rd_kafka_error_t* error, const EpochName& name
   Status status =
       failure(error, "transaction of '" + id() + "' for epoch " + std::to_string(name.epoch));
   if (!says_fenced(rd_kafka_error_code(error))) return status;
-  fenced_ = {ErrorCode::operator_failed,
-             status.message() +
-                 ": another job, or an attempt that has taken this one's place, writes with this "
-                 "transactional id (give each sink its own), or transaction.timeout.ms was over "
-                 "ahead of the checkpoint"};
+  fenced_ = {ErrorCode::operator_failed, status.message() + why_fenced};
   return fenced_;
 }
 

@@ -39,7 +39,7 @@ class Transactions {
   Status require_topic();
 
  private:
-  Status fence_and_read();
+  Status fence_and_read(int timeout_ms);
   Status try_begin(const EpochRecords& records, const EpochName& name);
   Status try_write(const EpochRecords& records, const EpochName& name);
   Status produce_all(const EpochRecords& records);
