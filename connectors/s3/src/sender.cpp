@@ -137,8 +137,8 @@ Result<Sender::Outcome> Sender::send(Request request, const std::string& what,
       if (!passes_by(why) || steady_s() + pause > until_s) {
         const char* const advice =
             why.code() == ErrorCode::tls_failed ? "; AWS_CA_BUNDLE names a file of CAs" : "";
-        return Status(why.code(), what + ": " + settings_.endpoint + " does not answer: " +
-                                      why.message() + tried() + advice);
+        return Status(why.code(), what + ": " + settings_.endpoint +
+                                      " does not answer: " + why.message() + tried() + advice);
       }
       sleep_s(pause);
       continue;
