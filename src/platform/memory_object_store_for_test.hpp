@@ -21,6 +21,7 @@ class MemoryObjectStore final : public ObjectStore {
   std::map<std::string, Object> objects;
   std::int64_t now_ms = 1'000;
   int writes = 0;
+  int reads = 0;
   std::uint64_t bytes_read = 0;
   int uploads_under_way = 0;
   std::int64_t aborted_before_ms = 0;
@@ -36,6 +37,7 @@ class MemoryObjectStore final : public ObjectStore {
     const auto found = objects.find(path);
     if (found == objects.end()) return Status(ErrorCode::not_found, "no object '" + path + "'");
     const std::string& bytes = found->second.bytes;
+    ++reads;
     if (offset >= bytes.size()) return std::size_t{0};
     const std::size_t got = bytes.copy(into.data(), into.size(), offset);
     bytes_read += got;

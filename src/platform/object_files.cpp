@@ -9,7 +9,7 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t least_read_bytes = 16 * 1024;
-constexpr std::size_t most_read_bytes = 1 << 20;
+constexpr std::size_t most_read_bytes = 2 << 20;
 constexpr std::size_t part_bytes = 16 << 20;
 constexpr std::string_view segment_mark = ".segment@";
 
@@ -64,7 +64,9 @@ class ObjectReader final : public ReadableFile {
     return std::string_view(window_).substr(offset - window_at_).copy(into.data(), into.size());
   }
   Status fetch(std::uint64_t offset, std::size_t wanted) {
-    const bool goes_on = offset == window_at_ + window_.size();
+    // To go through a small gap costs less than a request.
+    const std::uint64_t end = window_at_ + window_.size();
+    const bool goes_on = offset >= end && offset - end <= fetched_;
     fetched_ = goes_on ? std::min(most_read_bytes, fetched_ * 2) : least_read_bytes;
     const std::size_t length = std::min<std::uint64_t>(
         std::max(std::min(wanted, most_read_bytes), fetched_), size_ - offset);

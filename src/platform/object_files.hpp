@@ -8,9 +8,9 @@
 // A path "….segment@AT+BYTES" is the stretch of the object "….segment" with that begin and
 // length, as a file that can be read (CheckpointFile::name).
 //
-// Cost: reading asks for 16 KiB at least; where it goes on from front to back for twice as much
-// each time, up to 1 MiB, which each open file holds. Writing holds up to 16 MiB, and what is
-// larger goes in parts of that size.
+// Cost: reading asks for 16 KiB at least; where it goes on from front to back, but for gaps that
+// are smaller than that, for twice as much each time, up to 2 MiB, which each open file holds.
+// Writing holds up to 16 MiB, and what is larger goes in parts of that size.
 //
 // Thread: as Files.
 #pragma once
