@@ -66,8 +66,9 @@ class ObjectReader final : public ReadableFile {
   Status fetch(std::uint64_t offset, std::size_t wanted) {
     // To go through a small gap costs less than a request.
     const std::uint64_t end = window_at_ + window_.size();
-    const bool goes_on = offset >= end && offset - end <= std::max(fetched_, window_.size());
-    fetched_ = goes_on ? std::min(most_read_bytes, fetched_ * 2) : least_read_bytes;
+    const std::size_t before = std::max(fetched_, window_.size());
+    const bool goes_on = offset >= end && offset - end <= before;
+    fetched_ = goes_on ? std::min(most_read_bytes, before * 2) : least_read_bytes;
     const std::size_t length = std::min<std::uint64_t>(
         std::max(std::min(wanted, most_read_bytes), fetched_), size_ - offset);
     window_.resize(length);

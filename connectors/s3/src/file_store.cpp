@@ -1,4 +1,4 @@
-// FileStore over an object store; see hummer/s3/files.hpp.
+// FileStore over an object store; see connectors/s3/include/hummer/s3/files.hpp.
 #include <algorithm>
 #include <memory>
 #include <utility>

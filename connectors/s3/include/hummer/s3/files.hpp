@@ -14,7 +14,7 @@
 // file holds in memory. It is completed when its checkpoint is, where nothing has its name; one
 // that was completed twice is known by its metadata. Uploads end with each checkpoint.
 //
-// Errors: hummer/s3/client.hpp of this connector. Thread: a factory any; see FileStore for the
+// Errors: connectors/s3/include/hummer/s3/client.hpp. Thread: a factory any; see FileStore for the
 // rest.
 #pragma once
 
