@@ -96,7 +96,10 @@ class ProtobufPlanning {
           std::find_if(message.members.begin(), message.members.end(),
                        [&](const ProtoMember& each) { return each.name == field.name; });
       if (member == message.members.end()) {
-        if (field.value.may_be_missing()) continue;
+        if (field.value.may_be_missing()) {
+          own.unwritten = name;
+          continue;
+        }
         return refused_member(name, "is no field of the message " + message.name +
                                         ": make it a std::optional, or name it by "
                                         "hummer::formats::field_names");

@@ -68,6 +68,7 @@ struct ProtobufMessagePlan {
   std::array<std::uint8_t, 64> by_number{};  // of fields with small numbers: 1 + which one, 0: none
   std::uint64_t required = 0;                // the bits of those
   std::vector<ProtobufDefault> defaults;
+  std::string unwritten;  // the path of a member that the message has no field for; empty: none
 
   std::uint32_t find(std::uint32_t number) const;
 };
