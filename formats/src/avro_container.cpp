@@ -89,10 +89,11 @@ Result<AvroHead> read_avro_head(std::string_view text) {
   AvroTaker taker(text);
   taker.bytes(avro_magic.size());
   while (true) {
-    std::int64_t count = taker.number();
-    if (count < 0) {
-      // The size of the entries, which are read anyway.
-      count = -(count + 1) + 1;
+    const std::int64_t said = taker.number();
+    auto count = static_cast<std::uint64_t>(said);
+    if (said < 0) {
+      // The size of the entries follows, which are read anyway.
+      count = 0 - count;
       taker.size();
     }
     if (count == 0 || taker.ended() || taker.wrong()) break;

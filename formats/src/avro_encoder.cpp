@@ -48,6 +48,15 @@ Result<AvroRecordWriter> AvroRecordWriter::make(AvroSchema schema, const RecordS
 Status AvroRecordWriter::plan_record(const AvroType& type, const RecordShape& shape,
                                      std::size_t offset, const std::string& path,
                                      std::vector<Part>& parts) {
+  // What the schema does not have would be lost without a word.
+  for (const FieldShape& field : shape.fields) {
+    const auto& names = type.names;
+    if (std::find(names.begin(), names.end(), field.name) != names.end()) continue;
+    return {ErrorCode::invalid_argument, "the schema has no field for '" + path +
+                                             std::string(field.name) +
+                                             "', which would not be written: leave it out of the "
+                                             "struct"};
+  }
   for (std::size_t i = 0; i < type.parts.size(); ++i) {
     const AvroType& wanted = *type.parts[i];
     const std::string own = path + type.names[i];

@@ -374,16 +374,23 @@ TEST_F(Avro, ASchemaOfTheOptionsSaysHowRecordsAreWritten) {
                                    "0000"),
             std::string::npos)
       << hexadecimal(text);
+  struct Key {
+    std::string_view key;
+  };
   const auto refused = [&](const std::string& schema) {
     StreamExecutionEnvironment env(on(*node_));
-    write_avro(env.from_collection(std::vector<Written>{}), "/w.avro", {.schema = schema});
+    write_avro(env.from_collection(std::vector<Key>{}), "/w.avro", {.schema = schema});
     return env.execute("write").status.to_string();
   };
-  EXPECT_NE(refused(R"({"type":"record","name":"W","fields":[{"name":"more","type":"int"}]})")
+  EXPECT_NE(refused(R"({"type":"record","name":"W","fields":[{"name":"key","type":"bytes"},
+                         {"name":"more","type":"int"}]})")
                 .find("the schema has a field 'more', which the record has not"),
             std::string::npos);
   EXPECT_NE(refused(R"({"type":"record","name":"W","fields":[{"name":"key","type":"int"}]})")
                 .find("'key' is text, which can't be written as int"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"type":"record","name":"W","fields":[]})")
+                .find("the schema has no field for 'key'"),
             std::string::npos);
   EXPECT_NE(refused("{").find("the Avro schema is no JSON"), std::string::npos) << refused("{");
 }

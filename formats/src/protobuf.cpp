@@ -82,7 +82,14 @@ class Protobuf final : public Format {
 
   Status check(const RecordShape& shape) const override { return make_plan(shape).status(); }
   Status check_writing(const RecordShape& shape) const override {
-    HUMMER_TRY(check(shape));
+    const auto plan = make_plan(shape);
+    if (!plan.ok()) return plan.status();
+    for (const ProtobufMessagePlan& message : (*plan)->messages) {
+      if (message.unwritten.empty()) continue;
+      return {ErrorCode::invalid_argument,
+              "the message has no field for '" + message.unwritten +
+                  "', which would not be written: leave it out of the struct"};
+    }
     if (options_.registry != nullptr && options_.subject.empty()) {
       return {ErrorCode::invalid_argument,
               "the option subject says under which name the registry has the schema"};

@@ -96,7 +96,10 @@ class ProtobufPlanning {
           std::find_if(message.members.begin(), message.members.end(),
                        [&](const ProtoMember& each) { return each.name == field.name; });
       if (member == message.members.end()) {
-        if (field.value.may_be_missing()) continue;
+        if (field.value.may_be_missing()) {
+          own.unwritten = name;
+          continue;
+        }
         return refused_member(name, "is no field of the message " + message.name +
                                         ": make it a std::optional, or name it by "
                                         "hummer::formats::field_names");
@@ -153,9 +156,30 @@ class ProtobufPlanning {
                                       ", and the struct has " + std::string(describe(value->kind)) +
                                       " there");
     }
+    made.shortcut = shortcut_of(made);
     HUMMER_TRY(add_default(member, made, path, example, own));
     own.fields.push_back(std::move(made));
     return {};
+  }
+
+  static ProtobufShortcut shortcut_of(const ProtobufField& made) {
+    if (made.repeated || made.optional || !made.direct) return ProtobufShortcut::none;
+    switch (made.type) {
+      case ProtoType::int64:
+      case ProtoType::uint64: return ProtobufShortcut::varint64;
+      case ProtoType::int32:
+      case ProtoType::uint32:
+      case ProtoType::enumeration: return ProtobufShortcut::varint32;
+      case ProtoType::float64:
+      case ProtoType::fixed64:
+      case ProtoType::sfixed64: return ProtobufShortcut::fixed64;
+      case ProtoType::float32:
+      case ProtoType::fixed32:
+      case ProtoType::sfixed32: return ProtobufShortcut::fixed32;
+      case ProtoType::string:
+      case ProtoType::bytes: return ProtobufShortcut::text;
+      default: return ProtobufShortcut::none;
+    }
   }
 
   static bool set_scalar(const ProtoMember& member, ValueKind kind, ProtobufField& made) {

@@ -33,11 +33,16 @@ enum class ProtoWire : std::uint8_t {
 
 ProtoWire wire_of(ProtoType type);
 
+// The ways of a value into a member that is neither optional nor a list, where nothing is to be
+// looked at but the value: those of most fields.
+enum class ProtobufShortcut : std::uint8_t { none, varint64, varint32, fixed64, fixed32, text };
+
 struct ProtobufField {
   std::uint32_t tag = 0;  // number and wire type of one value
   ProtoType type = ProtoType::int32;
   ValueKind kind = ValueKind::record;  // of one value in the struct
-  bool direct = false;                 // as read, it is what the member holds
+  ProtobufShortcut shortcut = ProtobufShortcut::none;
+  bool direct = false;  // as read, it is what the member holds
   bool repeated = false;
   bool optional = false;  // a std::optional
   bool packed = false;    // as it is written
@@ -68,6 +73,7 @@ struct ProtobufMessagePlan {
   std::array<std::uint8_t, 64> by_number{};  // of fields with small numbers: 1 + which one, 0: none
   std::uint64_t required = 0;                // the bits of those
   std::vector<ProtobufDefault> defaults;
+  std::string unwritten;  // the path of a member that the message has no field for; empty: none
 
   std::uint32_t find(std::uint32_t number) const;
 };

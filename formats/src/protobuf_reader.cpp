@@ -91,7 +91,36 @@ bool ProtobufReader::read_message(const ProtobufMessagePlan& plan, const char* a
     const ProtobufField& field = fields[found];
     next = field.repeated ? found : found + 1;
     if (field.tag == tag) [[likely]] {
-      at = read_value(field, at, end, base, plan);
+      std::uint64_t bits = 0;
+      char* const to = base + field.offset;
+      switch (field.shortcut) {
+        case ProtobufShortcut::varint64:
+          at = read_varint(at, end, bits);
+          if (at == nullptr) [[unlikely]]
+            return wrong(&field, no_proto_number);
+          put_as(to, bits);
+          break;
+        case ProtobufShortcut::varint32:
+          at = read_varint(at, end, bits);
+          if (at == nullptr) [[unlikely]]
+            return wrong(&field, no_proto_number);
+          put_as(to, static_cast<std::uint32_t>(bits));
+          break;
+        case ProtobufShortcut::fixed64:
+          if (end - at < 8) [[unlikely]]
+            return wrong(&field, message_ends_inside);
+          std::memcpy(to, at, 8);
+          at += 8;
+          break;
+        case ProtobufShortcut::fixed32:
+          if (end - at < 4) [[unlikely]]
+            return wrong(&field, message_ends_inside);
+          std::memcpy(to, at, 4);
+          at += 4;
+          break;
+        case ProtobufShortcut::text: at = read_text(field, at, end, to); break;
+        case ProtobufShortcut::none: at = read_value(field, at, end, base, plan); break;
+      }
     } else if (field.repeated && (tag & 7) == static_cast<unsigned>(ProtoWire::sized) &&
                wire_of(field.type) != ProtoWire::sized) {
       at = read_packed(field, at, end, base);

@@ -437,6 +437,20 @@ TEST_F(Protobuf, WhatTheMessageCantSayIsRefusedByName) {
   Everything text;
   text.text = "\xff";
   EXPECT_NE(failure(text).find("'text' is no UTF-8"), std::string::npos);
+  struct Empty {
+    std::optional<std::int32_t> id;
+  };
+  struct More {
+    std::int32_t id = 0;
+    std::optional<std::int32_t> nowhere;
+  };
+  const auto write = [&](const auto& records) {
+    StreamExecutionEnvironment env(on(*node_));
+    write_protobuf(env.from_collection(records), "/out.pb", golden("Older"));
+    return env.execute("write").status.to_string();
+  };
+  EXPECT_NE(write(std::vector<Empty>(1)).find("'id' is required, and empty"), std::string::npos);
+  EXPECT_NE(write(std::vector<More>(1)).find("no field for 'nowhere'"), std::string::npos);
   Everything real;
   real.real = 0.1;
   EXPECT_NE(failure(real).find("'real' is a number that float can't be"), std::string::npos);

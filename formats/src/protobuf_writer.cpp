@@ -27,7 +27,10 @@ class ProtobufWriting {
       if (field.repeated) {
         write_list(field, value);
       } else if (field.optional) {
-        if (field.shape->count(value) == 0) continue;
+        if (field.shape->count(value) == 0) {
+          if (field.required_bit != 0) refuse(field, "is required, and empty");
+          continue;
+        }
         check_rivals(message, field, base);
         write_one(field, field.shape->at(value, 0));
       } else if (field.explicit_presence || field.type == ProtoType::message ||
