@@ -39,6 +39,11 @@ std::vector<std::string> directories() {
     all.push_back(own + library);
     all.push_back(own + library + "/hummer");
   }
+  // Where packages and builds install it: programs with a job inside lie anywhere.
+  for (const char* installed :
+       {"/usr/local/lib/hummer", "/usr/lib/x86_64-linux-gnu/hummer", "/usr/lib/hummer"}) {
+    all.emplace_back(installed);
+  }
   return all;
 }
 
