@@ -16,9 +16,12 @@ constexpr std::size_t first_part_bytes = 5 << 20;
 constexpr int parts_of_a_size = 1000;
 constexpr std::size_t most_note_bytes = 64 << 20;
 
-// With or without the scheme.
+// With or without the scheme, of which whoever tidies paths leaves "s3:/".
 Result<Place> place_in_store(const std::string& path) {
-  Result<Place> place = parse_place(path.starts_with("s3://") ? path : "s3://" + path);
+  std::string_view rest = path;
+  if (rest.starts_with("s3:/")) rest.remove_prefix(3);
+  while (rest.starts_with('/')) rest.remove_prefix(1);
+  Result<Place> place = parse_place("s3://" + std::string(rest));
   if (place.ok()) {
     while (place->key.starts_with('/')) place->key.erase(0, 1);
   }
@@ -47,8 +50,11 @@ bool is_hidden(std::string_view name) {
 
 class ObjectLister final : public FileLister {
  public:
-  ObjectLister(Client& client, Place directory)
-      : client_(client), directory_(std::move(directory)) {}
+  // `path`: the directory as its job's author has written it, with which paths begin.
+  ObjectLister(Client& client, Place directory, std::string path)
+      : client_(client), directory_(std::move(directory)), path_(std::move(path)) {
+    while (path_.ends_with('/')) path_.pop_back();
+  }
 
   Step next(std::vector<StoredFile>& files) override {
     Result<Listing> page = client_.list(directory_.bucket, directory_.key, {}, from_);
@@ -60,8 +66,8 @@ class ObjectLister final : public FileLister {
       const std::string_view name =
           std::string_view(object.key).substr(std::min(directory_.key.size(), object.key.size()));
       if (is_hidden(name)) continue;
-      files.push_back({Place{directory_.bucket, object.key}.text(), object.size_bytes,
-                       object.modified_ms, std::move(object.etag)});
+      files.push_back({path_ + "/" + std::string(name), object.size_bytes, object.modified_ms,
+                       std::move(object.etag)});
     }
     from_ = std::move(page->next);
     return from_.empty() ? Step::done : Step::more;
@@ -71,6 +77,7 @@ class ObjectLister final : public FileLister {
  private:
   Client& client_;
   const Place directory_;
+  std::string path_;
   std::string from_;
   Status failure_;
 };
@@ -145,7 +152,7 @@ class ObjectFileStore final : public FileStore {
                                            std::function<void()> /*wake*/) override {
     Result<Place> place = directory_in_store(directory);
     if (!place.ok()) return place.status();
-    return std::unique_ptr<FileLister>(std::make_unique<ObjectLister>(*client_, *place));
+    return std::unique_ptr<FileLister>(std::make_unique<ObjectLister>(*client_, *place, directory));
   }
   Result<StoredFile> look_at(const std::string& path) override {
     const Result<Place> place = place_in_store(path);
