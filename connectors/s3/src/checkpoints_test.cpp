@@ -116,7 +116,7 @@ class S3Checkpoints : public testing::Test {
 };
 
 TEST_F(S3Checkpoints, AJobThatIsKilledGoesOn) {
-  const pid_t killed = begin({"--numbers", "60000", "--rate", "20000", "--parallelism", "2"});
+  const pid_t killed = begin({"--numbers", "60000", "--rate", "3000", "--parallelism", "2"});
   await(3);
   ::kill(killed, SIGKILL);
   (void)end_of(killed);
@@ -179,7 +179,7 @@ TEST_F(S3Checkpoints, FaultsOfTheStoreLoseNothing) {
 }
 
 TEST_F(S3Checkpoints, AStoreThatIsAwayForAWhileComesBack) {
-  const pid_t job = begin({"--numbers", "40000", "--rate", "20000", "--parallelism", "2"});
+  const pid_t job = begin({"--numbers", "40000", "--rate", "5000", "--parallelism", "2"});
   await(2);
   store->faults(R"({"drop": [1]})");
   std::this_thread::sleep_for(std::chrono::seconds(1));
