@@ -245,17 +245,21 @@ class ObjectFileStore final : public FileStore {
   Result<std::string> get(const std::string& path, std::size_t most_bytes) override {
     const Result<Place> place = place_in_store(path);
     if (!place.ok()) return place.status();
-    const Result<Object> object = client_->head(*place);
-    if (!object.ok()) return object.status();
-    if (object->size_bytes > std::min(most_bytes, most_note_bytes)) {
-      return Status(ErrorCode::limit_exceeded,
-                    "'" + path + "' has more than " + std::to_string(most_bytes) + " bytes");
+    for (;;) {
+      const Result<Object> object = client_->head(*place);
+      if (!object.ok()) return object.status();
+      if (object->size_bytes > std::min(most_bytes, most_note_bytes)) {
+        return Status(ErrorCode::limit_exceeded,
+                      "'" + path + "' has more than " + std::to_string(most_bytes) + " bytes");
+      }
+      std::string bytes(object->size_bytes, '\0');
+      const auto got = client_->get(*place, 0, {bytes.data(), bytes.size()}, object->etag);
+      // Another subtask has replaced it meanwhile: the new one is as good.
+      if (got.status().code() == ErrorCode::file_changed) continue;
+      if (!got.ok()) return got.status();
+      bytes.resize(*got);
+      return bytes;
     }
-    std::string bytes(object->size_bytes, '\0');
-    const auto got = client_->get(*place, 0, {bytes.data(), bytes.size()}, object->etag);
-    if (!got.ok()) return got.status();
-    bytes.resize(*got);
-    return bytes;
   }
   Result<std::vector<std::string>> notes(const std::string& directory,
                                          const std::string& folder) override {
