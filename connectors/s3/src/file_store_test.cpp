@@ -140,5 +140,23 @@ TEST_F(S3Files, NotesAndWhatIsHiddenAreNotListed) {
   EXPECT_EQ(store->set_aside(directory + "/d/b", directory + "/d/.c").code(), ErrorCode::not_found);
 }
 
+TEST_F(S3Files, ANoteThatIsReplacedWhileItIsReadIsTheOldOrTheNewOne) {
+  const std::string path = directory + "/.notes/a";
+  const auto text_of = [](int i) { return std::string(static_cast<std::size_t>(i % 7) * 100, 'x'); };
+  ASSERT_TRUE(store->put(path, text_of(1)).ok());
+  std::atomic<bool> ends{false};
+  std::thread other([&] {
+    const auto own = s3::files(server->settings())->make(context);
+    for (int i = 0; i < 60; ++i) EXPECT_TRUE((*own)->put(path, text_of(i)).ok());
+    ends = true;
+  });
+  while (!ends) {
+    const auto read = store->get(path, 1'000);
+    ASSERT_TRUE(read.ok()) << read.status().to_string();
+    EXPECT_EQ(read->size() % 100, 0u);
+  }
+  other.join();
+}
+
 }  // namespace
 }  // namespace hummer::s3::file_store_test
