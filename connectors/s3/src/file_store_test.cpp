@@ -142,7 +142,9 @@ TEST_F(S3Files, NotesAndWhatIsHiddenAreNotListed) {
 
 TEST_F(S3Files, ANoteThatIsReplacedWhileItIsReadIsTheOldOrTheNewOne) {
   const std::string path = directory + "/.notes/a";
-  const auto text_of = [](int i) { return std::string(static_cast<std::size_t>(i % 7) * 100, 'x'); };
+  const auto text_of = [](int i) {
+    return std::string(static_cast<std::size_t>(i % 7) * 100, 'x');
+  };
   ASSERT_TRUE(store->put(path, text_of(1)).ok());
   std::atomic<bool> ends{false};
   std::thread other([&] {

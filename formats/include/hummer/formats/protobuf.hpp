@@ -78,7 +78,7 @@ DataStream<T> from_protobuf(StreamExecutionEnvironment& env, const std::string& 
 
 template <typename T>
 DataStream<FormattedText> write_protobuf(const DataStream<T>& records, const std::string& path,
-                                     const ProtobufOptions& options = {}) {
+                                         const ProtobufOptions& options = {}) {
   return write(records, path, protobuf(options));
 }
 
