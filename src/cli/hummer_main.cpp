@@ -116,7 +116,7 @@ class JsonRowReader final : public RowReader {
   }
 
  private:
-  const std::vector<std::string> columns_;
+  const std::vector<std::string> columns_ = {};
 };
 #endif
 
