@@ -226,7 +226,7 @@ class ObjectFileStore final : public FileStore {
     }
     return pending;
   }
-  Status set_aside(const std::string& path, const std::string& to) override {
+  Status hide(const std::string& path, const std::string& to) override {
     const Result<Place> from = place_in_store(path);
     if (!from.ok()) return from.status();
     const Result<Place> into = place_in_store(to);

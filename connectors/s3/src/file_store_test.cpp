@@ -134,10 +134,10 @@ TEST_F(S3Files, NotesAndWhatIsHiddenAreNotListed) {
   EXPECT_EQ(store->get(directory + "/d/b", 0).status().code(), ErrorCode::limit_exceeded);
   EXPECT_EQ(store->get(directory + "/d/c", 10).status().code(), ErrorCode::not_found);
   EXPECT_EQ(listed(), std::set<std::string>{"d/b"});
-  ASSERT_TRUE(store->set_aside(directory + "/d/b", directory + "/d/.b").ok());
+  ASSERT_TRUE(store->hide(directory + "/d/b", directory + "/d/.b").ok());
   EXPECT_TRUE(listed().empty());
   EXPECT_EQ(*store->get(directory + "/d/.b", 10), "3");
-  EXPECT_EQ(store->set_aside(directory + "/d/b", directory + "/d/.c").code(), ErrorCode::not_found);
+  EXPECT_EQ(store->hide(directory + "/d/b", directory + "/d/.c").code(), ErrorCode::not_found);
 }
 
 TEST_F(S3Files, ANoteThatIsReplacedWhileItIsReadIsTheOldOrTheNewOne) {

@@ -146,7 +146,7 @@ class FileStore {
   // Of all sinks on this directory, whoever began them.
   virtual Result<std::vector<PendingUpload>> pending_uploads(const std::string& directory) = 0;
   // Renames a published file to a hidden name, replacing nothing; not_found: somebody was faster.
-  virtual Status set_aside(const std::string& path, const std::string& to) = 0;
+  virtual Status hide(const std::string& path, const std::string& to) = 0;
 
   // ---- notes, and other small files ----
 

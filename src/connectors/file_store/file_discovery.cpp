@@ -169,9 +169,9 @@ Status FileDiscovery::finish_look() {
   std::map<std::string, Unsettled> unsettled;
   for (const StoredFile& file : listed_) {
     switch (seen_.find(file)) {
-      case SeenFiles::Answer::taken: break;
-      case SeenFiles::Answer::changed: HUMMER_TRY(leave_out(file)); break;
-      case SeenFiles::Answer::unknown:
+      case SeenFiles::State::taken: break;
+      case SeenFiles::State::changed: HUMMER_TRY(leave_out(file)); break;
+      case SeenFiles::State::unknown:
         if (has_settled(file, unsettled)) due_.push_back(file);
         break;
     }
@@ -197,7 +197,7 @@ bool FileDiscovery::is_wanted(const StoredFile& file) const {
 Status FileDiscovery::find_any_known() {
   if (options_.removed == FileTrouble::leave_out) return {};
   const bool any = std::any_of(listed_.begin(), listed_.end(), [&](const StoredFile& file) {
-    return seen_.find(file) != SeenFiles::Answer::unknown;
+    return seen_.find(file) != SeenFiles::State::unknown;
   });
   if (any) return {};
   return {

@@ -71,7 +71,7 @@ class FileDiscovery final : public SourceOperator {
 
   std::unique_ptr<FileLister> lister_;  // of the look under way
   std::vector<StoredFile> listed_;
-  std::vector<StoredFile> due_;  // settled, the next one last
+  std::vector<StoredFile> due_;  // have stayed the same for settle_ms, the next one last
   std::map<std::string, Unsettled> unsettled_;
   std::int64_t next_look_ = 0;
   bool marker_was_there_ = false;  // when the look under way began

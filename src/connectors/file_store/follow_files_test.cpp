@@ -58,7 +58,7 @@ class FollowFilesTest : public testing::Test {
     }
   }
   // Two looks, so that what is there settles.
-  Names settled(Stage<FileDiscovery>& stage) {
+  Names when_stable(Stage<FileDiscovery>& stage) {
     wait_ms(options_.discovery_interval_ms);
     Names given = units(stage);
     wait_ms(options_.settle_ms + options_.discovery_interval_ms);
@@ -86,7 +86,7 @@ TEST_F(FollowFilesTest, TakesEachFileOnceWhenItHasSettled) {
   wait_ms(60);
   EXPECT_EQ(units(stage), Names{});
   put_file(*platform_, "/in/b", "1");
-  EXPECT_EQ(settled(stage), Names{"/in/b 0-1"});
+  EXPECT_EQ(when_stable(stage), Names{"/in/b 0-1"});
   EXPECT_EQ(last_, OperatorResult::blocked);
 }
 
@@ -151,7 +151,7 @@ TEST_F(FollowFilesTest, AFileThatChangesBehindFailsOrIsLeftOut) {
     options_.changed = trouble;
     Stage<FileDiscovery> stage(*platform_, "/in", options_);
     ASSERT_TRUE(stage.op.open().ok());
-    EXPECT_EQ(settled(stage), Names{"/in/a 0-3"});
+    EXPECT_EQ(when_stable(stage), Names{"/in/a 0-3"});
     put_file(*platform_, "/in/a", "1234");
     wait_ms(20);
     EXPECT_EQ(units(stage), Names{});
@@ -195,7 +195,7 @@ TEST_F(FollowFilesTest, AMissingOrEmptiedDirectoryIsNamed) {
   put_file(*platform_, "/in/a", "1");
   Stage<FileDiscovery> before(*platform_, "/in", options_);
   ASSERT_TRUE(before.op.open().ok());
-  EXPECT_EQ(settled(before), Names{"/in/a 0-1"});
+  EXPECT_EQ(when_stable(before), Names{"/in/a 0-1"});
   // Another machine, where nothing is.
   const auto elsewhere = make_simulated_platform({});
   ASSERT_TRUE(elsewhere->files().create_directories("/in").ok());
@@ -225,9 +225,9 @@ TEST(SeenFiles, ForgetsTheFirstAndKnowsThemAllTheSame) {
     std::string whole;
     Names deltas;
     for (int i = 0; i < 1000; ++i) {
-      EXPECT_EQ(seen.find(file(i)), SeenFiles::Answer::unknown);
+      EXPECT_EQ(seen.find(file(i)), SeenFiles::State::unknown);
       seen.add(file(i));
-      EXPECT_EQ(seen.find(file(i)), SeenFiles::Answer::taken);
+      EXPECT_EQ(seen.find(file(i)), SeenFiles::State::taken);
       EXPECT_LE(seen.size(), 100u);
       if (i == 500 || i == 600 || i == 950) {
         std::string bytes;
@@ -244,14 +244,14 @@ TEST(SeenFiles, ForgetsTheFirstAndKnowsThemAllTheSame) {
       EXPECT_EQ(in.left(), 0u);
     }
     for (int i = 0; i < 1000; ++i) {
-      EXPECT_EQ(seen.find(file(i)), SeenFiles::Answer::taken) << i;
+      EXPECT_EQ(seen.find(file(i)), SeenFiles::State::taken) << i;
       EXPECT_EQ(restored.find(file(i)),
-                i <= 950 ? SeenFiles::Answer::taken : SeenFiles::Answer::unknown)
+                i <= 950 ? SeenFiles::State::taken : SeenFiles::State::unknown)
           << i;
     }
     StoredFile changed = file(999);
     changed.size_bytes = 5;
-    EXPECT_EQ(seen.find(changed), SeenFiles::Answer::changed);
+    EXPECT_EQ(seen.find(changed), SeenFiles::State::changed);
   }
 }
 

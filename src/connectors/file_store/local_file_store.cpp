@@ -341,7 +341,7 @@ Result<std::vector<PendingUpload>> LocalFileStore::pending_uploads(const std::st
   return found;
 }
 
-Status LocalFileStore::set_aside(const std::string& path, const std::string& to) {
+Status LocalFileStore::hide(const std::string& path, const std::string& to) {
   HUMMER_TRY(files_.rename_new(path, to));
   return files_.sync_directory(parent_of(path));
 }

@@ -48,7 +48,7 @@ class LocalFileStore final : public FileStore {
   Status publish(const std::string& handle) override;
   Status abort(const std::string& handle) override;
   Result<std::vector<PendingUpload>> pending_uploads(const std::string& directory) override;
-  Status set_aside(const std::string& path, const std::string& to) override;
+  Status hide(const std::string& path, const std::string& to) override;
 
   Status put(const std::string& path, std::string_view bytes) override;
   Result<std::string> get(const std::string& path, std::size_t most_bytes) override;

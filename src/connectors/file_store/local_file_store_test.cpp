@@ -124,7 +124,7 @@ TEST_F(LocalFileStoreTest, ASavedUploadThatWasPublishedWithMoreIsCopiedFromThere
   const Result<std::string> handle = store_.finish_saved(*token);
   ASSERT_TRUE(handle.ok());
   EXPECT_EQ(store_.publish(*handle).code(), ErrorCode::invalid_argument);
-  ASSERT_TRUE(store_.set_aside("/out/part", "/out/.part.superseded").ok());
+  ASSERT_TRUE(store_.hide("/out/part", "/out/.part.superseded").ok());
   ASSERT_TRUE(store_.publish(*handle).ok());
   EXPECT_EQ(get_file(*platform_, "/out/part"), "saved");
   EXPECT_EQ(get_file(*platform_, "/out/.part.superseded"), "saved and more");

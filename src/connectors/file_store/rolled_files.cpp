@@ -24,7 +24,7 @@ Status RollingFiles::take_over() {
   HUMMER_TRY(look_at_notes());
   HUMMER_TRY(finish_restored());
   if (context_->superseded_epoch() > restored_epoch_) {
-    HUMMER_TRY(set_superseded_aside());
+    HUMMER_TRY(hide_superseded());
     note_.watermark = no_timestamp;
   }
   HUMMER_TRY(abort_left_behind());
@@ -79,7 +79,7 @@ Status RollingFiles::look_at_notes() {
 
 // Also a file that was open at the restored barrier, and has grown behind it: what it held there
 // was copied.
-Status RollingFiles::set_superseded_aside() {
+Status RollingFiles::hide_superseded() {
   std::map<std::string, std::uint64_t> restored;
   for (const Finished& file : finished_) {
     if (!file.token.empty()) restored[last_part_of(file.path)] = file.bytes;
@@ -103,7 +103,7 @@ Status RollingFiles::set_superseded_aside() {
       if (parsed->epoch < restored_epoch_) continue;
     }
     const std::string folder = file.path.substr(0, file.path.size() - name.size());
-    const Status moved = store_->set_aside(file.path, folder + "." + name + ".superseded");
+    const Status moved = store_->hide(file.path, folder + "." + name + ".superseded");
     if (!moved.ok() && moved.code() != ErrorCode::not_found) return moved;
   }
   return {};

@@ -107,7 +107,7 @@ class RollingFiles {
   // ---- what becomes visible (rolled_files.cpp) ----
   Status take_over();
   Status look_at_notes();
-  Status set_superseded_aside();
+  Status hide_superseded();
   Status abort_left_behind();
   Status finish_restored();
   Status find_notes();

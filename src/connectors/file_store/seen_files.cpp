@@ -11,15 +11,15 @@ bool SeenFiles::comes_before(const StoredFile& a, const StoredFile& b) const {
   return std::tie(a.modified_ms, a.path) < std::tie(b.modified_ms, b.path);
 }
 
-SeenFiles::Answer SeenFiles::find(const StoredFile& file) const {
+SeenFiles::State SeenFiles::find(const StoredFile& file) const {
   const auto found = files_.find(file.path);
   if (found != files_.end()) {
     const Known& known = found->second;
     const bool same = known.size_bytes == file.size_bytes && known.modified_ms == file.modified_ms;
-    return same ? Answer::taken : Answer::changed;
+    return same ? State::taken : State::changed;
   }
   const bool forgotten = !horizon_.path.empty() && !comes_before(horizon_, file);
-  return forgotten ? Answer::taken : Answer::unknown;
+  return forgotten ? State::taken : State::unknown;
 }
 
 void SeenFiles::add(const StoredFile& file) {

@@ -19,11 +19,11 @@ namespace hummer {
 
 class SeenFiles {
  public:
-  enum class Answer : std::uint8_t { unknown, taken, changed };
+  enum class State : std::uint8_t { unknown, taken, changed };
 
   SeenFiles(FileOrder order, std::size_t remembered) : order_(order), remembered_(remembered) {}
 
-  Answer find(const StoredFile& file) const;
+  State find(const StoredFile& file) const;
   // Taken, or taken note of as it is now.
   void add(const StoredFile& file);
   std::size_t size() const { return files_.size(); }
