@@ -42,8 +42,10 @@ class Pattern final : public Format {
   std::unique_ptr<Decoder> make_decoder(const RecordShape& shape) const override {
     PatternOptions options = options_;
     options.times = times_of(shape);
-    return std::make_unique<PatternDecoder>(shape, expression_, options,
-                                            *bind_groups(shape, *expression_));
+    Result<std::vector<PatternField>> fields = bind_groups(shape, *expression_);
+    // One that can't be bound, or read, is refused by check(), and never decodes.
+    if (!fields.ok()) fields = std::vector<PatternField>();
+    return std::make_unique<PatternDecoder>(shape, expression_, options, *fields);
   }
   std::unique_ptr<Encoder> make_encoder(const RecordShape&) const override { return nullptr; }
   std::string head(const RecordShape&) const override { return {}; }

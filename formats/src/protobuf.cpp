@@ -99,18 +99,14 @@ class Protobuf final : public Format {
   }
   bool has_head() const override { return false; }
   std::unique_ptr<Decoder> make_decoder(const RecordShape& shape) const override {
-    auto plan = make_plan(shape);
-    const bool named = options_.registry != nullptr;
     return std::make_unique<ProtobufDecoder>(
-        shape, named ? nullptr : std::shared_ptr<const ProtobufPlan>(std::move(*plan)),
-        options_.registry);
+        shape, options_.registry != nullptr ? nullptr : plan_or_none(shape), options_.registry);
   }
   std::unique_ptr<Encoder> make_encoder(const RecordShape& shape) const override {
     std::string place;
-    auto plan = make_plan(shape);
     Result<std::string> schema = registered(shape, place);
-    return std::make_unique<ProtobufEncoder>(std::shared_ptr<const ProtobufPlan>(std::move(*plan)),
-                                             options_, std::move(schema), place);
+    return std::make_unique<ProtobufEncoder>(plan_or_none(shape), options_, std::move(schema),
+                                             place);
   }
   std::string head(const RecordShape&) const override { return {}; }
   CapturedValues captured() const override {
@@ -119,6 +115,11 @@ class Protobuf final : public Format {
   }
 
  private:
+  // What can't be planned is refused by check(), and never decodes or encodes.
+  std::shared_ptr<const ProtobufPlan> plan_or_none(const RecordShape& shape) const {
+    auto plan = make_plan(shape);
+    return plan.ok() ? std::shared_ptr<const ProtobufPlan>(std::move(*plan)) : nullptr;
+  }
   Result<std::unique_ptr<ProtobufPlan>> make_plan(const RecordShape& shape) const {
     if (options_.descriptor_file.empty()) {
       if (options_.message.empty()) return ProtobufPlan::of_shape(shape);
