@@ -13,6 +13,8 @@
 #include <hummer/detail/state/integer_table.hpp>
 #include <hummer/detail/state/text_table.hpp>
 
+#include "support/drawn_cases.hpp"
+
 namespace hummer::growing_table_test {
 namespace {
 
@@ -135,6 +137,7 @@ TEST(GrowingTable, WithNewKeysThatAllBelongToItsEnd) {
 
 TEST(GrowingTable, OfTextOfEachLength) {
   for (const std::size_t length : {7u, 14u, 30u, 50u}) {
+    if (under_sanitizers && length == 14) continue;  // as those of 7 bytes
     std::vector<std::string> keys;
     std::mt19937_64 random(length);
     while (keys.size() < entries_before + entries_before / 4) {
@@ -217,6 +220,7 @@ class FrozenWhileGrowing {
 TEST(GrowingTable, IsRestoredAsItWasWhenItWasFrozen) {
   constexpr std::uint64_t keys = 1 << 30;
   for (const bool delta : {false, true}) {
+    if (under_sanitizers && !delta) continue;  // its first snapshot is a whole one
     FrozenWhileGrowing test;
     test.add(entries_before - 3'000, keys);
     test.snapshot(false, 1 << 20, 0, 1);
