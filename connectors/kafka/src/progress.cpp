@@ -105,10 +105,16 @@ Status make_progress_topic(const Client& client, const SinkSettings& settings, i
   for (;;) {
     const Result<std::vector<TopicPartition>> found =
         find_partitions(client, {.connection = {}, .topics = {name}}, progress_timeout_ms);
+    const bool is_late = std::chrono::steady_clock::now() > end;
+    // Brokers hear of a new topic one after the other.
+    if (found.status().code() == ErrorCode::not_found && !is_late) {
+      std::this_thread::sleep_for(topic_retry);
+      continue;
+    }
     if (!found.ok()) return found.status();
     if (found->size() >= static_cast<std::size_t>(partitions)) return {};
     const rd_kafka_resp_err_t grown = grow(client, name, partitions, text);
-    if (std::chrono::steady_clock::now() > end) {
+    if (is_late) {
       return failure(grown,
                      "giving the topic '" + name + "' " + std::to_string(partitions) +
                          " partitions, one per subtask",

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "src/client.hpp"
 #include "src/topics.hpp"
@@ -148,7 +150,13 @@ std::string Brokers::make_topic(const std::string& name, int partitions,
   expect_done(queue);
   rd_kafka_NewTopic_destroy(wanted);
   // Until a broker knows of it, too.
-  EXPECT_TRUE(find_partitions(client, {.connection = {}, .topics = {topic}}, timeout_ms).ok());
+  for (int left = 100;; --left) {
+    const auto found = find_partitions(client, {.connection = {}, .topics = {topic}}, timeout_ms);
+    if (found.ok()) break;
+    EXPECT_GT(left, 0) << found.status().to_string();
+    if (left == 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   return topic;
 }
 
@@ -213,7 +221,12 @@ std::vector<Written> Brokers::read(const std::string& topic) {
   const Client uncommitted =
       client_of(RD_KAFKA_CONSUMER, {addresses_, options_, token_file_},
                 {{"isolation.level", "read_uncommitted"}, {"group.id", "reader"}});
-  const auto ends = find_offsets(uncommitted, *partitions, Offsets::latest(), timeout_ms);
+  auto ends = find_offsets(uncommitted, *partitions, Offsets::latest(), timeout_ms);
+  // A broker that has just become a partition's leader says so a little later.
+  for (int left = 100; !ends.ok() && left > 0; --left) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ends = find_offsets(uncommitted, *partitions, Offsets::latest(), timeout_ms);
+  }
   HUMMER_ASSERT(ends.ok());
   EXPECT_EQ(rd_kafka_assign(client.get(), list.get()), RD_KAFKA_RESP_ERR_NO_ERROR);
   std::vector<std::vector<Written>> found(partitions->size());
