@@ -215,55 +215,14 @@ bool HashSlots::read_frozen_of(FoundEntries& found) {
 
 // ---- growth ----
 
-// What growth has to know of the table as it was.
-struct HashSlots::Growth {
-  HashSlots& slots;
-  ChangeMarks marks;
-  std::size_t capacity;
-  std::size_t frozen_cursor;
-
-  template <typename Key>
-  void place(const char* entry, std::size_t from) {
-    std::size_t to = key_at<Key>(entry).hash() >> slots.shift_;
-    while (!key_at<Key>(slots.at(to)).is_free()) to = (to + 1) & (slots.capacity_ - 1);
-    copy_entry(slots.at(to), entry, slots.layout_.entry_bytes);
-    if (!slots.marks_.kept()) return;
-    const bool written = reversed_page(from, capacity) < frozen_cursor;
-    slots.marks_.carry(marks, from, written, to);
-  }
-
-  // Entries move to their places in the grown table, from the last to the first: those are
-  // further back, where everything has moved already. The few that are not (displaced ones near the
-  // table's start) wait until all others have.
-  template <typename Key>
-  void spread() {
-    constexpr std::size_t moved_at_once = 64;
-    const std::size_t bytes = slots.layout_.entry_bytes;
-    std::vector<char> moving(moved_at_once * bytes);
-    std::vector<char> late;
-    std::vector<std::size_t> late_from;
-    std::size_t end = capacity;
-    while (end > 0) {
-      const std::size_t begin = end > moved_at_once ? end - moved_at_once : 0;
-      std::memcpy(moving.data(), slots.at(begin), (end - begin) * bytes);
-      std::memset(slots.at(begin), 0, (end - begin) * bytes);
-      for (std::size_t i = 0; i < end - begin; ++i) {
-        const char* const entry = moving.data() + i * bytes;
-        if (key_at<Key>(entry).is_free()) continue;
-        if (key_at<Key>(entry).hash() >> slots.shift_ < begin) {
-          late.insert(late.end(), entry, entry + bytes);
-          late_from.push_back(begin + i);
-        } else {
-          place<Key>(entry, begin + i);
-        }
-      }
-      end = begin;
-    }
-    for (std::size_t i = 0; i < late_from.size(); ++i) {
-      place<Key>(late.data() + i * bytes, late_from[i]);
-    }
-  }
-};
+// Copies it to where it belongs, which it answers.
+template <typename Key>
+std::size_t HashSlots::put(const char* entry) {
+  std::size_t to = home_slot(key_at<Key>(entry).hash());
+  while (!key_at<Key>(at(to)).is_free()) to = (to + 1) & (capacity_ - 1);
+  copy_entry(at(to), entry, layout_.entry_bytes);
+  return to;
+}
 
 void HashSlots::make_room_for(std::size_t more) {
   if (growing()) grow_on(more);
@@ -274,27 +233,37 @@ void HashSlots::make_room_for(std::size_t more) {
 
 void HashSlots::grow(std::size_t capacity) {
   HUMMER_ASSERT(capacity <= std::size_t{1} << 32);  // hashes tell no more slots apart
-  const bool in_steps = capacity == 2 * capacity_ && memory_bytes() >= grows_in_steps_bytes;
+  while (capacity_ < capacity) {
+    const bool at_once = memory_bytes() < grows_in_steps_bytes || 2 * capacity_ < capacity;
+    if (capacity_ == 0 || !pages_.grow_in_place(2 * memory_bytes())) return move_to(capacity);
+    begin_growth();
+    while (at_once && growing()) move_some(unmoved_);
+  }
+}
+
+// In memory of its own, where what it has can't grow.
+void HashSlots::move_to(std::size_t capacity) {
   const std::size_t old_capacity = std::exchange(capacity_, capacity);
   shift_ = 64 - static_cast<std::uint64_t>(std::countr_zero(capacity));
-  if (in_steps && pages_.grow_in_place(memory_bytes())) return begin_growth(old_capacity);
-  Growth growth{*this, marks_.grow(capacity), old_capacity, std::exchange(frozen_cursor_, 0)};
-  if (pages_.grow_in_place(memory_bytes())) {
-    with_keys(layout_.kind, [&]<typename Key>(const Key*) { growth.spread<Key>(); });
-    return;
-  }
+  const ChangeMarks marks = marks_.grow(capacity);
+  const std::size_t written = std::exchange(frozen_cursor_, 0);
   const ZeroedPages old = std::exchange(pages_, ZeroedPages(memory_bytes()));
   entries_ = pages_.data();
   with_keys(layout_.kind, [&]<typename Key>(const Key*) {
     const auto* entry = static_cast<const char*>(old.data());
-    for (std::size_t i = 0; i < old_capacity; ++i, entry += layout_.entry_bytes) {
-      if (!key_at<Key>(entry).is_free()) growth.place<Key>(entry, i);
+    for (std::size_t from = 0; from < old_capacity; ++from, entry += layout_.entry_bytes) {
+      if (key_at<Key>(entry).is_free()) continue;
+      const std::size_t to = put<Key>(entry);
+      if (!marks_.kept()) continue;
+      marks_.carry(marks, from, reversed_page(from, old_capacity) < written, to);
     }
   });
 }
 
 // Those that had no place before the table's end have one behind it now.
-void HashSlots::begin_growth(std::size_t old_capacity) {
+void HashSlots::begin_growth() {
+  const std::size_t old_capacity = std::exchange(capacity_, 2 * capacity_);
+  --shift_;
   unmoved_ = old_capacity;
   const std::size_t written = std::exchange(frozen_cursor_, 0);
   marks_.widen(old_capacity, capacity_,
@@ -337,9 +306,7 @@ void HashSlots::put_anew(std::size_t begin, std::size_t end) {
   for (std::size_t i = 0; i < end - begin; ++i) {
     const char* const entry = moving.data() + i * bytes;
     if (key_at<Key>(entry).is_free()) continue;
-    std::size_t to = home_slot(key_at<Key>(entry).hash());
-    while (!key_at<Key>(at(to)).is_free()) to = (to + 1) & (capacity_ - 1);
-    copy_entry(at(to), entry, bytes);
+    const std::size_t to = put<Key>(entry);
     if (!marks.empty()) marks_.put(to, marks[i]);
   }
 }

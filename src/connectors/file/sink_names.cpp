@@ -1,10 +1,11 @@
 #include "connectors/file/sink_names.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include <hummer/detail/key_hash.hpp>
+
+#include "connectors/file/name_fields.hpp"
 
 namespace hummer {
 namespace {
@@ -14,30 +15,6 @@ constexpr std::string_view hidden_suffix = ".pending";
 constexpr std::string_view visible_prefix = "part-";
 constexpr std::string_view entry_prefix = "committed ";
 constexpr std::size_t epoch_digits = 10;
-
-// Takes fields off the front of a text.
-class Fields {
- public:
-  explicit Fields(std::string_view text) : text_(text) {}
-
-  bool take(std::string_view expected) {
-    if (!text_.starts_with(expected)) return false;
-    text_.remove_prefix(expected.size());
-    return true;
-  }
-  template <typename Number>
-  bool take_number(Number& number, int base = 10) {
-    const auto [end, error] =
-        std::from_chars(text_.data(), text_.data() + text_.size(), number, base);
-    if (error != std::errc()) return false;
-    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-    return true;
-  }
-  bool empty() const { return text_.empty(); }
-
- private:
-  std::string_view text_;
-};
 
 std::string hexadecimal(std::uint64_t number) {
   char text[20];
@@ -65,13 +42,13 @@ std::string hidden_name(const HiddenName& name) {
 }
 
 std::optional<HiddenName> parse_hidden(std::string_view name) {
-  Fields fields(name);
+  NameFields fields(name);
   HiddenName parsed;
   const bool valid = fields.take(hidden_prefix) && fields.take_number(parsed.subtask) &&
                      fields.take("-") && fields.take_number(parsed.number) && fields.take(".") &&
                      fields.take_number(parsed.id, 16) && fields.take(".") &&
                      fields.take_number(parsed.attempt) && fields.take(hidden_suffix) &&
-                     fields.empty() && parsed.subtask >= 0;
+                     fields.left().empty() && parsed.subtask >= 0;
   return valid ? std::optional(parsed) : std::nullopt;
 }
 
@@ -81,12 +58,12 @@ std::string visible_name(const VisibleName& name) {
 }
 
 std::optional<VisibleName> parse_visible(std::string_view name) {
-  Fields fields(name);
+  NameFields fields(name);
   VisibleName parsed;
   bool valid = fields.take(visible_prefix) && fields.take_number(parsed.subtask) &&
                fields.take("-") && fields.take_number(parsed.epoch) && parsed.subtask >= 0;
   if (valid && fields.take("-")) valid = fields.take_number(parsed.id, 16);
-  return valid && fields.empty() ? std::optional(parsed) : std::nullopt;
+  return valid && fields.left().empty() ? std::optional(parsed) : std::nullopt;
 }
 
 std::string claim_prefix(std::uint64_t id) { return ".sink-" + hexadecimal(id) + "-"; }
@@ -130,10 +107,10 @@ std::uint64_t newest_committed(std::string_view manifest) {
   while (!manifest.empty()) {
     const std::size_t end = manifest.find('\n');
     if (end == std::string_view::npos) break;  // cut off
-    Fields line(manifest.substr(0, end));
+    NameFields line(manifest.substr(0, end));
     manifest.remove_prefix(end + 1);
     std::uint64_t epoch = 0;
-    if (line.take(entry_prefix) && line.take_number(epoch) && line.empty()) {
+    if (line.take(entry_prefix) && line.take_number(epoch) && line.left().empty()) {
       newest = std::max(newest, epoch);
     }
   }

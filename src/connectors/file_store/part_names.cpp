@@ -1,9 +1,10 @@
 #include "connectors/file_store/part_names.hpp"
 
-#include <charconv>
 #include <cstdio>
 
 #include <hummer/files.hpp>
+
+#include "connectors/file/name_fields.hpp"
 
 namespace hummer {
 namespace {
@@ -12,28 +13,6 @@ constexpr std::string_view part_prefix = "part-";
 constexpr std::string_view note_prefix = "sink-";
 constexpr std::size_t longest_name = 255;
 constexpr std::size_t longest_path = 1024;
-
-class NameFields {
- public:
-  explicit NameFields(std::string_view text) : text_(text) {}
-  bool take(std::string_view expected) {
-    if (!text_.starts_with(expected)) return false;
-    text_.remove_prefix(expected.size());
-    return true;
-  }
-  template <typename Number>
-  bool take_number(Number& number, int base = 10) {
-    const auto [end, error] =
-        std::from_chars(text_.data(), text_.data() + text_.size(), number, base);
-    if (error != std::errc()) return false;
-    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-    return true;
-  }
-  std::string_view left() const { return text_; }
-
- private:
-  std::string_view text_;
-};
 
 // As Hive does, what is no plain character of a name.
 bool is_escaped(char c) {

@@ -263,7 +263,6 @@ class HashSlots {
   std::size_t longest_probe() const;
 
  private:
-  struct Growth;
   static constexpr std::size_t page_slots = 16;  // reads look at so many slots at once
   static constexpr std::size_t least_capacity = 64;
 
@@ -272,8 +271,11 @@ class HashSlots {
   Tracking tracking_with_look(std::size_t changes);
   void look();
   void grow(std::size_t capacity);
-  void begin_growth(std::size_t old_capacity);
+  void move_to(std::size_t capacity);
+  void begin_growth();
   void move_some(std::size_t slots);
+  template <typename Key>
+  std::size_t put(const char* entry);
   template <typename Key>
   void put_anew(std::size_t begin, std::size_t end);
   void swap(HashSlots& other) noexcept;
