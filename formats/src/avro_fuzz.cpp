@@ -48,7 +48,7 @@ void decode_file(std::string_view text, std::size_t limit) {
 }
 
 void walk_units(std::string_view text) {
-  const RecordFraming& framing = avro_framing();
+  const hummer::RecordFraming& framing = avro_framing();
   const auto head = framing.head_bytes(text);
   if (!head.ok() || *head > text.size()) return;
   for (std::size_t at = *head; at < text.size();) {
