@@ -10,7 +10,7 @@
 #
 # What the sources of a folder have in their anonymous namespaces must therefore differ in name. A
 # test has its names in a namespace of its own: hummer::<x>_test in <x>_test.cpp. A header that is
-# missing is found where each source is compiled by itself: in the preset tsan, and by clang-tidy.
+# missing is found where each source is compiled by itself: by scripts/check-includes.
 set(HUMMER_UNITY_SOURCES 8)
 
 function(hummer_unity out target)

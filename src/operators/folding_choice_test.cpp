@@ -13,6 +13,7 @@
 #include <hummer/detail/testing/fake_operator_context.hpp>
 
 #include "base/metric_sample.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::folding_choice_test {
 namespace {
@@ -230,7 +231,7 @@ struct EmittedAs {
 };
 
 TEST(PartialAggregateOperator, CountsAllWhereTheChoiceChanges) {
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (std::uint64_t seed = 0; seed < drawn_cases(3); ++seed) {
     PartialAggregateOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
         identity, CountAggregate(),
         PartialAggregateOptions{.limit_bytes = 1 << 20, .pair_name = {}});
@@ -239,7 +240,7 @@ TEST(PartialAggregateOperator, CountsAllWhereTheChoiceChanges) {
 }
 
 TEST(PartialWindowOperator, CountsAllWhereTheChoiceChanges) {
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (std::uint64_t seed = 0; seed < drawn_cases(3); ++seed) {
     // Where there is room it is watermarks that end epochs, while later slices are held.
     const std::size_t limit = seed % 2 == 0 ? std::size_t{64} << 20 : std::size_t{1} << 20;
     PartialWindowOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(

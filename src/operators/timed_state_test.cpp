@@ -78,7 +78,7 @@ class RandomRun {
     HUMMER_TRY(start(1 + random_.below(3)));
     HUMMER_TRY(advance(0));
     saved_model_ = model_;
-    for (int round = 0; round < 150; ++round) {
+    for (int round = 0; round < (under_sanitizers ? 60 : 150); ++round) {
       HUMMER_TRY(go_on());
       if (random_.chance(0.2)) HUMMER_TRY(snapshot());
       if (random_.chance(0.05)) HUMMER_TRY(fail_and_restore());

@@ -275,7 +275,7 @@ class RandomRun {
   // Ok, or how it failed or what was wrong.
   Status run() {
     HUMMER_TRY(start({}));
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < (under_sanitizers ? 20 : 50); ++round) {
       HUMMER_TRY(go_on());
       if (random_.chance(0.25)) HUMMER_TRY(snapshot());
     }
@@ -392,6 +392,11 @@ class RandomRun {
 
 constexpr std::uint64_t seeds = drawn_cases(3);
 
+// Under sanitizers runs are short ones, of which some happen to see neither disk nor deltas.
+void expect_most(std::uint64_t count) {
+  if (!under_sanitizers) EXPECT_GT(2 * count, seeds);
+}
+
 TEST(WindowJoinState, LongRunsAreThoseOfThePlainLoop) {
   for (const WindowGrid& grid :
        {WindowGrid(TumblingWindows::of(40)), WindowGrid(SlidingWindows::of(40, 10)),
@@ -408,15 +413,15 @@ TEST(WindowJoinState, LongRunsAreThoseOfThePlainLoop) {
         spilled += run.has_spilled() ? 1 : 0;
         by_deltas += run.has_restored_deltas() ? 1 : 0;
       }
-      EXPECT_GT(2 * spilled, seeds);
-      EXPECT_GT(2 * by_deltas, seeds);
+      expect_most(spilled);
+      expect_most(by_deltas);
     }
   }
 }
 
 TEST(WindowJoinState, ADiskThatFailsFailsTheOperatorAndNothingElse) {
   int failures = 0;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
     const bool reads = seed % 2 == 0;
     RandomRun run(seed, SlidingWindows::of(40, 10), false,
                   {.read = reads ? 0.002 : 0, .write = reads ? 0 : 0.02});
@@ -427,7 +432,7 @@ TEST(WindowJoinState, ADiskThatFailsFailsTheOperatorAndNothingElse) {
     EXPECT_NE(status.message().find("the state of operator 'join' on disk"), std::string::npos)
         << status.message();
   }
-  EXPECT_GT(failures, 3);
+  if (!under_sanitizers) EXPECT_GT(failures, 3);
 }
 
 // One of two had put a window out when both were saved; a third goes on at the other's watermark.

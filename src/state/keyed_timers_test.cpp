@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "platform/random.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::keyed_timers_test {
 namespace {
@@ -118,6 +119,8 @@ TEST(KeyedTimers, ManyAreThoseOfASet) {
   }
 }
 
+constexpr int fired_in_all = static_cast<int>(drawn_cases(1'000'000));
+
 // A key that sets and fires timers for ever, `ahead` of them at a time, beside one that is far.
 TEST(KeyedTimers, WhatHasFiredTakesNoMemory) {
   for (const bool has_far : {false, true}) {
@@ -130,7 +133,7 @@ TEST(KeyedTimers, WhatHasFiredTakesNoMemory) {
       }
       std::size_t early_bytes = 0, late_bytes = 0;
       Timestamp now = 0;
-      for (int fired = 0; fired < 1'000'000;) {
+      for (int fired = 0; fired < fired_in_all;) {
         for (Timestamp i = 1; i <= ahead; ++i) {
           ASSERT_TRUE(timers.add(TimerKind::event, now + i, entry));
         }
@@ -155,7 +158,7 @@ TEST(KeyedTimers, AKeyThatIsNeverWithoutOneTakesNoMore) {
   Entry entry;
   ASSERT_TRUE(timers.add(TimerKind::event, 0, entry));
   std::size_t early_bytes = 0;
-  for (Timestamp time = 1; time <= 1'000'000; ++time) {
+  for (Timestamp time = 1; time <= fired_in_all; ++time) {
     ASSERT_TRUE(timers.add(TimerKind::event, time, entry));
     ASSERT_EQ(timers.first_time(TimerKind::event), time - 1);
     ASSERT_TRUE(timers.remove(TimerKind::event, time - 1, entry));

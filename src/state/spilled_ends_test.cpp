@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "state/spilled_store_test_rig.hpp"
+#include "support/drawn_cases.hpp"
 
 // What a spilled store does with values that have an end.
 namespace hummer::spilled_ends_test {
@@ -305,7 +306,7 @@ class Against : public SpilledEnds {
 
 TEST_F(Against, AModelNothingComesBackAndNothingIsLost) {
   int deltas = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(40); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     begin(seed);
     random_.emplace(seed);
@@ -341,7 +342,7 @@ TEST_F(Against, AModelNothingComesBackAndNothingIsLost) {
     EXPECT_LE(store_->disk_bytes(), needed * 8 + (300u << 10));
     EXPECT_TRUE(keeps_ > 0 || store_->empty());
   }
-  EXPECT_GT(deltas, 100);
+  EXPECT_GT(deltas, under_sanitizers ? 0 : 100);
 }
 
 }  // namespace

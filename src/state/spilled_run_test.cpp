@@ -3,6 +3,7 @@
 #include <map>
 
 #include "state/spilled_store_test_rig.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::spilled_run_test {
 namespace {
@@ -79,7 +80,8 @@ TEST_F(SpilledRunTest, MergedRunsKeepTheirPlaceInOrderOfAge) {
   };
   const Model others = run_of(900'000, 900'001, "other");
   std::size_t merging = 0;  // so often that was under way
-  for (Nanoseconds wait = 0; wait < milliseconds(20); wait += milliseconds(1)) {
+  for (Nanoseconds wait = 0; wait < milliseconds(20);
+       wait += milliseconds(under_sanitizers ? 2 : 1)) {
     const auto store = make_spilled_store(context_, hashed);
     const auto other = make_spilled_store(context_, hashed);
     Model model = others;
@@ -105,7 +107,7 @@ TEST_F(SpilledRunTest, MergedRunsKeepTheirPlaceInOrderOfAge) {
 // Many keys at once, near each other and far apart, there, removed, replaced and never there.
 TEST_F(SpilledRunTest, ManyKeysAreFoundAsEachByItself) {
   for (const bool by_bytes : {false, true}) {
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
       Random random(seed);
       const auto store = make_spilled_store(context_, by_bytes ? hashed : SpilledStoreOptions());
       const auto hash_of_key = [&](const std::string& key) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "state/spilled_store_test_rig.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::spilled_store_test {
 namespace {
@@ -344,7 +345,7 @@ TEST_F(SpilledStoreTest, WhenAMergeEndsMakesNoDifference) {
     both.assign(older).append(",").append(newer);
     return true;
   };
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(60); ++seed) {
     const auto node = make_simulated_platform({.seed = seed});
     FakeOperatorContext context({.name = "count", .platform = node.get()});
     Random random(seed);

@@ -7,6 +7,7 @@
 
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::window_test {
 namespace {
@@ -110,7 +111,7 @@ constexpr auto keep_max = [](std::int64_t& value, bool is_new, const Click& clic
 
 TEST_P(Windows, GridsEqualTheNaiveComputation) {
   std::mt19937_64 random(GetParam().seed + 17 * static_cast<std::uint64_t>(GetParam().parallelism));
-  for (int turn = 0; turn < 6; ++turn) {
+  for (std::uint64_t turn = 0; turn < drawn_cases(6); ++turn) {
     const auto size = static_cast<std::int64_t>(1 + random() % 300);
     const auto slide = static_cast<std::int64_t>(1 + random() % 60);
     const auto offset = static_cast<std::int64_t>(random() % 100) - 50;
