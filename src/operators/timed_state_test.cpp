@@ -115,6 +115,9 @@ class RandomRun {
   }
 
   Status go_on() {
+    // None to all of the steps that merging has to do.
+    const Nanoseconds until = node_->now() + random_.between(0, 3) * random_.between(0, 2'000'000);
+    (void)node_->run_until([] { return false; }, until);
     if (random_.chance(0.4)) return advance(watermark_ + random_.between(0, 60));
     std::vector<std::pair<Item, Timestamp>> records;
     for (std::uint64_t i = 0, count = 1 + random_.below(80); i < count; ++i) {
