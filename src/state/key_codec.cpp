@@ -15,7 +15,7 @@ void KeyCodec::write(std::string_view key, ByteWriter& out) const {
   if (encode != nullptr) {
     encode(key, out);
   } else if (integer_bytes > 0) {
-    out.put(key.data(), integer_bytes);  // the lower ones: little-endian
+    write_integer(key, out);
   } else {
     out.put_text(key);
   }
@@ -36,7 +36,7 @@ bool KeyCodec::read(ByteReader& in, std::string& space, std::string_view& key) c
   return true;
 }
 
-std::uint64_t KeyCodec::hash_of(std::string_view key) const {
+std::uint64_t KeyCodec::hash_of_others(std::string_view key) const {
   if (hash != nullptr) return hash(key);
   return hash_bytes(key.data(), integer_bytes > 0 ? integer_bytes : key.size());
 }

@@ -6,6 +6,8 @@
 #include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/state/keyed_store.hpp>
 
+#include "state/sort_by_hash.hpp"
+
 namespace hummer {
 namespace {
 
@@ -117,6 +119,7 @@ Result<bool> KeyedSpill::fetch_some(const MissingKeys& keys) {
   const bool has_room = needed_bytes(share) + count * store_.slabs_.block_bytes() <= share;
   if (count > 0 && has_room) {
     fetched_until_ += count;
+    for (std::size_t i = first; i < fetched_until_; ++i) store_.index_.expect(keys.hash(i));
     const auto found = [&](std::size_t key, std::string_view value) {
       bring_back_ahead(keys.hash(key), keys.bytes(key), value);
     };
@@ -320,10 +323,12 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
 
 // Values: a head, then packed cells.
 Status KeyedSpill::write_run(std::span<Chosen> entries) {
-  std::sort(entries.begin(), entries.end(), [&](const Chosen& a, const Chosen& b) {
-    return a.hash != b.hash ? a.hash < b.hash
-                            : store_.keys_.bytes(*a.entry) < store_.keys_.bytes(*b.entry);
-  });
+  sort_by_hash(
+      entries, [](const Chosen& one) { return one.hash; },
+      [&](const Chosen& a, const Chosen& b) {
+        return a.hash != b.hash ? a.hash < b.hash
+                                : store_.keys_.bytes(*a.entry) < store_.keys_.bytes(*b.entry);
+      });
   if (spilled_ == nullptr) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
                                               .end_of =

@@ -1,6 +1,9 @@
 #include <hummer/detail/state/missing_keys.hpp>
 
 #include <algorithm>
+#include <span>
+
+#include "state/sort_by_hash.hpp"
 
 namespace hummer {
 
@@ -8,9 +11,11 @@ void MissingKeys::sort() {
   const auto bytes_of = [&](const Key& key) {
     return std::string_view(bytes_).substr(key.begin, key.size);
   };
-  std::sort(keys_.begin(), keys_.end(), [&](const Key& a, const Key& b) {
-    return a.hash != b.hash ? a.hash < b.hash : bytes_of(a) < bytes_of(b);
-  });
+  sort_by_hash(
+      std::span(keys_), [](const Key& key) { return key.hash; },
+      [&](const Key& a, const Key& b) {
+        return a.hash != b.hash ? a.hash < b.hash : bytes_of(a) < bytes_of(b);
+      });
   keys_.erase(std::unique(keys_.begin(), keys_.end(),
                           [&](const Key& a, const Key& b) {
                             return a.hash == b.hash && bytes_of(a) == bytes_of(b);

@@ -56,9 +56,23 @@ inline const char* read_run_entry(const char* at, bool keys_are_hashed, SpilledE
   return at + key_bytes + value_bytes;
 }
 
+// Keys of eight bytes, which the most frequent ones are, are hashed and compared without a call.
+inline std::uint64_t number_of(std::string_view eight_bytes) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, eight_bytes.data(), sizeof number);
+  return number;
+}
+inline bool same_bytes(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  return a.size() == sizeof(std::uint64_t) ? number_of(a) == number_of(b) : a == b;
+}
+
 // Of entries read so.
 inline void take_hash(bool keys_are_hashed, SpilledEntry& entry) {
-  if (keys_are_hashed) entry.hash = hash_bytes(entry.key.data(), entry.key.size());
+  if (!keys_are_hashed) return;
+  entry.hash = entry.key.size() == sizeof(std::uint64_t)
+                   ? hash_u64(number_of(entry.key))
+                   : hash_bytes(entry.key.data(), entry.key.size());
 }
 
 }  // namespace hummer

@@ -63,8 +63,8 @@ bool RunMerge::work() {
 }
 
 void RunMerge::step_here() {
-  const std::lock_guard lock(mutex_);
-  (void)step();
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock()) (void)step();
 }
 
 void RunMerge::finish_here() {

@@ -54,7 +54,8 @@ class RunMerge {
   bool finished() const { return finished_.load(std::memory_order_acquire); }
   // From now on without pauses.
   void hurry() { hurries_.store(true, std::memory_order_relaxed); }
-  // A step of it, now.
+  // A step of it, now; none where one is under way elsewhere: who waited for that would do nothing
+  // meanwhile.
   void step_here();
   // Blocks until it is finished.
   void finish_here();

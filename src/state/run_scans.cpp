@@ -27,8 +27,15 @@ Result<bool> RunCursor::next() {
 
 MergingScan::MergingScan(std::vector<RunCursor> cursors, const SpilledStoreOptions& options,
                          std::int64_t as_of, std::string name, bool keep_removed)
-    : options_(options), as_of_(as_of), name_(std::move(name)), keep_removed_(keep_removed) {
-  for (RunCursor& cursor : cursors) cursors_.push_back({std::move(cursor), true, false});
+    : options_(options),
+      as_of_(as_of),
+      name_(std::move(name)),
+      keep_removed_(keep_removed),
+      cursors_(std::move(cursors)) {
+  for (RunCursor& cursor : cursors_) {
+    used_.push_back(heads_.size());
+    heads_.push_back({0, &cursor});
+  }
 }
 
 Result<bool> MergingScan::next() {
@@ -42,37 +49,36 @@ Result<bool> MergingScan::next() {
   }
 }
 
-Result<bool> MergingScan::step() {
-  const Input* least = nullptr;
-  for (Input& input : cursors_) {
-    if (input.due) {
-      const Result<bool> got = input.cursor.next();
-      if (!got.ok()) return got.status();
-      input.open = *got;
-      input.due = false;
-    }
-    if (!input.open) continue;
-    // Of equal keys the newest, which comes last.
-    if (least == nullptr || !before(least->cursor.entry(), input.cursor.entry())) least = &input;
-  }
-  if (least == nullptr) return false;
-  entry_ = least->cursor.entry();
-  bool first = true;
-  for (Input& input : cursors_) {
-    if (!input.open || !same_key(input.cursor.entry(), entry_)) continue;
-    input.due = true;
-    if (!options_.combine) continue;
-    if (first) {
-      together_ = input.cursor.entry().value;
-      first = false;
+Status MergingScan::advance_used() {
+  for (auto used = used_.rbegin(); used != used_.rend(); ++used) {
+    Head& head = heads_[*used];
+    const Result<bool> got = head.cursor->next();
+    if (!got.ok()) return got.status();
+    if (*got) {
+      head.order = order_number(head.cursor->entry());
     } else {
-      both_.clear();
-      if (!options_.combine(together_, input.cursor.entry().value, both_)) {
-        return Status(ErrorCode::corrupt_record, "two values of a key cannot be put together");
-      }
-      together_.swap(both_);
+      heads_.erase(heads_.begin() + static_cast<std::ptrdiff_t>(*used));
     }
-    entry_.value = together_;
+  }
+  used_.clear();
+  return {};
+}
+
+Result<bool> MergingScan::step() {
+  HUMMER_TRY(advance_used());
+  if (heads_.empty()) return false;
+  std::size_t least = 0;
+  bool alone = true;
+  for (std::size_t i = 1; i < heads_.size(); ++i) {
+    if (heads_[i].order > heads_[least].order) continue;
+    alone = heads_[i].order < heads_[least].order;
+    least = i;
+  }
+  if (alone) {
+    used_.push_back(least);
+    entry_ = heads_[least].cursor->entry();
+  } else {
+    HUMMER_TRY(take_of_several(heads_[least].order));
   }
   if (!entry_.removed && options_.end_of &&
       RunEnds::is_over(options_.end_of(entry_.value), as_of_)) {
@@ -80,6 +86,33 @@ Result<bool> MergingScan::step() {
     entry_.value = {};
   }
   return true;
+}
+
+Status MergingScan::take_of_several(OrderNumber order) {
+  const RunCursor* least = nullptr;
+  for (const Head& head : heads_) {
+    if (head.order != order) continue;
+    // Of equal keys the newest, which comes last.
+    if (least == nullptr || head.cursor->entry().key <= least->entry().key) least = head.cursor;
+  }
+  entry_ = least->entry();
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    const SpilledEntry& entry = heads_[i].cursor->entry();
+    if (heads_[i].order != order || !same_bytes(entry.key, entry_.key)) continue;
+    used_.push_back(i);
+    if (!options_.combine) continue;
+    if (used_.size() == 1) {
+      together_ = entry.value;
+    } else {
+      both_.clear();
+      if (!options_.combine(together_, entry.value, both_)) {
+        return {ErrorCode::corrupt_record, "two values of a key cannot be put together"};
+      }
+      together_.swap(both_);
+    }
+    entry_.value = together_;
+  }
+  return {};
 }
 
 }  // namespace hummer

@@ -7,7 +7,9 @@
 // Errors: those of the disk, and values that cannot be put together, with the store's name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,6 +33,15 @@ inline bool before(const SpilledEntry& a, const SpilledEntry& b) {
 }
 inline bool same_key(const SpilledEntry& a, const SpilledEntry& b) {
   return a.hash == b.hash && a.key == b.key;
+}
+
+// Hash and first bytes of the key as a number in the order of entries: of two whose numbers differ
+// the smaller comes first.
+__extension__ using OrderNumber = unsigned __int128;
+inline OrderNumber order_number(const SpilledEntry& entry) {
+  std::uint64_t first_bytes = 0;
+  std::memcpy(&first_bytes, entry.key.data(), std::min(entry.key.size(), sizeof first_bytes));
+  return OrderNumber{entry.hash} << 64 | __builtin_bswap64(first_bytes);
 }
 
 // From front to back, or from some block on.
@@ -61,24 +72,33 @@ class MergingScan final : public SpilledScan {
   // wants to know.
   MergingScan(std::vector<RunCursor> cursors, const SpilledStoreOptions& options,
               std::int64_t as_of, std::string name, bool keep_removed);
+  MergingScan(const MergingScan&) = delete;
+  MergingScan& operator=(const MergingScan&) = delete;
 
   Result<bool> next() override;
   const SpilledEntry& entry() const override { return entry_; }
 
  private:
-  struct Input {
-    RunCursor cursor;
-    bool due;   // its entry is used up
-    bool open;  // it has one
+  // Of a cursor that has an entry.
+  struct Head {
+    OrderNumber order;
+    RunCursor* cursor;
   };
 
   Result<bool> step();
+  // Cursors whose entry was used go on; those at their end are heads no more.
+  Status advance_used();
+  // Of several heads with this number: the least key's entry, of equal ones the newest, or what
+  // all are together.
+  Status take_of_several(OrderNumber order);
 
   const SpilledStoreOptions options_;
   const std::int64_t as_of_;
   const std::string name_;
   const bool keep_removed_;
-  std::vector<Input> cursors_;
+  std::vector<RunCursor> cursors_;
+  std::vector<Head> heads_;        // oldest run first
+  std::vector<std::size_t> used_;  // of them, in order
   SpilledEntry entry_;
   std::string together_;
   std::string both_;

@@ -1,12 +1,17 @@
 #include <hummer/detail/state/spilled_entries.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
+
+#include "state/sort_by_hash.hpp"
 
 namespace hummer {
 
 TableInHashOrder::TableInHashOrder(const AccumulatorTableBase& table)
-    : table_(table), at_once_(std::max<std::size_t>(table.size() / parts, least_at_once)) {
+    : table_(table),
+      keys_(table.keys()),
+      at_once_(std::max<std::size_t>(table.size() / parts, least_at_once)) {
   if (table.size() > at_once_) find_ranges();
 }
 
@@ -14,7 +19,7 @@ void TableInHashOrder::find_ranges() {
   range_ends_.resize(ranges);
   const auto each = [&](auto&& visit) {
     table_.visit_from(0, [&](const FoundEntry& found) {
-      visit(range_of(table_.keys().hash_of(found.key)), found.next);
+      visit(range_of(keys_.hash_of(found.key)), found.next);
       return true;
     });
   };
@@ -64,20 +69,26 @@ void TableInHashOrder::sort_some() {
       copy(table_.entry_before(places_[i]), out);
     }
   }
-  std::sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) {
-    return a.hash != b.hash ? a.hash < b.hash : key_of(a) < key_of(b);
-  });
+  sort_by_hash(
+      std::span(items_), [](const Item& item) { return item.hash; },
+      [&](const Item& a, const Item& b) {
+        return a.hash != b.hash ? a.hash < b.hash : key_of(a) < key_of(b);
+      });
 }
 
 void TableInHashOrder::copy(const FoundEntry& found, ByteWriter& out) {
-  ByteWriter key(key_space_, true);
-  table_.keys().write(found.key, key);
   const std::size_t offset = out.size();
-  out.put(key.view().data(), key.size());
+  if (keys_.integer_bytes > 0) {
+    keys_.write_integer(found.key, out);
+  } else {
+    ByteWriter key(key_space_, true);
+    keys_.write(found.key, key);
+    out.put(key.view().data(), key.size());
+  }
+  const std::size_t key_bytes = out.size() - offset;
   table_.encode(found.value, out);
-  items_.push_back({table_.keys().hash_of(found.key), offset,
-                    static_cast<std::uint32_t>(key.size()),
-                    static_cast<std::uint32_t>(out.size() - offset - key.size())});
+  items_.push_back({keys_.hash_of(found.key), offset, static_cast<std::uint32_t>(key_bytes),
+                    static_cast<std::uint32_t>(out.size() - offset - key_bytes)});
 }
 
 SpilledCombine combine_with(const ErasedAggregate& aggregate) {

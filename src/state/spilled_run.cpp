@@ -168,7 +168,7 @@ bool SpilledRun::find_in_block(std::string_view bytes, std::size_t& from, std::u
   const char* at = bytes.data() + from;
   for (const char* const end = bytes.data() + bytes.size() - check_bytes; at < end;) {
     at = read_run_entry(at, keys_are_hashed_, entry);
-    if (entry.key == key && (keys_are_hashed_ || entry.hash == hash)) {
+    if (same_bytes(entry.key, key) && (keys_are_hashed_ || entry.hash == hash)) {
       from = static_cast<std::size_t>(at - bytes.data());
       return true;
     }

@@ -34,6 +34,44 @@ TEST_F(SpilledRunTest, MostOfWhatIsOnDiskIsUpToDate) {
   }
 }
 
+// Where the first bytes of keys say which comes first, where they are the same or end, and where
+// they are zero.
+TEST_F(SpilledRunTest, KeysWithTheSameFirstBytesStayApart) {
+  using namespace std::string_literals;
+  std::vector<std::string> keys{""s};
+  for (const std::string& part : {"\0"s, "\0\0\0"s, "a"s, "\xff"s, "12345678"s}) {
+    for (std::size_t i = keys.size(); i-- > 0;) {
+      keys.push_back(part + keys[i]);
+      keys.push_back(keys[i] + part);
+    }
+  }
+  Random random(3);
+  for (const bool combined : {false, true}) {
+    SpilledStoreOptions options;
+    if (combined) {
+      options.combine = [](std::string_view older, std::string_view newer, std::string& both) {
+        both.append(older).append(newer);
+        return true;
+      };
+    }
+    const auto store = make_spilled_store(context_, options);
+    Model all;
+    for (int run = 0; run < 40; ++run) {
+      Model drawn;
+      for (int i = 0; i < 60; ++i) {
+        const std::string& key = keys[random.below(keys.size())];
+        drawn[{random.below(2) * UINT64_MAX, key}] = std::to_string(run) + " ";
+      }
+      ASSERT_TRUE(put(*store, drawn).ok());
+      for (const auto& [key, value] : drawn) {
+        all[key] = combined ? all[key].value_or("") + *value : *value;
+      }
+      if (run % 7 == 0) merge_all(*store);
+      ASSERT_EQ(all_of(*store->scan()), all_of(all)) << "behind run " << run;
+    }
+  }
+}
+
 // The oldest run needs a filter only where keys are looked up that are nowhere.
 TEST_F(SpilledRunTest, WhereEachKeyIsFoundTheOldestRunHasNoFilter) {
   for (const bool some_are_new : {false, true}) {

@@ -121,30 +121,36 @@ class MergedScans final : public SpilledScan {
   const SpilledEntry& entry() const override { return entry_; }
 
  private:
-  const SpilledEntry& first() const { return scans_[waiting_.front()]->entry(); }
+  // A scan that has an entry.
+  struct Waiting {
+    OrderNumber order;
+    std::size_t scan;
+  };
+
+  const SpilledEntry& first() const { return scans_[waiting_.front().scan]->entry(); }
   // The heap's order: the least key comes first, of equal ones that of the first scan.
   auto later() const {
-    return [this](std::size_t a, std::size_t b) {
-      const SpilledEntry& of_a = scans_[a]->entry();
-      const SpilledEntry& of_b = scans_[b]->entry();
-      return before(of_b, of_a) || (b < a && same_key(of_a, of_b));
+    return [this](const Waiting& a, const Waiting& b) {
+      if (a.order != b.order) return a.order > b.order;
+      const int compared = scans_[a.scan]->entry().key.compare(scans_[b.scan]->entry().key);
+      return compared != 0 ? compared > 0 : b.scan < a.scan;
     };
   }
   void push(std::size_t scan) {
-    waiting_.push_back(scan);
+    waiting_.push_back({order_number(scans_[scan]->entry()), scan});
     std::push_heap(waiting_.begin(), waiting_.end(), later());
   }
   std::size_t pop() {
     std::pop_heap(waiting_.begin(), waiting_.end(), later());
-    used_.push_back(waiting_.back());
+    used_.push_back(waiting_.back().scan);
     waiting_.pop_back();
     return used_.back();
   }
 
   const std::vector<std::unique_ptr<SpilledScan>> scans_;
   const SpilledCombine combine_;
-  std::vector<std::size_t> waiting_;  // a heap of those that have an entry
-  std::vector<std::size_t> used_;     // those whose entry went out
+  std::vector<Waiting> waiting_;   // a heap
+  std::vector<std::size_t> used_;  // those whose entry went out
   SpilledEntry entry_;
   std::string together_;
   std::string both_;

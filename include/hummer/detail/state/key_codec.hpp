@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -31,13 +32,24 @@ struct KeyCodec {
 
   // As the codec of the type does.
   void write(std::string_view key, ByteWriter& out) const;
+  // The same of an integer.
+  void write_integer(std::string_view key, ByteWriter& out) const {
+    out.put(key.data(), integer_bytes);  // the lower ones: little-endian
+  }
   // False: not valid. `key` lies in `space`, or where it was read.
   [[nodiscard]] bool read(ByteReader& in, std::string& space, std::string_view& key) const;
   // As key_hash of it.
-  std::uint64_t hash_of(std::string_view key) const;
+  std::uint64_t hash_of(std::string_view key) const {
+    if (integer_bytes != sizeof(std::uint64_t)) return hash_of_others(key);
+    std::uint64_t number = 0;
+    std::memcpy(&number, key.data(), sizeof number);
+    return hash_u64(number);
+  }
   // Whether that is hash_bytes of what write() writes in canonical form: of text it is not, which
   // is written with its length.
   bool hash_is_of_written_bytes() const { return integer_bytes != 0 || encode != nullptr; }
+  // Of those that are no integers of eight bytes.
+  std::uint64_t hash_of_others(std::string_view key) const;
 };
 
 template <typename K>

@@ -54,6 +54,7 @@ class TableInHashOrder final : public SpilledScan {
   void copy(const FoundEntry& found, ByteWriter& out);
 
   const AccumulatorTableBase& table_;
+  const KeyCodec& keys_;
   const std::size_t at_once_;
   // Where entries are in the table (HashTable::entry_before), by range; of few entries nothing.
   std::vector<std::uint32_t> places_;
