@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import urllib.parse
@@ -59,7 +60,7 @@ def enter_own_system(targets):
 def change_system(folder):
     """The hosts and the certificates of the pages; answers who has signed those."""
     hosts = folder / "hosts"
-    hosts.write_text("127.0.0.1 localhost registry.example\n")
+    hosts.write_text(f"127.0.0.1 localhost registry.example {socket.gethostname()}\n")
     run("mount", "--bind", hosts, "/etc/hosts")
     authority = Authority(folder, "page", key="rsa:2048")
     own = folder / "ssl"
