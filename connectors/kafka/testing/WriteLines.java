@@ -10,7 +10,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Makes a topic, and writes the lines of its input to it, by Kafka's own client. OPTIONS is a file
+ * Makes a topic with so many partitions (0: it is there), and writes the lines of its input to it, by Kafka's own client. OPTIONS is a file
  * of the client's options, `bootstrap.servers` among them.
  *
  *   java -cp 'JARS/*' WriteLines.java OPTIONS TOPIC PARTITIONS
@@ -21,9 +21,12 @@ public class WriteLines {
     try (FileReader file = new FileReader(words[0])) {
       options.load(file);
     }
-    try (Admin admin = Admin.create(options)) {
-      NewTopic topic = new NewTopic(words[1], Integer.parseInt(words[2]), (short) -1);
-      admin.createTopics(List.of(topic)).all().get();
+    int partitions = Integer.parseInt(words[2]);
+    if (partitions > 0) {
+      try (Admin admin = Admin.create(options)) {
+        NewTopic topic = new NewTopic(words[1], partitions, (short) -1);
+        admin.createTopics(List.of(topic)).all().get();
+      }
     }
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
     try (KafkaProducer<String, String> producer =
