@@ -10,8 +10,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Makes a topic with so many partitions (0: it is there), and writes the lines of its input to it, by Kafka's own client. OPTIONS is a file
- * of the client's options, `bootstrap.servers` among them.
+ * Makes a topic with so many partitions (0: it is there), and writes the lines of its input to it,
+ * by Kafka's own client. OPTIONS is a file of its options, `bootstrap.servers` among them.
  *
  *   java -cp 'JARS/*' WriteLines.java OPTIONS TOPIC PARTITIONS
  */
