@@ -6,6 +6,7 @@
 namespace {
 
 using namespace hummer::formats;
+using hummer::Result;
 
 // Of years with four digits, which is what is read.
 bool has_four_digits(std::int64_t milliseconds) {
