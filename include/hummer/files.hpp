@@ -1,7 +1,7 @@
 // Files that keep coming, and files that are rolled (docs/connectors.md is the manual):
 //
 //   follow_files(env, "/in", {.settle_ms = 5'000})           // for ever; text, as from_file gives
-//   it write_files(clicks, "/out", {.compression = FileCompression::zstd},
+//   write_files(clicks, "/out", {.compression = FileCompression::zstd},
 //               hourly(&Click::time_ms));                    // /out/dt=2026-11-26/hour=11/part-…
 #pragma once
 

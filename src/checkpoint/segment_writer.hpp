@@ -11,8 +11,10 @@
 // and are written as one object. When together they would take more than 64 MiB, what has ended is
 // written ahead, and else the largest that is under way goes on as an object of its own, in parts.
 //
-// Names are drawn, so that what another attempt writes is never met. Lifecycle: destroyed without
-// flush, what is in memory is gone. Thread: one. Errors: those of the store.
+// `most_bytes`, where it is less than 64 MiB, is at least 20: parts of an upload have a quarter of
+// it, and S3 takes none below 5. Names are drawn, so that what another attempt writes is never met.
+// Lifecycle: destroyed without flush, what is in memory is gone. Thread: one. Errors: those of the
+// store.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +27,13 @@
 
 namespace hummer {
 
+inline constexpr std::size_t most_segment_bytes = std::size_t{64} << 20;
+
 class SegmentWriter {
  public:
   // `name`: drawn, of this process and checkpoint.
   SegmentWriter(ObjectStore& store, std::string directory, std::string name,
-                std::size_t most_bytes = std::size_t{64} << 20);
+                std::size_t most_bytes = most_segment_bytes);
   ~SegmentWriter();
   SegmentWriter(const SegmentWriter&) = delete;
   SegmentWriter& operator=(const SegmentWriter&) = delete;

@@ -66,6 +66,29 @@ class Segments : public testing::Test {
   Random random{7};
 };
 
+TEST_F(Segments, CountWhatTheyMayHoldAndKeepToTheLimit) {
+  const auto process = MemoryAccount::make_root("process", 256 * megabyte);
+  const auto saved = [&](SnapshotFiles& snapshots, std::uint32_t subtask, std::size_t bytes) {
+    TaskSnapshot snapshot;
+    snapshot.epoch = 1;
+    snapshot.pieces.push_back({.uid = "count", .bytes = std::string(bytes, 'x')});
+    const auto file = snapshots.add({.vertex = 1, .subtask = subtask, .parallelism = 9}, 1,
+                                    CheckpointStore::path_in(directory, 1), snapshot);
+    EXPECT_TRUE(file.ok()) << file.status().to_string();
+  };
+  {
+    SnapshotFiles snapshots(files, 5, 3, random, process);
+    EXPECT_EQ(process->used_bytes(), 0u);  // it may be on a disk
+    saved(snapshots, 0, 1);
+    EXPECT_EQ(process->used_bytes(), 32 * megabyte);
+    for (std::uint32_t subtask = 1; subtask < 9; ++subtask) saved(snapshots, subtask, 4 * megabyte);
+    // Without a limit all of it would still be in memory.
+    EXPECT_FALSE(store.objects.empty());
+    EXPECT_EQ(process->used_bytes(), 32 * megabyte);
+  }
+  EXPECT_EQ(process->used_bytes(), 0u);
+}
+
 TEST_F(Segments, PutsTogetherWhatEnds) {
   SegmentWriter writer(store, directory, "n");
   auto one = writer.begin();

@@ -6,6 +6,11 @@
 #include <fmt/format.h>
 
 namespace hummer {
+namespace {
+
+constexpr std::size_t least_segment_bytes = std::size_t{20} << 20;
+
+}  // namespace
 
 Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoint,
                             const std::string& path) {
@@ -35,6 +40,18 @@ Status SnapshotFiles::begin(Task& task, const Writer& of, std::uint64_t checkpoi
   return {};
 }
 
+std::size_t SnapshotFiles::reserve_segment() {
+  if (process_memory_ == nullptr || !process_memory_->limited()) return most_segment_bytes;
+  const std::size_t bytes =
+      std::clamp(process_memory_->limit_bytes() / 8, least_segment_bytes, most_segment_bytes);
+  if (segment_memory_ == nullptr) {
+    segment_memory_ = process_memory_->make_child("segments of checkpoints");
+    // Who grows beyond the limit fails; what it has to be is no reason to.
+    (void)segment_memory_->set_own(bytes);
+  }
+  return bytes;
+}
+
 Status SnapshotFiles::begin_part(Task& task, ObjectStore& store, const SnapshotFileHead& head,
                                  const std::string& path) {
   if (segments_ == nullptr || segments_of_ != head.checkpoint) {
@@ -44,7 +61,7 @@ Status SnapshotFiles::begin_part(Task& task, ObjectStore& store, const SnapshotF
       other.part.reset();
     }
     segments_ = std::make_unique<SegmentWriter>(
-        store, path, fmt::format("{}-{:016x}", attempt_, random_.next()));
+        store, path, fmt::format("{}-{:016x}", attempt_, random_.next()), reserve_segment());
     segments_of_ = head.checkpoint;
   }
   task.part = segments_->begin();

@@ -7,7 +7,8 @@
 // state, but records in flight (runtime/in_flight.hpp).
 //
 // In an object store the files of all tasks become one object (segment_writer.hpp), and what add()
-// has answered is durable once flush() has.
+// has answered is durable once flush() has. What a segment may hold is counted from the first one
+// on: tables that have gone to disk for it need not with each checkpoint.
 //
 // Thread: one. Errors: those of the disk; then the task's file of this checkpoint is over, and
 // later parts of it are passed over.
@@ -18,6 +19,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+
+#include <hummer/detail/memory_account.hpp>
 
 #include "checkpoint/segment_writer.hpp"
 #include "platform/files.hpp"
@@ -39,9 +42,15 @@ class SnapshotFiles {
     std::uint32_t parallelism = 1;
   };
 
-  // `attempt`, `random`: for names that nobody else gives.
-  SnapshotFiles(Files& files, std::uint64_t job, std::uint32_t attempt, Random& random)
-      : files_(files), job_(job), attempt_(attempt), random_(random) {}
+  // `attempt`, `random`: for names that nobody else gives. `memory`: the process's; null: nobody
+  // counts.
+  SnapshotFiles(Files& files, std::uint64_t job, std::uint32_t attempt, Random& random,
+                std::shared_ptr<MemoryAccount> memory = nullptr)
+      : files_(files),
+        job_(job),
+        attempt_(attempt),
+        random_(random),
+        process_memory_(std::move(memory)) {}
 
   // What the task has reported next, for the checkpoint whose directory is `path`. The file, when
   // it is complete and durable, or will be with flush(); nothing: more comes.
@@ -64,12 +73,16 @@ class SnapshotFiles {
   Status begin_part(Task& task, ObjectStore& store, const SnapshotFileHead& head,
                     const std::string& path);
 
+  std::size_t reserve_segment();
+
   Files& files_;
   const std::uint64_t job_;
   const std::uint32_t attempt_;
   Random& random_;
   std::unique_ptr<SegmentWriter> segments_;  // of the newest checkpoint; null: on a disk
   std::uint64_t segments_of_ = 0;
+  const std::shared_ptr<MemoryAccount> process_memory_;
+  std::shared_ptr<MemoryAccount> segment_memory_;                  // null: no segment so far
   std::map<std::pair<std::uint32_t, std::uint32_t>, Task> tasks_;  // by vertex, subtask
 };
 

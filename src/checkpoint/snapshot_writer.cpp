@@ -21,7 +21,8 @@ class SnapshotWriter::State {
       : platform_(platform),
         settings_(std::move(settings)),
         tell_(std::move(tell)),
-        files_(platform.files(), settings_.job, settings_.attempt, platform.random()),
+        files_(platform.files(), settings_.job, settings_.attempt, platform.random(),
+               settings_.memory),
         executor_(platform.make_executor({.name = "snapshots"})) {
     executor_->spawn(run(*this));
   }

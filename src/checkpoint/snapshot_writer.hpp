@@ -42,11 +42,12 @@ struct SnapshotProgress {
 class SnapshotWriter {
  public:
   struct Settings {
-    std::uint64_t job = 0;        // what the files say about whose they are
-    bool tells_passed = false;    // also when the barrier has passed a task
-    std::string spill_directory;  // see LastSnapshot
-    std::uint32_t attempt = 0;    // for the names of segments
-    std::size_t tasks = 0;        // that save here
+    std::uint64_t job = 0;                            // what the files say about whose they are
+    bool tells_passed = false;                        // also when the barrier has passed a task
+    std::string spill_directory;                      // see LastSnapshot
+    std::uint32_t attempt = 0;                        // for the names of segments
+    std::size_t tasks = 0;                            // that save here
+    std::shared_ptr<MemoryAccount> memory = nullptr;  // see SnapshotFiles
   };
   SnapshotWriter(Platform& platform, Settings settings, std::function<void(SnapshotProgress)> tell);
   ~SnapshotWriter();

@@ -150,6 +150,11 @@ constexpr bool with_patterns = true;
 #else
 constexpr bool with_patterns = false;
 #endif
+#ifdef HUMMER_WITH_REGISTRY
+constexpr bool with_registry = true;
+#else
+constexpr bool with_registry = false;
+#endif
 
 constexpr std::string_view of_a_build = "a build with -DHUMMER_FORMATS=ON";
 constexpr std::array format_kinds = {
@@ -164,6 +169,11 @@ constexpr std::array format_kinds = {
                with_formats, of_a_build},
     SourceKind{"format", "avro", "from_avro<Trade>(env, path)", "container files and messages",
                with_formats, of_a_build},
+    SourceKind{"format", "protobuf", "from_protobuf<Trade>(env, path)",
+               "messages with their lengths ahead", with_formats, of_a_build},
+    SourceKind{"format", "registry", "decode<Trade>(messages, avro(registry({.url = …})))",
+               "messages that name their schemas by number", with_registry,
+               "a build where libcurl4-openssl-dev is installed"},
 };
 
 int run_tail_here(const Invocation& invocation) { return run_tail(invocation, row_formats); }

@@ -303,7 +303,8 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
                                           .tells_passed = job.checkpoints.begins_aligned(),
                                           .spill_directory = context_.spill_directory,
                                           .attempt = id_.attempt,
-                                          .tasks = static_cast<std::size_t>(own)};
+                                          .tasks = static_cast<std::size_t>(own),
+                                          .memory = context_.memory};
   writer_ = std::make_unique<SnapshotWriter>(
       *context_.platform, settings,
       [this](SnapshotProgress news) { snapshot_progress(std::move(news)); });

@@ -31,8 +31,10 @@ END_TRANSACTION = 26
 
 
 class Brokers:
-    def __init__(self, folder, count=1, advertised=None, properties=()):
-        words = [TESTING / "cluster", "run", folder, "--brokers", str(count)]
+    def __init__(self, folder, count=1, advertised=None, properties=(), protocol="PLAINTEXT",
+                 port=0):
+        words = [TESTING / "cluster", "run", folder, "--brokers", str(count), "--protocol", protocol,
+                 "--port", str(port)]
         if advertised:
             properties = (*properties, f"advertised.listeners=CLIENT://127.0.0.1:{advertised}")
         for each in properties:

@@ -39,16 +39,17 @@ class Certificate:
 
 
 class Authority:
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, key="ed25519"):
+        self.kind = key
         self.folder = folder / name.replace(" ", "_")
         self.folder.mkdir()
         self.key, self.certificate = self.folder / "ca.key", self.folder / "ca.pem"
-        openssl("req", "-x509", "-newkey", "ed25519", "-nodes", "-days", 30, "-subj", f"/CN={name}",
+        openssl("req", "-x509", "-newkey", key, "-nodes", "-days", 30, "-subj", f"/CN={name}",
                 "-keyout", self.key, "-out", self.certificate)
 
     def issue(self, name, days=30, alternatives="IP:127.0.0.1,DNS:localhost"):
         key, request, signed = (self.folder / f"{name}.{kind}" for kind in ("key", "csr", "pem"))
-        openssl("req", "-newkey", "ed25519", "-nodes", "-subj", f"/CN={name}", "-addext",
+        openssl("req", "-newkey", self.kind, "-nodes", "-subj", f"/CN={name}", "-addext",
                 f"subjectAltName={alternatives}", "-keyout", key, "-out", request)
         openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-days",
                 days, "-copy_extensions", "copy", "-out", signed)

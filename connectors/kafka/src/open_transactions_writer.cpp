@@ -37,6 +37,7 @@ struct OpenTransactionsWriter::Impl {
   bool owns(std::uint32_t writer) const {
     return static_cast<int>(writer) % context->parallelism() == context->subtask();
   }
+  Status look_ahead();
   Status fence_earlier();
   Status fence_writer(std::uint32_t writer, std::uint32_t least, bool& any);
   Status conclude_restored();
@@ -105,25 +106,30 @@ Status OpenTransactionsWriter::open(OperatorContext& context) {
   for (const Impl::Pending& each : impl.pending) {
     if (each.prepared.writer == impl.self()) impl.ids.keep(each.prepared.number);
   }
+  HUMMER_TRY(impl.look_ahead());
   Result<Transaction> first =
       EpochTransaction::make(impl.settings, impl.self(), impl.ids.take(), impl.coordinator,
                              impl.settings.connection.timeout_ms);
   if (!first.ok()) return first.status();
   impl.current = std::move(*first);
-  Producer& producer = impl.current->producer();
-  if (!impl.settings.topic.empty()) {
-    HUMMER_TRY(producer.require_topic(impl.settings.topic, impl.settings.connection.timeout_ms));
-  }
-  std::uint32_t partitions = static_cast<std::uint32_t>(context.parallelism());
-  for (const Impl::Pending& each : impl.pending) {
-    partitions = std::max(partitions, each.prepared.writer + 1);
-  }
-  HUMMER_TRY(make_progress_topic(producer.client(), impl.settings, static_cast<int>(partitions)));
   HUMMER_TRY(impl.fence_earlier());
   HUMMER_TRY(impl.conclude_restored());
   impl.background.emplace([&context] { context.wake(); });
   impl.ask_for_spare();
   return {};
+}
+
+// What has to be there, and who must not, before the first producer fences anybody.
+Status OpenTransactionsWriter::Impl::look_ahead() {
+  const Result<std::unique_ptr<Producer>> producer = Producer::make(settings, {});
+  if (!producer.ok()) return producer.status();
+  if (!settings.topic.empty()) {
+    HUMMER_TRY((*producer)->require_topic(settings.topic, settings.connection.timeout_ms));
+  }
+  std::uint32_t partitions = static_cast<std::uint32_t>(context->parallelism());
+  for (const Pending& each : pending) partitions = std::max(partitions, each.prepared.writer + 1);
+  HUMMER_TRY(make_progress_topic((*producer)->client(), settings, static_cast<int>(partitions)));
+  return refuse_beside_later(settings, self(), {context->run(), context->attempt()});
 }
 
 // What no complete checkpoint names will never be committed: readers would wait for its time to be

@@ -144,12 +144,15 @@ Status note_progress(Producer& producer, const SinkSettings& settings, std::uint
                            .headers = {}});
 }
 
-Result<Progress> read_progress(const SinkSettings& settings, std::uint32_t writer) {
+namespace {
+
+Result<Progress> read_notes(const SinkSettings& settings, std::uint32_t writer,
+                            const char* isolation) {
   const std::string topic = progress_topic(settings);
   const std::string what = "reading topic '" + topic + "', partition " + std::to_string(writer);
   // Options of producers alone would be warned of by a consumer, and do it no harm.
   Result<Client> made = make_client(RD_KAFKA_CONSUMER, settings.connection, {{"log_level", "3"}},
-                                    {{"isolation.level", "read_committed"},
+                                    {{"isolation.level", isolation},
                                      {"enable.auto.commit", "false"},
                                      {"enable.partition.eof", "true"},
                                      {"auto.offset.reset", "earliest"},
@@ -185,6 +188,23 @@ Result<Progress> read_progress(const SinkSettings& settings, std::uint32_t write
   }
   rd_kafka_consumer_close(client.get());
   return progress;
+}
+
+}  // namespace
+
+Result<Progress> read_progress(const SinkSettings& settings, std::uint32_t writer) {
+  return read_notes(settings, writer, "read_committed");
+}
+
+Status refuse_beside_later(const SinkSettings& settings, std::uint32_t writer,
+                           const AttemptName& self) {
+  const Result<Progress> noted = read_notes(settings, writer, "read_uncommitted");
+  if (!noted.ok()) return noted.status();
+  if (!noted->has_later(self)) return {};
+  return {ErrorCode::operator_failed,
+          "a later attempt of this job writes as '" + settings.transactional_id + "', subtask " +
+              std::to_string(writer) + ": this one (" + std::to_string(self.attempt) +
+              ") was given up, and leaves it alone"};
 }
 
 }  // namespace hummer::kafka

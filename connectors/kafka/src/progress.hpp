@@ -24,12 +24,22 @@ struct EpochName {
   friend bool operator==(const EpochName&, const EpochName&) = default;
 };
 
+// One attempt of a run of the job: later ones have larger numbers.
+struct AttemptName {
+  std::uint64_t run = 0;
+  std::uint32_t attempt = 0;
+};
+
 // The newest epoch that is written, by run and attempt.
 class Progress {
  public:
   bool has(const EpochName& name) const {
     const auto found = newest_.find({name.run, name.attempt});
     return found != newest_.end() && found->second >= name.epoch;
+  }
+  bool has_later(const AttemptName& than) const {
+    const auto next = newest_.upper_bound({than.run, than.attempt});
+    return next != newest_.end() && next->first.first == than.run;
   }
   void add(const EpochName& name) { newest_[{name.run, name.attempt}] = name.epoch; }
 
@@ -44,6 +54,11 @@ Status make_progress_topic(const Client& client, const SinkSettings& settings, i
 
 // Of one subtask. Waits for the brokers.
 Result<Progress> read_progress(const SinkSettings& settings, std::uint32_t writer);
+
+// A failure where a later attempt of this run has noted something as this subtask, committed or
+// not: whoever asks was given up, and would fence it. To be asked ahead of init_transactions.
+Status refuse_beside_later(const SinkSettings& settings, std::uint32_t writer,
+                           const AttemptName& self);
 
 // Into the producer's open transaction.
 Status note_progress(Producer& producer, const SinkSettings& settings, std::uint32_t writer,

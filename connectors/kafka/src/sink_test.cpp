@@ -14,7 +14,9 @@
 
 #include <hummer/hummer.hpp>
 
+#include "epoch_records.hpp"
 #include "testing/brokers.hpp"
+#include "transactions.hpp"
 
 namespace hummer::kafka {
 namespace {
@@ -211,6 +213,44 @@ TEST_F(KafkaSink, ARestartedJobWritesEachRecordOnce) {
     std::filesystem::remove_all(directory);
     EXPECT_EQ(values(topic), numbers_to(count));
   }
+}
+
+// An attempt that was given up may still be on its way to open its sink.
+TEST_F(KafkaSink, AnAttemptThatOpensLateDoesNotEndItsSuccessor) {
+  const SinkSettings settings =
+      this->settings(brokers_->make_topic("late", 1), Guarantee::exactly_once);
+  EpochRecords records(testing::TempDir(), 1 << 20);
+  ASSERT_TRUE(records
+                  .add({.topic = settings.topic,
+                        .partition = 0,
+                        .time_ms = no_timestamp,
+                        .key = std::nullopt,
+                        .value = "once",
+                        .headers = {}})
+                  .ok());
+  Transactions successor(settings, 0);
+  ASSERT_TRUE(successor.open(1, {.run = 7, .attempt = 1}).ok());
+  Transactions late(settings, 0);
+  ASSERT_TRUE(late.open(1, {.run = 7, .attempt = 0}).ok());
+  // Of another run, which has nothing to do with it.
+  Transactions other(settings, 1);
+  ASSERT_TRUE(other.open(2, {.run = 9, .attempt = 0}).ok());
+  ASSERT_TRUE(other.write(records, {9, 0, 1}).ok());
+  successor.begin(records, {7, 1, 1});
+  const Status first = successor.write(records, {7, 1, 1});
+  EXPECT_TRUE(first.ok()) << first.to_string();
+  const Status fenced = late.write(records, {7, 0, 1});
+  EXPECT_NE(fenced.to_string().find("a later attempt"), std::string::npos) << fenced.to_string();
+  Transactions later(settings, 0);
+  const Status refused = later.open(1, {.run = 7, .attempt = 0});
+  EXPECT_NE(refused.to_string().find("a later attempt"), std::string::npos) << refused.to_string();
+  const Status second = successor.write(records, {7, 1, 2});
+  EXPECT_TRUE(second.ok()) << second.to_string();
+  // Who has committed does not come back: it may be the one who was given up.
+  Transactions third(settings, 0);
+  ASSERT_TRUE(third.open(1, {.run = 7, .attempt = 2}).ok());
+  EXPECT_NE(successor.write(records, {7, 1, 3}).to_string().find("another job"), std::string::npos);
+  EXPECT_EQ(values(settings.topic), (Texts{"once", "once", "once"}));
 }
 
 // The program that docs/connectors.md shows.

@@ -12,7 +12,8 @@ constexpr int tries = 3;
 
 }  // namespace
 
-Status Transactions::open(int parallelism) {
+Status Transactions::open(int parallelism, const AttemptName& self) {
+  self_ = self;
   Result<std::unique_ptr<Producer>> producer =
       Producer::make(settings_, {{"transactional.id", id()}});
   if (!producer.ok()) return producer.status();
@@ -34,6 +35,7 @@ Status Transactions::fence_and_read(int timeout_ms) {
     if (!producer.ok()) return producer.status();
     producer_ = std::move(*producer);
   }
+  HUMMER_TRY(refuse_beside_later(settings_, writer_, self_));
   HUMMER_TRY(producer_->init_transactions(id(), timeout_ms));
   Result<Progress> progress = read_progress(settings_, writer_);
   if (!progress.ok()) return progress.status();
@@ -44,19 +46,29 @@ Status Transactions::fence_and_read(int timeout_ms) {
 Status Transactions::write(const EpochRecords& records, const EpochName& name) {
   Status status;
   for (int left = tries; left > 0; --left) {
-    HUMMER_TRY(fenced_);
+    if (!fenced_.ok()) HUMMER_TRY(come_back());
     if (!producer_) HUMMER_TRY(fence_and_read(commit_answer_ms));
     if (progress_.has(name)) return {};
     status = try_write(records, name);
     if (status.ok()) {
+      has_committed_ = true;
       progress_.add(name);
       return {};
     }
-    HUMMER_TRY(fenced_);
+    if (!fenced_.ok()) continue;
     producer_.reset();
     HUMMER_TRY(fence_and_read(commit_answer_ms));
   }
   return progress_.has(name) ? Status() : status;
+}
+
+Status Transactions::come_back() {
+  if (has_committed_ || has_come_back_) return fenced_;
+  has_come_back_ = true;
+  fenced_ = {};
+  open_.reset();
+  producer_.reset();
+  return fence_and_read(commit_answer_ms);
 }
 
 Status Transactions::failed(const rd_kafka_error_t* error, const EpochName& name) {

@@ -9,7 +9,9 @@
 // write() is one transaction, or the end of the one that begin() has left open. Whatever goes wrong
 // in it, but for being fenced, is answered by a producer made anew, whose notes say whether the
 // epoch is in Kafka after all: an answer that did not come is never guessed at. Fenced: another job
-// has this transactional id, which fails this one.
+// has this transactional id, which fails this one. But an attempt that was given up may have opened
+// its sink late, ahead of the first note of its successor; so who has committed nothing so far, and
+// sees no note of a later attempt, comes back once.
 //
 // Thread: one; all calls wait for the brokers.
 #pragma once
@@ -28,8 +30,8 @@ class Transactions {
   Transactions(const SinkSettings& settings, std::uint32_t writer)
       : settings_(settings), writer_(writer) {}
 
-  // `parallelism`: the progress topic has at least so many partitions.
-  Status open(int parallelism);
+  // `parallelism`: the progress topic has at least so many partitions. `self`: who asks.
+  Status open(int parallelism, const AttemptName& self);
   bool has_written(const EpochName& name) const { return progress_.has(name); }
   // Of one that is not written. What goes wrong is write()'s to deal with.
   void begin(const EpochRecords& records, const EpochName& name);
@@ -40,6 +42,7 @@ class Transactions {
 
  private:
   Status fence_and_read(int timeout_ms);
+  Status come_back();
   Status try_begin(const EpochRecords& records, const EpochName& name);
   Status try_write(const EpochRecords& records, const EpochName& name);
   Status produce_all(const EpochRecords& records);
@@ -49,9 +52,12 @@ class Transactions {
 
   const SinkSettings settings_;
   const std::uint32_t writer_;
+  AttemptName self_;
   std::unique_ptr<Producer> producer_;
   Progress progress_;
-  Status fenced_;  // once it is, it stays so: a producer made anew would fence its successor
+  bool has_committed_ = false;
+  bool has_come_back_ = false;
+  Status fenced_;
   std::optional<EpochName> open_;  // all of its records have been handed to the producer
 };
 

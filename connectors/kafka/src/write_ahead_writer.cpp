@@ -55,7 +55,8 @@ Status WriteAheadWriter::open(OperatorContext& context) {
   const auto self = static_cast<std::uint32_t>(context_->subtask());
   transactions_.try_emplace(self, std::make_unique<Transactions>(settings_, self));
   for (auto& [writer, transactions] : transactions_) {
-    HUMMER_TRY(transactions->open(std::max(context_->parallelism(), static_cast<int>(writer) + 1)));
+    HUMMER_TRY(transactions->open(std::max(context_->parallelism(), static_cast<int>(writer) + 1),
+                                  {context_->run(), context_->attempt()}));
   }
   std::erase_if(pending_, [&](const Pending& each) {
     return transactions_.at(each.writer)->has_written({each.run, each.attempt, each.epoch});

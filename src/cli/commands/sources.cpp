@@ -15,6 +15,7 @@ constexpr SourceKind engine_sources[] = {
     {"source", "file", "logs/may.txt", "from_file; hummer tail"},
     {"source", "directory", "logs/", "all its files but those that begin with . or _"},
     {"source", "pattern", "'logs/*.gz'", "as of a shell"},
+    {"source", "files that come", "logs/", "follow_files"},
     {"source", "compressed", "logs/may.txt.zst", "gzip and zstd, found by their first bytes"},
     {"source", "standard input", "-", "hummer tail alone"},
     {"source", "socket", "tcp://127.0.0.1:9000", "from_socket; lines until the peer closes"},
@@ -27,6 +28,12 @@ constexpr SourceKind kafka{"source",
                            "in jobs that link hummer::kafka",
                            false,
                            "the package hummer-kafka"};
+constexpr SourceKind s3{"source",
+                        "s3",
+                        "follow_files(env, \"s3://bucket/in\", {.store = hummer::s3::files()})",
+                        "in jobs that link hummer::s3",
+                        false,
+                        "the package hummer-s3"};
 
 SourceKind quick_gzip() {
   const bool here = make_isal_decompressor("") != nullptr;
@@ -48,6 +55,7 @@ int run_sources(const Invocation& invocation, std::span<const SourceKind> format
   std::vector<SourceKind> kinds(std::begin(engine_sources), std::end(engine_sources));
   kinds.push_back(quick_gzip());
   kinds.push_back(kafka);
+  kinds.push_back(s3);
   kinds.insert(kinds.end(), formats.begin(), formats.end());
   Platform& platform = invocation.platform;
   if (json) {
