@@ -61,6 +61,7 @@ DecodedText decode_all(Decoder& decoder, const std::string& text, std::size_t li
     if (outcome == Decoder::Outcome::bad_record) {
       if (decoder.why().empty()) std::abort();
       all.bad.push_back(at);
+      if (text.empty()) return all;  // a message of nothing, which may be a bad one
       const std::size_t end = decoder.end_of_record(block.view(), at);
       if (end <= at || end > text.size()) std::abort();
       at = end;
