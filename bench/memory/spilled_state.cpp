@@ -13,7 +13,9 @@
 //
 // It runs on one slot, so that whoever holds it up is seen at the source: the longest time between
 // two of its calls in the second part, and the longest of those while a barrier was on its way from
-// the source to the sink. What processor time the slot took says more on a machine that others use.
+// the source to the sink. Where windows went out meanwhile, it is they that the source waited for,
+// with or without a barrier behind them: the longest such time is told apart. What processor time the
+// slot took says more on a machine that others use.
 // One line of JSON.
 #include <sys/resource.h>
 #include <time.h>
@@ -54,6 +56,7 @@ struct Seen {
   Clock::time_point end;
   double longest_ms = 0;
   double longest_at_barrier_ms = 0;
+  double longest_at_window_ms = 0;
   int barriers_under_way = 0;
   std::uint64_t barriers = 0;
   std::uint64_t results = 0;
@@ -64,11 +67,17 @@ struct Seen {
     if (last_call != Clock::time_point()) {
       const double gap = milliseconds(now - last_call);
       longest_ms = std::max(longest_ms, gap);
-      if (at_barrier_) longest_at_barrier_ms = std::max(longest_at_barrier_ms, gap);
+      if (window_went_out_) {
+        longest_at_window_ms = std::max(longest_at_window_ms, gap);
+      } else if (at_barrier_) {
+        longest_at_barrier_ms = std::max(longest_at_barrier_ms, gap);
+      }
     }
+    window_went_out_ = false;
     at_barrier_ = barriers_under_way > 0;
     last_call = now;
   }
+  void window_goes_out() { window_went_out_ = true; }
   void barrier_leaves() {
     ++barriers_under_way;
     ++barriers;
@@ -77,6 +86,7 @@ struct Seen {
 
  private:
   bool at_barrier_ = false;
+  bool window_went_out_ = false;
 };
 
 class Source final : public hummer::SourceFunction<std::uint64_t> {
@@ -122,8 +132,9 @@ class Source final : public hummer::SourceFunction<std::uint64_t> {
 
 class Sink final : public hummer::SinkFunction<Count> {
  public:
-  explicit Sink(Seen* seen) : seen_(seen) {}
+  Sink(Seen* seen, bool of_windows) : seen_(seen), of_windows_(of_windows) {}
   hummer::OperatorResult write(std::span<const Count> counts) override {
+    if (of_windows_) seen_->window_goes_out();
     seen_->results += counts.size();
     for (const Count& one : counts) seen_->sum += one.value;
     return hummer::OperatorResult::done;
@@ -140,6 +151,7 @@ class Sink final : public hummer::SinkFunction<Count> {
 
  private:
   Seen* const seen_;
+  const bool of_windows_;
 };
 
 // A result for every record: one.
@@ -189,9 +201,9 @@ int main(int argc, char** argv) {
                       : form == "function" ? keyed.process(CountInState{})
                                            : keyed.count();
   counts
-      .add_sink("sum", hummer::make_operator_factory([&seen] {
+      .add_sink("sum", hummer::make_operator_factory([&seen, sliding] {
                   return std::make_unique<hummer::SinkFunctionOperator<Count>>(
-                      std::make_unique<Sink>(&seen));
+                      std::make_unique<Sink>(&seen, sliding));
                 }))
       .parallelism(1);
   const hummer::JobResult result = env.execute("spilled_state");
@@ -208,12 +220,14 @@ int main(int argc, char** argv) {
       "{\"form\": \"%s\", \"keys\": %llu, \"records\": %llu, \"seconds\": %.3f, "
       "\"slot_processor_seconds\": %.3f, \"job_seconds\": %.3f, \"right\": %s, \"barriers\": %llu, "
       "\"longest_stall_ms\": %.2f, "
-      "\"longest_stall_at_barrier_ms\": %.2f, \"restored_at\": %llu, \"resident_mib\": %ld, "
+      "\"longest_stall_at_barrier_ms\": %.2f, \"longest_stall_at_window_ms\": %.2f, "
+      "\"restored_at\": %llu, \"resident_mib\": %ld, "
       "\"most_resident_mib\": %ld}\n",
       form.c_str(), static_cast<unsigned long long>(keys.all),
       static_cast<unsigned long long>(records - keys.all), seconds,
       seen.end_processor - seen.filled_processor, result.seconds, right ? "true" : "false",
       static_cast<unsigned long long>(seen.barriers), seen.longest_ms, seen.longest_at_barrier_ms,
+      seen.longest_at_window_ms,
       static_cast<unsigned long long>(seen.restored_at), resident_kib() / 1024,
       usage.ru_maxrss / 1024);
   return right ? 0 : 1;

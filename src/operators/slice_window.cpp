@@ -343,10 +343,17 @@ OperatorResult SliceWindowBase::answer(const Result<bool>& all) {
 
 OperatorResult SliceWindowBase::emit(Output& out) {
   if (out.full()) return OperatorResult::more;
-  if (scan_ != nullptr) return answer(emit_scan(*scan_, nullptr, window_, out));
+  if (scan_ != nullptr) return emit_from_disk(nullptr, window_, out);
   const OperatorResult emitted = answer(emit_table(*result_, cursor_, window_, out));
   if (emitted == OperatorResult::done) cursor_ = 0;
   return emitted;
+}
+
+OperatorResult SliceWindowBase::emit_from_disk(const HashTable* only, const TimeWindow& window,
+                                               Output& out) {
+  const Result<bool> prepared = scan_->prepare();
+  if (!prepared.ok() || !*prepared) return answer(prepared);
+  return answer(emit_scan(*scan_, only, window, out));
 }
 
 // New results of the keys that late records have changed.
@@ -361,8 +368,8 @@ OperatorResult SliceWindowBase::refine(Output& out) {
     }
     if (out.full()) return OperatorResult::more;
     const OperatorResult emitted =
-        answer(scan_ != nullptr ? emit_scan(*scan_, &changed, window, out)
-                                : emit_keys(changed, refine_cursor_, slices_, window, out));
+        scan_ != nullptr ? emit_from_disk(&changed, window, out)
+                         : answer(emit_keys(changed, refine_cursor_, slices_, window, out));
     if (emitted != OperatorResult::done) return emitted;
     scan_.reset();
     refine_cursor_ = 0;

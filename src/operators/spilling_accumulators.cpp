@@ -31,33 +31,45 @@ void SpillingAccumulatorsBase::open(OperatorContext& context, bool deltas) {
 }
 
 Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
-  HUMMER_TRY(spilled_.advance());
+  HUMMER_TRY(spilled_.advance(table_->size()));
   const std::size_t share = memory_.share_bytes();
-  std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
-  room -= std::min(room / 4 * 3, parting_bytes());
-  const bool too_large =
-      table_->at_limit(room) || (table_->memory_bytes() > room && !table_->empty());
-  if (too_large) {
-    HUMMER_TRY(spilled_.put(*table_));
-    if (!table_->frozen()) table_->clear();
-    // Or the share has become smaller.
-    if (!table_->empty() || table_->memory_bytes() > room) begin_table_anew();
-    if (parting_ != nullptr) connector_context(*context_).hurry_snapshot();
+  // What leaves is written before the next one is full: else that waits.
+  while (!table_->empty() &&
+         is_too_large(share - std::min(share, beside + spilled_.memory_bytes()))) {
+    if (!spilled_.leaving()) {
+      let_table_go();
+      break;
+    }
+    HUMMER_TRY(spilled_.finish_leaving());
   }
   return memory_.set(table_->memory_bytes() + beside + spilled_.memory_bytes() + parting_bytes() +
                      entries_.memory_bytes());
 }
 
-// The old one is kept where it is part of a snapshot that is being written.
-void SpillingAccumulatorsBase::begin_table_anew() {
-  auto old = std::exchange(table_, aggregate_.make_table());
-  if (old->frozen()) parting_ = std::move(old);
+// `room`: beside what is leaving.
+bool SpillingAccumulatorsBase::is_too_large(std::size_t room) const {
+  room -= std::min(room / 4 * 3, parting_bytes());
+  const std::size_t full = spilled_.empty()
+                               ? room / 4 * 3
+                               : std::min(room, (room + spilled_.leaving_bytes()) / 2);
+  return table_->at_limit(full) || table_->memory_bytes() > full;
 }
 
-Result<std::unique_ptr<SpilledScan>> SpillingAccumulatorsBase::scan_all() {
-  HUMMER_TRY(spilled_.put(*table_));
-  begin_table_anew();
-  return spilled_.scan();
+void SpillingAccumulatorsBase::let_table_go() {
+  std::shared_ptr<AccumulatorTableBase> table = std::exchange(table_, aggregate_.make_table());
+  if (table->frozen()) {
+    table->settle();
+    parting_ = table;
+  }
+  spilled_.leave(std::move(table));
+  if (parting_ != nullptr) connector_context(*context_).hurry_snapshot();
+}
+
+std::unique_ptr<SpilledScan> SpillingAccumulatorsBase::scan_all() {
+  std::vector<std::unique_ptr<SpilledScan>> scans;
+  scans.push_back(spilled_.scan());
+  scans.push_back(std::make_unique<TableInHashOrder>(*table_));
+  return merge_scans(std::move(scans), combine_with(aggregate_));
 }
 
 void SpillingAccumulatorsBase::retire() {
@@ -116,6 +128,9 @@ OperatorResult SpillingAccumulatorsBase::write_runs(ByteWriter& out) {
     if (noted.begin < noted.end) connector_context(*context_).note_block(noted);
   };
   while (out.size() < context_->snapshot_step_bytes()) {
+    const Result<bool> prepared = blocks_->prepare();
+    if (!prepared.ok()) return context_->fail(prepared.status());
+    if (!*prepared) break;
     const Result<std::string_view> block = blocks_->next();
     if (!block.ok()) return context_->fail(block.status());
     if (block->empty()) {

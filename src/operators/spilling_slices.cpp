@@ -30,20 +30,33 @@ void SpillingSlices::absorb(SpillingSlices& other) {
 }
 
 Status SpillingSlices::keep_within(std::size_t room) {
-  HUMMER_TRY(spilled_.advance());
-  room -= std::min(room, spilled_.memory_bytes());
-  room -= std::min(room / 4 * 3, tables_.parting_bytes());
-  if (!tables_.at_limit(room)) return {};
+  HUMMER_TRY(spilled_.advance(tables_.entries()));
+  if (!tables_.at_limit(full_bytes(room))) return {};
   // Tables that went are kept until they are written.
   if (tables_.parting_bytes() > 0) connector_context(*context_).hurry_snapshot();
   tables_.release_unused();
-  return tables_.at_limit(room) ? spill(room / 2) : Status();
+  // What leaves is written before what is left is full: else that waits.
+  if (spilled_.leaving() && tables_.at_limit(full_bytes(room))) {
+    HUMMER_TRY(spilled_.finish_leaving());
+  }
+  const std::size_t full = full_bytes(room);
+  if (tables_.at_limit(full)) spill(full / 2);
+  return {};
+}
+
+// What tables may hold: beside what is leaving, and so that there is as much room for what comes
+// while others do.
+std::size_t SpillingSlices::full_bytes(std::size_t room) const {
+  room -= std::min(room, spilled_.memory_bytes());
+  room -= std::min(room / 4 * 3, tables_.parting_bytes());
+  if (spilled_.empty()) return room / 4 * 3;
+  return std::min(room, (room + spilled_.leaving_bytes()) / 3 * 2);
 }
 
 Status SpillingSlices::spill_all() {
-  HUMMER_TRY(spill(0));
+  spill(0);
   tables_.release_unused();
-  return {};
+  return spilled_.finish_leaving();
 }
 
 bool SpillingSlices::has_spilled(Timestamp start, Timestamp end) const {
@@ -122,6 +135,9 @@ Result<bool> SpillingSlices::write_frozen(ByteWriter& out, std::size_t until_byt
     }
     for (;;) {
       if (entries_.enough(out, until_bytes)) return false;
+      const Result<bool> prepared = section.scan->prepare();
+      if (!prepared.ok()) return prepared;
+      if (!*prepared && until_bytes != SIZE_MAX) return false;
       const Result<bool> found = section.scan->next();
       if (!found.ok()) return found;
       if (!*found) break;
@@ -147,27 +163,26 @@ Status SpillingSlices::write_whole(ByteWriter& out) {
 }
 
 // The largest tables, until the others hold no more than this.
-Status SpillingSlices::spill(std::size_t left_bytes) {
-  std::vector<std::pair<Timestamp, const Table*>> tables;
+void SpillingSlices::spill(std::size_t left_bytes) {
+  std::vector<std::pair<Timestamp, std::size_t>> tables;  // with their bytes
   std::size_t bytes = 0;
   for (const auto& [slice, table] : tables_.all()) {
     if (table->empty()) continue;
-    tables.emplace_back(slice, table.get());
-    bytes += table->memory_bytes();
+    tables.emplace_back(slice, table->memory_bytes());
+    bytes += tables.back().second;
   }
-  std::sort(tables.begin(), tables.end(), [](const auto& a, const auto& b) {
-    return a.second->memory_bytes() > b.second->memory_bytes();
-  });
+  std::sort(tables.begin(), tables.end(),
+            [](const auto& a, const auto& b) { return a.second > b.second; });
   std::size_t count = 0;
   while (count < tables.size() && (count == 0 || bytes > left_bytes)) {
-    bytes -= tables[count++].second->memory_bytes();
+    bytes -= tables[count++].second;
   }
+  if (count == 0) return;
   tables.resize(count);
   std::sort(tables.begin(), tables.end());
-  HUMMER_TRY(spilled_.put(tables));
-  for (const auto& each : tables) tables_.start_again(each.first);
-  tables_.spare().release_but_largest();
-  return {};
+  SpilledSlices::Tables leaving;
+  for (const auto& each : tables) leaving.emplace_back(each.first, tables_.let_go(each.first));
+  spilled_.leave(std::move(leaving), tables_.entries());
 }
 
 }  // namespace hummer

@@ -222,6 +222,12 @@ TEST(SpillingRunningAggregate, EveryTotalIsRight) {
   expect_ok(harness.run());
 }
 
+// None to all of the steps that are due there.
+void give_background_a_turn(SimulatedPlatform& node, Random& random) {
+  const Nanoseconds time = random.between(0, 3) * random.between(0, 400'000);
+  (void)node.run_until([] { return false; }, node.now() + time);
+}
+
 // Random records; snapshots, each a whole one or a delta on those before it; and operators that go
 // on from them, with more or less memory. What they emit against a map.
 template <typename In>
@@ -266,6 +272,7 @@ class DeltasOfRuns {
     run_ = std::make_unique<Run>(*factory_, *node_, limit);
   }
   void process_some(bool running) {
+    give_background_a_turn(*node_, random_);
     std::vector<In> records;
     std::vector<Total> expected;
     for (std::uint64_t i = 0, count = 1 + random_.below(300); i < count; ++i) {
@@ -477,6 +484,7 @@ Status compare_with_map(std::uint64_t seed, Faults faults) {
   std::int64_t now_ns = run->context().now();
   // Records whose results must be those of the map.
   const auto process_some = [&]() -> Status {
+    give_background_a_turn(*node, random);
     now_ns += random.between(0, 400) * 1'000'000;
     run->context().set_now(now_ns);
     const std::int64_t now_ms = now_ns / 1'000'000;

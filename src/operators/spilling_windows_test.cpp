@@ -173,6 +173,9 @@ class RandomRun {
   }
   // The same for all.
   Status go_on() {
+    // The background has none to all of its turns.
+    const Nanoseconds time = random_.between(0, 3) * random_.between(0, 400'000);
+    (void)node_->run_until([] { return false; }, node_->now() + time);
     const std::vector<TimedSale> sales = draw();
     HUMMER_TRY(free_.process(sales));
     for (auto& subtask : subtasks_) HUMMER_TRY(subtask->process(sales));

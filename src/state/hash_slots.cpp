@@ -227,7 +227,7 @@ std::size_t HashSlots::put(const char* entry) {
 void HashSlots::make_room_for(std::size_t more) {
   if (growing()) grow_on(more);
   if (fits(more)) return;
-  while (growing()) move_some(unmoved_);
+  settle();
   grow(capacity_for(size_ + more));
 }
 
@@ -273,6 +273,10 @@ void HashSlots::begin_growth() {
     while (!key_at<Key>(at(end)).is_free()) ++end;
     put_anew<Key>(0, end);
   });
+}
+
+void HashSlots::settle() {
+  while (growing()) move_some(unmoved_);
 }
 
 void HashSlots::grow_on(std::size_t updates) {

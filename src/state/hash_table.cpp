@@ -390,6 +390,10 @@ HashTable::FrozenRead HashTable::read_frozen(FoundEntries& found) {
   return FrozenRead::all;
 }
 
+void HashTable::settle() {
+  for (HashSlots& each : slots()) each.settle();
+}
+
 void HashTable::clear() {
   for (HashSlots& each : slots()) each.clear();
   zero_ = {};

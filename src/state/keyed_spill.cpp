@@ -6,14 +6,20 @@
 #include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/state/keyed_store.hpp>
 
-#include "state/sort_by_hash.hpp"
+#include "state/leaving_list.hpp"
 
 namespace hummer {
 namespace {
 
 constexpr std::size_t keys_per_look = 64;
 constexpr std::size_t parts_of_entries = 4;      // one of them goes at once
-constexpr std::size_t most_at_once = 64 << 10;   // entries that go at once: some 30 milliseconds
+constexpr std::size_t most_at_once = 4096;       // entries that go at once: about a millisecond
+constexpr std::size_t parts_on_list = 16;        // one of them is enough for a run
+constexpr std::size_t most_on_list = 32 << 10;   // entries that are enough for a run
+constexpr std::size_t most_list_bytes = 256 << 20;
+constexpr std::size_t parts_set_aside = 8;       // of the share, at most
+constexpr std::size_t most_looked_at = 64 << 10; // slots, for what goes at once
+constexpr std::size_t most_looked_per_entry = 8;
 constexpr std::size_t expected_ahead = 8;        // entries that are on their way
 constexpr std::size_t keys_before_look = 8192;   // come between two looks, about
 constexpr std::size_t entries_looked_at = 8192;  // in a step of a snapshot
@@ -62,7 +68,12 @@ void KeyedSpill::forget_heap(StoreEntry& entry) {
 }
 
 Status KeyedSpill::keep_within_share(std::size_t coming) {
-  if (spilled_ != nullptr) HUMMER_TRY(spilled_->advance());
+  if (spilled_ != nullptr) {
+    if (spilled_->leaving()) {
+      HUMMER_TRY(spilled_->keep_pace(list_ == nullptr ? 0 : list_->size()));
+    }
+    HUMMER_TRY(spilled_->advance());
+  }
   const std::size_t share = memory_.share_bytes();
   const std::size_t soon = std::max(std::min(store_.size() / 4, keys_before_look), coming);
   const std::size_t growth = store_.index_.growth_bytes(soon);
@@ -204,7 +215,9 @@ bool KeyedSpill::freeze(bool may_be_delta) {
   frozen_.reset();
   scanned_ = writes_gone_ = false;
   looked_at_frozen_ = 0;
+  too_few_went_ = false;
   if (spilled_ == nullptr) return may_be_delta;
+  let_list_go();
   SpilledStore::FrozenEntries frozen = spilled_->freeze_entries(may_be_delta);
   frozen_ = std::move(frozen.scan);
   frozen_is_delta_ = frozen.delta;
@@ -218,6 +231,8 @@ Result<bool> KeyedSpill::write_frozen(ByteWriter& out, std::size_t until_bytes) 
   entries.begin_step();
   for (std::size_t seen = 0; frozen_ != nullptr && !scanned_; ++seen) {
     if (entries.enough(out, until_bytes) || seen == entries_looked_at) return false;
+    const Result<bool> prepared = frozen_->prepare();
+    if (!prepared.ok() || !*prepared) return prepared;
     const Result<bool> found = frozen_->next();
     if (!found.ok()) return found.status();
     if (!*found) {
@@ -263,9 +278,9 @@ bool KeyedSpill::writes_entry(const SpilledEntry& entry) const {
 }
 
 bool KeyedSpill::snapshot_lets_some_go() {
+  if (!too_few_went_) return true;
   const std::size_t step = store_.slabs_.slot_count() / parts_of_snapshot;
   if (store_.next_frozen_ < looked_at_frozen_ + step) return false;
-  looked_at_frozen_ = store_.next_frozen_;
   return true;
 }
 
@@ -275,15 +290,22 @@ std::size_t KeyedSpill::held_bytes() const {
          wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() + ahead_bytes();
 }
 
-// What is in use of it, and what putting entries on disk takes: a list of those that go, and what
+// What is in use of it, and what putting entries on disk takes: two lists of those that go, and what
 // the next merge will keep in memory of its run, for which a sixteenth is set aside. (One under way
 // is counted as what it has. To set the same again aside for it left no room for entries once runs
 // were many, and so all of them went to disk with every batch.)
 std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
-  return entries_bytes() + store_.size() / parts_of_entries * sizeof(Chosen) +
-         store_.index_.memory_bytes() + store_.timers_.memory_bytes() + spilled_bytes() +
-         share / 16 + wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() +
-         ahead_bytes();
+  const std::size_t leaving = spilled_ == nullptr ? 0 : spilled_->leaving_bytes();
+  return entries_bytes() + store_.index_.memory_bytes() + store_.timers_.memory_bytes() +
+         spilled_bytes() - leaving + std::max(leaving, set_aside_bytes(share)) + share / 16 +
+         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() + ahead_bytes();
+}
+
+// For two lists: what is on one takes about as much as in memory.
+std::size_t KeyedSpill::set_aside_bytes(std::size_t share) const {
+  const std::size_t of_entries =
+      entries_bytes() / std::max<std::size_t>(store_.size(), 1) * most_on_list;
+  return 2 * std::min({of_entries, entries_bytes() / parts_on_list, share / parts_set_aside / 2});
 }
 
 // Of what was shown, of what is gathered meanwhile, and of keys.
@@ -303,11 +325,8 @@ std::size_t KeyedSpill::entries_bytes() const {
 }
 
 Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
-  std::vector<Chosen> chosen = choose(bytes, choice);
-  if (chosen.empty()) return {};
-  const auto unchanged = std::partition(chosen.begin(), chosen.end(),
-                                        [](const Chosen& one) { return !one.entry->unchanged; });
-  if (unchanged != chosen.begin()) HUMMER_TRY(write_run({chosen.begin(), unchanged}));
+  const std::size_t enough = store_.size() / parts_on_list;
+  const std::vector<Chosen> chosen = choose(bytes, choice);
   HUMMER_TRY(put_wakes_on_disk(chosen));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (i + expected_ahead < chosen.size()) {
@@ -315,20 +334,16 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
       __builtin_prefetch(ahead.entry);
       store_.index_.expect(ahead.hash);
     }
+    if (!chosen[i].entry->unchanged) put_on_list(chosen[i]);
     store_.remove(*chosen[i].entry, chosen[i].hash);
   }
   store_.index_.shrink();
+  if (list_ != nullptr && list_->size() >= enough) let_list_go();
   return {};
 }
 
 // Values: a head, then packed cells.
-Status KeyedSpill::write_run(std::span<Chosen> entries) {
-  sort_by_hash(
-      entries, [](const Chosen& one) { return one.hash; },
-      [&](const Chosen& a, const Chosen& b) {
-        return a.hash != b.hash ? a.hash < b.hash
-                                : store_.keys_.bytes(*a.entry) < store_.keys_.bytes(*b.entry);
-      });
+void KeyedSpill::put_on_list(const Chosen& one) {
   if (spilled_ == nullptr) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
                                               .end_of =
@@ -339,24 +354,29 @@ Status KeyedSpill::write_run(std::span<Chosen> entries) {
                                               .now = [this] { return store_.now_ms(); },
                                               .keys_are_hashed = true});
   }
-  HUMMER_TRY(spilled_->begin_run(entries.size()));
-  std::string space;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i + expected_ahead < entries.size()) __builtin_prefetch(entries[i + expected_ahead].entry);
-    const auto& [hash, entry] = entries[i];
-    ByteWriter value(space);
-    Timestamp last = store_.timers_.any(*entry) ? end_of_time : no_timestamp;
-    for (const KeyedState* state : store_.states_) {
-      if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
-    }
-    write_head({.last = last, .changed = entry->changed}, value);
-    store_.encode_cells(*entry, KeyedStoreBase::CellForm::packed, value);
-    HUMMER_TRY(spilled_->add({.hash = hash,
-                              .key = store_.keys_.bytes(*entry),
-                              .value = value.view(),
-                              .removed = entry->live == 0}));
+  if (list_ == nullptr) {
+    list_ = std::make_shared<LeavingList>();
+    spilled_->ask_first(list_);
   }
-  return spilled_->finish_run();
+  const StoreEntry& entry = *one.entry;
+  ByteWriter value(encoded_);
+  Timestamp last = store_.timers_.any(entry) ? end_of_time : no_timestamp;
+  for (const KeyedState* state : store_.states_) {
+    if (state->present(entry)) last = std::max(last, state->last_expiry(entry));
+  }
+  write_head({.last = last, .changed = entry.changed}, value);
+  store_.encode_cells(entry, KeyedStoreBase::CellForm::packed, value);
+  list_->add({.hash = one.hash,
+              .key = store_.keys_.bytes(entry),
+              .value = value.view(),
+              .removed = entry.live == 0});
+  const bool large = list_->bytes() >= memory_.share_bytes() / parts_set_aside / 2 ||
+                     list_->bytes() >= most_list_bytes;
+  if (large || list_->size() >= most_on_list) let_list_go();
+}
+
+void KeyedSpill::let_list_go() {
+  if (list_ != nullptr) spilled_->leave(std::exchange(list_, nullptr));
 }
 
 Status KeyedSpill::put_wakes_on_disk(const std::vector<Chosen>& entries) {
@@ -388,7 +408,11 @@ bool KeyedSpill::in_hands(const StoreEntry& entry) const {
 std::vector<KeyedSpill::Chosen> KeyedSpill::choose(std::size_t bytes, Choice choice) {
   std::vector<Chosen> chosen;
   const std::size_t slots = store_.slabs_.slot_count();
-  const std::size_t way = choice == Choice::untouched ? 2 * slots : slots;
+  const std::size_t wanted = bytes / store_.slabs_.block_bytes();
+  const std::size_t way =
+      choice == Choice::untouched
+          ? std::min(2 * slots, std::max(most_looked_at, most_looked_per_entry * wanted))
+          : slots;
   for (std::size_t gone = 0; gone < way && bytes > 0;) {
     if (hand_ >= slots) hand_ = 0;
     const std::size_t end = std::min(slots, hand_ + (way - gone));
@@ -407,6 +431,8 @@ std::vector<KeyedSpill::Chosen> KeyedSpill::choose(std::size_t bytes, Choice cho
     bytes -= std::min(bytes, store_.slabs_.block_bytes() + heap);
     chosen.push_back({store_.keys_.hash(*entry), entry});
   }
+  too_few_went_ = bytes > 0;
+  if (too_few_went_) looked_at_frozen_ = store_.next_frozen_;
   return chosen;
 }
 

@@ -28,10 +28,12 @@ void write_spilled_entry(const SpilledEntry& entry, ByteWriter& out) {
 
 class BlocksOfRuns final : public SpilledBlocks {
  public:
-  BlocksOfRuns(std::vector<Run> runs, std::string name)
-      : runs_(std::move(runs)), name_(std::move(name)) {}
+  BlocksOfRuns(RunLayers layers, std::string name)
+      : layers_(std::move(layers)), name_(std::move(name)) {}
 
+  Result<bool> prepare() override { return opened_ || layers_.prepare(); }
   Result<std::string_view> next() override {
+    if (!opened_) HUMMER_TRY(open());
     while (part_ == parts_.size()) {
       if (run_ < runs_.size() && block_ == runs_[run_]->block_count()) {
         runs_[run_++].reset();  // what nobody else has is off the disk
@@ -47,6 +49,13 @@ class BlocksOfRuns final : public SpilledBlocks {
   }
 
  private:
+  Status open() {
+    Result<std::vector<Run>> runs = layers_.take();
+    if (!runs.ok()) return runs.status().with_context(name_);
+    runs_ = std::move(*runs);
+    opened_ = true;
+    return {};
+  }
   std::string_view saved(const SpilledRun& run) {
     const auto [begin, end] = parts_[part_++];
     ByteWriter out(block_space_);
@@ -59,8 +68,10 @@ class BlocksOfRuns final : public SpilledBlocks {
     return out.view();
   }
 
-  std::vector<Run> runs_;
+  RunLayers layers_;
   const std::string name_;
+  bool opened_ = false;
+  std::vector<Run> runs_;
   std::size_t run_ = 0;
   std::size_t block_ = 0;  // those before it are in `space_` or were
   std::string space_;
@@ -87,8 +98,8 @@ bool read_spilled_entry(std::string_view bytes, std::size_t& at, SpilledEntry& e
   return true;
 }
 
-std::unique_ptr<SpilledBlocks> blocks_of_runs(std::vector<Run> runs, std::string name) {
-  return std::make_unique<BlocksOfRuns>(std::move(runs), std::move(name));
+std::unique_ptr<SpilledBlocks> blocks_of_runs(RunLayers layers, std::string name) {
+  return std::make_unique<BlocksOfRuns>(std::move(layers), std::move(name));
 }
 
 }  // namespace hummer

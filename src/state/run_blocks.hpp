@@ -9,14 +9,13 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <hummer/detail/state/spilled_store.hpp>
 
-#include "state/run_scans.hpp"
+#include "state/run_layers.hpp"
 
 namespace hummer {
 
-std::unique_ptr<SpilledBlocks> blocks_of_runs(std::vector<Run> runs, std::string name);
+std::unique_ptr<SpilledBlocks> blocks_of_runs(RunLayers layers, std::string name);
 
 }  // namespace hummer

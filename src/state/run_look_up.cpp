@@ -11,7 +11,7 @@ constexpr std::size_t most_at_once = 128 << 10;
 constexpr std::size_t expected_ahead = 8;  // keys whose part of filter and index is on its way
 
 // A key that the run may have, and the first block where it may be.
-struct Place {
+struct KeyPlace {
   std::uint32_t at;  // in `left`
   std::uint32_t block;
 };
@@ -55,7 +55,7 @@ Status look_up_in_run(
     const SpilledRun& run, const MissingKeys& keys, std::vector<std::uint32_t>& left,
     std::string& space,
     const std::function<void(std::uint32_t key, const SpilledEntry& entry)>& found) {
-  std::vector<Place> places;
+  std::vector<KeyPlace> places;
   for (std::uint32_t at = 0; at < left.size(); ++at) {
     if (at + expected_ahead < left.size()) run.expect(keys.hash(left[at + expected_ahead]));
     const std::uint64_t hash = keys.hash(left[at]);
@@ -82,7 +82,7 @@ Status look_up_in_run(
     ReadBlocks blocks(run, first_block, end_block, space);
     HUMMER_TRY(blocks.read());
     for (; first < end; ++first) {
-      const Place& place = places[first];
+      const KeyPlace& place = places[first];
       const std::uint32_t key = left[place.at];
       SpilledEntry entry;
       const Result<bool> here = blocks.find(place.block, keys.hash(key), keys.bytes(key), entry);

@@ -1,14 +1,10 @@
 #include "state/run_merge.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace hummer {
 namespace {
-
-// So much is merged in a step: about a millisecond.
-constexpr std::size_t bytes_per_step = 256 << 10;
 
 // Of the largest of runs that are merged, how much says how many keys they share.
 constexpr std::size_t least_sampled_blocks = 256;
@@ -29,7 +25,7 @@ std::shared_ptr<RunMerge> RunMerge::begin(Platform& platform, std::string direct
                                           Plan plan) {
   std::shared_ptr<RunMerge> merge(
       new RunMerge(platform, std::move(directory), std::move(name), options, std::move(plan)));
-  platform.background().spawn(run(merge));
+  BackgroundRun::begin(platform, merge);
   return merge;
 }
 
@@ -47,91 +43,36 @@ bool RunMerge::merges(const SpilledRun& run) const {
   return std::find(merged_.begin(), merged_.end(), &run) != merged_.end();
 }
 
-Task<void> RunMerge::run(std::shared_ptr<RunMerge> self) {
-  Executor& executor = co_await current_executor();
-  for (;;) {
-    const Nanoseconds begun = executor.now();
-    if (!self->work()) co_return;
-    const bool hurries = self->hurries_.load(std::memory_order_relaxed);
-    co_await sleep_for(hurries ? 0 : executor.now() - begun);
-  }
-}
-
-bool RunMerge::work() {
-  const std::lock_guard lock(mutex_);
-  return !taken_over_ && step();
-}
-
-void RunMerge::step_here() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock.owns_lock()) (void)step();
-}
-
-void RunMerge::finish_here() {
-  const std::lock_guard lock(mutex_);
-  taken_over_ = true;
-  while (step()) {
-  }
-}
-
-void RunMerge::cancel() {
-  const std::lock_guard lock(mutex_);
-  over_ = true;
-  scan_.reset();
-  writer_.reset();
-  result_.reset();
-  plan_.runs.clear();
-  plan_.older.clear();
-}
-
 Result<RunMerge::Merged> RunMerge::take() {
-  const std::lock_guard lock(mutex_);
-  HUMMER_ASSERT(result_.has_value());
-  Result<Run> run = *std::exchange(result_, std::nullopt);
+  Result<Run> run = result();
   if (!run.ok()) return run.status();
+  const std::lock_guard lock(mutex());
   return Merged{.old = std::exchange(plan_.runs, {}), .run = std::move(*run)};
 }
 
-bool RunMerge::step() {
-  if (over_) return false;
-  Status status;
-  bool finished = false;
-  try {
-    status = merge_some(finished);
-  } catch (const std::exception& thrown) {  // by what puts values together
-    status = Status(ErrorCode::user_function_failed, thrown.what());
-  } catch (...) {
-    status = Status(ErrorCode::user_function_failed, "something unknown was thrown");
-  }
-  if (status.ok() && !finished) return true;
-  over_ = true;
-  if (status.ok()) {
-    result_ = writer_->finish(true);
-  } else {
-    result_ = Result<Run>(std::move(status));
-  }
+void RunMerge::let_go(bool cancelled) {
   scan_.reset();
   writer_.reset();
   plan_.older.clear();
-  finished_.store(true, std::memory_order_release);
-  return false;
+  if (cancelled) plan_.runs.clear();
 }
 
-Status RunMerge::merge_some(bool& finished) {
+Status RunMerge::write_some(std::optional<Run>& written) {
   if (!scan_) return open();
-  for (std::size_t bytes = 0; bytes < bytes_per_step;) {
+  for (std::size_t bytes = 0; bytes < bytes_per_background_step;) {
     const Result<bool> found = scan_->next();
     if (!found.ok()) return found.status();
     if (!*found) {
-      finished = true;
-      return {};
+      Result<Run> run = writer_->finish(true);
+      if (run.ok()) written = std::move(*run);
+      return run.status();
     }
     const SpilledEntry& entry = scan_->entry();
     bytes += entry.key.size() + entry.value.size() + sizeof(SpilledEntry::hash);
     if (entry.hash < plan_.first_hash || (entry.removed && !hides_something(entry))) continue;
     HUMMER_TRY(writer_->add(entry));
   }
-  memory_bytes_.store(writer_->memory_bytes(), std::memory_order_relaxed);
+  set_memory_bytes(writer_->memory_bytes());
   return {};
 }
 
@@ -142,7 +83,7 @@ Status RunMerge::open() {
   if (!file.ok()) return file.status();
   writer_.emplace(SpilledRunWriter::create(std::move(*file), options_, plan_.level,
                                            plan_.with_filter ? *entries : 0));
-  memory_bytes_.store(writer_->memory_bytes(), std::memory_order_relaxed);
+  set_memory_bytes(writer_->memory_bytes());
   std::vector<RunCursor> cursors;
   for (const Run& run : plan_.runs) {
     cursors.emplace_back(run, run->block_before(plan_.first_hash), read_bytes_of_scan);

@@ -64,9 +64,17 @@ std::size_t SliceTables::memory_bytes() const {
   return bytes;
 }
 
+std::size_t SliceTables::entries() const {
+  std::size_t entries = 0;
+  for (const auto& slice : slices_) entries += slice.second->size();
+  return entries;
+}
+
 std::size_t SliceTables::parting_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& each : parting_) bytes += each.second->memory_bytes();
+  for (const auto& [slice, table] : parting_) {
+    if (table.use_count() == 1) bytes += table->memory_bytes();
+  }
   return bytes;
 }
 
@@ -108,10 +116,14 @@ void SliceTables::drop_first() {
   slices_.erase(slices_.begin());
 }
 
-void SliceTables::start_again(Timestamp slice) {
-  std::unique_ptr<Table>& table = slices_[slice];
-  retire(slice, std::exchange(table, aggregate_->make_table()));
+std::shared_ptr<const AccumulatorTableBase> SliceTables::let_go(Timestamp slice) {
+  std::shared_ptr<Table> table = std::exchange(slices_[slice], aggregate_->make_table());
+  if (table->frozen()) {
+    table->settle();
+    parting_.emplace_back(slice, table);
+  }
   was_frozen_ = false;
+  return table;
 }
 
 void SliceTables::retire(Timestamp slice, std::unique_ptr<Table> table) {

@@ -9,16 +9,18 @@ void SpilledAccumulators::open_deltas(OperatorContext& context) {
 
 void SpilledAccumulators::open_values(OperatorContext& context) { context_ = &context; }
 
-Status SpilledAccumulators::put(const AccumulatorTableBase& table) {
-  if (table.empty()) return {};
+Status SpilledAccumulators::advance(std::size_t entries) {
+  if (store_ == nullptr) return {};
+  if (store_->leaving()) HUMMER_TRY(store_->keep_pace(entries));
+  return store_->advance();
+}
+
+void SpilledAccumulators::leave(std::shared_ptr<const AccumulatorTableBase> table) {
   if (store_ == nullptr) {
-    options_.keys_are_hashed = table.keys().hash_is_of_written_bytes();
+    options_.keys_are_hashed = table->keys().hash_is_of_written_bytes();
     store_ = make_spilled_store(*context_, options_);
   }
-  HUMMER_TRY(store_->begin_run(table.size()));
-  TableInHashOrder scan(table);
-  while (scan.advance()) HUMMER_TRY(store_->add(scan.entry()));
-  return store_->finish_run();
+  store_->leave(std::make_shared<LeavingTable>(std::move(table)));
 }
 
 Status SpilledAccumulators::fetch(AccumulatorTableBase& table, std::string_view key) {

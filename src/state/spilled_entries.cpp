@@ -11,29 +11,38 @@ namespace hummer {
 TableInHashOrder::TableInHashOrder(const AccumulatorTableBase& table)
     : table_(table),
       keys_(table.keys()),
-      at_once_(std::max<std::size_t>(table.size() / parts, least_at_once)) {
-  if (table.size() > at_once_) find_ranges();
+      at_once_(std::clamp(table.size() / parts, least_at_once, most_at_once)),
+      ready_(table.size() <= at_once_) {
+  if (!ready_) range_ends_.resize(ranges);
 }
 
-void TableInHashOrder::find_ranges() {
-  range_ends_.resize(ranges);
-  const auto each = [&](auto&& visit) {
-    table_.visit_from(0, [&](const FoundEntry& found) {
+bool TableInHashOrder::find_ranges() {
+  std::size_t left = entries_per_step;
+  const auto some = [&](auto&& visit) {
+    cursor_ = table_.visit_from(cursor_, [&](const FoundEntry& found) {
       visit(range_of(keys_.hash_of(found.key)), found.next);
-      return true;
+      return --left > 0;
     });
+    return cursor_ == AccumulatorTableBase::scan_end;
   };
-  each([&](std::size_t range, std::size_t) { ++range_ends_[range]; });
-  std::uint32_t begin = 0;
-  for (std::uint32_t& each_end : range_ends_) begin += std::exchange(each_end, begin);
-  places_.resize(table_.size());
-  each([&](std::size_t range, std::size_t next) {
+  if (!counted_) {
+    if (!some([&](std::size_t range, std::size_t) { ++range_ends_[range]; })) return false;
+    counted_ = true;
+    cursor_ = 0;
+    std::uint32_t begin = 0;
+    for (std::uint32_t& each_end : range_ends_) begin += std::exchange(each_end, begin);
+    places_.resize(table_.size());
+    return false;
+  }
+  ready_ = some([&](std::size_t range, std::size_t next) {
     HUMMER_ASSERT(next <= UINT32_MAX);
     places_[range_ends_[range]++] = static_cast<std::uint32_t>(next);
   });
+  return ready_;
 }
 
 bool TableInHashOrder::advance() {
+  while (!ready_) find_ranges();
   while (at_ == items_.size()) {
     if (next_range_ == ranges) return false;
     sort_some();
@@ -89,6 +98,20 @@ void TableInHashOrder::copy(const FoundEntry& found, ByteWriter& out) {
   table_.encode(found.value, out);
   items_.push_back({keys_.hash_of(found.key), offset, static_cast<std::uint32_t>(key_bytes),
                     static_cast<std::uint32_t>(out.size() - offset - key_bytes)});
+}
+
+LeavingEntries::Held LeavingTable::find(std::uint64_t /*hash*/, std::string_view key,
+                                        std::string& value) const {
+  std::string space;
+  std::string_view in_table;
+  ByteReader bytes(key);
+  HUMMER_ASSERT(table_->keys().read(bytes, space, in_table));
+  const void* const found = table_->find(in_table);
+  if (found == nullptr) return Held::no;
+  ByteWriter out(value);
+  table_->encode(found, out);
+  value.resize(out.size());
+  return Held::yes;
 }
 
 SpilledCombine combine_with(const ErasedAggregate& aggregate) {

@@ -28,6 +28,9 @@ namespace hummer {
 
 // That runs lie in, one behind the other; it is off the disk with the last of them.
 struct RunFile {
+  // One with so much in it is full: small runs share one.
+  static constexpr std::uint64_t full_bytes = 1 << 20;
+
   std::shared_ptr<WritableFile> writable;
   std::shared_ptr<ReadableFile> readable;
 

@@ -1,5 +1,6 @@
 #include <hummer/detail/state/spilled_slices.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace hummer {
@@ -32,29 +33,104 @@ class SliceScan final : public SpilledScan {
   SpilledEntry entry_;
 };
 
+// To the store the slice is the hash, and the key's hash the front of the key.
+void set_key(std::uint64_t hash, std::string_view key, std::string& of_store) {
+  const std::uint64_t in_order = __builtin_bswap64(hash);
+  of_store.assign(reinterpret_cast<const char*>(&in_order), sizeof in_order);
+  of_store += key;
+}
+
+// Tables, one behind the other.
+class TablesInOrder final : public SpilledScan {
+ public:
+  explicit TablesInOrder(const SpilledSlices::Tables& tables) : tables_(tables) {}
+
+  Result<bool> prepare() override {
+    if (scan_ != nullptr && scan_->at_end()) {
+      scan_.reset();
+      ++table_;
+    }
+    return (scan_ == nullptr && !open()) || *scan_->prepare();
+  }
+  Result<bool> next() override {
+    for (;;) {
+      if (scan_ == nullptr && !open()) return false;
+      if (scan_->advance()) break;
+      scan_.reset();
+      ++table_;
+    }
+    set_key(scan_->entry().hash, scan_->entry().key, key_);
+    entry_.hash = place_of_slice(tables_[table_].first);
+    entry_.key = key_;
+    entry_.value = scan_->entry().value;
+    return true;
+  }
+  const SpilledEntry& entry() const override { return entry_; }
+
+ private:
+  bool open() {
+    if (table_ == tables_.size()) return false;
+    scan_ = std::make_unique<TableInHashOrder>(*tables_[table_].second);
+    return true;
+  }
+
+  const SpilledSlices::Tables& tables_;
+  std::size_t table_ = 0;
+  std::unique_ptr<TableInHashOrder> scan_;  // null: of the next one
+  std::string key_;
+  SpilledEntry entry_;
+};
+
+class LeavingSlices final : public LeavingEntries {
+ public:
+  explicit LeavingSlices(SpilledSlices::Tables tables) : tables_(std::move(tables)) {}
+
+  std::uint64_t size() const override {
+    std::uint64_t entries = 0;
+    for (const auto& each : tables_) entries += each.second->size();
+    return entries;
+  }
+  std::size_t memory_bytes() const override {
+    std::size_t bytes = 0;
+    std::size_t largest = 0;
+    for (const auto& each : tables_) {
+      bytes += each.second->memory_bytes();
+      largest = std::max(largest, each.second->size());
+    }
+    return bytes + largest * sizeof(std::uint32_t);
+  }
+  Held find(std::uint64_t hash, std::string_view key, std::string& value) const override {
+    for (const auto& [slice, table] : tables_) {
+      if (place_of_slice(slice) != hash) continue;
+      HUMMER_ASSERT(key.size() >= sizeof(std::uint64_t));
+      key.remove_prefix(sizeof(std::uint64_t));
+      return LeavingTable(table).find(0, key, value);
+    }
+    return Held::no;
+  }
+  std::unique_ptr<SpilledScan> in_order() const override {
+    return std::make_unique<TablesInOrder>(tables_);
+  }
+
+ private:
+  const SpilledSlices::Tables tables_;
+};
+
 }  // namespace
 
-Status SpilledSlices::put(
-    std::span<const std::pair<Timestamp, const AccumulatorTableBase*>> tables) {
-  std::size_t entries = 0;
-  for (const auto& each : tables) entries += each.second->size();
-  if (entries == 0) return {};
+Status SpilledSlices::advance(std::size_t entries) {
+  if (store_ == nullptr) return {};
+  // Those of slices that are done with have gone.
+  entries_left_ = std::min(entries_left_, entries);
+  if (store_->leaving()) HUMMER_TRY(store_->keep_pace(entries - entries_left_));
+  return store_->advance();
+}
+
+void SpilledSlices::leave(Tables tables, std::size_t entries) {
   make_store();
-  HUMMER_TRY(store_->begin_run(entries));
-  for (const auto& [slice, table] : tables) {
-    if (table->empty()) continue;
-    slices_[slice] += table->size();
-    TableInHashOrder scan(*table);
-    while (scan.advance()) {
-      set_key(scan.entry().hash, scan.entry().key);
-      SpilledEntry entry;
-      entry.hash = place_of_slice(slice);
-      entry.key = key_;
-      entry.value = scan.entry().value;
-      HUMMER_TRY(store_->add(entry));
-    }
-  }
-  return store_->finish_run();
+  for (const auto& [slice, table] : tables) slices_[slice] += table->size();
+  entries_left_ = entries;
+  store_->leave(std::make_shared<LeavingSlices>(std::move(tables)));
 }
 
 std::unique_ptr<SpilledScan> SpilledSlices::scan(Timestamp slice, std::size_t read_bytes_at_once) {
@@ -65,18 +141,32 @@ Result<bool> SpilledSlices::merge_into(void* accumulator, bool is_new, Timestamp
                                        std::string_view key, const KeyCodec& keys) {
   ByteWriter bytes(key_space_, true);
   keys.write(key, bytes);
-  set_key(keys.hash_of(key), bytes.view());
-  const Result<std::unique_ptr<SpilledScan>> scan = store_->scan_from(place_of_slice(slice), key_);
+  set_key(keys.hash_of(key), bytes.view(), key_);
+  const std::uint64_t place = place_of_slice(slice);
+  const Result<std::unique_ptr<SpilledScan>> scan = store_->scan_from(place, key_);
   if (!scan.ok()) return scan.status();
-  const Result<bool> found = (*scan)->next();
-  if (!found.ok() || !*found) return found;
-  const SpilledEntry& entry = (*scan)->entry();
-  if (entry.hash != place_of_slice(slice) || entry.key != key_) return false;
-  ByteReader value(entry.value);
-  if (!aggregate_->read(value, accumulator, is_new, false) || value.left() != 0) {
-    return undecodable_accumulator();
+  const Result<bool> on_disk = (*scan)->next();
+  if (!on_disk.ok()) return on_disk;
+  bool found = false;
+  if (*on_disk && (*scan)->entry().hash == place && (*scan)->entry().key == key_) {
+    HUMMER_TRY(read_into(accumulator, is_new, (*scan)->entry().value));
+    found = true;
   }
-  return true;
+  Status status;
+  store_->visit_leaving(place, key_, [&](std::string_view value) {
+    status = read_into(accumulator, is_new && !found, value);
+    found = true;
+    return status.ok();
+  });
+  if (!status.ok()) return status;
+  return found;
+}
+
+Status SpilledSlices::read_into(void* accumulator, bool is_new, std::string_view value) const {
+  ByteReader in(value);
+  return aggregate_->read(in, accumulator, is_new, false) && in.left() == 0
+             ? Status()
+             : undecodable_accumulator();
 }
 
 void SpilledSlices::drop_before(Timestamp slice) {
@@ -91,12 +181,6 @@ void SpilledSlices::absorb(SpilledSlices& other) {
   store_->absorb(*other.store_);
   for (const auto& [slice, entries] : other.slices_) slices_[slice] += entries;
   other.slices_.clear();
-}
-
-void SpilledSlices::set_key(std::uint64_t hash, std::string_view key) {
-  const std::uint64_t in_order = __builtin_bswap64(hash);
-  key_.assign(reinterpret_cast<const char*>(&in_order), sizeof in_order);
-  key_ += key;
 }
 
 void SpilledSlices::make_store() {

@@ -9,7 +9,9 @@
 #include <hummer/detail/connector_context.hpp>
 
 #include "platform/free_memory.hpp"
+#include "state/leaving_runs.hpp"
 #include "state/run_blocks.hpp"
+#include "state/run_layers.hpp"
 #include "state/run_look_up.hpp"
 #include "state/run_merge.hpp"
 #include "state/run_scans.hpp"
@@ -37,8 +39,6 @@ constexpr std::uint64_t most_times_older = 2;
 constexpr std::uint64_t least_part_over = 3;
 constexpr std::uint64_t least_over_bytes = 64 << 10;  // else a file is not worth it
 constexpr std::int64_t between_looks = 1000;          // at what is over, in the unit of now()
-// A file with so much in it is full: small runs share one.
-constexpr std::uint64_t file_is_full_bytes = 1 << 20;
 
 // So much has been written between two times that free memory is given back.
 constexpr std::uint64_t give_back_after_bytes = 4 << 20;
@@ -48,113 +48,6 @@ std::uint64_t disk_bytes_of(const std::vector<Run>& runs) {
   for (const Run& run : runs) bytes += run->disk_bytes();
   return bytes;
 }
-
-// A scan without what comes before some place.
-class ScanFrom final : public SpilledScan {
- public:
-  ScanFrom(std::unique_ptr<SpilledScan> scan, std::uint64_t hash, std::string_view key)
-      : scan_(std::move(scan)), key_(key) {
-    first_.hash = hash;
-    first_.key = key_;
-  }
-  Result<bool> next() override {
-    for (;;) {
-      Result<bool> found = scan_->next();
-      if (!found.ok() || !*found || !before(scan_->entry(), first_)) return found;
-    }
-  }
-  const SpilledEntry& entry() const override { return scan_->entry(); }
-
- private:
-  std::unique_ptr<SpilledScan> scan_;
-  const std::string key_;
-  SpilledEntry first_;
-};
-
-// The part of a scan that has one hash.
-class ScanOfHash final : public SpilledScan {
- public:
-  ScanOfHash(std::unique_ptr<SpilledScan> scan, std::uint64_t hash)
-      : scan_(std::move(scan)), hash_(hash) {}
-  Result<bool> next() override {
-    for (;;) {
-      Result<bool> found = scan_->next();
-      if (!found.ok() || !*found) return found;
-      if (entry().hash >= hash_) return entry().hash == hash_;
-    }
-  }
-  const SpilledEntry& entry() const override { return scan_->entry(); }
-
- private:
-  std::unique_ptr<SpilledScan> scan_;
-  const std::uint64_t hash_;
-};
-
-class MergedScans final : public SpilledScan {
- public:
-  MergedScans(std::vector<std::unique_ptr<SpilledScan>> scans, SpilledCombine combine)
-      : scans_(std::move(scans)), combine_(std::move(combine)) {
-    for (std::size_t i = 0; i < scans_.size(); ++i) used_.push_back(i);
-  }
-  Result<bool> next() override {
-    for (const std::size_t scan : used_) {
-      const Result<bool> found = scans_[scan]->next();
-      if (!found.ok()) return found.status();
-      if (*found) push(scan);
-    }
-    used_.clear();
-    if (waiting_.empty()) return false;
-    entry_ = scans_[pop()]->entry();
-    if (waiting_.empty() || !same_key(first(), entry_)) return true;
-    together_ = entry_.value;
-    while (!waiting_.empty() && same_key(first(), entry_)) {
-      both_.clear();
-      if (!combine_(together_, first().value, both_)) {
-        return Status(ErrorCode::corrupt_record, "two values of a key cannot be put together");
-      }
-      together_.swap(both_);
-      (void)pop();
-    }
-    entry_.value = together_;
-    return true;
-  }
-  const SpilledEntry& entry() const override { return entry_; }
-
- private:
-  // A scan that has an entry.
-  struct Waiting {
-    OrderNumber order;
-    std::size_t scan;
-  };
-
-  const SpilledEntry& first() const { return scans_[waiting_.front().scan]->entry(); }
-  // The heap's order: the least key comes first, of equal ones that of the first scan.
-  auto later() const {
-    return [this](const Waiting& a, const Waiting& b) {
-      if (a.order != b.order) return a.order > b.order;
-      const int compared = scans_[a.scan]->entry().key.compare(scans_[b.scan]->entry().key);
-      return compared != 0 ? compared > 0 : b.scan < a.scan;
-    };
-  }
-  void push(std::size_t scan) {
-    waiting_.push_back({order_number(scans_[scan]->entry()), scan});
-    std::push_heap(waiting_.begin(), waiting_.end(), later());
-  }
-  std::size_t pop() {
-    std::pop_heap(waiting_.begin(), waiting_.end(), later());
-    used_.push_back(waiting_.back().scan);
-    waiting_.pop_back();
-    return used_.back();
-  }
-
-  const std::vector<std::unique_ptr<SpilledScan>> scans_;
-  const SpilledCombine combine_;
-  std::vector<Waiting> waiting_;   // a heap
-  std::vector<std::size_t> used_;  // those whose entry went out
-  SpilledEntry entry_;
-  std::string together_;
-  std::string both_;
-};
 
 class RunStore final : public SpilledStore {
  public:
@@ -169,36 +62,25 @@ class RunStore final : public SpilledStore {
 
   ~RunStore() override { clear(); }
 
-  bool empty() const override { return runs_.empty(); }
+  bool empty() const override { return runs_.empty() && leaving_.empty(); }
   std::size_t memory_bytes() const override {
-    std::size_t bytes = of_all_runs(&SpilledRun::memory_bytes);
+    std::size_t bytes = of_all_runs(&SpilledRun::memory_bytes) + leaving_bytes();
     for (const auto& merge : merges_) bytes += merge->memory_bytes();
     if (writer_) bytes += writer_->memory_bytes();
     return bytes;
   }
   std::uint64_t disk_bytes() const override { return of_all_runs(&SpilledRun::disk_bytes); }
 
-  Status begin_run(std::uint64_t entries_max) override { return begin(0, entries_max); }
+  Status begin_run(std::uint64_t entries_max) override {
+    HUMMER_ASSERT(leaving_.empty());
+    return begin(0, entries_max);
+  }
   Status add(const SpilledEntry& entry) override { return named(writer_->add(entry)); }
   Status finish_run() override {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
-    written_bytes_ += (*run)->disk_bytes();
-    if ((*run)->entries() > 0) {
-      if (frozen_once_) since_freeze_.push_back(*run);
-      runs_.push_back(std::move(*run));
-    }
-    if (disk_bytes_of(since_freeze_) > disk_bytes_of(runs_)) forget_freeze();
-    // What earlier entries lay in: what comes next takes its memory elsewhere. Not for little, as
-    // it costs system calls.
-    if (written_bytes_ >= give_back_after_bytes) {
-      written_bytes_ = 0;
-      give_back_free_memory();
-    }
-    HUMMER_TRY(take_in_merged());
-    if (waiting_runs() >= hurries_from * runs_per_level()) {
-      for (const auto& merge : merges_) merge->hurry();
-    }
+    if ((*run)->entries() > 0 && frozen_once_) since_freeze_.push_back({.run = *run, .leaving = nullptr, .want = nullptr});
+    HUMMER_TRY(take_in(std::move(*run)));
     while (RunMerge* const late = late_merge(waits_from)) {
       late->finish_here();
       HUMMER_TRY(take_in_merged());
@@ -207,13 +89,47 @@ class RunStore final : public SpilledStore {
     return {};
   }
   Status advance() override {
-    if (RunMerge* const late = late_merge(helps_from)) late->step_here();
+    for (std::size_t late = helps_from; late_merge(late) != nullptr; late += helps_from) {
+      (void)late_merge(late)->try_step_here();
+    }
+    HUMMER_TRY(take_in_written());
     const bool some = std::any_of(merges_.begin(), merges_.end(),
                                   [](const auto& merge) { return merge->finished(); });
     if (!some && (runs_.empty() || now() < next_look_)) return {};
     Status status = take_in_merged();
     tell_account();
     return status;
+  }
+
+  // ---- what leaves memory ----
+
+  void ask_first(std::shared_ptr<const LeavingEntries> entries) override {
+    asked_first_ = std::move(entries);
+  }
+  void leave(std::shared_ptr<const LeavingEntries> entries) override {
+    asked_first_.reset();
+    leaving_.add(LeavingRun::begin(platform_, directory_, options_, std::exchange(file_, {}),
+                                   std::move(entries)),
+                 runs_.empty());
+    if (!frozen_once_) return;
+    since_freeze_.push_back({.run = nullptr, .leaving = leaving_.all().back(), .want = nullptr});
+  }
+  bool leaving() const override { return !leaving_.empty(); }
+  std::size_t leaving_bytes() const override {
+    return leaving_.memory_bytes() +
+           (asked_first_ == nullptr ? 0 : asked_first_->memory_bytes());
+  }
+  Status keep_pace(std::size_t added) override {
+    while (leaving_.keep_pace(added)) HUMMER_TRY(take_in_written());
+    return {};
+  }
+  Status finish_leaving() override {
+    leaving_.finish_here();
+    return take_in_written();
+  }
+  bool visit_leaving(std::uint64_t hash, std::string_view key,
+                     const std::function<bool(std::string_view value)>& visit) const override {
+    return leaving_.visit(hash, key, visit);
   }
 
   void expect(std::span<const std::uint64_t> hashes) const override {
@@ -223,6 +139,8 @@ class RunStore final : public SpilledStore {
   }
   Result<bool> find(std::uint64_t hash, std::string_view key, std::string& value) override {
     HUMMER_ASSERT(!options_.combine);
+    const LeavingEntries::Held held = find_in_memory(hash, key, value);
+    if (held != LeavingEntries::Held::no) return held == LeavingEntries::Held::yes;
     ++looked_up_;
     for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
       SpilledEntry entry;
@@ -242,6 +160,13 @@ class RunStore final : public SpilledStore {
     HUMMER_ASSERT(!options_.combine);
     std::vector<std::uint32_t> left(end - first);
     std::iota(left.begin(), left.end(), static_cast<std::uint32_t>(first));
+    if (!leaving_.empty() || asked_first_ != nullptr) {
+      std::erase_if(left, [&](std::uint32_t key) {
+        const LeavingEntries::Held held = find_in_memory(keys.hash(key), keys.bytes(key), space_);
+        if (held == LeavingEntries::Held::yes) found(key, space_);
+        return held != LeavingEntries::Held::no;
+      });
+    }
     for (auto run = runs_.rbegin(); run != runs_.rend() && !left.empty(); ++run) {
       HUMMER_TRY(named(look_up_in_run(**run, keys, left, space_,
                                       [&](std::uint32_t key, const SpilledEntry& entry) {
@@ -252,31 +177,39 @@ class RunStore final : public SpilledStore {
     looked_up_new_ += left.size();
     return {};
   }
-  std::unique_ptr<SpilledScan> scan() override { return scan_of(runs_, false); }
+  std::unique_ptr<SpilledScan> scan() override { return scan_of(layers(), false); }
   std::unique_ptr<SpilledScan> scan_hash(std::uint64_t hash,
                                          std::size_t read_bytes_at_once) override {
-    std::vector<RunCursor> cursors;
-    for (const Run& run : runs_) {
-      if (run->last_hash() < hash || run->first_hash() > hash) continue;
-      cursors.emplace_back(run, run->block_before(hash), read_bytes_at_once);
-    }
-    return std::make_unique<ScanOfHash>(
-        std::make_unique<MergingScan>(std::move(cursors), options_, now(), name_, false), hash);
+    return scan_of_layers(
+        RunLayers(layers()),
+        [options = options_, as_of = now(), name = name_, hash,
+         read_bytes_at_once](const std::vector<Run>& runs) {
+          std::vector<RunCursor> cursors;
+          for (const Run& run : runs) {
+            if (run->last_hash() < hash || run->first_hash() > hash) continue;
+            cursors.emplace_back(run, run->block_before(hash), read_bytes_at_once);
+          }
+          return scan_of_hash(
+              std::make_unique<MergingScan>(std::move(cursors), options, as_of, name, false), hash);
+        },
+        name_);
   }
   Frozen freeze(bool may_be_delta) override {
     Frozen frozen;
-    frozen.blocks = blocks_of_runs(freeze_runs(may_be_delta, frozen.delta), name_);
+    frozen.blocks = blocks_of_runs(RunLayers(freeze_layers(may_be_delta, frozen.delta)), name_);
     return frozen;
   }
   FrozenEntries freeze_entries(bool may_be_delta) override {
     FrozenEntries frozen;
-    const std::vector<Run> runs = freeze_runs(may_be_delta, frozen.delta);
-    frozen.scan = scan_of(runs, frozen.delta);
+    std::vector<RunLayer> layers = freeze_layers(may_be_delta, frozen.delta);
+    frozen.scan = scan_of(std::move(layers), frozen.delta);
     return frozen;
   }
   void clear() override {
     forget_freeze();
     cancel_merges();
+    leaving_.let_go();
+    asked_first_.reset();
     runs_.clear();
     file_ = {};
     tell_account();
@@ -294,6 +227,7 @@ class RunStore final : public SpilledStore {
     runs_.insert(runs_.end(), store.runs_.begin(), store.runs_.end());
     std::stable_sort(runs_.begin(), runs_.end(),
                      [](const Run& a, const Run& b) { return a->level() > b->level(); });
+    leaving_.take_all_of(store.leaving_);
     store.clear();
     tell_account();
   }
@@ -306,18 +240,41 @@ class RunStore final : public SpilledStore {
       if (!first.ok()) return named(first.status());
       cursors.emplace_back(run, *first, read_bytes_of_held);
     }
-    return std::unique_ptr<SpilledScan>(std::make_unique<ScanFrom>(
+    return scan_behind(
         std::make_unique<MergingScan>(std::move(cursors), options_, now(), name_, false), hash,
-        key));
+        key);
   }
 
  private:
   Status named(Status status) const { return status.ok() ? status : status.with_context(name_); }
 
   std::int64_t now() const { return options_.now ? options_.now() : 0; }
-  std::unique_ptr<SpilledScan> scan_of(const std::vector<Run>& runs, bool keep_removed) const {
-    return std::make_unique<MergingScan>(std::vector<RunCursor>(runs.begin(), runs.end()), options_,
-                                         now(), name_, keep_removed);
+  LeavingEntries::Held find_in_memory(std::uint64_t hash, std::string_view key,
+                                      std::string& value) const {
+    if (asked_first_ != nullptr) {
+      const LeavingEntries::Held held = asked_first_->find(hash, key, value);
+      if (held != LeavingEntries::Held::no) return held;
+    }
+    return leaving_.find(hash, key, value);
+  }
+  // All that there is.
+  std::vector<RunLayer> layers() const {
+    std::vector<RunLayer> all;
+    for (const Run& run : runs_) all.push_back({.run = run, .leaving = nullptr, .want = nullptr});
+    for (const auto& each : leaving_.all()) {
+      all.push_back({.run = nullptr, .leaving = each, .want = nullptr});
+    }
+    return all;
+  }
+  std::unique_ptr<SpilledScan> scan_of(std::vector<RunLayer> layers, bool keep_removed) const {
+    return scan_of_layers(
+        RunLayers(std::move(layers)),
+        [options = options_, as_of = now(), name = name_,
+         keep_removed](const std::vector<Run>& runs) -> std::unique_ptr<SpilledScan> {
+          return std::make_unique<MergingScan>(std::vector<RunCursor>(runs.begin(), runs.end()),
+                                               options, as_of, name, keep_removed);
+        },
+        name_);
   }
 
   // Together of those that are read by this store and by what was made of it before.
@@ -349,7 +306,7 @@ class RunStore final : public SpilledStore {
   }
   Result<Run> finish() {
     Result<Run> run = writer_->finish(false);
-    const bool full = writer_->file_bytes() >= file_is_full_bytes;
+    const bool full = writer_->file_bytes() >= RunFile::full_bytes;
     writer_.reset();
     if (run.ok() && full) {
       const RunFile file = std::exchange(file_, {});
@@ -359,13 +316,50 @@ class RunStore final : public SpilledStore {
     return run;
   }
 
-  std::vector<Run> freeze_runs(bool may_be_delta, bool& delta) {
+  // The newest run from now on.
+  Status take_in(Run run) {
+    written_bytes_ += run->disk_bytes();
+    if (run->entries() > 0 && run->last_hash() >= first_hash_) runs_.push_back(std::move(run));
+    std::uint64_t since_freeze_bytes = 0;
+    for (const RunLayer& layer : since_freeze_) {
+      since_freeze_bytes += layer.run == nullptr ? 0 : layer.run->disk_bytes();
+    }
+    if (since_freeze_bytes > disk_bytes_of(runs_)) forget_freeze();
+    // What earlier entries lay in: what comes next takes its memory elsewhere. Not for little, as
+    // it costs system calls.
+    if (written_bytes_ >= give_back_after_bytes) {
+      written_bytes_ = 0;
+      give_back_free_memory();
+    }
+    HUMMER_TRY(take_in_merged());
+    if (waiting_runs() >= hurries_from * runs_per_level()) {
+      for (const auto& merge : merges_) merge->hurry();
+    }
+    return {};
+  }
+  // What has left memory and is on disk, in the order in which it left.
+  Status take_in_written() {
+    while (const std::shared_ptr<LeavingRun> leaving = leaving_.take_finished()) {
+      Result<Run> run = leaving->run();
+      RunFile file = leaving->take();
+      if (!run.ok()) return named(run.status());
+      if (file_.writable == nullptr) file_ = std::move(file);
+      for (RunLayer& layer : since_freeze_) {
+        if (layer.leaving == leaving) layer = {.run = *run, .leaving = nullptr, .want = nullptr};
+      }
+      HUMMER_TRY(take_in(std::move(*run)));
+      tell_account();
+    }
+    return {};
+  }
+
+  std::vector<RunLayer> freeze_layers(bool may_be_delta, bool& delta) {
     delta = may_be_delta && frozen_once_;
-    std::vector<Run> runs = delta ? since_freeze_ : runs_;
+    std::vector<RunLayer> frozen = delta ? since_freeze_ : layers();
     since_freeze_.clear();
     frozen_once_ = true;
     tell_account();
-    return runs;
+    return frozen;
   }
 
   // ---- merging ----
@@ -571,7 +565,9 @@ class RunStore final : public SpilledStore {
   const std::string name_;
   const SpilledStoreOptions options_;
   std::vector<Run> runs_;          // oldest first
-  std::vector<Run> since_freeze_;  // written since then, oldest first; merging makes none
+  LeavingRuns leaving_;            // newer than those: on their way to disk
+  std::shared_ptr<const LeavingEntries> asked_first_;  // newer than those
+  std::vector<RunLayer> since_freeze_;  // came since then, oldest first; merging makes none
   bool frozen_once_ = false;
   // Became part of others; what reads them on, or will for a snapshot, keeps them in memory.
   std::vector<std::weak_ptr<const SpilledRun>> merged_away_;
@@ -584,11 +580,6 @@ class RunStore final : public SpilledStore {
 };
 
 }  // namespace
-
-std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
-                                         SpilledCombine combine) {
-  return std::make_unique<MergedScans>(std::move(scans), std::move(combine));
-}
 
 std::unique_ptr<SpilledStore> make_spilled_store(OperatorContext& context,
                                                  SpilledStoreOptions options) {

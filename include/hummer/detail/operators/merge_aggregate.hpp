@@ -137,11 +137,10 @@ class MergeAggregateOperator final : public Operator {
 
   // At the end: what is on disk and in memory, merged.
   OperatorResult emit_spilled(Output& out) {
-    if (scan_ == nullptr) {
-      auto scan = own_.scan_all();
-      if (!scan.ok()) return context().fail(scan.status());
-      scan_ = std::move(*scan);
-    }
+    if (scan_ == nullptr) scan_ = own_.scan_all();
+    const hummer::Result<bool> prepared = scan_->prepare();
+    if (!prepared.ok()) return context().fail(prepared.status());
+    if (!*prepared) return OperatorResult::more;
     AccumulatorScan<K, Accumulator> entries(*scan_);
     auto collector = out.collector<KeyValue<K, Result>>();
     while (!collector.full()) {

@@ -123,6 +123,7 @@ class SliceWindowBase : public Operator {
   SliceTables::Slices::const_iterator first_waiting() const;
   Timestamp first_window(Timestamp slice) const;
   OperatorResult emit(Output& out);
+  OperatorResult emit_from_disk(const HashTable* only, const TimeWindow& window, Output& out);
   OperatorResult refine(Output& out);
   OperatorResult answer(const Result<bool>& all);
   void drop_done();

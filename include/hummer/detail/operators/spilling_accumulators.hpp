@@ -5,6 +5,10 @@
 // keep_within_share() once per batch; where it looks at single keys (`deltas` false) it also
 // fetches those of a batch first, as soon as must_fetch() says that some may be on disk.
 //
+// A full table leaves as a whole, is sorted and written in the background, and counts until then: so
+// a table is full when it has half of the room, but three quarters of it as long as nothing was ever
+// on disk. The operator goes on with a fresh one at once.
+//
 // Lifecycle: made with the aggregate, which outlives it; open() in restore and in open, more than
 // once if need be. Thread: that of the operator.
 #pragma once
@@ -28,8 +32,8 @@ class SpillingAccumulatorsBase {
 
   // After a batch. `beside`: bytes that the operator holds beside the table.
   Status keep_within_share(std::size_t beside);
-  // Everything; the table is empty then. REQUIRES: spilled().
-  Result<std::unique_ptr<SpilledScan>> scan_all();
+  // Everything, once; the table stays as it is meanwhile. REQUIRES: spilled().
+  std::unique_ptr<SpilledScan> scan_all();
   // At the end: nobody asks for it any more. Its memory goes with the operator: giving back
   // gigabytes takes longer than the last records, on their way to the next operator, may wait.
   void retire();
@@ -54,7 +58,9 @@ class SpillingAccumulatorsBase {
   std::unique_ptr<AccumulatorTableBase> table_;
 
  private:
-  void begin_table_anew();
+  // A fresh one takes its place.
+  void let_table_go();
+  bool is_too_large(std::size_t room) const;
   OperatorResult write_runs(ByteWriter& out);
   KeyGroups groups_of(std::string_view block) const;
   Status undecodable() const;
@@ -67,7 +73,10 @@ class SpillingAccumulatorsBase {
                                    ByteReader value);
   // The table of the snapshot under way.
   AccumulatorTableBase& frozen_table() { return parting_ != nullptr ? *parting_ : *table_; }
-  std::size_t parting_bytes() const { return parting_ != nullptr ? parting_->memory_bytes() : 0; }
+  // That are not counted as leaving.
+  std::size_t parting_bytes() const {
+    return parting_.use_count() == 1 ? parting_->memory_bytes() : 0;
+  }
 
   const ErasedAggregate& aggregate_;
   OperatorContext* context_ = nullptr;
@@ -77,7 +86,7 @@ class SpillingAccumulatorsBase {
   SpilledAccumulators spilled_;
   // Of the snapshot under way.
   GroupedEntries entries_;
-  std::unique_ptr<AccumulatorTableBase> parting_;  // went to disk before it was written
+  std::shared_ptr<AccumulatorTableBase> parting_;  // left before it was written
   bool writes_table_ = false;
   std::unique_ptr<SpilledBlocks> blocks_;  // null: it is of the table alone
   // While state is restored: the entries of a table that lies above runs.

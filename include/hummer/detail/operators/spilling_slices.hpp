@@ -2,13 +2,14 @@
 // of memory on disk (hummer/detail/state/spilled_slices.hpp).
 //
 // Without a limit to memory it is the tables (hummer/detail/state/slice_tables.hpp) and nothing
-// else. With one the operator calls keep_within() once per batch: the largest tables go to disk, as
-// one run, until half of the room is free. A slice goes on in an empty table; its records never
-// look at the disk. The largest and not the oldest, because runs should be large: what a slice that
-// has been there for long gets late is little, and goes on fitting in.
+// else. With one the operator calls keep_within() once per batch: when two thirds of the room are
+// full the largest tables leave, until a third of it holds the others. The background makes one run
+// of them; until then they count, and there is a third for what comes. A slice goes on in an empty
+// table; its records never look at the disk. The largest and not the oldest, because runs should be
+// large: what a slice that has been there for long gets late is little, and goes on fitting in.
 //
 // Where a window has something on disk, scan() merges what its slices have there and their tables,
-// in order of the keys' hashes; total_of() looks one key up.
+// in order of the keys' hashes; add_up() looks one key up.
 //
 // Snapshots: once something is on disk they are whole; tables and what is on disk are sections of
 // their own, so nothing moves for a snapshot. A table that goes to disk while one is under way
@@ -83,7 +84,8 @@ class SpillingSlices {
     bool begun;
   };
 
-  Status spill(std::size_t left_bytes);
+  void spill(std::size_t left_bytes);
+  std::size_t full_bytes(std::size_t room) const;
 
   const ErasedAggregate* aggregate_;
   OperatorContext* context_ = nullptr;

@@ -167,6 +167,8 @@ class HashSlots {
   bool growing() const { return unmoved_ > 0; }
   // REQUIRES: growing(). What so many updates owe to it; entries move.
   void grow_on(std::size_t updates);
+  // All that a growth under way has left.
+  void settle();
 
   // Lets seven eighths of the slots be used: slower, and good for the end of a table's life, when
   // growth would be for a few entries more.

@@ -85,6 +85,9 @@ class HashTable {
   bool frozen() const;
   enum class FrozenRead : std::uint8_t { some, paused, all };  // paused: many slots were looked at
   FrozenRead read_frozen(FoundEntries& found);
+  // A growth under way ends: from then on read_frozen() moves no entries, and others may read them
+  // on other threads meanwhile.
+  void settle();
 
   // Empties it and keeps the memory of the entries.
   void clear();

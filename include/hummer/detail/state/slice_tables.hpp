@@ -57,7 +57,8 @@ class SliceTables {
   const Slices& all() const { return slices_; }
   SpareTables& spare() { return spare_; }
   std::size_t memory_bytes() const;
-  // What is kept beside that until the snapshot under way has it.
+  std::size_t entries() const;  // in all tables
+  // What is kept beside that until the snapshot under way has it, unless it is leaving, too.
   std::size_t parting_bytes() const;
   // Whether a batch more might take a table and all of them beyond `limit_bytes`, or has.
   bool at_limit(std::size_t limit_bytes) const;
@@ -74,9 +75,9 @@ class SliceTables {
   Slices::const_iterator from(Timestamp time) const { return slices_.lower_bound(time); }
 
   void drop_first();
-  // What the slice's table held is elsewhere now; it goes on with an empty one. The next snapshot
-  // is whole.
-  void start_again(Timestamp slice);
+  // The slice's table, which nobody changes any more; it goes on with an empty one. The next
+  // snapshot is whole.
+  std::shared_ptr<const Table> let_go(Timestamp slice);
 
   // ---- snapshot ----
 
@@ -107,7 +108,7 @@ class SliceTables {
   SpareTables spare_;
   bool was_frozen_ = false;
   // Done with before they were written.
-  std::vector<std::pair<Timestamp, std::unique_ptr<Table>>> parting_;
+  std::vector<std::pair<Timestamp, std::shared_ptr<Table>>> parting_;
   Table* writing_ = nullptr;  // its section has begun
   Slices restoring_;          // of one subtask
 };

@@ -6,7 +6,8 @@
 //   values          A key is either in the table, which counts, or on disk. Before a batch is
 //                   folded its keys are fetched.
 //
-// put() writes the whole table as one run, in order of its keys' hashes.
+// leave() lets go of a whole table: in the background it becomes a run, in order of its keys'
+// hashes.
 //
 // Lifecycle: open() with the operator's context, before restore. Thread: that of the operator.
 // Errors: those of the disk, with the operator's name.
@@ -37,10 +38,14 @@ class SpilledAccumulators {
     if (store_ != nullptr) store_->clear();
   }
 
-  // Between two batches; see SpilledStore.
-  Status advance() { return store_ == nullptr ? Status() : store_->advance(); }
-  // Everything in the table, which may be cleared then.
-  Status put(const AccumulatorTableBase& table);
+  // Between two batches; see SpilledStore. `entries`: those of the table that took the place of the
+  // last one that left.
+  Status advance(std::size_t entries);
+  // The table is changed no more. REQUIRES: it is not empty.
+  void leave(std::shared_ptr<const AccumulatorTableBase> table);
+  bool leaving() const { return store_ != nullptr && store_->leaving(); }
+  std::size_t leaving_bytes() const { return store_ == nullptr ? 0 : store_->leaving_bytes(); }
+  Status finish_leaving() { return store_->finish_leaving(); }
 
   // values: the key, as the table has its bytes, comes into the table where only the disk has it.
   Status fetch(AccumulatorTableBase& table, std::string_view key);

@@ -1,12 +1,14 @@
 // Accumulators as entries of a cold store (spilled_store.hpp):
 //
 //   TableInHashOrder    those of a table, in the store's order
+//   LeavingTable        those of a table that leaves memory
 //   AccumulatorScan     what a scan finds, as keys and accumulators again
 //   combine_with        two accumulators of a key become one, as bytes
 //
 // Thread: one. Errors: bytes that cannot be decoded; and those of the scans.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,15 +22,17 @@ namespace hummer {
 SpilledCombine combine_with(const ErasedAggregate& aggregate);
 
 // The entries of a table in order of hash and key. The table, which stays as it is meanwhile, is
-// gone over twice: then it is known where the entries of each range of hashes are, in four bytes
-// per entry, and one range after the other is copied and sorted: about six bytes per entry in all.
+// gone over twice, in steps: then it is known where the entries of each range of hashes are, in four
+// bytes per entry, and one range after the other is copied and sorted.
 class TableInHashOrder final : public SpilledScan {
  public:
   explicit TableInHashOrder(const AccumulatorTableBase& table);
 
+  Result<bool> prepare() override { return ready_ || find_ranges(); }
   Result<bool> next() override { return advance(); }
   // The same: nothing can go wrong here.
   bool advance();
+  bool at_end() const { return at_ == items_.size() && next_range_ == ranges; }
   const SpilledEntry& entry() const override { return entry_; }
 
  private:
@@ -36,6 +40,8 @@ class TableInHashOrder final : public SpilledScan {
   static constexpr std::size_t ranges = std::size_t{1} << range_bits;
   static constexpr std::size_t parts = 32;
   static constexpr std::size_t least_at_once = 4096;
+  static constexpr std::size_t most_at_once = 16384;
+  static constexpr std::size_t entries_per_step = 32 << 10;
   static constexpr std::size_t expected_ahead = 16;
 
   struct Item {
@@ -49,7 +55,8 @@ class TableInHashOrder final : public SpilledScan {
   std::string_view key_of(const Item& item) const {
     return std::string_view(bytes_).substr(item.offset, item.key_bytes);
   }
-  void find_ranges();
+  // A step of it. True: that was all.
+  bool find_ranges();
   void sort_some();
   void copy(const FoundEntry& found, ByteWriter& out);
 
@@ -57,6 +64,9 @@ class TableInHashOrder final : public SpilledScan {
   const KeyCodec& keys_;
   const std::size_t at_once_;
   // Where entries are in the table (HashTable::entry_before), by range; of few entries nothing.
+  bool ready_ = false;
+  bool counted_ = false;    // the first time is over
+  std::size_t cursor_ = 0;  // in the table
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> range_ends_;  // in places_
   std::size_t next_range_ = 0;             // those before it are in hand or were
@@ -65,6 +75,26 @@ class TableInHashOrder final : public SpilledScan {
   std::string bytes_;
   std::string key_space_;
   SpilledEntry entry_;
+};
+
+// Nobody changes the table any more. Its snapshot may be under way all the same.
+class LeavingTable final : public LeavingEntries {
+ public:
+  explicit LeavingTable(std::shared_ptr<const AccumulatorTableBase> table)
+      : table_(std::move(table)) {}
+
+  std::uint64_t size() const override { return table_->size(); }
+  // With what sorting it takes.
+  std::size_t memory_bytes() const override {
+    return table_->memory_bytes() + table_->size() * sizeof(std::uint32_t);
+  }
+  Held find(std::uint64_t hash, std::string_view key, std::string& value) const override;
+  std::unique_ptr<SpilledScan> in_order() const override {
+    return std::make_unique<TableInHashOrder>(*table_);
+  }
+
+ private:
+  const std::shared_ptr<const AccumulatorTableBase> table_;
 };
 
 // When bytes that were on disk make no sense.

@@ -13,7 +13,6 @@
 
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,10 +35,15 @@ class SpilledSlices {
   const std::map<Timestamp, std::uint64_t>& slices() const { return slices_; }
   std::size_t memory_bytes() const { return store_ == nullptr ? 0 : store_->memory_bytes(); }
 
-  // Between two batches; see SpilledStore.
-  Status advance() { return store_ == nullptr ? Status() : store_->advance(); }
-  // All that the tables hold, as one run; in order of their slices.
-  Status put(std::span<const std::pair<Timestamp, const AccumulatorTableBase*>> tables);
+  // Between two batches; see SpilledStore. `entries`: that tables hold.
+  Status advance(std::size_t entries);
+  // These tables, in order of their slices and none of them empty, become one run in the
+  // background. `entries`: that others hold.
+  using Tables = std::vector<std::pair<Timestamp, std::shared_ptr<const AccumulatorTableBase>>>;
+  void leave(Tables tables, std::size_t entries);
+  bool leaving() const { return store_ != nullptr && store_->leaving(); }
+  std::size_t leaving_bytes() const { return store_ == nullptr ? 0 : store_->leaving_bytes(); }
+  Status finish_leaving() { return store_ == nullptr ? Status() : store_->finish_leaving(); }
 
   // What the slice, one of slices(), has here, in order of hash and key. Reads so much at a time.
   std::unique_ptr<SpilledScan> scan(Timestamp slice, std::size_t read_bytes_at_once);
@@ -55,7 +59,7 @@ class SpilledSlices {
   void absorb(SpilledSlices& other);
 
  private:
-  void set_key(std::uint64_t hash, std::string_view key);
+  Status read_into(void* accumulator, bool is_new, std::string_view value) const;
   void make_store();
 
   const ErasedAggregate* aggregate_;
@@ -63,6 +67,7 @@ class SpilledSlices {
   SpilledStoreOptions options_;
   std::unique_ptr<SpilledStore> store_;  // null: nothing has ever been on disk
   std::map<Timestamp, std::uint64_t> slices_;
+  std::size_t entries_left_ = 0;  // in tables, when the last ones left
   std::string key_;
   std::string key_space_;
 };

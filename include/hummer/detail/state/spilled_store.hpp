@@ -21,6 +21,13 @@
 // take ever longer, it merges itself: a little between two batches, and what is due where that is
 // not enough.
 //
+// A full table, or whatever an operator lets go of as a whole, is sorted and written there, too
+// (leave). Until it is on disk it is the newest layer of the store: look-ups ask it in memory;
+// scans and snapshots take the run that it becomes, and wait for that in steps. It counts as memory
+// until then, so that the operator has the rest of its share for what it goes on with. Where that
+// fills faster than the background writes, the operator does a step of it behind each batch, as
+// many as are due (keep_pace): it is slowed down evenly, and at no time held up for long.
+//
 // Values may have an end. Runs know how much of them is over when (run_ends.hpp): the oldest one
 // goes when all of it is, and where more than a third of a store is, what is left is merged. What
 // time it is says now() between two batches; the store reads no clock.
@@ -46,35 +53,21 @@
 #include <string_view>
 #include <vector>
 
+#include <hummer/detail/state/leaving_entries.hpp>
 #include <hummer/detail/state/missing_keys.hpp>
+#include <hummer/detail/state/spilled_scan.hpp>
 #include <hummer/operator.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer {
-
-struct SpilledEntry {
-  std::uint64_t hash = 0;  // of the key, the same for equal keys
-  std::string_view key;
-  std::string_view value;
-  bool removed = false;
-};
-
-// All entries, merged, in order; without those that are removed. Goes on over what was there when
-// it was made, whatever the store does.
-class SpilledScan {
- public:
-  virtual ~SpilledScan() = default;
-  // False: there is none left.
-  virtual Result<bool> next() = 0;
-  // Valid until next().
-  virtual const SpilledEntry& entry() const = 0;
-};
 
 // The entries of runs, oldest run first. Goes on over what was there when it was made, whatever the
 // store does.
 class SpilledBlocks {
  public:
   virtual ~SpilledBlocks() = default;
+  // As that of a scan.
+  virtual Result<bool> prepare() { return true; }
   // Some entries of one run, which read_spilled_entry reads; empty: there are none left. Valid
   // until the next call.
   virtual Result<std::string_view> next() = 0;
@@ -109,13 +102,33 @@ class SpilledStore {
   virtual std::size_t memory_bytes() const = 0;
   virtual std::uint64_t disk_bytes() const = 0;
 
-  // A run: begin, add in order of hash, then key, finish.
+  // A run, now: begin, add in order of hash, then key, finish. REQUIRES: !leaving().
   virtual Status begin_run(std::uint64_t entries_max) = 0;
   virtual Status add(const SpilledEntry& entry) = 0;
   virtual Status finish_run() = 0;
-  // Between two batches: takes in what was merged meanwhile, and lets go of what is over, once per
-  // second (of now()). A few loads where there is nothing.
+  // Between two batches: takes in what was written and merged meanwhile, and lets go of what is
+  // over, once per second (of now()). A few loads where there is nothing.
   virtual Status advance() = 0;
+
+  // Where entries leave one after the other, and may come back: look-ups ask this first, which the
+  // operator adds to. REQUIRES: the next one leaves before the next snapshot.
+  virtual void ask_first(std::shared_ptr<const LeavingEntries> entries) = 0;
+  // These become a run, newer than what there is, in the background. Who was asked first is asked
+  // no more.
+  virtual void leave(std::shared_ptr<const LeavingEntries> entries) = 0;
+  // Some of what left is not on disk yet.
+  virtual bool leaving() const = 0;
+  // The part of memory_bytes() that goes with it, and with what is asked first.
+  virtual std::size_t leaving_bytes() const = 0;
+  // Between two batches, while leaving(): so many entries have come to memory since the last ones
+  // left. All are written by the time that half as many came; of a store's first ones, which may
+  // have most of the share, an eighth.
+  virtual Status keep_pace(std::size_t added) = 0;
+  // Blocks until all are written.
+  virtual Status finish_leaving() = 0;
+  // Calls with each value of a key that is leaving, oldest first, until visit(value) is false.
+  virtual bool visit_leaving(std::uint64_t hash, std::string_view key,
+                             const std::function<bool(std::string_view value)>& visit) const = 0;
 
   // Keys with these hashes will be looked up: what says where they are comes near.
   virtual void expect(std::span<const std::uint64_t> hashes) const = 0;
@@ -128,7 +141,8 @@ class SpilledStore {
   virtual Status find_all(const MissingKeys& keys, std::size_t first, std::size_t end,
                           const Found& found) = 0;
   virtual std::unique_ptr<SpilledScan> scan() = 0;
-  // From this place in the order on. Reads little at a time: for scans that are held for long.
+  // From this place in the order on, without what is leaving. Reads little at a time: for scans
+  // that are held for long.
   virtual Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash,
                                                          std::string_view key) = 0;
   // The entries with this hash; reads about so much of each run at a time, and nothing before the
