@@ -14,9 +14,8 @@
 // It runs on one slot, so that whoever holds it up is seen at the source: the longest time between
 // two of its calls in the second part, and the longest of those while a barrier was on its way from
 // the source to the sink. Where windows went out meanwhile, it is they that the source waited for,
-// with or without a barrier behind them: the longest such time is told apart. What processor time the
-// slot took says more on a machine that others use.
-// One line of JSON.
+// with or without a barrier behind them: the longest such time is told apart. What processor time
+// the slot took says more on a machine that others use. One line of JSON.
 #include <sys/resource.h>
 #include <time.h>
 
@@ -227,8 +226,7 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(records - keys.all), seconds,
       seen.end_processor - seen.filled_processor, result.seconds, right ? "true" : "false",
       static_cast<unsigned long long>(seen.barriers), seen.longest_ms, seen.longest_at_barrier_ms,
-      seen.longest_at_window_ms,
-      static_cast<unsigned long long>(seen.restored_at), resident_kib() / 1024,
-      usage.ru_maxrss / 1024);
+      seen.longest_at_window_ms, static_cast<unsigned long long>(seen.restored_at),
+      resident_kib() / 1024, usage.ru_maxrss / 1024);
   return right ? 0 : 1;
 }

@@ -49,9 +49,8 @@ Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
 // `room`: beside what is leaving.
 bool SpillingAccumulatorsBase::is_too_large(std::size_t room) const {
   room -= std::min(room / 4 * 3, parting_bytes());
-  const std::size_t full = spilled_.empty()
-                               ? room / 4 * 3
-                               : std::min(room, (room + spilled_.leaving_bytes()) / 2);
+  const std::size_t full =
+      spilled_.empty() ? room / 4 * 3 : std::min(room, (room + spilled_.leaving_bytes()) / 2);
   return table_->at_limit(full) || table_->memory_bytes() > full;
 }
 

@@ -1,6 +1,6 @@
-// BackgroundRun: a run of a spilled store that is written in short steps on the process's background
-// executor (Platform::background): what several others become (run_merge.hpp), or what leaves memory
-// (leaving_run.hpp).
+// BackgroundRun: a run of a spilled store that is written in short steps on the process's
+// background executor (Platform::background): what several others become (run_merge.hpp), or what
+// leaves memory (leaving_run.hpp).
 //
 // Between two steps it pauses for as long as the last one took, so that it takes at most half of a
 // processor and of the disk from those who have something to do; no longer once it is late (hurry).
@@ -71,7 +71,7 @@ class BackgroundRun {
   // The same. REQUIRES: mutex_ is held.
   bool step();
 
-  std::mutex mutex_;  // of what follows, and of what derived classes have
+  std::mutex mutex_;         // of what follows, and of what derived classes have
   bool over_ = false;        // finished, cancelled
   bool taken_over_ = false;  // by who waits for it
   std::optional<Result<Run>> result_;

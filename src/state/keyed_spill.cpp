@@ -12,13 +12,14 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t keys_per_look = 64;
-constexpr std::size_t parts_of_entries = 4;      // one of them goes at once
-constexpr std::size_t most_at_once = 4096;       // entries that go at once: about a millisecond
-constexpr std::size_t parts_on_list = 16;        // one of them is enough for a run
-constexpr std::size_t most_on_list = 32 << 10;   // entries that are enough for a run
+constexpr std::size_t most_at_once = 4096;  // entries that go at once: about a millisecond
+constexpr std::size_t most_of_too_many =
+    12288;                                      // the same, where there are more than there is room
+constexpr std::size_t parts_of_entries = 16;    // one of them goes at once, or is enough for a run
+constexpr std::size_t most_on_list = 32 << 10;  // entries that are enough for a run
 constexpr std::size_t most_list_bytes = 256 << 20;
-constexpr std::size_t parts_set_aside = 8;       // of the share, at most
-constexpr std::size_t most_looked_at = 64 << 10; // slots, for what goes at once
+constexpr std::size_t parts_set_aside = 8;        // of the share, at most
+constexpr std::size_t most_looked_at = 64 << 10;  // slots, for what goes at once
 constexpr std::size_t most_looked_per_entry = 8;
 constexpr std::size_t expected_ahead = 8;        // entries that are on their way
 constexpr std::size_t keys_before_look = 8192;   // come between two looks, about
@@ -217,7 +218,7 @@ bool KeyedSpill::freeze(bool may_be_delta) {
   looked_at_frozen_ = 0;
   too_few_went_ = false;
   if (spilled_ == nullptr) return may_be_delta;
-  let_list_go();
+  if (list_ != nullptr) spilled_->leave(std::exchange(list_, nullptr));
   SpilledStore::FrozenEntries frozen = spilled_->freeze_entries(may_be_delta);
   frozen_ = std::move(frozen.scan);
   frozen_is_delta_ = frozen.delta;
@@ -290,10 +291,10 @@ std::size_t KeyedSpill::held_bytes() const {
          wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() + ahead_bytes();
 }
 
-// What is in use of it, and what putting entries on disk takes: two lists of those that go, and what
-// the next merge will keep in memory of its run, for which a sixteenth is set aside. (One under way
-// is counted as what it has. To set the same again aside for it left no room for entries once runs
-// were many, and so all of them went to disk with every batch.)
+// What is in use of it, and what putting entries on disk takes: two lists of those that go, and
+// what the next merge will keep in memory of its run, for which a sixteenth is set aside. (One
+// under way is counted as what it has. To set the same again aside for it left no room for entries
+// once runs were many, and so all of them went to disk with every batch.)
 std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
   const std::size_t leaving = spilled_ == nullptr ? 0 : spilled_->leaving_bytes();
   return entries_bytes() + store_.index_.memory_bytes() + store_.timers_.memory_bytes() +
@@ -305,7 +306,8 @@ std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
 std::size_t KeyedSpill::set_aside_bytes(std::size_t share) const {
   const std::size_t of_entries =
       entries_bytes() / std::max<std::size_t>(store_.size(), 1) * most_on_list;
-  return 2 * std::min({of_entries, entries_bytes() / parts_on_list, share / parts_set_aside / 2});
+  return 2 *
+         std::min({of_entries, entries_bytes() / parts_of_entries, share / parts_set_aside / 2});
 }
 
 // Of what was shown, of what is gathered meanwhile, and of keys.
@@ -325,7 +327,7 @@ std::size_t KeyedSpill::entries_bytes() const {
 }
 
 Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
-  const std::size_t enough = store_.size() / parts_on_list;
+  const std::size_t enough = store_.size() / parts_of_entries;
   const std::vector<Chosen> chosen = choose(bytes, choice);
   HUMMER_TRY(put_wakes_on_disk(chosen));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -334,16 +336,15 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
       __builtin_prefetch(ahead.entry);
       store_.index_.expect(ahead.hash);
     }
-    if (!chosen[i].entry->unchanged) put_on_list(chosen[i]);
+    if (!chosen[i].entry->unchanged) HUMMER_TRY(put_on_list(chosen[i]));
     store_.remove(*chosen[i].entry, chosen[i].hash);
   }
   store_.index_.shrink();
-  if (list_ != nullptr && list_->size() >= enough) let_list_go();
-  return {};
+  return list_ != nullptr && list_->size() >= enough ? let_list_go() : Status();
 }
 
 // Values: a head, then packed cells.
-void KeyedSpill::put_on_list(const Chosen& one) {
+Status KeyedSpill::put_on_list(const Chosen& one) {
   if (spilled_ == nullptr) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
                                               .end_of =
@@ -372,11 +373,14 @@ void KeyedSpill::put_on_list(const Chosen& one) {
               .removed = entry.live == 0});
   const bool large = list_->bytes() >= memory_.share_bytes() / parts_set_aside / 2 ||
                      list_->bytes() >= most_list_bytes;
-  if (large || list_->size() >= most_on_list) let_list_go();
+  return large || list_->size() >= most_on_list ? let_list_go() : Status();
 }
 
-void KeyedSpill::let_list_go() {
-  if (list_ != nullptr) spilled_->leave(std::exchange(list_, nullptr));
+// The one before is on disk by now, or nearly so.
+Status KeyedSpill::let_list_go() {
+  HUMMER_TRY(spilled_->finish_leaving());
+  spilled_->leave(std::exchange(list_, nullptr));
+  return {};
 }
 
 Status KeyedSpill::put_wakes_on_disk(const std::vector<Chosen>& entries) {
@@ -413,7 +417,7 @@ std::vector<KeyedSpill::Chosen> KeyedSpill::choose(std::size_t bytes, Choice cho
       choice == Choice::untouched
           ? std::min(2 * slots, std::max(most_looked_at, most_looked_per_entry * wanted))
           : slots;
-  for (std::size_t gone = 0; gone < way && bytes > 0;) {
+  for (std::size_t gone = 0; gone < way && bytes > 0 && chosen.size() < most_of_too_many;) {
     if (hand_ >= slots) hand_ = 0;
     const std::size_t end = std::min(slots, hand_ + (way - gone));
     auto* const entry = static_cast<StoreEntry*>(store_.slabs_.next(hand_, end));
@@ -431,7 +435,7 @@ std::vector<KeyedSpill::Chosen> KeyedSpill::choose(std::size_t bytes, Choice cho
     bytes -= std::min(bytes, store_.slabs_.block_bytes() + heap);
     chosen.push_back({store_.keys_.hash(*entry), entry});
   }
-  too_few_went_ = bytes > 0;
+  too_few_went_ = bytes > 0 && chosen.size() < most_of_too_many;
   if (too_few_went_) looked_at_frozen_ = store_.next_frozen_;
   return chosen;
 }

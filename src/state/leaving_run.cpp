@@ -7,8 +7,8 @@ namespace hummer {
 std::shared_ptr<LeavingRun> LeavingRun::begin(Platform& platform, std::string directory,
                                               const SpilledStoreOptions& options, RunFile file,
                                               std::shared_ptr<const LeavingEntries> entries) {
-  std::shared_ptr<LeavingRun> run(new LeavingRun(platform, std::move(directory), options,
-                                                 std::move(file), std::move(entries)));
+  std::shared_ptr<LeavingRun> run(
+      new LeavingRun(platform, std::move(directory), options, std::move(file), std::move(entries)));
   BackgroundRun::begin(platform, run);
   return run;
 }

@@ -2,8 +2,8 @@
 // (background_run.hpp).
 //
 // Lifecycle: begin(), then take() once finished, or cancel(). Scans and snapshots that began
-// meanwhile hold on to it, and have run() from then on. Thread: all calls by the operator. Errors: with the
-// run, those of the disk.
+// meanwhile hold on to it, and have run() from then on. Thread: all calls by the operator. Errors:
+// with the run, those of the disk.
 #pragma once
 
 #include <atomic>

@@ -63,8 +63,7 @@ bool LeavingRuns::keep_pace(std::size_t added) {
     written += run->written();
   }
   const std::size_t within = first_ ? first_written_within : written_within;
-  const double due =
-      std::min(1.0, static_cast<double>(added * within) / static_cast<double>(all));
+  const double due = std::min(1.0, static_cast<double>(added * within) / static_cast<double>(all));
   const double late = due - static_cast<double>(written) / static_cast<double>(all);
   if (late <= 0) return false;
   runs_.front()->hurry();

@@ -94,7 +94,7 @@ void add_blocks(Model& all, SpilledBlocks& blocks, bool deltas) {
 // put together with others.
 TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
   int alive = 0;
-  for (std::uint64_t seed = 1; seed <= drawn_cases(60); ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(20); ++seed) {
     const auto node = make_simulated_platform({.seed = seed});
     FakeOperatorContext context({.name = "count", .platform = node.get()});
     Random random(seed);
@@ -120,7 +120,7 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
         at->second = deltas ? *at->second + "," + *value : value;
       }
     };
-    for (int step = 0; step < 100; ++step) {
+    for (int step = 0; step < 60; ++step) {
       const Model run = draw_run(random, 1 + random.below(120), !deltas);
       if (random.chance(0.2)) {
         ASSERT_TRUE(store->finish_leaving().ok());

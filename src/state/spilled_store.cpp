@@ -79,7 +79,8 @@ class RunStore final : public SpilledStore {
   Status finish_run() override {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
-    if ((*run)->entries() > 0 && frozen_once_) since_freeze_.push_back({.run = *run, .leaving = nullptr, .want = nullptr});
+    if ((*run)->entries() > 0 && frozen_once_)
+      since_freeze_.push_back({.run = *run, .leaving = nullptr, .want = nullptr});
     HUMMER_TRY(take_in(std::move(*run)));
     while (RunMerge* const late = late_merge(waits_from)) {
       late->finish_here();
@@ -116,8 +117,7 @@ class RunStore final : public SpilledStore {
   }
   bool leaving() const override { return !leaving_.empty(); }
   std::size_t leaving_bytes() const override {
-    return leaving_.memory_bytes() +
-           (asked_first_ == nullptr ? 0 : asked_first_->memory_bytes());
+    return leaving_.memory_bytes() + (asked_first_ == nullptr ? 0 : asked_first_->memory_bytes());
   }
   Status keep_pace(std::size_t added) override {
     while (leaving_.keep_pace(added)) HUMMER_TRY(take_in_written());
@@ -564,8 +564,8 @@ class RunStore final : public SpilledStore {
   const std::string directory_;
   const std::string name_;
   const SpilledStoreOptions options_;
-  std::vector<Run> runs_;          // oldest first
-  LeavingRuns leaving_;            // newer than those: on their way to disk
+  std::vector<Run> runs_;                              // oldest first
+  LeavingRuns leaving_;                                // newer than those: on their way to disk
   std::shared_ptr<const LeavingEntries> asked_first_;  // newer than those
   std::vector<RunLayer> since_freeze_;  // came since then, oldest first; merging makes none
   bool frozen_once_ = false;

@@ -5,9 +5,9 @@
 // keep_within_share() once per batch; where it looks at single keys (`deltas` false) it also
 // fetches those of a batch first, as soon as must_fetch() says that some may be on disk.
 //
-// A full table leaves as a whole, is sorted and written in the background, and counts until then: so
-// a table is full when it has half of the room, but three quarters of it as long as nothing was ever
-// on disk. The operator goes on with a fresh one at once.
+// A full table leaves as a whole, is sorted and written in the background, and counts until then:
+// so a table is full when it has half of the room, but three quarters of it as long as nothing was
+// ever on disk. The operator goes on with a fresh one at once.
 //
 // Lifecycle: made with the aggregate, which outlives it; open() in restore and in open, more than
 // once if need be. Thread: that of the operator.

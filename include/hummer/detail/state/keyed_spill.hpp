@@ -21,9 +21,10 @@
 // writes it, and it counts until then. So room is set aside for two lists.
 //
 // Without a limit nothing is counted. A snapshot has what is in memory first, as without a limit,
-// and then what was on disk, or on its way there, when it began; a delta what was put there since the
-// last one, as far as it was changed since. So nothing is written at the barrier. While the snapshot of what is in
-// memory is under way only those entries go that are no longer needed for it.
+// and then what was on disk, or on its way there, when it began; a delta what was put there since
+// the last one, as far as it was changed since. So nothing is written at the barrier. While the
+// snapshot of what is in memory is under way only those entries go that are no longer needed for
+// it.
 //
 // A look-up that the disk fails throws StateUnavailable; failure() says why.
 // Ownership: part of its store, of which it is a friend. Thread: that of the operator.
@@ -130,8 +131,8 @@ class KeyedSpill {
   std::size_t spilled_bytes() const { return spilled_ == nullptr ? 0 : spilled_->memory_bytes(); }
   std::size_t set_aside_bytes(std::size_t share) const;
   Status put_on_disk(std::size_t bytes, Choice choice);
-  void put_on_list(const Chosen& one);
-  void let_list_go();
+  Status put_on_list(const Chosen& one);
+  Status let_list_go();
   bool writes_entry(const SpilledEntry& entry) const;
   // Of a snapshot of what is in memory: whether enough entries could go the last time, or much more
   // of it has been written since.
@@ -168,7 +169,7 @@ class KeyedSpill {
   std::uint16_t frozen_generation_ = 0;  // what changed in it belongs to a delta
   bool writes_gone_ = false;             // the last section is not written
   bool too_few_went_ = false;
-  std::size_t looked_at_frozen_ = 0;     // how far it was when too few could go
+  std::size_t looked_at_frozen_ = 0;  // how far it was when too few could go
   std::string value_;
   std::string encoded_;
   Status failure_;

@@ -1,5 +1,5 @@
-// LeavingEntries: entries of an operator's state on their way from memory to disk, where they become
-// one run of a spilled store (spilled_store.hpp, leave()).
+// LeavingEntries: entries of an operator's state on their way from memory to disk, where they
+// become one run of a spilled store (spilled_store.hpp, leave()).
 //
 // They don't change any more, so the background sorts and writes them while the operator's thread
 // looks keys up in them. The operator goes on with a fresh table, or list, meanwhile.

@@ -22,8 +22,8 @@ namespace hummer {
 SpilledCombine combine_with(const ErasedAggregate& aggregate);
 
 // The entries of a table in order of hash and key. The table, which stays as it is meanwhile, is
-// gone over twice, in steps: then it is known where the entries of each range of hashes are, in four
-// bytes per entry, and one range after the other is copied and sorted.
+// gone over twice, in steps: then it is known where the entries of each range of hashes are, in
+// four bytes per entry, and one range after the other is copied and sorted.
 class TableInHashOrder final : public SpilledScan {
  public:
   explicit TableInHashOrder(const AccumulatorTableBase& table);
