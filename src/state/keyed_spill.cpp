@@ -12,11 +12,13 @@ namespace hummer {
 namespace {
 
 constexpr std::size_t keys_per_look = 64;
-constexpr std::size_t most_at_once = 4096;  // entries that go at once: about a millisecond
-constexpr std::size_t most_of_too_many =
-    12288;                                      // the same, where there are more than there is room
-constexpr std::size_t parts_of_entries = 16;    // one of them goes at once, or is enough for a run
-constexpr std::size_t most_on_list = 32 << 10;  // entries that are enough for a run
+constexpr std::size_t parts_that_go = 4;         // one of them goes when there is no room
+constexpr std::size_t most_that_go = 64 << 10;   // entries of it
+constexpr std::size_t most_at_once = 4096;       // entries that go at once: about a millisecond
+constexpr std::size_t most_of_too_many = 12288;  // the same, of more than there is room for
+constexpr std::size_t parts_of_entries = 16;     // one of them goes at once, or is enough for a run
+constexpr std::size_t most_on_list = 32 << 10;   // entries that are enough for a run
+constexpr std::size_t least_list_bytes = 64 << 10;  // bytes that are enough
 constexpr std::size_t most_list_bytes = 256 << 20;
 constexpr std::size_t parts_set_aside = 8;        // of the share, at most
 constexpr std::size_t most_looked_at = 64 << 10;  // slots, for what goes at once
@@ -79,11 +81,17 @@ Status KeyedSpill::keep_within_share(std::size_t coming) {
   const std::size_t soon = std::max(std::min(store_.size() / 4, keys_before_look), coming);
   const std::size_t growth = store_.index_.growth_bytes(soon);
   const std::size_t needed = needed_bytes(share) + coming * store_.slabs_.block_bytes();
-  if (needed + growth > share && store_.frozen_) connector_context(*context_).hurry_snapshot();
-  if (needed + growth > share && (!store_.frozen_ || snapshot_lets_some_go())) {
-    const std::size_t too_much = needed < share ? 0 : needed - share;
+  const bool is_too_much = needed + growth > share;
+  if (is_too_much && store_.frozen_) connector_context(*context_).hurry_snapshot();
+  const std::size_t entry_bytes = store_.slabs_.block_bytes();
+  if (is_too_much && to_go_bytes_ == 0) {
+    to_go_bytes_ = std::min(entries_bytes() / parts_that_go, most_that_go * entry_bytes);
+  }
+  if (to_go_bytes_ > 0 && (!store_.frozen_ || snapshot_lets_some_go())) {
     const std::size_t part =
-        std::min(entries_bytes() / parts_of_entries, most_at_once * store_.slabs_.block_bytes());
+        std::min({to_go_bytes_, entries_bytes() / parts_of_entries, most_at_once * entry_bytes});
+    to_go_bytes_ = part == 0 ? 0 : to_go_bytes_ - part;
+    const std::size_t too_much = needed < share ? 0 : needed - share;
     HUMMER_TRY(put_on_disk(std::max(part, too_much),
                            held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
     const std::size_t held = held_bytes();
@@ -371,9 +379,9 @@ Status KeyedSpill::put_on_list(const Chosen& one) {
               .key = store_.keys_.bytes(entry),
               .value = value.view(),
               .removed = entry.live == 0});
-  const bool large = list_->bytes() >= memory_.share_bytes() / parts_set_aside / 2 ||
-                     list_->bytes() >= most_list_bytes;
-  return large || list_->size() >= most_on_list ? let_list_go() : Status();
+  const std::size_t large =
+      std::clamp(memory_.share_bytes() / parts_set_aside / 2, least_list_bytes, most_list_bytes);
+  return list_->bytes() >= large || list_->size() >= most_on_list ? let_list_go() : Status();
 }
 
 // The one before is on disk by now, or nearly so.

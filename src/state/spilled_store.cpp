@@ -28,6 +28,9 @@ constexpr std::size_t runs_per_level_of_deltas = 8;
 constexpr std::size_t hurries_from = 2;
 constexpr std::size_t helps_from = 3;
 constexpr std::size_t waits_from = 6;
+// What leaves memory is not waited for so soon: only runs of a few entries come so fast that the
+// steps behind each batch are not enough.
+constexpr std::size_t waits_in_any_case_from = 24;
 // One in so many look-ups or more is of a key that is nowhere: then the oldest run has a filter.
 constexpr std::uint64_t least_part_of_new = 16;
 
@@ -82,10 +85,7 @@ class RunStore final : public SpilledStore {
     if ((*run)->entries() > 0 && frozen_once_)
       since_freeze_.push_back({.run = *run, .leaving = nullptr, .want = nullptr});
     HUMMER_TRY(take_in(std::move(*run)));
-    while (RunMerge* const late = late_merge(waits_from)) {
-      late->finish_here();
-      HUMMER_TRY(take_in_merged());
-    }
+    HUMMER_TRY(wait_for_merges(waits_from));
     tell_account();
     return {};
   }
@@ -337,6 +337,13 @@ class RunStore final : public SpilledStore {
     }
     return {};
   }
+  Status wait_for_merges(std::size_t times) {
+    while (RunMerge* const late = late_merge(times)) {
+      late->finish_here();
+      HUMMER_TRY(take_in_merged());
+    }
+    return {};
+  }
   // What has left memory and is on disk, in the order in which it left.
   Status take_in_written() {
     while (const std::shared_ptr<LeavingRun> leaving = leaving_.take_finished()) {
@@ -348,6 +355,7 @@ class RunStore final : public SpilledStore {
         if (layer.leaving == leaving) layer = {.run = *run, .leaving = nullptr, .want = nullptr};
       }
       HUMMER_TRY(take_in(std::move(*run)));
+      HUMMER_TRY(wait_for_merges(waits_in_any_case_from));
       tell_account();
     }
     return {};

@@ -16,7 +16,8 @@
 // for each does. Their first look-up is no second chance.
 //
 // An entry that came back and was not changed is on disk already: it goes without being written.
-// Others go a few thousand at a time, between two batches, to a list that keys are looked up in
+// Others go a few thousand at a time, between two batches, until a quarter of all has gone (64,000
+// at most): so there is room when a snapshot begins. They go to a list that keys are looked up in
 // first. When that has enough for a run, or a snapshot comes, it leaves: the background sorts and
 // writes it, and it counts until then. So room is set aside for two lists.
 //
@@ -153,6 +154,7 @@ class KeyedSpill {
   std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
   std::size_t heap_bytes_ = 0;
   std::size_t hand_ = 0;                   // of the clock
+  std::size_t to_go_bytes_ = 0;            // since there was no room; a part with each look
   std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever gone
   std::shared_ptr<LeavingList> list_;      // null: it is empty
   LooksAhead::Reach reach_;
