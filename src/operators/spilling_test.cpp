@@ -591,6 +591,9 @@ TEST(SpillingKeyedState, AFullDiskFailsTheOperatorByName) {
   ASSERT_TRUE(run.open().ok());
   std::vector<Number> numbers(100);
   for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = {i, 1};
+  // It is said when the background has met it.
+  ASSERT_TRUE(run.process(numbers).ok());
+  (void)node->run_until([] { return false; }, never);
   const Result<std::vector<Number>> seen = run.process(numbers);
   EXPECT_EQ(seen.status().code(), ErrorCode::disk_full);
   EXPECT_NE(seen.status().message().find("'sum'"), std::string::npos) << seen.status().message();
