@@ -222,10 +222,9 @@ TEST(SpillingRunningAggregate, EveryTotalIsRight) {
   expect_ok(harness.run());
 }
 
-// None to all of the steps that are due there.
 void give_background_a_turn(SimulatedPlatform& node, Random& random) {
-  const Nanoseconds time = random.between(0, 3) * random.between(0, 400'000);
-  (void)node.run_until([] { return false; }, node.now() + time);
+  const Nanoseconds until = node.now() + random.between(0, 3) * random.between(0, 400'000);
+  (void)node.run_until([] { return false; }, until);
 }
 
 // Random records; snapshots, each a whole one or a delta on those before it; and operators that go
@@ -588,12 +587,10 @@ TEST(SpillingKeyedState, AFullDiskFailsTheOperatorByName) {
   const auto factory = keyed_factory(FadingSum{});
   const auto node = make_simulated_platform({.seed = 1, .disk_capacity_bytes = 100});
   KeyedRun run(*factory, *node, 1);
-  ASSERT_TRUE(run.open().ok());
   std::vector<Number> numbers(100);
   for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = {i, 1};
-  // It is said when the background has met it.
-  ASSERT_TRUE(run.process(numbers).ok());
-  (void)node->run_until([] { return false; }, never);
+  ASSERT_TRUE(run.open().ok() && run.process(numbers).ok());
+  (void)node->run_until([] { return false; }, never);  // the background meets it
   const Result<std::vector<Number>> seen = run.process(numbers);
   EXPECT_EQ(seen.status().code(), ErrorCode::disk_full);
   EXPECT_NE(seen.status().message().find("'sum'"), std::string::npos) << seen.status().message();
