@@ -278,7 +278,7 @@ TEST(KeyedSpill, AKeyThatIsBackOnDiskIsNotGone) {
   constexpr Key keys = 500;
   const auto node = make_simulated_platform({.seed = 1});
   FakeOperatorContext place(
-      {.name = "count", .platform = node.get(), .memory_limit_bytes = 250'000});
+      {.name = "count", .platform = node.get(), .memory_limit_bytes = 150'000});
   Kept<Key> kept(place);
   const auto set = [&](const Key& key, std::uint64_t value) {
     kept.store.set_key(key);

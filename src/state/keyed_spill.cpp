@@ -6,23 +6,14 @@
 #include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/state/keyed_store.hpp>
 
-#include "state/leaving_list.hpp"
+#include "state/sort_by_hash.hpp"
 
 namespace hummer {
 namespace {
 
 constexpr std::size_t keys_per_look = 64;
-constexpr std::size_t parts_that_go = 4;         // one of them goes when there is no room
-constexpr std::size_t most_that_go = 64 << 10;   // entries of it
-constexpr std::size_t most_at_once = 4096;       // entries that go at once: about a millisecond
-constexpr std::size_t most_of_too_many = 12288;  // the same, of more than there is room for
-constexpr std::size_t parts_of_entries = 16;     // one of them goes at once, or is enough for a run
-constexpr std::size_t most_on_list = 32 << 10;   // entries that are enough for a run
-constexpr std::size_t least_list_bytes = 64 << 10;  // bytes that are enough
-constexpr std::size_t most_list_bytes = 256 << 20;
-constexpr std::size_t parts_set_aside = 8;        // of the share, at most
-constexpr std::size_t most_looked_at = 64 << 10;  // slots, for what goes at once
-constexpr std::size_t most_looked_per_entry = 8;
+constexpr std::size_t parts_of_entries = 4;      // one of them goes at once
+constexpr std::size_t most_at_once = 64 << 10;   // entries that go at once: some 30 milliseconds
 constexpr std::size_t expected_ahead = 8;        // entries that are on their way
 constexpr std::size_t keys_before_look = 8192;   // come between two looks, about
 constexpr std::size_t entries_looked_at = 8192;  // in a step of a snapshot
@@ -71,27 +62,16 @@ void KeyedSpill::forget_heap(StoreEntry& entry) {
 }
 
 Status KeyedSpill::keep_within_share(std::size_t coming) {
-  if (spilled_ != nullptr) {
-    if (spilled_->leaving()) {
-      HUMMER_TRY(spilled_->keep_pace(list_ == nullptr ? 0 : list_->size()));
-    }
-    HUMMER_TRY(spilled_->advance());
-  }
+  if (spilled_ != nullptr) HUMMER_TRY(spilled_->advance());
   const std::size_t share = memory_.share_bytes();
   const std::size_t soon = std::max(std::min(store_.size() / 4, keys_before_look), coming);
   const std::size_t growth = store_.index_.growth_bytes(soon);
   const std::size_t needed = needed_bytes(share) + coming * store_.slabs_.block_bytes();
-  const bool is_too_much = needed + growth > share;
-  if (is_too_much && store_.frozen_) connector_context(*context_).hurry_snapshot();
-  const std::size_t entry_bytes = store_.slabs_.block_bytes();
-  if (is_too_much && to_go_bytes_ == 0) {
-    to_go_bytes_ = std::min(entries_bytes() / parts_that_go, most_that_go * entry_bytes);
-  }
-  if (to_go_bytes_ > 0 && (!store_.frozen_ || snapshot_lets_some_go())) {
-    const std::size_t part =
-        std::min({to_go_bytes_, entries_bytes() / parts_of_entries, most_at_once * entry_bytes});
-    to_go_bytes_ = part == 0 ? 0 : to_go_bytes_ - part;
+  if (needed + growth > share && store_.frozen_) connector_context(*context_).hurry_snapshot();
+  if (needed + growth > share && (!store_.frozen_ || snapshot_lets_some_go())) {
     const std::size_t too_much = needed < share ? 0 : needed - share;
+    const std::size_t part =
+        std::min(entries_bytes() / parts_of_entries, most_at_once * store_.slabs_.block_bytes());
     HUMMER_TRY(put_on_disk(std::max(part, too_much),
                            held_bytes() > share ? Choice::whole_slabs : Choice::untouched));
     const std::size_t held = held_bytes();
@@ -224,9 +204,7 @@ bool KeyedSpill::freeze(bool may_be_delta) {
   frozen_.reset();
   scanned_ = writes_gone_ = false;
   looked_at_frozen_ = 0;
-  too_few_went_ = false;
   if (spilled_ == nullptr) return may_be_delta;
-  if (list_ != nullptr) spilled_->leave(std::exchange(list_, nullptr));
   SpilledStore::FrozenEntries frozen = spilled_->freeze_entries(may_be_delta);
   frozen_ = std::move(frozen.scan);
   frozen_is_delta_ = frozen.delta;
@@ -287,9 +265,9 @@ bool KeyedSpill::writes_entry(const SpilledEntry& entry) const {
 }
 
 bool KeyedSpill::snapshot_lets_some_go() {
-  if (!too_few_went_) return true;
   const std::size_t step = store_.slabs_.slot_count() / parts_of_snapshot;
   if (store_.next_frozen_ < looked_at_frozen_ + step) return false;
+  looked_at_frozen_ = store_.next_frozen_;
   return true;
 }
 
@@ -299,23 +277,15 @@ std::size_t KeyedSpill::held_bytes() const {
          wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() + ahead_bytes();
 }
 
-// What is in use of it, and what putting entries on disk takes: two lists of those that go, and
-// what the next merge will keep in memory of its run, for which a sixteenth is set aside. (One
-// under way is counted as what it has. To set the same again aside for it left no room for entries
-// once runs were many, and so all of them went to disk with every batch.)
+// What is in use of it, and what putting entries on disk takes: a list of those that go, and what
+// the next merge will keep in memory of its run, for which a sixteenth is set aside. (One under way
+// is counted as what it has. To set the same again aside for it left no room for entries once runs
+// were many, and so all of them went to disk with every batch.)
 std::size_t KeyedSpill::needed_bytes(std::size_t share) const {
-  const std::size_t leaving = spilled_ == nullptr ? 0 : spilled_->leaving_bytes();
-  return entries_bytes() + store_.index_.memory_bytes() + store_.timers_.memory_bytes() +
-         spilled_bytes() - leaving + std::max(leaving, set_aside_bytes(share)) + share / 16 +
-         wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() + ahead_bytes();
-}
-
-// For two lists: what is on one takes about as much as in memory.
-std::size_t KeyedSpill::set_aside_bytes(std::size_t share) const {
-  const std::size_t of_entries =
-      entries_bytes() / std::max<std::size_t>(store_.size(), 1) * most_on_list;
-  return 2 *
-         std::min({of_entries, entries_bytes() / parts_of_entries, share / parts_set_aside / 2});
+  return entries_bytes() + store_.size() / parts_of_entries * sizeof(Chosen) +
+         store_.index_.memory_bytes() + store_.timers_.memory_bytes() + spilled_bytes() +
+         share / 16 + wakes_[0].memory_bytes() + wakes_[1].memory_bytes() + saved_bytes() +
+         ahead_bytes();
 }
 
 // Of what was shown, of what is gathered meanwhile, and of keys.
@@ -335,8 +305,11 @@ std::size_t KeyedSpill::entries_bytes() const {
 }
 
 Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
-  const std::size_t enough = store_.size() / parts_of_entries;
-  const std::vector<Chosen> chosen = choose(bytes, choice);
+  std::vector<Chosen> chosen = choose(bytes, choice);
+  if (chosen.empty()) return {};
+  const auto unchanged = std::partition(chosen.begin(), chosen.end(),
+                                        [](const Chosen& one) { return !one.entry->unchanged; });
+  if (unchanged != chosen.begin()) HUMMER_TRY(write_run({chosen.begin(), unchanged}));
   HUMMER_TRY(put_wakes_on_disk(chosen));
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (i + expected_ahead < chosen.size()) {
@@ -344,15 +317,20 @@ Status KeyedSpill::put_on_disk(std::size_t bytes, Choice choice) {
       __builtin_prefetch(ahead.entry);
       store_.index_.expect(ahead.hash);
     }
-    if (!chosen[i].entry->unchanged) HUMMER_TRY(put_on_list(chosen[i]));
     store_.remove(*chosen[i].entry, chosen[i].hash);
   }
   store_.index_.shrink();
-  return list_ != nullptr && list_->size() >= enough ? let_list_go() : Status();
+  return {};
 }
 
 // Values: a head, then packed cells.
-Status KeyedSpill::put_on_list(const Chosen& one) {
+Status KeyedSpill::write_run(std::span<Chosen> entries) {
+  sort_by_hash(
+      entries, [](const Chosen& one) { return one.hash; },
+      [&](const Chosen& a, const Chosen& b) {
+        return a.hash != b.hash ? a.hash < b.hash
+                                : store_.keys_.bytes(*a.entry) < store_.keys_.bytes(*b.entry);
+      });
   if (spilled_ == nullptr) {
     spilled_ = make_spilled_store(*context_, {.combine = {},
                                               .end_of =
@@ -363,32 +341,24 @@ Status KeyedSpill::put_on_list(const Chosen& one) {
                                               .now = [this] { return store_.now_ms(); },
                                               .keys_are_hashed = true});
   }
-  if (list_ == nullptr) {
-    list_ = std::make_shared<LeavingList>();
-    spilled_->ask_first(list_);
+  HUMMER_TRY(spilled_->begin_run(entries.size()));
+  std::string space;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + expected_ahead < entries.size()) __builtin_prefetch(entries[i + expected_ahead].entry);
+    const auto& [hash, entry] = entries[i];
+    ByteWriter value(space);
+    Timestamp last = store_.timers_.any(*entry) ? end_of_time : no_timestamp;
+    for (const KeyedState* state : store_.states_) {
+      if (state->present(*entry)) last = std::max(last, state->last_expiry(*entry));
+    }
+    write_head({.last = last, .changed = entry->changed}, value);
+    store_.encode_cells(*entry, KeyedStoreBase::CellForm::packed, value);
+    HUMMER_TRY(spilled_->add({.hash = hash,
+                              .key = store_.keys_.bytes(*entry),
+                              .value = value.view(),
+                              .removed = entry->live == 0}));
   }
-  const StoreEntry& entry = *one.entry;
-  ByteWriter value(encoded_);
-  Timestamp last = store_.timers_.any(entry) ? end_of_time : no_timestamp;
-  for (const KeyedState* state : store_.states_) {
-    if (state->present(entry)) last = std::max(last, state->last_expiry(entry));
-  }
-  write_head({.last = last, .changed = entry.changed}, value);
-  store_.encode_cells(entry, KeyedStoreBase::CellForm::packed, value);
-  list_->add({.hash = one.hash,
-              .key = store_.keys_.bytes(entry),
-              .value = value.view(),
-              .removed = entry.live == 0});
-  const std::size_t large =
-      std::clamp(memory_.share_bytes() / parts_set_aside / 2, least_list_bytes, most_list_bytes);
-  return list_->bytes() >= large || list_->size() >= most_on_list ? let_list_go() : Status();
-}
-
-// The one before is on disk by now, or nearly so.
-Status KeyedSpill::let_list_go() {
-  HUMMER_TRY(spilled_->finish_leaving());
-  spilled_->leave(std::exchange(list_, nullptr));
-  return {};
+  return spilled_->finish_run();
 }
 
 Status KeyedSpill::put_wakes_on_disk(const std::vector<Chosen>& entries) {
@@ -420,12 +390,8 @@ bool KeyedSpill::in_hands(const StoreEntry& entry) const {
 std::vector<KeyedSpill::Chosen> KeyedSpill::choose(std::size_t bytes, Choice choice) {
   std::vector<Chosen> chosen;
   const std::size_t slots = store_.slabs_.slot_count();
-  const std::size_t wanted = bytes / store_.slabs_.block_bytes();
-  const std::size_t way =
-      choice == Choice::untouched
-          ? std::min(2 * slots, std::max(most_looked_at, most_looked_per_entry * wanted))
-          : slots;
-  for (std::size_t gone = 0; gone < way && bytes > 0 && chosen.size() < most_of_too_many;) {
+  const std::size_t way = choice == Choice::untouched ? 2 * slots : slots;
+  for (std::size_t gone = 0; gone < way && bytes > 0;) {
     if (hand_ >= slots) hand_ = 0;
     const std::size_t end = std::min(slots, hand_ + (way - gone));
     auto* const entry = static_cast<StoreEntry*>(store_.slabs_.next(hand_, end));
@@ -443,8 +409,6 @@ std::vector<KeyedSpill::Chosen> KeyedSpill::choose(std::size_t bytes, Choice cho
     bytes -= std::min(bytes, store_.slabs_.block_bytes() + heap);
     chosen.push_back({store_.keys_.hash(*entry), entry});
   }
-  too_few_went_ = bytes > 0 && chosen.size() < most_of_too_many;
-  if (too_few_went_) looked_at_frozen_ = store_.next_frozen_;
   return chosen;
 }
 

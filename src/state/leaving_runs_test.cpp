@@ -6,7 +6,6 @@
 
 #include <hummer/detail/key_hash.hpp>
 
-#include "state/leaving_list.hpp"
 #include "state/spilled_store_test_rig.hpp"
 #include "support/drawn_cases.hpp"
 
@@ -241,42 +240,6 @@ TEST_F(LeavingTest, ADiskThatIsFullBetweenABarrierAndItsRunIsSaid) {
        {frozen.blocks->next().status(), scan->next().status(), store->advance()}) {
     EXPECT_EQ(status.code(), ErrorCode::disk_full);
     EXPECT_NE(status.message().find("'count'"), std::string::npos) << status.message();
-  }
-}
-
-TEST_F(LeavingTest, AListHasTheNewestOfEachKeyInOrder) {
-  Random random(3);
-  for (int round = 0; round < 20; ++round) {
-    LeavingList list;
-    Model model;
-    const std::uint64_t keys = 1 + random.below(2000);
-    for (std::uint64_t i = 0; i < 2 * keys; ++i) {
-      const std::string key = "key " + std::to_string(random.below(keys));
-      std::optional<std::string> value(std::string(random.below(300), 'x'));
-      if (random.chance(0.2)) value.reset();
-      const std::uint64_t hash = hash_bytes(key.data(), key.size());
-      model[{hash, key}] = value;
-      list.add({.hash = hash,
-                .key = key,
-                .value = value ? std::string_view(*value) : std::string_view(),
-                .removed = !value.has_value()});
-    }
-    EXPECT_EQ(list.size(), model.size());
-    const std::unique_ptr<SpilledScan> scan = list.in_order();
-    for (const auto& [key, value] : model) {
-      ASSERT_TRUE(*scan->next());
-      EXPECT_EQ(scan->entry().hash, key.first);
-      EXPECT_EQ(scan->entry().key, key.second);
-      EXPECT_EQ(scan->entry().removed, !value.has_value());
-      EXPECT_EQ(scan->entry().value, value.value_or(""));
-      std::string found;
-      EXPECT_EQ(list.find(key.first, key.second, found),
-                value ? LeavingEntries::Held::yes : LeavingEntries::Held::removed);
-      if (value) EXPECT_EQ(found, *value);
-    }
-    EXPECT_FALSE(*scan->next());
-    std::string found;
-    EXPECT_EQ(list.find(hash_bytes("none", 4), "none", found), LeavingEntries::Held::no);
   }
 }
 

@@ -16,16 +16,11 @@
 // for each does. Their first look-up is no second chance.
 //
 // An entry that came back and was not changed is on disk already: it goes without being written.
-// Others go a few thousand at a time, between two batches, until a quarter of all has gone (64,000
-// at most): so there is room when a snapshot begins. They go to a list that keys are looked up in
-// first. When that has enough for a run, or a snapshot comes, it leaves: the background sorts and
-// writes it, and it counts until then. So room is set aside for two lists.
 //
 // Without a limit nothing is counted. A snapshot has what is in memory first, as without a limit,
-// and then what was on disk, or on its way there, when it began; a delta what was put there since
-// the last one, as far as it was changed since. So nothing is written at the barrier. While the
-// snapshot of what is in memory is under way only those entries go that are no longer needed for
-// it.
+// and then what was on disk when it began; a delta what was put there since the last one, as far as
+// it was changed since. So nothing is written at the barrier. While the snapshot of what is in
+// memory is under way only those entries go that are no longer needed for it.
 //
 // A look-up that the disk fails throws StateUnavailable; failure() says why.
 // Ownership: part of its store, of which it is a friend. Thread: that of the operator.
@@ -33,6 +28,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,7 +42,6 @@
 namespace hummer {
 
 class KeyedStoreBase;
-class LeavingList;
 
 class KeyedSpill {
  public:
@@ -130,13 +125,11 @@ class KeyedSpill {
   std::size_t saved_bytes() const;
   std::size_t ahead_bytes() const;
   std::size_t spilled_bytes() const { return spilled_ == nullptr ? 0 : spilled_->memory_bytes(); }
-  std::size_t set_aside_bytes(std::size_t share) const;
   Status put_on_disk(std::size_t bytes, Choice choice);
-  Status put_on_list(const Chosen& one);
-  Status let_list_go();
+  Status write_run(std::span<Chosen> entries);
   bool writes_entry(const SpilledEntry& entry) const;
-  // Of a snapshot of what is in memory: whether enough entries could go the last time, or much more
-  // of it has been written since.
+  // Of a snapshot of what is in memory: whether much more of it has been written than when the
+  // last entries went.
   bool snapshot_lets_some_go();
   Status put_wakes_on_disk(const std::vector<Chosen>& entries);
   SpilledTimers& wakes_of(TimerKind kind) { return wakes_[static_cast<std::size_t>(kind)]; }
@@ -154,9 +147,7 @@ class KeyedSpill {
   std::vector<KeyedState*> heap_states_;  // those whose values may hold memory of their own
   std::size_t heap_bytes_ = 0;
   std::size_t hand_ = 0;                   // of the clock
-  std::size_t to_go_bytes_ = 0;            // since there was no room; a part with each look
-  std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever gone
-  std::shared_ptr<LeavingList> list_;      // null: it is empty
+  std::unique_ptr<SpilledStore> spilled_;  // null: nothing has ever been on disk
   LooksAhead::Reach reach_;
   std::size_t keys_ahead_ = 0;
   std::size_t fetched_until_ = 0;  // of the keys that are fetched ahead
@@ -170,10 +161,8 @@ class KeyedSpill {
   bool frozen_is_delta_ = false;
   std::uint16_t frozen_generation_ = 0;  // what changed in it belongs to a delta
   bool writes_gone_ = false;             // the last section is not written
-  bool too_few_went_ = false;
-  std::size_t looked_at_frozen_ = 0;  // how far it was when too few could go
+  std::size_t looked_at_frozen_ = 0;     // how far it was when entries went
   std::string value_;
-  std::string encoded_;
   Status failure_;
 };
 
