@@ -104,11 +104,7 @@ class RunStore final : public SpilledStore {
 
   // ---- what leaves memory ----
 
-  void ask_first(std::shared_ptr<const LeavingEntries> entries) override {
-    asked_first_ = std::move(entries);
-  }
   void leave(std::shared_ptr<const LeavingEntries> entries) override {
-    asked_first_.reset();
     leaving_.add(LeavingRun::begin(platform_, directory_, options_, std::exchange(file_, {}),
                                    std::move(entries)),
                  runs_.empty());
@@ -116,9 +112,7 @@ class RunStore final : public SpilledStore {
     since_freeze_.push_back({.run = nullptr, .leaving = leaving_.all().back(), .want = nullptr});
   }
   bool leaving() const override { return !leaving_.empty(); }
-  std::size_t leaving_bytes() const override {
-    return leaving_.memory_bytes() + (asked_first_ == nullptr ? 0 : asked_first_->memory_bytes());
-  }
+  std::size_t leaving_bytes() const override { return leaving_.memory_bytes(); }
   Status keep_pace(std::size_t added) override {
     while (leaving_.keep_pace(added)) HUMMER_TRY(take_in_written());
     return {};
@@ -160,7 +154,7 @@ class RunStore final : public SpilledStore {
     HUMMER_ASSERT(!options_.combine);
     std::vector<std::uint32_t> left(end - first);
     std::iota(left.begin(), left.end(), static_cast<std::uint32_t>(first));
-    if (!leaving_.empty() || asked_first_ != nullptr) {
+    if (!leaving_.empty()) {
       std::erase_if(left, [&](std::uint32_t key) {
         const LeavingEntries::Held held = find_in_memory(keys.hash(key), keys.bytes(key), space_);
         if (held == LeavingEntries::Held::yes) found(key, space_);
@@ -209,7 +203,6 @@ class RunStore final : public SpilledStore {
     forget_freeze();
     cancel_merges();
     leaving_.let_go();
-    asked_first_.reset();
     runs_.clear();
     file_ = {};
     tell_account();
@@ -251,10 +244,6 @@ class RunStore final : public SpilledStore {
   std::int64_t now() const { return options_.now ? options_.now() : 0; }
   LeavingEntries::Held find_in_memory(std::uint64_t hash, std::string_view key,
                                       std::string& value) const {
-    if (asked_first_ != nullptr) {
-      const LeavingEntries::Held held = asked_first_->find(hash, key, value);
-      if (held != LeavingEntries::Held::no) return held;
-    }
     return leaving_.find(hash, key, value);
   }
   // All that there is.
@@ -572,9 +561,8 @@ class RunStore final : public SpilledStore {
   const std::string directory_;
   const std::string name_;
   const SpilledStoreOptions options_;
-  std::vector<Run> runs_;                              // oldest first
-  LeavingRuns leaving_;                                // newer than those: on their way to disk
-  std::shared_ptr<const LeavingEntries> asked_first_;  // newer than those
+  std::vector<Run> runs_;               // oldest first
+  LeavingRuns leaving_;                 // newer than those: on their way to disk
   std::vector<RunLayer> since_freeze_;  // came since then, oldest first; merging makes none
   bool frozen_once_ = false;
   // Became part of others; what reads them on, or will for a snapshot, keeps them in memory.

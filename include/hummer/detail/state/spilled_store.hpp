@@ -110,15 +110,11 @@ class SpilledStore {
   // over, once per second (of now()). A few loads where there is nothing.
   virtual Status advance() = 0;
 
-  // Where entries leave one after the other, and may come back: look-ups ask this first, which the
-  // operator adds to. REQUIRES: the next one leaves before the next snapshot.
-  virtual void ask_first(std::shared_ptr<const LeavingEntries> entries) = 0;
-  // These become a run, newer than what there is, in the background. Who was asked first is asked
-  // no more.
+  // These become a run, newer than what there is, in the background.
   virtual void leave(std::shared_ptr<const LeavingEntries> entries) = 0;
   // Some of what left is not on disk yet.
   virtual bool leaving() const = 0;
-  // The part of memory_bytes() that goes with it, and with what is asked first.
+  // The part of memory_bytes() that goes with it.
   virtual std::size_t leaving_bytes() const = 0;
   // Between two batches, while leaving(): so many entries have come to memory since the last ones
   // left. All are written by the time that half as many came; of a store's first ones, which may
