@@ -114,6 +114,19 @@ TEST_F(ObjectFilesTest, DirectoriesAreThereWithWhatIsInThem) {
   }
 }
 
+TEST_F(ObjectFilesTest, PatternsMatchBehindTheBucket) {
+  store.objects["s3://b/d/x.csv"] = {};
+  store.objects["s3://b/d/y.txt"] = {};
+  store.objects["s3://b/e/z.csv"] = {};
+  EXPECT_EQ(*files.glob("s3://b/*/*.csv"),
+            (std::vector<std::string>{"s3://b/d/x.csv", "s3://b/e/z.csv"}));
+  EXPECT_EQ(*files.glob("s3://b/d/?.txt"), std::vector<std::string>{"s3://b/d/y.txt"});
+  EXPECT_TRUE(files.glob("s3://b/none/*")->empty());
+  const Status refused = files.must_be_on_disk("s3://b/d", "do otherwise");
+  EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(refused.message().find("do otherwise"), std::string::npos) << refused.message();
+}
+
 TEST(ObjectStoreLoader, TakesSchemesAndNamesWhatIsMissing) {
   EXPECT_EQ(scheme_of("s3://bucket/key"), "s3");
   for (const char* path : {"/a://b", "a/b://c", "://x", "s3:/x", "", "/plain", "C://x"}) {
