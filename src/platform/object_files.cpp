@@ -212,8 +212,7 @@ Result<FileInformation> ObjectFiles::stat(const std::string& path) {
   const Result<std::vector<std::string>> names = store_->list(path);
   if (!names.ok()) return names.status();
   if (names->empty()) {
-    return Status(ErrorCode::not_found,
-                  "there is no object '" + path + "', and nothing below it");
+    return Status(ErrorCode::not_found, "there is no object '" + path + "', and nothing below it");
   }
   return FileInformation{.is_directory = true};
 }
