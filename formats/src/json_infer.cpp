@@ -229,7 +229,8 @@ Result<std::string> infer_json(std::string_view text, bool whole, std::string_vi
     ++(good ? records : bad);
   }
   if (records == 0) {
-    return Status(ErrorCode::invalid_argument, "there is no whole object to infer a record from");
+    return Status(ErrorCode::invalid_argument,
+                  "no line is a whole JSON object (`jq -c .` makes lines of a document)");
   }
   const auto lines = [](std::size_t count, const std::string& what) {
     return std::to_string(count) + what + (count == 1 ? "" : "s");

@@ -16,6 +16,7 @@
 
 #include "connectors/file/byte_input.hpp"
 #include "connectors/file/file_listing.hpp"
+#include "platform/standard_input.hpp"
 #endif
 
 namespace hummer {
@@ -29,8 +30,23 @@ struct Sample {
   bool whole = false;
 };
 
+Result<Sample> sample_of_standard_input() {
+  Sample sample{.text = std::string(sample_bytes, ' ')};
+  std::size_t size = 0;
+  while (size < sample_bytes && !sample.whole) {
+    const Result<std::size_t> got =
+        read_standard_input({sample.text.data() + size, sample_bytes - size});
+    if (!got.ok()) return got.status();
+    size += *got;
+    sample.whole = *got == 0;
+  }
+  sample.text.resize(size);
+  return sample;
+}
+
 // What a file begins with, decompressed.
 Result<Sample> sample_of(Files& files, const std::string& path) {
+  if (path == "-") return sample_of_standard_input();
   auto opened = files.open_for_reading(path);
   if (!opened.ok()) return opened.status();
   const std::shared_ptr<ReadableFile> file = std::move(*opened);
@@ -56,7 +72,7 @@ int run_infer(const Invocation& invocation) {
   std::string record = "Record";
   line.argument("FILE", path,
                 "JSON lines, or CSV with a header or without, separated by , ; TAB or |; may be "
-                "compressed");
+                "compressed; - for standard input, such as of hummer tail");
   line.option("--name", record, "of the struct [Record]");
   line.footer("Exit code: 0 success, 1 failure, 2 wrong usage.");
   if (const auto code = line.read(invocation, invocation.words)) return *code;
@@ -67,6 +83,11 @@ int run_infer(const Invocation& invocation) {
     return report(platform, status.with_context("'" + path + "'"));
   };
   const std::size_t first = sample->text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && sample->text[first] == '[') {
+    return fail({ErrorCode::invalid_argument,
+                 "this is one JSON document, and no JSON lines: `jq -c '.[]'` makes a line of each "
+                 "of its elements"});
+  }
   if (first != std::string::npos && sample->text[first] == '{') {
 #ifdef HUMMER_WITH_JSON
     const auto found = formats::infer_json(sample->text, sample->whole, record, path);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "platform/object_store_loader.hpp"
+#include "platform/plugins.hpp"
 
 namespace hummer {
 namespace {

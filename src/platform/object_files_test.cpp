@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "platform/memory_object_store_for_test.hpp"
-#include "platform/object_store_loader.hpp"
 #include "platform/platform.hpp"
+#include "platform/plugins.hpp"
 
 namespace hummer::object_files_test {
 namespace {
