@@ -65,14 +65,15 @@ Result<Sample> sample_of(Files& files, const std::string& path) {
 
 int run_infer(const Invocation& invocation) {
   CommandLine line(
-      "Prints the C++ struct that fits the first 4 MiB of a file of CSV or JSON lines, and the "
-      "call "
-      "that reads it.");
+      "Prints the C++ struct that fits the first 4 MiB of a file of CSV or JSON lines, or the "
+      "schema "
+      "of a container file of Avro, and the call that reads it.");
   std::string path;
   std::string record = "Record";
-  line.argument("FILE", path,
-                "JSON lines, or CSV with a header or without, separated by , ; TAB or |; may be "
-                "compressed; - for standard input, such as of hummer tail");
+  line.argument(
+      "FILE", path,
+      "JSON lines, Avro, or CSV with a header or without, separated by , ; TAB or |; may be "
+      "compressed; - for standard input, such as of hummer tail");
   line.option("--name", record, "of the struct [Record]");
   line.footer("Exit code: 0 success, 1 failure, 2 wrong usage.");
   if (const auto code = line.read(invocation, invocation.words)) return *code;
@@ -82,6 +83,12 @@ int run_infer(const Invocation& invocation) {
   const auto fail = [&](const Status& status) {
     return report(platform, status.with_context("'" + path + "'"));
   };
+  if (formats::is_avro(sample->text)) {
+    const auto found = formats::infer_avro(sample->text, record, path);
+    if (!found.ok()) return fail(found.status());
+    (void)platform.write_standard(1, *found);
+    return 0;
+  }
   const std::size_t first = sample->text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && sample->text[first] == '[') {
     return fail({ErrorCode::invalid_argument,
@@ -202,8 +209,8 @@ int run_sources_here(const Invocation& invocation) { return run_sources(invocati
 
 constexpr std::array further_commands = {
 #ifdef HUMMER_WITH_FORMATS
-    Command{"infer", "FILE [--name RECORD]", "prints the C++ struct that fits CSV or JSON lines",
-            &run_infer},
+    Command{"infer", "FILE [--name RECORD]",
+            "prints the C++ struct that fits CSV, JSON lines or Avro", &run_infer},
 #endif
     Command{"tail", "SOURCE [--lines N]...", "prints the last lines of a source, and what comes",
             &run_tail_here},
