@@ -1,3 +1,4 @@
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -73,9 +74,13 @@ class AvroStructs {
       case AvroKind::record: break;
     }
     if (within_.contains(&type)) return cannot_say(place, "it is a record within itself");
-    std::string name = cpp_name(wanted, "Part", taken_);
-    write_struct(type, name, place + ".");
-    return {std::move(name), ""};
+    std::string& name = written_[&type];
+    if (name.empty()) {
+      const std::string own = type.name.substr(type.name.rfind('.') + 1);
+      name = cpp_name(camel_case(own), "Part", taken_);
+      write_struct(type, name, place + ".");
+    }
+    return {name, ""};
   }
 
   Type list_of(const AvroType& element, const std::string& wanted, const std::string& place) {
@@ -121,6 +126,7 @@ class AvroStructs {
   std::set<std::string> taken_;
   std::set<const AvroType*> seen_;
   std::set<const AvroType*> within_;
+  std::map<const AvroType*, std::string> written_;  // records, and their structs
   std::vector<std::string> unknown_;
 };
 
