@@ -42,6 +42,8 @@ constexpr std::uint64_t file_is_full_bytes = 1 << 20;
 
 // So much has been written between two times that free memory is given back.
 constexpr std::uint64_t give_back_after_bytes = 4 << 20;
+// The same of filters and indexes of runs that were merged.
+constexpr std::uint64_t give_back_after_freed_bytes = 512 << 10;
 
 std::uint64_t disk_bytes_of(const std::vector<Run>& runs) {
   std::uint64_t bytes = 0;
@@ -380,7 +382,6 @@ class RunStore final : public SpilledStore {
 
   // What is finished takes the place of the runs that it was made of; then others begin.
   Status take_in_merged() {
-    bool some = false;
     for (;;) {
       const auto next = std::find_if(merges_.begin(), merges_.end(), [&](const auto& merge) {
         return merge->finished() && has_its_turn(*merge);
@@ -390,12 +391,16 @@ class RunStore final : public SpilledStore {
       merges_.erase(next);
       Result<RunMerge::Merged> merged = merge->take();
       if (!merged.ok()) return named(merged.status());
+      for (const Run& run : merged->old) freed_bytes_ += run->memory_bytes();
       replace(merged->old, std::move(merged->run));
-      some = true;
     }
     drop_over();
     forget_scanned();
-    if (some) give_back_free_memory();
+    // Not for little: it looks at all that is free.
+    if (freed_bytes_ >= give_back_after_freed_bytes) {
+      freed_bytes_ = 0;
+      give_back_free_memory();
+    }
     begin_merges();
     begin_merge_of_over();
     next_look_ = std::min(now(), RunEnds::never - between_looks) + between_looks;
@@ -565,6 +570,7 @@ class RunStore final : public SpilledStore {
   const std::shared_ptr<MemoryAccount> account_;
   std::uint64_t told_bytes_ = 0;
   std::uint64_t written_bytes_ = 0;  // since free memory was given back
+  std::uint64_t freed_bytes_ = 0;    // likewise
   std::uint64_t looked_up_ = 0;      // keys, since the oldest run was merged
   std::uint64_t looked_up_new_ = 0;  // of those: not there
   const std::string directory_;
