@@ -1,9 +1,9 @@
 // MessageSource: what `hummer tail` asks of a system that keeps messages in partitions, such as
 // Kafka, under addresses with a scheme ("kafka://host:9092/topic").
 //
-// The program has no client of any: one comes from a library, libhummer_<scheme>.so, with the symbol
-// `hummer_message_source`, a MessageSourcePlugin (plugins.hpp). It is compiled with this header and
-// the public ones, and nothing else of the engine.
+// The program has no client of any: one comes from a library, libhummer_<scheme>.so, with the
+// symbol `hummer_message_source`, a MessageSourcePlugin (plugins.hpp). It is compiled with this
+// header and the public ones, and nothing else of the engine.
 //
 // Errors: invalid_argument for an address or an option that is none; those of the system. Thread:
 // one; a call blocks until all has been said, or nobody listens any more.

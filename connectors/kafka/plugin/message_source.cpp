@@ -1,4 +1,4 @@
-// libhummer_kafka.so: topics as the program hummer looks at them, kafka://host:9092,host:9092/topic.
+// libhummer_kafka.so: topics as the program hummer looks at them: kafka://host:9092,host:9092/topic
 //
 // Options are librdkafka's, and token_file, as settings.hpp has it. Nothing is committed to any
 // group. What is not committed of transactions is not seen, unless isolation.level says so; a

@@ -19,8 +19,8 @@
 //
 // infer_avro prints the structs of the schema that a container file begins with. An enumeration is
 // the text of its symbol, a map a std::vector of structs of key and value, a union with null a
-// std::optional. A field that no struct can say (a union of several types, a record in itself, null)
-// is left out, with a comment.
+// std::optional. A field that no struct can say (a union of several types, a record in itself,
+// null) is left out, with a comment.
 //
 // Thread: any. Errors: invalid_argument for a text without a row. Cost: linear in the text.
 #pragma once
