@@ -185,18 +185,14 @@ class RunStore final : public SpilledStore {
   Status finish_run() override {
     Result<Run> run = finish();
     if (!run.ok()) return run.status();
-    written_bytes_ += (*run)->disk_bytes();
+    const std::uint64_t written_bytes = (*run)->disk_bytes();
     if ((*run)->entries() > 0) {
       if (frozen_once_) since_freeze_.push_back(*run);
       runs_.push_back(std::move(*run));
     }
     if (disk_bytes_of(since_freeze_) > disk_bytes_of(runs_)) forget_freeze();
-    // What earlier entries lay in: what comes next takes its memory elsewhere. Not for little, as
-    // it costs system calls.
-    if (written_bytes_ >= give_back_after_bytes) {
-      written_bytes_ = 0;
-      give_back_free_memory();
-    }
+    // What earlier entries lay in: what comes next takes its memory elsewhere.
+    freed_by_writing_.add(written_bytes);
     HUMMER_TRY(take_in_merged());
     if (waiting_runs() >= hurries_from * runs_per_level()) {
       for (const auto& merge : merges_) merge->hurry();
@@ -382,6 +378,7 @@ class RunStore final : public SpilledStore {
 
   // What is finished takes the place of the runs that it was made of; then others begin.
   Status take_in_merged() {
+    std::uint64_t freed_bytes = 0;
     for (;;) {
       const auto next = std::find_if(merges_.begin(), merges_.end(), [&](const auto& merge) {
         return merge->finished() && has_its_turn(*merge);
@@ -391,16 +388,12 @@ class RunStore final : public SpilledStore {
       merges_.erase(next);
       Result<RunMerge::Merged> merged = merge->take();
       if (!merged.ok()) return named(merged.status());
-      for (const Run& run : merged->old) freed_bytes_ += run->memory_bytes();
+      for (const Run& run : merged->old) freed_bytes += run->memory_bytes();
       replace(merged->old, std::move(merged->run));
     }
     drop_over();
     forget_scanned();
-    // Not for little: it looks at all that is free.
-    if (freed_bytes_ >= give_back_after_freed_bytes) {
-      freed_bytes_ = 0;
-      give_back_free_memory();
-    }
+    freed_by_merging_.add(freed_bytes);
     begin_merges();
     begin_merge_of_over();
     next_look_ = std::min(now(), RunEnds::never - between_looks) + between_looks;
@@ -569,8 +562,8 @@ class RunStore final : public SpilledStore {
   Platform& platform_;
   const std::shared_ptr<MemoryAccount> account_;
   std::uint64_t told_bytes_ = 0;
-  std::uint64_t written_bytes_ = 0;  // since free memory was given back
-  std::uint64_t freed_bytes_ = 0;    // likewise
+  FreedMemory freed_by_writing_{give_back_after_bytes};
+  FreedMemory freed_by_merging_{give_back_after_freed_bytes};
   std::uint64_t looked_up_ = 0;      // keys, since the oldest run was merged
   std::uint64_t looked_up_new_ = 0;  // of those: not there
   const std::string directory_;
