@@ -13,8 +13,6 @@
 namespace hummer::formats {
 namespace {
 
-constexpr std::string_view avro_file_begin = "Obj\x01";
-
 // Structs for the records of a schema, those of fields ahead of the ones that hold them.
 class AvroStructs {
  public:
@@ -132,7 +130,7 @@ class AvroStructs {
 
 }  // namespace
 
-bool is_avro(std::string_view text) { return text.starts_with(avro_file_begin); }
+bool is_avro(std::string_view text) { return text.starts_with(avro_magic); }
 
 Result<std::string> infer_avro(std::string_view text, std::string_view record,
                                std::string_view path) {

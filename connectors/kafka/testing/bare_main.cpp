@@ -1,8 +1,7 @@
 // What librdkafka does by itself, for throughput_job to be measured beside: records of 100 bytes.
 //
 //   kafka_bare write BROKERS TOPIC RECORDS     idempotent, with the connector's options; each
-//   record
-//                                              is reported
+//                                              record is reported
 //   kafka_bare commit BROKERS TOPIC RECORDS    the same in one transaction
 //   kafka_bare read BROKERS TOPIC RECORDS      in batches, through one queue
 #include <librdkafka/rdkafka.h>
