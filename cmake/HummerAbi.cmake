@@ -40,5 +40,5 @@ function(hummer_require_abi_flags target)
 endfunction()
 
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/job_library/engine_abi.cpp
-  ${PROJECT_SOURCE_DIR}/src/platform/object_store_loader.cpp PROPERTIES
+  ${PROJECT_SOURCE_DIR}/src/platform/plugins.cpp PROPERTIES
   COMPILE_OPTIONS "-include;${abi_header}" OBJECT_DEPENDS ${abi_header})

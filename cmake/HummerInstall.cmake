@@ -98,7 +98,9 @@ install(FILES
   DESTINATION ${install_modules} COMPONENT development)
 
 if(HUMMER_KAFKA)
-  add_dependencies(hummer hummer_kafka)
+  add_dependencies(hummer hummer_kafka hummer_kafka_plugin)
+  # What the program finds by itself, from beside it.
+  install(TARGETS hummer_kafka_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hummer COMPONENT kafka)
   install(FILES $<TARGET_FILE:hummer_kafka> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kafka)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/connectors/kafka/include/hummer
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT kafka FILES_MATCHING PATTERN *.hpp)

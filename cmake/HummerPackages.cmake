@@ -3,7 +3,8 @@
 #
 #   hummer         the program, its two services (packaging/systemd/), /etc/hummer/hummer.toml
 #   libhummer-dev  what jobs are compiled and linked with
-#   hummer-kafka   the Kafka connector, for jobs that use it; with HUMMER_KAFKA
+#   hummer-kafka   the Kafka connector, for jobs that use it, and what the program loads to look at
+#                  topics; with HUMMER_KAFKA
 #   hummer-s3      object stores: what the program loads for s3:// paths, and the client; with HUMMER_S3
 #
 # The services' files have absolute paths and are a component of their own, `services`, which
@@ -90,8 +91,9 @@ if(HUMMER_KAFKA)
   set(CPACK_DEBIAN_KAFKA_PACKAGE_NAME hummer-kafka)
   set(CPACK_DEBIAN_KAFKA_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_KAFKA_DESCRIPTION "native stream engine: the Kafka connector
-Header and archive of sources and sinks for Apache Kafka. Machines that run jobs
-built with it need librdkafka1.")
+Headers and archive of sources and sinks for Apache Kafka, and what the program
+hummer loads to look at topics. Machines that run jobs built with it need
+librdkafka1.")
   set(CPACK_DEBIAN_KAFKA_PACKAGE_DEPENDS
     "libhummer-dev (= ${PROJECT_VERSION}), librdkafka-dev (>= 2.0), libssl-dev (>= 3.0)")
 endif()

@@ -11,8 +11,7 @@
 //   memory   the resident memory of the process, sampled every 100 ms: by the line through the
 //            samples it grows by at most 1 MB from --settle-seconds to the end
 //   speed    the median speed of the second job, in windows of a second, is at least
-//   --speed-percent
-//            of its median alone, before and after taken together (0: not asserted)
+//            --speed-percent of its median alone, before and after taken together (0: not asserted)
 //   name     JobHandle::stuck() names slot and operator of the stuck sink, and only it
 //   held     the source was held back: the stuck sink took what was done before, and nothing else
 // The last line has the results. Thread: main samples; each job has its slots.

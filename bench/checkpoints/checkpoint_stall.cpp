@@ -1,8 +1,8 @@
 // checkpoint_stall: how long a record may have to wait because of a snapshot of large state.
 //
 //   checkpoint_stall --keys 60000000 --touched 600000 --records 200000000 [--rate 20000000]
-//                    [--form count|windows] [--checkpoint-dir DIR --checkpoint-interval-ms 4000
-//                    ...]
+//                    [--form count|windows]
+//                    [--checkpoint-dir DIR --checkpoint-interval-ms 4000 ...]
 //
 // A running count per key, or a window per key that its trigger puts out with every record: first
 // every key once, then so many records for --touched of them (as good as random; 0: all), in all

@@ -3,9 +3,11 @@
 //
 //   avro       Hummer's decoder, a container file's blocks of about 64 KiB, not packed
 //   libavro    Avro's C library: avro_value_read of the same records, and their fields out of the
-//   value protobuf   Hummer's decoder, messages with their lengths ahead, in blocks of about 64 KiB
+//              value
+//   protobuf   Hummer's decoder, messages with their lengths ahead, in blocks of about 64 KiB
 //   generated  the code that protoc makes: ParseFromArray of the same messages into one that is
-//   reused write_avro, write_protobuf   the other way, Hummer's encoders
+//              reused
+//   write_avro, write_protobuf   the other way, Hummer's encoders
 //
 // Prints one line of JSON: the median of the runs, and the totals that all must agree on.
 #include <cstdlib>

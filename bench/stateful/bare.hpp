@@ -3,8 +3,7 @@
 //
 // A row is a class with
 //   void produce(Worker& worker)           makes this thread's records, in order: worker.put(...),
-//   and
-//                                          worker.close_slice() where a stretch of time ends
+//                                          and worker.close_slice() where a stretch of time ends
 //   bool take(Batch& batch)                records of one kind, sender and slice; true: keeps the
 //                                          batch, and gives it to worker.free later
 //   void close(std::uint64_t slice)        all records of the slice have come, from all threads

@@ -10,7 +10,6 @@
 namespace hummer::formats {
 namespace {
 
-constexpr std::string_view avro_magic("Obj\x01", 4);
 // No number or length of a block is more; so none overflows.
 constexpr std::uint64_t most_of_avro = std::uint64_t{1} << 40;
 

@@ -20,6 +20,7 @@
 
 namespace hummer::formats {
 
+inline constexpr std::string_view avro_magic("Obj\x01", 4);  // what a head begins with
 inline constexpr std::size_t avro_mark_bytes = 16;
 
 struct AvroHead {

@@ -35,6 +35,20 @@ std::string cpp_name(std::string_view of, const std::string& otherwise,
   return name;
 }
 
+std::string camel_case(std::string_view name) {
+  std::string text;
+  bool upper = true;
+  for (char c : name) {
+    const bool lower = c >= 'a' && c <= 'z';
+    const bool letter = lower || (c >= 'A' && c <= 'Z');
+    if (letter || (c >= '0' && c <= '9')) {
+      text += upper && lower ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+    upper = !letter;
+  }
+  return text;
+}
+
 std::string quoted_in_cpp(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

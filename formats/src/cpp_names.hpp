@@ -20,6 +20,9 @@ namespace hummer::formats {
 std::string cpp_name(std::string_view name, const std::string& otherwise,
                      std::set<std::string>& taken);
 
+// "line_items" as the name of a type: "LineItems".
+std::string camel_case(std::string_view name);
+
 std::string quoted_in_cpp(std::string_view text);
 
 // Of the kinds that are inferred: bool, std::int64_t, …

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t usual_chunk_bytes = 16 << 10;
 constexpr std::size_t largest_text_bytes = UINT32_MAX - 64;
+// The border before the first field: the field begins behind it, at 0.
+constexpr std::uint32_t before_first = UINT32_MAX;
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 CsvMarks marks_of(const CsvOptions& options) {
@@ -55,9 +57,10 @@ CsvDecoder::CsvDecoder(const RecordShape& shape, const CsvOptions& options)
 
 void CsvDecoder::reserve(std::size_t chunk_bytes) {
   room_ = chunk_bytes;
-  positions_ = std::make_unique<std::uint32_t[]>(chunk_bytes + 128);
+  positions_ = std::make_unique<std::uint32_t[]>(chunk_bytes + 129);
   quotes_ = std::make_unique<std::uint64_t[]>(chunk_bytes / 64 + 1);
-  found_.positions = positions_.get();
+  positions_[0] = before_first;
+  found_.positions = positions_.get() + 1;
   found_.quotes = quotes_.get();
 }
 
@@ -177,13 +180,13 @@ Decoder::Outcome CsvDecoder::decode(std::string_view text, std::size_t& at, Batc
     const std::uint32_t* last_border = nullptr;  // which is the end of the text, and no line end
     bool unclosed = found_.broken;
     if (is_last && !found_.broken && text.back() != '\n') {
-      last_border = positions_.get() + found_.count;
-      positions_[found_.count++] = static_cast<std::uint32_t>(size);
+      last_border = found_.positions + found_.count;
+      found_.positions[found_.count++] = static_cast<std::uint32_t>(size);
       ++found_.rows;
       unclosed = found_.open;
     } else if (is_last && found_.open) {
-      last_border = positions_.get() + found_.count;
-      positions_[found_.count++] = static_cast<std::uint32_t>(size);
+      last_border = found_.positions + found_.count;
+      found_.positions[found_.count++] = static_cast<std::uint32_t>(size);
       ++found_.rows;
       unclosed = true;
     }
@@ -198,10 +201,22 @@ Decoder::Outcome CsvDecoder::decode(std::string_view text, std::size_t& at, Batc
     // All rows but one that ends where it should not.
     const std::size_t sound = found_.rows - (unclosed ? 1 : 0);
     const Chunk chunk{text.data() + at, at, batch};
-    const std::uint32_t* border = positions_.get();
+    const std::uint32_t* border = found_.positions;
     std::uint32_t begin = 0;
     bool good = true;
-    for (std::size_t row = 0; row < std::min(sound, rows); ++row) {
+    std::size_t row = 0;
+    if (!unclosed && last_border == nullptr && by_columns_ && has_plain_rows(chunk)) {
+      by_columns_ = put_columns(chunk, records + made * stride, rows);
+      if (by_columns_) {
+        row = rows;
+        made += rows;
+        border += rows * columns_.size();
+        begin = border[-1] + 1;
+      }
+    } else {
+      by_columns_ = true;
+    }
+    for (; row < std::min(sound, rows); ++row) {
       const char first = chunk.text[begin];
       if (first == '\n' || (first == '\r' && begin + 1 == *border &&
                             (border == last_border || chunk.text[*border] == '\n'))) [[unlikely]] {
@@ -234,6 +249,70 @@ Decoder::Outcome CsvDecoder::decode(std::string_view text, std::size_t& at, Batc
   // A huge row must not hold its memory for good.
   if (room_ > 64 * usual_chunk_bytes) reserve(usual_chunk_bytes);
   return Outcome::done;
+}
+
+// Whether each row has as many borders as there are columns, and no field a quote.
+bool CsvDecoder::has_plain_rows(const Chunk& chunk) const {
+  const std::size_t count = columns_.size();
+  // A row of one column may be an empty line, which is none.
+  if (count < 2 || found_.has_quotes || found_.count < found_.rows * count) return false;
+  // There are as many line ends as rows, so where each row's last border is one, no other is.
+  // Behind them are borders of a row that the chunk has only the beginning of.
+  const std::uint32_t* const end = found_.positions + found_.rows * count;
+  for (const std::uint32_t* last = found_.positions + count - 1; last < end; last += count) {
+    if (chunk.text[*last] != '\n') return false;
+  }
+  return true;
+}
+
+bool CsvDecoder::put_columns(const Chunk& chunk, char* records, std::size_t rows) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!put_column(chunk, i, records, rows)) return false;
+  }
+  return true;
+}
+
+bool CsvDecoder::put_column(const Chunk& chunk, std::size_t index, char* records,
+                            std::size_t rows) {
+  const Column& column = columns_[index];
+  const bool is_last = index + 1 == columns_.size();
+  // `put` has the column's kind compiled in, so that nothing is decided once per field.
+  const auto each = [&](auto put) {
+    const std::uint32_t* border = found_.positions + index;
+    char* field = records + column.offset;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::uint32_t begin = border[-1] + 1;
+      std::uint32_t end = *border;
+      if (is_last && end > begin && chunk.text[end - 1] == '\r') --end;
+      if (!put(chunk.text + begin, end - begin, chunk.readable + end, field)) [[unlikely]]
+        return false;
+      border += columns_.size();
+      field += shape_.size_bytes;
+    }
+    return true;
+  };
+  const auto all = [&]<ValueKind kind>() {
+    return each([](const char* text, std::size_t size, std::size_t readable, void* field) {
+      return put_scalar(kind, text, size, readable, field);
+    });
+  };
+  if (column.kind == Column::skipped) return true;
+  if (!column.optional) {
+    switch (column.kind) {
+      case ValueKind::view: return all.operator()<ValueKind::view>();
+      case ValueKind::f64: return all.operator()<ValueKind::f64>();
+      case ValueKind::i64: return all.operator()<ValueKind::i64>();
+      case ValueKind::i32: return all.operator()<ValueKind::i32>();
+      case ValueKind::u64: return all.operator()<ValueKind::u64>();
+      case ValueKind::u32: return all.operator()<ValueKind::u32>();
+      default: break;
+    }
+  }
+  return each([&](const char* text, std::size_t size, std::size_t, char* field) {
+    const auto begin = static_cast<std::uint32_t>(text - chunk.text);
+    return put(chunk, column, field - column.offset, begin,
+               begin + static_cast<std::uint32_t>(size));
+  });
 }
 
 inline bool CsvDecoder::put_row(const Chunk& chunk, char* record, std::uint32_t begin,

@@ -1,8 +1,11 @@
 // CsvDecoder: rows to records, on the contract of hummer/formats/format.hpp; made by csv().
 //
-// A chunk of the buffer is indexed (csv_index.hpp), then its rows are read column by column: each
-// column knows which field it goes to, and of which kind that is. A chunk is some tens of
-// kilobytes, so that text and index are in cache; a longer row makes it grow.
+// A chunk of the buffer is indexed (csv_index.hpp). Each column knows which field it goes to, and
+// of which kind that is. Where all rows of a chunk have their columns and nothing is in quotes,
+// which is usual, one column is read after the other, each by a loop of its own for all rows; else,
+// and where a value turns out to be none, row by row, which also finds the first mistake and names
+// it. A chunk is some tens of kilobytes, so that text and index are in cache; a longer row makes it
+// grow.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +52,11 @@ class CsvDecoder final : public Decoder {
   Status bind(const std::vector<std::string>& names, const std::string& origin);
   Column column_of(std::size_t field) const;
   void reserve(std::size_t chunk_bytes);
+  bool has_plain_rows(const Chunk& chunk) const;
+  // The first rows of a chunk of plain ones; false: some value is none, and the fields are as good
+  // as not put.
+  bool put_columns(const Chunk& chunk, char* records, std::size_t rows);
+  bool put_column(const Chunk& chunk, std::size_t index, char* records, std::size_t rows);
   // The row whose borders begin at `border`; false: why_ says what is wrong with it.
   bool put_row(const Chunk& chunk, char* record, std::uint32_t begin, const std::uint32_t* border,
                const std::uint32_t* last_border);
@@ -73,9 +81,11 @@ class CsvDecoder final : public Decoder {
   std::string origin_;
 
   CsvIndex found_;
-  std::unique_ptr<std::uint32_t[]> positions_;
+  std::unique_ptr<std::uint32_t[]> positions_;  // one ahead of found_.positions
   std::unique_ptr<std::uint64_t[]> quotes_;
   std::size_t room_ = 0;  // of a chunk, in bytes
+  // Not for the chunk behind one with a mistake, which may have more of them.
+  bool by_columns_ = true;
 };
 
 }  // namespace hummer::formats

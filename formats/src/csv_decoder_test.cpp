@@ -163,6 +163,70 @@ TEST(CsvDecoder, NumbersAreWhatTheLibraryMakesOfThem) {
   }
 }
 
+struct AllKinds {
+  std::int64_t id = 0;
+  double price = 0;
+  std::string_view symbol;
+  std::uint32_t count = 0;
+  std::int32_t change = 0;
+  std::uint64_t total = 0;
+  std::string note;
+  std::int16_t small = 0;
+  float share = 0;
+  bool firm = false;
+  std::optional<std::int64_t> maybe;
+};
+
+// A value of a column, now and then one that it can't hold.
+std::string drawn_value(std::size_t column, std::mt19937_64& random) {
+  if (random() % 400 == 0) return std::string(random() % 30, '9') + (random() % 2 == 0 ? "x" : "");
+  const std::string number = std::to_string(random() % 30'000);
+  switch (column) {
+    case 1:
+    case 8: return "-" + number + "." + std::to_string(random() % 1000);
+    case 2:
+    case 6: return random() % 200 == 0 ? "\"a,\"\"b\"\"\"" : std::string(random() % 20, 'n');
+    case 4: return "-" + number;
+    case 9: return random() % 2 == 0 ? "true" : "0";
+    case 10: return random() % 3 == 0 ? "" : number;
+    default: return number;
+  }
+}
+
+// Rows that are read together, which is column by column, and each by itself, which is not.
+TEST(CsvDecoder, RowsAreReadTogetherAsEachIsByItself) {
+  std::mt19937_64 random(6);
+  const CsvOptions options{.header = false};
+  const auto encoder = csv(options)->make_encoder(shape_of<AllKinds>());
+  const auto show = [&](const AllKinds& each) {
+    std::string line;
+    encoder->encode(&each, line);
+    return line;
+  };
+  for (std::uint64_t i = 0; i < drawn_cases(200); ++i) {
+    const std::string line_end = random() % 2 == 0 ? "\n" : "\r\n";
+    CsvDecoder by_itself(shape_of<AllKinds>(), options);
+    std::string text;
+    DecodedText expected;
+    for (std::uint64_t row = random() % 700; row > 0; --row) {
+      std::string line;
+      const std::size_t columns = random() % 300 == 0 ? random() % 14 : 11;
+      for (std::size_t c = 0; c < columns; ++c)
+        line += (c == 0 ? "" : ",") + drawn_value(c, random);
+      const DecodedText one = decode_all<AllKinds>(by_itself, line, 1, true, show);
+      if (!one.bad.empty()) expected.bad.push_back(text.size());
+      expected.records.insert(expected.records.end(), one.records.begin(), one.records.end());
+      text += line + line_end;
+    }
+    if (random() % 2 == 0) text.resize(text.size() - std::min(text.size(), line_end.size()));
+    CsvDecoder together(shape_of<AllKinds>(), options);
+    const DecodedText found = decode_all<AllKinds>(together, text, 1 + random() % 300, true, show);
+    ASSERT_EQ(found.bad, expected.bad);
+    ASSERT_EQ(found.records, expected.records);
+    ASSERT_FALSE(found.failed);
+  }
+}
+
 // What is written is read again as it was, in every dialect that can say it.
 TEST(CsvDecoder, WhatIsWrittenIsReadAgain) {
   std::mt19937_64 random(5);

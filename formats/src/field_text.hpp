@@ -36,7 +36,7 @@ inline bool parse_bool(std::string_view text, bool& value) {
 
 [[gnu::always_inline]] inline bool put_scalar(ValueKind kind, const char* text, std::size_t size,
                                               std::size_t readable, void* field) {
-  const auto integer = [&]<typename Integer>(Integer) {
+  const auto integer = [&]<typename Integer>(Integer) __attribute__((always_inline)) {
     return parse_integer(text, size, readable, *static_cast<Integer*>(field));
   };
   switch (kind) {

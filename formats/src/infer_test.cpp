@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "avro_container.hpp"
+
 namespace hummer::formats::infer_test {
 namespace {
 
@@ -59,6 +61,55 @@ TEST(InferCsv, ARowThatIsCutIsLeftOut) {
   EXPECT_EQ(found->columns[1].kind, ValueKind::i64);
   EXPECT_FALSE(infer_csv("", true).ok());
   EXPECT_FALSE(infer_csv("a,b", false).ok());
+}
+
+std::string inferred_of_schema(std::string_view schema) {
+  const std::string head = make_avro_head(schema, AvroOptions::Codec::null);
+  const Result<std::string> found = infer_avro(head, "Trade", "in.avro");
+  return found.ok() ? *found : found.status().to_string();
+}
+
+TEST(InferAvro, ASchemaIsItsStructs) {
+  EXPECT_EQ(inferred_of_schema(R"({"type":"record","name":"T","fields":[
+        {"name":"id","type":"long"},{"name":"size","type":"int"},{"name":"firm","type":"boolean"},
+        {"name":"price","type":["null","double"]},{"name":"class","type":"string"},
+        {"name":"side","type":{"type":"enum","name":"Side","symbols":["buy","sell"]}},
+        {"name":"legs","type":{"type":"array","items":{"type":"record","name":"Leg","fields":[
+          {"name":"rate","type":"float"},{"name":"next","type":["null","Leg"]}]}}},
+        {"name":"tags","type":{"type":"map","values":"bytes"}},
+        {"name":"either","type":["int","string"]},{"name":"none","type":"null"}]})"),
+            "// By the schema of in.avro.\n"
+            "// \"legs[].next\" is left out: it is a record within itself.\n"
+            "// \"either\" is left out: it is a union of several types.\n"
+            "// \"none\" is left out: it is always null.\n"
+            "struct Leg {\n"
+            "  float rate = 0;\n"
+            "};\n"
+            "struct Tags {\n"
+            "  std::string key;\n"
+            "  std::string value;\n"
+            "};\n"
+            "struct Trade {\n"
+            "  std::int64_t id = 0;\n"
+            "  std::int32_t size = 0;\n"
+            "  bool firm = false;\n"
+            "  std::optional<double> price;\n"
+            "  std::string class_;\n"
+            "  std::string side;\n"
+            "  std::vector<Leg> legs;\n"
+            "  std::vector<Tags> tags;\n"
+            "};\n"
+            "template <>\n"
+            "inline constexpr auto hummer::formats::field_names<Trade> = hummer::formats::named(\n"
+            "    \"id\", \"size\", \"firm\", \"price\", \"class\", \"side\", \"legs\", \"tags\");\n"
+            "// hummer::formats::from_avro<Trade>(env, \"in.avro\");\n");
+}
+
+TEST(InferAvro, WhatIsNoRecordIsRefused) {
+  EXPECT_NE(inferred_of_schema(R"("long")").find("no record"), std::string::npos);
+  EXPECT_FALSE(infer_avro("Obj\x01", "Trade", "in.avro").ok());
+  const std::string head = make_avro_head(R"("long")", AvroOptions::Codec::null);
+  EXPECT_FALSE(infer_avro(head.substr(0, head.size() - 1), "Trade", "in.avro").ok());
 }
 
 }  // namespace

@@ -182,20 +182,6 @@ class Writer {
     return {};
   }
 
-  static std::string camel_case(std::string_view name) {
-    std::string text;
-    bool upper = true;
-    for (char c : name) {
-      const bool lower = c >= 'a' && c <= 'z';
-      const bool letter = lower || (c >= 'A' && c <= 'Z');
-      if (letter || (c >= '0' && c <= '9')) {
-        text += upper && lower ? static_cast<char>(c - 'a' + 'A') : c;
-      }
-      upper = !letter;
-    }
-    return text;
-  }
-
   std::string text_;
   std::set<std::string> taken_;
   std::vector<std::string> unknown_;
@@ -229,7 +215,9 @@ Result<std::string> infer_json(std::string_view text, bool whole, std::string_vi
     ++(good ? records : bad);
   }
   if (records == 0) {
-    return Status(ErrorCode::invalid_argument, "there is no whole object to infer a record from");
+    return Status(ErrorCode::invalid_argument,
+                  "there is no whole object to infer a record from (each line is one; "
+                  "`jq -c .` makes lines of a document)");
   }
   const auto lines = [](std::size_t count, const std::string& what) {
     return std::to_string(count) + what + (count == 1 ? "" : "s");

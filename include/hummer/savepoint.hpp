@@ -1,8 +1,8 @@
 // SavepointEdit: the keyed state of one operator in a savepoint, read and changed without the job.
 //
 //   auto edit = hummer::SavepointEdit<std::uint64_t, Bank>::open("/s/savepoint-7-4f2a", "bank");
-//   (*edit)->for_each([](const std::uint64_t& key, Bank& bank) { print(key, *bank.account.find());
-//   });
+//   (*edit)->for_each(
+//       [](const std::uint64_t& key, Bank& bank) { print(key, *bank.account.find()); });
 //   (*edit)->at(42).account.set({.id = 42, .cents = 700});             // repair a key
 //   Status written = (*edit)->write("/s/repaired");                    // a job restores that
 //

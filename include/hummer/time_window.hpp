@@ -1,7 +1,7 @@
 // TimeWindow: the stretch of time [start_ms, end_ms) that a window covers.
 //
-//   hummer::TimeWindow{60'000, 120'000}     printed as "60000", tab, "120000", also inside of a
-//   record
+//   hummer::TimeWindow{60'000, 120'000}     printed as "60000", tab, "120000"; so it is inside of
+//                                           a record
 #pragma once
 
 #include <compare>

@@ -2,10 +2,10 @@
 // checkpoint that they belong to.
 //
 //   class Ledger : public TwoPhaseSinkFunction<Booking> {
-//     OperatorResult write(std::span<const Booking> bookings) override;       // into the open
-//     transaction Result<std::string> prepare(std::uint64_t epoch) override;      // durable, has a
-//     handle Status commit(const std::string& handle) override;              // visible Status
-//     abort_all_but(const std::vector<std::string>&) override;
+//     OperatorResult write(std::span<const Booking> bookings) override;  // to the open transaction
+//     Result<std::string> prepare(std::uint64_t epoch) override;         // durable, has a handle
+//     Status commit(const std::string& handle) override;                 // visible
+//     Status abort_all_but(const std::vector<std::string>&) override;
 //   };
 //   bookings.add_sink("ledger", [] { return std::make_unique<Ledger>(); });
 //

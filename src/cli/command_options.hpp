@@ -3,8 +3,9 @@
 //   CommandOptions<ClientSettings> options(line);      // --job-manager, --token-file ...
 //   line.read(...);
 //   ClientSettings settings;
-//   if (auto read = options.read(platform, settings); !read.ok()) return report(platform,
-//   read.status());
+//   if (auto read = options.read(platform, settings); !read.ok()) {
+//     return report(platform, read.status());
+//   }
 //
 // CLI11 only cuts the words: types, limits and defaults are those of the table, for flags as for
 // the file and the environment.

@@ -16,6 +16,7 @@
 
 #include "connectors/file/byte_input.hpp"
 #include "connectors/file/file_listing.hpp"
+#include "platform/standard_input.hpp"
 #endif
 
 namespace hummer {
@@ -29,8 +30,23 @@ struct Sample {
   bool whole = false;
 };
 
+Result<Sample> sample_of_standard_input() {
+  Sample sample{.text = std::string(sample_bytes, ' ')};
+  std::size_t size = 0;
+  while (size < sample_bytes && !sample.whole) {
+    const Result<std::size_t> got =
+        read_standard_input({sample.text.data() + size, sample_bytes - size});
+    if (!got.ok()) return got.status();
+    size += *got;
+    sample.whole = *got == 0;
+  }
+  sample.text.resize(size);
+  return sample;
+}
+
 // What a file begins with, decompressed.
 Result<Sample> sample_of(Files& files, const std::string& path) {
+  if (path == "-") return sample_of_standard_input();
   auto opened = files.open_for_reading(path);
   if (!opened.ok()) return opened.status();
   const std::shared_ptr<ReadableFile> file = std::move(*opened);
@@ -49,14 +65,15 @@ Result<Sample> sample_of(Files& files, const std::string& path) {
 
 int run_infer(const Invocation& invocation) {
   CommandLine line(
-      "Prints the C++ struct that fits the first 4 MiB of a file of CSV or JSON lines, and the "
-      "call "
-      "that reads it.");
+      "Prints the C++ struct that fits the first 4 MiB of a file of CSV or JSON lines, or the "
+      "schema "
+      "of a container file of Avro, and the call that reads it.");
   std::string path;
   std::string record = "Record";
-  line.argument("FILE", path,
-                "JSON lines, or CSV with a header or without, separated by , ; TAB or |; may be "
-                "compressed");
+  line.argument(
+      "FILE", path,
+      "JSON lines, Avro, or CSV with a header or without, separated by , ; TAB or |; may be "
+      "compressed; - for standard input, such as of hummer tail");
   line.option("--name", record, "of the struct [Record]");
   line.footer("Exit code: 0 success, 1 failure, 2 wrong usage.");
   if (const auto code = line.read(invocation, invocation.words)) return *code;
@@ -66,7 +83,18 @@ int run_infer(const Invocation& invocation) {
   const auto fail = [&](const Status& status) {
     return report(platform, status.with_context("'" + path + "'"));
   };
+  if (formats::is_avro(sample->text)) {
+    const auto found = formats::infer_avro(sample->text, record, path);
+    if (!found.ok()) return fail(found.status());
+    (void)platform.write_standard(1, *found);
+    return 0;
+  }
   const std::size_t first = sample->text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && sample->text[first] == '[') {
+    return fail({ErrorCode::invalid_argument,
+                 "this is one JSON document, and no JSON lines: `jq -c '.[]'` makes a line of each "
+                 "of its elements"});
+  }
   if (first != std::string::npos && sample->text[first] == '{') {
 #ifdef HUMMER_WITH_JSON
     const auto found = formats::infer_json(sample->text, sample->whole, record, path);
@@ -181,8 +209,8 @@ int run_sources_here(const Invocation& invocation) { return run_sources(invocati
 
 constexpr std::array further_commands = {
 #ifdef HUMMER_WITH_FORMATS
-    Command{"infer", "FILE [--name RECORD]", "prints the C++ struct that fits CSV or JSON lines",
-            &run_infer},
+    Command{"infer", "FILE [--name RECORD]",
+            "prints the C++ struct that fits CSV, JSON lines or Avro", &run_infer},
 #endif
     Command{"tail", "SOURCE [--lines N]...", "prints the last lines of a source, and what comes",
             &run_tail_here},

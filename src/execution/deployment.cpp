@@ -539,7 +539,7 @@ JobResult Deployment::metrics() const {
     VertexSummary& row = result.vertices.emplace_back();
     row.name = vertex.name;
     for (const ChainedOperator& chained : vertex.chain)
-      row.operators.push_back({.name = chained.name});
+      row.operators.push_back({.name = chained.name, .metrics = {}});
     for (const ExecutionTask& execution : execution_graph_.tasks) {
       if (execution.vertex != vertex.id || execution.kind != TaskKind::chain) continue;
       row.parallelism = execution.parallelism;

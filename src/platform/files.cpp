@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "platform/plugins.hpp"
+
 namespace hummer {
 namespace {
 
@@ -128,10 +130,22 @@ Status Files::create_directories(const std::string& path) {
   return {};
 }
 
+Status Files::must_be_on_disk(const std::string& path, std::string_view instead) {
+  const Result<ObjectStore*> store = object_store(path);
+  if (!store.ok()) return store.status();
+  if (*store == nullptr) return {};
+  return {ErrorCode::invalid_argument,
+          "'" + path + "' is in an object store: " + std::string(instead)};
+}
+
 Result<std::vector<std::string>> Files::glob(const std::string& pattern) {
   if (pattern.empty()) return Status(ErrorCode::invalid_argument, "empty file pattern");
   std::vector<std::string> found{pattern.front() == '/' ? "/" : ""};
   std::size_t at = 0;
+  if (const std::string scheme = scheme_of(pattern); !scheme.empty()) {
+    at = std::min(pattern.find('/', scheme.size() + 3), pattern.size());
+    found = {pattern.substr(0, at)};
+  }
   while (at < pattern.size()) {
     std::size_t end = pattern.find('/', at);
     if (end == std::string::npos) end = pattern.size();
@@ -142,7 +156,12 @@ Result<std::vector<std::string>> Files::glob(const std::string& pattern) {
     for (const std::string& directory : found) {
       if (!has_wildcard(component)) {
         const std::string path = joined(directory, without_quotes(component));
-        if (stat(path).ok()) next.push_back(path);
+        const Status there = stat(path).status();
+        if (there.ok()) {
+          next.push_back(path);
+        } else if (there.code() != ErrorCode::not_found) {
+          return there;
+        }
         continue;
       }
       const Result<std::vector<std::string>> names =

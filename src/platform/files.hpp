@@ -154,8 +154,12 @@ class Files {
   // object store there is nothing to make.
   Status create_directories(const std::string& path);
 
+  // invalid_argument where `path` is in an object store; `instead`: what to do there.
+  Status must_be_on_disk(const std::string& path, std::string_view instead);
+
   // Existing paths that match, sorted by bytes; empty when none does. `*`, `?` and `[a-z]`
-  // match within one path component, never a leading dot; `\` quotes.
+  // match within one path component, never a leading dot; `\` quotes. Scheme and bucket of an
+  // object store are what they are. Failures: those of stat and list_directory but not_found.
   Result<std::vector<std::string>> glob(const std::string& pattern);
 };
 

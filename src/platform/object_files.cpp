@@ -211,7 +211,9 @@ Result<FileInformation> ObjectFiles::stat(const std::string& path) {
   if (there.status().code() != ErrorCode::not_found) return there.status();
   const Result<std::vector<std::string>> names = store_->list(path);
   if (!names.ok()) return names.status();
-  if (names->empty()) return there.status();
+  if (names->empty()) {
+    return Status(ErrorCode::not_found, "there is no object '" + path + "', and nothing below it");
+  }
   return FileInformation{.is_directory = true};
 }
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "platform/memory_object_store_for_test.hpp"
-#include "platform/object_store_loader.hpp"
 #include "platform/platform.hpp"
+#include "platform/plugins.hpp"
 
 namespace hummer::object_files_test {
 namespace {
@@ -112,6 +112,19 @@ TEST_F(ObjectFilesTest, DirectoriesAreThereWithWhatIsInThem) {
     EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
     EXPECT_NE(refused.message().find("m://b/d/y"), std::string::npos);
   }
+}
+
+TEST_F(ObjectFilesTest, PatternsMatchBehindTheBucket) {
+  store.objects["s3://b/d/x.csv"] = {};
+  store.objects["s3://b/d/y.txt"] = {};
+  store.objects["s3://b/e/z.csv"] = {};
+  EXPECT_EQ(*files.glob("s3://b/*/*.csv"),
+            (std::vector<std::string>{"s3://b/d/x.csv", "s3://b/e/z.csv"}));
+  EXPECT_EQ(*files.glob("s3://b/d/?.txt"), std::vector<std::string>{"s3://b/d/y.txt"});
+  EXPECT_TRUE(files.glob("s3://b/none/*")->empty());
+  const Status refused = files.must_be_on_disk("s3://b/d", "do otherwise");
+  EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(refused.message().find("do otherwise"), std::string::npos) << refused.message();
 }
 
 TEST(ObjectStoreLoader, TakesSchemesAndNamesWhatIsMissing) {

@@ -7,7 +7,7 @@
 // ObjectFiles (object_files.hpp) is Files.
 //
 // The engine has none inside: one comes from a library, libhummer_<scheme>.so, that is loaded when
-// the first path with its scheme is met (object_store_loader.hpp). Such a library has the symbol
+// the first path with its scheme is met (plugins.hpp). Such a library has the symbol
 // `hummer_object_store`, an ObjectStorePlugin. It is compiled with this header and the public ones,
 // and nothing else of the engine.
 //
@@ -63,6 +63,7 @@ class ObjectStore {
 };
 
 struct ObjectStorePlugin {
+  static constexpr const char* symbol = "hummer_object_store";
   static constexpr std::uint32_t newest_version = 1;  // of this header
   std::uint32_t version = newest_version;
   const char* abi = nullptr;  // HUMMER_ABI, of the public headers

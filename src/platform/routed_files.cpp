@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "platform/object_files.hpp"
-#include "platform/object_store_loader.hpp"
+#include "platform/plugins.hpp"
 
 namespace hummer {
 
@@ -13,7 +13,13 @@ Result<Files*> RoutedFiles::files_of(const std::string& path) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Files>& files = object_stores_[scheme];
   if (files == nullptr) {
-    Result<std::unique_ptr<ObjectStore>> store = load_object_store(scheme);
+    const Result<const ObjectStorePlugin*> plugin = load_plugin<ObjectStorePlugin>(scheme);
+    if (!plugin.ok()) return plugin.status().with_context("'" + path + "'");
+    if (*plugin == nullptr) {
+      return Status(ErrorCode::invalid_argument,
+                    "'" + path + "': what is at " + scheme + ":// is no files");
+    }
+    Result<std::unique_ptr<ObjectStore>> store = (*plugin)->make();
     if (!store.ok()) return store.status().with_context("'" + path + "'");
     files = std::make_unique<ObjectFiles>(std::move(*store));
   }

@@ -1,6 +1,6 @@
 // RoutedFiles: the file system's files, and those of object stores, by the scheme of their paths.
 //
-// An object store is loaded when a path asks for it first (object_store_loader.hpp); a failure is
+// An object store is loaded when a path asks for it first (plugins.hpp); a failure is
 // not kept, so that a library that has been installed since is found. (Linux form only.)
 //
 // Thread: as Files.

@@ -4,7 +4,9 @@
 // queue is worked off only as fast as the task has time to spare. So steps get a quarter of the
 // task's time: a task that is busy for 70 % of it keeps up with its records.
 //
-//   if (pace.due(recent_now)) { ...a step, from `began` to `ended`...; pace.stepped(began, ended);
+//   if (pace.due(recent_now)) {
+//     ...a step, from `began` to `ended`...
+//     pace.stepped(began, ended);
 //   }
 //
 // Each step is measured, and the pause behind it is three times as long. Pauses become shorter from

@@ -45,6 +45,8 @@ constexpr std::int64_t between_looks = 1000;          // at what is over, in the
 
 // So much has been written between two times that free memory is given back.
 constexpr std::uint64_t give_back_after_bytes = 4 << 20;
+// The same of filters and indexes of runs that were merged.
+constexpr std::uint64_t give_back_after_freed_bytes = 512 << 10;
 
 std::uint64_t disk_bytes_of(const std::vector<Run>& runs) {
   std::uint64_t bytes = 0;
@@ -307,19 +309,15 @@ class RunStore final : public SpilledStore {
 
   // The newest run from now on.
   Status take_in(Run run) {
-    written_bytes_ += run->disk_bytes();
+    const std::uint64_t written_bytes = run->disk_bytes();
     if (run->entries() > 0 && run->last_hash() >= first_hash_) runs_.push_back(std::move(run));
     std::uint64_t since_freeze_bytes = 0;
     for (const RunLayer& layer : since_freeze_) {
       since_freeze_bytes += layer.run == nullptr ? 0 : layer.run->disk_bytes();
     }
     if (since_freeze_bytes > disk_bytes_of(runs_)) forget_freeze();
-    // What earlier entries lay in: what comes next takes its memory elsewhere. Not for little, as
-    // it costs system calls.
-    if (written_bytes_ >= give_back_after_bytes) {
-      written_bytes_ = 0;
-      give_back_free_memory();
-    }
+    // What earlier entries lay in: what comes next takes its memory elsewhere.
+    freed_by_writing_.add(written_bytes);
     HUMMER_TRY(take_in_merged());
     if (waiting_runs() >= hurries_from * runs_per_level()) {
       for (const auto& merge : merges_) merge->hurry();
@@ -371,7 +369,7 @@ class RunStore final : public SpilledStore {
 
   // What is finished takes the place of the runs that it was made of; then others begin.
   Status take_in_merged() {
-    bool some = false;
+    std::uint64_t freed_bytes = 0;
     for (;;) {
       const auto next = std::find_if(merges_.begin(), merges_.end(), [&](const auto& merge) {
         return merge->finished() && has_its_turn(*merge);
@@ -381,12 +379,12 @@ class RunStore final : public SpilledStore {
       merges_.erase(next);
       Result<RunMerge::Merged> merged = merge->take();
       if (!merged.ok()) return named(merged.status());
+      for (const Run& run : merged->old) freed_bytes += run->memory_bytes();
       replace(merged->old, std::move(merged->run));
-      some = true;
     }
     drop_over();
     forget_scanned();
-    if (some) give_back_free_memory();
+    freed_by_merging_.add(freed_bytes);
     begin_merges();
     begin_merge_of_over();
     next_look_ = std::min(now(), RunEnds::never - between_looks) + between_looks;
@@ -555,7 +553,8 @@ class RunStore final : public SpilledStore {
   Platform& platform_;
   const std::shared_ptr<MemoryAccount> account_;
   std::uint64_t told_bytes_ = 0;
-  std::uint64_t written_bytes_ = 0;  // since free memory was given back
+  FreedMemory freed_by_writing_{give_back_after_bytes};
+  FreedMemory freed_by_merging_{give_back_after_freed_bytes};
   std::uint64_t looked_up_ = 0;      // keys, since the oldest run was merged
   std::uint64_t looked_up_new_ = 0;  // of those: not there
   const std::string directory_;

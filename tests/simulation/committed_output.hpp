@@ -3,8 +3,7 @@
 //
 //   no loss, no duplicate   each record, timer, window and line of an input file is there once
 //   order                   of a key: its records by their number, its windows and sessions by
-//   their
-//                           ends, its lines of a split by their number; of a file, which one
+//                           their ends, its lines of a split by their number; of a file, which one
 //                           subtask has written, and of a key: the timers by their time
 //   state                   sums, counts, windows, sessions, groups and pairs are those of plain
 //                           loops over the input

@@ -1,9 +1,9 @@
 // BrokerConnection: a connection of our own to one broker, for what librdkafka has no call for: by
 // TLS and SASL where the settings ask for them. A question waits for its answer.
 //
-//   Result<std::unique_ptr<BrokerConnection>> made = BrokerConnection::open(options, address,
-//   until); Result<std::string> answer = (*made)->ask(Api::end_transaction, end_transaction(…),
-//   until);
+//   auto made = BrokerConnection::open(options, address, until);
+//   Result<std::string> answer =
+//       (*made)->ask(Api::end_transaction, end_transaction(…), until);
 //
 // After a failure it is of no use any more: make another one. Thread: one. Errors: brokers that do
 // not take the connection, the credentials or the version of a request, that are away, or that do

@@ -114,68 +114,100 @@ bool decode(std::string_view& bytes, Outgoing& record) {
   return true;
 }
 
-EpochRecords::~EpochRecords() {
-  if (file_ >= 0) ::close(file_);
+// Written behind its end by one thread, read before it by any.
+class SpillFile {
+ public:
+  explicit SpillFile(std::string directory) : directory_(std::move(directory)) {}
+  ~SpillFile() {
+    if (file_ >= 0) ::close(file_);
+  }
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+
+  Status open();
+  Result<std::uint64_t> append(std::string_view bytes);
+  Status read(std::uint64_t offset, std::string& space) const;
+
+ private:
+  const std::string directory_;
+  int file_ = -1;
+  std::uint64_t size_bytes_ = 0;
+};
+
+Status SpillFile::open() {
+  std::error_code ignored;  // the open below says what is wrong
+  std::filesystem::create_directories(directory_, ignored);
+  file_ = ::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  return file_ < 0 ? disk_failure("a file for records", directory_) : Status();
+}
+
+Result<std::uint64_t> SpillFile::append(std::string_view bytes) {
+  const std::uint64_t begin = size_bytes_;
+  while (!bytes.empty()) {
+    const ssize_t count =
+        ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(size_bytes_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return disk_failure("records", directory_);
+    size_bytes_ += static_cast<std::uint64_t>(count);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return begin;
+}
+
+Status SpillFile::read(std::uint64_t offset, std::string& space) const {
+  for (std::size_t read = 0; read < space.size();) {
+    const ssize_t count =
+        ::pread(file_, space.data() + read, space.size() - read, static_cast<off_t>(offset + read));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return disk_failure("records, read again,", directory_);
+    read += static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+Result<std::string_view> EpochChunk::bytes(std::string& space) const {
+  if (held_) return std::string_view(*held_);
+  space.resize(size_bytes_);
+  HUMMER_TRY(file_->read(offset_, space));
+  return std::string_view(space);
 }
 
 Status EpochRecords::add(const Outgoing& record) {
-  if (chunks_.empty() || chunks_.back().bytes.size() >= chunk_bytes) {
-    if (held_ > held_bytes_) HUMMER_TRY(spill());
-    chunks_.emplace_back();
-    chunks_.back().bytes.reserve(chunk_bytes + (chunk_bytes >> 4));
+  if (is_at_chunk()) {
+    chunks_.emplace_back().held_ = std::make_shared<std::string>();
+    chunks_.back().held_->reserve(chunk_bytes + (chunk_bytes >> 4));
   }
-  std::string& bytes = chunks_.back().bytes;
+  std::string& bytes = *chunks_.back().held_;
   const std::size_t before = bytes.size();
   encode(record, bytes);
-  held_ += bytes.size() - before;
-  return {};
+  size_bytes_ += bytes.size() - before;
+  return bytes.size() >= chunk_bytes ? complete() : Status();
 }
 
 Status EpochRecords::add_chunk(std::string_view bytes) {
-  if (held_ > held_bytes_) HUMMER_TRY(spill());
-  chunks_.push_back({.bytes = std::string(bytes)});
-  held_ += bytes.size();
-  return {};
+  chunks_.emplace_back().held_ = std::make_shared<std::string>(bytes);
+  size_bytes_ += bytes.size();
+  return complete();
 }
 
-Status EpochRecords::spill() {
-  if (file_ < 0) {
-    std::error_code ignored;  // the open below says what is wrong
-    std::filesystem::create_directories(spill_directory_, ignored);
-    file_ = ::open(spill_directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (file_ < 0) return disk_failure("a file for records", spill_directory_);
+Status EpochRecords::complete() {
+  EpochChunk& chunk = chunks_.back();
+  ++complete_;
+  held_ += chunk.held_->size();
+  if (held_ <= held_bytes_) return {};
+  if (!file_) {
+    auto file = std::make_shared<SpillFile>(spill_directory_);
+    HUMMER_TRY(file->open());
+    file_ = std::move(file);
   }
-  for (; first_held_ < chunks_.size(); ++first_held_) {
-    Chunk& chunk = chunks_[first_held_];
-    for (std::size_t written = 0; written < chunk.bytes.size();) {
-      const ssize_t count =
-          ::pwrite(file_, chunk.bytes.data() + written, chunk.bytes.size() - written,
-                   static_cast<off_t>(file_bytes_ + written));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return disk_failure("records", spill_directory_);
-      written += static_cast<std::size_t>(count);
-    }
-    chunk.offset = file_bytes_;
-    chunk.size_bytes = static_cast<std::uint32_t>(chunk.bytes.size());
-    file_bytes_ += chunk.bytes.size();
-    held_ -= chunk.bytes.size();
-    std::string().swap(chunk.bytes);
-  }
+  const Result<std::uint64_t> offset = file_->append(*chunk.held_);
+  if (!offset.ok()) return offset.status();
+  chunk.file_ = file_;
+  chunk.offset_ = *offset;
+  chunk.size_bytes_ = chunk.held_->size();
+  held_ -= chunk.size_bytes_;
+  chunk.held_.reset();
   return {};
-}
-
-Result<std::string_view> EpochRecords::chunk(std::size_t index, std::string& space) const {
-  const Chunk& chunk = chunks_[index];
-  if (index >= first_held_) return std::string_view(chunk.bytes);
-  space.resize(chunk.size_bytes);
-  for (std::size_t read = 0; read < space.size();) {
-    const ssize_t count = ::pread(file_, space.data() + read, space.size() - read,
-                                  static_cast<off_t>(chunk.offset + read));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return disk_failure("records, read again,", spill_directory_);
-    read += static_cast<std::size_t>(count);
-  }
-  return std::string_view(space);
 }
 
 }  // namespace hummer::kafka

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include "broker_options.hpp"
+#include "epoch_records.hpp"
 #include "epoch_transaction.hpp"
 #include "testing/brokers.hpp"
 #include "transaction_ids.hpp"
@@ -155,6 +158,44 @@ TEST(KafkaParts, AnIdRestsUntilACheckpointBehindItsCommitIsComplete) {
   restored.keep(0);
   EXPECT_EQ(restored.take(), 1u);
   EXPECT_EQ(restored.take(), 3u);
+}
+
+TEST(KafkaParts, AnEpochBeyondItsMemoryIsInAFile) {
+  constexpr std::size_t held_bytes = 1 << 20;
+  EpochRecords records(testing::TempDir(), held_bytes);
+  std::string expected;
+  for (int i = 0; i < 30'000; ++i) {
+    const std::string value = std::to_string(i) + std::string(100, 'x');
+    const Outgoing record{.topic = "t",
+                          .partition = -1,
+                          .time_ms = no_timestamp,
+                          .key = std::nullopt,
+                          .value = value,
+                          .headers = {}};
+    encode(record, expected);
+    ASSERT_TRUE(records.add(record).ok());
+  }
+  const auto all = [](const std::vector<EpochChunk>& chunks) {
+    std::string bytes;
+    std::string space;
+    for (const EpochChunk& chunk : chunks) bytes += *chunk.bytes(space);
+    return bytes;
+  };
+  EXPECT_EQ(records.size_bytes(), expected.size());
+  EXPECT_EQ(all(records.chunks()), expected);
+  std::size_t held = 0;
+  for (const EpochChunk& chunk : records.chunks()) held += chunk.held() ? chunk.size_bytes() : 0;
+  EXPECT_GT(held, held_bytes / 2);
+  EXPECT_LT(held, held_bytes * 3 / 2);
+  // As a checkpoint has them.
+  EpochRecords restored(testing::TempDir(), held_bytes);
+  std::string space;
+  for (const EpochChunk& chunk : records.chunks()) {
+    ASSERT_TRUE(restored.add_chunk(*chunk.bytes(space)).ok());
+  }
+  const std::vector<EpochChunk> outliving = restored.chunks();
+  EXPECT_TRUE(restored.is_at_chunk());
+  EXPECT_EQ(all(outliving), expected);
 }
 
 TEST(KafkaParts, BrokersAreFoundInTheirNames) {

@@ -21,6 +21,8 @@ HeadersHandle headers_of(const std::vector<Header>& headers) {
   return made;
 }
 
+Status queue_full() { return {ErrorCode::limit_exceeded, "the queue is full"}; }
+
 }  // namespace
 
 Result<std::unique_ptr<Producer>> Producer::make(const SinkSettings& settings,
@@ -65,33 +67,52 @@ Status Producer::require_topic(const std::string& name, int timeout_ms) {
   return find_partitions(client_, asked, timeout_ms).status();
 }
 
-rd_kafka_topic_t* Producer::topic(std::string_view name) {
+Result<rd_kafka_topic_t*> Producer::topic(std::string_view name) {
   if (last_ != nullptr && name == last_name_) return last_;
+  if (name.empty()) {
+    return Status(
+        ErrorCode::invalid_argument,
+        "a record names no topic, and neither does the sink: call message.topic(), or set "
+        "SinkSettings::topic");
+  }
   last_name_ = name;
   TopicHandle& known = topics_[last_name_];
   if (!known) known.reset(rd_kafka_topic_new(client_.get(), last_name_.c_str(), nullptr));
   last_ = known.get();
+  if (last_ == nullptr) return failure(rd_kafka_last_error(), "topic '" + last_name_ + "'");
   return last_;
 }
 
-Status Producer::produce(const Outgoing& record) {
-  if (record.topic.empty()) {
-    return {ErrorCode::invalid_argument,
-            "a record names no topic, and neither does the sink: call message.topic(), or set "
-            "SinkSettings::topic"};
+Status Producer::produce(std::string_view name, std::span<rd_kafka_message_t>& records,
+                         bool copy_values) {
+  const Result<rd_kafka_topic_t*> to = topic(name);
+  if (!to.ok()) return to.status();
+  const auto taken = static_cast<std::size_t>(
+      rd_kafka_produce_batch(*to, RD_KAFKA_PARTITION_UA, copy_values ? RD_KAFKA_MSG_F_COPY : 0,
+                             records.data(), static_cast<int>(records.size())));
+  if (taken == records.size()) {
+    records = {};
+    return {};
   }
-  rd_kafka_topic_t* const to = topic(record.topic);
-  if (to == nullptr) {
-    return failure(rd_kafka_last_error(), "topic '" + std::string(record.topic) + "'");
-  }
+  std::size_t first = 0;
+  while (records[first].err == RD_KAFKA_RESP_ERR_NO_ERROR) ++first;
+  const rd_kafka_resp_err_t error = records[first].err;
+  records = records.subspan(first);
+  if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return queue_full();
+  return failure(error, "a record for topic '" + last_name_ + "'");
+}
+
+Status Producer::produce(const Outgoing& record, bool copies_value) {
+  const Result<rd_kafka_topic_t*> to = topic(record.topic);
+  if (!to.ok()) return to.status();
   std::array<rd_kafka_vu_t, 7> parts{};
   std::size_t count = 0;
   const auto part = [&](rd_kafka_vtype_t type) -> auto& {
     parts[count].vtype = type;
     return parts[count++].u;
   };
-  part(RD_KAFKA_VTYPE_RKT).rkt = to;
-  part(RD_KAFKA_VTYPE_MSGFLAGS).i = RD_KAFKA_MSG_F_COPY;
+  part(RD_KAFKA_VTYPE_RKT).rkt = *to;
+  part(RD_KAFKA_VTYPE_MSGFLAGS).i = copies_value ? RD_KAFKA_MSG_F_COPY : 0;
   if (record.partition >= 0) part(RD_KAFKA_VTYPE_PARTITION).i32 = record.partition;
   if (record.key.has_value()) {
     auto& key = part(RD_KAFKA_VTYPE_KEY).mem;
@@ -114,9 +135,7 @@ Status Producer::produce(const Outgoing& record) {
     (void)headers.release();  // is librdkafka's now
     return {};
   }
-  if (rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-    return {ErrorCode::limit_exceeded, "the queue is full"};
-  }
+  if (rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL) return queue_full();
   return failure(error.get(), "a record for topic '" + last_name_ + "'");
 }
 

@@ -1,9 +1,12 @@
 // Producer: a client that writes, and the topics that it writes to.
 //
-// produce() copies the record. Thread: one. Cost: a copy and a lock of librdkafka's per record.
+// produce() copies the record, or all of it but its value, which then has to stay where it is until
+// the record has arrived or the producer is gone. Thread: one. Cost: a lock of librdkafka's per
+// record, and an allocation.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,7 +33,10 @@ class Producer {
   static Result<std::unique_ptr<Producer>> make(const SinkSettings& settings, const Options& fixed);
 
   // Ok; E3004 (limit_exceeded) when the queue is full; else the record can't be written.
-  Status produce(const Outgoing& record);
+  Status produce(const Outgoing& record, bool copies_value = true);
+  // Of many for one topic, which have key and value alone: takes those that it can off the front.
+  // E3004: some are left, since the queue is full.
+  Status produce(std::string_view topic, std::span<rd_kafka_message_t>& records, bool copy_values);
   // Serves reports; the first record that was not delivered.
   Status poll(int timeout_ms);
   // What has not arrived.
@@ -45,7 +51,7 @@ class Producer {
 
  private:
   explicit Producer(Client client) : client_(std::move(client)) {}
-  rd_kafka_topic_t* topic(std::string_view name);
+  Result<rd_kafka_topic_t*> topic(std::string_view name);
 
   Client client_;
   std::unordered_map<std::string, TopicHandle> topics_;  // gone before the client

@@ -156,6 +156,7 @@ Result<Progress> read_notes(const SinkSettings& settings, std::uint32_t writer,
                                      {"enable.auto.commit", "false"},
                                      {"enable.partition.eof", "true"},
                                      {"auto.offset.reset", "earliest"},
+                                     {"fetch.wait.max.ms", "10"},
                                      {"group.id", "hummer"}});
   if (!made.ok()) return made.status();
   const Client& client = *made;

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <thread>
 
 #include <hummer/hummer.hpp>
 
@@ -181,10 +183,11 @@ TEST_F(KafkaSink, ARestartedJobWritesEachRecordOnce) {
   struct Form {
     Guarantee guarantee;
     std::size_t held_bytes;
+    std::size_t key_bytes;  // with large ones much is sent ahead of its barrier
   };
   for (const Form form :
-       {Form{Guarantee::exactly_once, 64 << 20}, Form{Guarantee::exactly_once, 1'000},
-        Form{Guarantee::exactly_once_open, 0}}) {
+       {Form{Guarantee::exactly_once, 64 << 20, 1}, Form{Guarantee::exactly_once, 64 << 20, 2'000},
+        Form{Guarantee::exactly_once, 1'000, 2'000}, Form{Guarantee::exactly_once_open, 0, 1}}) {
     const std::string topic = brokers_->make_topic("restarted", 3);
     const std::string directory =
         testing::TempDir() + "kafka-checkpoints-" + std::to_string(::getpid());
@@ -206,7 +209,11 @@ TEST_F(KafkaSink, ARestartedJobWritesEachRecordOnce) {
             });
     SinkSettings to = settings(topic, form.guarantee);
     to.held_bytes = form.held_bytes;
-    to_topics(numbers, "sink", to, write_number);
+    to_topics(numbers, "sink", to,
+              [more = std::string(form.key_bytes, 'x')](std::uint64_t number, Message& message) {
+                write_number(number, message);
+                message.key(std::to_string(number % 7) + more);
+              });
     const JobResult result = env.execute("restarted");
     ASSERT_TRUE(result.ok()) << result.status.to_string();
     EXPECT_GE(failures, 2);
@@ -251,6 +258,73 @@ TEST_F(KafkaSink, AnAttemptThatOpensLateDoesNotEndItsSuccessor) {
   ASSERT_TRUE(third.open(1, {.run = 7, .attempt = 2}).ok());
   EXPECT_NE(successor.write(records, {7, 1, 3}).to_string().find("another job"), std::string::npos);
   EXPECT_EQ(values(settings.topic), (Texts{"once", "once", "once"}));
+}
+
+// A chunk for each number.
+void add_large(EpochRecords& records, const std::string& topic, int first, int end) {
+  for (int i = first; i < end; ++i) {
+    const std::string value = std::to_string(i) + std::string(300'000, 'x');
+    const Status status = records.add({.topic = topic,
+                                       .partition = -1,
+                                       .time_ms = no_timestamp,
+                                       .key = std::nullopt,
+                                       .value = value,
+                                       .headers = {}});
+    ASSERT_TRUE(status.ok()) << status.to_string();
+  }
+  ASSERT_TRUE(records.is_at_chunk());
+}
+
+TEST_F(KafkaSink, WhatIsSentAheadOfItsBarrierIsWrittenOnceAndInOrder) {
+  SinkSettings settings = this->settings(brokers_->make_topic("ahead", 1), Guarantee::exactly_once);
+  const auto heads = [&] {
+    Texts found;
+    for (const Written& record : brokers_->read(settings.topic)) {
+      found.push_back(record.value->substr(0, record.value->find('x')));
+    }
+    return found;
+  };
+  const auto records_of = [&](int first, int end) {
+    auto records = std::make_unique<EpochRecords>(testing::TempDir(), 700'000);  // some in a file
+    add_large(*records, settings.topic, first, end);
+    return records;
+  };
+  Transactions first(settings, 0);
+  ASSERT_TRUE(first.open(1, {.run = 7, .attempt = 0}).ok());
+  const auto one = records_of(0, 4);
+  for (std::size_t i = 0; i < 3; ++i) first.send(i, one->chunks()[i]);
+  first.begin(*one, {7, 0, 1});
+  const auto two = records_of(4, 8);
+  first.send(0, two->chunks()[0]);  // too early: the one before it is not written
+  ASSERT_TRUE(first.write(*one, {7, 0, 1}).ok());
+  first.send(1, two->chunks()[1]);  // a gap: nobody has sent what is before it
+  first.begin(*two, {7, 0, 2});
+  ASSERT_TRUE(first.write(*two, {7, 0, 2}).ok());
+  EXPECT_EQ(heads(), (Texts{"0", "1", "2", "3", "4", "5", "6", "7"}));
+
+  // Its checkpoint is not complete when the job ends, and when it dies.
+  const auto three = records_of(8, 10);
+  first.send(0, three->chunks()[0]);
+  first.abort();
+  first.begin(*three, {7, 0, 3});
+  first.abort();
+  first.send(0, three->chunks()[0]);
+  Transactions second(settings, 0);
+  ASSERT_TRUE(second.open(1, {.run = 7, .attempt = 1}).ok());
+  EXPECT_EQ(heads().size(), 8u);
+  ASSERT_TRUE(second.write(*three, {7, 0, 3}).ok());
+
+  // Half of the time of its transaction is over.
+  settings.connection.options["transaction.timeout.ms"] = "4000";
+  Transactions third(settings, 0);
+  ASSERT_TRUE(third.open(1, {.run = 7, .attempt = 2}).ok());
+  const auto four = records_of(10, 12);
+  third.send(0, four->chunks()[0]);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2'100));
+  third.send(1, four->chunks()[1]);
+  third.begin(*four, {7, 2, 4});
+  ASSERT_TRUE(third.write(*four, {7, 2, 4}).ok());
+  EXPECT_EQ(heads(), (Texts{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}));
 }
 
 // The program that docs/connectors.md shows.

@@ -2,12 +2,15 @@
 #include <hummer/kafka/source.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <stdexcept>
 
@@ -383,6 +386,45 @@ TEST_F(KafkaSource, SaysWhatIsWrongWithItsSettings) {
   EXPECT_NE(failure(settings).find("enable.auto.commit"), std::string::npos) << failure(settings);
   settings = bounded("no-such-topic");
   EXPECT_NE(failure(settings).find("no-such-topic"), std::string::npos) << failure(settings);
+}
+
+// What `hummer tail` prints of arguments, and its exit code behind that.
+std::string tail(const std::string& arguments) {
+  const std::string command = std::string("HUMMER_PLUGIN_PATH='") + HUMMER_KAFKA_PLUGIN_DIRECTORY +
+                              "' '" + HUMMER_KAFKA_PROGRAM + "' tail " + arguments + " 2>&1";
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  char space[4096];
+  for (std::size_t got = 0; (got = std::fread(space, 1, sizeof space, pipe)) > 0;) {
+    text.append(space, got);
+  }
+  const int status = ::pclose(pipe);
+  return text + "exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+TEST_F(KafkaSource, TheProgramLooksAtTopics) {
+  const std::string topic = brokers_->make_topic("looked_at", 2);
+  brokers_->write(topic, {{.key = "a", .value = "{\"n\": 1}", .partition = 0},
+                          {.key = "a", .value = std::nullopt, .partition = 0},
+                          {.key = "b", .value = "none", .partition = 1},
+                          {.key = "b", .value = "{\"n\": 2}", .partition = 1},
+                          {.key = "b", .value = "{\"n\": 3}", .partition = 1}});
+  brokers_->write_aborted(topic, {{.key = "c", .value = "never", .partition = 1}});
+  const std::string address = "kafka://" + brokers_->addresses() + "/" + topic;
+  EXPECT_EQ(tail(address), "{\"n\": 1}\nnone\n{\"n\": 2}\n{\"n\": 3}\nexit code 0");
+  const std::string parsed = tail(address + " --format json");
+  EXPECT_NE(parsed.find("a bad line"), std::string::npos) << parsed;
+  EXPECT_TRUE(parsed.ends_with("exit code 1")) << parsed;
+
+  const std::string missing = tail("kafka://" + brokers_->addresses() + "/not_there");
+  EXPECT_NE(missing.find("not_there"), std::string::npos) << missing;
+  EXPECT_TRUE(missing.ends_with("exit code 1")) << missing;
+  EXPECT_NE(tail("kafka://host:9092").find("write kafka://HOST:PORT/TOPIC"), std::string::npos);
+  const std::string options = directory_ + ".properties";
+  std::ofstream(options) << "# none\n\nno.such.option=1\n";
+  const std::string unknown = tail(address + " --client-options " + options);
+  EXPECT_NE(unknown.find("no.such.option"), std::string::npos) << unknown;
+  std::filesystem::remove(options);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // would raise SIGPIPE.)
 //
 //   Result<std::unique_ptr<TlsSession>> made = TlsSession::make(options, host);
-//   session.handshake(done)      // then send take_output(), and feed() what comes, until it is
-//   done session.write(bytes)         // then send take_output() session.read(bytes, ended)   //
-//   what feed() has made readable
+//   (*made)->handshake(done)      // then send take_output(), feed() what comes, until it is done
+//   (*made)->write(bytes)         // then send take_output()
+//   (*made)->read(bytes, ended)   // what feed() has made readable
 //
 // Thread: one. Errors: E5005 (tls_failed), with what OpenSSL or the verification says.
 #pragma once

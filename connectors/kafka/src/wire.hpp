@@ -1,9 +1,11 @@
 // Kafka's protocol, as far as the end of a transaction needs it: requests to bytes, and answers
 // from bytes.
 //
-//   const std::string request = request_of(Api::end_transaction, 7, end_transaction(id, producer,
-//   true)); … std::int16_t error = 0; if (!parse_end_transaction(answer, error)) …          // the
-//   broker speaks something else
+//   const std::string request =
+//       request_of(Api::end_transaction, 7, end_transaction(id, producer, true));
+//   …
+//   std::int16_t error = 0;
+//   if (!parse_end_transaction(answer, error)) …          // the broker speaks something else
 //
 // librdkafka commits only what one of its own producers has open. A transaction that another
 // process has prepared is ended by its transactional id, producer id and producer epoch, which

@@ -9,6 +9,15 @@
 #include "transactions.hpp"
 
 namespace hummer::kafka::detail {
+namespace {
+
+// Gathered, and not yet librdkafka's: while the thread is busy, and while it waits for a
+// checkpoint.
+constexpr std::size_t most_unsent_bytes = 8 << 20;
+constexpr std::size_t most_waiting_bytes = 32 << 20;
+constexpr std::int64_t most_waiting_ns = 1'000'000'000;
+
+}  // namespace
 
 WriteAheadWriter::WriteAheadWriter(const SinkSettings& settings) : settings_(settings) {}
 
@@ -74,9 +83,56 @@ Status WriteAheadWriter::open(OperatorContext& context) {
   return {};
 }
 
-Status WriteAheadWriter::begin_batch() { return background_->failure(); }
+Transactions& WriteAheadWriter::own() {
+  return *transactions_.at(static_cast<std::uint32_t>(context_->subtask()));
+}
+
+Status WriteAheadWriter::begin_batch() { return take_news(); }
+
+// An epoch that waits for its checkpoint holds the transaction. What is posted behind its commit
+// comes when that is done.
+bool WriteAheadWriter::has_transaction() const {
+  return std::all_of(pending_.begin(), pending_.end(),
+                     [](const Pending& each) { return each.is_committing; });
+}
+
+void WriteAheadWriter::send_ahead() {
+  if (!has_transaction()) return;
+  for (; posted_ < open_->complete_chunks(); ++posted_) {
+    const EpochChunk& chunk = open_->chunks()[posted_];
+    posted_bytes_ += chunk.size_bytes();
+    sending_bytes_ += chunk.size_bytes();
+    background_->post([this, to = &own(), index = posted_, chunk]() -> Status {
+      to->send(index, chunk);
+      sending_bytes_ -= chunk.size_bytes();
+      return {};
+    });
+  }
+}
+
+void WriteAheadWriter::begin(const Pending& sealed) {
+  background_->post([to = transactions_.at(sealed.writer).get(), records = sealed.records,
+                     name = EpochName{sealed.run, sealed.attempt, sealed.epoch}]() -> Status {
+    to->begin(*records, name);
+    return {};
+  });
+}
+
+bool WriteAheadWriter::has_room() {
+  send_ahead();
+  const std::size_t unsent = open_->size_bytes() - posted_bytes_ + sending_bytes_;
+  if (unsent < most_unsent_bytes) return true;
+  if (background_->is_busy()) return false;
+  // A checkpoint may never be complete, and the barrier of the next one is behind these records: it
+  // is not waited for for long.
+  return unsent < most_waiting_bytes || context_->now() - sealed_at_ > most_waiting_ns;
+}
 
 bool WriteAheadWriter::add(const Message& message) {
+  if (open_->is_at_chunk() && !has_room()) {
+    failure_ = {};
+    return false;
+  }
   Outgoing record = outgoing_of(message, settings_.topic);
   if (record.topic.empty()) {
     failure_ = {ErrorCode::invalid_argument,
@@ -88,30 +144,28 @@ bool WriteAheadWriter::add(const Message& message) {
   return failure_.ok();
 }
 
-OperatorResult WriteAheadWriter::blocked() { return context_->fail(failure_); }
+OperatorResult WriteAheadWriter::blocked() {
+  return failure_.ok() ? OperatorResult::blocked : context_->fail(failure_);
+}
 
 void WriteAheadWriter::seal(std::uint64_t epoch) {
   if (open_->empty()) return;
-  const bool is_next = pending_.empty();
+  const bool has_transaction = this->has_transaction();
   pending_.push_back({.run = context_->run(),
                       .attempt = context_->attempt(),
                       .writer = static_cast<std::uint32_t>(context_->subtask()),
                       .epoch = epoch,
                       .records = std::exchange(open_, make_records())});
-  if (!is_next) return;
-  const Pending& sealed = pending_.back();
-  background_->post([own = transactions_.at(sealed.writer).get(), records = sealed.records,
-                     name = EpochName{sealed.run, sealed.attempt, sealed.epoch}]() -> Status {
-    own->begin(*records, name);
-    return {};
-  });
+  posted_ = posted_bytes_ = 0;
+  sealed_at_ = context_->now();
+  if (has_transaction) begin(pending_.back());
 }
 
 Status WriteAheadWriter::take_news() {
   const auto written = static_cast<std::ptrdiff_t>(written_.exchange(0));
   pending_.erase(pending_.begin(), pending_.begin() + written);
   // Who has nothing to write for them any more gives up the right to: a later subtask has it.
-  if (pending_.empty() && !background_->is_busy()) {
+  if (pending_.empty() && transactions_.size() > 1) {
     const auto self = static_cast<std::uint32_t>(context_->subtask());
     std::erase_if(transactions_, [&](const auto& each) { return each.first != self; });
   }
@@ -123,7 +177,7 @@ OperatorResult WriteAheadWriter::flush() {
   if (context_->epoch() == last_barrier_) return OperatorResult::done;
   const bool waits = background_->is_busy();
   if (Status status = take_news(); !status.ok()) return context_->fail(std::move(status));
-  if (waits) return OperatorResult::blocked;
+  if (waits && !pending_.empty()) return OperatorResult::blocked;
   last_barrier_ = context_->epoch();
   seal(last_barrier_);
   return OperatorResult::done;
@@ -147,7 +201,7 @@ Status WriteAheadWriter::snapshot(ByteWriter& out) {
     out.put_value(each.attempt);
     out.put_value(each.writer);
     out.put_value(each.epoch);
-    out.put_value(static_cast<std::uint32_t>(each.records->chunks()));
+    out.put_value(static_cast<std::uint32_t>(each.records->chunks().size()));
     unsaved_.push_back(each.records);
   }
   return {};
@@ -157,13 +211,13 @@ OperatorResult WriteAheadWriter::snapshot_rest(ByteWriter& out) {
   std::string space;
   for (const std::size_t begin = out.size(); !unsaved_.empty();) {
     const EpochRecords& records = *unsaved_.front();
-    if (saved_chunks_ == records.chunks()) {
+    if (saved_chunks_ == records.chunks().size()) {
       unsaved_.erase(unsaved_.begin());
       saved_chunks_ = 0;
       continue;
     }
     if (out.size() - begin >= context_->snapshot_step_bytes()) return OperatorResult::more;
-    const Result<std::string_view> chunk = records.chunk(saved_chunks_++, space);
+    const Result<std::string_view> chunk = records.chunks()[saved_chunks_++].bytes(space);
     if (!chunk.ok()) return context_->fail(chunk.status());
     out.put_text(*chunk);
   }
@@ -173,23 +227,34 @@ OperatorResult WriteAheadWriter::snapshot_rest(ByteWriter& out) {
 Status WriteAheadWriter::commit(std::uint64_t epoch) {
   HUMMER_TRY(take_news());
   for (Pending& each : pending_) {
-    if (each.is_committing || each.epoch > epoch) continue;
+    if (each.is_committing) continue;
+    if (each.epoch > epoch) {
+      begin(each);
+      break;
+    }
     each.is_committing = true;
-    background_->post([this, own = transactions_.at(each.writer).get(), records = each.records,
+    background_->post([this, to = transactions_.at(each.writer).get(), records = each.records,
                        name = EpochName{each.run, each.attempt, each.epoch}]() -> Status {
-      Status status = own->write(*records, name);
+      Status status = to->write(*records, name);
       if (status.ok()) ++written_;
       return status;
     });
   }
-  if (!has_ended_) return {};
+  send_ahead();
+  if (!has_ended_ || !has_transaction()) return {};
   // Nobody asks any more what has become of it.
   HUMMER_TRY(background_->finish());
   return take_news();
 }
 
 Status WriteAheadWriter::close() {
-  const Status status = background_ ? background_->finish() : Status();
+  if (!background_) return {};
+  own().hurry();
+  background_->post([to = &own()]() -> Status {
+    to->abort();
+    return {};
+  });
+  const Status status = background_->finish();
   background_.reset();
   transactions_.clear();
   return status;

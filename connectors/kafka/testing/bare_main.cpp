@@ -1,6 +1,7 @@
 // What librdkafka does by itself, for throughput_job to be measured beside: records of 100 bytes.
 //
-//   kafka_bare write BROKERS TOPIC RECORDS     idempotent, with the connector's options
+//   kafka_bare write BROKERS TOPIC RECORDS     idempotent, with the connector's options; each
+//                                              record is reported
 //   kafka_bare commit BROKERS TOPIC RECORDS    the same in one transaction
 //   kafka_bare read BROKERS TOPIC RECORDS      in batches, through one queue
 #include <librdkafka/rdkafka.h>
@@ -28,6 +29,12 @@ void expect_none(rd_kafka_error_t* error) {
   if (error != nullptr) give_up(rd_kafka_error_string(error));
 }
 
+long delivered = 0;
+
+void count_delivered(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) ++delivered;
+}
+
 rd_kafka_t* make(rd_kafka_type_t type,
                  const std::vector<std::pair<const char*, std::string>>& options) {
   rd_kafka_conf_t* const conf = rd_kafka_conf_new();
@@ -37,6 +44,7 @@ rd_kafka_t* make(rd_kafka_type_t type,
       give_up(message);
     }
   }
+  if (type == RD_KAFKA_PRODUCER) rd_kafka_conf_set_dr_msg_cb(conf, count_delivered);
   rd_kafka_t* const client = rd_kafka_new(type, conf, message, sizeof message);
   if (client == nullptr) give_up(message);
   return client;
@@ -67,7 +75,8 @@ void write(const std::string& brokers, const std::string& topic, long records, b
     }
     if (i % 1024 == 0) rd_kafka_poll(client, 0);
   }
-  if (rd_kafka_flush(client, wait_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) give_up("not delivered");
+  const auto flushed = rd_kafka_flush(client, wait_ms);
+  if (flushed != RD_KAFKA_RESP_ERR_NO_ERROR || delivered != records) give_up("not delivered");
   if (commits) expect_none(rd_kafka_commit_transaction(client, wait_ms));
   rd_kafka_topic_destroy(to);
   rd_kafka_destroy(client);

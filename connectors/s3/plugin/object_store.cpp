@@ -68,6 +68,10 @@ class S3Store final : public ObjectStore {
   Result<ObjectInformation> look_at(const std::string& path) override {
     const Result<Place> place = place_of(path);
     if (!place.ok()) return place.status();
+    // A bucket, or the mark that some tools make for a directory: an empty file to who would ask.
+    if (place->key.empty() || place->key.ends_with('/')) {
+      return Status(ErrorCode::not_found, "'" + path + "' is no object");
+    }
     const Result<Object> object = client_->head(*place);
     if (!object.ok()) return object.status();
     return ObjectInformation{object->size_bytes, object->modified_ms, object->etag};

@@ -203,6 +203,21 @@ TEST_F(S3Checkpoints, PathsAreThoseOfADisk) {
   EXPECT_TRUE(CheckpointStore::read_at(platform->files(), directory + "s").ok()) << "// is /";
 }
 
+// Buckets and the empty objects that some tools make for directories are no files.
+TEST_F(S3Checkpoints, DirectoriesAreWhatIsInThem) {
+  const std::string folder = store->make_folder("marked");
+  ASSERT_TRUE(store->client().put({"tests", folder + "/in/"}, "").ok());
+  ASSERT_TRUE(store->client().put({"tests", folder + "/in/x"}, "text").ok());
+  const std::string path = "s3://tests/" + folder + "/in";
+  for (const std::string& directory : {path, path + "/", std::string("s3://tests")}) {
+    const auto there = platform->files().stat(directory);
+    ASSERT_TRUE(there.ok()) << there.status().to_string();
+    EXPECT_TRUE(there->is_directory) << directory;
+  }
+  EXPECT_EQ(*platform->files().list_directory(path + "/"), std::vector<std::string>{"x"});
+  EXPECT_EQ(*platform->files().glob(path + "/*"), std::vector<std::string>{path + "/x"});
+}
+
 TEST_F(S3Checkpoints, WithoutItsLibraryTheErrorSaysWhatToInstall) {
   ::setenv("HUMMER_PLUGIN_PATH", "/nowhere", 1);
   EXPECT_NE(end_of(begin({"--numbers", "1000"})), 0);

@@ -24,8 +24,7 @@
 //   - replaces nothing: a file of this name that is not of this upload is invalid_argument
 //   - once more does nothing, as long as the file is there
 //   - answers not_found when neither the upload nor the file is there: whether it was published,
-//   and
-//     its file taken away since, is for the caller to know (it keeps notes).
+//     and its file taken away since, is for the caller to know (it keeps notes).
 // An upload that goes on over a checkpoint is saved: `save` makes what was appended so far durable,
 // and answers a token; finish_saved makes of it a finished upload of exactly those bytes, also when
 // the process that wrote on is dead, or, cut off, still writes, and also when the upload was

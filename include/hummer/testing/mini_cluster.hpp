@@ -22,8 +22,8 @@
 //
 //   const Result<std::string> path = cluster.stop_with_savepoint();
 //   ASSERT_TRUE(running.get().ok());
-//   ... cluster.run({..., "--checkpoint-dir", directory, "--restore", *path, "--parallelism",
-//   "3"});
+//   ... cluster.run({..., "--checkpoint-dir", directory,
+//                    "--restore", *path, "--parallelism", "3"});
 //
 // Lifecycle: make, start, run any number of times, destroy when no run is under way. Thread: all
 // but run() on the one that made it; run() on any. Errors: start and add_task_manager:

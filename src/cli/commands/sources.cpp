@@ -7,6 +7,9 @@
 #include "cli/command_line.hpp"
 #include "cli/table.hpp"
 #include "connectors/file/gzip_decompressor.hpp"
+#include "platform/message_source.hpp"
+#include "platform/object_store.hpp"
+#include "platform/plugins.hpp"
 
 namespace hummer {
 namespace {
@@ -22,16 +25,17 @@ constexpr SourceKind engine_sources[] = {
     {"source", "collection", "env.from_collection(values)", "of the program itself"},
     {"source", "generator", "env.generate(function, options)", "of the program itself"},
 };
+// Of packages, whose libraries the program looks for.
 constexpr SourceKind kafka{"source",
                            "kafka",
-                           "kafka::from_topics(env, …)",
-                           "in jobs that link hummer::kafka",
+                           "kafka://localhost:9092/topic",
+                           "kafka::from_topics in jobs that link hummer::kafka; hummer tail",
                            false,
                            "the package hummer-kafka"};
 constexpr SourceKind s3{"source",
                         "s3",
-                        "follow_files(env, \"s3://bucket/in\", {.store = hummer::s3::files()})",
-                        "in jobs that link hummer::s3",
+                        "s3://bucket/in/*.csv",
+                        "from_file; follow_files in jobs that link hummer::s3; hummer tail",
                         false,
                         "the package hummer-s3"};
 
@@ -39,6 +43,12 @@ SourceKind quick_gzip() {
   const bool here = make_isal_decompressor("") != nullptr;
   return {"source", "gzip by ISA-L",       "logs/may.txt.gz", "twice as fast as by zlib",
           here,     "the package libisal2"};
+}
+
+template <typename Plugin>
+bool is_here(const std::string& scheme) {
+  const Result<const Plugin*> plugin = load_plugin<Plugin>(scheme);
+  return plugin.ok() && *plugin != nullptr;
 }
 
 }  // namespace
@@ -55,7 +65,9 @@ int run_sources(const Invocation& invocation, std::span<const SourceKind> format
   std::vector<SourceKind> kinds(std::begin(engine_sources), std::end(engine_sources));
   kinds.push_back(quick_gzip());
   kinds.push_back(kafka);
+  kinds.back().here = is_here<MessageSourcePlugin>("kafka");
   kinds.push_back(s3);
+  kinds.back().here = is_here<ObjectStorePlugin>("s3");
   kinds.insert(kinds.end(), formats.begin(), formats.end());
   Platform& platform = invocation.platform;
   if (json) {

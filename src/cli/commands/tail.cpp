@@ -10,6 +10,8 @@
 #include "cli/command_line.hpp"
 #include "cli/last_lines.hpp"
 #include "cli/tail_printer.hpp"
+#include "platform/message_source.hpp"
+#include "platform/plugins.hpp"
 #include "platform/standard_input.hpp"
 
 namespace hummer {
@@ -201,12 +203,77 @@ int tail_socket(Tail& tail) {
   return finish_tail(tail);
 }
 
+// Lines NAME=VALUE; those that are empty or begin with # are none.
+Result<std::map<std::string, std::string>> read_client_options(Files& files,
+                                                               const std::string& path) {
+  std::map<std::string, std::string> options;
+  if (path.empty()) return options;
+  constexpr std::size_t most_bytes = 1 << 20;
+  const auto file = files.open_for_reading(path);
+  if (!file.ok()) return file.status();
+  std::string text(std::min<std::uint64_t>((*file)->size_bytes(), most_bytes), ' ');
+  const Result<std::size_t> size = (*file)->read_at(0, text);
+  if (!size.ok()) return size.status();
+  text.resize(*size);
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    at = end + 1;
+    while (line.ends_with('\r') || line.ends_with(' ')) line.pop_back();
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Status(ErrorCode::invalid_argument,
+                    fmt::format("'{}', line {}: write NAME=VALUE", path, number + 1));
+    }
+    options[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return options;
+}
+
+int tail_messages(Tail& tail, const MessageSourcePlugin& plugin, const std::string& options_file) {
+  const auto options = read_client_options(tail.platform.files(), options_file);
+  if (!options.ok()) return report(tail.platform, options.status());
+  Status wrong;
+  std::string partition_of_last;
+  const MessageListener listener{.message =
+                                     [&](const std::string& partition, std::string_view message) {
+                                       if (wrong.ok() && partition != partition_of_last) {
+                                         wrong = tail.printer.begin(partition, message, false);
+                                       }
+                                       partition_of_last = partition;
+                                       if (wrong.ok()) tail.printer.line(message);
+                                       if (tail.follow) tail.printer.flush();
+                                     },
+                                 .listens = [&] { return wrong.ok() && !tail.printer.closed(); }};
+  const Status looked = plugin.look(
+      {.address = tail.source, .options = *options, .last = tail.lines, .follow = tail.follow},
+      listener);
+  if (!looked.ok()) return report(tail.platform, looked.with_context("'" + tail.source + "'"));
+  if (!wrong.ok()) return report_begin(tail, partition_of_last, wrong);
+  return finish_tail(tail);
+}
+
+// A scheme that a library has.
+int tail_by_library(Tail& tail, const std::string& scheme, const std::string& options_file) {
+  const auto messages = load_plugin<MessageSourcePlugin>(scheme);
+  if (messages.ok()) {
+    return *messages == nullptr ? tail_files(tail) : tail_messages(tail, **messages, options_file);
+  }
+  if (scheme == "kafka" || scheme == "s3") return report(tail.platform, messages.status());
+  return report(tail.platform, {ErrorCode::invalid_argument,
+                                fmt::format("'{}': no source of this kind: `hummer sources` lists "
+                                            "them",
+                                            tail.source)});
+}
+
 }  // namespace
 
 int run_tail(const Invocation& invocation, std::span<const RowFormat> formats) {
   CommandLine line(
       "Prints the last lines of a source: a file (plain, gzip or zstd), a directory, a pattern, - "
-      "for standard input, or tcp://HOST:PORT.");
+      "for standard input, tcp://HOST:PORT, kafka://HOST:PORT/TOPIC, or s3://BUCKET/PATH.");
   std::string source;
   std::uint64_t count = 10;
   bool follow = false;
@@ -214,10 +281,14 @@ int run_tail(const Invocation& invocation, std::span<const RowFormat> formats) {
   std::string format = "lines";
   CommandLine::Choices choices{"lines"};
   for (const RowFormat& each : formats) choices.emplace_back(each.name);
-  line.argument("SOURCE", source, "what `hummer sources` lists, but for kafka");
-  line.option("--lines", count, "of each file [10]");
+  std::string options_file;
+  line.argument("SOURCE", source, "what `hummer sources` lists");
+  line.option("--lines", count, "of each file or partition [10]");
   line.flag("-f,--follow", follow, "go on with what comes, until it is interrupted");
   line.option("--format", format, "what the lines are [lines]", choices);
+  line.option("--client-options", options_file,
+              "a file of lines NAME=VALUE: options of the client of a topic, such as TLS and "
+              "passwords");
   line.flag("--json", json, "an object per line, for scripts");
   line.footer(
       "Exit code: 0 success, 1 failure or lines that are none of the format, 2 wrong usage.");
@@ -235,20 +306,8 @@ int run_tail(const Invocation& invocation, std::span<const RowFormat> formats) {
   Tail tail{platform, source, count, follow, printer};
   if (source == "-") return tail_standard_input(tail);
   if (source.starts_with(socket_scheme)) return tail_socket(tail);
-  if (source.starts_with("kafka://")) {
-    return report(platform,
-                  {ErrorCode::invalid_argument,
-                   "kafka: the program hummer is built without clients of other systems; a job "
-                   "that links hummer::kafka (package hummer-kafka) reads topics, and "
-                   "kafka-console-consumer.sh looks at them"});
-  }
-  if (const std::size_t scheme = source.find("://"); scheme != std::string::npos) {
-    return report(
-        platform,
-        {ErrorCode::invalid_argument,
-         fmt::format("'{}': no source of this kind: `hummer sources` lists them", source)});
-  }
-  return tail_files(tail);
+  const std::string scheme = scheme_of(source);
+  return scheme.empty() ? tail_files(tail) : tail_by_library(tail, scheme, options_file);
 }
 
 }  // namespace hummer

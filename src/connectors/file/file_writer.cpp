@@ -16,6 +16,7 @@
 #include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/connector_factories.hpp>
 
+#include "connectors/file/sink_names.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer {
@@ -33,6 +34,7 @@ class FileWriter final : public TextWriter {
 
   Status open(OperatorContext& context) override {
     context_ = &connector_context(context);
+    HUMMER_TRY(files().must_be_on_disk(path_, written_to_object_stores));
     if (context.parallelism() == 1) {
       HUMMER_TRY(prepare_file());
     } else {

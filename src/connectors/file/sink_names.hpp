@@ -11,6 +11,11 @@
 
 namespace hummer {
 
+// What writes to a path that a file sink can't write to.
+inline constexpr std::string_view written_to_object_stores =
+    "write_file writes to disks, write_files (hummer/files.hpp) to object stores, such as with "
+    "{.store = hummer::s3::files()}";
+
 // Of a sink of a run, the same for all its subtasks and attempts.
 std::uint64_t sink_id(std::uint64_t run, std::string_view uid);
 

@@ -65,6 +65,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
   Status open(OperatorContext& context) override {
     context_ = &connector_context(context);
     id_ = sink_id(context.run(), context.uid());
+    HUMMER_TRY(files().must_be_on_disk(directory_, written_to_object_stores));
     return named(files().create_directories(directory_));
   }
 

@@ -1,8 +1,8 @@
 // Names in the directory of a rolling sink, and what its notes say.
 //
 //   part-<subtask>-<epoch>-<number>-<attempt>-<sink><suffix>   a file; the epoch is that of the
-//   last
-//                                                              barrier before its first record
+//                                                              last barrier before its first
+//                                                              record
 //   .hummer/sink-<sink>-<subtask>                              the note of a subtask
 //
 // A sink is known by its run and uid (sink_id in src/connectors/file/sink_names.hpp), so that no

@@ -8,9 +8,8 @@
 //                      options and the store want it
 //   commit(epoch)      the checkpoint is complete: finished parts up to its epoch become visible
 //   after a restart    those of the restored checkpoint do; of its open parts, too, exactly what
-//   they
-//                      held at the barrier, whoever wrote on behind it; new parts begin. All else
-//                      that earlier attempts left is aborted
+//                      they held at the barrier, whoever wrote on behind it; new parts begin. All
+//                      else that earlier attempts left is aborted
 //
 // So every record is in one visible file, and a file is never written to once it is visible. Each
 // subtask has a note beside the files (part_names.hpp): up to which epoch it has committed. It is

@@ -1,7 +1,7 @@
 // UnitReader: the lines of one FileUnit, as blocks. What a split of a file is to from_file.
 //
-//   Result<std::unique_ptr<UnitReader>> reader = UnitReader::open(store, unit, options, pool,
-//   wake); if ((*reader)->is_at_hand()) … = (*reader)->next();      // until an empty block …
+//   auto reader = UnitReader::open(store, unit, options, pool, wake);
+//   if ((*reader)->is_at_hand()) … = (*reader)->next();    // until an empty block …
 //   (*reader)->position();                                 // a snapshot: `from` of a later open
 //
 // Plain files are read from `from` on; compressed ones are decompressed again up to there. With

@@ -2,9 +2,9 @@
 //
 //   struct Trade { std::string_view symbol; double price; std::optional<std::string_view> note; };
 //   auto trades = hummer::formats::from_avro<Trade>(env, "trades.avro");
-//   hummer::formats::write_avro(trades, "copy", {.codec =
-//   hummer::formats::AvroOptions::Codec::zstandard}); auto values =
-//   hummer::formats::decode<Trade>(messages, hummer::formats::avro());
+//   hummer::formats::write_avro(trades, "copy",
+//                               {.codec = hummer::formats::AvroOptions::Codec::zstandard});
+//   auto values = hummer::formats::decode<Trade>(messages, hummer::formats::avro());
 //
 // A file has the schema that it was written by; each record is resolved to the struct by Avro's
 // rules:
@@ -13,14 +13,12 @@
 //              schema lacks fails the job, unless it is a std::optional, or refuse_missing_fields
 //              is off: then it keeps its initialiser
 //   numbers    int where the field is any integer that is no wider, or a std::int64_t, float,
-//   double;
-//              long where it is std::int64_t, std::uint64_t, std::uint32_t, float, double; float
-//              and double where it is a double. What does not fit is a bad record
+//              double; long where it is std::int64_t, std::uint64_t, std::uint32_t, float, double;
+//              float and double where it is a double. What does not fit is a bad record
 //   text       string, which must be UTF-8, bytes and fixed; of an enum its symbol
 //   enums      an enumeration with hummer::formats::symbols (field_names.hpp), by symbol
 //   unions     a std::optional is empty where the branch is null; a branch that the field can't
-//   hold
-//              makes a bad record
+//              hold makes a bad record
 //   arrays     std::vector. Maps are a std::vector of structs of two fields, key and value
 //   records    structs
 //

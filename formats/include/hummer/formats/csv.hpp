@@ -23,7 +23,7 @@
 //             policy: records behind it might be parts of a text
 //   quoted    some: each file is one split, cut at line ends outside of quotes
 //   never     there are none, the author knows: a quote that is open at a line's end is a bad
-//   record
+//             record
 //
 // Cost: bench/formats/run measures it; nothing is allocated per record but by long std::strings.
 // Separators, quotes and line ends are found 64 bytes at a time (formats/src/csv_index.hpp).

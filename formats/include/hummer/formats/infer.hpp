@@ -1,5 +1,5 @@
-// infer_csv, infer_json: the record type that fits a file, from its first rows; behind `hummer
-// infer`.
+// infer_csv, infer_json, infer_avro: the record type that fits a file, from its first bytes; behind
+// `hummer infer`.
 //
 //   const Result<InferredCsv> found = infer_csv(text, true);
 //   to_cpp(*found, "Trade", "trades.csv");         // the struct, and the call that reads the file
@@ -16,6 +16,11 @@
 // all objects have, or that is null in some, is a std::optional; numbers are std::int64_t, or
 // std::uint64_t or double where some need it. Members of which nothing is known (null, empty
 // arrays) or that are of several kinds are left out, which a comment says of each.
+//
+// infer_avro prints the structs of the schema that a container file begins with. An enumeration is
+// the text of its symbol, a map a std::vector of structs of key and value, a union with null a
+// std::optional. A field that no struct can say (a union of several types, a record in itself,
+// null) is left out, with a comment.
 //
 // Thread: any. Errors: invalid_argument for a text without a row. Cost: linear in the text.
 #pragma once
@@ -49,6 +54,11 @@ Result<InferredCsv> infer_csv(std::string_view text, bool whole);
 
 // Needs simdjson, as json() does: else it does not link.
 Result<std::string> infer_json(std::string_view text, bool whole, std::string_view record,
+                               std::string_view path);
+
+// Whether a text is the beginning of such a file.
+bool is_avro(std::string_view text);
+Result<std::string> infer_avro(std::string_view text, std::string_view record,
                                std::string_view path);
 
 std::string to_cpp(const InferredCsv& found, std::string_view record, std::string_view path);

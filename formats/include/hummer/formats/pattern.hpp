@@ -2,8 +2,8 @@
 // among them.
 //
 //   struct Line { std::string_view level; std::int64_t took = 0; };
-//   auto lines = from_pattern<Line>(env, "app.log", pattern(R"((?P<level>\w+) .* (?P<took>\d+)
-//   ms)"));
+//   auto lines =
+//       from_pattern<Line>(env, "app.log", pattern(R"((?P<level>\w+) .* (?P<took>\d+) ms)"));
 //
 //   struct Hit { std::string_view host; std::int64_t time = 0; std::string_view path;
 //                std::optional<std::int64_t> size; };

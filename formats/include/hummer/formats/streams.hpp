@@ -1,10 +1,9 @@
 // decode and encode: formats in a job.
 //
-//   auto trades = decode<Trade>(env.from_socket("127.0.0.1:9000"), json());     //
-//   DataStream<Trade> auto values = decode<Trade>(messages, json());         // of a
-//   DataStream<std::string_view> encode(trades, csv()).write_file("trades.csv");        //
-//   DataStream<TextBlock> encode_messages(trades, json());                       //
-//   DataStream<std::string_view>
+//   auto trades = decode<Trade>(env.from_socket("127.0.0.1:9000"), json());  // DataStream<Trade>
+//   auto values = decode<Trade>(messages, json());       // of a DataStream<std::string_view>
+//   encode(trades, csv()).write_file("trades.csv");      // DataStream<TextBlock>
+//   encode_messages(trades, json());                     // DataStream<std::string_view>
 //
 // A record that can't be read fails the job, with its place and why; on_failure says otherwise, as
 // of every operator (hummer/failure_policy.hpp):

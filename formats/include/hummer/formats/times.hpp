@@ -1,9 +1,8 @@
 // TimeField: how an input writes the times of a field that is a number.
 //
 //   struct Trade { std::int64_t time = 0; double price = 0; };      // milliseconds since 1970, UTC
-//   from_csv<Trade>(env, path, {.times = {{"time", "rfc3339"}}});           //
-//   2026-11-26T11:20:05.5Z from_json<Trade>(env, path, {.times = {{"time", "%d.%m.%Y %H:%M"}}});
-//   // 26.11.2026 11:20
+//   from_csv<Trade>(env, path, {.times = {{"time", "rfc3339"}}});         // 2026-11-26T11:20:05.5Z
+//   from_json<Trade>(env, path, {.times = {{"time", "%d.%m.%Y %H:%M"}}}); // 26.11.2026 11:20
 //
 // The field is a std::int64_t or a std::optional of it, of the record itself and not of one in it;
 // a field of text keeps what is written there. What is not of the form is a bad record.

@@ -1,12 +1,15 @@
 // The snapshot of an operator whose state is one KeyedStore: version, whether it is a delta, the
 // watermark, what else the operator has, and in steps the store.
 //
-//   Status snapshot(ByteWriter& out)      { return begin_store_snapshot(store_, context(),
-//   watermark_, out); } OperatorResult snapshot_rest(ByteWriter& out) { return
-//   store_snapshot_rest(store_, context(), out); } Status restore(ByteReader& in)        { ...
-//   read_store_head(in, context())
-//   ...
-//                                           store_.restore(in, context(), options, head.delta) }
+//   Status snapshot(ByteWriter& out) {
+//     return begin_store_snapshot(store_, context(), watermark_, out);
+//   }
+//   OperatorResult snapshot_rest(ByteWriter& out) {
+//     return store_snapshot_rest(store_, context(), out);
+//   }
+//   Status restore(ByteReader& in) {
+//     … read_store_head(in, context()) … store_.restore(in, context(), options, head.delta) …
+//   }
 #pragma once
 
 #include <string_view>

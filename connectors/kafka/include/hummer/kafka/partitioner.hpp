@@ -12,8 +12,7 @@
 //   ByKey       murmur2 of the key, as Java's clients hash it; without a key any partition
 //   RoundRobin  one after the other, each subtask by itself
 //   by_field    murmur2 of the text or the whole number that the function answers: a number's as
-//   the
-//               bytes that Java's LongSerializer makes of it
+//               the bytes that Java's LongSerializer makes of it
 //   any other   a function of the record and of how many partitions there are; what it answers
 //               outside of these fails the job
 //

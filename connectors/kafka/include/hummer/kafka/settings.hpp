@@ -85,7 +85,8 @@ enum class Guarantee : std::uint8_t {
   // Records are written as they come, and are in Kafka when their checkpoint is complete. After a
   // restart some are written twice.
   at_least_once,
-  // Records wait in the checkpoint until it is complete, and are then written in one transaction.
+  // Records are kept in the checkpoint, and written in one transaction, which is committed when it
+  // is complete; should it be lost meanwhile, they are written again.
   // Readers with isolation.level=read_committed see each once.
   exactly_once,
   // Records are written as they come, into a transaction that is open over the epoch and is

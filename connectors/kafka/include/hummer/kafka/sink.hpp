@@ -14,8 +14,9 @@
 // next attempt fences the producer of the one before, which ends what that had begun, and reads the
 // note: what it does not have is written, the rest has been. So no record is lost or seen twice by
 // readers of committed records. Records become visible a checkpoint later than they were made; in a
-// job without checkpoints, at the end. A thread of the sink's own writes an epoch while the next
-// one comes, whose barrier waits for it.
+// job without checkpoints, at the end. A thread of the sink's own sends what has been gathered
+// while more comes, and is waited for where it is behind; a barrier waits until the epoch before it
+// is written.
 //
 // exactly_once_open: records are sent as they come, into a transaction that is prepared at the
 // barrier, named in the checkpoint, and committed when that is complete. After a crash the next

@@ -1,9 +1,10 @@
 // WriteAheadWriter: keeps the records of an epoch with their checkpoint, and writes them, each
 // epoch in one transaction, which is committed when the checkpoint is complete.
 //
-// What waits for the brokers is done by a thread of the sink's own: it sends an epoch from its
-// barrier on, while the checkpoint is being written and the records of the next epoch come. The
-// next barrier waits for it: two epochs are held at most, and one is in a checkpoint.
+// What waits for the brokers is done by a thread of the sink's own: it sends chunks of an epoch
+// while the records of it still come, once the epoch before is written, and what is left of it from
+// its barrier on, while the checkpoint is being written. When it is behind, the sink waits for it,
+// and with it the job. So two epochs are held at most, and one is in a checkpoint.
 //
 // Lifecycle: restore*, open, (begin_batch add* | flush snapshot snapshot_rest* | commit)*, end,
 // close. Thread: that of the task. State: the epochs that are not known to be written, whole, and
@@ -62,17 +63,28 @@ class WriteAheadWriter {
 
   // Drops what has been written meanwhile.
   Status take_news();
+  // Whether what is posted now finds the transaction free.
+  bool has_transaction() const;
+  void send_ahead();
+  void begin(const Pending& sealed);
+  // Whether another chunk may be gathered: else the thread has enough to do.
+  bool has_room();
+  Transactions& own();
   void seal(std::uint64_t epoch);
   std::shared_ptr<EpochRecords> make_records() const;
 
   const SinkSettings settings_;
   OperatorContext* context_ = nullptr;
   std::shared_ptr<EpochRecords> open_;
-  std::vector<Pending> pending_;  // in the order in which they are to be written
+  std::size_t posted_ = 0;  // chunks of it that the thread has been given
+  std::size_t posted_bytes_ = 0;
+  std::atomic<std::size_t> sending_bytes_{0};  // of such chunks that are still the thread's to send
+  std::vector<Pending> pending_;               // in the order in which they are to be written
   // By subtask: this one's, and of those whose state has come here. Of the thread, once there is
   // one.
   std::map<std::uint32_t, std::unique_ptr<Transactions>> transactions_;
   std::uint64_t last_barrier_ = 0;
+  std::int64_t sealed_at_ = 0;
   // What the snapshot under way has still to write.
   std::vector<std::shared_ptr<EpochRecords>> unsaved_;
   std::size_t saved_chunks_ = 0;  // of the first of them

@@ -1,4 +1,4 @@
-#include "platform/object_store_loader.hpp"
+#include "platform/plugins.hpp"
 
 #include <dlfcn.h>
 #include <sys/auxv.h>
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/files.hpp"
@@ -58,9 +59,9 @@ std::string scheme_of(const std::string& path) {
   return is_scheme ? path.substr(0, end) : std::string();
 }
 
-Result<std::unique_ptr<ObjectStore>> load_object_store(const std::string& scheme) {
+Result<detail::FoundPlugin> detail::find_plugin(const std::string& scheme, const char* symbol) {
   const std::string name = "libhummer_" + scheme + ".so";
-  const std::string wanted = "paths that begin with " + scheme + ":// need the library " + name;
+  const std::string wanted = "what begins with " + scheme + ":// needs the library " + name;
   if (::getauxval(AT_BASE) == 0) {
     return Status(ErrorCode::invalid_configuration,
                   wanted +
@@ -69,7 +70,7 @@ Result<std::unique_ptr<ObjectStore>> load_object_store(const std::string& scheme
   }
   std::string looked_in;
   for (const std::string& directory : directories()) {
-    const std::string path = directory + "/" + name;
+    std::string path = directory + "/" + name;
     if (::access(path.c_str(), F_OK) != 0) {
       looked_in += (looked_in.empty() ? "" : ", ") + directory;
       continue;
@@ -79,23 +80,18 @@ Result<std::unique_ptr<ObjectStore>> load_object_store(const std::string& scheme
       return Status(ErrorCode::invalid_configuration,
                     wanted + ", and it can't be loaded: " + ::dlerror());
     }
-    const auto* plugin =
-        static_cast<const ObjectStorePlugin*>(::dlsym(library, "hummer_object_store"));
-    if (plugin == nullptr) {
-      return Status(ErrorCode::invalid_configuration,
-                    "'" + path + "' is no object store's library");
-    }
-    if (plugin->version != ObjectStorePlugin::newest_version ||
-        std::strcmp(plugin->abi, HUMMER_ABI) != 0) {
-      return Status(ErrorCode::invalid_configuration,
-                    "'" + path + "' was built for another engine (" + plugin->abi +
-                        "), and this is " HUMMER_ABI ": install both of the same version");
-    }
-    return plugin->make();
+    return FoundPlugin{::dlsym(library, symbol), std::move(path)};
   }
   return Status(ErrorCode::invalid_configuration,
                 wanted + ", which is not in " + looked_in + ": install the package hummer-" +
                     scheme + ", or name its directory in HUMMER_PLUGIN_PATH");
+}
+
+Status detail::check_plugin(const std::string& path, bool version_fits, const char* abi) {
+  if (version_fits && std::strcmp(abi, HUMMER_ABI) == 0) return {};
+  return {ErrorCode::invalid_configuration, "'" + path + "' was built for another engine (" + abi +
+                                                "), and this is " HUMMER_ABI
+                                                ": install both of the same version"};
 }
 
 }  // namespace hummer
