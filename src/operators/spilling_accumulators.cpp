@@ -12,6 +12,7 @@ constexpr std::uint8_t runs_snapshot_version = 3;  // of runs alone, as earlier 
 constexpr std::uint8_t layers_snapshot_version = 4;
 constexpr std::size_t restored_at_once_bytes = 64 << 10;
 constexpr std::uint32_t parts_of_own_groups = 32;
+constexpr std::size_t cleared_at_once_bytes = 256 << 10;
 
 }  // namespace
 
@@ -30,45 +31,67 @@ void SpillingAccumulatorsBase::open(OperatorContext& context, bool deltas) {
   }
 }
 
-Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside) {
+Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside, std::size_t of_entries) {
   HUMMER_TRY(spilled_.advance(table_->size()));
-  const std::size_t share = memory_.share_bytes();
   // What leaves is written before the next one is full: else that waits.
-  while (!table_->empty() &&
-         is_too_large(share - std::min(share, beside + spilled_.memory_bytes()))) {
+  while (is_too_large(full_bytes(beside), of_entries)) {
     if (!spilled_.leaving()) {
-      let_table_go();
+      let_table_go(std::exchange(of_entries, 0));
       break;
     }
     HUMMER_TRY(spilled_.finish_leaving());
   }
-  return memory_.set(table_->memory_bytes() + beside + spilled_.memory_bytes() + parting_bytes() +
-                     entries_.memory_bytes());
+  clear_left_table(full_bytes(beside));
+  return memory_.set(table_->memory_bytes() + of_entries + beside + spilled_.memory_bytes() +
+                     parting_bytes() + left_bytes() + entries_.memory_bytes());
 }
 
-// `room`: beside what is leaving.
-bool SpillingAccumulatorsBase::is_too_large(std::size_t room) const {
-  room -= std::min(room / 4 * 3, parting_bytes());
-  const std::size_t full =
-      spilled_.empty() ? room / 4 * 3 : std::min(room, (room + spilled_.leaving_bytes()) / 2);
+bool SpillingAccumulatorsBase::is_too_large(std::size_t full, std::size_t of_entries) const {
+  if (table_->empty()) return false;
+  full -= std::min(full, of_entries);
   return table_->at_limit(full) || table_->memory_bytes() > full;
 }
 
-void SpillingAccumulatorsBase::let_table_go() {
-  std::shared_ptr<AccumulatorTableBase> table = std::exchange(table_, aggregate_.make_table());
+// What the table may hold: what leaves has the other half.
+std::size_t SpillingAccumulatorsBase::full_bytes(std::size_t beside) const {
+  const std::size_t share = memory_.share_bytes();
+  std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
+  room -= std::min(room / 4 * 3, parting_bytes());
+  if (spilled_.empty()) return room / 4 * 3;
+  return std::min(room, (room + spilled_.leaving_bytes()) / 2);
+}
+
+void SpillingAccumulatorsBase::let_table_go(std::size_t of_entries) {
+  const std::shared_ptr<AccumulatorTableBase> table = std::exchange(table_, next_table());
   if (table->frozen()) {
-    table->settle();
+    table->rest();
     parting_ = table;
   }
-  spilled_.leave(std::move(table));
+  left_ = table;
+  left_of_entries_ = of_entries;
+  spilled_.leave(table, of_entries);
   if (parting_ != nullptr) connector_context(*context_).hurry_snapshot();
 }
 
+std::shared_ptr<AccumulatorTableBase> SpillingAccumulatorsBase::next_table() {
+  const bool is_ready = left_.use_count() == 1 && left_->empty();
+  return is_ready ? std::move(left_) : std::shared_ptr(aggregate_.make_table());
+}
+
+// Once it is written, and in no snapshot: some with each batch, so that none of them waits for it.
+// There may be no room for it any more.
+void SpillingAccumulatorsBase::clear_left_table(std::size_t full) {
+  if (left_.use_count() != 1) return;
+  if (left_->memory_bytes() > full) {
+    left_.reset();
+  } else if (left_->clear_some(cleared_at_once_bytes)) {
+    left_of_entries_ = 0;
+  }
+}
+
 std::unique_ptr<SpilledScan> SpillingAccumulatorsBase::scan_all() {
-  std::vector<std::unique_ptr<SpilledScan>> scans;
-  scans.push_back(spilled_.scan());
-  scans.push_back(std::make_unique<TableInHashOrder>(*table_));
-  return merge_scans(std::move(scans), combine_with(aggregate_));
+  if (!table_->empty()) let_table_go(0);
+  return spilled_.scan();
 }
 
 void SpillingAccumulatorsBase::retire() {

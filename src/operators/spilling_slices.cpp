@@ -31,6 +31,7 @@ void SpillingSlices::absorb(SpillingSlices& other) {
 
 Status SpillingSlices::keep_within(std::size_t room) {
   HUMMER_TRY(spilled_.advance(tables_.entries()));
+  tables_.clear_left(full_bytes(room));
   if (!tables_.at_limit(full_bytes(room))) return {};
   // Tables that went are kept until they are written.
   if (tables_.parting_bytes() > 0) connector_context(*context_).hurry_snapshot();

@@ -4,97 +4,19 @@
 
 #include <cstdlib>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include <hummer/detail/connector_context.hpp>
-#include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/keyed_process.hpp>
-#include <hummer/detail/operators/merge_aggregate.hpp>
 #include <hummer/identity.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
-#include "platform/simulation.hpp"
+#include "operators/spilling_test_rig.hpp"
 #include "support/drawn_cases.hpp"
 #include "support/expect_ok.hpp"
 
 namespace hummer::spilling_test {
 namespace {
-
-using Number = std::pair<std::uint32_t, std::int64_t>;  // key, value
-constexpr auto key_of_number = [](const Number& number) { return number.first; };
-constexpr auto value_of_number = [](const Number& number) { return number.second; };
-using Total = KeyValue<std::uint32_t, std::int64_t>;
-using Sum = SumAggregate<std::int64_t, decltype(value_of_number)>;
-
-// An operator in surroundings of its own.
-template <typename In, typename Out>
-class OperatorRun {
- public:
-  OperatorRun(const OperatorFactory& factory, Platform& platform, std::size_t limit_bytes)
-      : context_({.name = "sum", .platform = &platform, .memory_limit_bytes = limit_bytes}),
-        operator_(factory.make()) {
-    operator_->set_context(context_);
-    operator_->declare(out_);
-    context_.set_snapshot_step_bytes(1000);  // many steps
-  }
-  // A whole piece and the deltas on it.
-  Status restore(const std::vector<std::string>& pieces) {
-    for (const std::string& piece : pieces) {
-      ByteReader in(piece);
-      context_.set_delta_follows(&piece != &pieces.back());
-      HUMMER_TRY(operator_->restore(in));
-    }
-    return {};
-  }
-  Status open() { return operator_->open(); }
-  Result<std::vector<Out>> process(const std::vector<In>& records) {
-    Batch in(type_of<In>(), static_cast<std::uint32_t>(records.size()));
-    std::copy(records.begin(), records.end(), in.mutable_values<In>());
-    in.set_size(records.size());
-    return emitted([&] { return operator_->process(in, out_); });
-  }
-  Result<std::vector<Out>> end() {
-    return emitted([&] { return operator_->end(out_); });
-  }
-  Status begin_snapshot(bool may_be_delta = false) {
-    bytes_.clear();
-    context_.set_may_write_delta(may_be_delta);
-    ByteWriter out(bytes_);
-    HUMMER_TRY(operator_->snapshot(out));
-    bytes_.resize(out.size());
-    return {};
-  }
-  // The snapshot's bytes when it is complete.
-  Result<std::optional<std::string>> step_snapshot() {
-    std::string step;
-    ByteWriter out(step);
-    const OperatorResult answer = operator_->snapshot_rest(out);
-    bytes_.append(out.view());
-    if (answer == OperatorResult::failed) return context_.failure();
-    return answer == OperatorResult::done ? std::optional(bytes_) : std::nullopt;
-  }
-  FakeOperatorContext& context() { return context_; }
-
- private:
-  template <typename Call>
-  Result<std::vector<Out>> emitted(Call&& call) {
-    std::vector<Out> seen;
-    for (;;) {
-      const OperatorResult answer = call();
-      const auto values = out_.batch().template values<Out>();
-      seen.insert(seen.end(), values.begin(), values.end());
-      out_.batch().clear();
-      if (answer == OperatorResult::failed) return context_.failure();
-      if (answer == OperatorResult::done) return seen;
-    }
-  }
-
-  FakeOperatorContext context_;
-  std::unique_ptr<Operator> operator_;
-  Output out_;
-  std::string bytes_;
-};
 
 using KeyedRun = OperatorRun<Number, Number>;
 
@@ -108,14 +30,6 @@ template <typename T>
 auto sorted_by_key(std::vector<T> values) {
   std::sort(values.begin(), values.end(), [](const T& a, const T& b) { return a.key < b.key; });
   return values;
-}
-
-std::shared_ptr<const OperatorFactory> running_sum() {
-  return make_operator_factory([] {
-    return std::make_unique<
-        RunningAggregateOperator<Number, std::uint32_t, decltype(key_of_number), Sum>>(
-        key_of_number, Sum{value_of_number});
-  });
 }
 
 // A slot in which the merge half has joined the partial one.
@@ -222,11 +136,6 @@ TEST(SpillingRunningAggregate, EveryTotalIsRight) {
   expect_ok(harness.run());
 }
 
-void give_background_a_turn(SimulatedPlatform& node, Random& random) {
-  const Nanoseconds until = node.now() + random.between(0, 3) * random.between(0, 400'000);
-  (void)node.run_until([] { return false; }, until);
-}
-
 // Random records; snapshots, each a whole one or a delta on those before it; and operators that go
 // on from them, with more or less memory. What they emit against a map.
 template <typename In>
@@ -329,10 +238,7 @@ class DeltasOfRuns {
 };
 
 TEST(SpillingAggregates, DeltasOfRunsHoldWhatAMapHolds) {
-  const auto merging = make_operator_factory([] {
-    return std::make_unique<MergeAggregateOperator<std::uint32_t, Sum>>(Sum{value_of_number},
-                                                                        false);
-  });
+  const auto merging = merged_sum();
   int deltas = 0;
   int whole = 0;
   for (std::uint64_t seed = 1; seed <= drawn_cases(12); ++seed) {
@@ -352,10 +258,7 @@ TEST(SpillingAggregates, DeltasOfRunsHoldWhatAMapHolds) {
 // disk since the snapshot before, which holds them as its table's still.
 TEST(SpillingAggregates, WhatATableHeldCountsOnceWhenItHasGoneToDisk) {
   constexpr std::uint32_t keys = 20'000;
-  const auto merging = make_operator_factory([] {
-    return std::make_unique<MergeAggregateOperator<std::uint32_t, Sum>>(Sum{value_of_number},
-                                                                        false);
-  });
+  const auto merging = merged_sum();
   for (std::uint64_t seed = 1; seed <= drawn_cases(3); ++seed) {
     SCOPED_TRACE(seed);
     const auto node = make_simulated_platform({.seed = seed});
@@ -587,9 +490,9 @@ TEST(SpillingKeyedState, AFullDiskFailsTheOperatorByName) {
   const auto factory = keyed_factory(FadingSum{});
   const auto node = make_simulated_platform({.seed = 1, .disk_capacity_bytes = 100});
   KeyedRun run(*factory, *node, 1);
+  ASSERT_TRUE(run.open().ok());
   std::vector<Number> numbers(100);
   for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = {i, 1};
-  ASSERT_TRUE(run.open().ok());
   const Result<std::vector<Number>> seen = run.process(numbers);
   EXPECT_EQ(seen.status().code(), ErrorCode::disk_full);
   EXPECT_NE(seen.status().message().find("'sum'"), std::string::npos) << seen.status().message();

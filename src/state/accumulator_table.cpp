@@ -11,10 +11,10 @@ AccumulatorTableBase& AccumulatorTableBase::operator=(AccumulatorTableBase&& oth
     default;
 AccumulatorTableBase::~AccumulatorTableBase() = default;
 
-void AccumulatorTableBase::clear() {
-  HashTable::clear();
-  clear_outside();
+bool AccumulatorTableBase::clear_some(std::size_t bytes) {
+  if (!clear_outside(bytes) || !HashTable::clear_some(bytes)) return false;
   saved_.clear();
+  return true;
 }
 
 std::pair<void*, bool> AccumulatorTableBase::find_or_add_accumulator(std::string_view key) {

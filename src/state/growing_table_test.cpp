@@ -236,5 +236,51 @@ TEST(GrowingTable, IsRestoredAsItWasWhenItWasFrozen) {
   }
 }
 
+// Others read it meanwhile.
+TEST(GrowingTable, AtRestIsWrittenWhereItLies) {
+  constexpr std::uint64_t keys = 1 << 30;
+  for (const bool delta : {false, true}) {
+    FrozenWhileGrowing test;
+    if (delta) {
+      test.add(entries_before - 3'000, keys);
+      test.snapshot(false, 1 << 20, 0, 1);
+    }
+    while (!is_growing(test.table)) test.add(1'000, keys);
+    const auto places = [&] {
+      std::vector<const void*> all;
+      test.table.visit_from(0, [&](const FoundEntry& found) {
+        all.push_back(found.value);
+        return true;
+      });
+      return all;
+    };
+    const std::vector<const void*> before = places();
+    test.table.rest();
+    test.snapshot(delta, 20'000, 0, 1);
+    EXPECT_TRUE(places() == before);
+    EXPECT_TRUE(is_growing(test.table));
+  }
+}
+
+TEST(GrowingTable, ClearedInPartsIsAsGoodAsNew) {
+  constexpr std::uint64_t keys = 1 << 30;
+  FrozenWhileGrowing test;
+  test.add(entries_before - 3'000, keys);
+  test.snapshot(false, 1 << 20, 0, 1);
+  while (!is_growing(test.table)) test.add(1'000, keys);
+  test.table.rest();
+  const std::size_t memory_bytes = test.table.memory_bytes();
+  int parts = 1;
+  for (; !test.table.clear_some(memory_bytes / 10); ++parts) EXPECT_FALSE(test.table.empty());
+  EXPECT_EQ(parts, 10);
+  EXPECT_TRUE(test.table.empty());
+  EXPECT_FALSE(is_growing(test.table));
+  EXPECT_EQ(test.table.memory_bytes(), memory_bytes);
+  test.copy.clear();
+  test.add(entries_before, keys);
+  test.snapshot(false, 1 << 20, 100, keys);
+  EXPECT_EQ(test.table.memory_bytes(), memory_bytes);
+}
+
 }  // namespace
 }  // namespace hummer::growing_table_test

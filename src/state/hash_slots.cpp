@@ -179,7 +179,8 @@ bool HashSlots::changing(const void* entry) {
 
 bool HashSlots::read_frozen(FoundEntries& found) {
   if (!marks_.frozen()) return true;
-  if (growing()) {  // what has yet to be written would move past the cursor
+  // What has yet to be written would move past the cursor.
+  if (growing() && !resting_) {
     move_some(slots_per_snapshot_step);
     found.pages_read = pages_per_step;
     return false;
@@ -227,7 +228,7 @@ std::size_t HashSlots::put(const char* entry) {
 void HashSlots::make_room_for(std::size_t more) {
   if (growing()) grow_on(more);
   if (fits(more)) return;
-  settle();
+  while (growing()) move_some(unmoved_);
   grow(capacity_for(size_ + more));
 }
 
@@ -275,10 +276,6 @@ void HashSlots::begin_growth() {
   });
 }
 
-void HashSlots::settle() {
-  while (growing()) move_some(unmoved_);
-}
-
 void HashSlots::grow_on(std::size_t updates) {
   owed_slots_ += updates * slots_per_update;
   if (owed_slots_ >= slots_at_once) move_some(std::exchange(owed_slots_, 0));
@@ -315,12 +312,18 @@ void HashSlots::put_anew(std::size_t begin, std::size_t end) {
   }
 }
 
-void HashSlots::clear() {
+bool HashSlots::clear_some(std::size_t bytes) {
+  if (size_ > 0) {
+    const std::size_t some = std::min(bytes, memory_bytes() - cleared_bytes_);
+    std::memset(static_cast<char*>(entries_) + cleared_bytes_, 0, some);
+    cleared_bytes_ += some;
+    if (cleared_bytes_ < memory_bytes()) return false;
+  }
   marks_.reset();
-  frozen_cursor_ = unmoved_ = 0;
-  if (size_ == 0) return;
-  std::memset(entries_, 0, memory_bytes());
+  frozen_cursor_ = unmoved_ = cleared_bytes_ = 0;
+  resting_ = false;
   size_ = 0;
+  return true;
 }
 
 std::size_t HashSlots::longest_probe() const {
@@ -343,8 +346,10 @@ void HashSlots::swap(HashSlots& other) noexcept {
   std::swap(shift_, other.shift_);
   std::swap(unmoved_, other.unmoved_);
   std::swap(owed_slots_, other.owed_slots_);
+  std::swap(cleared_bytes_, other.cleared_bytes_);
   std::swap(first_capacity_, other.first_capacity_);
   std::swap(dense_, other.dense_);
+  std::swap(resting_, other.resting_);
   std::swap(marks_, other.marks_);
   std::swap(frozen_cursor_, other.frozen_cursor_);
   std::swap(frozen_entries_, other.frozen_entries_);

@@ -390,17 +390,20 @@ HashTable::FrozenRead HashTable::read_frozen(FoundEntries& found) {
   return FrozenRead::all;
 }
 
-void HashTable::settle() {
-  for (HashSlots& each : slots()) each.settle();
+void HashTable::rest() {
+  for (HashSlots& each : slots()) each.rest();
 }
 
-void HashTable::clear() {
-  for (HashSlots& each : slots()) each.clear();
+bool HashTable::clear_some(std::size_t bytes) {
+  for (HashSlots& each : slots()) {
+    if (!each.clear_some(bytes)) return false;
+  }
   zero_ = {};
   arena_.clear();
   arena_next_ = nullptr;
   arena_left_ = 0;
   arena_bytes_ = 0;
+  return true;
 }
 
 std::size_t HashTable::longest_probe() const {

@@ -9,16 +9,16 @@ namespace hummer {
 
 // ---- spare tables ----
 
-std::unique_ptr<AccumulatorTableBase> SpareTables::take() {
+std::shared_ptr<AccumulatorTableBase> SpareTables::take() {
   if (spare_.empty()) return aggregate_->make_table();
-  std::unique_ptr<AccumulatorTableBase> table = std::move(spare_.back());
+  std::shared_ptr<AccumulatorTableBase> table = std::move(spare_.back());
   spare_.pop_back();
   return table;
 }
 
-std::unique_ptr<AccumulatorTableBase> SpareTables::take_larger(std::size_t bytes) {
-  std::unique_ptr<AccumulatorTableBase>* largest = nullptr;
-  for (std::unique_ptr<AccumulatorTableBase>& table : spare_) {
+std::shared_ptr<AccumulatorTableBase> SpareTables::take_larger(std::size_t bytes) {
+  std::shared_ptr<AccumulatorTableBase>* largest = nullptr;
+  for (std::shared_ptr<AccumulatorTableBase>& table : spare_) {
     if (table->memory_bytes() < 2 * bytes || table->memory_bytes() == 0) continue;
     if (largest == nullptr || table->memory_bytes() > (*largest)->memory_bytes()) {
       largest = &table;
@@ -31,7 +31,7 @@ std::unique_ptr<AccumulatorTableBase> SpareTables::take_larger(std::size_t bytes
 
 void SpareTables::release_but_largest() {
   if (spare_.empty()) return;
-  std::unique_ptr<AccumulatorTableBase> largest =
+  std::shared_ptr<AccumulatorTableBase> largest =
       std::move(*std::max_element(spare_.begin(), spare_.end(), [](const auto& a, const auto& b) {
         return a->memory_bytes() < b->memory_bytes();
       }));
@@ -45,7 +45,7 @@ std::size_t SpareTables::memory_bytes() const {
   return bytes;
 }
 
-void SpareTables::give_back(std::unique_ptr<AccumulatorTableBase> table) {
+void SpareTables::give_back(std::shared_ptr<AccumulatorTableBase> table) {
   constexpr std::size_t small_bytes = 1 << 20;
   constexpr std::size_t bytes_per_entry_max = 512;
   if (table->memory_bytes() > small_bytes &&
@@ -53,7 +53,7 @@ void SpareTables::give_back(std::unique_ptr<AccumulatorTableBase> table) {
     return;
   }
   table->clear();
-  spare_.push_back(std::move(table));
+  add(std::move(table));
 }
 
 // ---- slices ----
@@ -73,7 +73,8 @@ std::size_t SliceTables::entries() const {
 std::size_t SliceTables::parting_bytes() const {
   std::size_t bytes = 0;
   for (const auto& [slice, table] : parting_) {
-    if (table.use_count() == 1) bytes += table->memory_bytes();
+    const bool leaving = table.use_count() > (table == left_ ? 2 : 1);
+    if (!leaving) bytes += table->memory_bytes();
   }
   return bytes;
 }
@@ -94,7 +95,7 @@ void SliceTables::release_unused() {
 }
 
 AccumulatorTableBase& SliceTables::at(Timestamp slice) {
-  std::unique_ptr<Table>& table = slices_[slice];
+  std::shared_ptr<Table>& table = slices_[slice];
   if (!table) table = spare_.take();
   return *table;
 }
@@ -102,10 +103,10 @@ AccumulatorTableBase& SliceTables::at(Timestamp slice) {
 AccumulatorTableBase& SliceTables::at(Timestamp slice, std::size_t more) {
   Table& table = at(slice);
   if (table.has_room_for(more)) return table;
-  std::unique_ptr<Table> larger = spare_.take_larger(table.memory_bytes());
+  std::shared_ptr<Table> larger = spare_.take_larger(table.memory_bytes());
   if (!larger) return table;
   aggregate_->merge_tables(*larger, table);
-  std::unique_ptr<Table>& held = slices_[slice];
+  std::shared_ptr<Table>& held = slices_[slice];
   std::swap(held, larger);
   retire(slice, std::move(larger));
   return *held;
@@ -119,14 +120,26 @@ void SliceTables::drop_first() {
 std::shared_ptr<const AccumulatorTableBase> SliceTables::let_go(Timestamp slice) {
   std::shared_ptr<Table> table = std::exchange(slices_[slice], aggregate_->make_table());
   if (table->frozen()) {
-    table->settle();
+    table->rest();
     parting_.emplace_back(slice, table);
   }
   was_frozen_ = false;
+  if (left_ == nullptr || left_->memory_bytes() <= table->memory_bytes()) left_ = table;
   return table;
 }
 
-void SliceTables::retire(Timestamp slice, std::unique_ptr<Table> table) {
+void SliceTables::clear_left(std::size_t limit_bytes) {
+  constexpr std::size_t at_once_bytes = 256 << 10;
+  if (!left_is_written()) return;
+  if (memory_bytes() + left_->memory_bytes() > limit_bytes) {
+    left_.reset();
+  } else if (left_->clear_some(at_once_bytes)) {
+    spare_.add(std::move(left_));
+    spare_.release_but_largest();
+  }
+}
+
+void SliceTables::retire(Timestamp slice, std::shared_ptr<Table> table) {
   if (table->frozen()) {
     parting_.emplace_back(slice, std::move(table));
   } else {
@@ -204,7 +217,7 @@ bool SliceTables::restore(ByteReader& in, bool delta, const OwnsKey& owns,
     if (mark == end_of_sections) return true;
     if (!in.get_value(slice)) return false;
     for (auto restored = Table::Restored::some; restored == Table::Restored::some;) {
-      std::unique_ptr<Table>& table = restoring_[slice];
+      std::shared_ptr<Table>& table = restoring_[slice];
       if (!table) table = aggregate_->make_table();
       restored = table->restore(in, owns, *aggregate_, delta);
       if (restored == Table::Restored::not_valid) return false;
@@ -216,7 +229,7 @@ bool SliceTables::restore(ByteReader& in, bool delta, const OwnsKey& owns,
 
 void SliceTables::merge_restored() {
   for (auto& [slice, table] : restoring_) {
-    std::unique_ptr<Table>& held = slices_[slice];
+    std::shared_ptr<Table>& held = slices_[slice];
     if (!held) {
       held = std::move(table);
     } else {

@@ -44,7 +44,7 @@ std::span<AccumulatorTableBase* const> SlidingMerge::covering(SliceTables& slice
   }
   auto next = front_.lower_bound(slice);
   if (next == front_.end() || next->first != slice) {
-    std::unique_ptr<AccumulatorTableBase> table = slices.spare().take();
+    std::shared_ptr<AccumulatorTableBase> table = slices.spare().take();
     if (next != front_.end()) aggregate_.merge_tables(*table, *next->second);
     front_.emplace_hint(next, slice, std::move(table));
   }
@@ -84,7 +84,7 @@ void SlidingMerge::flip(SliceTables& slices, Timestamp start, Timestamp end) {
   const AccumulatorTableBase* behind = nullptr;
   for (auto slice = slices.from(end); slice != slices.from(start);) {
     --slice;
-    std::unique_ptr<AccumulatorTableBase> table = slices.spare().take();
+    std::shared_ptr<AccumulatorTableBase> table = slices.spare().take();
     aggregate_.merge_tables(*table, *slice->second);
     if (behind != nullptr) aggregate_.merge_tables(*table, *behind);
     behind = table.get();

@@ -15,12 +15,13 @@ Status SpilledAccumulators::advance(std::size_t entries) {
   return store_->advance();
 }
 
-void SpilledAccumulators::leave(std::shared_ptr<const AccumulatorTableBase> table) {
+void SpilledAccumulators::leave(std::shared_ptr<const AccumulatorTableBase> table,
+                                std::size_t of_entries) {
   if (store_ == nullptr) {
     options_.keys_are_hashed = table->keys().hash_is_of_written_bytes();
     store_ = make_spilled_store(*context_, options_);
   }
-  store_->leave(std::make_shared<LeavingTable>(std::move(table)));
+  store_->leave(std::make_shared<LeavingTable>(std::move(table), of_entries));
 }
 
 Status SpilledAccumulators::fetch(AccumulatorTableBase& table, std::string_view key) {

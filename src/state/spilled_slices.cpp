@@ -104,7 +104,7 @@ class LeavingSlices final : public LeavingEntries {
       if (place_of_slice(slice) != hash) continue;
       HUMMER_ASSERT(key.size() >= sizeof(std::uint64_t));
       key.remove_prefix(sizeof(std::uint64_t));
-      return LeavingTable(table).find(0, key, value);
+      return LeavingTable(table, 0).find(0, key, value);
     }
     return Held::no;
   }

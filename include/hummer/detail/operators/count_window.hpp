@@ -84,7 +84,7 @@ class CountWindowOperator final : public Operator {
     const Status views = check_new_views<Out>(context(), in, target, run.used);
     if (!views.ok()) return context().fail(views);
     if (state_.limited()) {
-      if (Status status = state_.keep_within_share(parts_bytes()); !status.ok()) {
+      if (Status status = state_.keep_within_share(0, parts_bytes()); !status.ok()) {
         return context().fail(std::move(status));
       }
     }

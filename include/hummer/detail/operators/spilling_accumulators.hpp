@@ -7,7 +7,8 @@
 //
 // A full table leaves as a whole, is sorted and written in the background, and counts until then:
 // so a table is full when it has half of the room, but three quarters of it as long as nothing was
-// ever on disk. The operator goes on with a fresh one at once.
+// ever on disk. The operator goes on with another one at once: the one that left before it, if that
+// is written, and else a new one. Two tables take turns, so that their memory stays.
 //
 // Lifecycle: made with the aggregate, which outlives it; open() in restore and in open, more than
 // once if need be. Thread: that of the operator.
@@ -30,9 +31,10 @@ class SpillingAccumulatorsBase {
   bool spilled() const { return !spilled_.empty(); }
   bool must_fetch() const { return !deltas_ && spilled(); }
 
-  // After a batch. `beside`: bytes that the operator holds beside the table.
-  Status keep_within_share(std::size_t beside);
-  // Everything, once; the table stays as it is meanwhile. REQUIRES: spilled().
+  // After a batch. `beside`: bytes that the operator holds beside the table; `of_entries`: that its
+  // accumulators hold beside themselves, and which leave with them.
+  Status keep_within_share(std::size_t beside, std::size_t of_entries = 0);
+  // Everything, once; the table leaves for it. REQUIRES: spilled().
   std::unique_ptr<SpilledScan> scan_all();
   // At the end: nobody asks for it any more. Its memory goes with the operator: giving back
   // gigabytes takes longer than the last records, on their way to the next operator, may wait.
@@ -55,12 +57,15 @@ class SpillingAccumulatorsBase {
   ~SpillingAccumulatorsBase();
   void open(OperatorContext& context, bool deltas);
   Status fetch_key(std::string_view key) { return spilled_.fetch(*table_, key); }
-  std::unique_ptr<AccumulatorTableBase> table_;
+  std::shared_ptr<AccumulatorTableBase> table_;
 
  private:
-  // A fresh one takes its place.
-  void let_table_go();
-  bool is_too_large(std::size_t room) const;
+  // An empty one takes its place.
+  void let_table_go(std::size_t of_entries);
+  std::shared_ptr<AccumulatorTableBase> next_table();
+  void clear_left_table(std::size_t full);
+  std::size_t full_bytes(std::size_t beside) const;
+  bool is_too_large(std::size_t full, std::size_t of_entries) const;
   OperatorResult write_runs(ByteWriter& out);
   KeyGroups groups_of(std::string_view block) const;
   Status undecodable() const;
@@ -73,17 +78,24 @@ class SpillingAccumulatorsBase {
                                    ByteReader value);
   // The table of the snapshot under way.
   AccumulatorTableBase& frozen_table() { return parting_ != nullptr ? *parting_ : *table_; }
-  // That are not counted as leaving.
+  // Those of which are not counted as leaving.
   std::size_t parting_bytes() const {
-    return parting_.use_count() == 1 ? parting_->memory_bytes() : 0;
+    const bool counted = parting_ == left_ && spilled_.leaving();
+    return parting_ == nullptr || counted ? 0 : parting_->memory_bytes();
+  }
+  std::size_t left_bytes() const {
+    const bool counted = left_ == parting_ || spilled_.leaving();
+    return left_ == nullptr || counted ? 0 : left_->memory_bytes() + left_of_entries_;
   }
 
   const ErasedAggregate& aggregate_;
   OperatorContext* context_ = nullptr;
   MemoryUse memory_;
   bool deltas_ = false;
-  std::unique_ptr<AccumulatorTableBase> retired_;
+  std::shared_ptr<AccumulatorTableBase> retired_;
   SpilledAccumulators spilled_;
+  std::shared_ptr<AccumulatorTableBase> left_;  // the last one that left
+  std::size_t left_of_entries_ = 0;
   // Of the snapshot under way.
   GroupedEntries entries_;
   std::shared_ptr<AccumulatorTableBase> parting_;  // left before it was written

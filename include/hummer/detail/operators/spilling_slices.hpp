@@ -47,8 +47,8 @@ class SpillingSlices {
   const SliceTables& tables() const { return tables_; }
   bool empty() const { return tables_.empty(); }
   std::size_t memory_bytes() const {
-    return tables_.memory_bytes() + tables_.parting_bytes() + spilled_.memory_bytes() +
-           entries_.memory_bytes();
+    return tables_.memory_bytes() + tables_.parting_bytes() + tables_.left_bytes() +
+           spilled_.memory_bytes() + entries_.memory_bytes();
   }
 
   void drop_first();

@@ -12,6 +12,7 @@
 // Thread: one.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -42,7 +43,8 @@ class AccumulatorTableBase : public HashTable {
   bool at_limit(std::size_t limit_bytes) const {
     return HashTable::at_limit(limit_bytes) || outside_bytes() > limit_bytes;
   }
-  void clear();
+  void clear() { (void)clear_some(SIZE_MAX); }
+  bool clear_some(std::size_t bytes);  // see HashTable
 
   virtual const KeyCodec& keys() const = 0;
   // Of an entry's value: writes the accumulator.
@@ -75,7 +77,8 @@ class AccumulatorTableBase : public HashTable {
   // ---- accumulators that do not lie in the table ----
 
   virtual std::size_t outside_bytes() const { return 0; }
-  virtual void clear_outside() {}
+  // Of about so many bytes; false: there are more.
+  virtual bool clear_outside(std::size_t /*bytes*/) { return true; }
   // What entry_follows begins, for all of these: a call for many of them.
   virtual void write_entries(std::span<const FoundEntry> found, GroupedEntries& entries,
                              ByteWriter& out) const;
@@ -210,8 +213,16 @@ class AccumulatorTable final
     else
       return outside_.all.size() * sizeof(A);
   }
-  void clear_outside() override {
-    if constexpr (!inside) outside_.all.clear();
+  bool clear_outside(std::size_t bytes) override {
+    if constexpr (!inside) {
+      const std::size_t left = outside_.all.size();
+      for (std::size_t i = 0; i < std::min(bytes / sizeof(A) + 1, left); ++i) {
+        outside_.all.pop_back();
+      }
+      return outside_.all.empty();
+    } else {
+      return true;
+    }
   }
   void* reach(void* value, bool is_new) override {
     return &reached(*static_cast<Value*>(value), is_new);

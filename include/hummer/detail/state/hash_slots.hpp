@@ -167,8 +167,8 @@ class HashSlots {
   bool growing() const { return unmoved_ > 0; }
   // REQUIRES: growing(). What so many updates owe to it; entries move.
   void grow_on(std::size_t updates);
-  // All that a growth under way has left.
-  void settle();
+  // It is changed no more: entries stay where they are, also where a growth is under way.
+  void rest() { resting_ = true; }
 
   // Lets seven eighths of the slots be used: slower, and good for the end of a table's life, when
   // growth would be for a few entries more.
@@ -259,7 +259,10 @@ class HashSlots {
     return found.count + page_slots <= FoundEntries::capacity;
   }
 
-  void clear();
+  void clear() { (void)clear_some(SIZE_MAX); }
+  // A part of that, of about so many bytes; false: there is more, and nothing but this may be called
+  // next.
+  bool clear_some(std::size_t bytes);
 
   // The most slots that finding an entry looks at, over all entries. Linear; for tests.
   std::size_t longest_probe() const;
@@ -299,11 +302,13 @@ class HashSlots {
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
   std::uint64_t shift_ = 63;
-  std::size_t unmoved_ = 0;     // slots whose entries lie as before the growth under way
-  std::size_t owed_slots_ = 0;  // that updates should have moved since the last ones moved
+  std::size_t unmoved_ = 0;        // slots whose entries lie as before the growth under way
+  std::size_t owed_slots_ = 0;     // that updates should have moved since the last ones moved
+  std::size_t cleared_bytes_ = 0;  // of entries, while some are
   std::size_t first_capacity_ = least_capacity;
   SlotLayout layout_{};
   bool dense_ = false;
+  bool resting_ = false;
   ChangeMarks marks_;
   std::size_t frozen_cursor_ = 0;
   std::size_t frozen_entries_ = 0;  // of the snapshot under way, so far

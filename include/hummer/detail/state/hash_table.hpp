@@ -85,12 +85,15 @@ class HashTable {
   bool frozen() const;
   enum class FrozenRead : std::uint8_t { some, paused, all };  // paused: many slots were looked at
   FrozenRead read_frozen(FoundEntries& found);
-  // A growth under way ends: from then on read_frozen() moves no entries, and others may read them
-  // on other threads meanwhile.
-  void settle();
+  // It is changed no more, and others may read it on other threads from now on, also while
+  // read_frozen() goes on: no entry moves, even where a growth is under way.
+  void rest();
 
   // Empties it and keeps the memory of the entries.
-  void clear();
+  void clear() { (void)clear_some(SIZE_MAX); }
+  // A part of that, of about so many bytes; false: there is more, and nothing but this may be called
+  // next.
+  bool clear_some(std::size_t bytes);
 
   // See HashSlots.
   std::size_t longest_probe() const;

@@ -3,7 +3,8 @@
 //
 // Tables of slices that are done are cleared and serve again, so that a window
 // costs no allocation; one that is far too large for what it held last is given
-// back, since clearing and scanning cost its capacity.
+// back, since clearing and scanning cost its capacity. So does the largest one of those that go to
+// disk.
 //
 // Snapshots go in steps, table by table (freeze, write_frozen). A table that is done with while one
 // is under way is kept until it is written. A piece lists the slices that there are, then sections:
@@ -30,23 +31,25 @@ class SpareTables {
   // `aggregate` outlives it.
   explicit SpareTables(const ErasedAggregate& aggregate) : aggregate_(&aggregate) {}
 
-  std::unique_ptr<AccumulatorTableBase> take();
+  std::shared_ptr<AccumulatorTableBase> take();
   // One with at least twice as much memory, or null.
-  std::unique_ptr<AccumulatorTableBase> take_larger(std::size_t bytes);
+  std::shared_ptr<AccumulatorTableBase> take_larger(std::size_t bytes);
   void release() { spare_.clear(); }
   void release_but_largest();
   std::size_t memory_bytes() const;
-  void give_back(std::unique_ptr<AccumulatorTableBase> table);
+  void give_back(std::shared_ptr<AccumulatorTableBase> table);
+  // One that is empty.
+  void add(std::shared_ptr<AccumulatorTableBase> table) { spare_.push_back(std::move(table)); }
 
  private:
   const ErasedAggregate* aggregate_;
-  std::vector<std::unique_ptr<AccumulatorTableBase>> spare_;
+  std::vector<std::shared_ptr<AccumulatorTableBase>> spare_;
 };
 
 class SliceTables {
  public:
   using Table = AccumulatorTableBase;
-  using Slices = std::map<Timestamp, std::unique_ptr<Table>>;
+  using Slices = std::map<Timestamp, std::shared_ptr<Table>>;
 
   // `aggregate` outlives it.
   explicit SliceTables(const ErasedAggregate& aggregate)
@@ -60,6 +63,8 @@ class SliceTables {
   std::size_t entries() const;  // in all tables
   // What is kept beside that until the snapshot under way has it, unless it is leaving, too.
   std::size_t parting_bytes() const;
+  // And what has left, is written, and is to serve again.
+  std::size_t left_bytes() const { return left_is_written() ? left_->memory_bytes() : 0; }
   // Whether a batch more might take a table and all of them beyond `limit_bytes`, or has.
   bool at_limit(std::size_t limit_bytes) const;
   // Gives back what no slice uses.
@@ -75,9 +80,12 @@ class SliceTables {
   Slices::const_iterator from(Timestamp time) const { return slices_.lower_bound(time); }
 
   void drop_first();
-  // The slice's table, which nobody changes any more; it goes on with an empty one. The next
-  // snapshot is whole.
+  // The slice's table, which nobody changes any more as long as somebody has it; it goes on with an
+  // empty one. The next snapshot is whole.
   std::shared_ptr<const Table> let_go(Timestamp slice);
+  // Between two batches: the largest of those serves again once nobody has it, if there is room for
+  // it within these bytes. It is cleared in parts, so that no batch waits for that.
+  void clear_left(std::size_t limit_bytes);
 
   // ---- snapshot ----
 
@@ -100,7 +108,8 @@ class SliceTables {
   void merge_restored();
 
  private:
-  void retire(Timestamp slice, std::unique_ptr<Table> table);
+  bool left_is_written() const { return left_.use_count() == 1; }
+  void retire(Timestamp slice, std::shared_ptr<Table> table);
   bool next_section(GroupedEntries& entries);
 
   const ErasedAggregate* aggregate_;
@@ -109,8 +118,9 @@ class SliceTables {
   bool was_frozen_ = false;
   // Done with before they were written.
   std::vector<std::pair<Timestamp, std::shared_ptr<Table>>> parting_;
-  Table* writing_ = nullptr;  // its section has begun
-  Slices restoring_;          // of one subtask
+  std::shared_ptr<Table> left_;  // the largest one
+  Table* writing_ = nullptr;     // its section has begun
+  Slices restoring_;             // of one subtask
 };
 
 }  // namespace hummer

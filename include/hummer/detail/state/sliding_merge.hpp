@@ -49,9 +49,9 @@ class SlidingMerge {
   void flip(SliceTables& slices, Timestamp start, Timestamp end);
 
   const ErasedAggregate& aggregate_;
-  std::map<Timestamp, std::unique_ptr<AccumulatorTableBase>> front_;  // by first slice
-  std::unique_ptr<AccumulatorTableBase> back_;
-  std::unique_ptr<AccumulatorTableBase> whole_;
+  std::map<Timestamp, std::shared_ptr<AccumulatorTableBase>> front_;  // by first slice
+  std::shared_ptr<AccumulatorTableBase> back_;
+  std::shared_ptr<AccumulatorTableBase> whole_;
   Timestamp flip_end_ = no_timestamp;  // front covers what is before it
   Timestamp back_end_ = no_timestamp;  // back covers what is before it, from flip_end_ on
   std::vector<AccumulatorTableBase*> covering_;

@@ -80,13 +80,14 @@ class TableInHashOrder final : public SpilledScan {
 // Nobody changes the table any more. Its snapshot may be under way all the same.
 class LeavingTable final : public LeavingEntries {
  public:
-  explicit LeavingTable(std::shared_ptr<const AccumulatorTableBase> table)
-      : table_(std::move(table)) {}
+  // `of_entries`: bytes that its accumulators hold beside themselves.
+  LeavingTable(std::shared_ptr<const AccumulatorTableBase> table, std::size_t of_entries)
+      : table_(std::move(table)), of_entries_(of_entries) {}
 
   std::uint64_t size() const override { return table_->size(); }
   // With what sorting it takes.
   std::size_t memory_bytes() const override {
-    return table_->memory_bytes() + table_->size() * sizeof(std::uint32_t);
+    return table_->memory_bytes() + of_entries_ + table_->size() * sizeof(std::uint32_t);
   }
   Held find(std::uint64_t hash, std::string_view key, std::string& value) const override;
   std::unique_ptr<SpilledScan> in_order() const override {
@@ -95,6 +96,7 @@ class LeavingTable final : public LeavingEntries {
 
  private:
   const std::shared_ptr<const AccumulatorTableBase> table_;
+  const std::size_t of_entries_;
 };
 
 // When bytes that were on disk make no sense.
