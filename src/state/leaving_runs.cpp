@@ -6,9 +6,8 @@
 namespace hummer {
 namespace {
 
-// What has left is on disk by the time that one in so many as many entries have come; the first
-// time.
-constexpr std::size_t written_within = 2;
+// What has left is on disk by the time that as many entries have come; the first time one in so
+// many.
 constexpr std::size_t first_written_within = 8;
 // So much of it may be late at first before the operator helps: the background has its turn first.
 constexpr double may_be_late = 1.0 / 8;
@@ -62,7 +61,7 @@ bool LeavingRuns::keep_pace(std::size_t added) {
     all += run->size();
     written += run->written();
   }
-  const std::size_t within = first_ ? first_written_within : written_within;
+  const std::size_t within = first_ ? first_written_within : 1;
   const double due = std::min(1.0, static_cast<double>(added * within) / static_cast<double>(all));
   const double late = due - static_cast<double>(written) / static_cast<double>(all);
   if (late <= 0) return false;
@@ -71,7 +70,10 @@ bool LeavingRuns::keep_pace(std::size_t added) {
     runs_.front()->finish_here();
     return true;
   }
-  return late >= may_be_late * (1 - due) && runs_.front()->try_step_here();
+  if (late < may_be_late * (1 - due)) return false;
+  // Where one is under way elsewhere, to wait for it is as good: all of it at last would take long.
+  runs_.front()->step_here();
+  return true;
 }
 
 LeavingEntries::Held LeavingRuns::find(std::uint64_t hash, std::string_view key,

@@ -194,7 +194,7 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
   }
 }
 
-// By the time that half as many came, of the first ones an eighth, all is written; also where the
+// By the time that as many came, of the first ones an eighth, all is written; also where the
 // background has no turn.
 TEST_F(LeavingTest, PaceIsKeptWithoutTheBackground) {
   int alive = 0;
@@ -205,7 +205,7 @@ TEST_F(LeavingTest, PaceIsKeptWithoutTheBackground) {
     const std::string key = "key " + std::to_string(i);
     large[{hash_of(key), key}] = std::string(1000, 'x');
   }
-  for (const std::size_t within : {8u, 2u}) {
+  for (const std::size_t within : {8u, 1u}) {
     store->leave(std::make_shared<ModelLeaves>(large, alive));
     std::size_t added = 0;
     for (; store->leaving(); added += 10) ASSERT_TRUE(store->keep_pace(added).ok());

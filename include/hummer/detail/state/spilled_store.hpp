@@ -117,8 +117,8 @@ class SpilledStore {
   // The part of memory_bytes() that goes with it.
   virtual std::size_t leaving_bytes() const = 0;
   // Between two batches, while leaving(): so many entries have come to memory since the last ones
-  // left. All are written by the time that half as many came; of a store's first ones, which may
-  // have most of the share, an eighth.
+  // left. All are written by the time that as many came; of a store's first ones, which may have
+  // most of the share, an eighth.
   virtual Status keep_pace(std::size_t added) = 0;
   // Blocks until all are written.
   virtual Status finish_leaving() = 0;
