@@ -41,9 +41,10 @@ Status SpillingAccumulatorsBase::keep_within_share(std::size_t beside, std::size
     }
     HUMMER_TRY(spilled_.finish_leaving());
   }
-  clear_left_table(full_bytes(beside));
-  return memory_.set(table_->memory_bytes() + of_entries + beside + spilled_.memory_bytes() +
-                     parting_bytes() + left_bytes() + entries_.memory_bytes());
+  const std::size_t bytes = table_->memory_bytes() + of_entries + beside + spilled_.memory_bytes() +
+                            parting_bytes() + entries_.memory_bytes();
+  clear_left_table(bytes);
+  return memory_.set(bytes + left_bytes());
 }
 
 bool SpillingAccumulatorsBase::is_too_large(std::size_t full, std::size_t of_entries) const {
@@ -52,13 +53,15 @@ bool SpillingAccumulatorsBase::is_too_large(std::size_t full, std::size_t of_ent
   return table_->at_limit(full) || table_->memory_bytes() > full;
 }
 
-// What the table may hold: what leaves has the other half.
+// What the table may hold: what leaves has the other half. Where that had more, or there is less
+// room since, there is the eighth that no share has (MemoryAccount::share_bytes).
 std::size_t SpillingAccumulatorsBase::full_bytes(std::size_t beside) const {
   const std::size_t share = memory_.share_bytes();
   std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
   room -= std::min(room / 4 * 3, parting_bytes());
   if (spilled_.empty()) return room / 4 * 3;
-  return std::min(room, (room + spilled_.leaving_bytes()) / 2);
+  const std::size_t all = room + spilled_.leaving_bytes();
+  return std::min(room + all / 8, all / 2);
 }
 
 void SpillingAccumulatorsBase::let_table_go(std::size_t of_entries) {
@@ -79,10 +82,10 @@ std::shared_ptr<AccumulatorTableBase> SpillingAccumulatorsBase::next_table() {
 }
 
 // Once it is written, and in no snapshot: some with each batch, so that none of them waits for it.
-// There may be no room for it any more.
-void SpillingAccumulatorsBase::clear_left_table(std::size_t full) {
+// There may be no room for it any more, beside these bytes.
+void SpillingAccumulatorsBase::clear_left_table(std::size_t beside) {
   if (left_.use_count() != 1) return;
-  if (left_->memory_bytes() > full) {
+  if (beside + left_bytes() > memory_.share_bytes()) {
     left_.reset();
   } else if (left_->clear_some(cleared_at_once_bytes)) {
     left_of_entries_ = 0;

@@ -51,7 +51,8 @@ std::size_t SpillingSlices::full_bytes(std::size_t room) const {
   room -= std::min(room, spilled_.memory_bytes());
   room -= std::min(room / 4 * 3, tables_.parting_bytes());
   if (spilled_.empty()) return room / 4 * 3;
-  return std::min(room, (room + spilled_.leaving_bytes()) / 3 * 2);
+  const std::size_t all = room + spilled_.leaving_bytes();
+  return std::min(room + all / 8, all / 3 * 2);
 }
 
 Status SpillingSlices::spill_all() {

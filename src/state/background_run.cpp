@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace hummer {
+namespace {
+
+constexpr Nanoseconds pause_for_operator = 20'000;
+
+}  // namespace
 
 void BackgroundRun::begin(Platform& platform, std::shared_ptr<BackgroundRun> run) {
   platform.background().spawn(BackgroundRun::run(std::move(run)));
@@ -12,6 +17,10 @@ void BackgroundRun::begin(Platform& platform, std::shared_ptr<BackgroundRun> run
 Task<void> BackgroundRun::run(std::shared_ptr<BackgroundRun> self) {
   Executor& executor = co_await current_executor();
   for (;;) {
+    if (self->operators_waiting_.load(std::memory_order_relaxed) > 0) {
+      co_await sleep_for(pause_for_operator);
+      continue;
+    }
     const Nanoseconds begun = executor.now();
     if (!self->work()) co_return;
     const bool hurries = self->hurries_.load(std::memory_order_relaxed);
@@ -24,8 +33,16 @@ bool BackgroundRun::work() {
   return !taken_over_ && step();
 }
 
+// A mutex alone would be had by the background again and again: steps follow each other at once.
+std::unique_lock<std::mutex> BackgroundRun::lock_next() {
+  operators_waiting_.fetch_add(1, std::memory_order_relaxed);
+  std::unique_lock lock(mutex_);
+  operators_waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return lock;
+}
+
 void BackgroundRun::step_here() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = lock_next();
   (void)step();
 }
 
@@ -36,14 +53,14 @@ bool BackgroundRun::try_step_here() {
 }
 
 void BackgroundRun::finish_here() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = lock_next();
   taken_over_ = true;
   while (step()) {
   }
 }
 
 void BackgroundRun::cancel() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = lock_next();
   over_ = true;
   let_go(true);
 }

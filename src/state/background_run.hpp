@@ -70,6 +70,8 @@ class BackgroundRun {
   bool work();
   // The same. REQUIRES: mutex_ is held.
   bool step();
+  // Behind the step under way, if there is one, and ahead of the next.
+  std::unique_lock<std::mutex> lock_next();
 
   std::mutex mutex_;         // of what follows, and of what derived classes have
   bool over_ = false;        // finished, cancelled
@@ -77,6 +79,7 @@ class BackgroundRun {
   std::optional<Result<Run>> result_;
   std::atomic<std::size_t> memory_bytes_{0};
   std::atomic<bool> hurries_{false};
+  std::atomic<int> operators_waiting_{0};
   std::atomic<bool> finished_{false};
 };
 

@@ -6,9 +6,10 @@
 namespace hummer {
 namespace {
 
-// What has left is on disk by the time that as many entries have come; the first time one in so
-// many.
-constexpr std::size_t first_written_within = 8;
+// What has left is on disk by the time that one in so many as many entries have come; the first
+// time.
+constexpr double written_within = 9.0 / 8;
+constexpr double first_written_within = 8;
 // So much of it may be late at first before the operator helps: the background has its turn first.
 constexpr double may_be_late = 1.0 / 8;
 
@@ -61,8 +62,8 @@ bool LeavingRuns::keep_pace(std::size_t added) {
     all += run->size();
     written += run->written();
   }
-  const std::size_t within = first_ ? first_written_within : 1;
-  const double due = std::min(1.0, static_cast<double>(added * within) / static_cast<double>(all));
+  const double within = first_ ? first_written_within : written_within;
+  const double due = std::min(1.0, static_cast<double>(added) * within / static_cast<double>(all));
   const double late = due - static_cast<double>(written) / static_cast<double>(all);
   if (late <= 0) return false;
   runs_.front()->hurry();

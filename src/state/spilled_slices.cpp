@@ -92,12 +92,8 @@ class LeavingSlices final : public LeavingEntries {
   }
   std::size_t memory_bytes() const override {
     std::size_t bytes = 0;
-    std::size_t largest = 0;
-    for (const auto& each : tables_) {
-      bytes += each.second->memory_bytes();
-      largest = std::max(largest, each.second->size());
-    }
-    return bytes + largest * sizeof(std::uint32_t);
+    for (const auto& each : tables_) bytes += each.second->memory_bytes();
+    return bytes;
   }
   Held find(std::uint64_t hash, std::string_view key, std::string& value) const override {
     for (const auto& [slice, table] : tables_) {

@@ -31,6 +31,8 @@ constexpr std::size_t waits_from = 6;
 // What leaves memory is not waited for so soon: only runs of a few entries come so fast that the
 // steps behind each batch are not enough.
 constexpr std::size_t waits_in_any_case_from = 24;
+// So many steps of what leaves are done there at most as long as there is time left.
+constexpr int steps_between_batches = 2;
 // One in so many look-ups or more is of a key that is nowhere: then the oldest run has a filter.
 constexpr std::uint64_t least_part_of_new = 16;
 
@@ -116,7 +118,9 @@ class RunStore final : public SpilledStore {
   bool leaving() const override { return !leaving_.empty(); }
   std::size_t leaving_bytes() const override { return leaving_.memory_bytes(); }
   Status keep_pace(std::size_t added) override {
-    while (leaving_.keep_pace(added)) HUMMER_TRY(take_in_written());
+    for (int i = 0; i < steps_between_batches && leaving_.keep_pace(added); ++i) {
+      HUMMER_TRY(take_in_written());
+    }
     return {};
   }
   Status finish_leaving() override {

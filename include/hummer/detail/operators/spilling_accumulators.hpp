@@ -63,7 +63,7 @@ class SpillingAccumulatorsBase {
   // An empty one takes its place.
   void let_table_go(std::size_t of_entries);
   std::shared_ptr<AccumulatorTableBase> next_table();
-  void clear_left_table(std::size_t full);
+  void clear_left_table(std::size_t beside);
   std::size_t full_bytes(std::size_t beside) const;
   bool is_too_large(std::size_t full, std::size_t of_entries) const;
   OperatorResult write_runs(ByteWriter& out);

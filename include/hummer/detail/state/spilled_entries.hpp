@@ -85,10 +85,7 @@ class LeavingTable final : public LeavingEntries {
       : table_(std::move(table)), of_entries_(of_entries) {}
 
   std::uint64_t size() const override { return table_->size(); }
-  // With what sorting it takes.
-  std::size_t memory_bytes() const override {
-    return table_->memory_bytes() + of_entries_ + table_->size() * sizeof(std::uint32_t);
-  }
+  std::size_t memory_bytes() const override { return table_->memory_bytes() + of_entries_; }
   Held find(std::uint64_t hash, std::string_view key, std::string& value) const override;
   std::unique_ptr<SpilledScan> in_order() const override {
     return std::make_unique<TableInHashOrder>(*table_);
