@@ -192,6 +192,15 @@ KeyGroups SpillingAccumulatorsBase::groups_of(std::string_view block) const {
   return found;
 }
 
+// While state is read nobody waits for records: what leaves has left at once, as parts of a piece may
+// be larger than what there is room for.
+Status SpillingAccumulatorsBase::make_room(std::size_t beside) {
+  HUMMER_TRY(keep_within_share(beside));
+  if (!spilled_.leaving()) return {};
+  HUMMER_TRY(spilled_.finish_leaving());
+  return keep_within_share(beside);
+}
+
 Status SpillingAccumulatorsBase::restore(ByteReader& in) {
   std::uint8_t version = 0;
   std::uint8_t delta = 0;
@@ -215,7 +224,7 @@ Status SpillingAccumulatorsBase::restore_table(ByteReader& in, bool delta) {
     if (restored == Restored::not_valid) return undecodable();
     // A delta replaces what came before it, which must be at hand then.
     const bool replaces = delta && restored == Restored::some;
-    if (!replaces && !context_->delta_follows() && limited()) HUMMER_TRY(keep_within_share(0));
+    if (!replaces && !context_->delta_follows() && limited()) HUMMER_TRY(make_room(0));
     if (restored == Restored::all) return {};
   }
 }
@@ -239,7 +248,7 @@ Status SpillingAccumulatorsBase::restore_runs(ByteReader& in) {
   const std::size_t beside = newest_ != nullptr ? newest_->memory_bytes() : 0;
   std::size_t bytes = 0;  // since the table was looked at
   for (std::string_view block; in.get_text(block); in.let_go()) {
-    if (block.empty()) return limited() ? keep_within_share(beside) : Status();
+    if (block.empty()) return limited() ? make_room(beside) : Status();
     for (std::size_t at = 0; at < block.size();) {
       SpilledEntry entry;
       if (!read_spilled_entry(block, at, entry) || entry.removed ||
@@ -250,7 +259,7 @@ Status SpillingAccumulatorsBase::restore_runs(ByteReader& in) {
     bytes += block.size();
     if (!limited() || bytes < restored_at_once_bytes) continue;
     bytes = 0;
-    HUMMER_TRY(keep_within_share(beside));
+    HUMMER_TRY(make_room(beside));
   }
   return undecodable();
 }
@@ -266,10 +275,10 @@ Status SpillingAccumulatorsBase::take_newest() {
     bytes += entry.key.size() + entry.value.size();
     if (!limited() || bytes < restored_at_once_bytes) continue;
     bytes = 0;
-    HUMMER_TRY(keep_within_share(beside));
+    HUMMER_TRY(make_room(beside));
   }
   newest_.reset();
-  return limited() ? keep_within_share(0) : Status();
+  return limited() ? make_room(0) : Status();
 }
 
 bool SpillingAccumulatorsBase::restore_entry(const SpilledEntry& entry, const OwnsKey& owns,

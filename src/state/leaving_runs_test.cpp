@@ -130,8 +130,12 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
       apply(model, run);
       const Nanoseconds until = node->now() + random.between(0, 3) * random.between(0, 400'000);
       (void)node->run_until([] { return false; }, until);
-      if (random.chance(0.5)) ASSERT_TRUE(store->advance().ok());
-      if (random.chance(0.3)) ASSERT_TRUE(store->keep_pace(random.below(200)).ok());
+      if (random.chance(0.5)) {
+        ASSERT_TRUE(store->advance().ok());
+      }
+      if (random.chance(0.3)) {
+        ASSERT_TRUE(store->keep_pace(random.below(200)).ok());
+      }
       if (random.chance(0.2)) held.push_back({store->scan(), all_of(model)});
       if (random.chance(0.1)) {
         held.push_back({store->freeze_entries(false).scan, all_of(model)});
@@ -141,7 +145,9 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
         SpilledStore::Frozen frozen = store->freeze(true);
         if (!frozen.delta) saved.clear();
         const auto expected = all_of(model);
-        if (random.chance(0.5)) ASSERT_TRUE(store->finish_leaving().ok());
+        if (random.chance(0.5)) {
+          ASSERT_TRUE(store->finish_leaving().ok());
+        }
         add_blocks(saved, *frozen.blocks, deltas);
         ASSERT_TRUE(all_of(saved) == expected) << "seed " << seed << ", step " << step;
       }
@@ -161,7 +167,9 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
           const Result<bool> found = store->find(key.first, key.second, value);
           ASSERT_TRUE(found.ok());
           ASSERT_EQ(*found, is_there) << "seed " << seed << ", step " << step;
-          if (is_there) ASSERT_EQ(value, *in_model->second);
+          if (is_there) {
+            ASSERT_EQ(value, *in_model->second);
+          }
         }
       }
       if (random.chance(0.02)) {

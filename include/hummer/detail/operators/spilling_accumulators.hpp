@@ -66,6 +66,7 @@ class SpillingAccumulatorsBase {
   void clear_left_table(std::size_t beside);
   std::size_t full_bytes(std::size_t beside) const;
   bool is_too_large(std::size_t full, std::size_t of_entries) const;
+  Status make_room(std::size_t beside);
   OperatorResult write_runs(ByteWriter& out);
   KeyGroups groups_of(std::string_view block) const;
   Status undecodable() const;
