@@ -192,8 +192,8 @@ KeyGroups SpillingAccumulatorsBase::groups_of(std::string_view block) const {
   return found;
 }
 
-// While state is read nobody waits for records: what leaves has left at once, as parts of a piece may
-// be larger than what there is room for.
+// While state is read nobody waits for records: what leaves has left at once, as parts of a piece
+// may be larger than what there is room for.
 Status SpillingAccumulatorsBase::make_room(std::size_t beside) {
   HUMMER_TRY(keep_within_share(beside));
   if (!spilled_.leaving()) return {};

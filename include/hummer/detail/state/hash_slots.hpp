@@ -260,8 +260,8 @@ class HashSlots {
   }
 
   void clear() { (void)clear_some(SIZE_MAX); }
-  // A part of that, of about so many bytes; false: there is more, and nothing but this may be called
-  // next.
+  // A part of that, of about so many bytes; false: there is more, and nothing but this may be
+  // called next.
   bool clear_some(std::size_t bytes);
 
   // The most slots that finding an entry looks at, over all entries. Linear; for tests.

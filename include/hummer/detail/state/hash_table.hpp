@@ -91,8 +91,8 @@ class HashTable {
 
   // Empties it and keeps the memory of the entries.
   void clear() { (void)clear_some(SIZE_MAX); }
-  // A part of that, of about so many bytes; false: there is more, and nothing but this may be called
-  // next.
+  // A part of that, of about so many bytes; false: there is more, and nothing but this may be
+  // called next.
   bool clear_some(std::size_t bytes);
 
   // See HashSlots.

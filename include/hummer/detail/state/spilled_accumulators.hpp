@@ -41,8 +41,8 @@ class SpilledAccumulators {
   // Between two batches; see SpilledStore. `entries`: those of the table that took the place of the
   // last one that left.
   Status advance(std::size_t entries);
-  // The table is changed no more, until it is written. `of_entries`: bytes that its accumulators hold
-  // beside themselves. REQUIRES: it is not empty.
+  // The table is changed no more, until it is written. `of_entries`: bytes that its accumulators
+  // hold beside themselves. REQUIRES: it is not empty.
   void leave(std::shared_ptr<const AccumulatorTableBase> table, std::size_t of_entries);
   bool leaving() const { return store_ != nullptr && store_->leaving(); }
   std::size_t leaving_bytes() const { return store_ == nullptr ? 0 : store_->leaving_bytes(); }
