@@ -19,6 +19,7 @@
 #include "decoded_for_test.hpp"
 #include "job_files_for_test.hpp"
 #include "support/drawn_cases.hpp"
+#include "support/test_paths.hpp"
 #include "varint.hpp"
 
 namespace hummer::formats::avro_decoder_test {
@@ -27,7 +28,7 @@ namespace {
 using Codec = AvroOptions::Codec;
 
 std::string file_text(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
+  std::ifstream file(test_path("golden") + "/" + name, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -19,6 +19,7 @@
 #include "avro_codec.hpp"
 #include "avro_schema.hpp"
 #include "job_files_for_test.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::formats::avro_test {
 
@@ -75,7 +76,7 @@ struct Evolved {
 };
 
 std::string golden_text(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
+  std::ifstream file(test_path("golden") + "/" + name, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -13,12 +13,13 @@
 #include "decoded_for_test.hpp"
 #include "number_text.hpp"
 #include "support/drawn_cases.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::formats::csv_decoder_test {
 namespace {
 
 std::string golden(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
+  std::ifstream file(test_path("golden") + "/" + name, std::ios::binary);
   EXPECT_TRUE(file.good()) << name;
   std::ostringstream text;
   text << file.rdbuf();

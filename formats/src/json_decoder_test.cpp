@@ -12,6 +12,7 @@
 
 #include "decoded_for_test.hpp"
 #include "support/drawn_cases.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::formats::json_decoder_test {
 namespace {
@@ -26,9 +27,7 @@ struct Golden {
   friend bool operator==(const Golden&, const Golden&) = default;
 };
 
-std::string golden(const std::string& name) {
-  return std::string(HUMMER_FORMATS_GOLDEN) + "/" + name;
-}
+std::string golden(const std::string& name) { return test_path("golden") + "/" + name; }
 
 std::vector<Golden> read(const std::string& name, const std::shared_ptr<const Format>& format,
                          const FileSourceOptions& file) {

@@ -10,6 +10,7 @@
 #include <hummer/formats/csv.hpp>
 
 #include "job_files_for_test.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::formats::pattern_test {
 namespace {
@@ -213,7 +214,7 @@ TEST(GoldenLogs, OfLoggerAreReadInBothForms) {
     EnvironmentOptions options;
     options.parallelism = 1;
     StreamExecutionEnvironment env(options);
-    from_pattern<Event>(env, std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, format)
+    from_pattern<Event>(env, test_path("golden") + "/" + name, format)
         .for_each([&](const Event& event) {
           lines.push_back(std::to_string(event.priority.value_or(-1)) + " " +
                           std::to_string(event.time / 1000) + " " + std::string(event.host) + " " +

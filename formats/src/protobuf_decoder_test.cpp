@@ -13,6 +13,7 @@
 #include "base64.hpp"
 #include "protobuf_writer.hpp"
 #include "support/drawn_cases.hpp"
+#include "support/test_paths.hpp"
 #include "utf8.hpp"
 
 namespace hummer::formats::protobuf_decoder_test {
@@ -43,7 +44,7 @@ struct Drawn {
 };
 
 std::string golden_bytes(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
+  std::ifstream file(test_path("golden") + "/" + name, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

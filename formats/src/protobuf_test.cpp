@@ -16,6 +16,7 @@
 #include <hummer/hummer.hpp>
 
 #include "job_files_for_test.hpp"
+#include "support/test_paths.hpp"
 #include "varint.hpp"
 
 namespace hummer::formats::protobuf_test {
@@ -84,9 +85,7 @@ struct Older {
   std::vector<std::int32_t> packed;
 };
 
-std::string golden_path(const std::string& name) {
-  return std::string(HUMMER_FORMATS_GOLDEN) + "/" + name;
-}
+std::string golden_path(const std::string& name) { return test_path("golden") + "/" + name; }
 std::string golden_text(const std::string& name) {
   std::ifstream file(golden_path(name), std::ios::binary);
   std::ostringstream text;

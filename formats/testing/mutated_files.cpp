@@ -20,6 +20,7 @@
 
 #include "connectors/file/gzip_decompressor.hpp"
 #include "src/decoded_for_test.hpp"
+#include "support/test_paths.hpp"
 #ifdef HUMMER_WITH_JSON
 #include <hummer/formats/json.hpp>
 #endif
@@ -175,7 +176,7 @@ int main(int argc, char** argv) {
     if (word == "--seed") seed = std::stoul(argv[i + 1]);
   }
   for (const GoldenFile& each : files) {
-    std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + each.name, std::ios::binary);
+    std::ifstream file(test_path("golden") + "/" + each.name, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     // A part of it: a mistake in the head is as likely as one elsewhere, and 10,000 are soon done.
     const std::size_t cut =

@@ -154,7 +154,7 @@ TEST_P(OwnKeyGroups, AreWhatARestoreReads) {
     expected = visible_lines(node->files(), "/out");
   }
   for (int again = 1; again <= 4; ++again) {
-    if (under_sanitizers && again != parallelism && again != 3) continue;
+    if (under_sanitizers && again != 3) continue;
     auto node = make_simulated_platform({.seed = 1});
     PlannedFailures failures;
     failures.left = 1;

@@ -11,6 +11,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "schema/account_versions.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::schema {
 namespace {
@@ -232,7 +233,8 @@ class YearOfChanges : public testing::TestWithParam<std::uint64_t> {
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
   std::string savepoint_;
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, YearOfChanges, testing::Range<std::uint64_t>(1, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, YearOfChanges,
+                         testing::Range<std::uint64_t>(1, drawn_cases(3) + 1));
 
 TEST_P(YearOfChanges, EachVersionGoesOnFromTheOneBefore) {
   [&]<int... number>(std::integer_sequence<int, number...>) {

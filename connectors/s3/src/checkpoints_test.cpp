@@ -15,6 +15,7 @@
 #include "platform/object_files.hpp"
 #include "platform/platform.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/test_paths.hpp"
 #include "testing/store_for_test.hpp"
 
 namespace hummer::s3::checkpoints_test {
@@ -35,7 +36,7 @@ class S3Checkpoints : public testing::Test {
     ::setenv("AWS_ENDPOINT_URL", store->endpoint().c_str(), 1);
     ::setenv("AWS_ACCESS_KEY_ID", "key", 1);
     ::setenv("AWS_SECRET_ACCESS_KEY", "secret", 1);
-    ::setenv("HUMMER_PLUGIN_PATH", HUMMER_S3_PLUGIN_DIRECTORY, 1);
+    ::setenv("HUMMER_PLUGIN_PATH", test_path("plugins").c_str(), 1);
     platform = make_linux_platform();
   }
   void TearDown() override {
@@ -44,7 +45,7 @@ class S3Checkpoints : public testing::Test {
   }
 
   pid_t begin(std::vector<std::string> more) {
-    std::vector<std::string> words{HUMMER_S3_COUNTING,
+    std::vector<std::string> words{test_path("counting"),
                                    "--output",
                                    output,
                                    "--keys",
