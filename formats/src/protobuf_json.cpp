@@ -82,9 +82,8 @@ Status ProtobufJson::check() const {
       const ProtoMessage* const part = schema_.find(member.type_name);
       if (part == nullptr) {
         return {ErrorCode::invalid_argument,
-                "the message " + member.type_name + ", of which " + message.name + "." +
-                    member.name +
-                    " is, is not in the descriptors: make them by protoc --include_imports"};
+                message.name + "." + member.name + " is a " + member.type_name +
+                    ", which is not in the descriptors: make them by protoc --include_imports"};
       }
       if (seen.insert(part->name).second) left.push_back(part);
     }

@@ -239,6 +239,9 @@ TEST_F(Protobuf, WhatNoStructCanSayIsLeftOutOfAnInferredOne) {
             "};\n"
             "// hummer::formats::from_protobuf<Record>(env, path, {.descriptor_file = \"x.desc\", "
             ".message = \"golden.Older\"});\n");
+  EXPECT_EQ(inferred_of("known.desc", "golden.Empty"),
+            "E1000: the message golden.Empty has no field that a struct could have: \"flags\" is "
+            "left out: a std::vector of bool is none of records");
   EXPECT_EQ(inferred_of("golden.desc", "golden.Old"),
             "E1000: the descriptors have no message 'golden.Old'; they have "
             "golden.Everything, golden.Older, golden.Older.Extra, golden.Part, golden.Record");

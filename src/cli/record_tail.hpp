@@ -4,8 +4,8 @@
 //   RecordTail tail(*reader, printer, 10);             // 0: each record as it comes
 //   tail.add(bytes);  …  tail.finish();
 //
-// find_last_records says how much of a file that is on a disk need not be read for that: of most
-// units only what they begin with is looked at.
+// find_last_records says how much of a file that can be read anywhere need not be kept for that,
+// and passes over most of a unit that is longer than a step.
 //
 //   const LastRecords last = *find_last_records(*file, size, *reader, 10, 64 << 10);
 //   tail.add(head of last.head_bytes);  tail.go_on_at(last.begin);  tail.add(what stands there);
