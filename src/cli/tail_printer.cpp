@@ -55,7 +55,33 @@ void TailPrinter::line(std::string_view text, bool is_first) {
   }
 }
 
+void TailPrinter::record(std::string_view json) {
+  if (json_) {
+    JsonWriter source;
+    source.begin_object();
+    source.field("source", source_);
+    source.end_object();
+    std::string line = without_line_ends(std::move(source).finish());
+    line.resize(line.rfind('}'));
+    records_ += line + ",\"row\": ";
+    records_ += json;
+    records_ += "}\n";
+  } else {
+    records_ += json;
+    records_ += '\n';
+  }
+  constexpr std::size_t said_together = 64 << 10;
+  if (records_.size() >= said_together) flush();
+}
+
+void TailPrinter::bad(std::string_view why) {
+  flush();
+  ++bad_lines_;
+  (void)platform_.write_standard(2, fmt::format("hummer tail: {}: {}\n", source_, why));
+}
+
 void TailPrinter::flush() {
+  if (!records_.empty()) say(std::exchange(records_, {}));
   if (!table_) return;
   const std::string text = table_->text(platform_.is_terminal(1));
   table_.reset();
