@@ -8,6 +8,7 @@
 
 #include "avro_json.hpp"
 #include "protobuf_json.hpp"
+#include "support/test_paths.hpp"
 #include "varint.hpp"
 
 namespace hummer::formats::look_test {
@@ -100,7 +101,7 @@ TEST(AvroJson, WhatMakesNoSenseIsSaidByItsField) {
 }
 
 std::string file_text(const char* name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
+  std::ifstream file(test_path("golden") + "/" + name, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return std::move(text).str();
