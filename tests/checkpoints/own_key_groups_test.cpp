@@ -133,6 +133,7 @@ class OwnKeyGroups : public testing::TestWithParam<std::tuple<Case, int>> {
     return options;
   }
 };
+const std::vector<int> parallelisms = under_sanitizers ? std::vector{2} : std::vector{1, 2, 4};
 INSTANTIATE_TEST_SUITE_P(
     Kinds, OwnKeyGroups,
     testing::Combine(testing::Values(Case{Kind::aggregate, 0}, Case{Kind::keyed_function, 0},
@@ -140,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Case{Kind::aggregate, 2 << 20},
                                      Case{Kind::keyed_function, 4 << 20},
                                      Case{Kind::windows, 2 << 20}, Case{Kind::join, 4 << 20}),
-                     testing::Values(1, 2, 4)));
+                     testing::ValuesIn(parallelisms)));
 
 TEST_P(OwnKeyGroups, AreWhatARestoreReads) {
   const auto [what, parallelism] = GetParam();

@@ -36,6 +36,7 @@ std::vector<std::uint64_t> past_seeds() {
     std::uint64_t seed = 0;
     if (std::istringstream(line) >> seed) seeds.push_back(seed);
   }
+  seeds.resize(drawn_cases(seeds.size()));
   return seeds;
 }
 INSTANTIATE_TEST_SUITE_P(Past, SimulatedCluster, testing::ValuesIn(past_seeds()));

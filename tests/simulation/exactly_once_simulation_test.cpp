@@ -46,6 +46,7 @@ std::vector<std::uint64_t> past_seeds() {
     std::uint64_t seed = 0;
     if (std::istringstream(line) >> seed) seeds.push_back(seed);
   }
+  seeds.resize(drawn_cases(seeds.size()));
   return seeds;
 }
 // What a seed draws changes with the simulation, so a past one need not be eventful any more.
