@@ -116,8 +116,8 @@ void build(StreamExecutionEnvironment& env, Index count) {
       .uid("sat");
 }
 
-// About 640 for each version, more for the last; of each record all that its key has is compared, so
-// half of them cost a quarter.
+// About 640 for each version, more for the last; of each record all that its key has is compared,
+// so half of them cost a quarter.
 constexpr Index records = under_sanitizers ? 3500 : 7000;
 constexpr int version_ms = under_sanitizers ? 80 : 160;
 
