@@ -9,14 +9,11 @@
 #include <utility>
 
 #include "base64.hpp"
-#include "protobuf_plan.hpp"
+#include "protobuf_wire.hpp"
 #include "varint.hpp"
 
 namespace hummer::formats {
 namespace {
-
-constexpr int deepest_passed_group = 64;
-constexpr const char* ends_within = "the message ends inside of it";
 
 // Messages of Protobuf's own that hold a value and nothing else.
 struct WrapperType {
@@ -109,6 +106,12 @@ bool ProtobufJson::wrong(const char* what) {
   return false;
 }
 
+const char* ProtobufJson::skip(std::uint32_t tag, const char* at, const char* end) {
+  const SkippedField skipped = skip_field(tag, at, end);
+  if (skipped.behind == nullptr) wrong(skipped.why);
+  return skipped.behind;
+}
+
 bool ProtobufJson::append_message(const ProtoMessage& message, std::string_view bytes, int depth) {
   if (depth > deepest_shown_value) return wrong("messages are nested too deeply");
   Values values(message.members.size());
@@ -130,7 +133,7 @@ bool ProtobufJson::gather(const ProtoMessage& message, std::string_view bytes, V
       ++next;
     }
     if (looked == values.size()) {
-      at = skip(static_cast<std::uint32_t>(tag), at, end, 0);
+      at = skip(static_cast<std::uint32_t>(tag), at, end);
       if (at == nullptr) return false;
       continue;
     }
@@ -171,21 +174,22 @@ const char* ProtobufJson::gather_one(const ProtoMember& member, std::uint32_t ta
                       own != ProtoWire::group;
   if (wire != own && !packed) {
     // Of another type than it has: what does not know the field passes it over.
-    return skip(tag, at, end, 0);
+    return skip(tag, at, end);
   }
-  const char* const begin = at;
   if (own == ProtoWire::group) {
-    at = skip(tag, at, end, 0);
-    if (at != nullptr) {
-      values.push_back({.bytes = {begin, static_cast<std::size_t>(group_end_ - begin)}});
+    const SkippedField group = skip_field(tag, at, end);
+    if (group.behind == nullptr) {
+      wrong(group.why);
+    } else {
+      values.push_back({.bytes = {at, static_cast<std::size_t>(group.group_end - at)}});
     }
-    return at;
+    return group.behind;
   }
   if (wire == ProtoWire::sized) {
     std::uint64_t size = 0;
     at = read_varint(at, end, size);
     if (at == nullptr || size > static_cast<std::size_t>(end - at)) {
-      wrong(ends_within);
+      wrong(message_ends_inside);
       return nullptr;
     }
     const char* const last = at + size;
@@ -196,7 +200,7 @@ const char* ProtobufJson::gather_one(const ProtoMember& member, std::uint32_t ta
     at = take(at, end);
   }
   if (at == nullptr) {
-    wrong("what stands there is no number, or the message ends");
+    wrong(no_proto_number);
     return nullptr;
   }
   return at;
@@ -392,44 +396,6 @@ bool ProtobufJson::append_known(const std::string& name, std::string_view bytes,
   }
   // What has no such text is shown as it is.
   return append_members(message, values, 0);
-}
-
-const char* ProtobufJson::skip(std::uint32_t tag, const char* at, const char* end, int depth) {
-  std::uint64_t value = 0;
-  std::uint64_t size = 0;
-  switch (static_cast<ProtoWire>(tag & 7)) {
-    case ProtoWire::varint: at = read_varint(at, end, value); break;
-    case ProtoWire::fixed64: size = 8; break;
-    case ProtoWire::fixed32: size = 4; break;
-    case ProtoWire::sized: at = read_varint(at, end, size); break;
-    case ProtoWire::group:
-      if (depth == deepest_passed_group) {
-        wrong("groups are nested too deeply");
-        return nullptr;
-      }
-      while (true) {
-        const char* const before = at;
-        at = read_varint(at, end, value);
-        if (at == nullptr || value > UINT32_MAX) {
-          wrong("the message ends inside of a group");
-          return nullptr;
-        }
-        if ((value & 7) == static_cast<unsigned>(ProtoWire::end)) {
-          group_end_ = before;
-          if (value >> 3 == tag >> 3) return at;
-          wrong("a group ends that did not begin");
-          return nullptr;
-        }
-        at = skip(static_cast<std::uint32_t>(value), at, end, depth + 1);
-        if (at == nullptr) return nullptr;
-      }
-    default: wrong("a field is of no type that there is"); return nullptr;
-  }
-  if (at == nullptr || size > static_cast<std::size_t>(end - at)) {
-    wrong("the message ends inside of a field");
-    return nullptr;
-  }
-  return at + size;
 }
 
 }  // namespace hummer::formats

@@ -60,15 +60,14 @@ class ProtobufJson {
   void append_number_of(const ProtoMember& member, std::uint64_t bits);
   bool append_nested(const ProtoMember& member, std::string_view bytes, int depth);
   bool append_known(const std::string& name, std::string_view bytes, bool& known);
-  const char* skip(std::uint32_t tag, const char* at, const char* end, int depth);
+  const char* skip(std::uint32_t tag, const char* at, const char* end);
   bool wrong(const char* what);
 
   const ProtoSchema& schema_;
   const ProtoMessage& message_;
   const std::size_t most_;
   std::string* text_ = nullptr;
-  std::size_t first_ = 0;            // where the message begins in it
-  const char* group_end_ = nullptr;  // of the group that was passed over last
+  std::size_t first_ = 0;  // where the message begins in it
   std::string what_;
   std::string place_;  // the path of the field
 };

@@ -69,8 +69,8 @@ int infer_by_descriptor(const Invocation& invocation, const std::string& descrip
                         const std::string& message, const std::string& record,
                         const std::string& path) {
   Platform& platform = invocation.platform;
-  constexpr std::size_t most_bytes = 64 << 20;
-  const auto descriptors = read_small_file(platform.files(), descriptor_file, most_bytes);
+  const auto descriptors =
+      read_small_file(platform.files(), descriptor_file, most_descriptor_bytes);
   if (!descriptors.ok()) return report(platform, descriptors.status());
   const auto found = formats::infer_protobuf(*descriptors, message, record, descriptor_file, path);
   if (!found.ok())

@@ -11,6 +11,8 @@
 
 namespace hummer {
 
+inline constexpr std::size_t most_descriptor_bytes = 64 << 20;
+
 Result<std::string> read_small_file(Files& files, const std::string& path, std::size_t most);
 
 }  // namespace hummer

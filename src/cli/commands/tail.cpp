@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::string_view socket_scheme = "tcp://";
 constexpr std::size_t input_step_bytes = 64 << 10;
-constexpr std::size_t most_descriptor_bytes = 64 << 20;
 
 // The last lines of what comes, or all of it as it comes.
 class ComingLines {
