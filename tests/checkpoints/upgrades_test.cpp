@@ -308,10 +308,10 @@ struct AccountForm {
     out.put_value(account.cents);
     out.put_value(account.bookings);
   }
-  static bool decode(ByteReader& in, Account& account, std::uint8_t version) {
-    if (version == 1) {
+  static bool decode(ByteReader& in, Account& account, std::uint8_t written_by) {
+    if (written_by == 1) {
       WholeEuros before;
-      if (!WholeEurosForm::decode(in, before, version)) return false;
+      if (!WholeEurosForm::decode(in, before, written_by)) return false;
       account = {.cents = std::int64_t{before.euros} * 100};
       return true;
     }
