@@ -3,12 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "avro_json.hpp"
+#include "golden_for_test.hpp"
 #include "protobuf_json.hpp"
-#include "support/test_paths.hpp"
 #include "varint.hpp"
 
 namespace hummer::formats::look_test {
@@ -100,13 +97,6 @@ TEST(AvroJson, WhatMakesNoSenseIsSaidByItsField) {
   EXPECT_TRUE(shown(list, std::string(100'000, '\2')).ends_with("': values are nested too deeply"));
 }
 
-std::string file_text(const char* name) {
-  std::ifstream file(test_path("golden") + "/" + name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
-
 class ProtobufAsJson : public ::testing::Test {
  protected:
   // Of golden.Everything, but for what is empty there.
@@ -130,7 +120,7 @@ class ProtobufAsJson : public ::testing::Test {
     return text.substr(at + name.size(), end - at - name.size());
   }
 
-  const Result<ProtoSchema> schema = read_descriptor_set(file_text("golden.desc"));
+  const Result<ProtoSchema> schema = read_descriptor_set(golden_text("golden.desc"));
 };
 
 TEST_F(ProtobufAsJson, TheLastValueCountsAndMessagesAreMerged) {

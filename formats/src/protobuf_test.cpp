@@ -16,9 +16,9 @@
 #include <hummer/formats/infer.hpp>
 #include <hummer/hummer.hpp>
 
+#include "golden_for_test.hpp"
 #include "inferred_everything_for_test.hpp"
 #include "job_files_for_test.hpp"
-#include "support/test_paths.hpp"
 #include "varint.hpp"
 
 namespace hummer::formats::protobuf_test {
@@ -87,13 +87,6 @@ struct Older {
   std::vector<std::int32_t> packed;
 };
 
-std::string golden_path(const std::string& name) { return test_path("golden") + "/" + name; }
-std::string golden_text(const std::string& name) {
-  std::ifstream file(golden_path(name), std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 Lines golden_lines(const std::string& name) {
   std::istringstream text(golden_text(name));
   Lines lines;
