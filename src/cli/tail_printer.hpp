@@ -48,6 +48,7 @@ class TailPrinter {
   const bool json_;
   RowReader* const reader_;
   std::string source_;
+  std::string record_head_;  // of an object, up to its row
   std::optional<Table> table_;
   std::string records_;  // those that are to be said together
   std::size_t bad_lines_ = 0;
