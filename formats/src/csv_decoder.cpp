@@ -326,12 +326,15 @@ bool CsvDecoder::put_column(const Chunk& chunk, std::size_t index, char* records
 
 template <ValueKind kind>
 bool CsvDecoder::put_numbers(const Chunk& chunk, CsvFields column, CsvNumberReader read) const {
+  const auto go_on_behind = [&](std::size_t rows) {
+    column.border += rows * column.step;
+    column.field += rows * column.stride;
+    column.rows -= rows;
+  };
   const auto put_first = [&](std::size_t rows) {
     CsvFields first = column;
-    first.rows = std::min(rows, column.rows);
-    column.border += first.rows * column.step;
-    column.field += first.rows * column.stride;
-    column.rows -= first.rows;
+    first.rows = rows;
+    go_on_behind(rows);
     return for_each_field(first, [&](const char* text, std::size_t size, char* field) {
       const auto end = static_cast<std::size_t>(text - chunk.text) + size;
       return put_scalar(kind, text, size, chunk.readable + end, field);
@@ -344,9 +347,7 @@ bool CsvDecoder::put_numbers(const Chunk& chunk, CsvFields column, CsvNumberRead
   for (int in_vain = 0; read != nullptr && column.rows >= csv_numbers_at_once && in_vain < 2;) {
     const std::size_t done = read(column);
     in_vain = done == 0 ? in_vain + 1 : 0;
-    column.border += done * column.step;
-    column.field += done * column.stride;
-    column.rows -= done;
+    go_on_behind(done);
     if (column.rows >= csv_numbers_at_once && !put_first(csv_numbers_at_once)) return false;
   }
   return put_first(column.rows);

@@ -72,8 +72,8 @@ std::size_t read_numbers(const CsvFields& column) {
       break;
     }
     border += rows * column.step;
-    std::uint64_t others_low = low.others();
-    std::uint64_t others_high = high.others();
+    const std::uint64_t others_low = low.others();
+    const std::uint64_t others_high = high.others();
     // A dot is at the same place in all rows or in none, and has a digit behind it.
     std::uint64_t dots = 0;
     if constexpr (std::is_floating_point_v<Number>) {

@@ -13,7 +13,8 @@
 #include <fstream>
 #include <iostream>
 #include <random>
-#include <tuple>
+
+#include <boost/pfr.hpp>
 
 #include <hummer/detail/record_framing.hpp>
 #include <hummer/formats/avro.hpp>
@@ -45,31 +46,26 @@ struct Golden {
   std::int32_t size = 0;
   bool firm = false;
   std::optional<std::string> note;
-  auto fields() const { return std::tie(id, name, price, size, firm, note); }
 };
 struct Event {
   std::optional<std::int32_t> priority;
   std::optional<std::int64_t> time;
   std::string_view host;
   std::optional<std::string_view> message;
-  auto fields() const { return std::tie(priority, time, host, message); }
 };
 struct Tick {
   std::uint32_t symbol = 0;
   double price = 0;
   bool last = false;
-  auto fields() const { return std::tie(symbol, price, last); }
 };
 
 struct Leg {
   std::string_view venue;
   std::vector<std::int64_t> lots;
-  auto fields() const { return std::tie(venue, lots); }
 };
 struct LegCount {
   std::string_view key;
   std::optional<std::int64_t> value;
-  auto fields() const { return std::tie(key, value); }
 };
 struct Evolved {
   std::int8_t small = 0;
@@ -84,10 +80,6 @@ struct Evolved {
   std::vector<LegCount> counts;
   std::optional<std::int64_t> number;
   std::vector<std::optional<std::int32_t>> marks;
-  auto fields() const {
-    return std::tie(small, as_double, as_float, raw, hash, side_text, leg, legs, last, counts,
-                    number, marks);
-  }
 };
 struct Logical {
   std::string_view price;
@@ -96,12 +88,10 @@ struct Logical {
   std::optional<std::int64_t> millis;
   std::string_view id;
   std::vector<double> reals;
-  auto fields() const { return std::tie(price, amount, day, millis, id, reals); }
 };
 struct Pair {
   std::string_view key;
   std::int32_t value = 0;
-  auto fields() const { return std::tie(key, value); }
 };
 struct Everything {
   std::int32_t i32 = 0;
@@ -120,23 +110,20 @@ struct Everything {
   std::vector<Pair> counts;
   std::optional<std::int32_t> number;
   std::optional<std::string_view> word;
-  auto fields() const {
-    return std::tie(i32, u64, s64, f32, real, flag, text, raw, maybe, parts, packed, unpacked,
-                    texts, counts, number, word);
-  }
 };
 
+// All of it: numbers as their bytes.
 template <typename T>
 void show(const T& value, std::string& text) {
   if constexpr (std::is_arithmetic_v<T>) {
-    text += std::to_string(value) + " ";
+    text.append(reinterpret_cast<const char*>(&value), sizeof value);
   } else if constexpr (std::is_convertible_v<T, std::string_view>) {
     text.append(std::to_string(value.size()) + ":").append(value);
   } else if constexpr (requires { value.has_value(); }) {
     text += value ? "?" : "-";
     if (value) show(*value, text);
-  } else if constexpr (requires { value.fields(); }) {
-    std::apply([&](const auto&... each) { (show(each, text), ...); }, value.fields());
+  } else if constexpr (std::is_aggregate_v<T>) {
+    boost::pfr::for_each_field(value, [&](const auto& each) { show(each, text); });
   } else {
     text += std::to_string(value.size()) + "[";
     for (const auto& each : value) show(each, text);
