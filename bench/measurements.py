@@ -70,6 +70,13 @@ def _words_peer(peer, name):
             {"hummer": "{hummer} s", "beside": f"{{beside}} s, {name}", "ratio": "{ratio}×"})
 
 
+def _format(ours, peer, name):
+    """Rows of connectors/05-formats: rates of each, then ratios."""
+    return ([rf"^{ours} +(?P<hummer>{NUMBER}) GB/s", rf"^{peer} +(?P<beside>{NUMBER}) GB/s",
+             rf"^{ours} beside {peer} +(?P<ratio>{NUMBER})x"],
+            {"hummer": "{hummer} GB/s", "beside": f"{{beside}} GB/s, {name}", "ratio": "{ratio}×"})
+
+
 # id: what finds the figure in the log of its item, and how the tables write it.
 PATTERNS = {
     **{form + path: _path(form + path, peer) for form in ("", "timed-")
@@ -119,6 +126,13 @@ PATTERNS = {
                         {"ratio": "{ratio} %"}),
     **{f"beyond-memory-{form}": ([rf"{form}: \d+ MiB of state .*?, (?P<hummer>{NUMBER})x the time"],
                                  {"hummer": "{hummer}× the time"}) for form in ("count", "process", "windows")},
+    "formats-csv": ([rf"^csv +(?P<hummer>{NUMBER}) GB/s"], {"hummer": "{hummer} GB/s"}),
+    "formats-csv-job": _format("csv job", "duckdb", "DuckDB's reader"),
+    "formats-json": _format("json", "simdjson", "a loop over simdjson"),
+    "formats-pattern": _format("pattern", "re2", "a loop over RE2"),
+    "formats-avro": _format("avro", "libavro", "Avro's C library"),
+    "formats-protobuf": _format("protobuf", "generated", "protoc's code"),
+    "formats-gzip": _format("gzip isal", "gzip zlib", "zlib"),
 }
 
 

@@ -24,6 +24,25 @@ function(hummer_compile_for_tests target)
   endif()
 endfunction()
 
+# hummer_test_paths(<target> <name> <path> [<name> <path>...]): what test_path(name) says in <target>
+# (tests/support/test_paths.hpp). Once for each target.
+function(hummer_test_paths target)
+  set(text "#include \"support/test_paths.hpp\"\n\n#include <cstdio>\n#include <cstdlib>\n\n")
+  string(APPEND text "std::string hummer::test_path(std::string_view name) {\n")
+  set(rest ${ARGN})
+  while(rest)
+    list(POP_FRONT rest name path)
+    string(APPEND text "  if (name == \"${name}\") return \"${path}\";\n")
+  endwhile()
+  string(APPEND text "  std::fprintf(stderr, \"%.*s: hummer_test_paths() does not know it\\n\",\n"
+                     "               static_cast<int>(name.size()), name.data());\n"
+                     "  std::abort();\n}\n")
+  set(source ${PROJECT_BINARY_DIR}/paths/${target}.cpp)
+  file(GENERATE OUTPUT ${source} CONTENT "${text}")
+  target_sources(${target} PRIVATE ${source})
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/modules/support)
+endfunction()
+
 # hummer_add_tests(<target>): ctest runs each test of <target>, compiled from <x>_test.cpp files, in
 # a process of its own. Under sanitizers, where a process takes up to half a second to begin and to
 # look for leaks, in eight shares; what fails stands in the output of its share.

@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<std::uint64_t> seen{0};
+std::atomic<std::uint64_t> kept{0};  // keys that came for the first time
 std::atomic<std::uint64_t> wrong{0};
 
 struct KeyOfIndex {
@@ -48,6 +49,7 @@ struct Remember {
     if (!value.has_value()) {
       wrong.fetch_add(expects ? 1 : 0, std::memory_order_relaxed);
       value.set(own);
+      kept.fetch_add(1, std::memory_order_relaxed);
     } else if (value.get_or("") != own) {
       wrong.fetch_add(1, std::memory_order_relaxed);
     }
@@ -65,8 +67,9 @@ std::uint64_t of_process(const char* file, const std::string& name) {
   return 0;
 }
 
-void wait_for(std::uint64_t records, const hummer::JobHandle& job) {
-  while (seen.load(std::memory_order_relaxed) < records && !job.finished()) {
+void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t most,
+              const hummer::JobHandle& job) {
+  while (count.load(std::memory_order_relaxed) < most && !job.finished()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -88,7 +91,7 @@ int main(int argc, char** argv) {
   const Clock::time_point begin = Clock::now();
   hummer::JobHandle job = env.execute_async("restore_own_groups");
   if (saves) {
-    wait_for(2 * keys, job);
+    wait_for(kept, keys, job);
     const hummer::Result<std::string> path = job.stop_with_savepoint();
     if (!path.ok()) {
       std::fprintf(stderr, "%s\n", path.status().to_string().c_str());
@@ -97,12 +100,12 @@ int main(int argc, char** argv) {
     std::printf("%s\n", path->c_str());
     return job.wait().exit_code();
   }
-  wait_for(1, job);
+  wait_for(seen, 1, job);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const std::uint64_t read = of_process("io", "rchar:") - read_before;
   const std::uint64_t resident = of_process("status", "VmRSS:");
   const std::uint64_t looked_up = keys / 4 + 1;
-  wait_for(looked_up, job);
+  wait_for(seen, looked_up, job);
   const bool right = seen.load() >= looked_up && wrong.load() == 0;
   job.stop();
   if (const hummer::JobResult result = job.wait(); !result.ok()) return result.exit_code();

@@ -5,10 +5,15 @@
 
 The records of records.jsonl as records_CODEC.avro, by a schema with the fields in another order, and
 in blocks of some records; evolved.avro, of all that a schema may have, beside evolved.txt, in which
-the tests expect it. From a seed, marks included: the files are the same each time.
+the tests expect it; logical.avro, of logical types. evolved.jsonl and logical.jsonl are what fastavro
+reads of these, as `hummer tail` is to show it. From a seed, marks included: the files are the same
+each time.
 """
+import datetime
+import decimal
 import io
 import json
+import uuid
 from pathlib import Path
 
 import fastavro
@@ -49,6 +54,22 @@ EVOLVED = {
         {"name": "marks", "type": {"type": "array", "items": ["int", "null"]}},
     ]}
 
+LOGICAL = {
+    "type": "record", "name": "Logical", "namespace": "org.example", "fields": [
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 3}},
+        {"name": "amount", "type": {"type": "fixed", "name": "Amount", "size": 9, "logicalType": "decimal",
+                                    "precision": 20, "scale": 0}},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "at_millis", "type": {"type": "int", "logicalType": "time-millis"}},
+        {"name": "at_micros", "type": {"type": "long", "logicalType": "time-micros"}},
+        {"name": "millis", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]},
+        {"name": "micros", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "local", "type": {"type": "long", "logicalType": "local-timestamp-micros"}},
+        {"name": "id", "type": {"type": "string", "logicalType": "uuid"}},
+        {"name": "number", "type": {"type": "int", "logicalType": "unheard-of"}},
+        {"name": "reals", "type": {"type": "array", "items": ["double", "float"]}},
+    ]}
+
 
 def write(name, schema, records, codec, per_block):
     space = io.BytesIO()
@@ -85,6 +106,50 @@ def line(r):
         " ".join("-" if m is None else str(m) for m in r["marks"])])
 
 
+def logical():
+    utc = datetime.timezone.utc
+    for i in range(25):
+        sign = -1 if i % 2 else 1
+        moment = datetime.datetime(1960 + i * 7, 1 + i % 12, 1 + i, i % 24, i, 59 - i, i * 1001, utc)
+        yield {
+            "price": decimal.Decimal(sign * i * 7919).scaleb(-3), "amount": decimal.Decimal(sign * i ** 13),
+            "day": datetime.date(1900 + 9 * i, 1 + i % 12, 28), "at_millis": datetime.time(i % 24, i, i, i * 1000),
+            "at_micros": datetime.time(23 - i % 24, 59, i, i), "micros": moment,
+            "millis": moment.replace(microsecond=i * 1000) if i % 3 else None,
+            "local": moment.replace(tzinfo=None), "id": uuid.UUID(int=i * 2**100 + i), "number": i,
+            "reals": [sign * i / 3, float("nan"), float("inf"), -float("inf"), 1e300][:i % 6],
+        }
+
+
+def shown(value, digits=None):
+    """What is read of a file, as `hummer tail` shows it; `digits`: of times, as their types have them."""
+    if isinstance(value, dict):
+        few = ("at_millis", "millis")
+        return {name: shown(each, "milliseconds" if name in few else "microseconds")
+                for name, each in value.items()}
+    if isinstance(value, list):
+        return [shown(each) for each in value]
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(timespec=digits).replace("+00:00", "Z")
+    if isinstance(value, datetime.time):
+        return value.isoformat(timespec=digits)
+    if isinstance(value, decimal.Decimal):
+        return f"{value:f}"
+    if isinstance(value, (datetime.date, uuid.UUID)):
+        return str(value)
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def write_shown(name):
+    with open(FOLDER / f"{name}.avro", "rb") as file:
+        lines = [json.dumps(shown(each)) for each in fastavro.reader(file)]
+    (FOLDER / f"{name}.jsonl").write_text("".join(line + "\n" for line in lines))
+
+
 def main():
     records = []
     for i, text in enumerate((FOLDER / "records.jsonl").read_text(encoding="utf-8").splitlines()):
@@ -96,6 +161,9 @@ def main():
         write(f"records_{codec}.avro", RECORDS, records, codec, 2000)
     write("evolved.avro", EVOLVED, evolved(), "null", 600)
     (FOLDER / "evolved.txt").write_text("".join(line(each) + "\n" for each in evolved()))
+    write("logical.avro", LOGICAL, logical(), "deflate", 600)
+    write_shown("evolved")
+    write_shown("logical")
 
 
 if __name__ == "__main__":

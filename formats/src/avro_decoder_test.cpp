@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include <hummer/hummer.hpp>
 #ifdef HUMMER_TESTS_LIBAVRO
@@ -17,6 +16,7 @@
 #include "avro_container.hpp"
 #include "avro_encoder.hpp"
 #include "decoded_for_test.hpp"
+#include "golden_for_test.hpp"
 #include "job_files_for_test.hpp"
 #include "support/drawn_cases.hpp"
 #include "varint.hpp"
@@ -25,13 +25,6 @@ namespace hummer::formats::avro_decoder_test {
 namespace {
 
 using Codec = AvroOptions::Codec;
-
-std::string file_text(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 TEST(Varint, IsReadAndWrittenAtEachLengthAndNotBehindItsEnd) {
   for (unsigned bits = 0; bits < 64; ++bits) {
@@ -168,7 +161,7 @@ TEST(AvroDecoder, DamagedFilesEndWithRecordsAndReasons) {
   std::size_t failed = 0;
   for (const std::string name :
        {"evolved.avro", "records_deflate.avro", "records_snappy.avro", "records_zstandard.avro"}) {
-    const std::string text = file_text(name);
+    const std::string text = golden_text(name);
     ASSERT_FALSE(text.empty());
     const std::size_t head = read_avro_head(text)->size;
     for (std::uint64_t i = 0; i < drawn_cases(2500); ++i) {

@@ -1,11 +1,12 @@
 // Any bytes as Avro: as a schema, as a whole container file, as its head and blocks through the
-// framing, and as records of a drawn schema. What is read ends; nothing behind the bytes is read; a
-// schema's canonical form is a schema of the same form.
+// framing, and as records of a drawn schema, also as JSON. What is read ends; nothing behind the
+// bytes is read; a schema's canonical form is a schema of the same form; JSON is JSON.
 #include <optional>
 
 #include "avro_container.hpp"
 #include "avro_decoder.hpp"
 #include "avro_encoder.hpp"
+#include "avro_json.hpp"
 #include "decoded_for_test.hpp"
 
 namespace {
@@ -59,6 +60,29 @@ void walk_units(std::string_view text) {
   }
 }
 
+// Whatever a struct could hold of them.
+void show_records(std::string_view schema_text, std::string_view records) {
+  const auto schema = AvroSchema::parse(schema_text);
+  if (!schema.ok()) return;
+  const auto copy = std::make_unique<char[]>(records.size());
+  std::copy(records.begin(), records.end(), copy.get());
+  constexpr std::size_t most_bytes = 1 << 14;
+  constexpr int most_records = 64;
+  AvroJson json(most_bytes);
+  const char* const end = copy.get() + records.size();
+  json.begin(end);
+  const char* at = copy.get();
+  for (int i = 0; i < most_records; ++i) {
+    std::string text;
+    at = json.append(schema->root(), at, text);
+    if (at == nullptr && json.why().empty()) __builtin_trap();
+    if (at == nullptr) return;
+    if (at > end) __builtin_trap();
+    const auto value = parse_schema_text(text);
+    if (!value.ok() && value.status().code() == hummer::ErrorCode::corrupt_record) __builtin_trap();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -84,6 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (left < 0x80) break;
     }
     decode_file(file + records + mark, limit);
+    show_records(text.substr(0, end), records);
   } else {
     walk_units(text);
     decode_file(text, limit);

@@ -15,6 +15,23 @@ struct PrimitiveName {
   AvroKind kind;
   std::size_t least_bytes;
 };
+struct LogicalName {
+  std::string_view name;
+  AvroKind kind;
+  AvroLogical logical;
+  std::size_t scale;
+};
+constexpr std::array<LogicalName, 9> logical_names{
+    {{"date", AvroKind::int32, AvroLogical::date, 0},
+     {"time-millis", AvroKind::int32, AvroLogical::time, 3},
+     {"time-micros", AvroKind::int64, AvroLogical::time, 6},
+     {"timestamp-millis", AvroKind::int64, AvroLogical::timestamp, 3},
+     {"timestamp-micros", AvroKind::int64, AvroLogical::timestamp, 6},
+     {"timestamp-nanos", AvroKind::int64, AvroLogical::timestamp, 9},
+     {"local-timestamp-millis", AvroKind::int64, AvroLogical::local_timestamp, 3},
+     {"local-timestamp-micros", AvroKind::int64, AvroLogical::local_timestamp, 6},
+     {"local-timestamp-nanos", AvroKind::int64, AvroLogical::local_timestamp, 9}}};
+
 constexpr std::array<PrimitiveName, 8> primitive_names{{{"null", AvroKind::null, 0},
                                                         {"boolean", AvroKind::boolean, 1},
                                                         {"int", AvroKind::int32, 1},
@@ -110,7 +127,30 @@ class AvroSchemaParser {
       }
       return take(*element, space, made.element);
     }
-    return take_name(kind->text, space, type);
+    const std::size_t known = schema_.types_.size();
+    HUMMER_TRY(take_name(kind->text, space, type));
+    if (schema_.types_.size() > known) take_logical(value, *schema_.types_.back());
+    return {};
+  }
+
+  // Of a type that was just made. One that does not fit it is none, as Avro has it.
+  static void take_logical(const SchemaValue& value, AvroType& made) {
+    const std::string_view name = value.text_of("logicalType");
+    for (const LogicalName& each : logical_names) {
+      if (each.name != name || each.kind != made.kind) continue;
+      made.logical = each.logical;
+      made.scale = each.scale;
+    }
+    const bool fixed = made.kind == AvroKind::fixed;
+    if (name == "uuid" && fixed && made.size == 16) made.logical = AvroLogical::uuid;
+    if (name == "duration" && fixed && made.size == 12) made.logical = AvroLogical::duration;
+    if (name != "decimal" || (made.kind != AvroKind::bytes && !fixed)) return;
+    constexpr std::size_t largest_scale = 1000;
+    const SchemaValue* const scale = value.find("scale");
+    const std::string text = scale == nullptr ? "0" : scale->text;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), made.scale);
+    const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+    if (whole && made.scale <= largest_scale) made.logical = AvroLogical::decimal;
   }
 
   Status take_name(const std::string& name, const std::string& space, const AvroType*& type) {
@@ -203,6 +243,7 @@ class AvroSchemaParser {
       return wrong("the fixed '" + made->name + "' has no \"size\" that can be");
     }
     made->least_bytes = made->size;
+    take_logical(value, *made);
     return {};
   }
 

@@ -4,8 +4,8 @@
 //   schema->root().kind                                     // AvroKind::record
 //
 // Named types are known by their full names, and may refer to themselves. Logical types are what
-// they are written as (a timestamp is a long); other members that nobody needs here are passed
-// over.
+// they are written as (a timestamp is a long), and `logical` says what a person is to see; one that
+// does not fit its type is none. Other members that nobody needs here are passed over.
 //
 // Errors: corrupt_record, with what is wrong and in which type.
 //
@@ -43,6 +43,17 @@ enum class AvroKind : std::uint8_t {
   fixed,
 };
 
+enum class AvroLogical : std::uint8_t {
+  none,
+  decimal,          // of bytes and fixed
+  date,             // of int
+  time,             // of int and long
+  timestamp,        // of long
+  local_timestamp,  // of long
+  uuid,             // of a fixed of 16 bytes
+  duration,         // of a fixed of 12 bytes
+};
+
 struct AvroType {
   AvroKind kind = AvroKind::null;
   std::string name = {};                    // of record, enumeration and fixed: the full one
@@ -50,7 +61,9 @@ struct AvroType {
   std::vector<const AvroType*> parts = {};  // of a record's fields, of a choice's branches
   const AvroType* element = nullptr;        // of list and map
   std::size_t size = 0;                     // of fixed
-  std::size_t least_bytes = 0;              // that a value takes
+  AvroLogical logical = AvroLogical::none;
+  std::size_t scale = 0;        // digits behind the point of a decimal, behind the second of a time
+  std::size_t least_bytes = 0;  // that a value takes
 };
 
 // "int", "a record X", …: for messages.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -18,6 +17,7 @@
 
 #include "avro_codec.hpp"
 #include "avro_schema.hpp"
+#include "golden_for_test.hpp"
 #include "job_files_for_test.hpp"
 
 namespace hummer::formats::avro_test {
@@ -73,13 +73,6 @@ struct Evolved {
   std::optional<std::int64_t> number;
   std::vector<std::optional<std::int32_t>> marks;
 };
-
-std::string golden_text(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::string hexadecimal(std::string_view bytes) {
   std::string text;

@@ -28,6 +28,23 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+// put(text, size, field) of each row's field; false, as soon as it is.
+template <typename Put>
+bool for_each_field(const CsvFields& column, const Put& put) {
+  const std::uint32_t* border = column.border;
+  char* field = column.field;
+  for (std::size_t row = 0; row < column.rows; ++row) {
+    const std::uint32_t begin = border[-1] + 1;
+    std::uint32_t end = *border;
+    if (column.is_last && end > begin && column.text[end - 1] == '\r') --end;
+    if (!put(column.text + begin, end - begin, field)) [[unlikely]]
+      return false;
+    border += column.step;
+    field += column.stride;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string shown(std::string_view text) {
@@ -44,7 +61,8 @@ CsvDecoder::CsvDecoder(const RecordShape& shape, const CsvOptions& options)
       options_(options),
       times_(shape, options.times),
       marks_(marks_of(options)),
-      index_(csv_indexer()) {
+      index_(csv_indexer()),
+      numbers_(csv_number_readers()) {
   reserve(usual_chunk_bytes);
   if (options_.header) return;
   bound_ = true;
@@ -275,44 +293,64 @@ bool CsvDecoder::put_columns(const Chunk& chunk, char* records, std::size_t rows
 bool CsvDecoder::put_column(const Chunk& chunk, std::size_t index, char* records,
                             std::size_t rows) {
   const Column& column = columns_[index];
-  const bool is_last = index + 1 == columns_.size();
-  // `put` has the column's kind compiled in, so that nothing is decided once per field.
-  const auto each = [&](auto put) {
-    const std::uint32_t* border = found_.positions + index;
-    char* field = records + column.offset;
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::uint32_t begin = border[-1] + 1;
-      std::uint32_t end = *border;
-      if (is_last && end > begin && chunk.text[end - 1] == '\r') --end;
-      if (!put(chunk.text + begin, end - begin, chunk.readable + end, field)) [[unlikely]]
-        return false;
-      border += columns_.size();
-      field += shape_.size_bytes;
-    }
-    return true;
-  };
-  const auto all = [&]<ValueKind kind>() {
-    return each([](const char* text, std::size_t size, std::size_t readable, void* field) {
-      return put_scalar(kind, text, size, readable, field);
-    });
-  };
   if (column.kind == Column::skipped) return true;
+  const CsvFields fields{.text = chunk.text,
+                         .border = found_.positions + index,
+                         .step = columns_.size(),
+                         .rows = rows,
+                         .field = records + column.offset,
+                         .stride = shape_.size_bytes,
+                         .is_last = index + 1 == columns_.size()};
   if (!column.optional) {
     switch (column.kind) {
-      case ValueKind::view: return all.operator()<ValueKind::view>();
-      case ValueKind::f64: return all.operator()<ValueKind::f64>();
-      case ValueKind::i64: return all.operator()<ValueKind::i64>();
-      case ValueKind::i32: return all.operator()<ValueKind::i32>();
-      case ValueKind::u64: return all.operator()<ValueKind::u64>();
-      case ValueKind::u32: return all.operator()<ValueKind::u32>();
+      case ValueKind::f64: return put_numbers<ValueKind::f64>(chunk, fields, numbers_.f64);
+      case ValueKind::i64: return put_numbers<ValueKind::i64>(chunk, fields, numbers_.i64);
+      case ValueKind::i32: return put_numbers<ValueKind::i32>(chunk, fields, numbers_.i32);
+      case ValueKind::u64: return put_numbers<ValueKind::u64>(chunk, fields, numbers_.u64);
+      case ValueKind::u32: return put_numbers<ValueKind::u32>(chunk, fields, numbers_.u32);
+      case ValueKind::view:
+        return for_each_field(fields, [](const char* text, std::size_t size, char* field) {
+          const std::string_view view(text, size);
+          std::memcpy(field, &view, sizeof view);
+          return true;
+        });
       default: break;
     }
   }
-  return each([&](const char* text, std::size_t size, std::size_t, char* field) {
+  return for_each_field(fields, [&](const char* text, std::size_t size, char* field) {
     const auto begin = static_cast<std::uint32_t>(text - chunk.text);
     return put(chunk, column, field - column.offset, begin,
                begin + static_cast<std::uint32_t>(size));
   });
+}
+
+template <ValueKind kind>
+bool CsvDecoder::put_numbers(const Chunk& chunk, CsvFields column, CsvNumberReader read) const {
+  const auto go_on_behind = [&](std::size_t rows) {
+    column.border += rows * column.step;
+    column.field += rows * column.stride;
+    column.rows -= rows;
+  };
+  const auto put_first = [&](std::size_t rows) {
+    CsvFields first = column;
+    first.rows = rows;
+    go_on_behind(rows);
+    return for_each_field(first, [&](const char* text, std::size_t size, char* field) {
+      const auto end = static_cast<std::size_t>(text - chunk.text) + size;
+      return put_scalar(kind, text, size, chunk.readable + end, field);
+    });
+  };
+  while (column.rows > 0 && chunk.readable + *column.border < number_bytes) {
+    if (!put_first(1)) return false;
+  }
+  // Eight at once; where they are of another form than it reads, one after the other.
+  for (int in_vain = 0; read != nullptr && column.rows >= csv_numbers_at_once && in_vain < 2;) {
+    const std::size_t done = read(column);
+    in_vain = done == 0 ? in_vain + 1 : 0;
+    go_on_behind(done);
+    if (column.rows >= csv_numbers_at_once && !put_first(csv_numbers_at_once)) return false;
+  }
+  return put_first(column.rows);
 }
 
 inline bool CsvDecoder::put_row(const Chunk& chunk, char* record, std::uint32_t begin,

@@ -2,10 +2,10 @@
 //
 // A chunk of the buffer is indexed (csv_index.hpp). Each column knows which field it goes to, and
 // of which kind that is. Where all rows of a chunk have their columns and nothing is in quotes,
-// which is usual, one column is read after the other, each by a loop of its own for all rows; else,
-// and where a value turns out to be none, row by row, which also finds the first mistake and names
-// it. A chunk is some tens of kilobytes, so that text and index are in cache; a longer row makes it
-// grow.
+// which is usual, one column is read after the other, each by a loop of its own for all rows, and
+// numbers eight at once (csv_numbers.hpp); else, and where a value turns out to be none, row by
+// row, which also finds the first mistake and names it. A chunk is some tens of kilobytes, so that
+// text and index are in cache; a longer row makes it grow.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <hummer/formats/csv.hpp>
 
 #include "csv_index.hpp"
+#include "csv_numbers.hpp"
 #include "time_form.hpp"
 
 namespace hummer::formats {
@@ -57,6 +58,9 @@ class CsvDecoder final : public Decoder {
   // as not put.
   bool put_columns(const Chunk& chunk, char* records, std::size_t rows);
   bool put_column(const Chunk& chunk, std::size_t index, char* records, std::size_t rows);
+  // A column of the plain kind that `read` is for, which may be none.
+  template <ValueKind kind>
+  bool put_numbers(const Chunk& chunk, CsvFields column, CsvNumberReader read) const;
   // The row whose borders begin at `border`; false: why_ says what is wrong with it.
   bool put_row(const Chunk& chunk, char* record, std::uint32_t begin, const std::uint32_t* border,
                const std::uint32_t* last_border);
@@ -75,6 +79,7 @@ class CsvDecoder final : public Decoder {
   const BoundTimes times_;
   const CsvMarks marks_;
   const CsvIndexer index_;
+  const CsvNumberReaders numbers_;
   std::vector<Column> columns_;
   // Where the columns are from: the name of the input whose header was read.
   bool bound_ = false;

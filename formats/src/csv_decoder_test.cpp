@@ -4,26 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include <hummer/detail/instruction_set.hpp>
 
 #include "decoded_for_test.hpp"
+#include "golden_for_test.hpp"
 #include "number_text.hpp"
 #include "support/drawn_cases.hpp"
 
 namespace hummer::formats::csv_decoder_test {
 namespace {
-
-std::string golden(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
-  EXPECT_TRUE(file.good()) << name;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // Marks of all dialects, and little else: every few bytes something happens.
 std::string random_text(std::mt19937_64& random) {
@@ -59,7 +50,7 @@ TEST(CsvDecoder, AnyTextIsReadByTheRules) {
 TEST(CsvDecoder, MutationsOfGoldenFilesAreReadByTheRules) {
   std::mt19937_64 random(2);
   for (const std::string name : {"excel.csv", "unix.csv"}) {
-    const std::string whole = golden(name);
+    const std::string whole = golden_text(name);
     for (std::uint64_t i = 0; i < drawn_cases(10'000); ++i) {
       const std::size_t begin = random() % (whole.size() - 2000);
       std::string text = whole.substr(begin, 1 + random() % 2000);

@@ -4,13 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include <hummer/hummer.hpp>
 
 #include "decoded_for_test.hpp"
+#include "golden_for_test.hpp"
 #include "support/drawn_cases.hpp"
 
 namespace hummer::formats::json_decoder_test {
@@ -26,17 +25,13 @@ struct Golden {
   friend bool operator==(const Golden&, const Golden&) = default;
 };
 
-std::string golden(const std::string& name) {
-  return std::string(HUMMER_FORMATS_GOLDEN) + "/" + name;
-}
-
 std::vector<Golden> read(const std::string& name, const std::shared_ptr<const Format>& format,
                          const FileSourceOptions& file) {
   std::vector<Golden> records;
   EnvironmentOptions options;
   options.parallelism = 1;
   StreamExecutionEnvironment env(options);
-  decode<Golden>(env.from_file(golden(name), file), format).for_each([&](const Golden& each) {
+  decode<Golden>(env.from_file(golden_path(name), file), format).for_each([&](const Golden& each) {
     records.push_back(each);
   });
   const JobResult result = env.execute("golden");

@@ -12,7 +12,6 @@
 // Thread: functions without state.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -30,11 +29,11 @@ inline constexpr std::size_t number_bytes = 16;
 
 struct NumberTables {
   // From `size` on: a mask of the last `size` of 16 bytes.
-  alignas(16) std::array<std::uint8_t, 32> masks{};
+  alignas(16) std::uint8_t masks[32]{};
   // What to shuffle so that the byte at d is gone, and those ahead of it move by one; 16: none.
-  alignas(16) std::array<std::array<std::uint8_t, 16>, 17> without{};
+  alignas(16) std::uint8_t without[17][16]{};
   // 10 to the number of digits behind a dot at d; all of them exact.
-  std::array<double, 17> powers{};
+  double powers[17]{};
 
   constexpr NumberTables() {
     for (std::size_t i = 16; i < 32; ++i) masks[i] = 0xFF;
@@ -55,7 +54,7 @@ inline constexpr NumberTables number_tables;
 [[gnu::always_inline]] inline __m128i load_digits(const char* end, std::size_t size) {
   const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(end - number_bytes));
   const __m128i mask =
-      _mm_loadu_si128(reinterpret_cast<const __m128i*>(number_tables.masks.data() + size));
+      _mm_loadu_si128(reinterpret_cast<const __m128i*>(number_tables.masks + size));
   return _mm_and_si128(_mm_sub_epi8(text, _mm_set1_epi8('0')), mask);
 }
 
@@ -119,7 +118,7 @@ template <typename Integer>
   }
   const auto at = static_cast<std::size_t>(std::countr_zero(dot | 0x10000U));
   const __m128i shuffle =
-      _mm_load_si128(reinterpret_cast<const __m128i*>(number_tables.without[at].data()));
+      _mm_load_si128(reinterpret_cast<const __m128i*>(number_tables.without[at]));
   const std::uint64_t whole = number_of_digits(_mm_shuffle_epi8(loaded, shuffle));
   number = static_cast<double>(whole) / number_tables.powers[at];
   return whole < (std::uint64_t{1} << 53);

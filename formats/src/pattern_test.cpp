@@ -9,6 +9,7 @@
 
 #include <hummer/formats/csv.hpp>
 
+#include "golden_for_test.hpp"
 #include "job_files_for_test.hpp"
 
 namespace hummer::formats::pattern_test {
@@ -213,13 +214,12 @@ TEST(GoldenLogs, OfLoggerAreReadInBothForms) {
     EnvironmentOptions options;
     options.parallelism = 1;
     StreamExecutionEnvironment env(options);
-    from_pattern<Event>(env, std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, format)
-        .for_each([&](const Event& event) {
-          lines.push_back(std::to_string(event.priority.value_or(-1)) + " " +
-                          std::to_string(event.time / 1000) + " " + std::string(event.host) + " " +
-                          std::string(event.tag.value_or("-")) + " " +
-                          std::to_string(event.pid.value_or(0)) + " " + std::string(event.message));
-        });
+    from_pattern<Event>(env, golden_path(name), format).for_each([&](const Event& event) {
+      lines.push_back(std::to_string(event.priority.value_or(-1)) + " " +
+                      std::to_string(event.time / 1000) + " " + std::string(event.host) + " " +
+                      std::string(event.tag.value_or("-")) + " " +
+                      std::to_string(event.pid.value_or(0)) + " " + std::string(event.message));
+    });
     const JobResult result = env.execute("golden");
     EXPECT_TRUE(result.ok()) << result.status.to_string();
     return lines;

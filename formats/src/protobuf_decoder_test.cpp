@@ -3,14 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <optional>
 #include <random>
-#include <sstream>
 
 #include <hummer/hummer.hpp>
 
 #include "base64.hpp"
+#include "golden_for_test.hpp"
 #include "protobuf_writer.hpp"
 #include "support/drawn_cases.hpp"
 #include "utf8.hpp"
@@ -42,17 +41,10 @@ struct Drawn {
   std::optional<std::string_view> word;
 };
 
-std::string golden_bytes(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_FORMATS_GOLDEN) + "/" + name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // What is read of a damaged message is written and read again to the same.
 TEST(ProtobufDecoder, DamagedMessagesAreBadOrMeanSomething) {
-  const std::string file = golden_bytes("everything.pb");
-  const Result<ProtoSchema> schema = read_descriptor_set(golden_bytes("golden.desc"));
+  const std::string file = golden_text("everything.pb");
+  const Result<ProtoSchema> schema = read_descriptor_set(golden_text("golden.desc"));
   ASSERT_TRUE(schema.ok()) << schema.status().to_string();
   auto made = ProtobufPlan::of_message(*schema, "golden.Everything", shape_of<Drawn>());
   ASSERT_TRUE(made.ok()) << made.status().to_string();

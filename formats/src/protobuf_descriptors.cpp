@@ -38,11 +38,15 @@ struct EnumDescriptor {
   std::string_view name;
   std::vector<EnumValueDescriptor> values = {};
 };
+struct MessageFlags {
+  std::optional<bool> map_entry = {};
+};
 struct MessageDescriptor {
   std::string_view name;
   std::vector<FieldDescriptor> fields = {};
   std::vector<std::string_view> nested = {};
   std::vector<EnumDescriptor> enumerations = {};
+  std::optional<MessageFlags> options = {};
 };
 struct FileDescriptor {
   std::string_view name;
@@ -66,7 +70,9 @@ inline constexpr auto field_numbers<FieldFlags> = numbered(2);
 template <>
 inline constexpr auto field_numbers<FieldDescriptor> = numbered(1, 3, 4, 5, 6, 7, 8, 9, 17);
 template <>
-inline constexpr auto field_numbers<MessageDescriptor> = numbered(1, 2, 3, 4);
+inline constexpr auto field_numbers<MessageFlags> = numbered(7);
+template <>
+inline constexpr auto field_numbers<MessageDescriptor> = numbered(1, 2, 3, 4, 7);
 template <>
 inline constexpr auto field_numbers<FileDescriptor> = numbered(1, 2, 3, 4, 5, 12);
 
@@ -127,6 +133,7 @@ class DescriptorReading {
     MessageDescriptor descriptor;
     HUMMER_TRY(read_as(bytes, "message descriptor", descriptor));
     ProtoMessage message{.name = in_space(space, descriptor.name), .members = {}};
+    if (descriptor.options) message.map_entry = descriptor.options->map_entry.value_or(false);
     for (const FieldDescriptor& field : descriptor.fields) {
       if (field.type < 1 || field.type > static_cast<std::int32_t>(ProtoType::sint64) ||
           field.number < 1) {
@@ -204,6 +211,23 @@ Result<ProtoSchema> read_descriptor_set(std::string_view bytes) {
   return std::move(reading.schema);
 }
 
+Result<ProtoSchema> find_message(std::string_view set, const std::string& message) {
+  Result<ProtoSchema> schema = read_descriptor_set(set);
+  if (!schema.ok() || schema->find(message) != nullptr) return schema;
+  constexpr int most_listed = 20;
+  std::string names;
+  int listed = 0;
+  for (const auto& [name, each] : schema->messages) {
+    if (each.map_entry) continue;
+    if (listed++ < most_listed) names += (names.empty() ? "" : ", ") + name;
+  }
+  if (listed > most_listed) names += ", and " + std::to_string(listed - most_listed) + " more";
+  return Status(ErrorCode::invalid_argument,
+                (message.empty() ? std::string("no message is named")
+                                 : "the descriptors have no message '" + message + "'") +
+                    "; they have " + (names.empty() ? "none" : names));
+}
+
 Result<std::string> descriptor_of(std::string_view bytes, const std::string& message,
                                   std::string& place) {
   FileDescriptors set;
@@ -231,7 +255,7 @@ std::string write_descriptor(const ProtoSchema& schema, const std::string& messa
   std::vector<std::string> parts;
   for (const auto& [place, name] : schema.places) {
     const ProtoMessage& each = schema.messages.at(name);
-    MessageDescriptor descriptor{.name = each.name, .fields = {}, .nested = {}, .enumerations = {}};
+    MessageDescriptor descriptor{.name = each.name};
     std::vector<std::string> type_names(each.members.size());
     for (std::size_t i = 0; i < each.members.size(); ++i) {
       const ProtoMember& member = each.members[i];

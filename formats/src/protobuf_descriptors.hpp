@@ -58,6 +58,7 @@ struct ProtoMember {
 struct ProtoMessage {
   std::string name;
   std::vector<ProtoMember> members;
+  bool map_entry = false;  // of a key and a value: what repeats it is a map
 };
 
 struct ProtoSchema {
@@ -76,6 +77,8 @@ struct ProtoSchema {
 // A FileDescriptorSet, and a FileDescriptorProto.
 Result<ProtoSchema> read_descriptor_set(std::string_view bytes);
 Result<ProtoSchema> read_descriptor(std::string_view bytes);
+// Of a descriptor set that must have the message: else invalid_argument, which lists those it has.
+Result<ProtoSchema> find_message(std::string_view set, const std::string& message);
 // Of a descriptor set: the FileDescriptorProto that has the message; not_found, or invalid_argument
 // where it needs other files.
 Result<std::string> descriptor_of(std::string_view set, const std::string& message,

@@ -3,14 +3,12 @@
 #include <cstring>
 #include <utility>
 
+#include "protobuf_wire.hpp"
 #include "utf8.hpp"
 #include "varint.hpp"
 
 namespace hummer::formats {
 namespace {
-
-constexpr const char* message_ends_inside = "the message ends inside of it";
-constexpr const char* no_proto_number = "what stands there is no number, or the message ends";
 
 template <typename Number>
 void put_as(void* to, Number number) {
@@ -83,7 +81,7 @@ bool ProtobufReader::read_message(const ProtobufMessagePlan& plan, const char* a
       if (tag >> 3 == 0) return wrong(nullptr, "a field has the number 0");
       found = plan.find(static_cast<std::uint32_t>(tag >> 3));
       if (found == ProtobufMessagePlan::unknown) {
-        at = skip(static_cast<std::uint32_t>(tag), at, end, 0);
+        at = skip(static_cast<std::uint32_t>(tag), at, end);
         if (at == nullptr) return false;
         continue;
       }
@@ -126,7 +124,7 @@ bool ProtobufReader::read_message(const ProtobufMessagePlan& plan, const char* a
       at = read_packed(field, at, end, base);
     } else {
       // Of another type than it has: what does not know the field passes it over.
-      at = skip(static_cast<std::uint32_t>(tag), at, end, 0);
+      at = skip(static_cast<std::uint32_t>(tag), at, end);
       if (at == nullptr) return false;
       continue;
     }
@@ -284,46 +282,10 @@ const char* ProtobufReader::read_packed(const ProtobufField& field, const char* 
   return at;
 }
 
-const char* ProtobufReader::skip(std::uint32_t tag, const char* at, const char* end, int depth) {
-  std::uint64_t value = 0;
-  std::uint64_t size = 0;
-  switch (static_cast<ProtoWire>(tag & 7)) {
-    case ProtoWire::varint:
-      at = read_varint(at, end, value);
-      if (at == nullptr) wrong(nullptr, "the message ends inside of a field");
-      return at;
-    case ProtoWire::fixed64: size = 8; break;
-    case ProtoWire::fixed32: size = 4; break;
-    case ProtoWire::sized:
-      at = read_varint(at, end, size);
-      if (at == nullptr) size = UINT64_MAX;
-      break;
-    case ProtoWire::group:
-      if (depth == deepest_group) {
-        wrong(nullptr, "groups are nested too deeply");
-        return nullptr;
-      }
-      while (true) {
-        at = at == end ? nullptr : read_varint(at, end, value);
-        if (at == nullptr || value > UINT32_MAX) {
-          wrong(nullptr, "the message ends inside of a group");
-          return nullptr;
-        }
-        if ((value & 7) == static_cast<unsigned>(ProtoWire::end)) {
-          if (value >> 3 == tag >> 3) return at;
-          wrong(nullptr, "a group ends that did not begin");
-          return nullptr;
-        }
-        at = skip(static_cast<std::uint32_t>(value), at, end, depth + 1);
-        if (at == nullptr) return nullptr;
-      }
-    default: wrong(nullptr, "a field is of no type that there is"); return nullptr;
-  }
-  if (at == nullptr || size > static_cast<std::size_t>(end - at)) {
-    wrong(nullptr, "the message ends inside of a field");
-    return nullptr;
-  }
-  return at + size;
+const char* ProtobufReader::skip(std::uint32_t tag, const char* at, const char* end) {
+  const SkippedField skipped = skip_field(tag, at, end);
+  if (skipped.behind == nullptr) wrong(nullptr, skipped.why);
+  return skipped.behind;
 }
 
 }  // namespace hummer::formats

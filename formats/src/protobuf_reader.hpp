@@ -4,7 +4,7 @@
 //   reader.begin(plan, batch);
 //   if (!reader.read(text, record)) …                    // reader.why()
 //
-// No byte behind the text is read. What is unknown is passed over, groups as deep as deepest_group.
+// No byte behind the text is read. What is unknown is passed over (protobuf_wire.hpp).
 //
 // Thread: one at a time. Views point into the text, or into the batch where they are defaults.
 #pragma once
@@ -21,8 +21,6 @@ namespace hummer::formats {
 
 class ProtobufReader {
  public:
-  static constexpr int deepest_group = 64;
-
   void begin(const ProtobufPlan& plan, Batch& batch) {
     plan_ = &plan;
     batch_ = &batch;
@@ -43,7 +41,7 @@ class ProtobufReader {
   const char* read_text(const ProtobufField& field, const char* at, const char* end, void* to);
   const char* read_nested(const ProtobufField& field, const char* at, const char* end, char* base);
   const char* read_packed(const ProtobufField& field, const char* at, const char* end, char* base);
-  const char* skip(std::uint32_t tag, const char* at, const char* end, int depth);
+  const char* skip(std::uint32_t tag, const char* at, const char* end);
   void set_defaults(const ProtobufMessagePlan& plan, char* base);
   bool set_misfit(const ProtobufField& field, std::int64_t value);
   bool wrong(const ProtobufField* field, const char* what);

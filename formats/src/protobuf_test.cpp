@@ -13,8 +13,11 @@
 #include <google/protobuf/dynamic_message.h>
 
 #include <hummer/formats/avro.hpp>
+#include <hummer/formats/infer.hpp>
 #include <hummer/hummer.hpp>
 
+#include "golden_for_test.hpp"
+#include "inferred_everything_for_test.hpp"
 #include "job_files_for_test.hpp"
 #include "varint.hpp"
 
@@ -84,15 +87,6 @@ struct Older {
   std::vector<std::int32_t> packed;
 };
 
-std::string golden_path(const std::string& name) {
-  return std::string(HUMMER_FORMATS_GOLDEN) + "/" + name;
-}
-std::string golden_text(const std::string& name) {
-  std::ifstream file(golden_path(name), std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 Lines golden_lines(const std::string& name) {
   std::istringstream text(golden_text(name));
   Lines lines;
@@ -189,6 +183,61 @@ class Protobuf : public testing::Test {
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = 1});
   JobResult result_;
 };
+
+TEST_F(Protobuf, AnInferredStructHoldsWhatItsMessageHas) {
+  const auto found = infer_protobuf(golden_text("golden.desc"), "golden.Everything", "Everything",
+                                    "golden.desc", "in.pb");
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  std::ifstream file(golden_path("../src/inferred_everything_for_test.hpp"));
+  std::ostringstream header;
+  header << file.rdbuf();
+  std::string structs = std::move(header).str();
+  structs.erase(0, structs.find("enum class"));
+  structs.resize(structs.find("\n}  // namespace"));
+  EXPECT_EQ(*found,
+            "// By golden.Everything of golden.desc.\n"
+            "// \"part.next\" is left out: it is a message within itself.\n" +
+                structs +
+                "// hummer::formats::from_protobuf<Everything>(env, \"in.pb\", {.descriptor_file = "
+                "\"golden.desc\", .message = \"golden.Everything\"});\n");
+  put_file(*node_, "/in.pb", golden_text("everything.pb"));
+  StreamExecutionEnvironment env(on(*node_));
+  write_protobuf(from_protobuf<inferred::Everything>(env, "/in.pb", golden("Everything")),
+                 "/copy.pb", golden("Everything"));
+  const JobResult copied = env.execute("copy");
+  ASSERT_TRUE(copied.ok()) << copied.status.to_string();
+  EXPECT_EQ(read<Everything>("/copy.pb", golden("Everything")), golden_lines("everything.txt"));
+}
+
+TEST_F(Protobuf, WhatNoStructCanSayIsLeftOutOfAnInferredOne) {
+  const auto inferred_of = [](const char* descriptors, const char* message) {
+    const auto found = infer_protobuf(golden_text(descriptors), message, "Record", "x.desc", "");
+    return found.ok() ? *found : found.status().to_string();
+  };
+  EXPECT_EQ(inferred_of("golden.desc", "golden.Older"),
+            "// By golden.Older of x.desc.\n"
+            "// \"extra\" is left out: it is a group, which is not read.\n"
+            "enum class Level : std::int32_t { HIGH = 3, LOW = 4 };\n"
+            "struct Record {\n"
+            "  std::int32_t id = 0;\n"
+            "  std::int32_t size = 0;\n"
+            "  std::string name;\n"
+            "  double price = 0;\n"
+            "  bool firm = false;\n"
+            "  std::optional<Level> level;\n"
+            "  Level other = {};\n"
+            "  std::vector<std::int32_t> marks;\n"
+            "  std::vector<std::int32_t> packed;\n"
+            "};\n"
+            "// hummer::formats::from_protobuf<Record>(env, path, {.descriptor_file = \"x.desc\", "
+            ".message = \"golden.Older\"});\n");
+  EXPECT_EQ(inferred_of("known.desc", "golden.Empty"),
+            "E1000: the message golden.Empty has no field that a struct could have: \"flags\" is "
+            "left out: a std::vector of bool is none of records");
+  EXPECT_EQ(inferred_of("golden.desc", "golden.Old"),
+            "E1000: the descriptors have no message 'golden.Old'; they have "
+            "golden.Everything, golden.Older, golden.Older.Extra, golden.Part, golden.Record");
+}
 
 TEST_F(Protobuf, FilesOfItsOwnLibraryAreReadByADescriptor) {
   put_file(*node_, "/in.pb", golden_text("everything.pb"));

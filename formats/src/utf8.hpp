@@ -3,11 +3,15 @@
 // Cost: some nanoseconds for short ASCII, eight bytes at a time; other text a character at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
 namespace hummer::formats {
+
+// Bytes of the character that the text begins with; 0: none does. REQUIRES: not empty.
+std::size_t utf8_length(std::string_view text);
 
 bool is_utf8_slowly(std::string_view text);
 

@@ -14,6 +14,7 @@
 #include <hummer/formats/infer.hpp>
 #include <hummer/formats/look.hpp>
 
+#include "cli/small_file.hpp"
 #include "connectors/file/byte_input.hpp"
 #include "connectors/file/file_listing.hpp"
 #include "platform/standard_input.hpp"
@@ -63,21 +64,51 @@ Result<Sample> sample_of(Files& files, const std::string& path) {
   return sample;
 }
 
+// The struct of a message, by its descriptor; `path`: of a file of messages, or empty.
+int infer_by_descriptor(const Invocation& invocation, const std::string& descriptor_file,
+                        const std::string& message, const std::string& record,
+                        const std::string& path) {
+  Platform& platform = invocation.platform;
+  const auto descriptors =
+      read_small_file(platform.files(), descriptor_file, most_descriptor_bytes);
+  if (!descriptors.ok()) return report(platform, descriptors.status());
+  const auto found = formats::infer_protobuf(*descriptors, message, record, descriptor_file, path);
+  if (!found.ok())
+    return report(platform, found.status().with_context("'" + descriptor_file + "'"));
+  (void)platform.write_standard(1, *found);
+  return 0;
+}
+
 int run_infer(const Invocation& invocation) {
   CommandLine line(
-      "Prints the C++ struct that fits the first 4 MiB of a file of CSV or JSON lines, or the "
-      "schema "
-      "of a container file of Avro, and the call that reads it.");
+      "Prints the C++ struct that fits the first 4 MiB of a file of CSV or JSON lines, the schema "
+      "of a container file of Avro, or the descriptor of a message of Protobuf, and the call that "
+      "reads it.");
   std::string path;
   std::string record = "Record";
-  line.argument(
+  std::string descriptor_file;
+  std::string message;
+  line.optional_argument(
       "FILE", path,
       "JSON lines, Avro, or CSV with a header or without, separated by , ; TAB or |; may be "
-      "compressed; - for standard input, such as of hummer tail");
+      "compressed; - for standard input, such as of hummer tail. With --descriptor, a file of such "
+      "messages, for the call alone");
   line.option("--name", record, "of the struct [Record]");
+  line.option("--descriptor", descriptor_file,
+              "of Protobuf: what protoc --include_imports --descriptor_set_out has made");
+  line.option("--message", message, "the full name of a message in it");
   line.footer("Exit code: 0 success, 1 failure, 2 wrong usage.");
   if (const auto code = line.read(invocation, invocation.words)) return *code;
   Platform& platform = invocation.platform;
+  if (!descriptor_file.empty()) {
+    return infer_by_descriptor(invocation, descriptor_file, message, record, path);
+  }
+  if (path.empty() || !message.empty()) {
+    (void)platform.write_standard(
+        2, message.empty() ? "hummer infer: name a FILE, or a --descriptor and a --message\n"
+                           : "hummer infer: --message is one of a --descriptor\n");
+    return 2;
+  }
   const Result<Sample> sample = sample_of(platform.files(), path);
   if (!sample.ok()) return report(platform, sample.status());
   const auto fail = [&](const Status& status) {
@@ -148,6 +179,41 @@ class JsonRowReader final : public RowReader {
 };
 #endif
 
+class LookReader final : public RecordReader {
+ public:
+  explicit LookReader(std::unique_ptr<formats::RecordLook> look) : look_(std::move(look)) {}
+
+  std::string_view unit_name() const override { return look_->unit_name(); }
+  Result<std::size_t> begin(std::string_view text) override { return look_->begin(text); }
+  Result<Unit> unit(std::string_view text) const override {
+    const Result<formats::RecordLook::Unit> unit = look_->unit(text);
+    if (!unit.ok()) return unit.status();
+    return Unit{unit->size, unit->records};
+  }
+  Status records(std::string_view unit, const Listener& each) override {
+    return look_->records(unit, each);
+  }
+
+ private:
+  static_assert(RecordReader::unknown == formats::RecordLook::unknown);
+  const std::unique_ptr<formats::RecordLook> look_;
+};
+
+Result<std::unique_ptr<RecordReader>> make_avro_reader(const RecordSchema&) {
+  return std::unique_ptr<RecordReader>(std::make_unique<LookReader>(formats::look_at_avro()));
+}
+
+Result<std::unique_ptr<RecordReader>> make_protobuf_reader(const RecordSchema& schema) {
+  auto look = formats::look_at_protobuf(schema.descriptors, schema.message);
+  if (!look.ok()) return look.status();
+  return std::unique_ptr<RecordReader>(std::make_unique<LookReader>(std::move(*look)));
+}
+
+constexpr std::array record_formats = {
+    RecordFormat{.name = "avro", .make = &make_avro_reader, .is_begun_by = &formats::is_avro},
+    RecordFormat{.name = "protobuf", .has_schema = true, .make = &make_protobuf_reader},
+};
+
 template <typename Reader>
 std::unique_ptr<RowReader> make_row_reader() {
   return std::make_unique<Reader>();
@@ -161,6 +227,7 @@ constexpr std::array row_formats = {
 };
 #else
 constexpr std::array<RowFormat, 0> row_formats;
+constexpr std::array<RecordFormat, 0> record_formats;
 #endif
 
 #ifdef HUMMER_WITH_FORMATS
@@ -195,25 +262,28 @@ constexpr std::array format_kinds = {
                "a build where libre2-dev is installed"},
     SourceKind{"format", "raw", "from_raw<Tick>(env, path)", "bytes with lengths, or of one size",
                with_formats, of_a_build},
-    SourceKind{"format", "avro", "from_avro<Trade>(env, path)", "container files and messages",
-               with_formats, of_a_build},
+    SourceKind{"format", "avro", "from_avro<Trade>(env, path)",
+               "container files and messages; hummer tail", with_formats, of_a_build},
     SourceKind{"format", "protobuf", "from_protobuf<Trade>(env, path)",
-               "messages with their lengths ahead", with_formats, of_a_build},
+               "messages with their lengths ahead; hummer tail --format protobuf", with_formats,
+               of_a_build},
     SourceKind{"format", "registry", "decode<Trade>(messages, avro(registry({.url = …})))",
                "messages that name their schemas by number", with_registry,
                "a build where libcurl4-openssl-dev is installed"},
 };
 
-int run_tail_here(const Invocation& invocation) { return run_tail(invocation, row_formats); }
+int run_tail_here(const Invocation& invocation) {
+  return run_tail(invocation, {.rows = row_formats, .records = record_formats});
+}
 int run_sources_here(const Invocation& invocation) { return run_sources(invocation, format_kinds); }
 
 constexpr std::array further_commands = {
 #ifdef HUMMER_WITH_FORMATS
     Command{"infer", "FILE [--name RECORD]",
-            "prints the C++ struct that fits CSV, JSON lines or Avro", &run_infer},
+            "prints the C++ struct that fits CSV, JSON lines, Avro or Protobuf", &run_infer},
 #endif
-    Command{"tail", "SOURCE [--lines N]...", "prints the last lines of a source, and what comes",
-            &run_tail_here},
+    Command{"tail", "SOURCE [--lines N]...",
+            "prints the last lines or records of a source, and what comes", &run_tail_here},
     Command{"sources", "", "kinds of sources and formats, and what is missing", &run_sources_here},
 };
 

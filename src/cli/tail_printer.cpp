@@ -25,6 +25,13 @@ std::string without_line_ends(const std::string& document) {
 Status TailPrinter::begin(const std::string& source, std::string_view first_bytes, bool named) {
   flush();
   source_ = source;
+  JsonWriter head;
+  head.begin_object();
+  head.field("source", source_);
+  head.end_object();
+  record_head_ = without_line_ends(std::move(head).finish());
+  record_head_.resize(record_head_.rfind('}'));
+  record_head_ += ",\"row\": ";
   if (named && !json_) say(fmt::format("==> {} <==\n", source));
   if (reader_ == nullptr || first_bytes.empty()) return {};
   return reader_->begin(first_bytes);
@@ -55,7 +62,22 @@ void TailPrinter::line(std::string_view text, bool is_first) {
   }
 }
 
+void TailPrinter::record(std::string_view json) {
+  if (json_) records_ += record_head_;
+  records_ += json;
+  records_ += json_ ? "}\n" : "\n";
+  constexpr std::size_t said_together = 64 << 10;
+  if (records_.size() >= said_together) flush();
+}
+
+void TailPrinter::bad(std::string_view why) {
+  flush();
+  ++bad_lines_;
+  (void)platform_.write_standard(2, fmt::format("hummer tail: {}: {}\n", source_, why));
+}
+
 void TailPrinter::flush() {
+  if (!records_.empty()) say(std::exchange(records_, {}));
   if (!table_) return;
   const std::string text = table_->text(platform_.is_terminal(1));
   table_.reset();

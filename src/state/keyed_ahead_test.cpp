@@ -14,6 +14,7 @@
 #include <hummer/keyed_states.hpp>
 
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::keyed_ahead_test {
 
@@ -112,9 +113,9 @@ class Rig {
     kept_.store.look_ahead(all.first(middle), of_key);
     kept_.store.look_ahead(all.subspan(middle), of_key);
     for (;;) {
-      const Result<bool> all = kept_.store.fetch_ahead();
-      ASSERT_TRUE(all.ok()) << all.status().to_string();
-      if (*all) break;
+      const Result<bool> fetched = kept_.store.fetch_ahead();
+      ASSERT_TRUE(fetched.ok()) << fetched.status().to_string();
+      if (*fetched) break;
       if (frozen_ && random_.chance(0.5)) write_some();
       if (random_.chance(0.5)) change_others();
     }
@@ -245,7 +246,8 @@ class Rig {
 };
 
 class KeyedAheadSeeds : public testing::TestWithParam<std::uint64_t> {};
-INSTANTIATE_TEST_SUITE_P(Many, KeyedAheadSeeds, testing::Range<std::uint64_t>(1, 5));
+INSTANTIATE_TEST_SUITE_P(Many, KeyedAheadSeeds,
+                         testing::Range<std::uint64_t>(1, drawn_cases(4) + 1));
 
 TEST_P(KeyedAheadSeeds, NumbersHaveTheirValues) {
   Rig<std::uint64_t> rig(GetParam(), 20'000);

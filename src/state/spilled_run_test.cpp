@@ -119,7 +119,7 @@ TEST_F(SpilledRunTest, MergedRunsKeepTheirPlaceInOrderOfAge) {
   const Model others = run_of(900'000, 900'001, "other");
   std::size_t merging = 0;  // so often that was under way
   for (Nanoseconds wait = 0; wait < milliseconds(20);
-       wait += milliseconds(under_sanitizers ? 2 : 1)) {
+       wait += milliseconds(under_sanitizers ? 3 : 1)) {
     const auto store = make_spilled_store(context_, hashed);
     const auto other = make_spilled_store(context_, hashed);
     Model model = others;

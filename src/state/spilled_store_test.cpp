@@ -371,7 +371,7 @@ TEST_F(SpilledStoreTest, WhenAMergeEndsMakesNoDifference) {
         at->second = deltas ? *at->second + "," + *value : value;
       }
     };
-    for (int step = 0; step < 150; ++step) {
+    for (int step = 0; step < (under_sanitizers ? 75 : 150); ++step) {
       const Model run = draw_run(random, 1 + random.below(120), !deltas);
       ASSERT_TRUE(put(*store, run).ok());
       apply(run);

@@ -19,7 +19,7 @@ TEST(SpilledTimers, ComeInTheOrderOfTimesThenKeys) {
   const auto node = make_simulated_platform({.seed = 1});
   FakeOperatorContext context({.name = "alarms", .platform = node.get()});
   Random random(3);
-  for (int round = 0; round < drawn_cases(10); ++round) {
+  for (std::uint64_t round = 0; round < drawn_cases(10); ++round) {
     SpilledTimers timers;
     timers.open(context);
     std::set<Wake> model;

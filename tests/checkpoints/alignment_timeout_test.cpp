@@ -9,6 +9,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "checkpoints/simulated_cluster.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::alignment_timeout_test {
 namespace {
@@ -73,7 +74,8 @@ class AlignmentTimeout : public testing::TestWithParam<std::uint64_t> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, AlignmentTimeout, testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, AlignmentTimeout,
+                         testing::Range<std::uint64_t>(1, drawn_cases(8) + 1));
 
 TEST_P(AlignmentTimeout, OnAClusterTheyAreCompleteWhileNothingMoves) {
   constexpr Index count = 3000;

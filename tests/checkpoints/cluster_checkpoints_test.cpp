@@ -13,10 +13,12 @@ namespace {
 using Index = std::uint64_t;
 constexpr Index keys = 7;
 
-// The running count of each key, 1, 2, 3, … once each: of as many records as `--count` says.
+// The running count of each key, 1, 2, 3, … once each: of --count records, --rate of them in a
+// second.
 JobResult running_counts(StreamExecutionEnvironment& env) {
   const Index count = std::stoull(env.argument("count"));
-  env.generate([](Index i) { return i; }, {.count = count, .records_per_second = 5000})
+  const double rate = std::stod(env.argument_or("rate", "5000"));
+  env.generate([](Index i) { return i; }, {.count = count, .records_per_second = rate})
       .map([](Index i) { return i % keys; })
       .key_by(identity)
       .count(Emit::every_record)
@@ -119,7 +121,7 @@ TEST_P(ClusterCheckpoints, AKilledJobManagerShowsNowhere) {
 
 TEST_P(ClusterCheckpoints, ACutOffTaskManagerReachesNothingOfTheNewAttempt) {
   SimulatedCluster cluster(GetParam(), 3, 2, &running_counts);
-  const std::uint64_t job = cluster.submit(with_checkpoints(3), {"--count=40000"});
+  const std::uint64_t job = cluster.submit(with_checkpoints(3), {"--count=8000", "--rate=1000"});
   ASSERT_TRUE(cluster.until(
       job, [](const wire::JobStatus& now) { return now.checkpoints_completed() >= 2; }));
   for (SimulatedCluster::Worker& worker : cluster.workers) {
@@ -131,7 +133,7 @@ TEST_P(ClusterCheckpoints, ACutOffTaskManagerReachesNothingOfTheNewAttempt) {
   const wire::JobStatus end = cluster.end_of(job);
   ASSERT_EQ(end.state(), wire::JOB_FINISHED) << end.failure().message();
   EXPECT_GE(end.restarts(), 2u);
-  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(40'000, keys));
+  EXPECT_EQ(visible_lines(cluster.store.files(), "/out"), expected_counts(8'000, keys));
 }
 
 TEST_P(ClusterCheckpoints, AFileIsReadFromWhereItsCheckpointStood) {

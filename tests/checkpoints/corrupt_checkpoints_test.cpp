@@ -11,6 +11,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::corrupt_checkpoints_test {
 namespace {
@@ -136,7 +137,8 @@ class CorruptCheckpoints : public testing::TestWithParam<std::uint64_t> {
   int outputs_ = 0;
   int refused_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, CorruptCheckpoints, testing::Range<std::uint64_t>(1, 7));
+INSTANTIATE_TEST_SUITE_P(Seeds, CorruptCheckpoints,
+                         testing::Range<std::uint64_t>(1, drawn_cases(6) + 1));
 
 TEST_P(CorruptCheckpoints, FlippedBitsInEveryRegion) {
   for (const auto& [name, bytes] : whole_) {

@@ -18,6 +18,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "checkpoints/stateful_jobs.hpp"
 #include "job_library/engine_abi.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::kept_state_test {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using stateful_jobs::StatefulJob;
 
-const fs::path kept = fs::path(HUMMER_TEST_DATA) / "kept";
+const fs::path kept = fs::path(test_path("data")) / "kept";
 constexpr int parallelism = 3;
 
 // ---- disks as files ----

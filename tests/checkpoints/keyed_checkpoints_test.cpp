@@ -7,6 +7,7 @@
 
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::keyed_checkpoints_test {
 namespace {
@@ -101,7 +102,8 @@ class KeyedCheckpoints : public testing::TestWithParam<std::uint64_t> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, KeyedCheckpoints, testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, KeyedCheckpoints,
+                         testing::Range<std::uint64_t>(1, drawn_cases(8) + 1));
 
 TEST_P(KeyedCheckpoints, FailuresAndAnotherParallelismDoNotShow) {
   auto undisturbed = make_simulated_platform({.seed = GetParam()});

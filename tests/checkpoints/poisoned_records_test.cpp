@@ -10,6 +10,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "checkpoints/simulated_cluster.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::poisoned_records_test {
 namespace {
@@ -61,7 +62,8 @@ class PoisonedRecords : public testing::TestWithParam<std::uint64_t> {
   }
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, PoisonedRecords, testing::Range<std::uint64_t>(1, 5));
+INSTANTIATE_TEST_SUITE_P(Seeds, PoisonedRecords,
+                         testing::Range<std::uint64_t>(1, drawn_cases(4) + 1));
 
 TEST_P(PoisonedRecords, EndTheJobAfterAFewFailures) {
   const JobResult result = run();

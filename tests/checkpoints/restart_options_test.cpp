@@ -8,6 +8,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::restart_options_test {
 namespace {
@@ -56,7 +57,8 @@ class RestartOptions : public testing::TestWithParam<std::uint64_t> {
  protected:
   ~RestartOptions() override { plan_failures(0, 0); }
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, RestartOptions, testing::Range<std::uint64_t>(1, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, RestartOptions,
+                         testing::Range<std::uint64_t>(1, drawn_cases(3) + 1));
 
 TEST_P(RestartOptions, MoreFailuresThanTheRateAllowsEndTheJob) {
   auto node = make_simulated_platform({.seed = GetParam()});

@@ -88,7 +88,7 @@ TEST_P(RestoredFunctions, FailuresAndAnotherParallelismDoNotShow) {
 class RestoredFunctionsOnACluster : public RestoredFunctions {};
 INSTANTIATE_TEST_SUITE_P(Cases, RestoredFunctionsOnACluster,
                          testing::Combine(testing::ValuesIn(stateful_jobs::all),
-                                          testing::Values(1u, 2u)),
+                                          testing::Range<std::uint64_t>(1, drawn_cases(2) + 1)),
                          name_of);
 
 TEST_P(RestoredFunctionsOnACluster, AKilledTaskManagerAndAnotherParallelismDoNotShow) {

@@ -6,6 +6,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::savepoints_test {
 namespace {
@@ -56,7 +57,7 @@ class Savepoints : public testing::TestWithParam<std::uint64_t> {
 
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, Savepoints, testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, Savepoints, testing::Range<std::uint64_t>(1, drawn_cases(8) + 1));
 
 TEST_P(Savepoints, OneThatStopsTheJobIsAllThatAnotherNeeds) {
   std::string path;

@@ -172,7 +172,6 @@ TEST_P(UnalignedCheckpoints, AreCompleteWhileNothingMoves) {
   for (const bool unaligned : {true, false}) {
     auto node = make_simulated_platform({.seed = GetParam()});
     std::atomic<bool> closed{true};
-    PlannedFailures none;
     EnvironmentOptions stuck = options(*node, 2);
     stuck.checkpoints.unaligned = unaligned;
     stuck.checkpoints.interval_ms = 100;

@@ -8,6 +8,7 @@
 #include "checkpoints/simulated_cluster.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer {
 namespace {
@@ -146,7 +147,7 @@ class Upgrades : public testing::TestWithParam<std::uint64_t> {
 
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = GetParam()});
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, Upgrades, testing::Range<std::uint64_t>(1, 7));
+INSTANTIATE_TEST_SUITE_P(Seeds, Upgrades, testing::Range<std::uint64_t>(1, drawn_cases(6) + 1));
 
 TEST_P(Upgrades, OneMoreOperatorWithStateLeavesTheOthersTheirs) {
   const std::string restore = begin({});
@@ -307,10 +308,10 @@ struct AccountForm {
     out.put_value(account.cents);
     out.put_value(account.bookings);
   }
-  static bool decode(ByteReader& in, Account& account, std::uint8_t version) {
-    if (version == 1) {
+  static bool decode(ByteReader& in, Account& account, std::uint8_t written_by) {
+    if (written_by == 1) {
       WholeEuros before;
-      if (!WholeEurosForm::decode(in, before, version)) return false;
+      if (!WholeEurosForm::decode(in, before, written_by)) return false;
       account = {.cents = std::int64_t{before.euros} * 100};
       return true;
     }

@@ -7,6 +7,8 @@
 #include <hummer/hummer.hpp>
 #include <hummer/testing/mini_cluster.hpp>
 
+#include "support/test_paths.hpp"
+
 namespace {
 
 struct Click {
@@ -50,7 +52,7 @@ TEST(ComingFromFlink, ThePageHasTheJobAsItIsHere) {
     text << std::ifstream(path).rdbuf();
     return text.str();
   };
-  const std::string tests = HUMMER_TEST_DATA "/..";
+  const std::string tests = hummer::test_path("sources");
   const std::string here = text_of(tests + "/documents/coming_from_flink_test.cpp");
   const std::size_t begin = here.find("void clicks_per_minute(");
   const std::string job = here.substr(begin, here.find("\n}\n", begin) + 3 - begin);

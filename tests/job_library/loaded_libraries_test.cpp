@@ -14,6 +14,7 @@
 #include "job_library/dynamic_job_libraries.hpp"
 #include "job_library/engine_abi.hpp"
 #include "platform/temporary_folder_for_test.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::loaded_libraries_test {
 namespace {
@@ -49,8 +50,8 @@ class LoadedLibraries : public ::testing::Test {
 
 TEST_F(LoadedLibraries, TwoVersionsOfOneJobRunSideBySide) {
   DynamicJobLibraries libraries;
-  const std::string one = read_file(HUMMER_TEST_VERSION_1);
-  const std::string two = read_file(HUMMER_TEST_VERSION_2);
+  const std::string one = read_file(test_path("versions_1"));
+  const std::string two = read_file(test_path("versions_2"));
   EXPECT_EQ(libraries.find(hash_of(one)), nullptr);
   const Result<JobFunction> first = libraries.load(hash_of(one), one);
   const Result<JobFunction> second = libraries.load(hash_of(two), two);
@@ -70,7 +71,7 @@ TEST_F(LoadedLibraries, TwoVersionsOfOneJobRunSideBySide) {
 
 TEST_F(LoadedLibraries, BuildTheSameGraphEachTime) {
   DynamicJobLibraries libraries;
-  const std::string bytes = read_file(HUMMER_TEST_VERSION_1);
+  const std::string bytes = read_file(test_path("versions_1"));
   const Result<JobFunction> job = libraries.load(hash_of(bytes), bytes);
   ASSERT_TRUE(job.ok()) << job.status().to_string();
   const Result<BuiltJob> built = build_job(*job, {"--output", "x"}, {});
@@ -86,14 +87,14 @@ TEST_F(LoadedLibraries, ForeignOnesAreRefusedBeforeTheirCodeRuns) {
   const std::filesystem::path trace = folder_ / "trace";
   ::setenv("HUMMER_TEST_TRACE", trace.c_str(), 1);
 
-  const Status foreign = refusal(read_file(HUMMER_TEST_FOREIGN));
+  const Status foreign = refusal(read_file(test_path("foreign")));
   EXPECT_EQ(foreign.code(), ErrorCode::invalid_argument);
   EXPECT_NE(foreign.message().find("built for another engine (hummer 0.0.9"), std::string::npos)
       << foreign.message();
   EXPECT_NE(foreign.message().find(engine_abi()), std::string::npos);
   EXPECT_NE(foreign.message().find("build it again"), std::string::npos);
 
-  const Status without_note = refusal(read_file(HUMMER_TEST_WITHOUT_NOTE));
+  const Status without_note = refusal(read_file(test_path("without_note")));
   EXPECT_EQ(without_note.code(), ErrorCode::invalid_argument);
   EXPECT_NE(without_note.message().find("hummer_add_job"), std::string::npos);
 
@@ -102,7 +103,7 @@ TEST_F(LoadedLibraries, ForeignOnesAreRefusedBeforeTheirCodeRuns) {
 }
 
 TEST_F(LoadedLibraries, DamagedOnesAreRefused) {
-  const std::string whole = read_file(HUMMER_TEST_VERSION_1);
+  const std::string whole = read_file(test_path("versions_1"));
   EXPECT_EQ(refusal("#!/bin/sh\n").code(), ErrorCode::corrupt_file);
   EXPECT_EQ(refusal("").code(), ErrorCode::corrupt_file);
   for (std::size_t part = 1; part < 16; ++part) {
@@ -133,9 +134,9 @@ TEST_F(LoadedLibraries, ProgramStaticProgramAndLibraryGiveEqualResults) {
   const std::string arguments =
       " --quiet --parallelism 2 --input " + (folder_ / "input") + " --output ";
   const std::vector<std::pair<std::string, std::string>> forms = {
-      {"program", HUMMER_TEST_WORDCOUNT},
-      {"static", HUMMER_TEST_WORDCOUNT_STATIC},
-      {"library", HUMMER_TEST_HUMMER " run " HUMMER_TEST_WORDCOUNT_LIBRARY},
+      {"program", test_path("wordcount")},
+      {"static", test_path("wordcount_static")},
+      {"library", test_path("hummer") + " run " + test_path("wordcount_library")},
   };
   for (const auto& [form, command] : forms) {
     EXPECT_EQ(std::system((command + arguments + (folder_ / form)).c_str()), 0) << form;
@@ -147,11 +148,10 @@ TEST_F(LoadedLibraries, ProgramStaticProgramAndLibraryGiveEqualResults) {
 
 TEST_F(LoadedLibraries, HummerRefusesAForeignLibraryByItsName) {
   const std::filesystem::path trace = folder_ / "trace", message = folder_ / "message";
-  const std::string command = "HUMMER_TEST_TRACE=" + trace.string() +
-                              " " HUMMER_TEST_HUMMER " run " HUMMER_TEST_FOREIGN " 2>" +
-                              message.string();
+  const std::string command = "HUMMER_TEST_TRACE=" + trace.string() + " " + test_path("hummer") +
+                              " run " + test_path("foreign") + " 2>" + message.string();
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
-  EXPECT_NE(read_file(message).find(HUMMER_TEST_FOREIGN), std::string::npos);
+  EXPECT_NE(read_file(message).find(test_path("foreign")), std::string::npos);
   EXPECT_NE(read_file(message).find("build it again"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(trace));
 }

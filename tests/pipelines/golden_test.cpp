@@ -12,6 +12,7 @@
 #include "pipelines/golden_pipelines.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::golden_test {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using Lines = std::shared_ptr<const std::vector<std::string>>;
 
 Lines lines_of_data(const std::string& name) {
-  std::ifstream file(std::string(HUMMER_TEST_DATA) + "/" + name);
+  std::ifstream file(test_path("data") + "/" + name);
   EXPECT_TRUE(file) << name;
   auto lines = std::make_shared<std::vector<std::string>>();
   for (std::string line; std::getline(file, line);) lines->push_back(line);

@@ -9,6 +9,7 @@
 #include "checkpoints/failing_jobs.hpp"
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::splits_test {
 namespace {
@@ -395,7 +396,7 @@ class FarApart : public Splits {
     return all;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, FarApart, testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, FarApart, testing::Range<std::uint64_t>(1, drawn_cases(8) + 1));
 
 // The calls of splits that are far apart, a failure while some have no answer.
 TEST_P(FarApart, CallsUnderWayAtAFailureMakeNothingLate) {

@@ -74,7 +74,9 @@ std::vector<Setting> settings() {
     std::uint64_t seed = 0;
     for (const int parallelism : {1, 2, 4}) {
       all.push_back({0, parallelism, strategy});
-      for (int i = 0; i < 3; ++i) all.push_back({++seed, parallelism, strategy});
+      for (std::uint64_t i = 0; i < drawn_cases(3); ++i) {
+        all.push_back({++seed, parallelism, strategy});
+      }
     }
   }
   return all;

@@ -12,6 +12,7 @@
 #include "platform/simulation.hpp"
 #include "schema/repaired_state.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::edited_savepoints_test {
 namespace {
@@ -147,7 +148,8 @@ class EditedSavepoints : public testing::TestWithParam<std::uint64_t> {
   std::map<Index, Account> accounts_;
   std::map<Index, Timestamp> timers_;
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, EditedSavepoints, testing::Range<std::uint64_t>(1, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, EditedSavepoints,
+                         testing::Range<std::uint64_t>(1, drawn_cases(3) + 1));
 
 TEST_P(EditedSavepoints, EachKeyIsRead) {
   begin();

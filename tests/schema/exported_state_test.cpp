@@ -14,6 +14,7 @@
 #include "job_library/job_libraries.hpp"
 #include "platform/simulation.hpp"
 #include "state/checkpoint_store.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::exported_state_test {
 namespace {
@@ -209,7 +210,8 @@ class ExportedState : public testing::TestWithParam<std::uint64_t> {
   std::string checkpoint_;
   std::set<std::uint64_t> builds_on_;  // other checkpoints whose files it needs
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, ExportedState, testing::Range<std::uint64_t>(1, 7));
+INSTANTIATE_TEST_SUITE_P(Seeds, ExportedState,
+                         testing::Range<std::uint64_t>(1, drawn_cases(6) + 1));
 
 TEST_P(ExportedState, EachKeyIsALine) {
   run_the_job();

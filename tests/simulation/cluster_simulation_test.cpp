@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/test_paths.hpp"
+
 namespace hummer::cluster_simulation::cluster_simulation_test {
 namespace {
 
@@ -28,12 +30,13 @@ std::vector<std::uint64_t> first_seeds() {
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulatedCluster, testing::ValuesIn(first_seeds()));
 
 std::vector<std::uint64_t> past_seeds() {
-  std::ifstream file(HUMMER_PAST_SEEDS);
+  std::ifstream file(test_path("past_seeds"));
   std::vector<std::uint64_t> seeds;
   for (std::string line; std::getline(file, line);) {
     std::uint64_t seed = 0;
     if (std::istringstream(line) >> seed) seeds.push_back(seed);
   }
+  seeds.resize(drawn_cases(seeds.size()));
   return seeds;
 }
 INSTANTIATE_TEST_SUITE_P(Past, SimulatedCluster, testing::ValuesIn(past_seeds()));

@@ -9,6 +9,7 @@
 #include "simulation/embedded_simulation.hpp"
 #include "simulation/stateful_cluster.hpp"
 #include "support/drawn_cases.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::cluster_simulation::exactly_once_simulation_test {
 namespace {
@@ -39,12 +40,13 @@ TEST_P(ExactlyOnce, OnACluster) {
 INSTANTIATE_TEST_SUITE_P(Seeds, ExactlyOnce, testing::Range<std::uint64_t>(1, drawn_cases(20) + 1));
 
 std::vector<std::uint64_t> past_seeds() {
-  std::ifstream file(HUMMER_PAST_EXACTLY_ONCE_SEEDS);
+  std::ifstream file(test_path("past_exactly_once_seeds"));
   std::vector<std::uint64_t> seeds;
   for (std::string line; std::getline(file, line);) {
     std::uint64_t seed = 0;
     if (std::istringstream(line) >> seed) seeds.push_back(seed);
   }
+  seeds.resize(drawn_cases(seeds.size()));
   return seeds;
 }
 // What a seed draws changes with the simulation, so a past one need not be eventful any more.

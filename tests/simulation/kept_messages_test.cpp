@@ -17,13 +17,14 @@
 
 #include "job_library/engine_abi.hpp"
 #include "job_manager/job_manager_test_rig.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::kept_messages_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kept = fs::path(HUMMER_TEST_DATA) / "kept";
+const fs::path kept = fs::path(test_path("data")) / "kept";
 
 struct Message {
   std::string sender;  // "worker" or "client"

@@ -10,7 +10,8 @@ Pieces are known by labels, which a page may have one of each:
     from FILE               a block of C++ below a mark `from: FILE`
     code N                  the Nth other block of code of the page, fenced or indented
     command WORDS           a line that begins with a program, in an indented block or within prose;
-                            WORDS are the program, and of `hummer` its command
+                            WORDS are the program, and of `hummer` its command, with --descriptor where
+                            that is there
     call NAME               a call within prose that has braces: an example, not a signature
 """
 import re
@@ -24,7 +25,8 @@ CALL = re.compile(r"[\w:]+(?:<\w+>)?\(.*\{.*\)")
 
 def label_of_command(text):
     words = text.split()
-    return "command " + " ".join(words[:2] if words[0] in ("hummer", "apt-get") else words[:1])
+    name = words[:2] if words[0] in ("hummer", "apt-get") else words[:1]
+    return " ".join(["command", *name, *(word for word in words if word == "--descriptor")])
 
 
 def label_of_call(text):

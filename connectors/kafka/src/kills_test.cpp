@@ -17,6 +17,7 @@
 #include <random>
 #include <thread>
 
+#include "support/test_paths.hpp"
 #include "testing/brokers.hpp"
 
 namespace hummer::kafka {
@@ -41,7 +42,7 @@ class KafkaKills : public testing::Test {
   }
 
   pid_t start(const Brokers& brokers, const std::vector<std::string>& more) {
-    std::vector<std::string> words{HUMMER_KAFKA_NUMBERING,
+    std::vector<std::string> words{test_path("numbering"),
                                    "--brokers",
                                    brokers.addresses(),
                                    "--from",

@@ -17,6 +17,7 @@
 #include <hummer/hummer.hpp>
 
 #include "epoch_records.hpp"
+#include "support/test_paths.hpp"
 #include "testing/brokers.hpp"
 #include "transactions.hpp"
 
@@ -334,7 +335,7 @@ TEST_F(KafkaSink, TheExampleCountsWords) {
                           {.key = "", .value = "not to be", .partition = 1}});
   for (const std::string guarantee : {"exactly_once", "at_least_once"}) {
     const std::string counts = brokers_->make_topic("counts", 2);
-    const std::string command = HUMMER_KAFKA_EXAMPLE " --brokers " + brokers_->addresses() +
+    const std::string command = test_path("word_count") + " --brokers " + brokers_->addresses() +
                                 " --from " + lines + " --to " + counts + " --guarantee " +
                                 guarantee + " --transactional-id " + counts + "-sink --quiet";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;

@@ -16,6 +16,7 @@
 
 #include <hummer/hummer.hpp>
 
+#include "support/test_paths.hpp"
 #include "testing/brokers.hpp"
 
 namespace hummer::kafka {
@@ -390,8 +391,8 @@ TEST_F(KafkaSource, SaysWhatIsWrongWithItsSettings) {
 
 // What `hummer tail` prints of arguments, and its exit code behind that.
 std::string tail(const std::string& arguments) {
-  const std::string command = std::string("HUMMER_PLUGIN_PATH='") + HUMMER_KAFKA_PLUGIN_DIRECTORY +
-                              "' '" + HUMMER_KAFKA_PROGRAM + "' tail " + arguments + " 2>&1";
+  const std::string command = "HUMMER_PLUGIN_PATH='" + test_path("plugins") + "' '" +
+                              test_path("hummer") + "' tail " + arguments + " 2>&1";
   FILE* const pipe = ::popen(command.c_str(), "r");
   std::string text;
   char space[4096];

@@ -4,6 +4,7 @@
 //                                              record is reported
 //   kafka_bare commit BROKERS TOPIC RECORDS    the same in one transaction
 //   kafka_bare read BROKERS TOPIC RECORDS      in batches, through one queue
+//   kafka_bare delete BROKERS TOPIC...         what was measured, so that it is in nobody's way
 #include <librdkafka/rdkafka.h>
 
 #include <cstdint>
@@ -122,11 +123,33 @@ void read(const std::string& brokers, const std::string& topic, long records) {
   rd_kafka_destroy(client);
 }
 
+void delete_topics(const std::string& brokers, const std::vector<std::string>& topics) {
+  rd_kafka_t* const client = make(RD_KAFKA_PRODUCER, {{"bootstrap.servers", brokers}});
+  std::vector<rd_kafka_DeleteTopic_t*> asked;
+  for (const std::string& topic : topics) asked.push_back(rd_kafka_DeleteTopic_new(topic.c_str()));
+  rd_kafka_queue_t* const queue = rd_kafka_queue_new(client);
+  rd_kafka_DeleteTopics(client, asked.data(), asked.size(), nullptr, queue);
+  rd_kafka_event_t* const answer = rd_kafka_queue_poll(queue, wait_ms);
+  if (answer == nullptr || rd_kafka_event_error(answer) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    give_up("topics are not deleted");
+  }
+  rd_kafka_event_destroy(answer);
+  rd_kafka_DeleteTopic_destroy_array(asked.data(), asked.size());
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_destroy(client);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) give_up("kafka_bare write|commit|read BROKERS TOPIC RECORDS");
-  const std::string what = argv[1];
+  const std::string what = argc < 4 ? "" : argv[1];
+  if (what == "delete") {
+    delete_topics(argv[2], {argv + 3, argv + argc});
+    return 0;
+  }
+  if (argc != 5) {
+    give_up("kafka_bare write|commit|read BROKERS TOPIC RECORDS, or delete BROKERS TOPIC...");
+  }
   if (what == "read") {
     read(argv[2], argv[3], std::atol(argv[4]));
   } else {

@@ -12,6 +12,7 @@
 
 #include "src/client.hpp"
 #include "src/topics.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::kafka {
 namespace {
@@ -85,7 +86,7 @@ bool Brokers::begin(int count, const std::vector<std::string>& arguments) {
   if (process_ == 0) {
     ::dup2(to[0], STDIN_FILENO);
     ::dup2(from[1], STDOUT_FILENO);
-    std::vector<std::string> words{HUMMER_KAFKA_CLUSTER, "run", directory_, "--brokers",
+    std::vector<std::string> words{test_path("cluster"), "run", directory_, "--brokers",
                                    std::to_string(count)};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;

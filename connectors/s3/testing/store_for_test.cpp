@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "src/http.hpp"
+#include "support/test_paths.hpp"
 
 namespace hummer::s3 {
 namespace {
@@ -39,11 +40,12 @@ bool StoreForTest::begin() {
   directory_ = place;
   int to[2], from[2];
   HUMMER_ASSERT(::pipe2(to, O_CLOEXEC) == 0 && ::pipe2(from, O_CLOEXEC) == 0);
+  const std::string store = test_path("store");
   process_ = ::fork();
   if (process_ == 0) {
     ::dup2(to[0], 0);
     ::dup2(from[1], 1);
-    ::execl(HUMMER_S3_STORE, HUMMER_S3_STORE, directory_.c_str(), nullptr);
+    ::execl(store.c_str(), store.c_str(), directory_.c_str(), nullptr);
     ::_exit(127);
   }
   ::close(to[0]);

@@ -8,8 +8,10 @@
 #include <hummer/hummer.hpp>
 
 #include "cli/command_line.hpp"
+#include "cli/commands/tail_files.hpp"
 #include "cli/last_lines.hpp"
-#include "cli/tail_printer.hpp"
+#include "cli/record_tail.hpp"
+#include "cli/small_file.hpp"
 #include "platform/message_source.hpp"
 #include "platform/plugins.hpp"
 #include "platform/standard_input.hpp"
@@ -17,110 +19,8 @@
 namespace hummer {
 namespace {
 
-constexpr Nanoseconds tail_look_interval_ns = milliseconds(250);
 constexpr std::string_view socket_scheme = "tcp://";
-constexpr std::size_t tail_step_bytes = 64 << 10;
-
-struct Tail {
-  Platform& platform;
-  std::string source;
-  std::uint64_t lines = 10;
-  bool follow = false;
-  TailPrinter& printer;
-};
-
-int finish_tail(Tail& tail) {
-  tail.printer.flush();
-  return tail.printer.bad_lines() == 0 ? 0 : 1;
-}
-
-int report_begin(Tail& tail, const std::string& source, const Status& status) {
-  return report(tail.platform, status.with_context("'" + source + "'"));
-}
-
-// What is behind the place that a file was looked at to.
-class FollowedFile {
- public:
-  explicit FollowedFile(std::uint64_t seen) : seen_(seen) {}
-
-  Status look(Tail& tail, const std::string& path, bool named) {
-    auto file = tail.platform.files().open_for_reading(path);
-    if (!file.ok()) return {};  // gone: as one that does not grow
-    if ((*file)->size_bytes() < seen_) {
-      (void)tail.platform.write_standard(2, fmt::format("hummer tail: '{}' was cut off\n", path));
-      seen_ = 0;
-      open_.clear();
-    }
-    std::string space(tail_step_bytes, ' ');
-    bool begun = false;
-    while (seen_ < (*file)->size_bytes() && !tail.printer.closed()) {
-      const Result<std::size_t> got = (*file)->read_at(seen_, space);
-      if (!got.ok()) return got.status();
-      if (*got == 0) break;
-      if (!std::exchange(begun, true)) {
-        HUMMER_TRY(tail.printer.begin(path, seen_ == 0 ? space.substr(0, *got) : "", named));
-      }
-      bool is_first = seen_ == 0;
-      seen_ += *got;
-      open_.append(space, 0, *got);
-      std::size_t at = 0;
-      for (std::size_t end = 0; (end = open_.find('\n', at)) != std::string::npos; at = end + 1) {
-        tail.printer.line(std::string_view(open_).substr(at, end - at),
-                          std::exchange(is_first, false));
-      }
-      open_.erase(0, at);
-      if (open_.size() > LastLines::longest_line_bytes) open_.resize(LastLines::longest_line_bytes);
-    }
-    tail.printer.flush();
-    return {};
-  }
-
- private:
-  std::uint64_t seen_;
-  std::string open_;
-};
-
-int follow_files(Tail& tail, std::map<std::string, FollowedFile>& followed) {
-  while (!tail.printer.closed()) {
-    (void)tail.platform.run_until([] { return false; },
-                                  tail.platform.now() + tail_look_interval_ns);
-    const auto listed = list_input_files(tail.platform.files(), tail.source);
-    for (const InputFile& file : listed.ok() ? *listed : std::vector<InputFile>()) {
-      FollowedFile& each = followed.try_emplace(file.path, 0).first->second;
-      if (Status status = each.look(tail, file.path, followed.size() > 1); !status.ok()) {
-        return report_begin(tail, file.path, status);
-      }
-    }
-  }
-  return finish_tail(tail);
-}
-
-int tail_files(Tail& tail) {
-  const auto listed = list_input_files(tail.platform.files(), tail.source);
-  if (!listed.ok()) return report(tail.platform, listed.status());
-  std::map<std::string, FollowedFile> followed;
-  for (const InputFile& file : *listed) {
-    const Result<FileTail> last = read_last_lines(tail.platform.files(), file.path, tail.lines);
-    if (!last.ok()) return report(tail.platform, last.status());
-    if (tail.follow && last->compressed) {
-      return report(
-          tail.platform,
-          {ErrorCode::invalid_argument,
-           fmt::format("'{}' is compressed, and does not grow: leave out --follow", file.path)});
-    }
-    if (Status status = tail.printer.begin(file.path, last->first_bytes, listed->size() > 1);
-        !status.ok()) {
-      return report_begin(tail, file.path, status);
-    }
-    bool is_first = last->whole;
-    for (const std::string& line : last->lines) {
-      tail.printer.line(line, std::exchange(is_first, false));
-    }
-    tail.printer.flush();
-    followed.try_emplace(file.path, last->bytes);
-  }
-  return tail.follow ? follow_files(tail, followed) : finish_tail(tail);
-}
+constexpr std::size_t input_step_bytes = 64 << 10;
 
 // The last lines of what comes, or all of it as it comes.
 class ComingLines {
@@ -153,20 +53,64 @@ class ComingLines {
   bool any_ = false;
 };
 
-int tail_standard_input(Tail& tail) {
+// Standard input, of which the first bytes may be looked at ahead.
+class StandardInput {
+ public:
+  // At least `least` bytes, or a line, where there are so many.
+  Result<std::string_view> look(std::size_t least) {
+    while (ahead_.size() < least && ahead_.find('\n') == std::string::npos) {
+      const Result<std::size_t> got = read_standard_input(space_);
+      if (!got.ok()) return got.status();
+      if (*got == 0) break;
+      ahead_.append(space_, 0, *got);
+    }
+    return std::string_view(ahead_);
+  }
+  // What comes next; nothing: it has ended.
+  Result<std::string_view> read() {
+    if (!ahead_.empty()) {
+      taken_ = std::exchange(ahead_, {});
+      return std::string_view(taken_);
+    }
+    const Result<std::size_t> got = read_standard_input(space_);
+    if (!got.ok()) return got.status();
+    return std::string_view(space_).substr(0, *got);
+  }
+
+ private:
+  std::string space_ = std::string(input_step_bytes, ' ');
+  std::string ahead_;
+  std::string taken_;
+};
+
+int tail_records_of_input(Tail& tail, StandardInput& input, RecordReader& reader) {
+  (void)tail.printer.begin("-", "", false);
+  RecordTail records(reader, tail.printer, tail.follow ? 0 : tail.lines);
+  Status status;
+  while (status.ok() && !tail.printer.closed()) {
+    const Result<std::string_view> got = input.read();
+    if (!got.ok()) return report(tail.platform, got.status());
+    if (got->empty()) break;
+    status = records.add(*got);
+  }
+  if (status.ok()) status = records.finish();
+  records.say_kept();
+  return status.ok() ? finish_tail(tail) : report_source(tail, "-", status);
+}
+
+int tail_lines_of_input(Tail& tail, StandardInput& input) {
   ComingLines lines(tail);
   std::string open;
-  std::string space(tail_step_bytes, ' ');
   bool begun = false;
   while (!tail.printer.closed()) {
-    const Result<std::size_t> got = read_standard_input(space);
+    const Result<std::string_view> got = input.read();
     if (!got.ok()) return report(tail.platform, got.status());
-    if (*got == 0) break;
-    open.append(space, 0, *got);
+    if (got->empty()) break;
+    open += *got;
     // A format looks at whole lines.
     if (!begun && open.find('\n') == std::string::npos) continue;
     if (!std::exchange(begun, true)) {
-      if (Status status = lines.begin(open); !status.ok()) return report_begin(tail, "-", status);
+      if (Status status = lines.begin(open); !status.ok()) return report_source(tail, "-", status);
     }
     std::size_t at = 0;
     for (std::size_t end = 0; (end = open.find('\n', at)) != std::string::npos; at = end + 1) {
@@ -176,11 +120,22 @@ int tail_standard_input(Tail& tail) {
     if (open.size() > LastLines::longest_line_bytes) open.resize(LastLines::longest_line_bytes);
   }
   if (!begun) {
-    if (Status status = lines.begin(open); !status.ok()) return report_begin(tail, "-", status);
+    if (Status status = lines.begin(open); !status.ok()) return report_source(tail, "-", status);
   }
   if (!open.empty()) lines.line(open);
   lines.finish();
   return finish_tail(tail);
+}
+
+int tail_standard_input(Tail& tail) {
+  StandardInput input;
+  const Result<std::string_view> first_bytes =
+      input.look(tail.records.may_be_any ? telling_bytes : 0);
+  if (!first_bytes.ok()) return report(tail.platform, first_bytes.status());
+  const auto reader = tail.records.reader_of(*first_bytes);
+  if (!reader.ok()) return report_source(tail, "-", reader.status());
+  return *reader == nullptr ? tail_lines_of_input(tail, input)
+                            : tail_records_of_input(tail, input, **reader);
 }
 
 // By a job, which knows how to read a socket.
@@ -198,7 +153,7 @@ int tail_socket(Tail& tail) {
   });
   const JobResult result = env.execute("tail");
   if (!result.ok()) return report(tail.platform, result.status);
-  if (!wrong.ok()) return report_begin(tail, tail.source, wrong);
+  if (!wrong.ok()) return report_source(tail, tail.source, wrong);
   lines.finish();
   return finish_tail(tail);
 }
@@ -209,12 +164,9 @@ Result<std::map<std::string, std::string>> read_client_options(Files& files,
   std::map<std::string, std::string> options;
   if (path.empty()) return options;
   constexpr std::size_t most_bytes = 1 << 20;
-  const auto file = files.open_for_reading(path);
-  if (!file.ok()) return file.status();
-  std::string text(std::min<std::uint64_t>((*file)->size_bytes(), most_bytes), ' ');
-  const Result<std::size_t> size = (*file)->read_at(0, text);
-  if (!size.ok()) return size.status();
-  text.resize(*size);
+  const Result<std::string> read = read_small_file(files, path, most_bytes);
+  if (!read.ok()) return read.status();
+  const std::string& text = *read;
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -251,7 +203,7 @@ int tail_messages(Tail& tail, const MessageSourcePlugin& plugin, const std::stri
       {.address = tail.source, .options = *options, .last = tail.lines, .follow = tail.follow},
       listener);
   if (!looked.ok()) return report(tail.platform, looked.with_context("'" + tail.source + "'"));
-  if (!wrong.ok()) return report_begin(tail, partition_of_last, wrong);
+  if (!wrong.ok()) return report_source(tail, partition_of_last, wrong);
   return finish_tail(tail);
 }
 
@@ -270,22 +222,30 @@ int tail_by_library(Tail& tail, const std::string& scheme, const std::string& op
 
 }  // namespace
 
-int run_tail(const Invocation& invocation, std::span<const RowFormat> formats) {
+int run_tail(const Invocation& invocation, const TailFormats& formats) {
   CommandLine line(
-      "Prints the last lines of a source: a file (plain, gzip or zstd), a directory, a pattern, - "
-      "for standard input, tcp://HOST:PORT, kafka://HOST:PORT/TOPIC, or s3://BUCKET/PATH.");
+      "Prints the last lines or records of a source: a file (plain, gzip or zstd), a directory, a "
+      "pattern, - for standard input, tcp://HOST:PORT, kafka://HOST:PORT/TOPIC, or "
+      "s3://BUCKET/PATH. Records of files that are no lines are printed as JSON, each on a line.");
   std::string source;
   std::uint64_t count = 10;
   bool follow = false;
   bool json = false;
-  std::string format = "lines";
+  std::string format;
   CommandLine::Choices choices{"lines"};
-  for (const RowFormat& each : formats) choices.emplace_back(each.name);
+  for (const RowFormat& each : formats.rows) choices.emplace_back(each.name);
+  for (const RecordFormat& each : formats.records) choices.emplace_back(each.name);
   std::string options_file;
+  std::string descriptor_file;
+  RecordSchema schema;
   line.argument("SOURCE", source, "what `hummer sources` lists");
-  line.option("--lines", count, "of each file or partition [10]");
+  line.option("--lines", count, "of each file or partition; records, where it is no lines [10]");
   line.flag("-f,--follow", follow, "go on with what comes, until it is interrupted");
-  line.option("--format", format, "what the lines are [lines]", choices);
+  line.option("--format", format,
+              "what the source holds [lines, or avro where a file begins as such]", choices);
+  line.option("--descriptor", descriptor_file,
+              "of --format protobuf: what protoc --include_imports --descriptor_set_out has made");
+  line.option("--message", schema.message, "of --format protobuf: the full name of a message");
   line.option("--client-options", options_file,
               "a file of lines NAME=VALUE: options of the client of a topic, such as TLS and "
               "passwords");
@@ -294,19 +254,45 @@ int run_tail(const Invocation& invocation, std::span<const RowFormat> formats) {
       "Exit code: 0 success, 1 failure or lines that are none of the format, 2 wrong usage.");
   if (const auto code = line.read(invocation, invocation.words)) return *code;
   Platform& platform = invocation.platform;
-  if (count == 0) {
-    (void)platform.write_standard(2, "hummer tail: --lines must be 1 or more\n");
+  const auto wrong_usage = [&](const std::string& what) {
+    (void)platform.write_standard(2, "hummer tail: " + what + "\n");
     return 2;
-  }
+  };
+  if (count == 0) return wrong_usage("--lines must be 1 or more");
   std::unique_ptr<RowReader> reader;
-  for (const RowFormat& each : formats) {
+  for (const RowFormat& each : formats.rows) {
     if (each.name == format) reader = each.make();
   }
   TailPrinter printer(platform, json, reader.get());
   Tail tail{platform, source, count, follow, printer};
+  tail.records = {.formats = formats.records, .may_be_any = format.empty()};
+  for (const RecordFormat& each : formats.records) {
+    if (each.name == format) tail.records.named = &each;
+  }
+  const RecordFormat* const named = tail.records.named;
+  if (named != nullptr && named->has_schema) {
+    if (descriptor_file.empty()) {
+      return wrong_usage(
+          fmt::format("--format {} needs --descriptor FILE and --message NAME", format));
+    }
+    auto descriptors = read_small_file(platform.files(), descriptor_file, most_descriptor_bytes);
+    if (!descriptors.ok()) return report(platform, descriptors.status());
+    schema.descriptors = std::move(*descriptors);
+    tail.records.schema = std::move(schema);
+    // What is wrong with it is wrong of every file.
+    if (const auto made = tail.records.reader_of({}); !made.ok()) {
+      return report(platform, made.status().with_context("'" + descriptor_file + "'"));
+    }
+  } else if (!descriptor_file.empty() || !schema.message.empty()) {
+    return wrong_usage("--descriptor and --message say how --format protobuf is read");
+  }
   if (source == "-") return tail_standard_input(tail);
-  if (source.starts_with(socket_scheme)) return tail_socket(tail);
   const std::string scheme = scheme_of(source);
+  if (named != nullptr && (scheme == "tcp" || scheme == "kafka")) {
+    return wrong_usage(fmt::format(
+        "--format {} is of files and standard input; leave it out for {}", format, source));
+  }
+  if (source.starts_with(socket_scheme)) return tail_socket(tail);
   return scheme.empty() ? tail_files(tail) : tail_by_library(tail, scheme, options_file);
 }
 

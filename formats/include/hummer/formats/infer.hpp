@@ -1,5 +1,5 @@
-// infer_csv, infer_json, infer_avro: the record type that fits a file, from its first bytes; behind
-// `hummer infer`.
+// infer_csv, infer_json, infer_avro, infer_protobuf: the record type that fits a file, from its
+// first bytes, or from the descriptors of its messages; behind `hummer infer`.
 //
 //   const Result<InferredCsv> found = infer_csv(text, true);
 //   to_cpp(*found, "Trade", "trades.csv");         // the struct, and the call that reads the file
@@ -22,7 +22,14 @@
 // std::optional. A field that no struct can say (a union of several types, a record in itself,
 // null) is left out, with a comment.
 //
-// Thread: any. Errors: invalid_argument for a text without a row. Cost: linear in the text.
+// infer_protobuf prints those of a message by its descriptor, as protobuf() reads them: what knows
+// whether it is there is a std::optional, unless it has a default; an enumeration is one of C++, a
+// map a std::vector of structs of key and value. Groups, messages within themselves and those that
+// the descriptors lack are left out, with a comment.
+//
+// Thread: any. Errors: invalid_argument for a text without a row, and for descriptors that lack the
+// message, which lists those that they have; corrupt_record for what are none. Cost: linear in
+// the text.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +67,12 @@ Result<std::string> infer_json(std::string_view text, bool whole, std::string_vi
 bool is_avro(std::string_view text);
 Result<std::string> infer_avro(std::string_view text, std::string_view record,
                                std::string_view path);
+
+// `descriptors`: what the file `descriptor_path` holds, a FileDescriptorSet; `path`: of the
+// messages, for the call that is printed, or empty.
+Result<std::string> infer_protobuf(std::string_view descriptors, const std::string& message,
+                                   std::string_view record, std::string_view descriptor_path,
+                                   std::string_view path);
 
 std::string to_cpp(const InferredCsv& found, std::string_view record, std::string_view path);
 
