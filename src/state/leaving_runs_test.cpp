@@ -57,11 +57,6 @@ class ModelLeaves final : public LeavingEntries {
   int& alive_;
 };
 
-bool concatenated(std::string_view older, std::string_view newer, std::string& both) {
-  both.assign(older).append(",").append(newer);
-  return true;
-}
-
 // The entries of a snapshot, over those of the snapshots before it, in steps.
 void add_blocks(Model& all, SpilledBlocks& blocks, bool deltas) {
   for (;;) {
@@ -94,6 +89,7 @@ void add_blocks(Model& all, SpilledBlocks& blocks, bool deltas) {
 TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
   int alive = 0;
   for (std::uint64_t seed = 1; seed <= drawn_cases(20); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     const auto node = make_simulated_platform({.seed = seed});
     FakeOperatorContext context({.name = "count", .platform = node.get()});
     Random random(seed);
@@ -102,23 +98,7 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
     if (deltas) options.combine = concatenated;
     auto store = make_spilled_store(context, options);
     Model model, saved;
-    struct Held {
-      std::unique_ptr<SpilledScan> scan;
-      std::vector<std::pair<std::string, std::string>> expected;
-    };
-    std::vector<Held> held;
-    const auto read_one = [&] {
-      const auto one = held.begin() + static_cast<std::ptrdiff_t>(random.below(held.size()));
-      ASSERT_TRUE(all_of(*one->scan) == one->expected) << "seed " << seed;
-      held.erase(one);
-    };
-    const auto apply = [&](Model& to, const Model& run) {
-      for (const auto& [key, value] : run) {
-        const auto [at, is_new] = to.try_emplace(key, value);
-        if (is_new) continue;
-        at->second = deltas ? *at->second + "," + *value : value;
-      }
-    };
+    std::vector<HeldScan> held;
     for (int step = 0; step < 60; ++step) {
       const Model run = draw_run(random, 1 + random.below(120), !deltas);
       if (random.chance(0.2)) {
@@ -127,7 +107,7 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
       } else {
         store->leave(std::make_shared<ModelLeaves>(run, alive));
       }
-      apply(model, run);
+      apply(model, run, deltas);
       const Nanoseconds until = node->now() + random.between(0, 3) * random.between(0, 400'000);
       (void)node->run_until([] { return false; }, until);
       if (random.chance(0.5)) {
@@ -151,7 +131,7 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
         add_blocks(saved, *frozen.blocks, deltas);
         ASSERT_TRUE(all_of(saved) == expected) << "seed " << seed << ", step " << step;
       }
-      if (!held.empty() && random.chance(0.2)) read_one();
+      if (!held.empty() && random.chance(0.2)) read_one(held, random);
       for (const auto& [key, expected] : draw_run(random, 20, false)) {
         const auto in_model = model.find(key);
         const bool is_there = in_model != model.end() && in_model->second;
@@ -184,7 +164,7 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
           added[{hash_of(name), name}] = value;
         }
         other->leave(std::make_shared<ModelLeaves>(added, alive));
-        apply(model, added);
+        apply(model, added, deltas);
         store->absorb(*other);
         ASSERT_TRUE(other->empty());
       }
@@ -197,7 +177,7 @@ TEST_F(LeavingTest, WhereTheBackgroundIsMakesNoDifference) {
     store->leave(std::make_shared<ModelLeaves>(model, alive));
     store.reset();  // with what is under way
     (void)node->run_until([] { return false; }, never);
-    while (!held.empty()) read_one();
+    while (!held.empty()) read_one(held, random);
     EXPECT_EQ(alive, 0);
   }
 }

@@ -75,10 +75,6 @@ TEST_F(SpilledStoreTest, WhatIsDeadGoesWhenRunsAreMerged) {
 
 // As time goes on: each run is of a few hashes, which are done with one after the other.
 TEST_F(SpilledStoreTest, WhatIsDroppedIsNotMergedAnyMoreAndItsRunsGo) {
-  const auto concatenated = [](std::string_view older, std::string_view newer, std::string& both) {
-    both.assign(older).append(",").append(newer);
-    return true;
-  };
   Random random(17);
   const auto store =
       make_spilled_store(context_, {.combine = concatenated, .end_of = {}, .now = {}});
@@ -341,11 +337,8 @@ TEST_F(SpilledStoreTest, AFreezeGivesEverythingBehindWhatNoRunSays) {
 // Merges go on in the background while runs come, scans and snapshots are read, and the store is
 // cleared, cut and put together with others: whenever that falls, nothing is lost or comes twice.
 TEST_F(SpilledStoreTest, WhenAMergeEndsMakesNoDifference) {
-  const auto concatenated = [](std::string_view older, std::string_view newer, std::string& both) {
-    both.assign(older).append(",").append(newer);
-    return true;
-  };
   for (std::uint64_t seed = 1; seed <= drawn_cases(60); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     const auto node = make_simulated_platform({.seed = seed});
     FakeOperatorContext context({.name = "count", .platform = node.get()});
     Random random(seed);
@@ -354,36 +347,22 @@ TEST_F(SpilledStoreTest, WhenAMergeEndsMakesNoDifference) {
     if (deltas) options.combine = concatenated;
     auto store = make_spilled_store(context, options);
     Model model;
-    struct Held {
-      std::unique_ptr<SpilledScan> scan;
-      std::vector<std::pair<std::string, std::string>> expected;
-    };
-    std::vector<Held> held;
-    const auto read_one = [&] {
-      const auto one = held.begin() + static_cast<std::ptrdiff_t>(random.below(held.size()));
-      ASSERT_TRUE(all_of(*one->scan) == one->expected) << "seed " << seed;
-      held.erase(one);
-    };
-    const auto apply = [&](const Model& run) {
-      for (const auto& [key, value] : run) {
-        const auto [at, is_new] = model.try_emplace(key, value);
-        if (is_new) continue;
-        at->second = deltas ? *at->second + "," + *value : value;
-      }
-    };
+    std::vector<HeldScan> held;
     for (int step = 0; step < (under_sanitizers ? 75 : 150); ++step) {
       const Model run = draw_run(random, 1 + random.below(120), !deltas);
       ASSERT_TRUE(put(*store, run).ok());
-      apply(run);
+      apply(model, run, deltas);
       // None to all of the steps that are due.
       const Nanoseconds until = node->now() + random.between(0, 3) * random.between(0, 400'000);
       (void)node->run_until([] { return false; }, until);
-      if (random.chance(0.5)) ASSERT_TRUE(store->advance().ok());
+      if (random.chance(0.5)) {
+        ASSERT_TRUE(store->advance().ok());
+      }
       if (random.chance(0.1)) held.push_back({store->scan(), all_of(model)});
       if (random.chance(0.05)) {
         held.push_back({store->freeze_entries(false).scan, all_of(model)});
       }
-      if (!held.empty() && random.chance(0.1)) read_one();
+      if (!held.empty() && random.chance(0.1)) read_one(held, random);
       if (random.chance(0.02)) {
         // Behind that merges go on, too.
         const std::uint64_t hash = (random.below(97)) << 57;
@@ -403,14 +382,14 @@ TEST_F(SpilledStoreTest, WhenAMergeEndsMakesNoDifference) {
           added[{hash_of(name), name}] = value;
         }
         for (int times = 0; times < 5; ++times) ASSERT_TRUE(put(*other, added).ok());
-        for (int times = 0; times < 5; ++times) apply(added);
+        for (int times = 0; times < 5; ++times) apply(model, added, deltas);
         store->absorb(*other);
       }
       ASSERT_TRUE(all_of(*store->scan()) == all_of(model)) << "seed " << seed << ", step " << step;
     }
     store.reset();  // with what is under way
     (void)node->run_until([] { return false; }, never);
-    while (!held.empty()) read_one();
+    while (!held.empty()) read_one(held, random);
   }
 }
 

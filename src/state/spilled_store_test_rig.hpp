@@ -81,6 +81,31 @@ class SpilledStoreTestRig : public ::testing::Test {
     return all;
   }
 
+  // A run of a store whose values are put together by concatenated(), or are each the newest.
+  static void apply(Model& model, const Model& run, bool deltas) {
+    for (const auto& [key, value] : run) {
+      const auto [at, is_new] = model.try_emplace(key, value);
+      if (is_new) continue;
+      at->second = deltas ? *at->second + "," + *value : value;
+    }
+  }
+  static bool concatenated(std::string_view older, std::string_view newer, std::string& both) {
+    both.assign(older).append(",").append(newer);
+    return true;
+  }
+
+  // Scans that began at some time and are read at another: they have what there was when they began.
+  struct HeldScan {
+    std::unique_ptr<SpilledScan> scan;
+    std::vector<std::pair<std::string, std::string>> expected;
+  };
+  // Any one of them, which goes. REQUIRES: there is one.
+  void read_one(std::vector<HeldScan>& held, Random& random) {
+    const auto one = held.begin() + static_cast<std::ptrdiff_t>(random.below(held.size()));
+    EXPECT_TRUE(all_of(*one->scan) == one->expected);
+    held.erase(one);
+  }
+
   std::unique_ptr<SimulatedPlatform> node_ = make_simulated_platform({.seed = 1});
   FakeOperatorContext context_{{.name = "count", .platform = node_.get()}};
 };
