@@ -94,7 +94,7 @@ class SpilledStoreTestRig : public ::testing::Test {
     return true;
   }
 
-  // Scans that began at some time and are read at another: they have what there was when they began.
+  // Scans that are read later than they began: they have what there was then.
   struct HeldScan {
     std::unique_ptr<SpilledScan> scan;
     std::vector<std::pair<std::string, std::string>> expected;
