@@ -13,8 +13,9 @@
 //
 // It runs on one slot, so that whoever holds it up is seen at the source: the longest time between
 // two of its calls in the second part, and the longest of those while a barrier was on its way from
-// the source to the sink. The longest of the others in which windows went out is told apart. What
-// processor time the slot took says more on a machine that others use. One line of JSON.
+// the source to the sink. Where results of a window went out in that time it is the window's, and
+// told apart: a barrier behind it waits as records do, and does not hold them up. What processor
+// time the slot took says more on a machine that others use. One line of JSON.
 #include <sys/resource.h>
 #include <time.h>
 
@@ -65,10 +66,10 @@ struct Seen {
     if (last_call != Clock::time_point()) {
       const double gap = milliseconds(now - last_call);
       longest_ms = std::max(longest_ms, gap);
-      if (at_barrier_) {
-        longest_at_barrier_ms = std::max(longest_at_barrier_ms, gap);
-      } else if (window_went_out_) {
+      if (window_went_out_) {
         longest_at_window_ms = std::max(longest_at_window_ms, gap);
+      } else if (at_barrier_) {
+        longest_at_barrier_ms = std::max(longest_at_barrier_ms, gap);
       }
     }
     window_went_out_ = false;
