@@ -59,6 +59,11 @@ if(TARGET hummer_formats)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           COMPONENT development FILES_MATCHING PATTERN *.hpp)
   install(FILES $<TARGET_FILE:hummer_formats> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  if(TARGET hummer_json_plugin)
+    # What the program finds by itself, from beside it.
+    install(TARGETS hummer_json_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hummer
+            COMPONENT runtime)
+  endif()
 endif()
 
 # What to link beside it, as CMake looks for it and as pkg-config says it: the archives of others, where

@@ -1,7 +1,8 @@
 # The Debian packages, from this build tree: `cpack --config build/release/CPackConfig.cmake -B FOLDER`
 # behind `cmake --build`.
 #
-#   hummer         the program, its two services (packaging/systemd/), /etc/hummer/hummer.toml
+#   hummer         the program, what it loads to look at JSON lines, its two services
+#                  (packaging/systemd/), /etc/hummer/hummer.toml
 #   libhummer-dev  what jobs are compiled and linked with
 #   hummer-kafka   the Kafka connector, for jobs that use it, and what the program loads to look at
 #                  topics; with HUMMER_KAFKA

@@ -16,7 +16,7 @@
 #       find it. Sets `mutants` and `found`, and fails when not all are found or there are too few
 #
 # Parts that passed and mistakes that were found are kept in build/acceptance/seeds/, by the bytes of
-# the program. HUMMER_RESUME=1 takes them for done, also those of another item and, where the program
+# the program. ACCEPTANCE_RESUME=1 takes them for done, also those of another item and, where the program
 # came out the same, of another commit; it also keeps the first seed of the run that goes on.
 part_seeds=500
 seeds_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -45,7 +45,7 @@ kept_results() {
 first_seed() {
   local kept hash
   kept=$(kept_results "$1")/first
-  if [[ ${HUMMER_RESUME:-0} != 1 || ! -f $kept ]]; then
+  if [[ ${ACCEPTANCE_RESUME:-0} != 1 || ! -f $kept ]]; then
     hash=$(program_hash "$1")
     echo $((16#${hash:0:6} + 1)) >"$kept"
   fi
@@ -66,7 +66,7 @@ add_up() {
 run_part() {
   local simulator=$1 from=$2 to=$3
   part=$(kept_results "$simulator")/$from..$to
-  if [[ ${HUMMER_RESUME:-0} != 1 || ! -f $part ]]; then
+  if [[ ${ACCEPTANCE_RESUME:-0} != 1 || ! -f $part ]]; then
     "$(simulator_path "$simulator")" --seeds "$from..$to" --jobs "$(nproc)" \
       >"$seeds_work/part" || { cat "$seeds_work/part"; return 1; }
     mv "$seeds_work/part" "$part"
@@ -142,7 +142,7 @@ find_mutants() {
       mutants=$((mutants + 1))
       kept_file=$kept/$(basename "$patch" .patch)-$(sha256sum "$patch" | cut -c 1-16)
       verdict=
-      if [[ ${HUMMER_RESUME:-0} == 1 && -f $kept_file ]]; then
+      if [[ ${ACCEPTANCE_RESUME:-0} == 1 && -f $kept_file ]]; then
         seed=$(sed -nE 's/^found by seed ([0-9]+).*/\1/p' "$kept_file")
         if ((seed >= first && seed < first + count)); then verdict=$(cat "$kept_file"); fi
       fi

@@ -17,6 +17,8 @@
 #include "cli/small_file.hpp"
 #include "connectors/file/byte_input.hpp"
 #include "connectors/file/file_listing.hpp"
+#include "platform/json_look.hpp"
+#include "platform/plugins.hpp"
 #include "platform/standard_input.hpp"
 #endif
 
@@ -25,6 +27,14 @@ namespace {
 
 #ifdef HUMMER_WITH_FORMATS
 constexpr std::size_t sample_bytes = 4 << 20;
+
+Result<const JsonLookPlugin*> load_json_look() {
+  Result<const JsonLookPlugin*> look =
+      load_plugin<JsonLookPlugin>("json", "what looks at JSON lines");
+  if (!look.ok() || *look != nullptr) return look;
+  return Status(ErrorCode::invalid_configuration,
+                "the library libhummer_json.so does not look at JSON lines");
+}
 
 struct Sample {
   std::string text;
@@ -127,16 +137,12 @@ int run_infer(const Invocation& invocation) {
                  "of its elements"});
   }
   if (first != std::string::npos && sample->text[first] == '{') {
-#ifdef HUMMER_WITH_JSON
-    const auto found = formats::infer_json(sample->text, sample->whole, record, path);
+    const auto look = load_json_look();
+    if (!look.ok()) return fail(look.status());
+    const auto found = (*look)->infer(sample->text, sample->whole, record, path);
     if (!found.ok()) return fail(found.status());
     (void)platform.write_standard(1, *found);
     return 0;
-#else
-    return fail({ErrorCode::invalid_argument,
-                 "these are JSON lines, which this build leaves out: build it where "
-                 "libsimdjson-dev is installed"});
-#endif
   }
   const auto found = formats::infer_csv(sample->text, sample->whole);
   if (!found.ok()) return fail(found.status());
@@ -162,22 +168,22 @@ class CsvRowReader final : public RowReader {
   formats::CsvLook look_;
 };
 
-#ifdef HUMMER_WITH_JSON
 class JsonRowReader final : public RowReader {
  public:
-  Status begin(std::string_view) override { return {}; }
+  Status begin(std::string_view) override { return look_.status(); }
   const std::vector<std::string>& columns() const override { return columns_; }
   bool has_header() const override { return false; }
   Result<std::vector<std::string>> cells(std::string_view line) const override {
-    std::string why = formats::why_no_json_object(line);
+    if (!look_.ok()) return look_.status();
+    std::string why = (*look_)->why_no_object(line);
     if (why.empty()) return std::vector<std::string>();
     return Status(ErrorCode::invalid_argument, std::move(why));
   }
 
  private:
   const std::vector<std::string> columns_ = {};
+  const Result<const JsonLookPlugin*> look_ = load_json_look();
 };
-#endif
 
 class LookReader final : public RecordReader {
  public:
@@ -221,9 +227,7 @@ std::unique_ptr<RowReader> make_row_reader() {
 
 constexpr std::array row_formats = {
     RowFormat{"csv", &make_row_reader<CsvRowReader>},
-#ifdef HUMMER_WITH_JSON
     RowFormat{"json", &make_row_reader<JsonRowReader>},
-#endif
 };
 #else
 constexpr std::array<RowFormat, 0> row_formats;

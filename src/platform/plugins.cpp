@@ -59,9 +59,11 @@ std::string scheme_of(const std::string& path) {
   return is_scheme ? path.substr(0, end) : std::string();
 }
 
-Result<detail::FoundPlugin> detail::find_plugin(const std::string& scheme, const char* symbol) {
+Result<detail::FoundPlugin> detail::find_plugin(const std::string& scheme, const char* symbol,
+                                                const std::string& who) {
   const std::string name = "libhummer_" + scheme + ".so";
-  const std::string wanted = "what begins with " + scheme + ":// needs the library " + name;
+  const std::string wanted =
+      (who.empty() ? "what begins with " + scheme + "://" : who) + " needs the library " + name;
   if (::getauxval(AT_BASE) == 0) {
     return Status(ErrorCode::invalid_configuration,
                   wanted +
@@ -83,8 +85,9 @@ Result<detail::FoundPlugin> detail::find_plugin(const std::string& scheme, const
     return FoundPlugin{::dlsym(library, symbol), std::move(path)};
   }
   return Status(ErrorCode::invalid_configuration,
-                wanted + ", which is not in " + looked_in + ": install the package hummer-" +
-                    scheme + ", or name its directory in HUMMER_PLUGIN_PATH");
+                wanted + ", which is not in " + looked_in + ": install " +
+                    (who.empty() ? "the package hummer-" + scheme : "it") +
+                    ", or name its directory in HUMMER_PLUGIN_PATH");
 }
 
 Status detail::check_plugin(const std::string& path, bool version_fits, const char* abi) {

@@ -1,5 +1,5 @@
 // load_plugin: what the library of a scheme brings: the object store of s3://, the messages of
-// kafka://.
+// kafka://; or that of a format, where the program is to start without its libraries.
 //
 //   struct ObjectStorePlugin {
 //     static constexpr const char* symbol = "hummer_object_store";
@@ -9,6 +9,7 @@
 //     …                                                    // functions
 //   };
 //   Result<const ObjectStorePlugin*> plugin = load_plugin<ObjectStorePlugin>("s3");
+//   load_plugin<JsonLookPlugin>("json", "what looks at JSON lines");   // who needs it, in errors
 //
 // libhummer_<scheme>.so is looked for in the directories that HUMMER_PLUGIN_PATH names (parted by
 // ':'), beside the running program, in ../lib and ../lib/x86_64-linux-gnu from there, each also in
@@ -33,13 +34,14 @@ struct FoundPlugin {
   const void* plugin = nullptr;
   std::string path;
 };
-Result<FoundPlugin> find_plugin(const std::string& scheme, const char* symbol);
+Result<FoundPlugin> find_plugin(const std::string& scheme, const char* symbol,
+                                const std::string& who);
 Status check_plugin(const std::string& path, bool version_fits, const char* abi);
 }  // namespace detail
 
 template <typename Plugin>
-Result<const Plugin*> load_plugin(const std::string& scheme) {
-  const Result<detail::FoundPlugin> found = detail::find_plugin(scheme, Plugin::symbol);
+Result<const Plugin*> load_plugin(const std::string& scheme, const std::string& who = {}) {
+  const Result<detail::FoundPlugin> found = detail::find_plugin(scheme, Plugin::symbol, who);
   if (!found.ok()) return found.status();
   const auto* const plugin = static_cast<const Plugin*>(found->plugin);
   if (plugin == nullptr) return plugin;
