@@ -99,6 +99,11 @@ function(hummer_module name)
     # Coverage for the fuzzers, in what they fuzz; tests link the same libraries.
     target_compile_options(hummer_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
+  if(sources)
+    # A static program takes with it what it calls, and not all that lies in the same file.
+    target_compile_options(hummer_${name} PRIVATE
+                           $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
+  endif()
   if(MODULE_FOR_SIZE)
     target_compile_options(hummer_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
   endif()
