@@ -65,3 +65,9 @@ if(PROJECT_IS_TOP_LEVEL AND CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
+
+# A static program takes with it what it calls of such a library, and not all that lies in one file.
+function(hummer_sections target)
+  target_compile_options(${target} PRIVATE
+                         $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
+endfunction()

@@ -100,9 +100,7 @@ function(hummer_module name)
     target_compile_options(hummer_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   if(sources)
-    # A static program takes with it what it calls, and not all that lies in the same file.
-    target_compile_options(hummer_${name} PRIVATE
-                           $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
+    hummer_sections(hummer_${name})
   endif()
   if(MODULE_FOR_SIZE)
     target_compile_options(hummer_${name} PRIVATE $<$<CONFIG:Release>:-Os>)

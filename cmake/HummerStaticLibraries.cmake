@@ -33,8 +33,7 @@ set_property(GLOBAL APPEND PROPERTY HUMMER_SYSTEM_LIBRARIES
 find_package(fmt REQUIRED)
 get_target_property(fmt_include fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
 add_library(hummer_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt_library.cpp)
-target_compile_options(hummer_fmt PRIVATE
-                       $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
+hummer_sections(hummer_fmt)
 target_include_directories(hummer_fmt SYSTEM PUBLIC ${fmt_include})
 set_property(GLOBAL APPEND PROPERTY HUMMER_OTHER_ARCHIVES hummer_fmt)
 

@@ -16,8 +16,8 @@
 #       find it. Sets `mutants` and `found`, and fails when not all are found or there are too few
 #
 # Parts that passed and mistakes that were found are kept in build/acceptance/seeds/, by the bytes of
-# the program. ACCEPTANCE_RESUME=1 takes them for done, also those of another item and, where the program
-# came out the same, of another commit; it also keeps the first seed of the run that goes on.
+# the program. ACCEPTANCE_RESUME=1 takes them for done, also those of another item and, where the
+# program came out the same, of another commit.
 part_seeds=500
 seeds_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # Scratch for reports; removed at exit, with the scratch copy if there is one.
@@ -43,13 +43,9 @@ kept_results() {
 }
 
 first_seed() {
-  local kept hash
-  kept=$(kept_results "$1")/first
-  if [[ ${ACCEPTANCE_RESUME:-0} != 1 || ! -f $kept ]]; then
-    hash=$(program_hash "$1")
-    echo $((16#${hash:0:6} + 1)) >"$kept"
-  fi
-  cat "$kept"
+  local hash
+  hash=$(program_hash "$1")
+  echo $((16#${hash:0:6} + 1))
 }
 
 # Reports of several parts as one: lines of a name and a number, of which some are the least.

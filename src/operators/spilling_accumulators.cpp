@@ -4,6 +4,8 @@
 
 #include <hummer/detail/connector_context.hpp>
 
+#include "operators/leaving_room.hpp"
+
 namespace hummer {
 namespace {
 
@@ -53,15 +55,10 @@ bool SpillingAccumulatorsBase::is_too_large(std::size_t full, std::size_t of_ent
   return table_->at_limit(full) || table_->memory_bytes() > full;
 }
 
-// What the table may hold: what leaves has the other half. Where that had more, or there is less
-// room since, there is the eighth that no share has (MemoryAccount::share_bytes).
+// What leaves has the other half.
 std::size_t SpillingAccumulatorsBase::full_bytes(std::size_t beside) const {
   const std::size_t share = memory_.share_bytes();
-  std::size_t room = share - std::min(share, beside + spilled_.memory_bytes());
-  room -= std::min(room / 4 * 3, parting_bytes());
-  if (spilled_.empty()) return room / 4 * 3;
-  const std::size_t all = room + spilled_.leaving_bytes();
-  return std::min(room + all / 8, all / 2);
+  return bytes_when_full(spilled_, share - std::min(share, beside), parting_bytes(), 2);
 }
 
 void SpillingAccumulatorsBase::let_table_go(std::size_t of_entries) {

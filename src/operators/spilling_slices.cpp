@@ -5,6 +5,8 @@
 
 #include <hummer/detail/connector_context.hpp>
 
+#include "operators/leaving_room.hpp"
+
 namespace hummer {
 namespace {
 
@@ -30,29 +32,25 @@ void SpillingSlices::absorb(SpillingSlices& other) {
 }
 
 Status SpillingSlices::keep_within(std::size_t room) {
-  HUMMER_TRY(spilled_.advance(tables_.entries()));
-  tables_.clear_left(full_bytes(room));
-  if (!tables_.at_limit(full_bytes(room))) return {};
+  // To count them takes a look at each table.
+  HUMMER_TRY(spilled_.advance(spilled_.leaving() ? tables_.entries() : 0));
+  std::size_t full = full_bytes(room);
+  tables_.clear_left(full);
+  if (!tables_.at_limit(full)) return {};
   // Tables that went are kept until they are written.
   if (tables_.parting_bytes() > 0) connector_context(*context_).hurry_snapshot();
   tables_.release_unused();
   // What leaves is written before what is left is full: else that waits.
-  if (spilled_.leaving() && tables_.at_limit(full_bytes(room))) {
+  if (spilled_.leaving() && tables_.at_limit(full)) {
     HUMMER_TRY(spilled_.finish_leaving());
+    full = full_bytes(room);
   }
-  const std::size_t full = full_bytes(room);
   if (tables_.at_limit(full)) spill(full / 2);
   return {};
 }
 
-// What tables may hold: beside what is leaving, and so that there is as much room for what comes
-// while others do.
 std::size_t SpillingSlices::full_bytes(std::size_t room) const {
-  room -= std::min(room, spilled_.memory_bytes());
-  room -= std::min(room / 4 * 3, tables_.parting_bytes());
-  if (spilled_.empty()) return room / 4 * 3;
-  const std::size_t all = room + spilled_.leaving_bytes();
-  return std::min(room + all / 8, all / 3 * 2);
+  return bytes_when_full(spilled_, room, tables_.parting_bytes(), 3);
 }
 
 Status SpillingSlices::spill_all() {
