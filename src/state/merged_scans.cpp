@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,84 +8,52 @@
 namespace hummer {
 namespace {
 
-class MergedScans final : public SpilledScan {
+constexpr std::size_t entries_at_once = 256;
+constexpr std::size_t bytes_at_once = 16 << 10;
+
+// Copies some entries of a scan at a time.
+class ScanCursor final : public EntryCursor {
  public:
-  MergedScans(std::vector<std::unique_ptr<SpilledScan>> scans, SpilledCombine combine)
-      : scans_(std::move(scans)), combine_(std::move(combine)) {
-    for (std::size_t i = 0; i < scans_.size(); ++i) used_.push_back(i);
-  }
-  Result<bool> prepare() override {
-    for (const std::size_t scan : used_) {
-      Result<bool> prepared = scans_[scan]->prepare();
-      if (!prepared.ok() || !*prepared) return prepared;
-    }
-    return true;
-  }
-  Result<bool> next() override {
-    for (const std::size_t scan : used_) {
-      const Result<bool> found = scans_[scan]->next();
-      if (!found.ok()) return found.status();
-      if (*found) push(scan);
-    }
-    used_.clear();
-    if (waiting_.empty()) return false;
-    entry_ = scans_[pop()]->entry();
-    if (waiting_.empty() || !same_key(first(), entry_)) return true;
-    together_ = entry_.value;
-    while (!waiting_.empty() && same_key(first(), entry_)) {
-      both_.clear();
-      if (!combine_(together_, first().value, both_)) {
-        return Status(ErrorCode::corrupt_record, "two values of a key cannot be put together");
+  explicit ScanCursor(std::unique_ptr<SpilledScan> scan) : scan_(std::move(scan)) {}
+
+  Result<bool> prepare() override { return scan_->prepare(); }
+  Status load() override {
+    places_.clear();
+    offsets_.clear();
+    ByteWriter out(space_);
+    while (!at_end_ && offsets_.size() < entries_at_once && out.size() < bytes_at_once) {
+      if (!offsets_.empty()) {
+        const Result<bool> prepared = scan_->prepare();
+        if (!prepared.ok()) return prepared.status();
+        if (!*prepared) break;
       }
-      together_.swap(both_);
-      (void)pop();
+      const Result<bool> found = scan_->next();
+      if (!found.ok()) return found.status();
+      at_end_ = !*found;
+      if (at_end_) break;
+      offsets_.push_back(out.size());
+      places_.push_back({scan_->entry().hash, nullptr});
+      write_run_entry(scan_->entry(), true, out);
     }
-    entry_.value = together_;
-    return true;
+    for (std::size_t i = 0; i < places_.size(); ++i) places_[i].at = space_.data() + offsets_[i];
+    return {};
   }
-  const SpilledEntry& entry() const override { return entry_; }
 
  private:
-  // A scan that has an entry.
-  struct Waiting {
-    OrderNumber order;
-    std::size_t scan;
-  };
-
-  const SpilledEntry& first() const { return scans_[waiting_.front().scan]->entry(); }
-  // The heap's order: the least key comes first, of equal ones that of the first scan.
-  auto later() const {
-    return [this](const Waiting& a, const Waiting& b) {
-      if (a.order != b.order) return a.order > b.order;
-      const int compared = scans_[a.scan]->entry().key.compare(scans_[b.scan]->entry().key);
-      return compared != 0 ? compared > 0 : b.scan < a.scan;
-    };
-  }
-  void push(std::size_t scan) {
-    waiting_.push_back({order_number(scans_[scan]->entry()), scan});
-    std::push_heap(waiting_.begin(), waiting_.end(), later());
-  }
-  std::size_t pop() {
-    std::pop_heap(waiting_.begin(), waiting_.end(), later());
-    used_.push_back(waiting_.back().scan);
-    waiting_.pop_back();
-    return used_.back();
-  }
-
-  const std::vector<std::unique_ptr<SpilledScan>> scans_;
-  const SpilledCombine combine_;
-  std::vector<Waiting> waiting_;   // a heap
-  std::vector<std::size_t> used_;  // those whose entry went out
-  SpilledEntry entry_;
-  std::string together_;
-  std::string both_;
+  const std::unique_ptr<SpilledScan> scan_;
+  std::string space_;
+  std::vector<std::size_t> offsets_;  // within it
 };
 
 }  // namespace
 
 std::unique_ptr<SpilledScan> merge_scans(std::vector<std::unique_ptr<SpilledScan>> scans,
                                          SpilledCombine combine) {
-  return std::make_unique<MergedScans>(std::move(scans), std::move(combine));
+  std::vector<std::unique_ptr<EntryCursor>> cursors;
+  for (auto& scan : scans) cursors.push_back(std::make_unique<ScanCursor>(std::move(scan)));
+  SpilledStoreOptions options;
+  options.combine = std::move(combine);
+  return std::make_unique<MergingScan>(std::move(cursors), options, 0, std::string(), false);
 }
 
 }  // namespace hummer

@@ -84,9 +84,11 @@ Status RunMerge::open() {
   writer_.emplace(SpilledRunWriter::create(std::move(*file), options_, plan_.level,
                                            plan_.with_filter ? *entries : 0));
   set_memory_bytes(writer_->memory_bytes());
-  std::vector<RunCursor> cursors;
+  std::vector<std::unique_ptr<EntryCursor>> cursors;
+  const std::size_t read_bytes = read_bytes_of_scan_over(plan_.runs.size());
   for (const Run& run : plan_.runs) {
-    cursors.emplace_back(run, run->block_before(plan_.first_hash), read_bytes_of_scan);
+    cursors.push_back(
+        std::make_unique<RunCursor>(run, run->block_before(plan_.first_hash), read_bytes));
   }
   scan_.emplace(std::move(cursors), options_, plan_.as_of, name_, !plan_.older.empty());
   return {};
@@ -115,12 +117,12 @@ Result<std::uint64_t> RunMerge::entries_together() const {
   std::vector<std::uint64_t> hashes;
   for (const Run& run : plan_.runs) {
     RunCursor cursor(run, run->block_before(begin), read_bytes_of_scan);
-    for (;;) {
-      const Result<bool> got = cursor.next();
-      if (!got.ok()) return got.status();
-      if (!*got || cursor.entry().hash >= end) break;
-      if (cursor.entry().hash >= begin) hashes.push_back(cursor.entry().hash);
-    }
+    do {
+      HUMMER_TRY(cursor.load());
+      for (const EntryCursor::Place& place : cursor.places()) {
+        if (place.hash >= begin && place.hash < end) hashes.push_back(place.hash);
+      }
+    } while (!cursor.at_end() && cursor.places().back().hash < end);
   }
   if (hashes.empty()) return all;
   const auto sampled = static_cast<double>(hashes.size());

@@ -38,10 +38,18 @@ TEST(SortByHashTest, IsAnOrderWhateverTheHashesAre) {
       }
       std::vector<Item> sorted = items;
       std::sort(sorted.begin(), sorted.end());
+      std::vector<Item> by_hash_alone = items;
       sort_by_hash(
           std::span(items), [](const Item& item) { return item.hash; },
           [](const Item& a, const Item& b) { return a < b; });
       ASSERT_EQ(items == sorted, true) << count << " items of kind " << kind;
+
+      const auto less = [](const Item& a, const Item& b) { return a.hash < b.hash; };
+      std::vector<Item> stable = by_hash_alone;
+      std::stable_sort(stable.begin(), stable.end(), less);
+      std::vector<Item> space;
+      stable_sort_by_hash(by_hash_alone, space, [](const Item& item) { return item.hash; }, less);
+      ASSERT_EQ(by_hash_alone == stable, true) << count << " items of kind " << kind;
     }
   }
 }

@@ -78,8 +78,8 @@ void TableInHashOrder::sort_some() {
       copy(table_.entry_before(places_[i]), out);
     }
   }
-  sort_by_hash(
-      std::span(items_), [](const Item& item) { return item.hash; },
+  stable_sort_by_hash(
+      items_, sorting_space_, [](const Item& item) { return item.hash; },
       [&](const Item& a, const Item& b) {
         return a.hash != b.hash ? a.hash < b.hash : key_of(a) < key_of(b);
       });

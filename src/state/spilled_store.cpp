@@ -22,7 +22,7 @@ namespace {
 
 // Runs of one level before they become one of the next: few where keys are looked up in each.
 constexpr std::size_t runs_per_level_of_values = 4;
-constexpr std::size_t runs_per_level_of_deltas = 8;
+constexpr std::size_t runs_per_level_of_deltas = 32;
 // So many times that before merging has no pauses any more, before the operator does a part of it
 // between two batches, and before it waits for it.
 constexpr std::size_t hurries_from = 2;
@@ -184,10 +184,11 @@ class RunStore final : public SpilledStore {
         RunLayers(layers()),
         [options = options_, as_of = now(), name = name_, hash,
          read_bytes_at_once](const std::vector<Run>& runs) {
-          std::vector<RunCursor> cursors;
+          std::vector<std::unique_ptr<EntryCursor>> cursors;
           for (const Run& run : runs) {
             if (run->last_hash() < hash || run->first_hash() > hash) continue;
-            cursors.emplace_back(run, run->block_before(hash), read_bytes_at_once);
+            cursors.push_back(
+                std::make_unique<RunCursor>(run, run->block_before(hash), read_bytes_at_once));
           }
           return scan_of_hash(
               std::make_unique<MergingScan>(std::move(cursors), options, as_of, name, false), hash);
@@ -232,12 +233,12 @@ class RunStore final : public SpilledStore {
   }
   Result<std::unique_ptr<SpilledScan>> scan_from(std::uint64_t hash,
                                                  std::string_view key) override {
-    std::vector<RunCursor> cursors;
+    std::vector<std::unique_ptr<EntryCursor>> cursors;
     for (const Run& run : runs_) {
       if (run->last_hash() < hash) continue;
       const Result<std::size_t> first = run->block_before(hash, key);
       if (!first.ok()) return named(first.status());
-      cursors.emplace_back(run, *first, read_bytes_of_held);
+      cursors.push_back(std::make_unique<RunCursor>(run, *first, read_bytes_of_held));
     }
     return scan_behind(
         std::make_unique<MergingScan>(std::move(cursors), options_, now(), name_, false), hash,
@@ -266,8 +267,13 @@ class RunStore final : public SpilledStore {
         RunLayers(std::move(layers)),
         [options = options_, as_of = now(), name = name_,
          keep_removed](const std::vector<Run>& runs) -> std::unique_ptr<SpilledScan> {
-          return std::make_unique<MergingScan>(std::vector<RunCursor>(runs.begin(), runs.end()),
-                                               options, as_of, name, keep_removed);
+          std::vector<std::unique_ptr<EntryCursor>> cursors;
+          const std::size_t read_bytes = read_bytes_of_scan_over(runs.size());
+          for (const Run& run : runs) {
+            cursors.push_back(std::make_unique<RunCursor>(run, 0, read_bytes));
+          }
+          return std::make_unique<MergingScan>(std::move(cursors), options, as_of, name,
+                                               keep_removed);
         },
         name_);
   }
