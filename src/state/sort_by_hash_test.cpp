@@ -24,7 +24,7 @@ struct Item {
 // Hashes that are spread, those of some key groups, few, one, and the ends of all.
 TEST(SortByHashTest, IsAnOrderWhateverTheHashesAre) {
   Random random(5);
-  for (const std::size_t count : {0u, 1u, 2u, 255u, 256u, 257u, 5000u}) {
+  for (const std::size_t count : {0u, 1u, 2u, 12u, 40u, 255u, 256u, 257u, 5000u}) {
     for (int kind = 0; kind < 5; ++kind) {
       std::vector<Item> items;
       for (std::size_t i = 0; i < count; ++i) {
