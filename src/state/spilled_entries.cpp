@@ -78,8 +78,9 @@ void TableInHashOrder::sort_some() {
       copy(table_.entry_before(places_[i]), out);
     }
   }
+  std::vector<Item> space;
   stable_sort_by_hash(
-      items_, sorting_space_, [](const Item& item) { return item.hash; },
+      items_, space, [](const Item& item) { return item.hash; },
       [&](const Item& a, const Item& b) {
         return a.hash != b.hash ? a.hash < b.hash : key_of(a) < key_of(b);
       });

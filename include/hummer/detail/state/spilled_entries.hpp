@@ -71,7 +71,6 @@ class TableInHashOrder final : public SpilledScan {
   std::vector<std::uint32_t> range_ends_;  // in places_
   std::size_t next_range_ = 0;             // those before it are in hand or were
   std::vector<Item> items_;                // in order
-  std::vector<Item> sorting_space_;
   std::size_t at_ = 0;
   std::string bytes_;
   std::string key_space_;
