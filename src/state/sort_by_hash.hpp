@@ -80,6 +80,22 @@ void sort_by_hash(std::span<Item> items, HashOf&& hash_of, Before&& before) {
   }
 }
 
+// As std::stable_sort, in a tenth of its code. `space` is as large as the items.
+template <typename Item, typename Before>
+void sort_by_merging(std::span<Item> items, Item* space, Before& before) {
+  const auto place = [&](std::size_t i) {
+    return items.begin() + static_cast<std::ptrdiff_t>(std::min(i, items.size()));
+  };
+  for (std::size_t width = 1; width < items.size(); width *= 2) {
+    Item* to = space;
+    for (std::size_t begin = 0; begin < items.size(); begin += 2 * width) {
+      to = std::merge(place(begin), place(begin + width), place(begin + width),
+                      place(begin + 2 * width), to, before);
+    }
+    std::move(space, to, items.begin());
+  }
+}
+
 // Equal ones stay in their order. `space` is for the call alone; whoever keeps it saves its making.
 template <typename Item, typename HashOf, typename Before>
 void stable_sort_by_hash(std::vector<Item>& items, std::vector<Item>& space, HashOf&& hash_of,
@@ -94,10 +110,11 @@ void stable_sort_by_hash(std::vector<Item>& items, std::vector<Item>& space, Has
     space[--open[ranges.of(items[i])]] = std::move(items[i]);
   }
   items.swap(space);
-  const auto place = [&](std::size_t i) { return items.begin() + static_cast<std::ptrdiff_t>(i); };
-  std::uint32_t begin = 0;
-  for (const std::uint32_t end : ranges.ends()) {
-    if (end - begin > most_moved_one_by_one) std::stable_sort(place(begin), place(end), before);
+  std::size_t begin = 0;
+  for (const std::size_t end : ranges.ends()) {
+    if (end - begin > most_moved_one_by_one) {
+      sort_by_merging(std::span(items).subspan(begin, end - begin), space.data(), before);
+    }
     begin = end;
   }
   for (std::size_t i = 1; i < items.size(); ++i) {
