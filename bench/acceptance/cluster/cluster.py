@@ -106,6 +106,7 @@ class Item:
         (ROOT / "build" / "bench-data").mkdir(parents=True, exist_ok=True)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cluster_", dir=ROOT / "build" / "bench-data"))
         self.problems = 0
+        self.started = set()  # numbers of the processes that its clusters wait for
         self.skipped = []
         self.figure = ""
 
@@ -124,7 +125,7 @@ class Item:
         elif kind is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
             return False
-        orphans = self.orphans()
+        orphans = self.orphans(known=())
         if orphans:
             self.problem(f"processes left behind: {orphans}")
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -154,7 +155,7 @@ class Item:
             self.problem(text)
         return holds
 
-    def orphans(self, known=()):
+    def orphans(self, known):
         """Processes of ours that live still, but for those whose numbers are known: they have the
         item's folder in their environment."""
         mark = f"HUMMER_ITEM={self.folder}".encode()
@@ -253,7 +254,7 @@ class Cluster:
             for process in self.processes:
                 self.item.say(f"--- log of {process.name}\n{process.text()[-1500:]}")
         # Before anything is killed: what nobody here has started, a process of ours has left behind.
-        orphans = self.item.orphans(known={process.pid for process in self.processes})
+        orphans = self.item.orphans(known=self.item.started)
         if orphans:
             self.item.problem(f"processes that no one waits for: {orphans}")
         for process in self.processes:
@@ -270,6 +271,7 @@ class Cluster:
         log = self.item.folder / f"{self.started:02d}_{name}.log"
         process = Process(name, [*wrap, *command], log, self.environment_with(environment))
         self.processes.append(process)
+        self.item.started.add(process.pid)
         return process
 
     def start_job_manager(self, *options, wrap=(), listen=None):
