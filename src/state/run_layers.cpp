@@ -36,28 +36,6 @@ class ScanOfLayers final : public SpilledScan {
   std::unique_ptr<SpilledScan> scan_;  // null: not all runs are there
 };
 
-// A scan without what comes before some place.
-class ScanFrom final : public SpilledScan {
- public:
-  ScanFrom(std::unique_ptr<SpilledScan> scan, std::uint64_t hash, std::string_view key)
-      : scan_(std::move(scan)), key_(key) {
-    first_.hash = hash;
-    first_.key = key_;
-  }
-  Result<bool> next() override {
-    for (;;) {
-      Result<bool> found = scan_->next();
-      if (!found.ok() || !*found || !before(scan_->entry(), first_)) return found;
-    }
-  }
-  const SpilledEntry& entry() const override { return scan_->entry(); }
-
- private:
-  std::unique_ptr<SpilledScan> scan_;
-  const std::string key_;
-  SpilledEntry first_;
-};
-
 // The part of a scan that has one hash.
 class ScanOfHash final : public SpilledScan {
  public:
@@ -113,11 +91,6 @@ Result<std::vector<Run>> RunLayers::take() {
 
 std::unique_ptr<SpilledScan> scan_of_layers(RunLayers layers, MakeScan make, std::string name) {
   return std::make_unique<ScanOfLayers>(std::move(layers), std::move(make), std::move(name));
-}
-
-std::unique_ptr<SpilledScan> scan_behind(std::unique_ptr<SpilledScan> scan, std::uint64_t hash,
-                                         std::string_view key) {
-  return std::make_unique<ScanFrom>(std::move(scan), hash, key);
 }
 
 std::unique_ptr<SpilledScan> scan_of_hash(std::unique_ptr<SpilledScan> scan, std::uint64_t hash) {

@@ -42,9 +42,7 @@ class RunLayers {
 using MakeScan = std::function<std::unique_ptr<SpilledScan>(std::vector<Run>)>;
 std::unique_ptr<SpilledScan> scan_of_layers(RunLayers layers, MakeScan make, std::string name);
 
-// A scan without what comes before some place; and the part of one that has one hash.
-std::unique_ptr<SpilledScan> scan_behind(std::unique_ptr<SpilledScan> scan, std::uint64_t hash,
-                                         std::string_view key);
+// The part of a scan that has one hash.
 std::unique_ptr<SpilledScan> scan_of_hash(std::unique_ptr<SpilledScan> scan, std::uint64_t hash);
 
 }  // namespace hummer

@@ -35,26 +35,50 @@ std::size_t count_up_to(std::span<const EntryCursor::Place> places, const Spille
 RunCursor::RunCursor(Run run, std::size_t first_block, std::size_t read_bytes_at_once)
     : run_(std::move(run)), block_(first_block), read_bytes_(read_bytes_at_once) {}
 
+RunCursor::RunCursor(Run run, std::size_t first_block, std::size_t read_bytes_at_once,
+                     std::uint64_t hash, std::string_view key)
+    : run_(std::move(run)),
+      block_(first_block),
+      read_bytes_(read_bytes_at_once),
+      begins_behind_(true),
+      first_hash_(hash),
+      first_key_(key) {}
+
 Status RunCursor::load() {
   places_.clear();
-  if (block_ < run_->block_count()) {
-    HUMMER_TRY(run_->read_blocks(block_, read_bytes_, space_, parts_));
-    block_ += parts_.size();
-    const bool keys_are_hashed = run_->keys_are_hashed();
-    SpilledEntry entry;
-    for (const auto& [begin, end] : parts_) {
-      const char* at = space_.data() + begin;
-      while (at < space_.data() + end) {
-        const char* const from = keys_are_hashed ? at : at + sizeof entry.hash;
-        at = read_run_entry(at, keys_are_hashed, entry);
-        take_hash(keys_are_hashed, entry);
-        places_.push_back({entry.hash, from});
-      }
-      HUMMER_ASSERT(at == space_.data() + end);
-    }
-  }
-  at_end_ = block_ == run_->block_count();
+  do {
+    if (block_ < run_->block_count()) HUMMER_TRY(read_places());
+    at_end_ = block_ == run_->block_count();
+    if (begins_behind_) drop_places_before();
+  } while (places_.empty() && !at_end_);
+  begins_behind_ = false;
   return {};
+}
+
+Status RunCursor::read_places() {
+  HUMMER_TRY(run_->read_blocks(block_, read_bytes_, space_, parts_));
+  block_ += parts_.size();
+  const bool keys_are_hashed = run_->keys_are_hashed();
+  SpilledEntry entry;
+  for (const auto& [begin, end] : parts_) {
+    const char* at = space_.data() + begin;
+    while (at < space_.data() + end) {
+      const char* const from = keys_are_hashed ? at : at + sizeof entry.hash;
+      at = read_run_entry(at, keys_are_hashed, entry);
+      take_hash(keys_are_hashed, entry);
+      places_.push_back({entry.hash, from});
+    }
+    HUMMER_ASSERT(at == space_.data() + end);
+  }
+  return {};
+}
+
+void RunCursor::drop_places_before() {
+  const auto first = std::partition_point(places_.begin(), places_.end(), [&](const Place& place) {
+    return place.hash != first_hash_ ? place.hash < first_hash_
+                                     : entry_at(place).key < std::string_view(first_key_);
+  });
+  places_.erase(places_.begin(), first);
 }
 
 MergingScan::MergingScan(std::vector<std::unique_ptr<EntryCursor>> cursors,

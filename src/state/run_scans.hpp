@@ -81,15 +81,25 @@ class EntryCursor {
 class RunCursor final : public EntryCursor {
  public:
   RunCursor(Run run, std::size_t first_block, std::size_t read_bytes_at_once);
+  // Without what comes before this place, which is in that block or behind it: whoever looks for
+  // one entry need not have the others sorted.
+  RunCursor(Run run, std::size_t first_block, std::size_t read_bytes_at_once, std::uint64_t hash,
+            std::string_view key);
 
   Status load() override;
 
  private:
+  Status read_places();
+  void drop_places_before();
+
   const Run run_;
   std::size_t block_;
   const std::size_t read_bytes_;
   std::string space_;
   std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the blocks in `space_`
+  bool begins_behind_ = false;                              // something, of these
+  std::uint64_t first_hash_ = 0;
+  std::string first_key_;
 };
 
 // Takes from each cursor what comes before some place in the order, at once, and sorts it by where

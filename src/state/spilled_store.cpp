@@ -20,9 +20,12 @@
 namespace hummer {
 namespace {
 
-// Runs of one level before they become one of the next: few where keys are looked up in each.
+// Runs of one level before they become one of the next: few where keys are looked up in each, many
+// where nothing but a scan reads them, as those of deltas by key; of slices and timers single ones
+// are looked for.
 constexpr std::size_t runs_per_level_of_values = 4;
-constexpr std::size_t runs_per_level_of_deltas = 32;
+constexpr std::size_t runs_per_level_of_deltas = 8;
+constexpr std::size_t runs_per_level_of_deltas_by_key = 32;
 // So many times that before merging has no pauses any more, before the operator does a part of it
 // between two batches, and before it waits for it.
 constexpr std::size_t hurries_from = 2;
@@ -238,11 +241,10 @@ class RunStore final : public SpilledStore {
       if (run->last_hash() < hash) continue;
       const Result<std::size_t> first = run->block_before(hash, key);
       if (!first.ok()) return named(first.status());
-      cursors.push_back(std::make_unique<RunCursor>(run, *first, read_bytes_of_held));
+      cursors.push_back(std::make_unique<RunCursor>(run, *first, read_bytes_of_held, hash, key));
     }
-    return scan_behind(
-        std::make_unique<MergingScan>(std::move(cursors), options_, now(), name_, false), hash,
-        key);
+    return std::unique_ptr<SpilledScan>(
+        std::make_unique<MergingScan>(std::move(cursors), options_, now(), name_, false));
   }
 
  private:
@@ -370,7 +372,8 @@ class RunStore final : public SpilledStore {
   // ---- merging ----
 
   std::size_t runs_per_level() const {
-    return options_.combine ? runs_per_level_of_deltas : runs_per_level_of_values;
+    if (!options_.combine) return runs_per_level_of_values;
+    return options_.keys_are_hashed ? runs_per_level_of_deltas_by_key : runs_per_level_of_deltas;
   }
   bool is_merged(const Run& run) const {
     return std::any_of(merges_.begin(), merges_.end(),
