@@ -36,17 +36,15 @@ class ScanOfLayers final : public SpilledScan {
   std::unique_ptr<SpilledScan> scan_;  // null: not all runs are there
 };
 
-// The part of a scan that has one hash.
+// The part of a scan that has one hash, with which it begins.
 class ScanOfHash final : public SpilledScan {
  public:
   ScanOfHash(std::unique_ptr<SpilledScan> scan, std::uint64_t hash)
       : scan_(std::move(scan)), hash_(hash) {}
   Result<bool> next() override {
-    for (;;) {
-      Result<bool> found = scan_->next();
-      if (!found.ok() || !*found) return found;
-      if (entry().hash >= hash_) return entry().hash == hash_;
-    }
+    Result<bool> found = scan_->next();
+    if (!found.ok() || !*found) return found;
+    return entry().hash == hash_;
   }
   const SpilledEntry& entry() const override { return scan_->entry(); }
 

@@ -42,7 +42,7 @@ class RunLayers {
 using MakeScan = std::function<std::unique_ptr<SpilledScan>(std::vector<Run>)>;
 std::unique_ptr<SpilledScan> scan_of_layers(RunLayers layers, MakeScan make, std::string name);
 
-// The part of a scan that has one hash.
+// The part of a scan that has one hash, with which it begins.
 std::unique_ptr<SpilledScan> scan_of_hash(std::unique_ptr<SpilledScan> scan, std::uint64_t hash);
 
 }  // namespace hummer

@@ -22,11 +22,9 @@ std::uint64_t first_bytes_of(std::string_view key) {
 
 // Of these, which are in order, so many come up to `last`.
 std::size_t count_up_to(std::span<const EntryCursor::Place> places, const SpilledEntry& last) {
-  const auto behind =
-      std::partition_point(places.begin(), places.end(), [&](const EntryCursor::Place& place) {
-        return place.hash != last.hash ? place.hash < last.hash
-                                       : EntryCursor::entry_at(place).key <= last.key;
-      });
+  const auto behind = std::partition_point(
+      places.begin(), places.end(),
+      [&](const EntryCursor::Place& place) { return !before(last, EntryCursor::entry_at(place)); });
   return static_cast<std::size_t>(behind - places.begin());
 }
 
@@ -74,11 +72,11 @@ Status RunCursor::read_places() {
 }
 
 void RunCursor::drop_places_before() {
-  const auto first = std::partition_point(places_.begin(), places_.end(), [&](const Place& place) {
-    return place.hash != first_hash_ ? place.hash < first_hash_
-                                     : entry_at(place).key < std::string_view(first_key_);
+  const SpilledEntry first{.hash = first_hash_, .key = first_key_};
+  const auto kept = std::partition_point(places_.begin(), places_.end(), [&](const Place& place) {
+    return before(entry_at(place), first);
   });
-  places_.erase(places_.begin(), first);
+  places_.erase(places_.begin(), kept);
 }
 
 MergingScan::MergingScan(std::vector<std::unique_ptr<EntryCursor>> cursors,

@@ -6,7 +6,7 @@
 //                [](const Item& a, const Item& b) { return a.hash != b.hash ? … : …; });
 //
 //   sort_by_hash            in place (McIlroy, Bostic and McIlroy 1993): at most two bytes per item
-//   stable_sort_by_hash     through `space`, which is as large as the items: a third of the time
+//   stable_sort_by_hash     through `space`, which is as large as the items; takes less time
 //
 // Thread: one.
 #pragma once

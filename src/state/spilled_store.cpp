@@ -190,8 +190,8 @@ class RunStore final : public SpilledStore {
           std::vector<std::unique_ptr<EntryCursor>> cursors;
           for (const Run& run : runs) {
             if (run->last_hash() < hash || run->first_hash() > hash) continue;
-            cursors.push_back(
-                std::make_unique<RunCursor>(run, run->block_before(hash), read_bytes_at_once));
+            cursors.push_back(std::make_unique<RunCursor>(
+                run, run->block_before(hash), read_bytes_at_once, hash, std::string_view()));
           }
           return scan_of_hash(
               std::make_unique<MergingScan>(std::move(cursors), options, as_of, name, false), hash);

@@ -106,7 +106,7 @@ class Item:
         (ROOT / "build" / "bench-data").mkdir(parents=True, exist_ok=True)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cluster_", dir=ROOT / "build" / "bench-data"))
         self.problems = 0
-        self.started = set()  # numbers of the processes that its clusters wait for
+        self.waited_for = set()  # numbers of the processes that its clusters wait for
         self.skipped = []
         self.figure = ""
 
@@ -254,7 +254,7 @@ class Cluster:
             for process in self.processes:
                 self.item.say(f"--- log of {process.name}\n{process.text()[-1500:]}")
         # Before anything is killed: what nobody here has started, a process of ours has left behind.
-        orphans = self.item.orphans(known=self.item.started)
+        orphans = self.item.orphans(known=self.item.waited_for)
         if orphans:
             self.item.problem(f"processes that no one waits for: {orphans}")
         for process in self.processes:
@@ -271,7 +271,7 @@ class Cluster:
         log = self.item.folder / f"{self.started:02d}_{name}.log"
         process = Process(name, [*wrap, *command], log, self.environment_with(environment))
         self.processes.append(process)
-        self.item.started.add(process.pid)
+        self.item.waited_for.add(process.pid)
         return process
 
     def start_job_manager(self, *options, wrap=(), listen=None):
