@@ -95,8 +95,8 @@ function(hummer_module name)
     add_library(hummer_${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  if(HUMMER_FUZZ AND sources)
-    # Coverage for the fuzzers, in what they fuzz; tests link the same libraries.
+  if(HUMMER_FUZZ AND sources AND fuzzers)
+    # Coverage for the fuzzers, in what they fuzz and nowhere else: tests link the same libraries.
     target_compile_options(hummer_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   if(sources)

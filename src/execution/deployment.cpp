@@ -402,7 +402,7 @@ Status Deployment::count_channels() {
       const std::size_t buffer = channel.network.buffer_size_bytes;
       if (task_here(channel.to_task) != nullptr) bytes += credits * buffer;
       if (task_here(channel.from_task) != nullptr) {
-        bytes += std::min(credits, TcpOptions{}.max_unsent_buffers) * buffer;
+        bytes += std::min(credits, TransportOptions{}.max_unsent_buffers) * buffer;
       }
       continue;
     }

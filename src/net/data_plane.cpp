@@ -9,13 +9,25 @@
 #include <vector>
 
 #include "base/equal_tokens.hpp"
+#include "net/connecting_transport.hpp"
 #include "net/handshake.hpp"
+#include "net/ring_transport.hpp"
 #include "platform/log_limit.hpp"
 #include "platform/look_up_now.hpp"
 #include "platform/task.hpp"
 #include "platform/wake_event.hpp"
 
 namespace hummer {
+
+namespace {
+
+constexpr std::size_t probe_bytes = 4096;
+
+bool may_have_ring(Transport transport) {
+  return transport == Transport::automatic || transport == Transport::shm;
+}
+
+}  // namespace
 
 class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
  public:
@@ -34,18 +46,22 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     return counts;
   }
   const std::shared_ptr<BufferMetrics>& buffers() const { return buffers_; }
-  void expect(const ChannelKey& key, const TypeDescriptor& type, std::size_t buffer_size_bytes,
-              std::shared_ptr<StreamMailbox> mailbox);
+  void expect(const ChannelKey& key, const TypeDescriptor& type, Transport transport,
+              const TransportOptions& options, std::shared_ptr<ConnectionMailbox> mailbox);
+  // Of this process, for the hello of a sender; empty when it can share none.
+  const std::string& shared_place() const { return probe_.place; }
 
   Platform& platform() { return platform_; }
   const DataPlaneOptions& options() const { return options_; }
 
  private:
   struct Registration {
-    std::shared_ptr<StreamMailbox> mailbox;
+    std::shared_ptr<ConnectionMailbox> mailbox;
     std::uint64_t type_id = 0;
     std::string type_name;
     std::size_t buffer_size_bytes = 0;
+    Transport transport = Transport::automatic;
+    std::size_t ring_bytes = 0;
     Nanoseconds deadline = never;
   };
 
@@ -84,6 +100,11 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   void turn_oldest_away();
   void not_let_in(const SocketAddress& from, const Status& why);
   Task<Result<Registration>> find_receiver(Handshake& handshake, Hello hello);
+  // Null in `segment`: `accept` says why.
+  Accept offer_ring(const Hello& hello, const Registration& registration,
+                    std::unique_ptr<SharedSegment>& segment);
+  // Whether the sender sees the ring.
+  Task<Status> hear_of_ring(Handshake& handshake);
 
   Status check(const Hello& hello) const;
   Status check(const Hello& hello, const Registration& registration) const;
@@ -110,6 +131,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   std::atomic<bool> stopping_{false};
   WakeEvent sweep_event_;
   LogLimit log_limit_;
+  MadeSegment probe_;  // what a peer that shares memory with this process can open
   const std::shared_ptr<BufferMetrics> buffers_ = std::make_shared<BufferMetrics>();
 
   mutable std::mutex mutex_;
@@ -174,6 +196,9 @@ Status DataPlane::State::start() {
     listeners_.push_back(std::move(*listener));
   }
   HUMMER_ASSERT(!listeners_.empty());
+  // Where there is none, all goes over connections.
+  Result<MadeSegment> probe = platform_.shared_memory().create(probe_bytes);
+  if (probe.ok()) probe_ = std::move(*probe);
   for (const auto& listener : listeners_) executor_.spawn(accept(shared_from_this(), *listener));
   executor_.spawn(sweep(shared_from_this()));
   return {};
@@ -191,8 +216,8 @@ void DataPlane::State::stop() {
 }
 
 void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
-                              std::size_t buffer_size_bytes,
-                              std::shared_ptr<StreamMailbox> mailbox) {
+                              Transport transport, const TransportOptions& options,
+                              std::shared_ptr<ConnectionMailbox> mailbox) {
   const std::lock_guard lock(mutex_);
   if (stopping_.load(std::memory_order_acquire)) {
     mailbox->fail({ErrorCode::cancelled, "the data plane has stopped"});
@@ -202,7 +227,12 @@ void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
   if (registration.mailbox != nullptr) {
     registration.mailbox->fail({ErrorCode::cancelled, to_string(key) + " was opened again"});
   }
-  registration = {std::move(mailbox), type.id, type.name, buffer_size_bytes,
+  registration = {std::move(mailbox),
+                  type.id,
+                  type.name,
+                  options.buffer_size_bytes,
+                  transport,
+                  ring_shape(options).segment_bytes(),
                   platform_.now() + options_.receiver_timeout_ns};
   wake_handshakes();
   sweep_event_.notify();
@@ -305,9 +335,26 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
     co_await refuse(handshake, fits);
     co_return;
   }
-  std::string accept_frame = encode_accept();
+  Connected connected;
+  const Accept accept = offer_ring(*hello, *receiver, connected.ring);
+  if (connected.ring == nullptr && receiver->transport == Transport::shm) {
+    const Status why = no_ring(accept.no_ring);
+    receiver->mailbox->fail(why);
+    co_await refuse(handshake, why);
+    co_return;
+  }
+  std::string accept_frame = encode_accept(accept);
   const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
-  const Status accepted = co_await write_exactly(*handshake.stream, std::move(accept_frame), soon);
+  Status accepted = co_await write_exactly(*handshake.stream, std::move(accept_frame), soon);
+  if (accepted.ok() && connected.ring != nullptr) {
+    const Status seen = co_await hear_of_ring(handshake);
+    if (seen.code() == ErrorCode::not_found) {
+      connected.ring.reset();
+      if (receiver->transport == Transport::shm) accepted = no_ring(seen.message());
+    } else {
+      accepted = seen;
+    }
+  }
   if (!accepted.ok()) {
     receiver->mailbox->fail(
         accepted.with_context("the connection of " + hello->sender_name + " was lost"));
@@ -315,9 +362,41 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
   }
   handshake.stream->set_wake_events(executor_, nullptr, nullptr);
   handshake.stream->detach();
-  if (receiver->mailbox->deliver(std::move(handshake.stream))) {
-    count(&DataPlaneCounts::handed_over);
+  const bool has_ring = connected.ring != nullptr;
+  connected.stream = std::move(handshake.stream);
+  if (!receiver->mailbox->deliver(std::move(connected))) co_return;
+  count(&DataPlaneCounts::handed_over);
+  if (has_ring) count(&DataPlaneCounts::rings);
+}
+
+Accept DataPlane::State::offer_ring(const Hello& hello, const Registration& registration,
+                                    std::unique_ptr<SharedSegment>& segment) {
+  if (!may_have_ring(registration.transport)) return {{}, "the receiver wants none"};
+  if (hello.shared_place.empty()) return {{}, "the sender has no memory to share"};
+  SharedMemory& memory = platform_.shared_memory();
+  if (const auto probe = memory.open(hello.shared_place, probe_bytes); !probe.ok()) {
+    return {{}, probe.status().message()};
   }
+  if (registration.ring_bytes > RingShape::max_segment_bytes) {
+    return {{}, "a ring of " + std::to_string(registration.ring_bytes) + " bytes is more than " +
+                    std::to_string(RingShape::max_segment_bytes) +
+                    "; take fewer credits or smaller buffers"};
+  }
+  Result<MadeSegment> made = memory.create(registration.ring_bytes);
+  if (!made.ok()) return {{}, made.status().message()};
+  segment = std::move(made->segment);
+  return {std::move(made->place), {}};
+}
+
+Task<Status> DataPlane::State::hear_of_ring(Handshake& handshake) {
+  const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
+  const Result<HandshakeFrame> answer = co_await read_handshake_frame(*handshake.stream, soon);
+  if (!answer.ok()) co_return answer.status();
+  if (answer->header.kind != FrameKind::ring) {
+    co_return Status(ErrorCode::protocol_error, "the sender did not answer the offer of a ring");
+  }
+  if ((answer->header.flags & FrameHeader::last) != 0) co_return Status();
+  co_return Status(ErrorCode::not_found, answer->payload);
 }
 
 Task<void> DataPlane::State::refuse(Handshake& handshake, Status why) {
@@ -400,11 +479,11 @@ std::unique_ptr<TransportReceiver> DataPlane::open_receiver(const ChannelKey& ke
                                                             const TypeDescriptor& type,
                                                             const NetworkSettings& settings,
                                                             std::string peer) {
-  TcpOptions options = tcp_options(settings, std::move(peer));
+  TransportOptions options = transport_options(settings, std::move(peer));
   options.buffers = state_->buffers();
-  auto mailbox = std::make_shared<StreamMailbox>();
-  state_->expect(key, type, options.buffer_size_bytes, mailbox);
-  return make_tcp_receiver(std::move(mailbox), options);
+  auto mailbox = std::make_shared<ConnectionMailbox>();
+  state_->expect(key, type, settings.transport, options, mailbox);
+  return make_connecting_receiver(std::move(mailbox), std::move(options));
 }
 
 std::unique_ptr<TransportSender> DataPlane::open_sender(std::string address, const ChannelKey& key,
@@ -419,10 +498,12 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
                                                         const TypeDescriptor& type,
                                                         const NetworkSettings& settings,
                                                         std::string peer) {
-  const TcpOptions options = tcp_options(settings, std::move(peer));
+  const TransportOptions options = transport_options(settings, std::move(peer));
   HandshakeTarget target;
   target.address = std::move(route.address);
   target.options = std::move(route.options);
+  target.transport = settings.transport;
+  target.ring_bytes = ring_shape(options).segment_bytes();
   target.timeout_ns = state_->options().connect_timeout_ns;
   target.tls = state_->options().tls;
   target.hello.key = key;
@@ -433,7 +514,9 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
   target.hello.token = state_->options().token;
   target.hello.type_name = type.name;
   target.hello.sender_name = state_->options().name;
-  return make_tcp_sender(make_handshake_connector(state_->platform(), std::move(target)), options);
+  if (may_have_ring(settings.transport)) target.hello.shared_place = state_->shared_place();
+  return make_connecting_sender(make_handshake_connector(state_->platform(), std::move(target)),
+                                options);
 }
 
 }  // namespace hummer

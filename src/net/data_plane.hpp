@@ -15,6 +15,11 @@
 // it accepts, takes the connection off its own executor and hands it over to the
 // receiver's. From then on it has no part in it.
 //
+// Rings: where both ends let the transport be automatic, or ask for shm, the hello names a bit of
+// memory of the sender's process. If this process can open it, the receiver's accept names a ring's
+// (ring_transport.hpp), and the sender answers whether it sees that. Else all goes over the
+// connection, or, where shm was asked for, both ends fail and say why.
+//
 // Strangers: garbage, half-open connections, slow or unknown senders are dropped
 // after a time or at once, and counted; at most `max_handshakes` are in progress, and
 // `max_pending_handshakes` of them have not said hello: a new one takes the place of the oldest.
@@ -35,8 +40,8 @@
 
 #include "net/data_address.hpp"
 #include "net/frame.hpp"
-#include "net/tcp_transport.hpp"
 #include "net/transport.hpp"
+#include "net/transport_options.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
 #include "platform/tls.hpp"
@@ -63,6 +68,7 @@ struct DataPlaneOptions {
 struct DataPlaneCounts {
   std::uint64_t accepted = 0;  // connections that arrived
   std::uint64_t handed_over = 0;
+  std::uint64_t rings = 0;        // of these, with a ring in shared memory
   std::uint64_t garbage = 0;      // no valid hello
   std::uint64_t timed_out = 0;    // hello not there in time
   std::uint64_t refused = 0;      // token, version, type or size differ; key unknown

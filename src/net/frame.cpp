@@ -8,6 +8,7 @@
 
 #include "base/hash_pieces.hpp"
 #include "net/transport.hpp"
+#include "platform/shared_memory.hpp"
 
 namespace hummer {
 namespace {
@@ -16,6 +17,8 @@ static_assert(std::endian::native == std::endian::little, "frames are written as
 
 constexpr std::size_t max_type_name_bytes = 1024;
 constexpr std::size_t max_sender_name_bytes = 256;
+constexpr std::size_t max_ring_bytes = 256;
+constexpr std::size_t max_place_bytes = SharedMemory::max_place_bytes;
 
 std::uint64_t check_of(std::string_view payload) {
   return payload.empty() ? 0 : hash_bytes(payload.data(), payload.size());
@@ -35,8 +38,10 @@ std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
     case FrameKind::barrier: return max_data_bytes;
     case FrameKind::control: return max_control_bytes;
     case FrameKind::failure: return max_failure_bytes;
-    case FrameKind::accept:
-    case FrameKind::credit: break;
+    case FrameKind::accept: return max_accept_bytes;
+    case FrameKind::ring: return max_ring_bytes;
+    case FrameKind::credit:
+    case FrameKind::wake: break;
   }
   return 0;
 }
@@ -86,7 +91,7 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
   std::memcpy(&header, from, sizeof header);
   if (header.magic != frame_magic) return broken("not a Hummer data connection (bad magic)");
   if (header.check != check_of(header)) return broken("frame header is damaged (bad check)");
-  if (header.kind < FrameKind::hello || header.kind > FrameKind::barrier) {
+  if (header.kind < FrameKind::hello || header.kind > FrameKind::wake) {
     return broken("unknown frame kind " + std::to_string(static_cast<int>(header.kind)));
   }
   const bool reserved =
@@ -124,6 +129,7 @@ std::string encode_hello(const Hello& hello) {
   out.put_text(hello.token);
   out.put_text(std::string_view(hello.type_name).substr(0, max_type_name_bytes));
   out.put_text(std::string_view(hello.sender_name).substr(0, max_sender_name_bytes));
+  out.put_text(std::string_view(hello.shared_place).substr(0, max_place_bytes));
   return whole_frame(header_of(FrameKind::hello), out.view());
 }
 
@@ -133,23 +139,49 @@ Result<Hello> decode_hello(std::string_view payload) {
   if (!in.get_value(hello.version)) return broken("hello is too short");
   // What follows may differ in other versions; the answer to them is a refusal, not "garbage".
   if (hello.version != protocol_version) return hello;
-  std::string_view token, type_name, sender_name;
+  std::string_view token, type_name, sender_name, shared_place;
   const bool whole = in.get_value(hello.key.job) && in.get_value(hello.key.channel) &&
                      in.get_value(hello.key.attempt) && in.get_value(hello.type_id) &&
                      in.get_value(hello.buffer_size_bytes) && in.get_value(hello.credits) &&
                      in.get_value(hello.control_credits) && in.get_text(token) &&
-                     in.get_text(type_name) && in.get_text(sender_name) && in.left() == 0;
+                     in.get_text(type_name) && in.get_text(sender_name) &&
+                     in.get_text(shared_place) && in.left() == 0;
   if (!whole || token.size() > max_token_bytes || type_name.size() > max_type_name_bytes ||
-      sender_name.size() > max_sender_name_bytes) {
+      sender_name.size() > max_sender_name_bytes || shared_place.size() > max_place_bytes) {
     return broken("hello is malformed");
   }
   hello.token = token;
   hello.type_name = type_name;
   hello.sender_name = sender_name;
+  hello.shared_place = shared_place;
   return hello;
 }
 
-std::string encode_accept() { return whole_frame(header_of(FrameKind::accept), {}); }
+std::string encode_accept(const Accept& accept) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put_text(std::string_view(accept.ring_place).substr(0, max_place_bytes));
+  out.put_text(std::string_view(accept.no_ring).substr(0, max_ring_bytes));
+  return whole_frame(header_of(FrameKind::accept), out.view());
+}
+
+Result<Accept> decode_accept(std::string_view payload) {
+  ByteReader in(payload);
+  std::string_view place, why;
+  if (!in.get_text(place) || !in.get_text(why) || in.left() != 0 ||
+      place.size() > max_place_bytes) {
+    return broken("the answer to the hello is malformed");
+  }
+  return Accept{std::string(place), std::string(why)};
+}
+
+std::string encode_ring(std::string_view why_not) {
+  FrameHeader header = header_of(FrameKind::ring);
+  header.flags = why_not.empty() ? FrameHeader::last : 0;
+  return whole_frame(header, why_not.substr(0, max_ring_bytes));
+}
+
+std::string encode_wake() { return whole_frame(header_of(FrameKind::wake), {}); }
 
 std::string encode_credit(std::uint64_t data_credits, std::uint64_t control_credits) {
   FrameHeader header = header_of(FrameKind::credit);

@@ -10,7 +10,8 @@
 //                   12  check             u32   low half of XXH3-64 of the header with check = 0
 //                   16  sequence          u64   data, control: 0, 1, 2, ... in one count;
 //                                               barrier: its epoch
-//                   24  data_credits      u64   credit: data frames released so far
+//                   24  data_credits      u64   credit: data frames released so far; barrier beside a
+//                                               ring: messages of the ring before it
 //                   32  control_credits   u64   credit: control frames released so far
 //                   40  payload_check     u64   XXH3-64 of the payload; 0 where it has none
 //                   48  reserved          2 × u64, 0
@@ -18,6 +19,10 @@
 //   sender → receiver   hello, then data | control | barrier ..., the last of data and control
 //                       flagged; or failure
 //   receiver → sender   accept or failure, then credit ...; or failure
+//
+// Beside a ring in shared memory (ring_transport.hpp): the accept names the memory, the sender
+// answers ring (flagged when it sees it, else with the reason, and goes on as above), and then
+// barrier, wake and failure are all that comes, wake and failure all that goes back.
 //
 // A data frame's payload is a run of blocks (block.hpp), 64-aligned in memory when
 // the frame is. A control frame's payload is one block of control. A barrier
@@ -41,14 +46,25 @@
 
 namespace hummer {
 
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 inline constexpr std::uint32_t frame_magic = 0x314D5548;  // "HUM1"
 inline constexpr std::size_t frame_header_bytes = 64;
 inline constexpr std::size_t max_hello_bytes = 4096;
 inline constexpr std::size_t max_token_bytes = 1024;
 inline constexpr std::size_t max_failure_bytes = 2048;
+inline constexpr std::size_t max_accept_bytes = 512;
 
-enum class FrameKind : std::uint8_t { hello = 1, accept, data, control, credit, failure, barrier };
+enum class FrameKind : std::uint8_t {
+  hello = 1,
+  accept,
+  data,
+  control,
+  credit,
+  failure,
+  barrier,
+  ring,
+  wake,
+};
 
 struct FrameHeader {
   static constexpr std::uint8_t last = 1;
@@ -103,6 +119,9 @@ struct Hello {
   std::string token;
   std::string type_name;    // for messages; cut to 1024 bytes
   std::string sender_name;  // for messages; cut to 256 bytes
+  // Some memory of the sender's process (SharedMemory): a receiver that can open it offers a ring.
+  // Empty: none is wanted.
+  std::string shared_place;
 };
 
 // A whole frame. REQUIRES: the token has at most 1024 bytes.
@@ -110,7 +129,17 @@ std::string encode_hello(const Hello& hello);
 // Of the payload.
 Result<Hello> decode_hello(std::string_view payload);
 
-std::string encode_accept();
+// What a receiver offers: nothing, or a ring in memory of its own.
+struct Accept {
+  std::string ring_place;
+  // Why there is none, where the sender wanted one.
+  std::string no_ring;
+};
+std::string encode_accept(const Accept& accept);
+Result<Accept> decode_accept(std::string_view payload);
+// The answer to a ring that was offered; `why_not` is empty when it is taken.
+std::string encode_ring(std::string_view why_not);
+std::string encode_wake();
 std::string encode_credit(std::uint64_t data_credits, std::uint64_t control_credits);
 // A whole frame; the message is cut to fit.
 std::string encode_failure(const Status& status);

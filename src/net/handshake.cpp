@@ -36,16 +36,15 @@ class HandshakeConnector final : public Connector {
   HandshakeConnector(Platform& platform, HandshakeTarget target)
       : platform_(platform), target_(std::move(target)) {}
 
-  Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent& event,
-                                                    const std::atomic<bool>& given_up) override {
+  Task<Result<Connected>> connect(WakeEvent& event, const std::atomic<bool>& given_up) override {
     Executor& executor = co_await current_executor();
     const HandshakeWaits waits{&event, &given_up, executor.now() + target_.timeout_ns};
     Nanoseconds pause = first_pause_ns;
     while (true) {
-      Result<std::unique_ptr<ByteStream>> stream = co_await try_once(executor, waits);
-      if (stream.ok() || !is_passing(stream.status())) co_return stream;
+      Result<Connected> connected = co_await try_once(executor, waits);
+      if (connected.ok() || !is_passing(connected.status())) co_return connected;
       const Nanoseconds again = executor.now() + pause;
-      if (again >= waits.deadline) co_return stream;
+      if (again >= waits.deadline) co_return connected;
       pause = std::min(2 * pause, longest_pause_ns);
       HandshakeWaits sleep = waits;
       sleep.deadline = again;
@@ -55,7 +54,7 @@ class HandshakeConnector final : public Connector {
   }
 
  private:
-  Task<Result<std::unique_ptr<ByteStream>>> try_once(Executor& executor, HandshakeWaits waits) {
+  Task<Result<Connected>> try_once(Executor& executor, HandshakeWaits waits) {
     const Result<SocketAddress> address = co_await platform_.network().look_up(target_.address);
     if (!address.ok()) co_return address.status();
     ConnectOptions options = target_.options;
@@ -69,28 +68,53 @@ class HandshakeConnector final : public Connector {
       *stream = target_.tls->connected(std::move(*stream), target_.address);
     }
     (*stream)->set_wake_events(executor, waits.event, waits.event);
-    const Status greeted = co_await greet(**stream, waits);
+    Result<std::unique_ptr<SharedSegment>> ring = co_await greet(**stream, waits);
     (*stream)->set_wake_events(executor, nullptr, nullptr);
-    if (!greeted.ok()) {
+    if (!ring.ok()) {
       (*stream)->close();
-      co_return greeted;
+      co_return ring.status();
     }
-    co_return stream;
+    co_return Connected{std::move(*stream), std::move(*ring)};
   }
 
-  Task<Status> greet(ByteStream& stream, HandshakeWaits waits) {
+  // Null: all goes over the stream.
+  Task<Result<std::unique_ptr<SharedSegment>>> greet(ByteStream& stream, HandshakeWaits waits) {
     std::string hello = encode_hello(target_.hello);
     const Status written = co_await write_exactly(stream, std::move(hello), waits);
     if (!written.ok()) co_return written;
     const Result<HandshakeFrame> answer = co_await read_handshake_frame(stream, waits);
     if (!answer.ok()) co_return answer.status();
-    if (answer->header.kind == FrameKind::accept) co_return Status();
+    if (answer->header.kind == FrameKind::accept) {
+      const Result<Accept> accept = decode_accept(answer->payload);
+      if (!accept.ok()) co_return accept.status();
+      co_return co_await open_ring(stream, *accept, waits);
+    }
     if (answer->header.kind != FrameKind::failure) {
       co_return Status(ErrorCode::protocol_error, "the peer did not answer the hello");
     }
     // Not to be tried again, whatever its code is.
     const Status why = decode_failure(answer->payload);
     co_return Status(is_passing(why) ? ErrorCode::not_found : why.code(), why.message());
+  }
+
+  Task<Result<std::unique_ptr<SharedSegment>>> open_ring(ByteStream& stream, Accept accept,
+                                                         HandshakeWaits waits) {
+    std::unique_ptr<SharedSegment> ring;
+    std::string why_not = std::move(accept.no_ring);
+    if (!accept.ring_place.empty()) {
+      Result<std::unique_ptr<SharedSegment>> opened =
+          platform_.shared_memory().open(accept.ring_place, target_.ring_bytes);
+      if (opened.ok()) {
+        ring = std::move(*opened);
+      } else {
+        why_not = opened.status().message();
+      }
+      std::string answer = encode_ring(why_not);
+      const Status written = co_await write_exactly(stream, std::move(answer), waits);
+      if (!written.ok()) co_return written;
+    }
+    if (ring == nullptr && target_.transport == Transport::shm) co_return no_ring(why_not);
+    co_return ring;
   }
 
   Platform& platform_;
@@ -146,6 +170,13 @@ Task<Result<HandshakeFrame>> read_handshake_frame(ByteStream& stream, HandshakeW
 
 std::unique_ptr<Connector> make_handshake_connector(Platform& platform, HandshakeTarget target) {
   return std::make_unique<HandshakeConnector>(platform, std::move(target));
+}
+
+Status no_ring(std::string_view why) {
+  return {ErrorCode::invalid_configuration,
+          "the edge asks for the shm transport, and the two processes share no memory: " +
+              std::string(why.empty() ? "the peer offers none" : why) +
+              "; run them as one user on one machine, or leave the transport automatic"};
 }
 
 ConnectOptions connect_options(const std::string& interface_or_address) {

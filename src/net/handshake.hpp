@@ -13,8 +13,8 @@
 #include <span>
 #include <string>
 
+#include "net/connecting_transport.hpp"
 #include "net/frame.hpp"
-#include "net/tcp_transport.hpp"
 #include "platform/network.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
@@ -43,11 +43,16 @@ struct HandshakeTarget {
   std::string address;
   ConnectOptions options;
   Hello hello;
+  Transport transport = Transport::automatic;  // shm: a receiver that offers no ring will not do
+  std::size_t ring_bytes = 0;                  // of the segment that both ends agree on
   Nanoseconds timeout_ns;
   std::shared_ptr<TlsContext> tls;  // null: plain
 };
 // Connects and is accepted. Tries again while the other side is not listening yet.
 std::unique_ptr<Connector> make_handshake_connector(Platform& platform, HandshakeTarget target);
+
+// Why a channel that asks for the shm transport can't have it.
+Status no_ring(std::string_view why);
 
 // Interface or source address, whichever `interface_or_address` is.
 ConnectOptions connect_options(const std::string& interface_or_address);

@@ -19,7 +19,11 @@
 
 namespace hummer {
 
-enum class Form { memory, tcp, simulated_tcp };
+enum class Form { memory, tcp, shm, simulated_tcp, simulated_shm };
+
+inline bool is_simulated(Form form) {
+  return form == Form::simulated_tcp || form == Form::simulated_shm;
+}
 
 struct RigOptions {
   Form form = Form::memory;
@@ -32,7 +36,9 @@ inline std::string rig_name(const testing::TestParamInfo<RigOptions>& info) {
   switch (info.param.form) {
     case Form::memory: return "memory" + slots;
     case Form::tcp: return "tcp" + slots;
+    case Form::shm: return "shm" + slots;
     case Form::simulated_tcp: break;
+    case Form::simulated_shm: return "simulated_shm_" + std::to_string(info.param.seed);
   }
   return "simulated_" + std::to_string(info.param.seed);
 }
@@ -40,7 +46,7 @@ inline std::string rig_name(const testing::TestParamInfo<RigOptions>& info) {
 class Rig {
  public:
   explicit Rig(RigOptions options, SimulationOptions simulation = {}) : options_(options) {
-    if (options.form == Form::simulated_tcp) {
+    if (is_simulated(options.form)) {
       simulation.seed = options.seed;
       platform_ = make_simulated_platform(simulation);
     } else {
@@ -72,8 +78,10 @@ class Rig {
   const RigOptions& options() const { return options_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(plane_->address().port); }
 
-  TransportPair open(const TypeDescriptor& type, const NetworkSettings& settings) {
+  TransportPair open(const TypeDescriptor& type, NetworkSettings settings) {
     if (options_.form == Form::memory) return make_memory_transport(settings);
+    const bool ring = options_.form == Form::shm || options_.form == Form::simulated_shm;
+    settings.transport = ring ? Transport::shm : Transport::tcp;
     const ChannelKey key{1, next_channel_++, 0};
     TransportPair pair;
     pair.receiver = plane_->open_receiver(key, type, settings, "the sender");

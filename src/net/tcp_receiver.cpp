@@ -7,41 +7,18 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
-namespace {
-
-// Of a barrier: far above what a channel and the tasks at its ends can hold.
-constexpr std::size_t max_in_flight_bytes = std::size_t{1} << 30;
-
-}  // namespace
-
-TcpReceiver::TcpReceiver(std::shared_ptr<StreamMailbox> mailbox, TcpOptions options)
+TcpReceiver::TcpReceiver(std::unique_ptr<ByteStream> stream, TransportOptions options)
     : options_(std::move(options)),
-      mailbox_(std::move(mailbox)),
+      stream_(std::move(stream)),
       pool_(options_.buffer_size_bytes, static_cast<std::size_t>(options_.credits),
             options_.buffers) {}
 
 TcpReceiver::~TcpReceiver() {
-  mailbox_->abandon();
   if (!last_seen_) abandon({ErrorCode::peer_gone, "the receiving task ended before the stream"});
 }
 
 void TcpReceiver::attach(Executor& executor, WakeEvent& wake_event) {
-  HUMMER_ASSERT(executor_ == nullptr);
-  executor_ = &executor;
-  wake_event_ = &wake_event;
-  mailbox_->attach(&wake_event);
-}
-
-bool TcpReceiver::connect() {
-  Result<std::unique_ptr<ByteStream>> stream = mailbox_->take();
-  if (!stream.ok()) {
-    fail(stream.status());
-    return false;
-  }
-  if (*stream == nullptr) return false;
-  stream_ = std::move(*stream);
-  stream_->set_wake_events(*executor_, wake_event_, wake_event_);
-  return true;
+  stream_->set_wake_events(executor, &wake_event, &wake_event);
 }
 
 Poll TcpReceiver::fail(const Status& why) {
@@ -50,11 +27,11 @@ Poll TcpReceiver::fail(const Status& why) {
     // What a lost connection says names the peer already.
     const bool nameless =
         why.code() == ErrorCode::protocol_error || why.code() == ErrorCode::peer_gone;
-    if (nameless && stream_ != nullptr) {
+    if (nameless) {
       failure_ = why.with_context("connection to " + stream_->peer_address().to_string());
     }
     // The peer's own words and a dead connection need no answer.
-    if (why.code() == ErrorCode::protocol_error && stream_ != nullptr) {
+    if (why.code() == ErrorCode::protocol_error) {
       const std::string frame = encode_failure(why);
       (void)stream_->try_write(frame);
       stream_->close();
@@ -67,7 +44,6 @@ Poll TcpReceiver::fail(const Status& why) {
 Poll TcpReceiver::poll(Received& received) {
   HUMMER_ASSERT(!holding_);
   if (!failure_.ok()) return Poll::failed;
-  if (stream_ == nullptr && !connect()) return failure_.ok() ? Poll::nothing : Poll::failed;
   write_credits(last_seen_);
   if (last_seen_) return Poll::closed;
   while (true) {
@@ -203,82 +179,24 @@ void TcpReceiver::write_credits(bool all) {
 }
 
 bool TcpReceiver::flush() {
-  if (stream_ == nullptr || mute_ || !failure_.ok()) return true;
+  if (mute_ || !failure_.ok()) return true;
   write_credits(true);
   return mute_ || (outgoing_sent_ == outgoing_.size() && data_granted_ == data_released_ &&
                    controls_granted_ == controls_released_);
 }
 
 void TcpReceiver::abandon(const Status& why) {
-  mailbox_->abandon();
   if (!failure_.ok()) return;
   failure_ = {ErrorCode::cancelled, "the channel was abandoned on this side"};
-  if (stream_ == nullptr || stream_->closed()) return;
+  if (stream_->closed()) return;
   // Best effort: behind a credit that left in part it would only be noise.
   if (outgoing_sent_ == outgoing_.size()) (void)stream_->try_write(encode_failure(why));
   stream_->close();
 }
 
-bool StreamMailbox::deliver(std::unique_ptr<ByteStream> stream) {
-  const std::lock_guard lock(mutex_);
-  if (answered_ || abandoned_) return false;
-  answered_ = true;
-  stream_ = std::move(stream);
-  if (wake_event_ != nullptr) wake_event_->notify();
-  return true;
-}
-
-bool StreamMailbox::fail(const Status& status) {
-  const std::lock_guard lock(mutex_);
-  if (answered_ || abandoned_) return false;
-  answered_ = true;
-  failure_ = status;
-  if (wake_event_ != nullptr) wake_event_->notify();
-  return true;
-}
-
-void StreamMailbox::abandon() {
-  const std::lock_guard lock(mutex_);
-  abandoned_ = true;
-  wake_event_ = nullptr;
-  stream_.reset();
-}
-
-bool StreamMailbox::abandoned() const {
-  const std::lock_guard lock(mutex_);
-  return abandoned_;
-}
-
-void StreamMailbox::attach(WakeEvent* wake_event) {
-  const std::lock_guard lock(mutex_);
-  wake_event_ = wake_event;
-}
-
-Result<std::unique_ptr<ByteStream>> StreamMailbox::take() {
-  const std::lock_guard lock(mutex_);
-  if (!failure_.ok()) return failure_;
-  return std::move(stream_);
-}
-
-std::unique_ptr<TransportReceiver> make_tcp_receiver(std::shared_ptr<StreamMailbox> mailbox,
-                                                     TcpOptions options) {
-  return std::make_unique<TcpReceiver>(std::move(mailbox), std::move(options));
-}
-
 std::unique_ptr<TransportReceiver> make_tcp_receiver(std::unique_ptr<ByteStream> stream,
-                                                     TcpOptions options) {
-  auto mailbox = std::make_shared<StreamMailbox>();
-  mailbox->deliver(std::move(stream));
-  return make_tcp_receiver(std::move(mailbox), std::move(options));
-}
-
-TcpOptions tcp_options(const NetworkSettings& settings, std::string peer) {
-  TcpOptions options;
-  options.buffer_size_bytes =
-      settings.buffer_size_bytes / transport_alignment * transport_alignment;
-  options.credits = settings.credits;
-  options.peer = std::move(peer);
-  return options;
+                                                     TransportOptions options) {
+  return std::make_unique<TcpReceiver>(std::move(stream), std::move(options));
 }
 
 }  // namespace hummer

@@ -22,7 +22,7 @@ namespace hummer {
 
 class TcpReceiver final : public TransportReceiver {
  public:
-  TcpReceiver(std::shared_ptr<StreamMailbox> mailbox, TcpOptions options);
+  TcpReceiver(std::unique_ptr<ByteStream> stream, TransportOptions options);
   ~TcpReceiver() override;
 
   void attach(Executor& executor, WakeEvent& wake_event) override;
@@ -36,7 +36,6 @@ class TcpReceiver final : public TransportReceiver {
  private:
   enum class Fill { more, nothing, failed };
 
-  bool connect();
   Poll fail(const Status& why);
   // Reads once. `needed`: bytes of the frame at begin_, when known, or of a header.
   Fill fill(std::size_t needed, bool known);
@@ -45,11 +44,8 @@ class TcpReceiver final : public TransportReceiver {
   Poll take_barrier(const FrameHeader& header, std::string_view payload, Received& received);
   void write_credits(bool all);
 
-  const TcpOptions options_;
-  const std::shared_ptr<StreamMailbox> mailbox_;
-  std::unique_ptr<ByteStream> stream_;
-  Executor* executor_ = nullptr;
-  WakeEvent* wake_event_ = nullptr;
+  const TransportOptions options_;
+  const std::unique_ptr<ByteStream> stream_;
   Status failure_;
 
   BufferPool pool_;

@@ -9,9 +9,6 @@
 namespace hummer {
 namespace {
 
-// An open buffer with less room than this is closed.
-constexpr std::size_t least_open_room = 4 * transport_alignment;
-
 class TcpSender final : public TransportSender {
  public:
   explicit TcpSender(std::shared_ptr<TcpSenderState> state) : state_(std::move(state)) {}
@@ -58,7 +55,7 @@ void TcpSender::attach(Executor& executor, WakeEvent& wake_event) {
 std::span<char> TcpSender::acquire(std::size_t minimum) {
   HUMMER_ASSERT(minimum <= capacity());
   TcpSenderState& state = *state_;
-  if (!state.connected()) return {};
+  if (!state.failure.ok()) return {};
   if (state.open >= 0 && open_room().size() < minimum) {
     state.close_open(false);
     state.write_out();
@@ -66,8 +63,8 @@ std::span<char> TcpSender::acquire(std::size_t minimum) {
   if (state.open < 0 && !state.open_slot()) {
     // Credits may have arrived, or the connection may take more, since the pump last looked.
     state.read_in();
-    if (state.connected()) state.write_out();
-    if (!state.connected() || !state.open_slot()) return {};
+    if (state.failure.ok()) state.write_out();
+    if (!state.failure.ok() || !state.open_slot()) return {};
   }
   return open_room();
 }
@@ -84,7 +81,7 @@ void TcpSender::publish(std::size_t used, bool more) {
 std::size_t TcpSender::publish_in_place(std::span<const Pieces> buffers) {
   TcpSenderState& state = *state_;
   // While the connection is busy what is published shares buffers: few of them, and full.
-  if (!state.connected() || !state.queue.empty() || !state.stream->writes_pieces()) return 0;
+  if (!state.failure.ok() || !state.queue.empty() || !state.stream->writes_pieces()) return 0;
   if (acquire(capacity()).empty() || !state.queue.empty()) return 0;
   return state.write_in_place(buffers.first(std::min(buffers.size(), max_buffers_in_place)));
 }
@@ -92,7 +89,7 @@ std::size_t TcpSender::publish_in_place(std::span<const Pieces> buffers) {
 bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
   HUMMER_ASSERT(bytes.size() == max_control_bytes);
   TcpSenderState& state = *state_;
-  if (!state.connected()) return false;
+  if (!state.failure.ok()) return false;
   HUMMER_ASSERT(!state.last_sent);
   if (state.open >= 0 && open_room().size() >= bytes.size()) {
     std::memcpy(open_room().data(), bytes.data(), bytes.size());
@@ -101,8 +98,8 @@ bool TcpSender::publish_control(std::span<const char> bytes, bool last) {
   } else {
     if (state.controls_sent - state.controls_released >= state.options.control_credits) {
       state.read_in();
-      if (state.connected()) state.write_out();
-      if (!state.connected()) return false;
+      if (state.failure.ok()) state.write_out();
+      if (!state.failure.ok()) return false;
       if (state.controls_sent - state.controls_released >= state.options.control_credits) {
         return false;
       }
@@ -120,11 +117,11 @@ void TcpSender::send_out_of_band(std::uint64_t epoch, std::string in_flight) {
   if (!state.failure.ok() || state.last_sent) return;
   if (state.open >= 0) state.close_open(false);
   state.enqueue_barrier(epoch, in_flight);
-  if (state.connected()) state.write_out();
+  if (state.failure.ok()) state.write_out();
 }
 
 bool TcpSender::finished() {
-  if (state_->connected() && !state_->everything_released()) state_->read_in();
+  if (state_->failure.ok() && !state_->everything_released()) state_->read_in();
   return state_->everything_released();
 }
 
@@ -132,29 +129,17 @@ void TcpSender::abandon(const Status& why) {
   TcpSenderState& state = *state_;
   if (!state.failure.ok()) return;
   state.enqueue_failure(why);
-  if (state.stream != nullptr) state.write_out();
+  state.write_out();
   if (state.failure.ok()) {
     state.failure = {ErrorCode::cancelled, "the channel was abandoned on this side"};
   }
   state.event.notify();
 }
 
-// A connection that is there already.
-class ReadyConnector final : public Connector {
- public:
-  explicit ReadyConnector(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
-  Task<Result<std::unique_ptr<ByteStream>>> connect(WakeEvent&, const std::atomic<bool>&) override {
-    co_return std::move(stream_);
-  }
-
- private:
-  std::unique_ptr<ByteStream> stream_;
-};
-
 }  // namespace
 
-TcpSenderState::TcpSenderState(std::unique_ptr<Connector> connector_, TcpOptions options_)
-    : options(std::move(options_)), connector(std::move(connector_)) {}
+TcpSenderState::TcpSenderState(std::unique_ptr<ByteStream> stream_, TransportOptions options_)
+    : options(std::move(options_)), stream(std::move(stream_)) {}
 
 TcpSenderState::~TcpSenderState() {
   for (Slot& slot : slots) {
@@ -331,7 +316,6 @@ void TcpSenderState::keep_rest(std::span<const std::string_view> frame, std::siz
 }
 
 void TcpSenderState::read_in() {
-  if (stream == nullptr) return;
   while (failure.ok()) {
     std::size_t needed = frame_header_bytes;
     FrameHeader header;
@@ -376,15 +360,7 @@ void TcpSenderState::fail(Status why) {
 }
 
 Task<void> TcpSenderState::pump(std::shared_ptr<TcpSenderState> state) {
-  Result<std::unique_ptr<ByteStream>> connected =
-      co_await state->connector->connect(state->event, state->dropped);
-  if (!connected.ok()) {
-    state->fail(connected.status());
-    co_return;
-  }
-  state->stream = std::move(*connected);
   state->stream->set_wake_events(*state->executor, &state->event, &state->event);
-  if (state->failure.ok() && state->task_event != nullptr) state->task_event->notify();
   bool lingering = false;
   Nanoseconds deadline = never;
   while (true) {
@@ -412,18 +388,12 @@ Task<void> TcpSenderState::pump(std::shared_ptr<TcpSenderState> state) {
     if (!notified) break;
   }
   state->stream->close();
-  state->stream.reset();
-}
-
-std::unique_ptr<TransportSender> make_tcp_sender(std::unique_ptr<Connector> connector,
-                                                 TcpOptions options) {
-  return std::make_unique<TcpSender>(
-      std::make_shared<TcpSenderState>(std::move(connector), std::move(options)));
 }
 
 std::unique_ptr<TransportSender> make_tcp_sender(std::unique_ptr<ByteStream> stream,
-                                                 TcpOptions options) {
-  return make_tcp_sender(std::make_unique<ReadyConnector>(std::move(stream)), std::move(options));
+                                                 TransportOptions options) {
+  return std::make_unique<TcpSender>(
+      std::make_shared<TcpSenderState>(std::move(stream), std::move(options)));
 }
 
 }  // namespace hummer

@@ -26,7 +26,7 @@ namespace hummer {
 
 class TcpSenderState {
  public:
-  TcpSenderState(std::unique_ptr<Connector> connector, TcpOptions options);
+  TcpSenderState(std::unique_ptr<ByteStream> stream, TransportOptions options);
   ~TcpSenderState();
 
   // Runs until the end is destroyed and what it left behind has gone, or until failure.
@@ -54,7 +54,6 @@ class TcpSenderState {
     std::string text;
   };
 
-  bool connected() const { return stream != nullptr && failure.ok(); }
   std::size_t data_credit() const;
   bool open_slot();
   bool open_has_content() const;
@@ -65,9 +64,8 @@ class TcpSenderState {
   void enqueue_failure(const Status& why);
   bool everything_released() const;
 
-  const TcpOptions options;
-  std::unique_ptr<Connector> connector;
-  std::unique_ptr<ByteStream> stream;
+  const TransportOptions options;
+  const std::unique_ptr<ByteStream> stream;
   Executor* executor = nullptr;
   WakeEvent* task_event = nullptr;  // null once the end is gone
   WakeEvent event;                  // the pump's

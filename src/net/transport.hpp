@@ -3,9 +3,9 @@
 // contract again: a fixed number of buffers, which are the credits; acquire,
 // publish, poll, release. (Credits and ring: Slash, SIGMOD 2022, section 4.)
 //
-// Forms: memory_transport (one process; keeps the contract honest), tcp_transport.
-// Shared memory and one-sided RDMA fit because `acquire` hands out the memory that
-// is sent, and a received BufferRef may be the slot itself.
+// Forms: memory_transport (one process; keeps the contract honest), tcp_transport,
+// ring_transport (shared memory). One-sided RDMA fits because `acquire` hands out the memory
+// that is sent, and a received BufferRef may be the slot itself.
 //
 //   sender                                  receiver
 //   attach(executor, wake_event)            attach(executor, wake_event)
@@ -82,6 +82,10 @@ class Pieces {
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;
 };
+// A buffer that has less room left is handed over.
+inline constexpr std::size_t least_open_room = 4 * transport_alignment;
+// Of what a barrier passes: far above what a channel and the tasks at its ends can hold.
+inline constexpr std::size_t max_in_flight_bytes = std::size_t{1} << 30;
 // Of what is published in place at once.
 inline constexpr std::size_t max_buffers_in_place = 4;
 

@@ -305,6 +305,9 @@ TEST_P(TransportTest, AnEndThatWaitsIsNotified) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, TransportTest,
                          testing::Values(RigOptions{Form::memory}, RigOptions{Form::tcp},
+                                         RigOptions{Form::shm},
+                                         RigOptions{Form::simulated_shm, 1},
+                                         RigOptions{Form::simulated_shm, 2},
                                          RigOptions{Form::simulated_tcp, 1},
                                          RigOptions{Form::simulated_tcp, 2},
                                          RigOptions{Form::simulated_tcp, 3},

@@ -19,6 +19,7 @@
 #include "platform/linux_executor.hpp"
 #include "platform/linux_memory.hpp"
 #include "platform/linux_network.hpp"
+#include "platform/linux_shared_memory.hpp"
 #include "platform/linux_signal_watch.hpp"
 #include "platform/platform.hpp"
 #include "platform/routed_files.hpp"
@@ -80,6 +81,7 @@ class LinuxPlatform final : public Platform {
 
   Files& files() override { return files_; }
   Network& network() override { return network_; }
+  SharedMemory& shared_memory() override { return shared_memory_; }
   Random& random() override { return random_; }
   Nanoseconds now() const override { return linux_now(); }
   std::int64_t wall_time_ms() const override { return linux_wall_time_ms(); }
@@ -171,6 +173,7 @@ class LinuxPlatform final : public Platform {
   RoutedFiles files_;
   LinuxRandom random_;
   LinuxNetwork network_{files_, random_};
+  LinuxSharedMemory shared_memory_;
   std::mutex standard_mutex_;
   std::mutex main_mutex_;
   std::condition_variable main_wake_up_;

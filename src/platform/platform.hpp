@@ -25,6 +25,7 @@
 #include "platform/files.hpp"
 #include "platform/network.hpp"
 #include "platform/random.hpp"
+#include "platform/shared_memory.hpp"
 #include "platform/signal_watch.hpp"
 #include "platform/time.hpp"
 
@@ -54,6 +55,7 @@ class Platform {
 
   virtual Files& files() = 0;
   virtual Network& network() = 0;
+  virtual SharedMemory& shared_memory() = 0;
   virtual Random& random() = 0;
 
   virtual Nanoseconds now() const = 0;

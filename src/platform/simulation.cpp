@@ -6,6 +6,7 @@
 #include "platform/simulated_executor.hpp"
 #include "platform/simulated_files.hpp"
 #include "platform/simulated_network.hpp"
+#include "platform/simulated_shared_memory.hpp"
 
 namespace hummer {
 
@@ -14,9 +15,11 @@ SimulatedPlatform::SimulatedPlatform(Simulation& simulation, std::string name, i
     : simulation_(&simulation),
       name_(std::move(name)),
       index_(index),
+      machine_(index),
       random_(simulation.random().next()),
       files_(std::make_unique<SimulatedFiles>(*this, std::move(disk))),
-      network_(std::make_unique<SimulatedNetwork>(*this)) {
+      network_(std::make_unique<SimulatedNetwork>(*this)),
+      shared_memory_(std::make_unique<SimulatedSharedMemory>(*this)) {
   simulation.everyone_.push_back(this);
 }
 
@@ -37,6 +40,7 @@ Executor& SimulatedPlatform::background() {
 
 Files& SimulatedPlatform::files() { return *files_; }
 Network& SimulatedPlatform::network() { return *network_; }
+SharedMemory& SimulatedPlatform::shared_memory() { return *shared_memory_; }
 Nanoseconds SimulatedPlatform::now() const { return simulation_->now(); }
 
 std::unique_ptr<SignalWatch> SimulatedPlatform::watch_signals(Hangup /*hangup*/) {
@@ -121,7 +125,8 @@ Simulation::Simulation(SimulationOptions options)
     : options_(options),
       random_(mix_bits(options.seed)),
       trace_hash_(mix_bits(options.seed)),
-      fabric_(std::make_unique<SimulatedFabric>()) {}
+      fabric_(std::make_unique<SimulatedFabric>()),
+      segments_(std::make_unique<SimulatedSegments>()) {}
 
 // Nodes first: what they leave in the fabric must find it.
 Simulation::~Simulation() {
@@ -150,6 +155,7 @@ SimulatedPlatform& Simulation::restart_node(SimulatedPlatform& killed) {
   nodes_.push_back(std::unique_ptr<SimulatedPlatform>(
       new SimulatedPlatform(*this, killed.name_, killed.index_, killed.files_->disk())));
   nodes_.back()->clock_error_ms_ = killed.clock_error_ms_;
+  nodes_.back()->machine_ = killed.machine_;
   return *nodes_.back();
 }
 
@@ -235,6 +241,10 @@ void Simulation::heal(const SimulatedPlatform& a, const SimulatedPlatform& b) {
 
 void Simulation::corrupt(const SimulatedPlatform& a, const SimulatedPlatform& b, double rate) {
   fabric_->corrupt(*this, a.index_, b.index_, rate);
+}
+
+void Simulation::share_memory(SimulatedPlatform& node, const SimulatedPlatform& with) {
+  node.machine_ = with.machine_;
 }
 
 void Simulation::trace(std::string_view what) {

@@ -113,6 +113,8 @@ class SimulatedExecutor;
 class SimulatedFabric;
 class SimulatedFiles;
 class SimulatedNetwork;
+class SimulatedSegments;
+class SimulatedSharedMemory;
 
 class SimulatedPlatform final : public Platform {
  public:
@@ -122,6 +124,7 @@ class SimulatedPlatform final : public Platform {
   Executor& background() override;
   Files& files() override;
   Network& network() override;
+  SharedMemory& shared_memory() override;
   Random& random() override { return random_; }
   Nanoseconds now() const override;
   std::int64_t wall_time_ms() const override;
@@ -138,6 +141,8 @@ class SimulatedPlatform final : public Platform {
   Simulation& simulation() { return *simulation_; }
   const std::string& name() const { return name_; }
   SocketAddress address() const;
+  // Nodes of the same number see each other's shared memory.
+  int machine() const { return machine_; }
   bool alive() const { return alive_; }
 
   // What was written to standard output (1) and standard error (2).
@@ -178,6 +183,7 @@ class SimulatedPlatform final : public Platform {
   Simulation* simulation_;
   std::string name_;
   int index_;
+  int machine_;
   bool alive_ = true;
   std::uint64_t operations_left_ = 0;  // until it is killed; 0: it is not
   Nanoseconds paused_until_ = 0;
@@ -186,6 +192,7 @@ class SimulatedPlatform final : public Platform {
   std::string standard_[2];
   std::unique_ptr<SimulatedFiles> files_;
   std::unique_ptr<SimulatedNetwork> network_;
+  std::unique_ptr<SimulatedSharedMemory> shared_memory_;
   std::unique_ptr<Executor> background_;  // null: nobody has asked for it
 };
 
@@ -218,6 +225,11 @@ class Simulation {
   void heal(const SimulatedPlatform& a, const SimulatedPlatform& b);
   // At this rate a transfer between the two nodes arrives with one bit turned; 0: none does.
   void corrupt(const SimulatedPlatform& a, const SimulatedPlatform& b, double rate);
+
+  // The first is a process on the second one's machine from now on: they see the shared memory that
+  // either makes. Disks, addresses and the network between them stay as they are.
+  void share_memory(SimulatedPlatform& node, const SimulatedPlatform& with);
+  SimulatedSegments& segments() { return *segments_; }
 
   const SimulationCounts& counts() const { return counts_; }
   std::uint64_t trace_hash() const { return trace_hash_; }
@@ -266,6 +278,7 @@ class Simulation {
   std::vector<SimulatedExecutor*> runnable_;   // of them, at the last step
   SimulatedExecutor* current_ = nullptr;
   std::unique_ptr<SimulatedFabric> fabric_;  // listeners and connections
+  std::unique_ptr<SimulatedSegments> segments_;
   int nodes_made_ = 0;
   std::uint64_t executors_made_ = 0;
   std::vector<SimulatedPlatform*> everyone_;  // also a node that owns this simulation

@@ -1,0 +1,108 @@
+// RingLayout: how a ring channel lies in memory that two processes share.
+//
+//   head      a cache line per writer: what the segment is; who is parked; what was released
+//   entries   one per message under way, in a circle: what was published, in order
+//   returns   one word per slot, in a circle: slots that may be written again, in the order in which
+//             they became free
+//   slots     the bytes, each with read slack behind it
+//
+// A message in position p (0, 1, 2, ...) lies in entry p % entries, and is there when the entry's lap
+// says p + 1. So nothing is cleared, and a reader that is a lap behind or ahead of the writer finds it
+// out. Several messages may lie in one slot, one behind the other, until one of them or one of its own
+// closes it; a slot comes back as a whole, in any order. (Ring, credits, and a flag that the last write sets: Slash, SIGMOD 2022, section 4; slots
+// come back out of order here because batches point into them.)
+//
+// Bytes from outside: each word is read once, and checked before it is used. What lies in a slot is
+// checked by who reads it, as what comes over a connection is.
+//
+// Thread: one writer of each part, one reader; laps, returns and the head's words are atomic.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <hummer/status.hpp>
+
+#include "net/transport.hpp"
+
+namespace hummer {
+
+// What both ends must have in common.
+struct RingShape {
+  std::uint32_t slots = 0;
+  std::uint32_t slot_bytes = 0;  // of messages; without the slack
+  std::uint32_t controls = 0;
+
+  // As large as a segment may be; what needs more is no ring.
+  static constexpr std::size_t max_segment_bytes = std::size_t{1} << 30;
+
+  std::uint64_t entries() const;
+  std::size_t segment_bytes() const;
+};
+
+struct RingMessage {
+  // close: nothing more comes into the slot; who reads hands nothing on.
+  enum class Kind : std::uint8_t { data = 1, control, close };
+
+  Kind kind = Kind::data;
+  bool closes = false;  // data: nothing more comes into its slot
+  bool last = false;    // control: nothing more comes at all
+  // Barriers that come before it, over the connection beside the ring.
+  std::uint32_t barriers = 0;
+  std::uint32_t slot = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+  std::array<char, max_control_bytes> control{};  // of a control
+};
+
+// The segment's memory, by its parts.
+class RingMemory {
+ public:
+  // REQUIRES: bytes.size() == shape.segment_bytes(), from the beginning of a page, all zero before
+  // the first of the two ends looks at it.
+  RingMemory(std::span<char> bytes, const RingShape& shape);
+
+  // By the sender. Nobody sees it until show().
+  void write(std::uint64_t position, const RingMessage& message);
+  void show(std::uint64_t position);
+  // By the receiver. Empty: it is not there yet. protocol_error when no sender writes such an entry.
+  Result<std::optional<RingMessage>> read(std::uint64_t position) const;
+  bool shown(std::uint64_t position) const;
+
+  // By the receiver: the slot's number in position 0, 1, ... of all that came back.
+  void give_back(std::uint64_t position, std::uint32_t slot);
+  // By the sender. Empty: nothing came back in that position yet.
+  Result<std::optional<std::uint32_t>> taken_back(std::uint64_t position) const;
+  bool came_back(std::uint64_t position) const;
+
+  // REQUIRES: slot < shape.slots.
+  char* slot(std::uint32_t slot) const { return slots_ + slot * slot_stride_; }
+
+  // Set by an end whose executor is about to park; whoever takes it back wakes that end.
+  std::atomic<std::uint32_t>& receiver_parked() const;
+  std::atomic<std::uint32_t>& sender_parked() const;
+  // Messages whose credit has come back, in order.
+  std::atomic<std::uint64_t>& released() const;
+
+ private:
+  friend struct RingShape;
+  struct Head;
+  struct Entry;
+  Entry& entry(std::uint64_t position) const;
+  bool is_written_by_senders(const RingMessage& message) const;
+  std::uint64_t lap_of_return(std::uint64_t position) const;
+
+  const RingShape shape_;
+  const std::uint64_t entries_mask_;
+  const std::size_t slot_stride_;
+  Head* head_;
+  Entry* entries_;
+  std::atomic<std::uint64_t>* returns_;
+  char* slots_;
+};
+
+}  // namespace hummer

@@ -1,0 +1,416 @@
+// The receiving end of ring_transport.hpp.
+#include <array>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "net/frame_link.hpp"
+#include "net/ring_transport.hpp"
+#include "platform/executor.hpp"
+#include "platform/poller.hpp"
+#include "platform/wake_event.hpp"
+
+namespace hummer {
+namespace {
+
+// The segment and its slots as buffers, for as long as anybody needs one of them.
+// Thread: freed() any; the rest that of the end.
+class RingSlots : public std::enable_shared_from_this<RingSlots> {
+ public:
+  RingSlots(std::unique_ptr<SharedSegment> segment, const RingShape& shape,
+            std::shared_ptr<BufferMetrics> metrics);
+  ~RingSlots();
+
+  RingMemory& ring() { return ring_; }
+  // The slot as a buffer; it goes back to the sender when the last reference is dropped. Empty: it is
+  // out already.
+  BufferRef take(std::uint32_t slot);
+  std::size_t out() const { return out_.load(std::memory_order_relaxed); }
+  // Notified when a slot has come back to a sender that is parked. Null: the end is gone.
+  void notify(WakeEvent* event) {
+    const std::lock_guard lock(mutex_);
+    event_ = event;
+  }
+
+ private:
+  class SlotBuffer;
+  void freed(std::uint32_t slot);
+
+  const std::unique_ptr<SharedSegment> segment_;
+  RingMemory ring_;
+  const std::uint32_t slot_bytes_;
+  const std::shared_ptr<BufferMetrics> metrics_;
+  const std::size_t held_bytes_;
+  std::vector<std::unique_ptr<SlotBuffer>> buffers_;  // made when a slot first has something
+  std::atomic<std::size_t> out_{0};
+
+  std::mutex mutex_;
+  std::vector<bool> is_out_;
+  std::uint64_t returned_ = 0;  // slots
+  WakeEvent* event_ = nullptr;
+};
+
+class RingSlots::SlotBuffer final : public Buffer {
+ public:
+  SlotBuffer(char* bytes, std::size_t size_bytes, std::uint32_t slot)
+      : Buffer(bytes, size_bytes), slot_(slot) {}
+  ~SlotBuffer() override = default;
+
+  void leave(std::shared_ptr<RingSlots> slots) { slots_ = std::move(slots); }
+
+ protected:
+  void destroy() override {
+    // The last one may take the segment with it, and this.
+    const std::shared_ptr<RingSlots> slots = std::move(slots_);
+    slots->freed(slot_);
+  }
+
+ private:
+  const std::uint32_t slot_;
+  std::shared_ptr<RingSlots> slots_;  // while it is out
+};
+
+RingSlots::RingSlots(std::unique_ptr<SharedSegment> segment, const RingShape& shape,
+                     std::shared_ptr<BufferMetrics> metrics)
+    : segment_(std::move(segment)),
+      ring_(segment_->bytes(), shape),
+      slot_bytes_(shape.slot_bytes),
+      metrics_(metrics != nullptr ? std::move(metrics) : std::make_shared<BufferMetrics>()),
+      held_bytes_(segment_->bytes().size()),
+      buffers_(shape.slots),
+      is_out_(shape.slots, false) {
+  metrics_->held_bytes.fetch_add(held_bytes_, std::memory_order_relaxed);
+}
+
+RingSlots::~RingSlots() {
+  metrics_->held_bytes.fetch_sub(held_bytes_, std::memory_order_relaxed);
+}
+
+BufferRef RingSlots::take(std::uint32_t slot) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_out_[slot]) return {};
+    is_out_[slot] = true;
+  }
+  out_.fetch_add(1, std::memory_order_relaxed);
+  metrics_->used_bytes.fetch_add(slot_bytes_, std::memory_order_relaxed);
+  std::unique_ptr<SlotBuffer>& buffer = buffers_[slot];
+  if (buffer == nullptr) {
+    buffer = std::make_unique<SlotBuffer>(ring_.slot(slot), slot_bytes_, slot);
+  } else {
+    buffer->add_reference();  // from none to one
+  }
+  buffer->leave(shared_from_this());
+  return BufferRef::adopt(buffer.get());
+}
+
+void RingSlots::freed(std::uint32_t slot) {
+  metrics_->used_bytes.fetch_sub(slot_bytes_, std::memory_order_relaxed);
+  out_.fetch_sub(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  is_out_[slot] = false;
+  ring_.give_back(returned_++, slot);
+  // Either the sender sees the slot before it parks, or its mark is seen here; the end's own thread
+  // wakes it then.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (event_ != nullptr && ring_.sender_parked().load(std::memory_order_relaxed) != 0) {
+    event_->notify();
+  }
+}
+
+class RingReceiver final : public TransportReceiver, public Poller {
+ public:
+  RingReceiver(std::unique_ptr<ByteStream> stream, std::unique_ptr<SharedSegment> segment,
+               TransportOptions options);
+  ~RingReceiver() override;
+
+  void attach(Executor& executor, WakeEvent& wake_event) override;
+  Poll poll(Received& received) override;
+  void keep_credit() override;
+  void give_back() override;
+  bool flush() override;
+  const Status& failure() const override { return failure_; }
+  void abandon(const Status& why) override;
+
+  bool poll() override;
+  bool prepare_park() override;
+  void after_park() override { ring().receiver_parked().store(0, std::memory_order_relaxed); }
+
+ private:
+  struct Kept {
+    BufferRef buffer;  // empty for a control
+    bool is_close = false;
+  };
+  struct Barrier {
+    std::uint64_t position = 0;  // of the ring's messages, that come before it
+    std::uint64_t epoch = 0;
+    std::string in_flight;
+  };
+
+  RingMemory& ring() const { return slots_->ring(); }
+  Poll fail(const Status& why);
+  // Of the connection; whether anything came.
+  bool read_frames();
+  void take_barrier(const Frame& frame);
+  Poll take(const RingMessage& message, Received& received);
+  Status take_slot(const RingMessage& message);
+  void release_closes();
+  void wake_sender();
+  bool sender_went_on() const { return !waits_for_barrier_ && ring().shown(next_); }
+
+  const TransportOptions options_;
+  const RingShape shape_;
+  FrameLink link_;
+  const std::shared_ptr<RingSlots> slots_;
+  BufferPool copies_;
+  Executor* executor_ = nullptr;
+  WakeEvent* wake_event_ = nullptr;
+  Status failure_;
+  Status stream_end_;  // what is in the ring comes before it
+
+  std::uint64_t next_ = 0;          // position of the next message
+  BufferRef open_;                  // the slot that the last message lay in
+  std::uint32_t open_slot_ = 0;
+  std::size_t open_used_ = 0;
+  BufferRef held_;                  // what the last poll gave; empty for a control
+  std::array<char, max_control_bytes> control_{};
+  bool holding_ = false;
+  std::deque<Kept> kept_;           // whose credits have not gone back
+  std::uint64_t released_ = 0;
+  bool last_seen_ = false;
+  bool idle_ = false;               // the last poll found nothing
+
+  std::uint32_t barriers_given_ = 0;
+  bool waits_for_barrier_ = false;  // which comes before the next message, over the connection
+  std::string barrier_;             // the records in flight of one that is coming
+  std::deque<Barrier> barriers_;
+};
+
+RingReceiver::RingReceiver(std::unique_ptr<ByteStream> stream,
+                           std::unique_ptr<SharedSegment> segment, TransportOptions options)
+    : options_(std::move(options)),
+      shape_(ring_shape(options_)),
+      link_(std::move(stream), options_.capacity()),
+      slots_(std::make_shared<RingSlots>(std::move(segment), shape_, options_.buffers)),
+      copies_(options_.capacity(), static_cast<std::size_t>(options_.credits), options_.buffers) {}
+
+RingReceiver::~RingReceiver() {
+  if (executor_ != nullptr) executor_->remove_poller(*this);
+  slots_->notify(nullptr);
+  if (!last_seen_) abandon({ErrorCode::peer_gone, "the receiving task ended before the stream"});
+}
+
+void RingReceiver::attach(Executor& executor, WakeEvent& wake_event) {
+  HUMMER_ASSERT(executor_ == nullptr);
+  executor_ = &executor;
+  wake_event_ = &wake_event;
+  slots_->notify(&wake_event);
+  link_.stream().set_wake_events(executor, &wake_event, &wake_event);
+  executor.add_poller(*this);
+}
+
+Poll RingReceiver::fail(const Status& why) {
+  if (!failure_.ok()) return Poll::failed;
+  failure_ = why;
+  if (why.code() == ErrorCode::protocol_error || why.code() == ErrorCode::peer_gone) {
+    failure_ = why.with_context("connection to " + link_.stream().peer_address().to_string());
+  }
+  if (why.code() == ErrorCode::protocol_error) {
+    link_.send(encode_failure(why));
+    link_.stream().close();
+  }
+  failure_ = failure_.with_context("receiving from " + options_.peer);
+  return Poll::failed;
+}
+
+Poll RingReceiver::poll(Received& received) {
+  HUMMER_ASSERT(!holding_);
+  if (!failure_.ok()) return Poll::failed;
+  wake_sender();
+  link_.write_out();
+  if (last_seen_) return Poll::closed;
+  idle_ = false;
+  while (failure_.ok()) {
+    if (!barriers_.empty() && barriers_.front().position <= next_) {
+      Barrier barrier = std::move(barriers_.front());
+      barriers_.pop_front();
+      if (barrier.position < next_) {
+        return fail({ErrorCode::protocol_error, "a barrier for a place that has passed"});
+      }
+      ++barriers_given_;
+      received = {};
+      received.epoch = barrier.epoch;
+      received.in_flight = std::move(barrier.in_flight);
+      return Poll::barrier;
+    }
+    const Result<std::optional<RingMessage>> message = ring().read(next_);
+    if (!message.ok()) return fail(message.status());
+    waits_for_barrier_ = message->has_value() && (**message).barriers != barriers_given_;
+    if (message->has_value() && !waits_for_barrier_) {
+      if ((**message).kind != RingMessage::Kind::close) return take(**message, received);
+      if (!open_ || open_slot_ != (**message).slot) {
+        return fail({ErrorCode::protocol_error, "a slot of the ring is closed that is not open"});
+      }
+      open_ = {};
+      ++next_;
+      kept_.push_back({{}, true});
+      release_closes();
+      continue;
+    }
+    if (!stream_end_.ok()) return fail(stream_end_);
+    if (read_frames()) continue;
+    idle_ = true;
+    return Poll::nothing;
+  }
+  return Poll::failed;
+}
+
+bool RingReceiver::read_frames() {
+  bool came = false;
+  while (failure_.ok() && stream_end_.ok()) {
+    const Result<std::optional<Frame>> frame = link_.read();
+    if (!frame.ok()) {
+      if (frame.status().code() == ErrorCode::protocol_error) {
+        fail(frame.status());
+      } else {
+        stream_end_ = frame.status();
+      }
+      return true;
+    }
+    if (!frame->has_value()) return came;
+    came = true;
+    switch ((**frame).header.kind) {
+      case FrameKind::wake: break;
+      case FrameKind::barrier: take_barrier(**frame); break;
+      case FrameKind::failure:
+        fail({ErrorCode::peer_gone,
+              "the sender gave up: " + decode_failure((**frame).payload).to_string()});
+        break;
+      default: fail({ErrorCode::protocol_error, "a frame that no sender sends beside a ring"});
+    }
+  }
+  return came;
+}
+
+void RingReceiver::take_barrier(const Frame& frame) {
+  if (barrier_.size() + frame.payload.size() > max_in_flight_bytes) {
+    fail({ErrorCode::protocol_error, "a barrier with too many records in flight"});
+    return;
+  }
+  barrier_ += frame.payload;
+  if ((frame.header.flags & FrameHeader::last) == 0) return;
+  barriers_.push_back({frame.header.data_credits, frame.header.sequence,
+                       std::exchange(barrier_, std::string())});
+}
+
+Poll RingReceiver::take(const RingMessage& message, Received& received) {
+  received = {};
+  if (message.kind == RingMessage::Kind::control) {
+    held_ = {};
+    control_ = message.control;
+    received.bytes = {control_.data(), control_.size()};
+  } else {
+    if (const Status fits = take_slot(message); !fits.ok()) return fail(fits);
+    held_ = open_;
+    const char* bytes = ring().slot(message.slot) + message.offset;
+    received.bytes = {bytes, message.bytes};
+    if (slots_->out() <= shape_.slots / 2) {
+      received.buffer = open_;
+    } else {
+      received.buffer = copies_.take();
+      std::memcpy(received.buffer->data(), bytes, message.bytes);
+      received.bytes = {received.buffer->data(), message.bytes};
+    }
+  }
+  ++next_;
+  last_seen_ = message.last;
+  if (message.closes || message.last) open_ = {};
+  holding_ = true;
+  return Poll::bytes;
+}
+
+// A slot is written from front to back, and closed before another one is.
+Status RingReceiver::take_slot(const RingMessage& message) {
+  if (!open_) {
+    if (message.offset == 0) open_ = slots_->take(message.slot);
+    open_slot_ = message.slot;
+    open_used_ = 0;
+  }
+  if (!open_ || open_slot_ != message.slot || message.offset != open_used_) {
+    return {ErrorCode::protocol_error, "a message of the ring lies where another one may be read"};
+  }
+  open_used_ = message.offset + message.bytes;
+  return {};
+}
+
+void RingReceiver::keep_credit() {
+  HUMMER_ASSERT(holding_);
+  holding_ = false;
+  kept_.push_back({std::move(held_), false});
+}
+
+void RingReceiver::give_back() {
+  kept_.pop_front();
+  ++released_;
+  release_closes();
+}
+
+// What nobody was given comes back with what is before it.
+void RingReceiver::release_closes() {
+  while (!kept_.empty() && kept_.front().is_close) {
+    kept_.pop_front();
+    ++released_;
+  }
+  ring().released().store(released_, std::memory_order_release);
+  wake_sender();
+}
+
+void RingReceiver::wake_sender() {
+  // Either the sender sees what came back before it parks, or its mark is seen here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (ring().sender_parked().load(std::memory_order_relaxed) != 0 &&
+      ring().sender_parked().exchange(0, std::memory_order_acq_rel) != 0) {
+    link_.send(encode_wake());
+  }
+}
+
+bool RingReceiver::flush() {
+  if (!failure_.ok()) return true;
+  wake_sender();
+  link_.write_out();
+  return link_.all_written();
+}
+
+void RingReceiver::abandon(const Status& why) {
+  if (!failure_.ok()) return;
+  failure_ = {ErrorCode::cancelled, "the channel was abandoned on this side"};
+  if (link_.stream().closed()) return;
+  if (link_.all_written()) link_.send(encode_failure(why));
+  link_.stream().close();
+}
+
+bool RingReceiver::poll() {
+  if (!idle_ || !sender_went_on()) return false;
+  idle_ = false;
+  wake_event_->notify();
+  return true;
+}
+
+bool RingReceiver::prepare_park() {
+  if (!idle_) return true;
+  ring().receiver_parked().store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return !sender_went_on();
+}
+
+}  // namespace
+
+std::unique_ptr<TransportReceiver> make_ring_receiver(std::unique_ptr<ByteStream> stream,
+                                                      std::unique_ptr<SharedSegment> segment,
+                                                      TransportOptions options) {
+  return std::make_unique<RingReceiver>(std::move(stream), std::move(segment), std::move(options));
+}
+
+}  // namespace hummer

@@ -1,0 +1,375 @@
+// The sending end of ring_transport.hpp, and the state that it shares with its pump.
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "net/frame_link.hpp"
+#include "net/ring_transport.hpp"
+#include "platform/poller.hpp"
+#include "platform/task.hpp"
+#include "platform/wake_event.hpp"
+
+namespace hummer {
+namespace {
+
+// Thread: the task's executor; only `dropped` and `event` are touched from elsewhere (when an end is
+// destroyed after its executor stopped).
+class RingSenderState final : public Poller {
+ public:
+  RingSenderState(std::unique_ptr<ByteStream> stream, std::unique_ptr<SharedSegment> segment_,
+                  TransportOptions options_)
+      : options(std::move(options_)),
+        shape(ring_shape(options)),
+        segment(std::move(segment_)),
+        ring(segment->bytes(), shape),
+        link(std::move(stream), options.capacity()),
+        is_out(shape.slots, false) {
+    for (std::uint32_t slot = shape.slots; slot > 0; --slot) free_slots.push_back(slot - 1);
+  }
+
+  // Runs until the end is destroyed and what it left behind has gone, or until failure.
+  static Task<void> pump(std::shared_ptr<RingSenderState> state);
+
+  void fail(const Status& why);
+  // What the receiver says over the connection.
+  void read_frames();
+  // What it says in memory: released messages and free slots.
+  void look();
+  // In the open slot, or in another one.
+  bool make_room(std::size_t minimum);
+  // Controls have entries of their own.
+  bool has_entry() const { return position - released < shape.entries() - shape.controls; }
+  std::span<char> room() const {
+    return {ring.slot(open) + open_used, shape.slot_bytes - open_used};
+  }
+  void publish(RingMessage message, bool more);
+  void show_all();
+  bool everything_released() const { return last_sent && released == position; }
+  void wait_for_receiver() { waiting = true; }
+
+  bool poll() override;
+  bool prepare_park() override;
+  void after_park() override { ring.sender_parked().store(0, std::memory_order_relaxed); }
+  bool receiver_went_on() const {
+    return ring.came_back(returns_read) ||
+           ring.released().load(std::memory_order_acquire) != released;
+  }
+
+  static constexpr std::uint32_t no_slot = UINT32_MAX;
+
+  const TransportOptions options;
+  const RingShape shape;
+  const std::unique_ptr<SharedSegment> segment;
+  RingMemory ring;
+  FrameLink link;
+  Executor* executor = nullptr;
+  WakeEvent* task_event = nullptr;  // null once the end is gone
+  WakeEvent event;                  // the pump's
+  std::atomic<bool> dropped{false};
+  Status failure;
+
+  std::vector<std::uint32_t> free_slots;  // the last one is the warmest
+  std::vector<bool> is_out;
+  std::uint32_t open = no_slot;
+  std::size_t open_used = 0;
+  std::uint64_t position = 0;  // of the next message
+  std::uint64_t shown = 0;     // messages that the receiver may see
+  std::uint64_t released = 0;
+  std::uint64_t returns_read = 0;
+  std::deque<std::uint64_t> controls;  // positions of those that are not released
+  std::uint32_t barriers = 0;          // sent so far
+  bool last_sent = false;
+  bool waiting = false;  // the task got nothing, and waits for its event
+};
+
+class RingSender final : public TransportSender {
+ public:
+  explicit RingSender(std::shared_ptr<RingSenderState> state) : state_(std::move(state)) {}
+  ~RingSender() override;
+
+  void attach(Executor& executor, WakeEvent& wake_event) override;
+  std::size_t capacity() const override { return state_->shape.slot_bytes; }
+  std::span<char> acquire(std::size_t minimum) override;
+  void publish(std::size_t used, bool more) override;
+  bool publish_control(std::span<const char> bytes, bool last) override;
+  void send_out_of_band(std::uint64_t epoch, std::string in_flight) override;
+  bool finished() override;
+  const Status& failure() const override { return state_->failure; }
+  void abandon(const Status& why) override;
+
+ private:
+  std::shared_ptr<RingSenderState> state_;
+};
+
+RingSender::~RingSender() {
+  state_->look();
+  if (state_->failure.ok() && !state_->everything_released()) {
+    abandon({ErrorCode::peer_gone, "the sending task ended before its stream"});
+  }
+  state_->task_event = nullptr;
+  state_->dropped.store(true, std::memory_order_release);
+  state_->event.notify();
+}
+
+void RingSender::attach(Executor& executor, WakeEvent& wake_event) {
+  HUMMER_ASSERT(state_->executor == nullptr);
+  state_->executor = &executor;
+  state_->task_event = &wake_event;
+  executor.spawn(RingSenderState::pump(state_));
+}
+
+std::span<char> RingSender::acquire(std::size_t minimum) {
+  HUMMER_ASSERT(minimum <= capacity());
+  RingSenderState& state = *state_;
+  if (!state.failure.ok()) return {};
+  if (!state.make_room(minimum)) {
+    state.show_all();
+    state.look();
+    if (!state.failure.ok()) return {};
+    if (!state.make_room(minimum)) {
+      state.show_all();  // it may have closed a slot
+      state.wait_for_receiver();
+      return {};
+    }
+  }
+  return state.room();
+}
+
+void RingSender::publish(std::size_t used, bool more) {
+  RingSenderState& state = *state_;
+  if (!state.failure.ok()) return;
+  HUMMER_ASSERT(state.open != RingSenderState::no_slot && used > 0 &&
+                used % transport_alignment == 0 && used <= state.room().size());
+  RingMessage message;
+  message.slot = state.open;
+  message.offset = static_cast<std::uint32_t>(state.open_used);
+  message.bytes = static_cast<std::uint32_t>(used);
+  state.open_used += used;
+  state.is_out[state.open] = true;
+  message.closes = state.room().size() < least_open_room;
+  if (message.closes) state.open = RingSenderState::no_slot;
+  state.publish(message, more);
+}
+
+bool RingSender::publish_control(std::span<const char> bytes, bool last) {
+  HUMMER_ASSERT(bytes.size() == max_control_bytes);
+  RingSenderState& state = *state_;
+  if (!state.failure.ok()) return false;
+  HUMMER_ASSERT(!state.last_sent);
+  if (state.controls.size() >= state.shape.controls) {
+    state.show_all();
+    state.look();
+    if (!state.failure.ok() || state.controls.size() >= state.shape.controls) {
+      state.wait_for_receiver();
+      return false;
+    }
+  }
+  RingMessage message;
+  message.kind = RingMessage::Kind::control;
+  message.last = last;
+  std::memcpy(message.control.data(), bytes.data(), bytes.size());
+  state.controls.push_back(state.position);
+  state.last_sent = last;
+  if (last) state.open = RingSenderState::no_slot;
+  state.publish(message, false);
+  return true;
+}
+
+void RingSender::send_out_of_band(std::uint64_t epoch, std::string in_flight) {
+  RingSenderState& state = *state_;
+  if (!state.failure.ok() || state.last_sent) return;
+  state.show_all();
+  std::string_view left = in_flight;
+  do {
+    const std::string_view part = left.substr(0, state.options.capacity());
+    left.remove_prefix(part.size());
+    FrameHeader header;
+    header.kind = FrameKind::barrier;
+    header.flags = left.empty() ? FrameHeader::last : 0;
+    header.payload_bytes = static_cast<std::uint32_t>(part.size());
+    header.sequence = epoch;
+    header.data_credits = state.position;
+    std::string frame(header.frame_bytes(), '\0');
+    std::copy(part.begin(), part.end(), frame.begin() + frame_header_bytes);
+    seal_frame(header, frame.data());
+    state.link.send(frame);
+  } while (!left.empty());
+  ++state.barriers;
+}
+
+bool RingSender::finished() {
+  if (!state_->everything_released()) {
+    state_->look();
+    if (!state_->everything_released()) state_->wait_for_receiver();
+  }
+  return state_->everything_released();
+}
+
+void RingSender::abandon(const Status& why) {
+  RingSenderState& state = *state_;
+  if (!state.failure.ok()) return;
+  state.link.send(encode_failure(why));
+  state.failure = {ErrorCode::cancelled, "the channel was abandoned on this side"};
+  state.event.notify();
+}
+
+void RingSenderState::fail(const Status& why) {
+  if (!failure.ok()) return;
+  failure = why;
+  if (why.code() == ErrorCode::protocol_error) {
+    failure = why.with_context("connection to " + link.stream().peer_address().to_string());
+    link.send(encode_failure(why));
+  }
+  failure = failure.with_context("sending to " + options.peer);
+  if (task_event != nullptr) task_event->notify();
+}
+
+void RingSenderState::read_frames() {
+  while (failure.ok()) {
+    const Result<std::optional<Frame>> frame = link.read();
+    if (!frame.ok()) {
+      look();
+      if (!everything_released()) fail(frame.status());
+      return;
+    }
+    if (!frame->has_value()) return;
+    switch ((**frame).header.kind) {
+      case FrameKind::wake: break;  // it has come: that is all
+      case FrameKind::failure:
+        return fail({ErrorCode::peer_gone,
+                     "the receiver gave up: " + decode_failure((**frame).payload).to_string()});
+      default: return fail({ErrorCode::protocol_error, "a frame that no receiver sends"});
+    }
+  }
+}
+
+void RingSenderState::look() {
+  if (!failure.ok()) return;
+  const std::uint64_t now_released = ring.released().load(std::memory_order_acquire);
+  if (now_released < released || now_released > position) {
+    return fail({ErrorCode::protocol_error, "the receiver released what was not published"});
+  }
+  released = now_released;
+  while (!controls.empty() && controls.front() < released) controls.pop_front();
+  while (true) {
+    const Result<std::optional<std::uint32_t>> slot = ring.taken_back(returns_read);
+    if (!slot.ok()) return fail(slot.status());
+    if (!slot->has_value()) return;
+    if (**slot >= shape.slots || !is_out[**slot] || **slot == open) {
+      return fail({ErrorCode::protocol_error, "a slot came back that was not under way"});
+    }
+    is_out[**slot] = false;
+    free_slots.push_back(**slot);
+    ++returns_read;
+  }
+}
+
+bool RingSenderState::make_room(std::size_t minimum) {
+  if (!has_entry()) return false;
+  if (open != no_slot && room().size() < minimum) {
+    RingMessage close;
+    close.kind = RingMessage::Kind::close;
+    close.slot = std::exchange(open, no_slot);
+    publish(close, true);
+  }
+  if (open != no_slot) return true;
+  if (!has_entry() || free_slots.empty()) return false;
+  open = free_slots.back();
+  free_slots.pop_back();
+  open_used = 0;
+  return true;
+}
+
+void RingSenderState::publish(RingMessage message, bool more) {
+  message.barriers = barriers;
+  ring.write(position, message);
+  ++position;
+  if (!more) show_all();
+}
+
+void RingSenderState::show_all() {
+  if (shown == position) return;
+  for (; shown < position; ++shown) ring.show(shown);
+  // Either the receiver sees the message before it parks, or its mark is seen here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (ring.receiver_parked().load(std::memory_order_relaxed) != 0 &&
+      ring.receiver_parked().exchange(0, std::memory_order_acq_rel) != 0) {
+    link.send(encode_wake());
+  }
+}
+
+bool RingSenderState::poll() {
+  if (!waiting || task_event == nullptr || !receiver_went_on()) return false;
+  waiting = false;
+  task_event->notify();
+  return true;
+}
+
+bool RingSenderState::prepare_park() {
+  if (!waiting) return true;
+  ring.sender_parked().store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return !receiver_went_on();
+}
+
+// While the pump runs.
+class Polled {
+ public:
+  Polled(Executor& executor, Poller& poller) : executor_(executor), poller_(poller) {
+    executor_.add_poller(poller_);
+  }
+  ~Polled() { executor_.remove_poller(poller_); }
+  Polled(const Polled&) = delete;
+  Polled& operator=(const Polled&) = delete;
+
+ private:
+  Executor& executor_;
+  Poller& poller_;
+};
+
+Task<void> RingSenderState::pump(std::shared_ptr<RingSenderState> state) {
+  const Polled polled(*state->executor, *state);
+  ByteStream& stream = state->link.stream();
+  stream.set_wake_events(*state->executor, &state->event, &state->event);
+  bool lingering = false;
+  Nanoseconds deadline = never;
+  while (true) {
+    state->read_frames();
+    state->link.write_out();
+    const bool dropped = state->dropped.load(std::memory_order_acquire);
+    if (dropped && state->link.all_written()) break;
+    if (!dropped && state->receiver_went_on() && state->task_event != nullptr) {
+      state->task_event->notify();
+    }
+    if (dropped && !lingering) {
+      lingering = true;
+      deadline = state->executor->now() + state->options.linger_ns;
+    }
+    state->event.prepare_wait();
+    if (!lingering && state->dropped.load(std::memory_order_acquire)) {
+      state->event.cancel_wait();
+      continue;
+    }
+    const bool notified = co_await state->event.wait_until(deadline);
+    if (!notified) break;
+  }
+  stream.close();
+}
+
+}  // namespace
+
+std::unique_ptr<TransportSender> make_ring_sender(std::unique_ptr<ByteStream> stream,
+                                                  std::unique_ptr<SharedSegment> segment,
+                                                  TransportOptions options) {
+  return std::make_unique<RingSender>(std::make_shared<RingSenderState>(
+      std::move(stream), std::move(segment), std::move(options)));
+}
+
+RingShape ring_shape(const TransportOptions& options) {
+  return {static_cast<std::uint32_t>(options.credits),
+          static_cast<std::uint32_t>(options.capacity()), options.control_credits};
+}
+
+}  // namespace hummer
