@@ -33,7 +33,10 @@ void run_tcp(hummer::StreamExecutionEnvironment& env) {
   const std::string path = env.argument_or("report", "", "file that the sink writes its report to");
   const Parameters parameters = parameters_of(env);
   const TakeResult take = [path](const SinkResult& result) { write_report(path, result); };
+  hummer::NetworkSettings network;
+  network.transport = hummer::Transport::tcp;  // not the ring that one machine would have
   make_records(env, count, MakeRecord{static_cast<std::uint32_t>(parameters.seed)}, TimeOfRecord{})
+      .network(network)
       .add_sink("checksum", checksum_sink<Record, RecordChecksum>(take, is_timed(env)))
       .parallelism(1)
       .resource_group("back");

@@ -145,15 +145,18 @@ Result<Transport> resolve_transport(const NetworkSettings& settings, const TaskM
                                     const TaskManagerSlots& to) {
   const bool same_manager = from.id == to.id;
   switch (settings.transport) {
-    case Transport::automatic: return same_manager ? Transport::memory : Transport::tcp;
+    case Transport::automatic:
+      // With an interface to bind, what is asked for is a network.
+      if (!settings.interface_or_address.empty() && !same_manager) return Transport::tcp;
+      return same_manager ? Transport::memory : Transport::automatic;
     case Transport::memory:
       if (same_manager) return Transport::memory;
       return Status(ErrorCode::invalid_graph,
                     fmt::format("the edge asks for the memory transport, but it joins the "
                                 "TaskManagers \"{}\" and \"{}\"; use automatic or tcp",
                                 from.id, to.id));
-    case Transport::tcp: return Transport::tcp;
     case Transport::shm:
+    case Transport::tcp: return settings.transport;
     case Transport::rdma: break;  // refused by validate
   }
   return Status(ErrorCode::internal, "unknown transport");

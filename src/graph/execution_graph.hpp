@@ -73,7 +73,8 @@ struct ExecutionChannel {
   int upstream_subtask = 0;    // the pair of subtasks that it connects, also when it
   int downstream_subtask = 0;  // leads to or from a sender or receiver
   ChannelForm form = ChannelForm::memory;
-  Transport transport = Transport::memory;  // resolved: never automatic
+  // Resolved; automatic: shm or tcp, as the two TaskManagers agree when they connect.
+  Transport transport = Transport::memory;
   NetworkSettings network;
 
   friend bool operator==(const ExecutionChannel&, const ExecutionChannel&) = default;

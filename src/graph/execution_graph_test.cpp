@@ -72,7 +72,7 @@ TEST(Place, BetweenTaskManagersASenderAndAReceiverStandIn) {
   EXPECT_EQ(out.form, ChannelForm::memory);
   EXPECT_EQ(wire.from_task, out.to_task);
   EXPECT_EQ(wire.form, ChannelForm::network);
-  EXPECT_EQ(wire.transport, Transport::tcp);
+  EXPECT_EQ(wire.transport, Transport::automatic);  // shm or tcp
   EXPECT_EQ(in.from_task, wire.to_task);
   EXPECT_EQ(in.to_task, graph.chain_task(1, 1));
   EXPECT_EQ(in.form, ChannelForm::memory);
@@ -106,7 +106,7 @@ TEST(Place, TransportsThatCannotConnectAreRefused) {
 }
 
 TEST(Place, TransportsThatAreNotBuiltAreRefusedByName) {
-  for (const Transport transport : {Transport::shm, Transport::rdma}) {
+  for (const Transport transport : {Transport::rdma}) {
     GraphBuilder b = word_count();
     b.graph.edges[2].network.transport = transport;
     const Result<JobGraph> fused = fuse(b.graph);
@@ -115,8 +115,8 @@ TEST(Place, TransportsThatAreNotBuiltAreRefusedByName) {
     EXPECT_EQ(fused.status().message(),
               "edge 'partial_count' (node 3) -> 'count' (node 4): network settings: the " +
                   std::string(to_string(transport)) +
-                  " transport is not built yet, and nothing else runs in its place; choose tcp or "
-                  "memory, or leave the transport automatic");
+                  " transport is not built yet, and nothing else runs in its place; choose "
+                  "shm, tcp or memory, or leave the transport automatic");
   }
 }
 

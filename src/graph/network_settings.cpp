@@ -42,9 +42,11 @@ Status validate(const NetworkSettings& settings) {
           "name or address, such as \"eth1\" or \"10.0.0.7\"");
     }
   }
-  if (settings.transport == Transport::memory && !settings.interface_or_address.empty()) {
-    return refuse("interface_or_address is \"" + settings.interface_or_address +
-                  "\" but the memory transport binds nothing; choose tcp or drop the interface");
+  const bool binds = settings.transport != Transport::memory && settings.transport != Transport::shm;
+  if (!binds && !settings.interface_or_address.empty()) {
+    return refuse("interface_or_address is \"" + settings.interface_or_address + "\" but the " +
+                  std::string(to_string(settings.transport)) +
+                  " transport binds nothing; choose tcp or drop the interface");
   }
   return {};
 }

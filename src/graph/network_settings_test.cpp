@@ -40,6 +40,11 @@ TEST(NetworkSettings, RefusalsNameTheSettingAndTheBounds) {
               s.transport = Transport::memory;
             }).find("binds nothing"),
             std::string::npos);
+  EXPECT_NE(message([](auto& s) {
+              s.interface_or_address = "eth1";
+              s.transport = Transport::shm;
+            }).find("the shm transport binds nothing"),
+            std::string::npos);
 }
 
 TEST(NetworkSettings, BoundsThemselvesAreAccepted) {

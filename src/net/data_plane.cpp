@@ -23,8 +23,10 @@ namespace {
 
 constexpr std::size_t probe_bytes = 4096;
 
-bool may_have_ring(Transport transport) {
-  return transport == Transport::automatic || transport == Transport::shm;
+// An interface to bind means that a network is wanted.
+bool may_have_ring(const NetworkSettings& settings) {
+  return settings.transport == Transport::shm ||
+         (settings.transport == Transport::automatic && settings.interface_or_address.empty());
 }
 
 }  // namespace
@@ -46,7 +48,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     return counts;
   }
   const std::shared_ptr<BufferMetrics>& buffers() const { return buffers_; }
-  void expect(const ChannelKey& key, const TypeDescriptor& type, Transport transport,
+  void expect(const ChannelKey& key, const TypeDescriptor& type, const NetworkSettings& settings,
               const TransportOptions& options, std::shared_ptr<ConnectionMailbox> mailbox);
   // Of this process, for the hello of a sender; empty when it can share none.
   const std::string& shared_place() const { return probe_.place; }
@@ -60,7 +62,8 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     std::uint64_t type_id = 0;
     std::string type_name;
     std::size_t buffer_size_bytes = 0;
-    Transport transport = Transport::automatic;
+    bool may_have_ring = false;
+    bool needs_ring = false;
     std::size_t ring_bytes = 0;
     Nanoseconds deadline = never;
   };
@@ -216,7 +219,7 @@ void DataPlane::State::stop() {
 }
 
 void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
-                              Transport transport, const TransportOptions& options,
+                              const NetworkSettings& settings, const TransportOptions& options,
                               std::shared_ptr<ConnectionMailbox> mailbox) {
   const std::lock_guard lock(mutex_);
   if (stopping_.load(std::memory_order_acquire)) {
@@ -231,7 +234,8 @@ void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
                   type.id,
                   type.name,
                   options.buffer_size_bytes,
-                  transport,
+                  may_have_ring(settings),
+                  settings.transport == Transport::shm,
                   ring_shape(options).segment_bytes(),
                   platform_.now() + options_.receiver_timeout_ns};
   wake_handshakes();
@@ -337,7 +341,7 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
   }
   Connected connected;
   const Accept accept = offer_ring(*hello, *receiver, connected.ring);
-  if (connected.ring == nullptr && receiver->transport == Transport::shm) {
+  if (connected.ring == nullptr && receiver->needs_ring) {
     const Status why = no_ring(accept.no_ring);
     receiver->mailbox->fail(why);
     co_await refuse(handshake, why);
@@ -350,7 +354,7 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
     const Status seen = co_await hear_of_ring(handshake);
     if (seen.code() == ErrorCode::not_found) {
       connected.ring.reset();
-      if (receiver->transport == Transport::shm) accepted = no_ring(seen.message());
+      if (receiver->needs_ring) accepted = no_ring(seen.message());
     } else {
       accepted = seen;
     }
@@ -371,7 +375,7 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
 
 Accept DataPlane::State::offer_ring(const Hello& hello, const Registration& registration,
                                     std::unique_ptr<SharedSegment>& segment) {
-  if (!may_have_ring(registration.transport)) return {{}, "the receiver wants none"};
+  if (!registration.may_have_ring) return {{}, "the receiver wants none"};
   if (hello.shared_place.empty()) return {{}, "the sender has no memory to share"};
   SharedMemory& memory = platform_.shared_memory();
   if (const auto probe = memory.open(hello.shared_place, probe_bytes); !probe.ok()) {
@@ -482,7 +486,7 @@ std::unique_ptr<TransportReceiver> DataPlane::open_receiver(const ChannelKey& ke
   TransportOptions options = transport_options(settings, std::move(peer));
   options.buffers = state_->buffers();
   auto mailbox = std::make_shared<ConnectionMailbox>();
-  state_->expect(key, type, settings.transport, options, mailbox);
+  state_->expect(key, type, settings, options, mailbox);
   return make_connecting_receiver(std::move(mailbox), std::move(options));
 }
 
@@ -514,7 +518,7 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
   target.hello.token = state_->options().token;
   target.hello.type_name = type.name;
   target.hello.sender_name = state_->options().name;
-  if (may_have_ring(settings.transport)) target.hello.shared_place = state_->shared_place();
+  if (may_have_ring(settings)) target.hello.shared_place = state_->shared_place();
   return make_connecting_sender(make_handshake_connector(state_->platform(), std::move(target)),
                                 options);
 }

@@ -170,7 +170,9 @@ Task<void> late_receiver_script(Rig& rig) {
   receiver->attach(rig.executor(), receiver_event);
   const bool connected = co_await eventually([&] { return !sender->acquire(64).empty(); });
   EXPECT_TRUE(connected);
-  EXPECT_EQ(rig.plane().counts().handed_over, 1u);
+  const bool handed_over =
+      co_await eventually([&] { return rig.plane().counts().handed_over == 1; });
+  EXPECT_TRUE(handed_over);
 }
 
 TEST_P(DataPlaneTest, AReceiverMayComeAfterItsSender) {

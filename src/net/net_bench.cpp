@@ -1,17 +1,20 @@
-// net_bench: 100-byte records over TCP loopback, sender task to receiver task,
-// beside a plain blocking socket program with the same buffer size.
+// net_bench: 100-byte records from a sender task to a receiver task, over TCP loopback beside a plain
+// blocking socket program, and over a ring in shared memory beside a plain one; buffers of one size.
 //
 //   hummer_net_net_bench [megabytes] [rounds] [buffer KiB]...
 //
 // Both fill every record anew and take an order-sensitive checksum of every word
-// on both sides; the checksums must agree. Forms: two threads of one process, and
-// two processes (forked before any thread exists). Rounds alternate between the
+// on both sides; the checksums must agree. Forms: two threads of one process, two processes (forked
+// before any thread exists), and two processes with a ring. The plain ring has as many slots as
+// Hummer's, which its two loops write and read in place; both wait without sleeping. Rounds alternate between the
 // two programs; the results are medians. With HUMMER_TLS_CA, _CERTIFICATE and _KEY (files) Hummer's
 // two processes are measured over TLS too, beside the same plain program. Processor time per
 // record, of both sides together, is less disturbed by a busy machine than throughput is.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -153,6 +156,69 @@ Outcome plain_receive(int listener, std::uint64_t total, std::size_t buffer_byte
   return outcome;
 }
 
+// --- the plain ring
+
+struct PlainRing {
+  alignas(64) std::atomic<std::uint64_t> written{0};  // slots
+  alignas(64) std::atomic<std::uint64_t> read{0};
+  alignas(4096) char slots[1];  // the first of them
+};
+
+template <typename Ready>
+void spin_until(const Ready& ready) {
+  for (int spins = 0; !ready(); ++spins) {
+    if (spins > 1000) ::sched_yield();
+  }
+}
+
+// Shared by the processes that are forked from here.
+PlainRing* make_plain_ring(std::size_t buffer_bytes) {
+  const std::size_t bytes = sizeof(PlainRing) + static_cast<std::size_t>(NetworkSettings{}.credits) * buffer_bytes;
+  void* memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  HUMMER_ASSERT(memory != MAP_FAILED);
+  return new (memory) PlainRing();
+}
+
+Record* plain_slot(PlainRing& ring, std::uint64_t number, std::size_t buffer_bytes) {
+  const std::uint64_t slots = static_cast<std::uint64_t>(NetworkSettings{}.credits);
+  return reinterpret_cast<Record*>(ring.slots + number % slots * buffer_bytes);
+}
+
+std::uint64_t plain_ring_send(PlainRing& ring, std::uint64_t total, std::size_t buffer_bytes) {
+  const std::uint64_t slots = static_cast<std::uint64_t>(NetworkSettings{}.credits);
+  Checksum checksum;
+  std::uint64_t number = 0;
+  for (std::uint64_t sent = 0; sent < total; ++number) {
+    spin_until([&] { return number - ring.read.load(std::memory_order_acquire) < slots; });
+    Record* records = plain_slot(ring, number, buffer_bytes);
+    const std::size_t count = std::min<std::uint64_t>(buffer_bytes / sizeof(Record), total - sent);
+    fill(records, count, static_cast<std::uint32_t>(sent));
+    checksum.add(records, count);
+    ring.written.store(number + 1, std::memory_order_release);
+    sent += count;
+  }
+  return checksum.value();
+}
+
+Outcome plain_ring_receive(PlainRing& ring, std::uint64_t total, std::size_t buffer_bytes) {
+  spin_until([&] { return ring.written.load(std::memory_order_acquire) > 0; });
+  const auto start = std::chrono::steady_clock::now();
+  Checksum checksum;
+  Outcome outcome;
+  for (std::uint64_t number = 0; outcome.records < total; ++number) {
+    spin_until([&] { return ring.written.load(std::memory_order_acquire) > number; });
+    const std::size_t count =
+        std::min<std::uint64_t>(buffer_bytes / sizeof(Record), total - outcome.records);
+    checksum.add(plain_slot(ring, number, buffer_bytes), count);
+    ring.read.store(number + 1, std::memory_order_release);
+    outcome.records += count;
+  }
+  outcome.seconds = seconds_since(start);
+  outcome.checksum = checksum.value();
+  return outcome;
+}
+
 // --- Hummer
 
 TlsOptions tls_options() {
@@ -168,12 +234,16 @@ TlsOptions tls_options() {
   return options;
 }
 
+enum class Program { plain, plain_ring, hummer, hummer_tls, hummer_ring };
+
 struct Side {
-  explicit Side(bool with_tls) : platform(make_linux_platform()) {
-    slot = platform->make_executor({.name = "slot"});
+  explicit Side(Program program) : platform(make_linux_platform()) {
+    // As long as the plain ring's loops spin.
+    const Nanoseconds spin_ns = program == Program::hummer_ring ? busy_poll : 0;
+    slot = platform->make_executor({.name = "slot", .spin_ns = spin_ns});
     network = platform->make_executor({.name = "net"});
     DataPlaneOptions options;
-    if (with_tls) {
+    if (program == Program::hummer_tls) {
       const Result<std::shared_ptr<TlsContext>> tls =
           TlsContext::make(*platform, tls_options(), TlsRole::both);
       HUMMER_ASSERT(tls.ok());
@@ -290,21 +360,24 @@ Task<void> send(Side& side, std::unique_ptr<TransportSender> transport, std::uin
   side.finish();
 }
 
-NetworkSettings settings_of(std::size_t buffer_bytes) {
+NetworkSettings settings_of(Program program, std::size_t buffer_bytes) {
   NetworkSettings settings;
+  settings.transport = program == Program::hummer_ring ? Transport::shm : Transport::tcp;
   settings.buffer_size_bytes = buffer_bytes;
   return settings;
 }
 
 constexpr ChannelKey bench_channel{1, 1, 1};
 
-std::uint64_t hummer_send(bool with_tls, std::uint16_t port, std::uint64_t total,
+std::uint64_t hummer_send(Program program, std::uint16_t port, std::uint64_t total,
                           std::size_t buffer_bytes) {
-  Side side(with_tls);
+  Side side(program);
+  HUMMER_ASSERT(side.plane->start().ok());
   std::uint64_t checksum = 0;
   side.slot->spawn(send(side,
                         side.plane->open_sender("127.0.0.1:" + std::to_string(port), bench_channel,
-                                                type_of<Record>(), settings_of(buffer_bytes), "r"),
+                                                type_of<Record>(),
+                                                settings_of(program, buffer_bytes), "r"),
                         total, checksum));
   side.wait();
   return checksum;
@@ -312,13 +385,14 @@ std::uint64_t hummer_send(bool with_tls, std::uint16_t port, std::uint64_t total
 
 // Says through `tell_port` where it listens.
 template <typename TellPort>
-Outcome hummer_receive(bool with_tls, std::size_t buffer_bytes, TellPort tell_port) {
-  Side side(with_tls);
+Outcome hummer_receive(Program program, std::size_t buffer_bytes, TellPort tell_port) {
+  Side side(program);
   HUMMER_ASSERT(side.plane->start().ok());
   Outcome outcome;
   side.slot->spawn(receive(
       side,
-      side.plane->open_receiver(bench_channel, type_of<Record>(), settings_of(buffer_bytes), "s"),
+      side.plane->open_receiver(bench_channel, type_of<Record>(),
+                                settings_of(program, buffer_bytes), "s"),
       outcome));
   tell_port(side.plane->address().port);
   side.wait();
@@ -327,23 +401,24 @@ Outcome hummer_receive(bool with_tls, std::size_t buffer_bytes, TellPort tell_po
 
 // --- the two, as threads and as processes
 
-enum class Program { plain, hummer, hummer_tls };
-
-Outcome run_side(Program program, std::uint64_t total, std::size_t buffer_bytes,
+Outcome run_side(Program program, PlainRing* ring, std::uint64_t total, std::size_t buffer_bytes,
                  const auto& tell_port) {
-  if (program != Program::plain) {
-    return hummer_receive(program == Program::hummer_tls, buffer_bytes, tell_port);
+  if (program == Program::plain_ring) {
+    tell_port(std::uint16_t{0});
+    return plain_ring_receive(*ring, total, buffer_bytes);
   }
+  if (program != Program::plain) return hummer_receive(program, buffer_bytes, tell_port);
   std::uint16_t port = 0;
   const int listener = plain_listen(port);
   tell_port(port);
   return plain_receive(listener, total, buffer_bytes);
 }
 
-std::uint64_t send_side(Program program, std::uint16_t port, std::uint64_t total,
+std::uint64_t send_side(Program program, PlainRing* ring, std::uint16_t port, std::uint64_t total,
                         std::size_t buffer_bytes) {
+  if (program == Program::plain_ring) return plain_ring_send(*ring, total, buffer_bytes);
   if (program == Program::plain) return plain_send(port, total, buffer_bytes);
-  return hummer_send(program == Program::hummer_tls, port, total, buffer_bytes);
+  return hummer_send(program, port, total, buffer_bytes);
 }
 
 struct Metrics {
@@ -362,6 +437,7 @@ double processor_seconds(const rusage& usage) {
 Metrics measure(Program program, bool processes, std::uint64_t total, std::size_t buffer_bytes) {
   int ports[2], results[2];
   HUMMER_ASSERT(::pipe(ports) == 0 && ::pipe(results) == 0);
+  PlainRing* const ring = program == Program::plain_ring ? make_plain_ring(buffer_bytes) : nullptr;
   const pid_t receiver = ::fork();
   if (receiver == 0) {
     std::thread sender;
@@ -370,12 +446,12 @@ Metrics measure(Program program, bool processes, std::uint64_t total, std::size_
       if (processes) {
         HUMMER_ASSERT(::write(ports[1], &port, sizeof port) == sizeof port);
       } else {
-        sender = std::thread([&checksum, program, port, total, buffer_bytes] {
-          checksum = send_side(program, port, total, buffer_bytes);
+        sender = std::thread([&checksum, program, ring, port, total, buffer_bytes] {
+          checksum = send_side(program, ring, port, total, buffer_bytes);
         });
       }
     };
-    Outcome outcome = run_side(program, total, buffer_bytes, tell_port);
+    Outcome outcome = run_side(program, ring, total, buffer_bytes, tell_port);
     if (processes) {
       HUMMER_ASSERT(::read(results[0], &checksum, sizeof checksum) == sizeof checksum);
     } else {
@@ -391,7 +467,7 @@ Metrics measure(Program program, bool processes, std::uint64_t total, std::size_
     HUMMER_ASSERT(::read(ports[0], &port, sizeof port) == sizeof port);
     sender = ::fork();
     if (sender == 0) {
-      const std::uint64_t checksum = send_side(program, port, total, buffer_bytes);
+      const std::uint64_t checksum = send_side(program, ring, port, total, buffer_bytes);
       HUMMER_ASSERT(::write(results[1], &checksum, sizeof checksum) == sizeof checksum);
       ::_exit(0);
     }
@@ -429,17 +505,21 @@ int run(int argument_count, char** arguments) {
               "hummer rec/s", "GB/s", "ratio", "plain ns/r", "hummer ns/r");
   struct Form {
     const char* name;
+    Program plain;
     Program program;
     bool processes;
   };
-  std::vector<Form> forms{{"threads", Program::hummer, false},
-                          {"processes", Program::hummer, true}};
-  if (tls_options().enabled()) forms.push_back({"TLS", Program::hummer_tls, true});
+  std::vector<Form> forms{{"threads", Program::plain, Program::hummer, false},
+                          {"processes", Program::plain, Program::hummer, true},
+                          {"ring", Program::plain_ring, Program::hummer_ring, true}};
+  if (tls_options().enabled()) {
+    forms.push_back({"TLS", Program::plain, Program::hummer_tls, true});
+  }
   for (const std::size_t size : sizes) {
-    for (const auto& [name, program, processes] : forms) {
+    for (const auto& [name, plain_program, program, processes] : forms) {
       std::vector<double> plain, hummer, ratio, plain_time, hummer_time;
       for (int round = 0; round < rounds; ++round) {
-        const Metrics theirs = measure(Program::plain, processes, total, size * 1024);
+        const Metrics theirs = measure(plain_program, processes, total, size * 1024);
         const Metrics ours = measure(program, processes, total, size * 1024);
         plain.push_back(theirs.records_per_second);
         hummer.push_back(ours.records_per_second);

@@ -48,6 +48,7 @@ class RingSenderState final : public Poller {
   void show_all();
   bool everything_released() const { return last_sent && released == position; }
   void wait_for_receiver() { waiting = true; }
+  void notify_task();
 
   bool poll() override;
   bool prepare_park() override;
@@ -223,15 +224,17 @@ void RingSenderState::fail(const Status& why) {
     link.send(encode_failure(why));
   }
   failure = failure.with_context("sending to " + options.peer);
-  if (task_event != nullptr) task_event->notify();
+  notify_task();
 }
 
 void RingSenderState::read_frames() {
   while (failure.ok()) {
     const Result<std::optional<Frame>> frame = link.read();
     if (!frame.ok()) {
+      // A receiver that has released everything may go.
       look();
       if (!everything_released()) fail(frame.status());
+      notify_task();
       return;
     }
     if (!frame->has_value()) return;
@@ -301,10 +304,14 @@ void RingSenderState::show_all() {
 }
 
 bool RingSenderState::poll() {
-  if (!waiting || task_event == nullptr || !receiver_went_on()) return false;
-  waiting = false;
-  task_event->notify();
+  if (!waiting || !receiver_went_on()) return false;
+  notify_task();
   return true;
+}
+
+void RingSenderState::notify_task() {
+  waiting = false;
+  if (task_event != nullptr) task_event->notify();
 }
 
 bool RingSenderState::prepare_park() {
@@ -340,9 +347,7 @@ Task<void> RingSenderState::pump(std::shared_ptr<RingSenderState> state) {
     state->link.write_out();
     const bool dropped = state->dropped.load(std::memory_order_acquire);
     if (dropped && state->link.all_written()) break;
-    if (!dropped && state->receiver_went_on() && state->task_event != nullptr) {
-      state->task_event->notify();
-    }
+    (void)state->poll();
     if (dropped && !lingering) {
       lingering = true;
       deadline = state->executor->now() + state->options.linger_ns;

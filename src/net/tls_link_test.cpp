@@ -91,11 +91,12 @@ Task<void> send_messages(TransportSender& sender, Rig& rig, bool& done) {
   while (!sender.finished() && sender.failure().ok()) co_await sleep_for(milliseconds(1));
 }
 
-Task<void> stream_script(TlsRig& rig) {
+Task<void> stream_script(TlsRig& rig, Transport transport) {
   const auto receiving = rig.make_plane(rig.context());
   const auto sending = rig.make_plane(rig.context());
   NetworkSettings settings;
   settings.buffer_size_bytes = 128 << 10;
+  settings.transport = transport;
   WakeEvent event;
   auto receiver = receiving->open_receiver({1, 1, 1}, numbers(), settings, "source");
   receiver->attach(rig.executor(), event);
@@ -125,8 +126,10 @@ Task<void> stream_script(TlsRig& rig) {
     receiver->release();
     (void)receiver->flush();
   }
-  EXPECT_TRUE(sent);
+  const bool all_sent = co_await eventually([&] { return sent; });
+  EXPECT_TRUE(all_sent);
   EXPECT_EQ(receiving->counts().handed_over, 1u);
+  EXPECT_EQ(receiving->counts().rings, transport == Transport::shm ? 1u : 0u);
   sender->abandon({ErrorCode::cancelled, "enough"});
   const bool told = co_await eventually([&] {
     Received received;
@@ -139,8 +142,10 @@ Task<void> stream_script(TlsRig& rig) {
 }
 
 TEST_P(TlsLinkTest, AStreamComesAsItWasSent) {
-  TlsRig rig(GetParam());
-  rig.run(stream_script(rig));
+  for (const Transport transport : {Transport::tcp, Transport::shm}) {
+    TlsRig rig(GetParam());
+    rig.run(stream_script(rig, transport));
+  }
 }
 
 Task<void> expect_kept_out(TlsRig& rig, DataPlane& from, DataPlane& to, std::string at_sender,

@@ -31,6 +31,9 @@ struct NodeContext {
   SimulatedPlatform* store = nullptr;
   std::string state_directory = {};    // of the JobManager's journal; empty: it has none
   std::size_t memory_limit_bytes = 0;  // of each TaskManager; 0: none
+  // Whether all run on one machine, so that their channels are rings in shared memory.
+  bool one_machine = false;
+  SimulatedPlatform* machine = nullptr;  // the first of them then
 };
 
 class SimulatedProcess : public LogSink {
@@ -39,7 +42,11 @@ class SimulatedProcess : public LogSink {
       : context_(context),
         node_(context.store == nullptr
                   ? &context.simulation.add_node(std::move(name))
-                  : &context.simulation.add_node(std::move(name), *context.store)) {}
+                  : &context.simulation.add_node(std::move(name), *context.store)) {
+    if (!context_.one_machine) return;
+    if (context_.machine == nullptr) context_.machine = node_;
+    context_.simulation.share_memory(*node_, *context_.machine);
+  }
   ~SimulatedProcess() override = default;
   SimulatedProcess(const SimulatedProcess&) = delete;
   SimulatedProcess& operator=(const SimulatedProcess&) = delete;
