@@ -15,8 +15,9 @@ Status validate(const NetworkSettings& settings) {
                   std::to_string(low) + " to " + std::to_string(high) + std::string(unit));
   };
   if (settings.transport == Transport::rdma) {
-    return refuse("the rdma transport is not built yet, and nothing else runs in its place; choose "
-                  "shm, tcp or memory, or leave the transport automatic");
+    return refuse(
+        "the rdma transport is not built yet, and nothing else runs in its place; choose "
+        "shm, tcp or memory, or leave the transport automatic");
   }
   using Limits = NetworkSettings;
   if (settings.sender_slots < 0 || settings.sender_slots > Limits::max_own_slots) {
@@ -42,7 +43,8 @@ Status validate(const NetworkSettings& settings) {
           "name or address, such as \"eth1\" or \"10.0.0.7\"");
     }
   }
-  const bool binds = settings.transport != Transport::memory && settings.transport != Transport::shm;
+  const bool binds =
+      settings.transport != Transport::memory && settings.transport != Transport::shm;
   if (!binds && !settings.interface_or_address.empty()) {
     return refuse("interface_or_address is \"" + settings.interface_or_address + "\" but the " +
                   std::string(to_string(settings.transport)) +

@@ -382,9 +382,10 @@ Accept DataPlane::State::offer_ring(const Hello& hello, const Registration& regi
     return {{}, probe.status().message()};
   }
   if (registration.ring_bytes > RingShape::max_segment_bytes) {
-    return {{}, "a ring of " + std::to_string(registration.ring_bytes) + " bytes is more than " +
-                    std::to_string(RingShape::max_segment_bytes) +
-                    "; take fewer credits or smaller buffers"};
+    return {{},
+            "a ring of " + std::to_string(registration.ring_bytes) + " bytes is more than " +
+                std::to_string(RingShape::max_segment_bytes) +
+                "; take fewer credits or smaller buffers"};
   }
   Result<MadeSegment> made = memory.create(registration.ring_bytes);
   if (!made.ok()) return {{}, made.status().message()};

@@ -173,9 +173,9 @@ void spin_until(const Ready& ready) {
 
 // Shared by the processes that are forked from here.
 PlainRing* make_plain_ring(std::size_t buffer_bytes) {
-  const std::size_t bytes = sizeof(PlainRing) + static_cast<std::size_t>(NetworkSettings{}.credits) * buffer_bytes;
-  void* memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const std::size_t bytes =
+      sizeof(PlainRing) + static_cast<std::size_t>(NetworkSettings{}.credits) * buffer_bytes;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   HUMMER_ASSERT(memory != MAP_FAILED);
   return new (memory) PlainRing();
 }
@@ -374,11 +374,11 @@ std::uint64_t hummer_send(Program program, std::uint16_t port, std::uint64_t tot
   Side side(program);
   HUMMER_ASSERT(side.plane->start().ok());
   std::uint64_t checksum = 0;
-  side.slot->spawn(send(side,
-                        side.plane->open_sender("127.0.0.1:" + std::to_string(port), bench_channel,
-                                                type_of<Record>(),
-                                                settings_of(program, buffer_bytes), "r"),
-                        total, checksum));
+  side.slot->spawn(
+      send(side,
+           side.plane->open_sender("127.0.0.1:" + std::to_string(port), bench_channel,
+                                   type_of<Record>(), settings_of(program, buffer_bytes), "r"),
+           total, checksum));
   side.wait();
   return checksum;
 }
@@ -389,11 +389,10 @@ Outcome hummer_receive(Program program, std::size_t buffer_bytes, TellPort tell_
   Side side(program);
   HUMMER_ASSERT(side.plane->start().ok());
   Outcome outcome;
-  side.slot->spawn(receive(
-      side,
-      side.plane->open_receiver(bench_channel, type_of<Record>(),
-                                settings_of(program, buffer_bytes), "s"),
-      outcome));
+  side.slot->spawn(receive(side,
+                           side.plane->open_receiver(bench_channel, type_of<Record>(),
+                                                     settings_of(program, buffer_bytes), "s"),
+                           outcome));
   tell_port(side.plane->address().port);
   side.wait();
   return outcome;

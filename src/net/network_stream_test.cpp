@@ -375,17 +375,15 @@ std::deque<Element> numbered_batches(Journal<std::uint64_t>& sent) {
   return elements;
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, StreamTest,
-                         testing::Values(RigOptions{Form::memory}, RigOptions{Form::tcp},
-                                         RigOptions{Form::memory, 1, true},
-                                         RigOptions{Form::tcp, 1, true}, RigOptions{Form::shm},
-                                         RigOptions{Form::shm, 1, true},
-                                         RigOptions{Form::simulated_shm, 1},
-                                         RigOptions{Form::simulated_shm, 2},
-                                         RigOptions{Form::simulated_tcp, 1},
-                                         RigOptions{Form::simulated_tcp, 2},
-                                         RigOptions{Form::simulated_tcp, 3}),
-                         rig_name);
+INSTANTIATE_TEST_SUITE_P(
+    Forms, StreamTest,
+    testing::Values(RigOptions{Form::memory}, RigOptions{Form::tcp},
+                    RigOptions{Form::memory, 1, true}, RigOptions{Form::tcp, 1, true},
+                    RigOptions{Form::shm}, RigOptions{Form::shm, 1, true},
+                    RigOptions{Form::simulated_shm, 1}, RigOptions{Form::simulated_shm, 2},
+                    RigOptions{Form::simulated_tcp, 1}, RigOptions{Form::simulated_tcp, 2},
+                    RigOptions{Form::simulated_tcp, 3}),
+    rig_name);
 
 // Whatever dies: what arrived is a prefix in order, and both ends come to an end.
 TEST(SimulatedStreamTest, FaultsLoseNothingSilently) {

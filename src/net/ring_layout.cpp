@@ -174,8 +174,7 @@ bool RingMemory::came_back(std::uint64_t position) const {
 }
 
 Result<std::optional<std::uint32_t>> RingMemory::taken_back(std::uint64_t position) const {
-  const std::uint64_t word =
-      returns_[position % shape_.slots].load(std::memory_order_acquire);
+  const std::uint64_t word = returns_[position % shape_.slots].load(std::memory_order_acquire);
   const std::uint64_t lap = lap_of_return(position);
   if (word >> 32 == lap) return std::optional(static_cast<std::uint32_t>(word));
   if (word >> 32 == ((lap - 1) & 0xffffffffu)) return std::optional<std::uint32_t>();

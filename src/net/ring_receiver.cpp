@@ -84,9 +84,7 @@ RingSlots::RingSlots(std::unique_ptr<SharedSegment> segment, const RingShape& sh
   metrics_->held_bytes.fetch_add(held_bytes_, std::memory_order_relaxed);
 }
 
-RingSlots::~RingSlots() {
-  metrics_->held_bytes.fetch_sub(held_bytes_, std::memory_order_relaxed);
-}
+RingSlots::~RingSlots() { metrics_->held_bytes.fetch_sub(held_bytes_, std::memory_order_relaxed); }
 
 BufferRef RingSlots::take(std::uint32_t slot) {
   {
@@ -170,17 +168,17 @@ class RingReceiver final : public TransportReceiver, public Poller {
   Status failure_;
   Status stream_end_;  // what is in the ring comes before it
 
-  std::uint64_t next_ = 0;          // position of the next message
-  BufferRef open_;                  // the slot that the last message lay in
+  std::uint64_t next_ = 0;  // position of the next message
+  BufferRef open_;          // the slot that the last message lay in
   std::uint32_t open_slot_ = 0;
   std::size_t open_used_ = 0;
-  BufferRef held_;                  // what the last poll gave; empty for a control
+  BufferRef held_;  // what the last poll gave; empty for a control
   std::array<char, max_control_bytes> control_{};
   bool holding_ = false;
-  std::deque<Kept> kept_;           // whose credits have not gone back
+  std::deque<Kept> kept_;  // whose credits have not gone back
   std::uint64_t released_ = 0;
   bool last_seen_ = false;
-  bool idle_ = false;               // the last poll found nothing
+  bool idle_ = false;  // the last poll found nothing
 
   std::uint32_t barriers_given_ = 0;
   bool waits_for_barrier_ = false;  // which comes before the next message, over the connection
@@ -301,8 +299,8 @@ void RingReceiver::take_barrier(const Frame& frame) {
   }
   barrier_ += frame.payload;
   if ((frame.header.flags & FrameHeader::last) == 0) return;
-  barriers_.push_back({frame.header.data_credits, frame.header.sequence,
-                       std::exchange(barrier_, std::string())});
+  barriers_.push_back(
+      {frame.header.data_credits, frame.header.sequence, std::exchange(barrier_, std::string())});
 }
 
 Poll RingReceiver::take(const RingMessage& message, Received& received) {

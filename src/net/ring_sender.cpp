@@ -368,8 +368,8 @@ Task<void> RingSenderState::pump(std::shared_ptr<RingSenderState> state) {
 std::unique_ptr<TransportSender> make_ring_sender(std::unique_ptr<ByteStream> stream,
                                                   std::unique_ptr<SharedSegment> segment,
                                                   TransportOptions options) {
-  return std::make_unique<RingSender>(std::make_shared<RingSenderState>(
-      std::move(stream), std::move(segment), std::move(options)));
+  return std::make_unique<RingSender>(
+      std::make_shared<RingSenderState>(std::move(stream), std::move(segment), std::move(options)));
 }
 
 RingShape ring_shape(const TransportOptions& options) {

@@ -60,8 +60,7 @@ Task<void> accept_one(Listener& listener, std::unique_ptr<ByteStream>* into, Wak
 
 Task<std::unique_ptr<Ring>> make_ring(Rig& rig, TransportOptions options) {
   Network& network = rig.platform().network();
-  Result<std::unique_ptr<Listener>> listener =
-      network.listen(*parse_socket_address("127.0.0.1:0"));
+  Result<std::unique_ptr<Listener>> listener = network.listen(*parse_socket_address("127.0.0.1:0"));
   EXPECT_TRUE(listener.ok());
   std::unique_ptr<ByteStream> accepted;
   WakeEvent came;
@@ -227,8 +226,8 @@ Task<void> damage_script(Rig& rig, std::uint64_t seed) {
     if (random.chance(0.5)) published += ring->publish(published, 64 * (1 + random.below(15)));
     if (random.chance(0.05)) {
       // Mostly in what is not payload: that is four pages at the most here.
-      const std::size_t end = random.chance(0.9) ? std::min<std::size_t>(bytes.size(), 16384)
-                                                 : bytes.size();
+      const std::size_t end =
+          random.chance(0.9) ? std::min<std::size_t>(bytes.size(), 16384) : bytes.size();
       const std::size_t at = random.below(end / 8) * 8;
       std::uint64_t word = random.chance(0.5) ? random.next() : random.below(16);
       if (random.chance(0.3)) word |= std::uint64_t{random.below(4)} << 32;
@@ -332,8 +331,7 @@ struct TwoNodes {
       EXPECT_TRUE(planes.back()->start().ok());
     }
     address = first.address().to_string();
-    address = address.substr(0, address.rfind(':') + 1) +
-              std::to_string(planes[0]->address().port);
+    address = address.substr(0, address.rfind(':') + 1) + std::to_string(planes[0]->address().port);
   }
   ~TwoNodes() {
     for (auto& executor : executors) executor->stop();
@@ -380,16 +378,15 @@ struct TwoNodes {
     ChannelKey key;
     Transport asks;
   };
-  static Task<void> publish(DataPlane& plane, Executor& executor, Target target,
-                            Outcome* outcome) {
+  static Task<void> publish(DataPlane& plane, Executor& executor, Target target, Outcome* outcome) {
     NetworkSettings settings;
     settings.transport = target.asks;
     auto end = plane.open_sender(target.address, target.key, type_of<std::uint64_t>(), settings,
                                  "the receiver");
     WakeEvent event;
     end->attach(executor, event);
-    const bool answered = co_await eventually(
-        [&] { return !end->acquire(64).empty() || !end->failure().ok(); });
+    const bool answered =
+        co_await eventually([&] { return !end->acquire(64).empty() || !end->failure().ok(); });
     EXPECT_TRUE(answered);
     outcome->failure = end->failure();
     if (outcome->failure.ok()) {
@@ -442,11 +439,10 @@ TEST(SharedMemoryPlaces, OnlyWhatIsMeantIsOpened) {
   EXPECT_EQ((*opened)->bytes()[4999], '\0');
   const std::string process = made->place.substr(0, made->place.find(':'));
   for (const std::string& place :
-       std::vector<std::string>{
-           "", "1", "1:2", process + ":0:hummer-ring-0",
-        process + ":1:x", "99999999:3:hummer-ring-1", "-1:3:hummer-ring-1",
-        made->place.substr(0, made->place.size() - 1), made->place + "0",
-        std::string(SharedMemory::max_place_bytes, '9')}) {
+       std::vector<std::string>{"", "1", "1:2", process + ":0:hummer-ring-0", process + ":1:x",
+                                "99999999:3:hummer-ring-1", "-1:3:hummer-ring-1",
+                                made->place.substr(0, made->place.size() - 1), made->place + "0",
+                                std::string(SharedMemory::max_place_bytes, '9')}) {
     EXPECT_FALSE(memory.open(place, 8192).ok()) << place;
   }
   EXPECT_FALSE(memory.open(made->place, 4096).ok());

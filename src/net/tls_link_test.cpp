@@ -68,9 +68,7 @@ constexpr std::size_t message_bytes = 8 * transport_alignment;
 constexpr std::uint64_t message_count = 3000;
 
 // Messages whose every word is their number.
-Task<void> send_messages(TransportSender& sender, Rig& rig, bool& done) {
-  WakeEvent event;
-  sender.attach(rig.executor(), event);
+Task<void> send_messages(TransportSender& sender, WakeEvent& event, bool& done) {
   for (std::uint64_t i = 0; i < message_count;) {
     event.prepare_wait();
     const std::span<char> room = sender.acquire(message_bytes);
@@ -100,9 +98,11 @@ Task<void> stream_script(TlsRig& rig, Transport transport) {
   WakeEvent event;
   auto receiver = receiving->open_receiver({1, 1, 1}, numbers(), settings, "source");
   receiver->attach(rig.executor(), event);
+  WakeEvent sender_event;
   auto sender = sending->open_sender(local(*receiving), {1, 1, 1}, numbers(), settings, "target");
+  sender->attach(rig.executor(), sender_event);
   bool sent = false;
-  rig.executor().spawn(send_messages(*sender, rig, sent));
+  rig.executor().spawn(send_messages(*sender, sender_event, sent));
   std::uint64_t words = 0;
   const std::uint64_t words_per_message = message_bytes / sizeof(std::uint64_t);
   while (words < message_count * words_per_message) {

@@ -303,16 +303,13 @@ TEST_P(TransportTest, AnEndThatWaitsIsNotified) {
   rig.run(notified_script(rig));
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, TransportTest,
-                         testing::Values(RigOptions{Form::memory}, RigOptions{Form::tcp},
-                                         RigOptions{Form::shm},
-                                         RigOptions{Form::simulated_shm, 1},
-                                         RigOptions{Form::simulated_shm, 2},
-                                         RigOptions{Form::simulated_tcp, 1},
-                                         RigOptions{Form::simulated_tcp, 2},
-                                         RigOptions{Form::simulated_tcp, 3},
-                                         RigOptions{Form::simulated_tcp, 4}),
-                         rig_name);
+INSTANTIATE_TEST_SUITE_P(
+    Forms, TransportTest,
+    testing::Values(RigOptions{Form::memory}, RigOptions{Form::tcp}, RigOptions{Form::shm},
+                    RigOptions{Form::simulated_shm, 1}, RigOptions{Form::simulated_shm, 2},
+                    RigOptions{Form::simulated_tcp, 1}, RigOptions{Form::simulated_tcp, 2},
+                    RigOptions{Form::simulated_tcp, 3}, RigOptions{Form::simulated_tcp, 4}),
+    rig_name);
 
 Task<void> turned_bit_script(Rig& rig, SimulatedPlatform& node) {
   Channel channel(rig);
