@@ -314,6 +314,49 @@ TEST_P(RingTransport, WhatNoPeerWritesIsNamed) {
   rig.run(named_damage_script(rig));
 }
 
+Task<void> stay_busy(const bool* stop) {
+  while (!*stop) co_await yield();
+}
+
+Task<void> finish(TransportSender& sender, WakeEvent& event, bool* done) {
+  while (true) {
+    event.prepare_wait();
+    if (sender.finished()) break;
+    co_await event.wait();
+  }
+  event.cancel_wait();
+  *done = true;
+}
+
+// The last that a receiver does is to release, and to go: a sender that waits hears of it by the
+// connection's end alone where its executor has too much to do to look at rings.
+Task<void> last_release_script(Rig& rig) {
+  std::unique_ptr<Ring> ring = co_await make_ring(rig, small_options());
+  EXPECT_TRUE(ring->publish(1));
+  const std::string end(max_control_bytes, 'e');
+  EXPECT_TRUE(ring->sender->publish_control(end, true));
+  bool stop = false, done = false;
+  rig.executor().spawn(finish(*ring->sender, ring->sender_event, &done));
+  co_await sleep_for(milliseconds(1));
+  rig.executor().spawn(stay_busy(&stop));
+  Received received;
+  EXPECT_EQ(ring->take(received), Poll::bytes);
+  received = {};
+  EXPECT_EQ(ring->take(received), Poll::bytes);
+  EXPECT_TRUE(ring->receiver->flush());
+  ring->receiver.reset();
+  const bool told = co_await eventually([&] { return done; });
+  EXPECT_TRUE(told);
+  EXPECT_TRUE(ring->sender->failure().ok()) << ring->sender->failure().to_string();
+  stop = true;
+  co_await sleep_for(milliseconds(1));
+}
+
+TEST_P(RingTransport, ASenderThatWaitsHearsOfTheLastRelease) {
+  Rig rig(GetParam());
+  rig.run(last_release_script(rig));
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, RingTransport,
                          testing::Values(RigOptions{Form::shm}, RigOptions{Form::simulated_shm, 1},
                                          RigOptions{Form::simulated_shm, 2}),
@@ -340,11 +383,12 @@ struct TwoNodes {
   }
 
   // Opens a channel from the second to the first, sends a number, and says what came of it.
-  Status send(Transport sender_asks, Transport receiver_asks) {
+  Status send(Transport sender_asks, Transport receiver_asks, std::string from = {}) {
     const ChannelKey key{1, next_channel++, 0};
     Outcome receiving, sending;
     executors[0]->spawn(receive(*planes[0], *executors[0], key, receiver_asks, &receiving));
-    executors[1]->spawn(publish(*planes[1], *executors[1], {address, key, sender_asks}, &sending));
+    executors[1]->spawn(publish(*planes[1], *executors[1],
+                                {address, key, sender_asks, std::move(from)}, &sending));
     const RunEnd end = simulation.run_until([&] { return receiving.done && sending.done; },
                                             simulation.now() + seconds(60));
     EXPECT_EQ(end, RunEnd::satisfied);
@@ -377,10 +421,12 @@ struct TwoNodes {
     std::string address;
     ChannelKey key;
     Transport asks;
+    std::string from;  // the address to bind
   };
   static Task<void> publish(DataPlane& plane, Executor& executor, Target target, Outcome* outcome) {
     NetworkSettings settings;
     settings.transport = target.asks;
+    settings.interface_or_address = target.from;
     auto end = plane.open_sender(target.address, target.key, type_of<std::uint64_t>(), settings,
                                  "the receiver");
     WakeEvent event;
@@ -413,6 +459,9 @@ TEST(RingChoice, AutomaticTakesARingWhereBothEndsShareMemory) {
   EXPECT_TRUE(nodes.send(Transport::tcp, Transport::tcp).ok());
   EXPECT_TRUE(nodes.send(Transport::automatic, Transport::tcp).ok());
   EXPECT_TRUE(nodes.send(Transport::tcp, Transport::automatic).ok());
+  EXPECT_EQ(nodes.rings(), 2u);
+  // Who names an interface wants a network.
+  EXPECT_TRUE(nodes.send(Transport::automatic, Transport::automatic, "10.0.0.2").ok());
   EXPECT_EQ(nodes.rings(), 2u);
 }
 
