@@ -1,13 +1,17 @@
-// micro_handwritten chain|channel|socket_source|socket_sink [RECORDS [PORT [SEED ADDEND MASK]]]
+// micro_handwritten chain|channel|socket_source|socket_sink|ring_source|ring_sink [RECORDS [PORT [SEED ADDEND MASK]]]
 //
 // The same work as the jobs beside it, without an engine: the three loops over materialised
-// batches, a ring of batch pointers between two threads, and a socket between two processes.
+// batches, a ring of batch pointers between two threads, a socket between two processes, and a ring
+// in shared memory between two, which is written and read in place; PORT is a part of its name.
 //
 // timed_chain and so on: every record with its event time, which one more loop finds and which goes
 // to where the record goes; each batch has the latest one, its watermark.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -351,6 +355,73 @@ int run_timed_socket_sink(std::uint64_t total, std::uint16_t port) {
   return 0;
 }
 
+// Slots of the size of the socket programs' buffers, as many as a channel has credits.
+struct SharedRing {
+  static constexpr std::uint64_t slots = 16;
+  static constexpr std::size_t slot_records = socket_buffer_bytes / sizeof(Record);
+
+  alignas(64) std::atomic<std::uint64_t> written;  // slots
+  alignas(64) std::atomic<std::uint64_t> read;
+  alignas(64) std::uint64_t counts[slots];
+  alignas(4096) Record records[slots][slot_records];
+};
+
+std::string ring_name(std::uint16_t port) { return "/micro-ring-" + std::to_string(port); }
+
+// Whoever comes first makes it; a new one is all zero, which is an empty ring.
+SharedRing* open_ring(std::uint16_t port) {
+  const int file = ::shm_open(ring_name(port).c_str(), O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ::ftruncate(file, sizeof(SharedRing)) != 0) fail("shm_open");
+  void* memory =
+      ::mmap(nullptr, sizeof(SharedRing), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) fail("mmap");
+  ::close(file);
+  return static_cast<SharedRing*>(memory);
+}
+
+template <typename Ready>
+void look_until(const Ready& ready) {
+  for (int looks = 0; !ready(); ++looks) {
+    if (looks > looks_before_sleep) ::sched_yield();
+  }
+}
+
+int run_ring_source(std::uint64_t total, std::uint16_t port, const Parameters& parameters) {
+  SharedRing& ring = *open_ring(port);
+  const MakeRecord make{static_cast<std::uint32_t>(parameters.seed)};
+  std::uint64_t slot = 0;
+  for (std::uint64_t done = 0; done < total; ++slot) {
+    look_until([&] {
+      return slot - ring.read.load(std::memory_order_acquire) < SharedRing::slots;
+    });
+    Record* records = ring.records[slot % SharedRing::slots];
+    const std::size_t count = std::min<std::uint64_t>(SharedRing::slot_records, total - done);
+    for (std::size_t i = 0; i < count; ++i) records[i] = make(done + i);
+    ring.counts[slot % SharedRing::slots] = count;
+    ring.written.store(slot + 1, std::memory_order_release);
+    done += count;
+  }
+  return 0;
+}
+
+int run_ring_sink(std::uint64_t total, std::uint16_t port) {
+  SharedRing& ring = *open_ring(port);
+  RecordChecksum sum;
+  look_until([&] { return ring.written.load(std::memory_order_acquire) > 0; });
+  ::shm_unlink(ring_name(port).c_str());
+  const Stopwatch watch;
+  std::uint64_t slot = 0;
+  for (std::uint64_t done = 0; done < total; ++slot) {
+    look_until([&] { return ring.written.load(std::memory_order_acquire) > slot; });
+    const std::uint64_t count = ring.counts[slot % SharedRing::slots];
+    sum.add(ring.records[slot % SharedRing::slots], count);
+    ring.read.store(slot + 1, std::memory_order_release);
+    done += count;
+  }
+  report("shm", total, watch.seconds(), sum.value());
+  return 0;
+}
+
 int run(int argument_count, char** arguments) {
   const auto number = [&](int i, std::uint64_t otherwise) {
     return argument_count > i ? std::strtoull(arguments[i], nullptr, 10) : otherwise;
@@ -365,13 +436,16 @@ int run(int argument_count, char** arguments) {
   if (program == "channel") return run_channel<Values>(total, parameters);
   if (program == "socket_source") return run_socket_source(total, port, parameters);
   if (program == "socket_sink") return run_socket_sink(total, port);
+  if (program == "ring_source") return run_ring_source(total, port, parameters);
+  if (program == "ring_sink") return run_ring_sink(total, port);
   if (program == "timed_chain") return run_chain<TimedValues>(total, parameters);
   if (program == "timed_channel") return run_channel<TimedValues>(total, parameters);
   if (program == "timed_socket_source") return run_timed_socket_source(total, port, parameters);
   if (program == "timed_socket_sink") return run_timed_socket_sink(total, port);
   std::fprintf(stderr,
                "usage: micro_handwritten [timed_]chain|channel|socket_source|socket_sink "
-               "[RECORDS [PORT [SEED ADDEND MASK]]]\n");
+               "[RECORDS [PORT [SEED ADDEND MASK]]]\n"
+               "       micro_handwritten ring_source|ring_sink [RECORDS [PORT [SEED]]]\n");
   return 2;
 }
 

@@ -44,10 +44,10 @@ class RingSlots : public std::enable_shared_from_this<RingSlots> {
   const std::shared_ptr<BufferMetrics> metrics_;
   const std::size_t held_bytes_;
   std::vector<std::unique_ptr<SlotBuffer>> buffers_;  // made when a slot first has something
+  std::vector<std::atomic<bool>> is_out_;
   std::atomic<std::size_t> out_{0};
 
   std::mutex mutex_;
-  std::vector<bool> is_out_;
   std::uint64_t returned_ = 0;  // slots
   WakeEvent* event_ = nullptr;
 };
@@ -80,18 +80,14 @@ RingSlots::RingSlots(std::unique_ptr<SharedSegment> segment, const RingShape& sh
       metrics_(metrics != nullptr ? std::move(metrics) : std::make_shared<BufferMetrics>()),
       held_bytes_(segment_->bytes().size()),
       buffers_(shape.slots),
-      is_out_(shape.slots, false) {
+      is_out_(shape.slots) {
   metrics_->held_bytes.fetch_add(held_bytes_, std::memory_order_relaxed);
 }
 
 RingSlots::~RingSlots() { metrics_->held_bytes.fetch_sub(held_bytes_, std::memory_order_relaxed); }
 
 BufferRef RingSlots::take(std::uint32_t slot) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_out_[slot]) return {};
-    is_out_[slot] = true;
-  }
+  if (is_out_[slot].exchange(true, std::memory_order_acquire)) return {};
   out_.fetch_add(1, std::memory_order_relaxed);
   metrics_->used_bytes.fetch_add(slot_bytes_, std::memory_order_relaxed);
   std::unique_ptr<SlotBuffer>& buffer = buffers_[slot];
@@ -107,8 +103,8 @@ BufferRef RingSlots::take(std::uint32_t slot) {
 void RingSlots::freed(std::uint32_t slot) {
   metrics_->used_bytes.fetch_sub(slot_bytes_, std::memory_order_relaxed);
   out_.fetch_sub(1, std::memory_order_relaxed);
+  is_out_[slot].store(false, std::memory_order_release);
   const std::lock_guard lock(mutex_);
-  is_out_[slot] = false;
   ring_.give_back(returned_++, slot);
   // Either the sender sees the slot before it parks, or its mark is seen here; the end's own thread
   // wakes it then.
