@@ -7,9 +7,9 @@
 // timed_chain and so on: every record with its event time, which one more loop finds and which goes
 // to where the record goes; each batch has the latest one, its watermark.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -372,8 +372,7 @@ std::string ring_name(std::uint16_t port) { return "/micro-ring-" + std::to_stri
 SharedRing* open_ring(std::uint16_t port) {
   const int file = ::shm_open(ring_name(port).c_str(), O_RDWR | O_CREAT, 0600);
   if (file < 0 || ::ftruncate(file, sizeof(SharedRing)) != 0) fail("shm_open");
-  void* memory =
-      ::mmap(nullptr, sizeof(SharedRing), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* memory = ::mmap(nullptr, sizeof(SharedRing), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) fail("mmap");
   ::close(file);
   return static_cast<SharedRing*>(memory);
@@ -391,9 +390,8 @@ int run_ring_source(std::uint64_t total, std::uint16_t port, const Parameters& p
   const MakeRecord make{static_cast<std::uint32_t>(parameters.seed)};
   std::uint64_t slot = 0;
   for (std::uint64_t done = 0; done < total; ++slot) {
-    look_until([&] {
-      return slot - ring.read.load(std::memory_order_acquire) < SharedRing::slots;
-    });
+    look_until(
+        [&] { return slot - ring.read.load(std::memory_order_acquire) < SharedRing::slots; });
     Record* records = ring.records[slot % SharedRing::slots];
     const std::size_t count = std::min<std::uint64_t>(SharedRing::slot_records, total - done);
     for (std::size_t i = 0; i < count; ++i) records[i] = make(done + i);

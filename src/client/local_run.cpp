@@ -7,6 +7,7 @@
 #include "client/local_token.hpp"
 #include "client/poll_intervals.hpp"
 #include "client/submit.hpp"
+#include "platform/free_memory.hpp"
 #include "platform/memory_limit.hpp"
 #include "platform/run_task.hpp"
 #include "protocol/graph_messages.hpp"
@@ -60,6 +61,7 @@ LocalRun::~LocalRun() {
 AttemptContext LocalRun::attempt_context() {
   const EnvironmentOptions& options = context_.options;
   const MemoryLimit limit = effective_memory_limit(*context_.platform, options.memory_limit_bytes);
+  if (limit.from.empty() && limit.bytes > 0) keep_large_memory_apart();
   AttemptContext process;
   process.platform = context_.platform;
   process.changed = &changed_;

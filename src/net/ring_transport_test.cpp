@@ -387,8 +387,8 @@ struct TwoNodes {
     const ChannelKey key{1, next_channel++, 0};
     Outcome receiving, sending;
     executors[0]->spawn(receive(*planes[0], *executors[0], key, receiver_asks, &receiving));
-    executors[1]->spawn(publish(*planes[1], *executors[1],
-                                {address, key, sender_asks, std::move(from)}, &sending));
+    executors[1]->spawn(
+        publish(*planes[1], *executors[1], {address, key, sender_asks, std::move(from)}, &sending));
     const RunEnd end = simulation.run_until([&] { return receiving.done && sending.done; },
                                             simulation.now() + seconds(60));
     EXPECT_EQ(end, RunEnd::satisfied);

@@ -10,4 +10,10 @@ void give_back_free_memory() {
 #endif
 }
 
+void keep_large_memory_apart() {
+#ifdef __GLIBC__
+  (void)::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 }  // namespace hummer
