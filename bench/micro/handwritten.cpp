@@ -1,4 +1,5 @@
-// micro_handwritten chain|channel|socket_source|socket_sink|ring_source|ring_sink [RECORDS [PORT [SEED ADDEND MASK]]]
+// micro_handwritten chain|channel|socket_source|socket_sink|ring_source|ring_sink
+//                   [RECORDS [PORT [SEED ADDEND MASK]]]
 //
 // The same work as the jobs beside it, without an engine: the three loops over materialised
 // batches, a ring of batch pointers between two threads, a socket between two processes, and a ring

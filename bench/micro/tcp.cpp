@@ -1,6 +1,6 @@
 // Source in one process, sink in another, 100-byte records over a TCP connection between them, or a
-// ring in shared memory: a job for a cluster with a JobManager and two TaskManagers of one slot each,
-// all of which this program is.
+// ring in shared memory: a job for a cluster with a JobManager and two TaskManagers of one slot
+// each, all of which this program is.
 //
 //   micro_tcp_hummer jobmanager &
 //   micro_tcp_hummer taskmanager --slots 1 & micro_tcp_hummer taskmanager --slots 1 &

@@ -1,6 +1,6 @@
 // Connecting transport: the ends of a channel whose connection is still to come. Until then they
-// behave like ends without credit or without bytes, and fail if it does not come about; then they are
-// what the two sides have agreed on, a TCP channel or a ring in shared memory.
+// behave like ends without credit or without bytes, and fail if it does not come about; then they
+// are what the two sides have agreed on, a TCP channel or a ring in shared memory.
 //
 // See transport.hpp for thread, ownership and errors.
 #pragma once

@@ -10,8 +10,8 @@
 //                   12  check             u32   low half of XXH3-64 of the header with check = 0
 //                   16  sequence          u64   data, control: 0, 1, 2, ... in one count;
 //                                               barrier: its epoch
-//                   24  data_credits      u64   credit: data frames released so far; barrier beside a
-//                                               ring: messages of the ring before it
+//                   24  data_credits      u64   credit: data frames released so far;
+//                                               barrier: messages of the ring before it
 //                   32  control_credits   u64   credit: control frames released so far
 //                   40  payload_check     u64   XXH3-64 of the payload; 0 where it has none
 //                   48  reserved          2 × u64, 0

@@ -6,8 +6,8 @@
 //   }
 //   link.write_out();                         // what was left, when the connection takes more
 //
-// Thread: one. Errors of read: protocol_error for what is no frame, those of the stream, peer_gone at
-// its end. An error of writing is kept: the peer's last words may still be read.
+// Thread: one. Errors of read: protocol_error for what is no frame, those of the stream, peer_gone
+// at its end. An error of writing is kept: the peer's last words may still be read.
 #pragma once
 
 #include <memory>

@@ -1,15 +1,17 @@
-// net_bench: 100-byte records from a sender task to a receiver task, over TCP loopback beside a plain
-// blocking socket program, and over a ring in shared memory beside a plain one; buffers of one size.
+// net_bench: 100-byte records from a sender task to a receiver task, over TCP loopback beside a
+// plain blocking socket program, and over a ring in shared memory beside a plain one; buffers of
+// one size.
 //
 //   hummer_net_net_bench [megabytes] [rounds] [buffer KiB]...
 //
 // Both fill every record anew and take an order-sensitive checksum of every word
 // on both sides; the checksums must agree. Forms: two threads of one process, two processes (forked
 // before any thread exists), and two processes with a ring. The plain ring has as many slots as
-// Hummer's, which its two loops write and read in place; both wait without sleeping. Rounds alternate between the
-// two programs; the results are medians. With HUMMER_TLS_CA, _CERTIFICATE and _KEY (files) Hummer's
-// two processes are measured over TLS too, beside the same plain program. Processor time per
-// record, of both sides together, is less disturbed by a busy machine than throughput is.
+// Hummer's, which its two loops write and read in place; both wait without sleeping. Rounds
+// alternate between the two programs; the results are medians. With HUMMER_TLS_CA, _CERTIFICATE and
+// _KEY (files) Hummer's two processes are measured over TLS too, beside the same plain program.
+// Processor time per record, of both sides together, is less disturbed by a busy machine than
+// throughput is.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

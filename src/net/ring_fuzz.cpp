@@ -1,6 +1,6 @@
-// What a peer may have written into a ring: entries with any numbers in any order, returns, words, and
-// bytes where they should not be. Neither end may read or write beyond the segment, hang, or hand out
-// bytes that lie elsewhere.
+// What a peer may have written into a ring: entries with any numbers in any order, returns, words,
+// and bytes where they should not be. Neither end may read or write beyond the segment, hang, or
+// hand out bytes that lie elsewhere.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -2,15 +2,16 @@
 //
 //   head      a cache line per writer: what the segment is; who is parked; what was released
 //   entries   one per message under way, in a circle: what was published, in order
-//   returns   one word per slot, in a circle: slots that may be written again, in the order in which
-//             they became free
+//   returns   one word per slot, in a circle: slots that may be written again, in the order in
+//             which they became free
 //   slots     the bytes, each with read slack behind it
 //
-// A message in position p (0, 1, 2, ...) lies in entry p % entries, and is there when the entry's lap
-// says p + 1. So nothing is cleared, and a reader that is a lap behind or ahead of the writer finds it
-// out. Several messages may lie in one slot, one behind the other, until one of them or one of its own
-// closes it; a slot comes back as a whole, in any order. (Ring, credits, and a flag that the last write sets: Slash, SIGMOD 2022, section 4; slots
-// come back out of order here because batches point into them.)
+// A message in position p (0, 1, 2, ...) lies in entry p % entries, and is there when the entry's
+// lap says p + 1. So nothing is cleared, and a reader that is a lap behind or ahead of the writer
+// finds it out. Several messages may lie in one slot, one behind the other, until one of them or
+// one of its own closes it; a slot comes back as a whole, in any order. (Ring, credits, and a flag
+// that the last write sets: Slash, SIGMOD 2022, section 4; slots come back out of order here
+// because batches point into them.)
 //
 // Bytes from outside: each word is read once, and checked before it is used. What lies in a slot is
 // checked by who reads it, as what comes over a connection is.
@@ -69,7 +70,8 @@ class RingMemory {
   // By the sender. Nobody sees it until show().
   void write(std::uint64_t position, const RingMessage& message);
   void show(std::uint64_t position);
-  // By the receiver. Empty: it is not there yet. protocol_error when no sender writes such an entry.
+  // By the receiver. Empty: it is not there yet. protocol_error when no sender writes such an
+  // entry.
   Result<std::optional<RingMessage>> read(std::uint64_t position) const;
   bool shown(std::uint64_t position) const;
 

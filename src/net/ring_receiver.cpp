@@ -24,8 +24,8 @@ class RingSlots : public std::enable_shared_from_this<RingSlots> {
   ~RingSlots();
 
   RingMemory& ring() { return ring_; }
-  // The slot as a buffer; it goes back to the sender when the last reference is dropped. Empty: it is
-  // out already.
+  // The slot as a buffer; it goes back to the sender when the last reference is dropped. Empty: it
+  // is out already.
   BufferRef take(std::uint32_t slot);
   std::size_t out() const { return out_.load(std::memory_order_relaxed); }
   // Notified when a slot has come back to a sender that is parked. Null: the end is gone.

@@ -14,8 +14,8 @@
 namespace hummer {
 namespace {
 
-// Thread: the task's executor; only `dropped` and `event` are touched from elsewhere (when an end is
-// destroyed after its executor stopped).
+// Thread: the task's executor; only `dropped` and `event` are touched from elsewhere (when an end
+// is destroyed after its executor stopped).
 class RingSenderState final : public Poller {
  public:
   RingSenderState(std::unique_ptr<ByteStream> stream, std::unique_ptr<SharedSegment> segment_,

@@ -5,13 +5,13 @@
 // slot that is not full takes what is published next, too. Of the slots that came back it takes the
 // last one first, which is still in the processor's cache.
 //
-// Receiver: batches point into the slot itself, which goes back when the last of them is gone, in any
-// order. Once half of the slots are held that way what comes is copied out, so that an operator that
-// keeps what it was given never stops the channel.
+// Receiver: batches point into the slot itself, which goes back when the last of them is gone, in
+// any order. Once half of the slots are held that way what comes is copied out, so that an operator
+// that keeps what it was given never stops the channel.
 //
 // The connection stays: its end is the peer's death; a barrier that passes what is published, and
-// why an end gave up, go over it; and while the executor of an end is parked, the other end writes a
-// wake-up there. An end whose executor runs looks at the ring itself and costs no system call.
+// why an end gave up, go over it; and while the executor of an end is parked, the other end writes
+// a wake-up there. An end whose executor runs looks at the ring itself and costs no system call.
 //
 // What is in memory is not encrypted where the connection is: it never leaves the machine, and only
 // processes of the same user can open it.

@@ -1,5 +1,5 @@
-// Rings in shared memory beyond the contract that all transports keep (transport_test.cpp): slots that
-// are held, memory that a peer has damaged, and who gets a ring at all.
+// Rings in shared memory beyond the contract that all transports keep (transport_test.cpp): slots
+// that are held, memory that a peer has damaged, and who gets a ring at all.
 #include "net/ring_transport.hpp"
 
 #include <cstring>

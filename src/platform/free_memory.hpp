@@ -10,9 +10,9 @@ namespace hummer {
 // what is free has parts. Thread: any.
 void give_back_free_memory();
 
-// From now on pieces of a MiB and more are mappings of their own, which the system gets back as soon
-// as they are freed. The C library raises that border with each such piece that is freed, up to
-// 32 MiB, and then what was freed lies between what is in use: a restored function had 102 MiB
+// From now on pieces of a MiB and more are mappings of their own, which the system gets back as
+// soon as they are freed. The C library raises that border with each such piece that is freed, up
+// to 32 MiB, and then what was freed lies between what is in use: a restored function had 102 MiB
 // resident within 87. Costs page faults for each such piece, so it is for a process whose limit
 // somebody chose. Thread: any.
 void keep_large_memory_apart();

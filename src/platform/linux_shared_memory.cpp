@@ -19,7 +19,8 @@ namespace hummer {
 namespace {
 
 // Begins the name of each memory file; a random number follows, so that a place that was used again
-// (another process with the number, another file with the descriptor) is not taken for the one meant.
+// (another process with the number, another file with the descriptor) is not taken for the one
+// meant.
 constexpr std::string_view name_begin = "hummer-ring-";
 
 class LinuxSegment final : public SharedSegment {

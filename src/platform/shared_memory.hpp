@@ -17,8 +17,8 @@
 // user, or one with another view of processes (a container), can't open it, nor one on another
 // machine. Simulated: nodes that Simulation::share_memory joined.
 //
-// Thread: any. Errors: `limit_exceeded` where there is no room for it, `not_found` for a place that is
-// not visible from here, `io_error` for what else the system says.
+// Thread: any. Errors: `limit_exceeded` where there is no room for it, `not_found` for a place that
+// is not visible from here, `io_error` for what else the system says.
 #pragma once
 
 #include <cstddef>
