@@ -20,10 +20,10 @@ namespace micro {
 namespace {
 
 // To the file, on the machine of the sink; without one, to the standard output of its process.
-void write_report(const std::string& path, const char* transport, const SinkResult& result) {
+void write_report(const std::string& path, const std::string& transport, const SinkResult& result) {
   std::FILE* const file = path.empty() ? stdout : std::fopen(path.c_str(), "w");
   if (file == nullptr) throw std::system_error(errno, std::generic_category(), path);
-  report(transport, result.records, result.seconds, result.hash, result.watermarks, file);
+  report(transport.c_str(), result.records, result.seconds, result.hash, result.watermarks, file);
   if (file != stdout && std::fclose(file) != 0) {
     throw std::system_error(errno, std::generic_category(), path);
   }
@@ -39,9 +39,8 @@ void run_tcp(hummer::StreamExecutionEnvironment& env) {
   }
   hummer::NetworkSettings network;
   network.transport = transport == "shm" ? hummer::Transport::shm : hummer::Transport::tcp;
-  const char* name = transport == "shm" ? "shm" : "tcp";
-  const TakeResult take = [path, name](const SinkResult& result) {
-    write_report(path, name, result);
+  const TakeResult take = [path, transport](const SinkResult& result) {
+    write_report(path, transport, result);
   };
   make_records(env, count, MakeRecord{static_cast<std::uint32_t>(parameters.seed)}, TimeOfRecord{})
       .network(network)

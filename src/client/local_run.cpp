@@ -61,7 +61,7 @@ LocalRun::~LocalRun() {
 AttemptContext LocalRun::attempt_context() {
   const EnvironmentOptions& options = context_.options;
   const MemoryLimit limit = effective_memory_limit(*context_.platform, options.memory_limit_bytes);
-  if (limit.from.empty() && limit.bytes > 0) keep_large_memory_apart();
+  if (limit.somebody_chose()) keep_large_memory_apart();
   AttemptContext process;
   process.platform = context_.platform;
   process.changed = &changed_;

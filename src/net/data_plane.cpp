@@ -304,7 +304,7 @@ Task<void> DataPlane::State::greet(std::shared_ptr<State> self,
 
 Task<void> DataPlane::State::serve(Handshake& handshake) {
   const HandshakeWaits in_time = waits(handshake, options_.handshake_timeout_ns);
-  const Result<HandshakeFrame> frame = co_await read_handshake_frame(*handshake.stream, in_time);
+  const Result<Frame> frame = co_await read_handshake_frame(*handshake.stream, in_time);
   if (!frame.ok()) {
     if (handshake.turned_away) co_return;
     const ErrorCode code = frame.status().code();
@@ -395,7 +395,7 @@ Accept DataPlane::State::offer_ring(const Hello& hello, const Registration& regi
 
 Task<Status> DataPlane::State::hear_of_ring(Handshake& handshake) {
   const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
-  const Result<HandshakeFrame> answer = co_await read_handshake_frame(*handshake.stream, soon);
+  const Result<Frame> answer = co_await read_handshake_frame(*handshake.stream, soon);
   if (!answer.ok()) co_return answer.status();
   if (answer->header.kind != FrameKind::ring) {
     co_return Status(ErrorCode::protocol_error, "the sender did not answer the offer of a ring");

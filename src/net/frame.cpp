@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include <hummer/detail/key_hash.hpp>
 
@@ -182,6 +183,31 @@ std::string encode_ring(std::string_view why_not) {
 }
 
 std::string encode_wake() { return whole_frame(header_of(FrameKind::wake), {}); }
+
+std::vector<std::string> encode_barrier(std::uint64_t epoch, std::uint64_t messages,
+                                        std::string_view in_flight, std::size_t most_bytes) {
+  std::vector<std::string> frames;
+  FrameHeader header = header_of(FrameKind::barrier);
+  header.sequence = epoch;
+  header.data_credits = messages;
+  do {
+    const std::string_view part = in_flight.substr(0, most_bytes);
+    in_flight.remove_prefix(part.size());
+    header.flags = in_flight.empty() ? FrameHeader::last : 0;
+    frames.push_back(whole_frame(header, part));
+  } while (!in_flight.empty());
+  return frames;
+}
+
+Result<std::optional<std::string>> BarrierFrames::add(const FrameHeader& header,
+                                                      std::string_view payload) {
+  if (in_flight_.size() + payload.size() > max_in_flight_bytes) {
+    return broken("a barrier with too many records in flight");
+  }
+  in_flight_ += payload;
+  if ((header.flags & FrameHeader::last) == 0) return std::optional<std::string>();
+  return std::optional(std::exchange(in_flight_, {}));
+}
 
 std::string encode_credit(std::uint64_t data_credits, std::uint64_t control_credits) {
   FrameHeader header = header_of(FrameKind::credit);

@@ -37,9 +37,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hummer/bytes.hpp>
 #include <hummer/status.hpp>
@@ -98,6 +100,12 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
 // protocol_error when the payload is not that which was sent.
 Status check_payload(const FrameHeader& header, std::string_view payload);
 
+// One that has come, with its payload.
+struct Frame {
+  FrameHeader header;
+  std::string payload;
+};
+
 // Which channel of which job: the same on both sides of a connection.
 struct ChannelKey {
   std::uint64_t job = 0;
@@ -140,6 +148,21 @@ Result<Accept> decode_accept(std::string_view payload);
 // The answer to a ring that was offered; `why_not` is empty when it is taken.
 std::string encode_ring(std::string_view why_not);
 std::string encode_wake();
+
+// A barrier with the records in flight before it, in frames of at most `most_bytes` of these.
+// `messages`: of the ring before it; 0 without one.
+std::vector<std::string> encode_barrier(std::uint64_t epoch, std::uint64_t messages,
+                                        std::string_view in_flight, std::size_t most_bytes);
+// The other way: gathers the frames of one barrier after the other.
+class BarrierFrames {
+ public:
+  // The records in flight, with the last frame of a barrier. protocol_error when they are more than
+  // any channel holds.
+  Result<std::optional<std::string>> add(const FrameHeader& header, std::string_view payload);
+
+ private:
+  std::string in_flight_;  // as far as they have come
+};
 std::string encode_credit(std::uint64_t data_credits, std::uint64_t control_credits);
 // A whole frame; the message is cut to fit.
 std::string encode_failure(const Status& status);

@@ -19,11 +19,6 @@
 
 namespace hummer {
 
-struct Frame {
-  FrameHeader header;
-  std::string payload;
-};
-
 class FrameLink {
  public:
   // `max_payload_bytes`: of a barrier's frame.

@@ -82,7 +82,7 @@ class HandshakeConnector final : public Connector {
     std::string hello = encode_hello(target_.hello);
     const Status written = co_await write_exactly(stream, std::move(hello), waits);
     if (!written.ok()) co_return written;
-    const Result<HandshakeFrame> answer = co_await read_handshake_frame(stream, waits);
+    const Result<Frame> answer = co_await read_handshake_frame(stream, waits);
     if (!answer.ok()) co_return answer.status();
     if (answer->header.kind == FrameKind::accept) {
       const Result<Accept> accept = decode_accept(answer->payload);
@@ -153,13 +153,13 @@ Task<Status> write_exactly(ByteStream& stream, std::string bytes, HandshakeWaits
   co_return Status();
 }
 
-Task<Result<HandshakeFrame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits) {
+Task<Result<Frame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits) {
   char bytes[frame_header_bytes];
   const Status header_read = co_await read_exactly(stream, bytes, waits);
   if (!header_read.ok()) co_return header_read;
   const Result<FrameHeader> header = read_frame_header(bytes, 0);
   if (!header.ok()) co_return header.status();
-  HandshakeFrame frame{*header, std::string(header->frame_bytes() - frame_header_bytes, '\0')};
+  Frame frame{*header, std::string(header->frame_bytes() - frame_header_bytes, '\0')};
   const Status payload_read = co_await read_exactly(stream, frame.payload, waits);
   if (!payload_read.ok()) co_return payload_read;
   frame.payload.resize(header->payload_bytes);

@@ -32,12 +32,8 @@ struct HandshakeWaits {
 Task<Status> read_exactly(ByteStream& stream, std::span<char> into, HandshakeWaits waits);
 Task<Status> write_exactly(ByteStream& stream, std::string bytes, HandshakeWaits waits);
 
-struct HandshakeFrame {
-  FrameHeader header;
-  std::string payload;
-};
 // A frame that is no data. protocol_error for anything else.
-Task<Result<HandshakeFrame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits);
+Task<Result<Frame>> read_handshake_frame(ByteStream& stream, HandshakeWaits waits);
 
 struct HandshakeTarget {
   std::string address;

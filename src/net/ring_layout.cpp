@@ -27,9 +27,9 @@ Status broken(std::string what) { return {ErrorCode::protocol_error, std::move(w
 }  // namespace
 
 struct RingMemory::Head {
-  alignas(64) std::atomic<std::uint64_t> released;         // the receiver's
-  alignas(64) std::atomic<std::uint32_t> receiver_parked;  // both
-  alignas(64) std::atomic<std::uint32_t> sender_parked;    // both
+  alignas(64) std::atomic<std::uint64_t> released;  // the receiver's
+  alignas(64) ParkMark receiver_parked;             // both
+  alignas(64) ParkMark sender_parked;               // both
 };
 
 struct RingMemory::Entry {
@@ -182,8 +182,8 @@ Result<std::optional<std::uint32_t>> RingMemory::taken_back(std::uint64_t positi
                 std::to_string(lap) + " was expected");
 }
 
-std::atomic<std::uint32_t>& RingMemory::receiver_parked() const { return head_->receiver_parked; }
-std::atomic<std::uint32_t>& RingMemory::sender_parked() const { return head_->sender_parked; }
+ParkMark& RingMemory::receiver_parked() const { return head_->receiver_parked; }
+ParkMark& RingMemory::sender_parked() const { return head_->sender_parked; }
 std::atomic<std::uint64_t>& RingMemory::released() const { return head_->released; }
 
 }  // namespace hummer

@@ -60,6 +60,27 @@ struct RingMessage {
   std::array<char, max_control_bytes> control{};  // of a control
 };
 
+// That an end's executor is about to park, so that the other end must wake it. Whoever sets it
+// looks at the ring once more behind that, and whoever takes it has written to the ring before: one
+// of the two sees what the other did.
+class ParkMark {
+ public:
+  void set() {
+    set_.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  void clear() { set_.store(0, std::memory_order_relaxed); }
+  bool is_set() const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return set_.load(std::memory_order_relaxed) != 0;
+  }
+  // Whether it was set; that end is to be woken then, and by nobody else.
+  bool take() { return is_set() && set_.exchange(0, std::memory_order_acq_rel) != 0; }
+
+ private:
+  std::atomic<std::uint32_t> set_;
+};
+
 // The segment's memory, by its parts.
 class RingMemory {
  public:
@@ -84,9 +105,8 @@ class RingMemory {
   // REQUIRES: slot < shape.slots.
   char* slot(std::uint32_t slot) const { return slots_ + slot * slot_stride_; }
 
-  // Set by an end whose executor is about to park; whoever takes it back wakes that end.
-  std::atomic<std::uint32_t>& receiver_parked() const;
-  std::atomic<std::uint32_t>& sender_parked() const;
+  ParkMark& receiver_parked() const;
+  ParkMark& sender_parked() const;
   // Messages whose credit has come back, in order.
   std::atomic<std::uint64_t>& released() const;
 

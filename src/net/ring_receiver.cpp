@@ -106,12 +106,8 @@ void RingSlots::freed(std::uint32_t slot) {
   is_out_[slot].store(false, std::memory_order_release);
   const std::lock_guard lock(mutex_);
   ring_.give_back(returned_++, slot);
-  // Either the sender sees the slot before it parks, or its mark is seen here; the end's own thread
-  // wakes it then.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (event_ != nullptr && ring_.sender_parked().load(std::memory_order_relaxed) != 0) {
-    event_->notify();
-  }
+  // The end's own thread wakes the sender.
+  if (event_ != nullptr && ring_.sender_parked().is_set()) event_->notify();
 }
 
 class RingReceiver final : public TransportReceiver, public Poller {
@@ -130,7 +126,7 @@ class RingReceiver final : public TransportReceiver, public Poller {
 
   bool poll() override;
   bool prepare_park() override;
-  void after_park() override { ring().receiver_parked().store(0, std::memory_order_relaxed); }
+  void after_park() override { ring().receiver_parked().clear(); }
 
  private:
   struct Kept {
@@ -178,7 +174,7 @@ class RingReceiver final : public TransportReceiver, public Poller {
 
   std::uint32_t barriers_given_ = 0;
   bool waits_for_barrier_ = false;  // which comes before the next message, over the connection
-  std::string barrier_;             // the records in flight of one that is coming
+  BarrierFrames barrier_;
   std::deque<Barrier> barriers_;
 };
 
@@ -289,14 +285,12 @@ bool RingReceiver::read_frames() {
 }
 
 void RingReceiver::take_barrier(const Frame& frame) {
-  if (barrier_.size() + frame.payload.size() > max_in_flight_bytes) {
-    fail({ErrorCode::protocol_error, "a barrier with too many records in flight"});
-    return;
+  Result<std::optional<std::string>> whole = barrier_.add(frame.header, frame.payload);
+  if (!whole.ok()) {
+    fail(whole.status());
+  } else if (whole->has_value()) {
+    barriers_.push_back({frame.header.data_credits, frame.header.sequence, std::move(**whole)});
   }
-  barrier_ += frame.payload;
-  if ((frame.header.flags & FrameHeader::last) == 0) return;
-  barriers_.push_back(
-      {frame.header.data_credits, frame.header.sequence, std::exchange(barrier_, std::string())});
 }
 
 Poll RingReceiver::take(const RingMessage& message, Received& received) {
@@ -362,12 +356,7 @@ void RingReceiver::release_closes() {
 }
 
 void RingReceiver::wake_sender() {
-  // Either the sender sees what came back before it parks, or its mark is seen here.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (ring().sender_parked().load(std::memory_order_relaxed) != 0 &&
-      ring().sender_parked().exchange(0, std::memory_order_acq_rel) != 0) {
-    link_.send(encode_wake());
-  }
+  if (ring().sender_parked().take()) link_.send(encode_wake());
 }
 
 bool RingReceiver::flush() {
@@ -394,8 +383,7 @@ bool RingReceiver::poll() {
 
 bool RingReceiver::prepare_park() {
   if (!idle_) return true;
-  ring().receiver_parked().store(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  ring().receiver_parked().set();
   return !sender_went_on();
 }
 

@@ -1,5 +1,4 @@
 // The sending end of ring_transport.hpp, and the state that it shares with its pump.
-#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <utility>
@@ -47,12 +46,11 @@ class RingSenderState final : public Poller {
   void publish(RingMessage message, bool more);
   void show_all();
   bool everything_released() const { return last_sent && released == position; }
-  void wait_for_receiver() { waiting = true; }
   void notify_task();
 
   bool poll() override;
   bool prepare_park() override;
-  void after_park() override { ring.sender_parked().store(0, std::memory_order_relaxed); }
+  void after_park() override { ring.sender_parked().clear(); }
   bool receiver_went_on() const {
     return ring.came_back(returns_read) ||
            ring.released().load(std::memory_order_acquire) != released;
@@ -131,7 +129,7 @@ std::span<char> RingSender::acquire(std::size_t minimum) {
     if (!state.failure.ok()) return {};
     if (!state.make_room(minimum)) {
       state.show_all();  // it may have closed a slot
-      state.wait_for_receiver();
+      state.waiting = true;
       return {};
     }
   }
@@ -163,7 +161,7 @@ bool RingSender::publish_control(std::span<const char> bytes, bool last) {
     state.show_all();
     state.look();
     if (!state.failure.ok() || state.controls.size() >= state.shape.controls) {
-      state.wait_for_receiver();
+      state.waiting = true;
       return false;
     }
   }
@@ -182,28 +180,16 @@ void RingSender::send_out_of_band(std::uint64_t epoch, std::string in_flight) {
   RingSenderState& state = *state_;
   if (!state.failure.ok() || state.last_sent) return;
   state.show_all();
-  std::string_view left = in_flight;
-  do {
-    const std::string_view part = left.substr(0, state.options.capacity());
-    left.remove_prefix(part.size());
-    FrameHeader header;
-    header.kind = FrameKind::barrier;
-    header.flags = left.empty() ? FrameHeader::last : 0;
-    header.payload_bytes = static_cast<std::uint32_t>(part.size());
-    header.sequence = epoch;
-    header.data_credits = state.position;
-    std::string frame(header.frame_bytes(), '\0');
-    std::copy(part.begin(), part.end(), frame.begin() + frame_header_bytes);
-    seal_frame(header, frame.data());
+  for (const std::string& frame : encode_barrier(epoch, state.position, in_flight, capacity())) {
     state.link.send(frame);
-  } while (!left.empty());
+  }
   ++state.barriers;
 }
 
 bool RingSender::finished() {
   if (!state_->everything_released()) {
     state_->look();
-    if (!state_->everything_released()) state_->wait_for_receiver();
+    if (!state_->everything_released()) state_->waiting = true;
   }
   return state_->everything_released();
 }
@@ -295,12 +281,7 @@ void RingSenderState::publish(RingMessage message, bool more) {
 void RingSenderState::show_all() {
   if (shown == position) return;
   for (; shown < position; ++shown) ring.show(shown);
-  // Either the receiver sees the message before it parks, or its mark is seen here.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (ring.receiver_parked().load(std::memory_order_relaxed) != 0 &&
-      ring.receiver_parked().exchange(0, std::memory_order_acq_rel) != 0) {
-    link.send(encode_wake());
-  }
+  if (ring.receiver_parked().take()) link.send(encode_wake());
 }
 
 bool RingSenderState::poll() {
@@ -316,8 +297,7 @@ void RingSenderState::notify_task() {
 
 bool RingSenderState::prepare_park() {
   if (!waiting) return true;
-  ring.sender_parked().store(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  ring.sender_parked().set();
   return !receiver_went_on();
 }
 

@@ -128,15 +128,13 @@ Poll TcpReceiver::take_frame(const FrameHeader& header, Received& received) {
 
 Poll TcpReceiver::take_barrier(const FrameHeader& header, std::string_view payload,
                                Received& received) {
-  if (barrier_.size() + payload.size() > max_in_flight_bytes) {
-    return fail({ErrorCode::protocol_error, "a barrier with too many records in flight"});
-  }
-  barrier_ += payload;
+  Result<std::optional<std::string>> whole = barrier_.add(header, payload);
+  if (!whole.ok()) return fail(whole.status());
   begin_ += header.frame_bytes();
-  if ((header.flags & FrameHeader::last) == 0) return Poll::nothing;
+  if (!whole->has_value()) return Poll::nothing;
   received = {};
   received.epoch = header.sequence;
-  received.in_flight = std::exchange(barrier_, {});
+  received.in_flight = std::move(**whole);
   return Poll::barrier;
 }
 

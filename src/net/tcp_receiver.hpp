@@ -57,7 +57,7 @@ class TcpReceiver final : public TransportReceiver {
   FrameKind held_ = FrameKind::data;  // what the last poll gave
   bool holding_ = false;
   std::deque<FrameKind> kept_;  // whose credits have not gone back
-  std::string barrier_;         // its records in flight, as far as they have come
+  BarrierFrames barrier_;
   bool last_seen_ = false;
 
   std::uint64_t data_released_ = 0;

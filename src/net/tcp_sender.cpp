@@ -116,7 +116,9 @@ void TcpSender::send_out_of_band(std::uint64_t epoch, std::string in_flight) {
   TcpSenderState& state = *state_;
   if (!state.failure.ok() || state.last_sent) return;
   if (state.open >= 0) state.close_open(false);
-  state.enqueue_barrier(epoch, in_flight);
+  for (std::string& frame : encode_barrier(epoch, 0, in_flight, capacity())) {
+    state.enqueue(std::move(frame));
+  }
   if (state.failure.ok()) state.write_out();
 }
 
@@ -186,38 +188,22 @@ void TcpSenderState::enqueue_control(std::span<const char> bytes, bool last) {
   header.flags = last ? FrameHeader::last : 0;
   header.payload_bytes = static_cast<std::uint32_t>(bytes.size());
   header.sequence = sequence++;
-  enqueue_text(header, {bytes.data(), bytes.size()});
+  std::string frame(header.frame_bytes(), '\0');
+  std::copy(bytes.begin(), bytes.end(), frame.begin() + frame_header_bytes);
+  seal_frame(header, frame.data());
+  enqueue(std::move(frame));
   ++controls_sent;
 }
 
-void TcpSenderState::enqueue_text(FrameHeader header, std::string_view payload) {
-  std::string frame(header.frame_bytes(), '\0');
-  std::copy(payload.begin(), payload.end(), frame.begin() + frame_header_bytes);
-  seal_frame(header, frame.data());
+void TcpSenderState::enqueue(std::string frame) {
   const std::size_t size = frame.size();
   queue.push_back({nullptr, size, 0, -1, std::move(frame)});
-}
-
-void TcpSenderState::enqueue_barrier(std::uint64_t epoch, std::string_view in_flight) {
-  const std::size_t limit = options.buffer_size_bytes - frame_header_bytes;
-  do {
-    const std::string_view part = in_flight.substr(0, limit);
-    in_flight.remove_prefix(part.size());
-    FrameHeader header;
-    header.kind = FrameKind::barrier;
-    header.flags = in_flight.empty() ? FrameHeader::last : 0;
-    header.payload_bytes = static_cast<std::uint32_t>(part.size());
-    header.sequence = epoch;
-    enqueue_text(header, part);
-  } while (!in_flight.empty());
 }
 
 // Overtakes everything but a frame that has left in part.
 void TcpSenderState::enqueue_failure(const Status& why) {
   while (!queue.empty() && queue.back().sent == 0) queue.pop_back();
-  std::string frame = encode_failure(why);
-  const std::size_t size = frame.size();
-  queue.push_back({nullptr, size, 0, -1, std::move(frame)});
+  enqueue(encode_failure(why));
   open = -1;
 }
 

@@ -58,8 +58,7 @@ class TcpSenderState {
   bool open_slot();
   bool open_has_content() const;
   void close_open(bool last);
-  void enqueue_text(FrameHeader header, std::string_view payload);
-  void enqueue_barrier(std::uint64_t epoch, std::string_view in_flight);
+  void enqueue(std::string frame);
   void enqueue_control(std::span<const char> bytes, bool last);
   void enqueue_failure(const Status& why);
   bool everything_released() const;

@@ -25,11 +25,13 @@ constexpr std::string_view name_begin = "hummer-ring-";
 
 class LinuxSegment final : public SharedSegment {
  public:
-  LinuxSegment(Descriptor file, void* base, std::size_t size_bytes)
-      : file_(std::move(file)), base_(base), size_bytes_(size_bytes) {}
+  LinuxSegment(void* base, std::size_t size_bytes) : base_(base), size_bytes_(size_bytes) {}
   ~LinuxSegment() override { ::munmap(base_, size_bytes_); }
 
   std::span<char> bytes() override { return {static_cast<char*>(base_), size_bytes_}; }
+
+  // For a maker, whose place leads to the file. Who has opened it needs no descriptor.
+  void keep(Descriptor file) { file_ = std::move(file); }
 
  private:
   Descriptor file_;
@@ -43,10 +45,10 @@ Status failure(int error, std::string_view doing) {
           fmt::format("cannot {}: {}", doing, std::strerror(error))};
 }
 
-Result<std::unique_ptr<SharedSegment>> mapped(Descriptor file, std::size_t size_bytes) {
+Result<std::unique_ptr<LinuxSegment>> mapped(const Descriptor& file, std::size_t size_bytes) {
   void* base = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   if (base == MAP_FAILED) return failure(errno, "map shared memory");
-  return std::unique_ptr<SharedSegment>(new LinuxSegment(std::move(file), base, size_bytes));
+  return std::make_unique<LinuxSegment>(base, size_bytes);
 }
 
 struct Place {
@@ -89,10 +91,11 @@ Result<MadeSegment> LinuxSharedMemory::create(std::size_t size_bytes) {
   if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return failure(errno, "seal shared memory");
   }
-  const int number = file.number();
-  auto segment = mapped(std::move(file), size_bytes);
+  auto segment = mapped(file, size_bytes);
   if (!segment.ok()) return segment.status();
-  return MadeSegment{std::move(segment).value(), fmt::format("{}:{}:{}", ::getpid(), number, name)};
+  std::string place = fmt::format("{}:{}:{}", ::getpid(), file.number(), name);
+  (*segment)->keep(std::move(file));
+  return MadeSegment{std::move(*segment), std::move(place)};
 }
 
 Result<std::unique_ptr<SharedSegment>> LinuxSharedMemory::open(std::string_view place,
@@ -124,7 +127,9 @@ Result<std::unique_ptr<SharedSegment>> LinuxSharedMemory::open(std::string_view 
                   fmt::format("the shared memory {} is not one of {} bytes whose size is fixed",
                               place, size_bytes));
   }
-  return mapped(std::move(file), size_bytes);
+  auto segment = mapped(file, size_bytes);
+  if (!segment.ok()) return segment.status();
+  return std::unique_ptr<SharedSegment>(std::move(*segment));
 }
 
 }  // namespace hummer

@@ -18,6 +18,8 @@ namespace hummer {
 struct MemoryLimit {
   std::size_t bytes = 0;  // 0: none
   std::string from;       // "half of 8 GiB, /sys/fs/cgroup/memory.max"; empty: the option
+
+  bool somebody_chose() const { return bytes > 0 && from.empty(); }
 };
 
 // `option_bytes`: what the option says; memory_limit_from_environment where nobody gave it.

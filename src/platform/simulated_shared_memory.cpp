@@ -52,12 +52,6 @@ std::shared_ptr<SimulatedSegments::Bytes> SimulatedSegments::find(const std::str
   return found->second.bytes.lock();
 }
 
-std::size_t SimulatedSegments::alive() const {
-  std::size_t count = 0;
-  for (const auto& [place, entry] : entries_) count += entry.bytes.expired() ? 0 : 1;
-  return count;
-}
-
 Result<MadeSegment> SimulatedSharedMemory::create(std::size_t size_bytes) {
   if (!node_.alive()) return Status(ErrorCode::cancelled, "the process was killed");
   node_.simulation().trace("shared memory", size_bytes);

@@ -21,8 +21,6 @@ class SimulatedSegments {
   std::string add(std::shared_ptr<Bytes> bytes, int machine);
   // Null when nobody has it any more, or `machine` can't see it.
   std::shared_ptr<Bytes> find(const std::string& place, int machine);
-  // Those that are mapped by anybody.
-  std::size_t alive() const;
 
  private:
   struct Entry {

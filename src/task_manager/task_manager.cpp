@@ -175,7 +175,7 @@ Status TaskManager::State::start() {
   HUMMER_TRY(data_plane_->start());
 
   const MemoryLimit limit = effective_memory_limit(platform_, options_.memory_limit_bytes);
-  if (limit.from.empty() && limit.bytes > 0) keep_large_memory_apart();
+  if (limit.somebody_chose()) keep_large_memory_apart();
   if (!limit.from.empty()) {
     log_.info(fmt::format("jobs may hold {} MiB in memory: {}; --memory-limit sets it",
                           limit.bytes >> 20, limit.from));
