@@ -1,8 +1,8 @@
 # What `cmake --install` and packages have.
 #
 # Two components: `runtime`, the program; `development`, the headers, the whole engine as one archive, and
-# what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`, `s3`. Files below
-# the prefix refer to each other by relative paths, so the prefix may be moved, or chosen by
+# what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`, `s3`; and
+# `rdma`. Files below the prefix refer to each other by relative paths, so the prefix may be moved, or chosen by
 # `cmake --install --prefix`. Packages: HummerPackages.cmake.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -130,6 +130,12 @@ if(HUMMER_S3)
     PATH_VARS CMAKE_INSTALL_LIBDIR)
   install(FILES ${PROJECT_BINARY_DIR}/install/hummer-s3.cmake DESTINATION ${install_modules}
           COMPONENT s3)
+endif()
+
+if(HUMMER_RDMA)
+  add_dependencies(hummer hummer_rdma_plugin)
+  # What the program finds by itself, from beside it.
+  install(TARGETS hummer_rdma_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hummer COMPONENT rdma)
 endif()
 
 file(RELATIVE_PATH HUMMER_PREFIX_OF_PKG_CONFIG

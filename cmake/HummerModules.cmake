@@ -1,9 +1,10 @@
-# hummer_module(<name> [FOR_SIZE] [SINGLE_THREADED_TESTS [BUT <x>_test.cpp...]]
+# hummer_module(<name> [FOR_SIZE] [PLUGIN] [SINGLE_THREADED_TESTS [BUT <x>_test.cpp...]]
 #               [USES <module>...] [TESTS_USE <module>...] [LINK <target>...])
 #
 # Makes the library `hummer_<name>` of every source in src/<name>/ that is not
-# a test, benchmark, fuzz target or main program (*_main.cpp), and beside it
-#   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest)
+# a test, benchmark, fuzz target, main program (*_main.cpp) or plugin (*_plugin.cpp), and beside it
+#   hummer_<name>_tests   of all *_test.cpp   (one executable, registered with ctest), but for
+#                         *_plugin_test.cpp, which are programs of their own
 #   hummer_<name>_<x>_bench  of each <x>_bench.cpp; one that reads the variable HUMMER_SHORT is
 #                         also a test: with HUMMER_SHORT=1, it runs a second at most
 #   fuzz_<x>              of each <x>_fuzz.cpp (with HUMMER_FUZZ; the target `fuzzers` is all of them)
@@ -17,6 +18,8 @@
 # be higher ones, as no other source sees them.
 #
 # FOR_SIZE: no record passes through it, and it is optimised for size in release.
+#
+# PLUGIN: no part of the engine's archives: what the program loads is made of it (HummerPlugin.cmake).
 #
 # SINGLE_THREADED_TESTS: these tests start no thread (but for those files of them that BUT names), so
 # ThreadSanitizer has nothing to find and the preset tsan leaves them out; ASan runs them. In release
@@ -68,7 +71,7 @@ function(hummer_module_tests target name uses)
 endfunction()
 
 function(hummer_module name)
-  cmake_parse_arguments(MODULE "FOR_SIZE;SINGLE_THREADED_TESTS" "" "BUT;USES;TESTS_USE;LINK" ${ARGN})
+  cmake_parse_arguments(MODULE "FOR_SIZE;PLUGIN;SINGLE_THREADED_TESTS" "" "BUT;USES;TESTS_USE;LINK" ${ARGN})
   set(dir ${PROJECT_SOURCE_DIR}/src/${name})
   set(root ${PROJECT_BINARY_DIR}/modules/${name})
   file(MAKE_DIRECTORY ${root})
@@ -76,9 +79,10 @@ function(hummer_module name)
 
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${dir}/*.cpp)
   set(sources ${all})
-  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz|main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz|main|plugin)\\.cpp$")
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests EXCLUDE REGEX "_plugin_test\\.cpp$")
   set(benches ${all})
   list(FILTER benches INCLUDE REGEX "_bench\\.cpp$")
   set(fuzzers ${all})
@@ -90,7 +94,9 @@ function(hummer_module name)
   if(sources)
     hummer_unity(compiled hummer_${name} ${sources})
     add_library(hummer_${name} STATIC ${compiled})
-    set_property(GLOBAL APPEND PROPERTY HUMMER_ENGINE_ARCHIVES hummer_${name})
+    if(NOT MODULE_PLUGIN)
+      set_property(GLOBAL APPEND PROPERTY HUMMER_ENGINE_ARCHIVES hummer_${name})
+    endif()
   else()
     add_library(hummer_${name} INTERFACE)
     set(scope INTERFACE)

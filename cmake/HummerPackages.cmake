@@ -7,6 +7,7 @@
 #   hummer-kafka   the Kafka connector, for jobs that use it, and what the program loads to look at
 #                  topics; with HUMMER_KAFKA
 #   hummer-s3      object stores: what the program loads for s3:// paths, and the client; with HUMMER_S3
+#   hummer-rdma    RDMA: what the program loads for it; with HUMMER_RDMA
 #
 # The services' files have absolute paths and are a component of their own, `services`, which
 # `cmake --install` leaves out.
@@ -112,5 +113,19 @@ S3, and header and archive of its client.")
   set(CPACK_DEBIAN_S3_PACKAGE_RECOMMENDS "hummer (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_S3_PACKAGE_SUGGESTS
     "libhummer-dev (= ${PROJECT_VERSION}), libcurl4-openssl-dev")
+endif()
+if(HUMMER_RDMA)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hummer-rdma
+          RENAME copyright COMPONENT rdma EXCLUDE_FROM_ALL)
+  list(APPEND CPACK_COMPONENTS_ALL rdma)
+  set(CPACK_COMPONENT_RDMA_GROUP rdma)
+  set(CPACK_DEBIAN_RDMA_PACKAGE_NAME hummer-rdma)
+  set(CPACK_DEBIAN_RDMA_PACKAGE_SECTION net)
+  set(CPACK_DEBIAN_RDMA_DESCRIPTION "native stream engine: RDMA
+The library with which the program writes into the memory of other machines, by
+InfiniBand, RoCE or EFA.")
+  set(CPACK_DEBIAN_RDMA_PACKAGE_DEPENDS "libfabric1 (>= 1.17)")
+  set(CPACK_DEBIAN_RDMA_PACKAGE_RECOMMENDS
+    "hummer (= ${PROJECT_VERSION}), ibverbs-providers, rdma-core")
 endif()
 include(CPack)

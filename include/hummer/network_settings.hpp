@@ -27,11 +27,11 @@
 namespace hummer {
 
 enum class Transport {
-  automatic,  // memory within one TaskManager; between two shm where they share it, else tcp
+  automatic,  // memory within one TaskManager; between two what they have: shm, rdma, tcp
   memory,     // batches by pointer; both ends must be on one TaskManager
   shm,        // a ring in memory that both processes see; else the job fails and says why
   tcp,        // also on one host and within one TaskManager, when asked for
-  rdma,       // one-sided writes over RDMA; not built yet: validate refuses it
+  rdma,       // one-sided writes over RDMA; else the job fails and says why
 };
 
 constexpr std::string_view to_string(Transport transport) {

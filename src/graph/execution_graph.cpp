@@ -156,8 +156,8 @@ Result<Transport> resolve_transport(const NetworkSettings& settings, const TaskM
                                 "TaskManagers \"{}\" and \"{}\"; use automatic or tcp",
                                 from.id, to.id));
     case Transport::shm:
-    case Transport::tcp: return settings.transport;
-    case Transport::rdma: break;  // refused by validate
+    case Transport::tcp:
+    case Transport::rdma: return settings.transport;
   }
   return Status(ErrorCode::internal, "unknown transport");
 }

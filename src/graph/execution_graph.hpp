@@ -73,7 +73,7 @@ struct ExecutionChannel {
   int upstream_subtask = 0;    // the pair of subtasks that it connects, also when it
   int downstream_subtask = 0;  // leads to or from a sender or receiver
   ChannelForm form = ChannelForm::memory;
-  // Resolved; automatic: shm or tcp, as the two TaskManagers agree when they connect.
+  // Resolved; automatic: shm, rdma or tcp, as the two TaskManagers agree when they connect.
   Transport transport = Transport::memory;
   NetworkSettings network;
 

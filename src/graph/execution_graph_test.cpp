@@ -105,21 +105,6 @@ TEST(Place, TransportsThatCannotConnectAreRefused) {
             "or tcp");
 }
 
-TEST(Place, TransportsThatAreNotBuiltAreRefusedByName) {
-  for (const Transport transport : {Transport::rdma}) {
-    GraphBuilder b = word_count();
-    b.graph.edges[2].network.transport = transport;
-    const Result<JobGraph> fused = fuse(b.graph);
-    ASSERT_FALSE(fused.ok());
-    EXPECT_EQ(fused.status().code(), ErrorCode::invalid_configuration);
-    EXPECT_EQ(fused.status().message(),
-              "edge 'partial_count' (node 3) -> 'count' (node 4): network settings: the " +
-                  std::string(to_string(transport)) +
-                  " transport is not built yet, and nothing else runs in its place; choose "
-                  "shm, tcp or memory, or leave the transport automatic");
-  }
-}
-
 TEST(Place, OwnSlotsComeAfterTheSharedOnesInTurn) {
   GraphBuilder b = word_count();
   b.graph.edges[2].network.sender_slots = 2;

@@ -157,8 +157,8 @@ class TextForm {
     std::string text;
     for (const auto& [transport, count] : pairs) {
       text += text.empty() ? counted(count, "pair") + " of subtasks" : fmt::format(", {}", count);
-      text += fmt::format(" by {}",
-                          transport == Transport::automatic ? "shm or tcp" : to_string(transport));
+      text += fmt::format(
+          " by {}", transport == Transport::automatic ? "shm, rdma or tcp" : to_string(transport));
     }
     return text;
   }

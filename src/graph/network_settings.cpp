@@ -14,11 +14,6 @@ Status validate(const NetworkSettings& settings) {
     return refuse(std::string(what) + " is " + std::to_string(value) + "; write a number from " +
                   std::to_string(low) + " to " + std::to_string(high) + std::string(unit));
   };
-  if (settings.transport == Transport::rdma) {
-    return refuse(
-        "the rdma transport is not built yet, and nothing else runs in its place; choose "
-        "shm, tcp or memory, or leave the transport automatic");
-  }
   using Limits = NetworkSettings;
   if (settings.sender_slots < 0 || settings.sender_slots > Limits::max_own_slots) {
     return outside("sender_slots", settings.sender_slots, 0, Limits::max_own_slots,

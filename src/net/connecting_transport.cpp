@@ -13,13 +13,13 @@ namespace hummer {
 namespace {
 
 std::unique_ptr<TransportSender> make_sender(Connected connected, const TransportOptions& options) {
-  if (connected.ring == nullptr) return make_tcp_sender(std::move(connected.stream), options);
+  if (connected.ring.empty()) return make_tcp_sender(std::move(connected.stream), options);
   return make_ring_sender(std::move(connected.stream), std::move(connected.ring), options);
 }
 
 std::unique_ptr<TransportReceiver> make_receiver(Connected connected,
                                                  const TransportOptions& options) {
-  if (connected.ring == nullptr) return make_tcp_receiver(std::move(connected.stream), options);
+  if (connected.ring.empty()) return make_tcp_receiver(std::move(connected.stream), options);
   return make_ring_receiver(std::move(connected.stream), std::move(connected.ring), options);
 }
 

@@ -1,6 +1,6 @@
 // Connecting transport: the ends of a channel whose connection is still to come. Until then they
 // behave like ends without credit or without bytes, and fail if it does not come about; then they
-// are what the two sides have agreed on, a TCP channel or a ring in shared memory.
+// are what the two sides have agreed on, a TCP channel or a ring in memory.
 //
 // See transport.hpp for thread, ownership and errors.
 #pragma once
@@ -9,10 +9,10 @@
 #include <memory>
 #include <mutex>
 
+#include "net/ring_storage.hpp"
 #include "net/transport.hpp"
 #include "net/transport_options.hpp"
 #include "platform/network.hpp"
-#include "platform/shared_memory.hpp"
 #include "platform/task.hpp"
 
 namespace hummer {
@@ -20,7 +20,7 @@ namespace hummer {
 // Two processes that have met.
 struct Connected {
   std::unique_ptr<ByteStream> stream;
-  std::unique_ptr<SharedSegment> ring;  // null: all goes over the stream
+  RingStorage ring;  // empty: all goes over the stream
 };
 
 // Where a sender's connection comes from: connected, greeted and accepted.

@@ -11,6 +11,7 @@
 #include "base/equal_tokens.hpp"
 #include "net/connecting_transport.hpp"
 #include "net/handshake.hpp"
+#include "net/ring_offer.hpp"
 #include "net/ring_transport.hpp"
 #include "platform/log_limit.hpp"
 #include "platform/look_up_now.hpp"
@@ -21,12 +22,9 @@ namespace hummer {
 
 namespace {
 
-constexpr std::size_t probe_bytes = 4096;
-
-// An interface to bind means that a network is wanted.
-bool may_have_ring(const NetworkSettings& settings) {
-  return settings.transport == Transport::shm ||
-         (settings.transport == Transport::automatic && settings.interface_or_address.empty());
+// Goes on with connecting while its end waits for the peer's words.
+Task<void> keep_connecting(std::shared_ptr<RemoteMemory> memory, std::shared_ptr<bool> until) {
+  while (!*until && memory->connect().ok()) co_await sleep_for(microseconds(200));
 }
 
 }  // namespace
@@ -62,9 +60,7 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
     std::uint64_t type_id = 0;
     std::string type_name;
     std::size_t buffer_size_bytes = 0;
-    bool may_have_ring = false;
-    bool needs_ring = false;
-    std::size_t ring_bytes = 0;
+    RingsWanted rings;
     Nanoseconds deadline = never;
   };
 
@@ -103,11 +99,8 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   void turn_oldest_away();
   void not_let_in(const SocketAddress& from, const Status& why);
   Task<Result<Registration>> find_receiver(Handshake& handshake, Hello hello);
-  // Null in `segment`: `accept` says why.
-  Accept offer_ring(const Hello& hello, const Registration& registration,
-                    std::unique_ptr<SharedSegment>& segment);
-  // Whether the sender sees the ring.
-  Task<Status> hear_of_ring(Handshake& handshake);
+  // Whether the sender has the ring; not_found: it says why not.
+  Task<Status> hear_of_ring(Handshake& handshake, std::shared_ptr<RemoteMemory> remote);
 
   Status check(const Hello& hello) const;
   Status check(const Hello& hello, const Registration& registration) const;
@@ -200,7 +193,7 @@ Status DataPlane::State::start() {
   }
   HUMMER_ASSERT(!listeners_.empty());
   // Where there is none, all goes over connections.
-  Result<MadeSegment> probe = platform_.shared_memory().create(probe_bytes);
+  Result<MadeSegment> probe = platform_.shared_memory().create(probe_segment_bytes);
   if (probe.ok()) probe_ = std::move(*probe);
   for (const auto& listener : listeners_) executor_.spawn(accept(shared_from_this(), *listener));
   executor_.spawn(sweep(shared_from_this()));
@@ -234,9 +227,7 @@ void DataPlane::State::expect(const ChannelKey& key, const TypeDescriptor& type,
                   type.id,
                   type.name,
                   options.buffer_size_bytes,
-                  may_have_ring(settings),
-                  settings.transport == Transport::shm,
-                  ring_shape(options).segment_bytes(),
+                  rings_wanted(settings, ring_shape(options), options_.tls != nullptr),
                   platform_.now() + options_.receiver_timeout_ns};
   wake_handshakes();
   sweep_event_.notify();
@@ -340,9 +331,11 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
     co_return;
   }
   Connected connected;
-  const Accept accept = offer_ring(*hello, *receiver, connected.ring);
-  if (connected.ring == nullptr && receiver->needs_ring) {
-    const Status why = no_ring(accept.no_ring);
+  const RingsWanted& wanted = receiver->rings;
+  const Accept accept = offer_ring(platform_.shared_memory(), options_.remote_memory, *hello,
+                                   wanted, handshake.stream->local_address(), connected.ring);
+  if (connected.ring.empty() && wanted.needs_one()) {
+    const Status why = no_ring(wanted.transport, accept.no_ring);
     receiver->mailbox->fail(why);
     co_await refuse(handshake, why);
     co_return;
@@ -350,11 +343,15 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
   std::string accept_frame = encode_accept(accept);
   const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
   Status accepted = co_await write_exactly(*handshake.stream, std::move(accept_frame), soon);
-  if (accepted.ok() && connected.ring != nullptr) {
-    const Status seen = co_await hear_of_ring(handshake);
+  if (accepted.ok() && !connected.ring.empty()) {
+    const std::shared_ptr<RemoteMemory> remote = connected.ring.remote();
+    const Status seen = co_await hear_of_ring(handshake, remote);
     if (seen.code() == ErrorCode::not_found) {
-      connected.ring.reset();
-      if (receiver->needs_ring) accepted = no_ring(seen.message());
+      connected.ring = RingStorage();
+      if (wanted.needs_one()) {
+        receiver->mailbox->fail(no_ring(wanted.transport, seen.message()));
+        co_return;
+      }
     } else {
       accepted = seen;
     }
@@ -366,42 +363,33 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
   }
   handshake.stream->set_wake_events(executor_, nullptr, nullptr);
   handshake.stream->detach();
-  const bool has_ring = connected.ring != nullptr;
+  const bool shares_memory = !connected.ring.empty() && connected.ring.remote() == nullptr;
+  const bool writes_remotely = connected.ring.remote() != nullptr;
   connected.stream = std::move(handshake.stream);
   if (!receiver->mailbox->deliver(std::move(connected))) co_return;
   count(&DataPlaneCounts::handed_over);
-  if (has_ring) count(&DataPlaneCounts::rings);
+  if (shares_memory) count(&DataPlaneCounts::rings);
+  if (writes_remotely) count(&DataPlaneCounts::remote_rings);
 }
 
-Accept DataPlane::State::offer_ring(const Hello& hello, const Registration& registration,
-                                    std::unique_ptr<SharedSegment>& segment) {
-  if (!registration.may_have_ring) return {{}, "the receiver wants none"};
-  if (hello.shared_place.empty()) return {{}, "the sender has no memory to share"};
-  SharedMemory& memory = platform_.shared_memory();
-  if (const auto probe = memory.open(hello.shared_place, probe_bytes); !probe.ok()) {
-    return {{}, probe.status().message()};
-  }
-  if (registration.ring_bytes > RingShape::max_segment_bytes) {
-    return {{},
-            "a ring of " + std::to_string(registration.ring_bytes) + " bytes is more than " +
-                std::to_string(RingShape::max_segment_bytes) +
-                "; take fewer credits or smaller buffers"};
-  }
-  Result<MadeSegment> made = memory.create(registration.ring_bytes);
-  if (!made.ok()) return {{}, made.status().message()};
-  segment = std::move(made->segment);
-  return {std::move(made->place), {}};
-}
-
-Task<Status> DataPlane::State::hear_of_ring(Handshake& handshake) {
+Task<Status> DataPlane::State::hear_of_ring(Handshake& handshake,
+                                            std::shared_ptr<RemoteMemory> remote) {
   const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
+  const auto heard = std::make_shared<bool>(false);
+  if (remote != nullptr) executor_.spawn(keep_connecting(remote, heard));
   const Result<Frame> answer = co_await read_handshake_frame(*handshake.stream, soon);
+  *heard = true;
   if (!answer.ok()) co_return answer.status();
   if (answer->header.kind != FrameKind::ring) {
     co_return Status(ErrorCode::protocol_error, "the sender did not answer the offer of a ring");
   }
-  if ((answer->header.flags & FrameHeader::last) != 0) co_return Status();
-  co_return Status(ErrorCode::not_found, answer->payload);
+  if ((answer->header.flags & FrameHeader::last) == 0) {
+    co_return Status(ErrorCode::not_found, answer->payload);
+  }
+  if (remote == nullptr) co_return Status();
+  if (const Status taken = remote->answered(answer->payload); !taken.ok()) co_return taken;
+  const HandshakeWaits again = waits(handshake, options_.handshake_timeout_ns);
+  co_return co_await connect_memory(*remote, again);
 }
 
 Task<void> DataPlane::State::refuse(Handshake& handshake, Status why) {
@@ -507,8 +495,9 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
   HandshakeTarget target;
   target.address = std::move(route.address);
   target.options = std::move(route.options);
-  target.transport = settings.transport;
-  target.ring_bytes = ring_shape(options).segment_bytes();
+  const RingsWanted wanted =
+      rings_wanted(settings, ring_shape(options), state_->options().tls != nullptr);
+  target.rings = wanted;
   target.timeout_ns = state_->options().connect_timeout_ns;
   target.tls = state_->options().tls;
   target.hello.key = key;
@@ -519,7 +508,11 @@ std::unique_ptr<TransportSender> DataPlane::open_sender(DataRoute route, const C
   target.hello.token = state_->options().token;
   target.hello.type_name = type.name;
   target.hello.sender_name = state_->options().name;
-  if (may_have_ring(settings)) target.hello.shared_place = state_->shared_place();
+  if (wanted.may_share_memory) target.hello.shared_place = state_->shared_place();
+  if (wanted.may_write_remotely && state_->options().remote_memory != nullptr) {
+    target.remote = state_->options().remote_memory;
+    target.hello.remote_provider = target.remote->provider();
+  }
   return make_connecting_sender(make_handshake_connector(state_->platform(), std::move(target)),
                                 options);
 }

@@ -17,8 +17,11 @@
 //
 // Rings: where both ends let the transport be automatic, or ask for shm, the hello names a bit of
 // memory of the sender's process. If this process can open it, the receiver's accept names a ring's
-// (ring_transport.hpp), and the sender answers whether it sees that. Else all goes over the
-// connection, or, where shm was asked for, both ends fail and say why.
+// (ring_transport.hpp), and the sender answers whether it sees that. Where memory is not shared and
+// both processes have been given the same device for one-sided writes, or the edge asks for rdma,
+// the accept names an end of such memory, to which the sender connects before it answers. Else all
+// goes over the connection, or, where shm or rdma was asked for, both ends fail and say why.
+// One-sided writes are not encrypted: with `tls` they are taken only where they are asked for.
 //
 // Strangers: garbage, half-open connections, slow or unknown senders are dropped
 // after a time or at once, and counted; at most `max_handshakes` are in progress, and
@@ -44,6 +47,7 @@
 #include "net/transport_options.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
+#include "platform/remote_memory.hpp"
 #include "platform/tls.hpp"
 
 namespace hummer {
@@ -51,9 +55,10 @@ namespace hummer {
 struct DataPlaneOptions {
   // A listener for each; port 0: any free one.
   std::vector<DataAddress> listen_addresses = {{"", "*:0"}};
-  std::string name = "taskmanager";  // for messages at the other end
-  std::string token;                 // must be equal on both sides
-  std::shared_ptr<TlsContext> tls;   // of both directions; null: plain
+  std::string name = "taskmanager";             // for messages at the other end
+  std::string token;                            // must be equal on both sides
+  std::shared_ptr<TlsContext> tls;              // of both directions; null: plain
+  RemoteMemoryDevice* remote_memory = nullptr;  // for one-sided writes; must outlive the ends
   std::size_t max_handshakes = 1024;
   std::size_t max_pending_handshakes = 1000;
   Nanoseconds handshake_timeout_ns = seconds(5);
@@ -68,11 +73,12 @@ struct DataPlaneOptions {
 struct DataPlaneCounts {
   std::uint64_t accepted = 0;  // connections that arrived
   std::uint64_t handed_over = 0;
-  std::uint64_t rings = 0;        // of these, with a ring in shared memory
-  std::uint64_t garbage = 0;      // no valid hello
-  std::uint64_t timed_out = 0;    // hello not there in time
-  std::uint64_t refused = 0;      // token, version, type or size differ; key unknown
-  std::uint64_t turned_away = 0;  // for newer ones, being too many
+  std::uint64_t rings = 0;         // of these, with a ring in shared memory
+  std::uint64_t remote_rings = 0;  // of these, with a ring of one-sided writes
+  std::uint64_t garbage = 0;       // no valid hello
+  std::uint64_t timed_out = 0;     // hello not there in time
+  std::uint64_t refused = 0;       // token, version, type or size differ; key unknown
+  std::uint64_t turned_away = 0;   // for newer ones, being too many
   std::uint64_t in_progress = 0;
   std::uint64_t buffer_bytes = 0;       // of all receivers, also those that wait to be used again
   std::uint64_t buffer_bytes_used = 0;  // with data that somebody still needs

@@ -9,6 +9,7 @@
 
 #include "base/hash_pieces.hpp"
 #include "net/transport.hpp"
+#include "platform/remote_memory.hpp"
 #include "platform/shared_memory.hpp"
 
 namespace hummer {
@@ -18,8 +19,10 @@ static_assert(std::endian::native == std::endian::little, "frames are written as
 
 constexpr std::size_t max_type_name_bytes = 1024;
 constexpr std::size_t max_sender_name_bytes = 256;
-constexpr std::size_t max_ring_bytes = 256;
-constexpr std::size_t max_place_bytes = SharedMemory::max_place_bytes;
+constexpr std::size_t max_place_bytes =
+    std::max(SharedMemory::max_place_bytes, RemoteMemory::max_place_bytes);
+constexpr std::size_t max_ring_bytes = max_place_bytes;
+constexpr std::size_t max_provider_bytes = RemoteMemoryDevice::max_provider_bytes;
 
 std::uint64_t check_of(std::string_view payload) {
   return payload.empty() ? 0 : hash_bytes(payload.data(), payload.size());
@@ -42,7 +45,8 @@ std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
     case FrameKind::accept: return max_accept_bytes;
     case FrameKind::ring: return max_ring_bytes;
     case FrameKind::credit:
-    case FrameKind::wake: break;
+    case FrameKind::wake:
+    case FrameKind::park: break;
   }
   return 0;
 }
@@ -92,7 +96,7 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
   std::memcpy(&header, from, sizeof header);
   if (header.magic != frame_magic) return broken("not a Hummer data connection (bad magic)");
   if (header.check != check_of(header)) return broken("frame header is damaged (bad check)");
-  if (header.kind < FrameKind::hello || header.kind > FrameKind::wake) {
+  if (header.kind < FrameKind::hello || header.kind > FrameKind::park) {
     return broken("unknown frame kind " + std::to_string(static_cast<int>(header.kind)));
   }
   const bool reserved =
@@ -131,6 +135,7 @@ std::string encode_hello(const Hello& hello) {
   out.put_text(std::string_view(hello.type_name).substr(0, max_type_name_bytes));
   out.put_text(std::string_view(hello.sender_name).substr(0, max_sender_name_bytes));
   out.put_text(std::string_view(hello.shared_place).substr(0, max_place_bytes));
+  out.put_text(std::string_view(hello.remote_provider).substr(0, max_provider_bytes));
   return whole_frame(header_of(FrameKind::hello), out.view());
 }
 
@@ -140,49 +145,69 @@ Result<Hello> decode_hello(std::string_view payload) {
   if (!in.get_value(hello.version)) return broken("hello is too short");
   // What follows may differ in other versions; the answer to them is a refusal, not "garbage".
   if (hello.version != protocol_version) return hello;
-  std::string_view token, type_name, sender_name, shared_place;
+  std::string_view token, type_name, sender_name, shared_place, provider;
   const bool whole = in.get_value(hello.key.job) && in.get_value(hello.key.channel) &&
                      in.get_value(hello.key.attempt) && in.get_value(hello.type_id) &&
                      in.get_value(hello.buffer_size_bytes) && in.get_value(hello.credits) &&
                      in.get_value(hello.control_credits) && in.get_text(token) &&
                      in.get_text(type_name) && in.get_text(sender_name) &&
-                     in.get_text(shared_place) && in.left() == 0;
+                     in.get_text(shared_place) && in.get_text(provider) && in.left() == 0;
   if (!whole || token.size() > max_token_bytes || type_name.size() > max_type_name_bytes ||
-      sender_name.size() > max_sender_name_bytes || shared_place.size() > max_place_bytes) {
+      sender_name.size() > max_sender_name_bytes || shared_place.size() > max_place_bytes ||
+      provider.size() > max_provider_bytes) {
     return broken("hello is malformed");
   }
   hello.token = token;
   hello.type_name = type_name;
   hello.sender_name = sender_name;
   hello.shared_place = shared_place;
+  hello.remote_provider = provider;
   return hello;
 }
 
 std::string encode_accept(const Accept& accept) {
+  static_assert(max_place_bytes + max_ring_bytes + 16 <= max_accept_bytes);
   std::string bytes;
   ByteWriter out(bytes);
   out.put_text(std::string_view(accept.ring_place).substr(0, max_place_bytes));
   out.put_text(std::string_view(accept.no_ring).substr(0, max_ring_bytes));
+  out.put_value(accept.remote ? static_cast<std::uint8_t>(1 + static_cast<int>(*accept.remote))
+                              : std::uint8_t{0});
   return whole_frame(header_of(FrameKind::accept), out.view());
 }
 
 Result<Accept> decode_accept(std::string_view payload) {
   ByteReader in(payload);
   std::string_view place, why;
-  if (!in.get_text(place) || !in.get_text(why) || in.left() != 0 ||
-      place.size() > max_place_bytes) {
+  std::uint8_t remote = 0;
+  if (!in.get_text(place) || !in.get_text(why) || !in.get_value(remote) || in.left() != 0 ||
+      place.size() > max_place_bytes || remote > 1 + static_cast<int>(WriteOrder::bytes)) {
     return broken("the answer to the hello is malformed");
   }
-  return Accept{std::string(place), std::string(why)};
+  Accept accept{std::string(place), {}, std::string(why)};
+  if (remote > 0) accept.remote = static_cast<WriteOrder>(remote - 1);
+  return accept;
 }
 
-std::string encode_ring(std::string_view why_not) {
+std::string encode_ring(std::string_view answer) {
+  HUMMER_ASSERT(answer.size() <= max_ring_bytes);
   FrameHeader header = header_of(FrameKind::ring);
-  header.flags = why_not.empty() ? FrameHeader::last : 0;
-  return whole_frame(header, why_not.substr(0, max_ring_bytes));
+  header.flags = FrameHeader::last;
+  return whole_frame(header, answer);
+}
+
+std::string encode_no_ring(std::string_view why_not) {
+  return whole_frame(header_of(FrameKind::ring), why_not.substr(0, max_ring_bytes));
 }
 
 std::string encode_wake() { return whole_frame(header_of(FrameKind::wake), {}); }
+
+std::string encode_park(std::uint64_t seen, std::uint64_t released) {
+  FrameHeader header = header_of(FrameKind::park);
+  header.sequence = seen;
+  header.data_credits = released;
+  return whole_frame(header, {});
+}
 
 std::vector<std::string> encode_barrier(std::uint64_t epoch, std::uint64_t messages,
                                         std::string_view in_flight, std::size_t most_bytes) {

@@ -9,9 +9,11 @@
 //                    8  payload_bytes     u32
 //                   12  check             u32   low half of XXH3-64 of the header with check = 0
 //                   16  sequence          u64   data, control: 0, 1, 2, ... in one count;
-//                                               barrier: its epoch
-//                   24  data_credits      u64   credit: data frames released so far;
-//                                               barrier: messages of the ring before it
+//                                               barrier: its epoch; park: messages seen by a
+//                                               receiver, slots that came back by a sender
+//                   24  data_credits      u64   credit: data frames released so far (of a ring: all
+//                                               messages); barrier: messages of the ring before it;
+//                                               park: of a sender, messages released as it knows
 //                   32  control_credits   u64   credit: control frames released so far
 //                   40  payload_check     u64   XXH3-64 of the payload; 0 where it has none
 //                   48  reserved          2 × u64, 0
@@ -20,9 +22,10 @@
 //                       flagged; or failure
 //   receiver → sender   accept or failure, then credit ...; or failure
 //
-// Beside a ring in shared memory (ring_transport.hpp): the accept names the memory, the sender
-// answers ring (flagged when it sees it, else with the reason, and goes on as above), and then
-// barrier, wake and failure are all that comes, wake and failure all that goes back.
+// Beside a ring in shared or remote memory (ring_transport.hpp): the accept names the memory, the
+// sender answers ring (flagged when it has it, else with the reason, and goes on as above), and
+// then barrier, wake, park and failure are all that comes, wake, park, credit and failure all that
+// goes back.
 //
 // A data frame's payload is a run of blocks (block.hpp), 64-aligned in memory when
 // the frame is. A control frame's payload is one block of control. A barrier
@@ -46,15 +49,17 @@
 #include <hummer/bytes.hpp>
 #include <hummer/status.hpp>
 
+#include "platform/remote_memory.hpp"
+
 namespace hummer {
 
-inline constexpr std::uint32_t protocol_version = 5;
+inline constexpr std::uint32_t protocol_version = 6;
 inline constexpr std::uint32_t frame_magic = 0x314D5548;  // "HUM1"
 inline constexpr std::size_t frame_header_bytes = 64;
 inline constexpr std::size_t max_hello_bytes = 4096;
 inline constexpr std::size_t max_token_bytes = 1024;
 inline constexpr std::size_t max_failure_bytes = 2048;
-inline constexpr std::size_t max_accept_bytes = 512;
+inline constexpr std::size_t max_accept_bytes = 640;
 
 enum class FrameKind : std::uint8_t {
   hello = 1,
@@ -66,6 +71,7 @@ enum class FrameKind : std::uint8_t {
   barrier,
   ring,
   wake,
+  park,
 };
 
 struct FrameHeader {
@@ -130,6 +136,9 @@ struct Hello {
   // Some memory of the sender's process (SharedMemory): a receiver that can open it offers a ring.
   // Empty: none is wanted.
   std::string shared_place;
+  // The device for one-sided writes that the sender has (RemoteMemoryDevice::provider): a receiver
+  // that has the same one may offer a ring that is mirrored. Empty: none is wanted.
+  std::string remote_provider;
 };
 
 // A whole frame. REQUIRES: the token has at most 1024 bytes.
@@ -140,14 +149,20 @@ Result<Hello> decode_hello(std::string_view payload);
 // What a receiver offers: nothing, or a ring in memory of its own.
 struct Accept {
   std::string ring_place;
+  // Of a place of RemoteMemory; none: it is one of SharedMemory.
+  std::optional<WriteOrder> remote = {};
   // Why there is none, where the sender wanted one.
   std::string no_ring;
 };
 std::string encode_accept(const Accept& accept);
 Result<Accept> decode_accept(std::string_view payload);
-// The answer to a ring that was offered; `why_not` is empty when it is taken.
-std::string encode_ring(std::string_view why_not);
+// The answer to a ring that was offered. It is taken: with what the receiver's end of remote memory
+// is to know, or nothing.
+std::string encode_ring(std::string_view answer);
+std::string encode_no_ring(std::string_view why_not);
 std::string encode_wake();
+// Of an end that is about to park; see the fields above.
+std::string encode_park(std::uint64_t seen, std::uint64_t released);
 
 // A barrier with the records in flight before it, in frames of at most `most_bytes` of these.
 // `messages`: of the ring before it; 0 without one.

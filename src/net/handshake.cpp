@@ -8,6 +8,9 @@ namespace {
 
 constexpr Nanoseconds first_pause_ns = milliseconds(10);
 constexpr Nanoseconds longest_pause_ns = milliseconds(500);
+// Of remote memory, before the connection is taken instead.
+constexpr Nanoseconds longest_connect_ns = seconds(5);
+constexpr Nanoseconds connect_pause_ns = microseconds(200);
 
 Status given_up_status() { return {ErrorCode::cancelled, "the connection is not wanted any more"}; }
 
@@ -68,7 +71,7 @@ class HandshakeConnector final : public Connector {
       *stream = target_.tls->connected(std::move(*stream), target_.address);
     }
     (*stream)->set_wake_events(executor, waits.event, waits.event);
-    Result<std::unique_ptr<SharedSegment>> ring = co_await greet(**stream, waits);
+    Result<RingStorage> ring = co_await greet(**stream, waits);
     (*stream)->set_wake_events(executor, nullptr, nullptr);
     if (!ring.ok()) {
       (*stream)->close();
@@ -77,8 +80,8 @@ class HandshakeConnector final : public Connector {
     co_return Connected{std::move(*stream), std::move(*ring)};
   }
 
-  // Null: all goes over the stream.
-  Task<Result<std::unique_ptr<SharedSegment>>> greet(ByteStream& stream, HandshakeWaits waits) {
+  // Empty: all goes over the stream.
+  Task<Result<RingStorage>> greet(ByteStream& stream, HandshakeWaits waits) {
     std::string hello = encode_hello(target_.hello);
     const Status written = co_await write_exactly(stream, std::move(hello), waits);
     if (!written.ok()) co_return written;
@@ -97,24 +100,65 @@ class HandshakeConnector final : public Connector {
     co_return Status(is_passing(why) ? ErrorCode::not_found : why.code(), why.message());
   }
 
-  Task<Result<std::unique_ptr<SharedSegment>>> open_ring(ByteStream& stream, Accept accept,
-                                                         HandshakeWaits waits) {
-    std::unique_ptr<SharedSegment> ring;
+  Task<Result<RingStorage>> open_ring(ByteStream& stream, Accept accept, HandshakeWaits waits) {
+    RingStorage ring;
     std::string why_not = std::move(accept.no_ring);
     if (!accept.ring_place.empty()) {
-      Result<std::unique_ptr<SharedSegment>> opened =
-          platform_.shared_memory().open(accept.ring_place, target_.ring_bytes);
+      // Not as a conditional expression, which GCC 12 miscompiles around co_await.
+      Result<Opened> opened = Opened();
+      if (accept.remote) {
+        opened = co_await open_remote(accept.ring_place, *accept.remote, waits);
+      } else {
+        opened = open_shared(accept.ring_place);
+      }
+      std::string answer;
       if (opened.ok()) {
-        ring = std::move(*opened);
+        ring = std::move(opened->ring);
+        answer = encode_ring(opened->answer);
       } else {
         why_not = opened.status().message();
+        answer = encode_no_ring(why_not);
       }
-      std::string answer = encode_ring(why_not);
       const Status written = co_await write_exactly(stream, std::move(answer), waits);
       if (!written.ok()) co_return written;
     }
-    if (ring == nullptr && target_.transport == Transport::shm) co_return no_ring(why_not);
+    if (ring.empty() && target_.rings.needs_one())
+      co_return no_ring(target_.rings.transport, why_not);
     co_return ring;
+  }
+
+  struct Opened {
+    RingStorage ring;
+    std::string answer;
+  };
+
+  Result<Opened> open_shared(std::string_view place) {
+    Result<std::unique_ptr<SharedSegment>> opened =
+        platform_.shared_memory().open(place, target_.rings.shape.segment_bytes());
+    if (!opened.ok()) return opened.status();
+    return Opened{std::move(*opened), {}};
+  }
+
+  Task<Result<Opened>> open_remote(std::string place, WriteOrder order, HandshakeWaits waits) {
+    if (target_.remote == nullptr) {
+      co_return Status(ErrorCode::not_found, "this process has no device for it");
+    }
+    Result<std::unique_ptr<RemoteMemory>> opened = target_.remote->open(
+        place, target_.rings.shape.mirrored_bytes(), target_.rings.shape.slot_bytes);
+    if (!opened.ok()) co_return opened.status();
+    if ((*opened)->order() != order) {
+      co_return Status(ErrorCode::not_found,
+                       "the devices of the two processes promise different orders of writes");
+    }
+    const std::shared_ptr<RemoteMemory> memory = std::move(*opened);
+    Executor& executor = co_await current_executor();
+    waits.deadline = std::min(waits.deadline, executor.now() + longest_connect_ns);
+    const Status connected = co_await connect_memory(*memory, waits);
+    if (!connected.ok()) co_return connected;
+    Opened made;
+    made.ring = RingStorage(memory);
+    made.answer = memory->answer();
+    co_return made;
   }
 
   Platform& platform_;
@@ -172,11 +216,35 @@ std::unique_ptr<Connector> make_handshake_connector(Platform& platform, Handshak
   return std::make_unique<HandshakeConnector>(platform, std::move(target));
 }
 
-Status no_ring(std::string_view why) {
+Status no_ring(Transport transport, std::string_view why) {
+  const std::string reason(why.empty() ? "the peer offers none" : why);
+  if (transport == Transport::rdma) {
+    return {ErrorCode::invalid_configuration,
+            "the edge asks for the rdma transport, and the two processes have no common device: " +
+                reason +
+                "; start both with the same --rdma-provider, or leave the transport "
+                "automatic"};
+  }
   return {ErrorCode::invalid_configuration,
-          "the edge asks for the shm transport, and the two processes share no memory: " +
-              std::string(why.empty() ? "the peer offers none" : why) +
+          "the edge asks for the shm transport, and the two processes share no memory: " + reason +
               "; run them as one user on one machine, or leave the transport automatic"};
+}
+
+Task<Status> connect_memory(RemoteMemory& memory, HandshakeWaits waits) {
+  Executor& executor = co_await current_executor();
+  while (true) {
+    const Status gone_on = memory.connect();
+    if (!gone_on.ok()) co_return gone_on;
+    if (memory.ready()) co_return Status();
+    const Nanoseconds now = executor.now();
+    if (now >= waits.deadline) {
+      co_return Status(ErrorCode::timed_out, "the other end of the remote memory did not answer");
+    }
+    HandshakeWaits pause = waits;
+    pause.deadline = std::min(waits.deadline, now + connect_pause_ns);
+    const Status woken = co_await wait_for_event(pause);
+    if (woken.code() == ErrorCode::cancelled) co_return woken;
+  }
 }
 
 ConnectOptions connect_options(const std::string& interface_or_address) {

@@ -15,6 +15,7 @@
 
 #include "net/connecting_transport.hpp"
 #include "net/frame.hpp"
+#include "net/ring_offer.hpp"
 #include "platform/network.hpp"
 #include "platform/platform.hpp"
 #include "platform/task.hpp"
@@ -39,16 +40,19 @@ struct HandshakeTarget {
   std::string address;
   ConnectOptions options;
   Hello hello;
-  Transport transport = Transport::automatic;  // shm: a receiver that offers no ring will not do
-  std::size_t ring_bytes = 0;                  // of the segment that both ends agree on
+  RingsWanted rings;                     // a receiver that offers none may not do
+  RemoteMemoryDevice* remote = nullptr;  // null: no one-sided writes
   Nanoseconds timeout_ns;
   std::shared_ptr<TlsContext> tls;  // null: plain
 };
 // Connects and is accepted. Tries again while the other side is not listening yet.
 std::unique_ptr<Connector> make_handshake_connector(Platform& platform, HandshakeTarget target);
 
-// Why a channel that asks for the shm transport can't have it.
-Status no_ring(std::string_view why);
+// Why a channel that asks for the shm or the rdma transport can't have it.
+Status no_ring(Transport transport, std::string_view why);
+
+// Connects an end of remote memory. timed_out: the other one did not answer in time.
+Task<Status> connect_memory(RemoteMemory& memory, HandshakeWaits waits);
 
 // Interface or source address, whichever `interface_or_address` is.
 ConnectOptions connect_options(const std::string& interface_or_address);

@@ -14,21 +14,23 @@
 
 #include "net/data_plane.hpp"
 #include "net/memory_transport.hpp"
+#include "platform/find_remote_memory.hpp"
+#include "platform/simulated_remote_memory.hpp"
 #include "platform/simulation.hpp"
 #include "platform/task.hpp"
 
 namespace hummer {
 
-enum class Form { memory, tcp, shm, simulated_tcp, simulated_shm };
+// rdma: over what libfabric does with a loopback device; skipped where it is not there.
+enum class Form { memory, tcp, shm, rdma, simulated_tcp, simulated_shm, simulated_rdma };
 
-inline bool is_simulated(Form form) {
-  return form == Form::simulated_tcp || form == Form::simulated_shm;
-}
+inline bool is_simulated(Form form) { return form >= Form::simulated_tcp; }
 
 struct RigOptions {
   Form form = Form::memory;
   std::uint64_t seed = 1;
   bool two_slots = false;
+  WriteOrder order = WriteOrder::in_order;  // of simulated_rdma
 };
 
 inline std::string rig_name(const testing::TestParamInfo<RigOptions>& info) {
@@ -37,7 +39,13 @@ inline std::string rig_name(const testing::TestParamInfo<RigOptions>& info) {
     case Form::memory: return "memory" + slots;
     case Form::tcp: return "tcp" + slots;
     case Form::shm: return "shm" + slots;
+    case Form::rdma: return "rdma" + slots;
     case Form::simulated_tcp: break;
+    case Form::simulated_rdma: {
+      constexpr const char* orders[] = {"none", "in_order", "bytes"};
+      return std::string("simulated_rdma_") + orders[static_cast<int>(info.param.order)] + "_" +
+             std::to_string(info.param.seed);
+    }
     case Form::simulated_shm: return "simulated_shm_" + std::to_string(info.param.seed);
   }
   return "simulated_" + std::to_string(info.param.seed);
@@ -55,6 +63,14 @@ class Rig {
     executor_ = platform_->make_executor({.name = "test"});
     if (options.two_slots) sending_executor_ = platform_->make_executor({.name = "sending"});
     DataPlaneOptions plane;
+    if (options.form == Form::simulated_rdma) {
+      device_ = std::make_unique<SimulatedRemoteMemoryDevice>(
+          static_cast<SimulatedPlatform&>(*platform_), options.order);
+    } else if (options.form == Form::rdma) {
+      auto found = find_remote_memory(*platform_, "tcp");
+      if (found.ok()) device_ = std::move(*found);
+    }
+    plane.remote_memory = device_.get();
     plane.name = "rig";
     plane.token = "secret";
     plane.connect_timeout_ns = seconds(10);
@@ -71,6 +87,8 @@ class Rig {
     plane_.reset();
   }
 
+  // Null: none, also where the form needs one.
+  RemoteMemoryDevice* device() { return device_.get(); }
   Platform& platform() { return *platform_; }
   Executor& executor() { return *executor_; }
   Executor& sending_executor() { return sending_executor_ ? *sending_executor_ : *executor_; }
@@ -80,8 +98,7 @@ class Rig {
 
   TransportPair open(const TypeDescriptor& type, NetworkSettings settings) {
     if (options_.form == Form::memory) return make_memory_transport(settings);
-    const bool ring = options_.form == Form::shm || options_.form == Form::simulated_shm;
-    settings.transport = ring ? Transport::shm : Transport::tcp;
+    settings.transport = asked_transport();
     const ChannelKey key{1, next_channel_++, 0};
     TransportPair pair;
     pair.receiver = plane_->open_receiver(key, type, settings, "the sender");
@@ -99,6 +116,16 @@ class Rig {
   }
 
  private:
+  Transport asked_transport() const {
+    switch (options_.form) {
+      case Form::shm:
+      case Form::simulated_shm: return Transport::shm;
+      case Form::rdma:
+      case Form::simulated_rdma: return Transport::rdma;
+      default: return Transport::tcp;
+    }
+  }
+
   static Task<void> watch(Task<void> script, std::atomic<bool>* done, Platform* platform) {
     co_await std::move(script);
     done->store(true);
@@ -107,11 +134,22 @@ class Rig {
 
   RigOptions options_;
   std::unique_ptr<Platform> platform_;
+  std::unique_ptr<RemoteMemoryDevice> device_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Executor> sending_executor_;
   std::unique_ptr<DataPlane> plane_;
   std::uint32_t next_channel_ = 0;
   std::atomic<bool> done_{false};
+};
+
+// A test of every form, skipped where there is no device for it.
+class TestOfForms : public testing::TestWithParam<RigOptions> {
+ protected:
+  void SetUp() override {
+    if (GetParam().form != Form::rdma) return;
+    static const Status found = find_remote_memory(*make_linux_platform(), "tcp").status();
+    if (!found.ok()) GTEST_SKIP() << found.to_string();
+  }
 };
 
 // Asks again and again for a while.

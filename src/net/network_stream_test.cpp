@@ -216,7 +216,7 @@ std::deque<Element> make_elements(Random& random, std::deque<std::string>& arena
   return elements;
 }
 
-class StreamTest : public testing::TestWithParam<RigOptions> {
+class StreamTest : public TestOfForms {
  protected:
   template <typename T>
   void check(bool timed, bool large, std::size_t buffer_size_bytes, int credits = 4,
@@ -381,6 +381,9 @@ INSTANTIATE_TEST_SUITE_P(
                     RigOptions{Form::memory, 1, true}, RigOptions{Form::tcp, 1, true},
                     RigOptions{Form::shm}, RigOptions{Form::shm, 1, true},
                     RigOptions{Form::simulated_shm, 1}, RigOptions{Form::simulated_shm, 2},
+                    RigOptions{Form::rdma}, RigOptions{Form::simulated_rdma, 1},
+                    RigOptions{Form::simulated_rdma, 2, false, WriteOrder::none},
+                    RigOptions{Form::simulated_rdma, 3, false, WriteOrder::bytes},
                     RigOptions{Form::simulated_tcp, 1}, RigOptions{Form::simulated_tcp, 2},
                     RigOptions{Form::simulated_tcp, 3}),
     rig_name);

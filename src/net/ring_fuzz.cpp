@@ -1,10 +1,12 @@
-// What a peer may have written into a ring: entries with any numbers in any order, returns, words,
-// and bytes where they should not be. Neither end may read or write beyond the segment, hang, or
+// What a peer may have written into a ring, in shared memory or from remote: entries with any numbers
+// in any order, returns, words, bytes where they should not be, and numbers of writes. Neither end may read or write beyond the segment, hang, or
 // hand out bytes that lie elsewhere.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "net/ring_transport.hpp"
@@ -42,6 +44,34 @@ class HeapSegment final : public hummer::SharedSegment {
   std::shared_ptr<std::vector<char>> bytes_;
 };
 
+// Memory that a peer writes into, which is this program. What goes to the peer goes nowhere.
+class HeapRemote final : public hummer::RemoteMemory {
+ public:
+  HeapRemote(std::shared_ptr<std::vector<char>> bytes, hummer::WriteOrder order)
+      : bytes_(std::move(bytes)), order_(order) {}
+
+  std::span<char> bytes() override { return *bytes_; }
+  hummer::WriteOrder order() const override { return order_; }
+  std::string description() const override { return "a fuzzer"; }
+  std::string answer() const override { return {}; }
+  hummer::Status answered(std::string_view) override { return {}; }
+  hummer::Status connect() override { return {}; }
+  bool ready() const override { return true; }
+  bool write(const Range&, std::optional<std::uint32_t>) override { return true; }
+  std::size_t under_way() const override { return 0; }
+  hummer::Status progress(std::vector<std::uint32_t>& told) override {
+    told.insert(told.end(), numbers.begin(), numbers.end());
+    numbers.clear();
+    return {};
+  }
+
+  std::vector<std::uint32_t> numbers;
+
+ private:
+  std::shared_ptr<std::vector<char>> bytes_;
+  const hummer::WriteOrder order_;
+};
+
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
@@ -68,16 +98,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.credits = 3;
   options.control_credits = 2;
   const hummer::RingShape shape = hummer::ring_shape(options);
-  auto bytes = std::make_shared<std::vector<char>>(shape.segment_bytes());
+  Input input(data, size);
+  // 3: shared memory.
+  const std::uint32_t form = input.number() % 4;
+  auto bytes = std::make_shared<std::vector<char>>(form == 3 ? shape.segment_bytes()
+                                                             : shape.mirrored_bytes());
   hummer::RingMemory memory(*bytes, shape);
-  const auto receiver = hummer::make_ring_receiver(std::make_unique<SilentStream>(),
-                                                   std::make_unique<HeapSegment>(bytes), options);
-  const auto sender = hummer::make_ring_sender(std::make_unique<SilentStream>(),
-                                               std::make_unique<HeapSegment>(bytes), options);
+  std::vector<std::shared_ptr<HeapRemote>> remote;
+  const auto storage = [&]() -> hummer::RingStorage {
+    if (form == 3) return std::unique_ptr<hummer::SharedSegment>(new HeapSegment(bytes));
+    remote.push_back(std::make_shared<HeapRemote>(bytes, static_cast<hummer::WriteOrder>(form)));
+    return std::shared_ptr<hummer::RemoteMemory>(remote.back());
+  };
+  const auto receiver =
+      hummer::make_ring_receiver(std::make_unique<SilentStream>(), storage(), options);
+  const auto sender =
+      hummer::make_ring_sender(std::make_unique<SilentStream>(), storage(), options);
   std::vector<hummer::Received> held;
   std::uint64_t position = 0;
-  for (Input input(data, size); !input.empty();) {
-    switch (input.number() % 6) {
+  while (!input.empty()) {
+    switch (input.number() % 7) {
       case 0: {
         hummer::RingMessage message;
         const std::uint32_t word = input.number();
@@ -90,6 +130,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         message.bytes = input.number();
         memory.write(position, message);
         memory.show(position);
+        if (form == 1) memory.all_shown().store(position + 1);
+        for (std::uint32_t part : {0u, 1u}) {
+          if (form == 0)
+            remote[0]->numbers.push_back(static_cast<std::uint32_t>(position << 1 | part));
+        }
         if ((word >> 24) % 16 != 0) ++position;
         break;
       }
@@ -111,6 +156,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
       case 4:
         if (!held.empty()) held.pop_back();
+        break;
+      case 5:
+        if (!remote.empty()) remote[input.number() % 2]->numbers.push_back(input.number());
         break;
       default: {
         hummer::Received received;

@@ -22,18 +22,28 @@ std::size_t stride(const RingShape& shape) {
   return align_up(shape.slot_bytes + read_slack_bytes, transport_alignment);
 }
 
+// Whether `seen` is what stands where `from` is being replaced by `to`, of which the lower bytes
+// are there: a device may write a word in two pieces.
+bool is_on_its_way(std::uint64_t from, std::uint64_t to, std::uint64_t seen) {
+  for (std::uint64_t there = 0; there != UINT64_MAX; there = there << 8 | 0xff) {
+    if (seen == ((to & there) | (from & ~there))) return true;
+  }
+  return false;
+}
+
 Status broken(std::string what) { return {ErrorCode::protocol_error, std::move(what)}; }
 
 }  // namespace
 
 struct RingMemory::Head {
-  alignas(64) std::atomic<std::uint64_t> released;  // the receiver's
-  alignas(64) ParkMark receiver_parked;             // both
-  alignas(64) ParkMark sender_parked;               // both
+  alignas(64) std::atomic<std::uint64_t> released;   // the receiver's
+  alignas(64) ParkMark receiver_parked;              // both
+  alignas(64) ParkMark sender_parked;                // both
+  alignas(64) std::atomic<std::uint64_t> all_shown;  // the sender's
 };
 
 struct RingMemory::Entry {
-  alignas(128) std::atomic<std::uint64_t> lap;
+  alignas(entry_bytes) std::array<char, max_control_bytes> control;
   std::uint32_t slot;
   std::uint32_t offset;
   std::uint32_t bytes;
@@ -41,11 +51,15 @@ struct RingMemory::Entry {
   std::uint8_t flags;
   std::uint16_t reserved;
   std::uint32_t barriers;
+  std::uint32_t reserved_too;
   std::uint64_t check;  // of the position, of what stands above and of the control
-  alignas(64) std::array<char, max_control_bytes> control;
+  std::uint64_t unused[3];
+  // Last, for who copies an entry from front to back.
+  std::atomic<std::uint64_t> lap;
 
   std::uint64_t expected_check(std::uint64_t position) const {
-    std::uint64_t words[4] = {position, barriers, slot | std::uint64_t{offset} << 32,
+    std::uint64_t words[4] = {position, barriers | std::uint64_t{reserved_too} << 32,
+                              slot | std::uint64_t{offset} << 32,
                               bytes | std::uint64_t{kind} << 32 | std::uint64_t{flags} << 40 |
                                   std::uint64_t{reserved} << 48};
     std::uint64_t sum = hash_bytes(words, sizeof words);
@@ -79,10 +93,17 @@ std::size_t RingShape::segment_bytes() const {
          align_up(slots * stride(*this), page_bytes);
 }
 
+std::size_t RingShape::mirrored_bytes() const {
+  return segment_bytes() + align_up(entries() * sizeof(std::uint64_t), page_bytes);
+}
+
 RingMemory::RingMemory(std::span<char> bytes, const RingShape& shape)
-    : shape_(shape), entries_mask_(shape.entries() - 1), slot_stride_(stride(shape)) {
-  HUMMER_ASSERT(bytes.size() == shape.segment_bytes());
-  static_assert(sizeof(Head) <= page_bytes);
+    : shape_(shape),
+      entries_mask_(shape.entries() - 1),
+      slot_stride_(stride(shape)),
+      base_(bytes.data()) {
+  HUMMER_ASSERT(bytes.size() == shape.segment_bytes() || bytes.size() == shape.mirrored_bytes());
+  static_assert(sizeof(Head) <= page_bytes && sizeof(Entry) == entry_bytes);
   char* at = bytes.data();
   head_ = std::launder(reinterpret_cast<Head*>(at));
   at += page_bytes;
@@ -105,6 +126,7 @@ void RingMemory::write(std::uint64_t position, const RingMessage& message) {
   to.kind = static_cast<std::uint8_t>(message.kind);
   to.flags = (message.closes ? flag_closes : 0) | (message.last ? flag_last : 0);
   to.reserved = 0;
+  to.reserved_too = 0;
   to.barriers = message.barriers;
   if (message.kind == RingMessage::Kind::control) to.control = message.control;
   to.check = to.expected_check(position);
@@ -118,12 +140,29 @@ bool RingMemory::shown(std::uint64_t position) const {
   return entry(position).lap.load(std::memory_order_acquire) == position + 1;
 }
 
+RingMessage RingMemory::message_in(const Entry& entry) const {
+  RingMessage message;
+  message.kind = static_cast<RingMessage::Kind>(entry.kind);
+  message.closes = (entry.flags & flag_closes) != 0;
+  message.last = (entry.flags & flag_last) != 0;
+  message.barriers = entry.barriers;
+  message.slot = entry.slot;
+  message.offset = entry.offset;
+  message.bytes = entry.bytes;
+  if (message.kind == RingMessage::Kind::control) message.control = entry.control;
+  return message;
+}
+
+RingMessage RingMemory::written(std::uint64_t position) const {
+  return message_in(entry(position));
+}
+
 Result<std::optional<RingMessage>> RingMemory::read(std::uint64_t position) const {
   const Entry& shared = entry(position);
   const std::uint64_t lap = shared.lap.load(std::memory_order_acquire);
   if (lap != position + 1) {
     const std::uint64_t before = position > entries_mask_ ? position - entries_mask_ : 0;
-    if (lap == before) return std::optional<RingMessage>();
+    if (is_on_its_way(before, position + 1, lap)) return std::optional<RingMessage>();
     return broken("an entry of the ring says lap " + std::to_string(lap) + " where " +
                   std::to_string(position + 1) + " was expected");
   }
@@ -135,6 +174,7 @@ Result<std::optional<RingMessage>> RingMemory::read(std::uint64_t position) cons
   from.kind = shared.kind;
   from.flags = shared.flags;
   from.reserved = shared.reserved;
+  from.reserved_too = shared.reserved_too;
   from.barriers = shared.barriers;
   from.check = shared.check;
   const bool is_control = from.kind == static_cast<std::uint8_t>(RingMessage::Kind::control);
@@ -142,17 +182,9 @@ Result<std::optional<RingMessage>> RingMemory::read(std::uint64_t position) cons
   if (from.check != from.expected_check(position)) {
     return broken("an entry of the ring is damaged (bad check)");
   }
-  RingMessage message;
-  message.kind = static_cast<RingMessage::Kind>(from.kind);
-  message.closes = (from.flags & flag_closes) != 0;
-  message.last = (from.flags & flag_last) != 0;
-  message.barriers = from.barriers;
-  message.slot = from.slot;
-  message.offset = from.offset;
-  message.bytes = from.bytes;
-  if (is_control) message.control = from.control;
+  const RingMessage message = message_in(from);
   if (!is_written_by_senders(message) || from.flags > (flag_closes | flag_last) ||
-      from.reserved != 0) {
+      (from.reserved | from.reserved_too) != 0) {
     return broken("an entry of the ring that no sender writes");
   }
   return std::optional<RingMessage>(message);
@@ -177,7 +209,9 @@ Result<std::optional<std::uint32_t>> RingMemory::taken_back(std::uint64_t positi
   const std::uint64_t word = returns_[position % shape_.slots].load(std::memory_order_acquire);
   const std::uint64_t lap = lap_of_return(position);
   if (word >> 32 == lap) return std::optional(static_cast<std::uint32_t>(word));
-  if (word >> 32 == ((lap - 1) & 0xffffffffu)) return std::optional<std::uint32_t>();
+  if (is_on_its_way((lap - 1) & 0xffffffffu, lap, word >> 32)) {
+    return std::optional<std::uint32_t>();
+  }
   return broken("a slot came back to the ring in lap " + std::to_string(word >> 32) + " where " +
                 std::to_string(lap) + " was expected");
 }
@@ -185,5 +219,21 @@ Result<std::optional<std::uint32_t>> RingMemory::taken_back(std::uint64_t positi
 ParkMark& RingMemory::receiver_parked() const { return head_->receiver_parked; }
 ParkMark& RingMemory::sender_parked() const { return head_->sender_parked; }
 std::atomic<std::uint64_t>& RingMemory::released() const { return head_->released; }
+std::atomic<std::uint64_t>& RingMemory::all_shown() const { return head_->all_shown; }
+
+std::size_t RingMemory::place_of_entry(std::uint64_t position) const {
+  return place_of(&entry(position));
+}
+std::size_t RingMemory::place_of_return(std::uint64_t position) const {
+  return place_of(&returns_[position % shape_.slots]);
+}
+std::size_t RingMemory::place_of_slot(std::uint32_t slot) const {
+  return place_of(this->slot(slot));
+}
+std::size_t RingMemory::place_of_released() const { return place_of(&head_->released); }
+std::size_t RingMemory::place_of_all_shown() const { return place_of(&head_->all_shown); }
+std::size_t RingMemory::place_of_count(std::uint64_t count) const {
+  return shape_.segment_bytes() + (count & entries_mask_) * sizeof(std::uint64_t);
+}
 
 }  // namespace hummer

@@ -1,10 +1,11 @@
 // RingLayout: how a ring channel lies in memory that two processes share.
 //
-//   head      a cache line per writer: what the segment is; who is parked; what was released
+//   head      a cache line per writer: who is parked; what was released; what was shown
 //   entries   one per message under way, in a circle: what was published, in order
 //   returns   one word per slot, in a circle: slots that may be written again, in the order in
 //             which they became free
 //   slots     the bytes, each with read slack behind it
+//   counts    only of a ring that is mirrored (ring_mirror.hpp): one word per entry
 //
 // A message in position p (0, 1, 2, ...) lies in entry p % entries, and is there when the entry's
 // lap says p + 1. So nothing is cleared, and a reader that is a lap behind or ahead of the writer
@@ -43,6 +44,8 @@ struct RingShape {
 
   std::uint64_t entries() const;
   std::size_t segment_bytes() const;
+  // With the counts of a ring that is mirrored.
+  std::size_t mirrored_bytes() const;
 };
 
 struct RingMessage {
@@ -84,8 +87,8 @@ class ParkMark {
 // The segment's memory, by its parts.
 class RingMemory {
  public:
-  // REQUIRES: bytes.size() == shape.segment_bytes(), from the beginning of a page, all zero before
-  // the first of the two ends looks at it.
+  // REQUIRES: bytes.size() == shape.segment_bytes() or shape.mirrored_bytes(), from the beginning
+  // of a page, all zero before the first of the two ends looks at it.
   RingMemory(std::span<char> bytes, const RingShape& shape);
 
   // By the sender. Nobody sees it until show().
@@ -110,6 +113,21 @@ class RingMemory {
   // Messages whose credit has come back, in order.
   std::atomic<std::uint64_t>& released() const;
 
+  // For a mirror. What the sender wrote as that message; by the sender.
+  RingMessage written(std::uint64_t position) const;
+  // Messages that are all there, as the sender counts them where laps don't say so.
+  std::atomic<std::uint64_t>& all_shown() const;
+  // Where the parts lie in the segment. An entry's fields and lap are its second half, its control
+  // is the first.
+  static constexpr std::size_t entry_bytes = 128;
+  std::size_t place_of_entry(std::uint64_t position) const;
+  std::size_t place_of_return(std::uint64_t position) const;
+  std::size_t place_of_slot(std::uint32_t slot) const;
+  std::size_t place_of_released() const;
+  std::size_t place_of_all_shown() const;
+  // REQUIRES: a segment of mirrored_bytes().
+  std::size_t place_of_count(std::uint64_t count) const;
+
  private:
   friend struct RingShape;
   struct Head;
@@ -118,9 +136,15 @@ class RingMemory {
   bool is_written_by_senders(const RingMessage& message) const;
   std::uint64_t lap_of_return(std::uint64_t position) const;
 
+  RingMessage message_in(const Entry& entry) const;
+  std::size_t place_of(const void* part) const {
+    return static_cast<std::size_t>(static_cast<const char*>(part) - base_);
+  }
+
   const RingShape shape_;
   const std::uint64_t entries_mask_;
   const std::size_t slot_stride_;
+  char* base_;
   Head* head_;
   Entry* entries_;
   std::atomic<std::uint64_t>* returns_;

@@ -3,10 +3,12 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "net/frame_link.hpp"
+#include "net/ring_mirror.hpp"
 #include "net/ring_transport.hpp"
 #include "platform/executor.hpp"
 #include "platform/poller.hpp"
@@ -15,20 +17,23 @@
 namespace hummer {
 namespace {
 
-// The segment and its slots as buffers, for as long as anybody needs one of them.
+// The ring's memory and its slots as buffers, for as long as anybody needs one of them.
 // Thread: freed() any; the rest that of the end.
 class RingSlots : public std::enable_shared_from_this<RingSlots> {
  public:
-  RingSlots(std::unique_ptr<SharedSegment> segment, const RingShape& shape,
-            std::shared_ptr<BufferMetrics> metrics);
+  RingSlots(RingStorage storage, const RingShape& shape, std::shared_ptr<BufferMetrics> metrics);
   ~RingSlots();
 
   RingMemory& ring() { return ring_; }
+  RemoteMemory* remote() const { return storage_.remote().get(); }
   // The slot as a buffer; it goes back to the sender when the last reference is dropped. Empty: it
   // is out already.
   BufferRef take(std::uint32_t slot);
   std::size_t out() const { return out_.load(std::memory_order_relaxed); }
-  // Notified when a slot has come back to a sender that is parked. Null: the end is gone.
+  // Slots that have come back.
+  std::uint64_t returned() const { return returned_.load(std::memory_order_acquire); }
+  // Notified when a slot has come back to a sender that is parked, or to one that must be written
+  // to. Null: the end is gone.
   void notify(WakeEvent* event) {
     const std::lock_guard lock(mutex_);
     event_ = event;
@@ -37,18 +42,19 @@ class RingSlots : public std::enable_shared_from_this<RingSlots> {
  private:
   class SlotBuffer;
   void freed(std::uint32_t slot);
+  void hold(std::size_t bytes);
 
-  const std::unique_ptr<SharedSegment> segment_;
+  const RingStorage storage_;
   RingMemory ring_;
   const std::uint32_t slot_bytes_;
   const std::shared_ptr<BufferMetrics> metrics_;
-  const std::size_t held_bytes_;
+  std::size_t held_bytes_ = 0;
   std::vector<std::unique_ptr<SlotBuffer>> buffers_;  // made when a slot first has something
   std::vector<std::atomic<bool>> is_out_;
   std::atomic<std::size_t> out_{0};
 
   std::mutex mutex_;
-  std::uint64_t returned_ = 0;  // slots
+  std::atomic<std::uint64_t> returned_{0};  // written under the mutex
   WakeEvent* event_ = nullptr;
 };
 
@@ -62,7 +68,7 @@ class RingSlots::SlotBuffer final : public Buffer {
 
  protected:
   void destroy() override {
-    // The last one may take the segment with it, and this.
+    // The last one may take the memory with it, and this.
     const std::shared_ptr<RingSlots> slots = std::move(slots_);
     slots->freed(slot_);
   }
@@ -72,16 +78,21 @@ class RingSlots::SlotBuffer final : public Buffer {
   std::shared_ptr<RingSlots> slots_;  // while it is out
 };
 
-RingSlots::RingSlots(std::unique_ptr<SharedSegment> segment, const RingShape& shape,
+RingSlots::RingSlots(RingStorage storage, const RingShape& shape,
                      std::shared_ptr<BufferMetrics> metrics)
-    : segment_(std::move(segment)),
-      ring_(segment_->bytes(), shape),
+    : storage_(std::move(storage)),
+      ring_(storage_.bytes(), shape),
       slot_bytes_(shape.slot_bytes),
       metrics_(metrics != nullptr ? std::move(metrics) : std::make_shared<BufferMetrics>()),
-      held_bytes_(segment_->bytes().size()),
       buffers_(shape.slots),
       is_out_(shape.slots) {
-  metrics_->held_bytes.fetch_add(held_bytes_, std::memory_order_relaxed);
+  // What a device writes to is there as a whole from the beginning.
+  if (remote() != nullptr) hold(storage_.bytes().size());
+}
+
+void RingSlots::hold(std::size_t bytes) {
+  held_bytes_ += bytes;
+  metrics_->held_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 RingSlots::~RingSlots() { metrics_->held_bytes.fetch_sub(held_bytes_, std::memory_order_relaxed); }
@@ -93,6 +104,7 @@ BufferRef RingSlots::take(std::uint32_t slot) {
   std::unique_ptr<SlotBuffer>& buffer = buffers_[slot];
   if (buffer == nullptr) {
     buffer = std::make_unique<SlotBuffer>(ring_.slot(slot), slot_bytes_, slot);
+    if (remote() == nullptr) hold(slot_bytes_);
   } else {
     buffer->add_reference();  // from none to one
   }
@@ -105,15 +117,17 @@ void RingSlots::freed(std::uint32_t slot) {
   out_.fetch_sub(1, std::memory_order_relaxed);
   is_out_[slot].store(false, std::memory_order_release);
   const std::lock_guard lock(mutex_);
-  ring_.give_back(returned_++, slot);
-  // The end's own thread wakes the sender.
-  if (event_ != nullptr && ring_.sender_parked().is_set()) event_->notify();
+  const std::uint64_t position = returned_.load(std::memory_order_relaxed);
+  ring_.give_back(position, slot);
+  returned_.store(position + 1, std::memory_order_release);
+  // The end's own thread tells the sender, and wakes it.
+  if (event_ == nullptr) return;
+  if (remote() != nullptr || ring_.sender_parked().is_set()) event_->notify();
 }
 
 class RingReceiver final : public TransportReceiver, public Poller {
  public:
-  RingReceiver(std::unique_ptr<ByteStream> stream, std::unique_ptr<SharedSegment> segment,
-               TransportOptions options);
+  RingReceiver(std::unique_ptr<ByteStream> stream, RingStorage storage, TransportOptions options);
   ~RingReceiver() override;
 
   void attach(Executor& executor, WakeEvent& wake_event) override;
@@ -148,7 +162,15 @@ class RingReceiver final : public TransportReceiver, public Poller {
   Status take_slot(const RingMessage& message);
   void release_closes();
   void wake_sender();
-  bool sender_went_on() const { return !waits_for_barrier_ && ring().shown(next_); }
+  bool is_shown() const { return mirror_ ? mirror_->is_shown(next_) : ring().shown(next_); }
+  bool sender_went_on() const { return !waits_for_barrier_ && is_shown(); }
+  // The next message; empty: it is not there yet.
+  Result<std::optional<RingMessage>> read_next() const;
+  void took_next();
+  // With a mirror: what has come back and was not written to the sender yet.
+  void tell_sender();
+  // Looks after the mirror; false: it has failed.
+  bool progress();
 
   const TransportOptions options_;
   const RingShape shape_;
@@ -171,6 +193,15 @@ class RingReceiver final : public TransportReceiver, public Poller {
   std::uint64_t released_ = 0;
   bool last_seen_ = false;
   bool idle_ = false;  // the last poll found nothing
+  // With a mirror.
+  std::optional<RingMirror> mirror_;
+  bool told_parked_ = false;  // and was not woken since
+  bool told_end_ = false;
+  struct Seen {
+    std::uint64_t returns = 0;
+    std::uint64_t released = 0;
+  };
+  std::optional<Seen> sender_parks_;  // having seen so much
 
   std::uint32_t barriers_given_ = 0;
   bool waits_for_barrier_ = false;  // which comes before the next message, over the connection
@@ -178,13 +209,17 @@ class RingReceiver final : public TransportReceiver, public Poller {
   std::deque<Barrier> barriers_;
 };
 
-RingReceiver::RingReceiver(std::unique_ptr<ByteStream> stream,
-                           std::unique_ptr<SharedSegment> segment, TransportOptions options)
+RingReceiver::RingReceiver(std::unique_ptr<ByteStream> stream, RingStorage storage,
+                           TransportOptions options)
     : options_(std::move(options)),
       shape_(ring_shape(options_)),
       link_(std::move(stream), options_.capacity()),
-      slots_(std::make_shared<RingSlots>(std::move(segment), shape_, options_.buffers)),
-      copies_(options_.capacity(), static_cast<std::size_t>(options_.credits), options_.buffers) {}
+      slots_(std::make_shared<RingSlots>(std::move(storage), shape_, options_.buffers)),
+      copies_(options_.capacity(), static_cast<std::size_t>(options_.credits), options_.buffers) {
+  if (RemoteMemory* const memory = slots_->remote()) {
+    mirror_.emplace(RingMirror::End::receiver, *memory, ring(), shape_);
+  }
+}
 
 RingReceiver::~RingReceiver() {
   if (executor_ != nullptr) executor_->remove_poller(*this);
@@ -222,6 +257,7 @@ Poll RingReceiver::poll(Received& received) {
   link_.write_out();
   if (last_seen_) return Poll::closed;
   idle_ = false;
+  const bool mirrored = progress();
   while (failure_.ok()) {
     if (!barriers_.empty() && barriers_.front().position <= next_) {
       Barrier barrier = std::move(barriers_.front());
@@ -235,7 +271,7 @@ Poll RingReceiver::poll(Received& received) {
       received.in_flight = std::move(barrier.in_flight);
       return Poll::barrier;
     }
-    const Result<std::optional<RingMessage>> message = ring().read(next_);
+    const Result<std::optional<RingMessage>> message = read_next();
     if (!message.ok()) return fail(message.status());
     waits_for_barrier_ = message->has_value() && (**message).barriers != barriers_given_;
     if (message->has_value() && !waits_for_barrier_) {
@@ -244,13 +280,17 @@ Poll RingReceiver::poll(Received& received) {
         return fail({ErrorCode::protocol_error, "a slot of the ring is closed that is not open"});
       }
       open_ = {};
-      ++next_;
+      took_next();
       kept_.push_back({{}, true});
       release_closes();
       continue;
     }
     if (!stream_end_.ok()) return fail(stream_end_);
     if (read_frames()) continue;
+    // A sender that goes in order says over the connection why.
+    if (!mirrored && mirror_->progress().code() != ErrorCode::peer_gone) {
+      return fail(mirror_->progress());
+    }
     idle_ = true;
     return Poll::nothing;
   }
@@ -272,7 +312,11 @@ bool RingReceiver::read_frames() {
     if (!frame->has_value()) return came;
     came = true;
     switch ((**frame).header.kind) {
-      case FrameKind::wake: break;
+      case FrameKind::wake: told_parked_ = false; break;
+      case FrameKind::park:
+        sender_parks_ = Seen{(**frame).header.sequence, (**frame).header.data_credits};
+        wake_sender();
+        break;
       case FrameKind::barrier: take_barrier(**frame); break;
       case FrameKind::failure:
         fail({ErrorCode::peer_gone,
@@ -312,7 +356,7 @@ Poll RingReceiver::take(const RingMessage& message, Received& received) {
       received.bytes = {received.buffer->data(), message.bytes};
     }
   }
-  ++next_;
+  took_next();
   last_seen_ = message.last;
   if (message.closes || message.last) open_ = {};
   holding_ = true;
@@ -352,16 +396,60 @@ void RingReceiver::release_closes() {
     ++released_;
   }
   ring().released().store(released_, std::memory_order_release);
+  // What is little waits until the executor looks at its pollers.
+  if (mirror_ && released_ - mirror_->told_released() >= shape_.entries() / 4) tell_sender();
   wake_sender();
 }
 
 void RingReceiver::wake_sender() {
-  if (ring().sender_parked().take()) link_.send(encode_wake());
+  if (mirror_) {
+    const bool more = sender_parks_ && (mirror_->given_back() > sender_parks_->returns ||
+                                        mirror_->told_released() > sender_parks_->released);
+    if (!more) return;
+    sender_parks_.reset();
+  } else if (!ring().sender_parked().take()) {
+    return;
+  }
+  link_.send(encode_wake());
+}
+
+void RingReceiver::tell_sender() {
+  mirror_->give_back(slots_->returned());
+  mirror_->release(released_);
+}
+
+bool RingReceiver::progress() {
+  if (!mirror_) return true;
+  tell_sender();
+  const bool moved = mirror_->progress().ok();
+  wake_sender();
+  return moved;
+}
+
+Result<std::optional<RingMessage>> RingReceiver::read_next() const {
+  if (!mirror_ || mirror_->laps_tell()) return ring().read(next_);
+  if (!is_shown()) return std::optional<RingMessage>();
+  Result<std::optional<RingMessage>> message = ring().read(next_);
+  if (message.ok() && !message->has_value()) {
+    return Status(ErrorCode::protocol_error, "a message of the ring is shown that is not there");
+  }
+  return message;
+}
+
+void RingReceiver::took_next() {
+  if (mirror_) mirror_->took(next_);
+  ++next_;
 }
 
 bool RingReceiver::flush() {
   if (!failure_.ok()) return true;
+  (void)progress();
   wake_sender();
+  // Its memory may be gone before a last write of this end has left.
+  if (mirror_ && last_seen_ && kept_.empty() && !told_end_) {
+    told_end_ = true;
+    link_.send(encode_credit(released_, 0));
+  }
   link_.write_out();
   return link_.all_written();
 }
@@ -375,24 +463,34 @@ void RingReceiver::abandon(const Status& why) {
 }
 
 bool RingReceiver::poll() {
-  if (!idle_ || !sender_went_on()) return false;
+  const bool failed = !progress() && mirror_->progress().code() != ErrorCode::peer_gone;
+  if (!idle_ || (!failed && !sender_went_on())) return false;
   idle_ = false;
   wake_event_->notify();
   return true;
 }
 
 bool RingReceiver::prepare_park() {
+  if (!mirror_) {
+    if (!idle_) return true;
+    ring().receiver_parked().set();
+    return !sender_went_on();
+  }
+  if (progress() && !mirror_->all_written()) return false;
   if (!idle_) return true;
-  ring().receiver_parked().set();
+  if (!told_parked_) {
+    told_parked_ = true;
+    link_.send(encode_park(next_, 0));
+  }
   return !sender_went_on();
 }
 
 }  // namespace
 
 std::unique_ptr<TransportReceiver> make_ring_receiver(std::unique_ptr<ByteStream> stream,
-                                                      std::unique_ptr<SharedSegment> segment,
+                                                      RingStorage storage,
                                                       TransportOptions options) {
-  return std::make_unique<RingReceiver>(std::move(stream), std::move(segment), std::move(options));
+  return std::make_unique<RingReceiver>(std::move(stream), std::move(storage), std::move(options));
 }
 
 }  // namespace hummer

@@ -1,10 +1,13 @@
 // The sending end of ring_transport.hpp, and the state that it shares with its pump.
+#include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "net/frame_link.hpp"
+#include "net/ring_mirror.hpp"
 #include "net/ring_transport.hpp"
 #include "platform/poller.hpp"
 #include "platform/task.hpp"
@@ -17,14 +20,17 @@ namespace {
 // is destroyed after its executor stopped).
 class RingSenderState final : public Poller {
  public:
-  RingSenderState(std::unique_ptr<ByteStream> stream, std::unique_ptr<SharedSegment> segment_,
+  RingSenderState(std::unique_ptr<ByteStream> stream, RingStorage storage_,
                   TransportOptions options_)
       : options(std::move(options_)),
         shape(ring_shape(options)),
-        segment(std::move(segment_)),
-        ring(segment->bytes(), shape),
+        storage(std::move(storage_)),
+        ring(storage.bytes(), shape),
         link(std::move(stream), options.capacity()),
         is_out(shape.slots, false) {
+    if (RemoteMemory* const memory = storage.remote().get()) {
+      mirror.emplace(RingMirror::End::sender, *memory, ring, shape);
+    }
     for (std::uint32_t slot = shape.slots; slot > 0; --slot) free_slots.push_back(slot - 1);
   }
 
@@ -48,20 +54,28 @@ class RingSenderState final : public Poller {
   bool everything_released() const { return last_sent && released == position; }
   void notify_task();
 
+  void wake_receiver();
+
   bool poll() override;
   bool prepare_park() override;
   void after_park() override { ring.sender_parked().clear(); }
-  bool receiver_went_on() const {
-    return ring.came_back(returns_read) ||
-           ring.released().load(std::memory_order_acquire) != released;
+  bool slot_came_back() const {
+    return mirror ? mirror->came_back(returns_read) : ring.came_back(returns_read);
   }
+  std::uint64_t released_by_receiver() const {
+    if (!mirror) return ring.released().load(std::memory_order_acquire);
+    // A total that is being written may look less than the one before for a moment.
+    return std::max({mirror->released(), released_at_end, released});
+  }
+  bool receiver_went_on() const { return slot_came_back() || released_by_receiver() != released; }
 
   static constexpr std::uint32_t no_slot = UINT32_MAX;
 
   const TransportOptions options;
   const RingShape shape;
-  const std::unique_ptr<SharedSegment> segment;
+  const RingStorage storage;
   RingMemory ring;
+  std::optional<RingMirror> mirror;  // of a ring that is not shared memory
   FrameLink link;
   Executor* executor = nullptr;
   WakeEvent* task_event = nullptr;  // null once the end is gone
@@ -81,6 +95,11 @@ class RingSenderState final : public Poller {
   std::uint32_t barriers = 0;          // sent so far
   bool last_sent = false;
   bool waiting = false;  // the task got nothing, and waits for its event
+  // With a mirror.
+  bool mirror_ended = false;  // by a failure
+  std::uint64_t released_at_end = 0;
+  bool told_parked = false;                     // and was not woken since
+  std::optional<std::uint64_t> receiver_parks;  // having seen so many messages
 };
 
 class RingSender final : public TransportSender {
@@ -225,7 +244,12 @@ void RingSenderState::read_frames() {
     }
     if (!frame->has_value()) return;
     switch ((**frame).header.kind) {
-      case FrameKind::wake: break;  // it has come: that is all
+      case FrameKind::wake: told_parked = false; break;
+      case FrameKind::park:
+        receiver_parks = (**frame).header.sequence;
+        wake_receiver();
+        break;
+      case FrameKind::credit: released_at_end = (**frame).header.data_credits; break;
       case FrameKind::failure:
         return fail({ErrorCode::peer_gone,
                      "the receiver gave up: " + decode_failure((**frame).payload).to_string()});
@@ -236,23 +260,30 @@ void RingSenderState::read_frames() {
 
 void RingSenderState::look() {
   if (!failure.ok()) return;
-  const std::uint64_t now_released = ring.released().load(std::memory_order_acquire);
+  const Status moved = mirror ? mirror->progress() : Status();
+  const std::uint64_t now_released = released_by_receiver();
   if (now_released < released || now_released > position) {
     return fail({ErrorCode::protocol_error, "the receiver released what was not published"});
   }
   released = now_released;
   while (!controls.empty() && controls.front() < released) controls.pop_front();
   while (true) {
+    if (mirror && !mirror->returns_tell() && !mirror->came_back(returns_read)) break;
     const Result<std::optional<std::uint32_t>> slot = ring.taken_back(returns_read);
     if (!slot.ok()) return fail(slot.status());
-    if (!slot->has_value()) return;
+    if (!slot->has_value()) break;
     if (**slot >= shape.slots || !is_out[**slot] || **slot == open) {
       return fail({ErrorCode::protocol_error, "a slot came back that was not under way"});
     }
     is_out[**slot] = false;
     free_slots.push_back(**slot);
+    if (mirror) mirror->took_back(returns_read);
     ++returns_read;
   }
+  // A receiver that goes in order says over the connection why, or that it has released everything;
+  // its memory may be gone before that is here.
+  const bool tells = last_sent || moved.code() == ErrorCode::peer_gone;
+  if (!moved.ok() && !tells) fail(moved);
 }
 
 bool RingSenderState::make_room(std::size_t minimum) {
@@ -280,11 +311,29 @@ void RingSenderState::publish(RingMessage message, bool more) {
 
 void RingSenderState::show_all() {
   if (shown == position) return;
+  const std::uint64_t first = shown;
   for (; shown < position; ++shown) ring.show(shown);
-  if (ring.receiver_parked().take()) link.send(encode_wake());
+  if (mirror) mirror->show(first, position);
+  wake_receiver();
+}
+
+void RingSenderState::wake_receiver() {
+  if (mirror) {
+    if (!receiver_parks || *receiver_parks >= shown) return;
+    receiver_parks.reset();
+  } else if (!ring.receiver_parked().take()) {
+    return;
+  }
+  link.send(encode_wake());
 }
 
 bool RingSenderState::poll() {
+  if (mirror && !mirror_ended && !mirror->progress().ok()) {
+    mirror_ended = true;
+    look();
+    notify_task();
+    return true;
+  }
   if (!waiting || !receiver_went_on()) return false;
   notify_task();
   return true;
@@ -296,8 +345,17 @@ void RingSenderState::notify_task() {
 }
 
 bool RingSenderState::prepare_park() {
+  if (!mirror) {
+    if (!waiting) return true;
+    ring.sender_parked().set();
+    return !receiver_went_on();
+  }
+  if (!mirror_ended && failure.ok() && !mirror->all_written()) return false;
   if (!waiting) return true;
-  ring.sender_parked().set();
+  if (!told_parked) {
+    told_parked = true;
+    link.send(encode_park(returns_read, released));
+  }
   return !receiver_went_on();
 }
 
@@ -346,10 +404,9 @@ Task<void> RingSenderState::pump(std::shared_ptr<RingSenderState> state) {
 }  // namespace
 
 std::unique_ptr<TransportSender> make_ring_sender(std::unique_ptr<ByteStream> stream,
-                                                  std::unique_ptr<SharedSegment> segment,
-                                                  TransportOptions options) {
+                                                  RingStorage storage, TransportOptions options) {
   return std::make_unique<RingSender>(
-      std::make_shared<RingSenderState>(std::move(stream), std::move(segment), std::move(options)));
+      std::make_shared<RingSenderState>(std::move(stream), std::move(storage), std::move(options)));
 }
 
 RingShape ring_shape(const TransportOptions& options) {

@@ -58,6 +58,46 @@ Task<void> accept_one(Listener& listener, std::unique_ptr<ByteStream>* into, Wak
   came->notify();
 }
 
+struct Storages {
+  RingStorage sender;
+  RingStorage receiver;
+};
+
+Storages shared_storages(Rig& rig, const TransportOptions& options,
+                         std::unique_ptr<SharedSegment>& seen) {
+  SharedMemory& memory = rig.platform().shared_memory();
+  const std::size_t bytes = ring_shape(options).segment_bytes();
+  Result<MadeSegment> made = memory.create(bytes);
+  EXPECT_TRUE(made.ok()) << made.status().to_string();
+  Result<std::unique_ptr<SharedSegment>> opened = memory.open(made->place, bytes);
+  EXPECT_TRUE(opened.ok()) << opened.status().to_string();
+  seen = std::move(*memory.open(made->place, bytes));
+  return {std::move(*opened), std::move(made->segment)};
+}
+
+Task<Storages> remote_storages(Rig& rig, TransportOptions options) {
+  const std::size_t bytes = ring_shape(options).mirrored_bytes();
+  Result<MadeRemoteMemory> made = rig.device()->create(bytes, options.capacity(), "127.0.0.1");
+  EXPECT_TRUE(made.ok()) << made.status().to_string();
+  Result<std::unique_ptr<RemoteMemory>> opened =
+      rig.device()->open(made->place, bytes, options.capacity());
+  EXPECT_TRUE(opened.ok()) << opened.status().to_string();
+  const auto connect = [&] {
+    const Status here = made->end->connect(), there = (*opened)->connect();
+    EXPECT_TRUE(here.ok()) << here.to_string();
+    EXPECT_TRUE(there.ok()) << there.to_string();
+  };
+  const bool opener = co_await eventually([&] { return connect(), (*opened)->ready(); });
+  EXPECT_TRUE(opener);
+  EXPECT_TRUE(made->end->answered((*opened)->answer()).ok());
+  const bool maker = co_await eventually([&] { return connect(), made->end->ready(); });
+  EXPECT_TRUE(maker);
+  Storages storages;
+  storages.sender = RingStorage(std::shared_ptr<RemoteMemory>(std::move(*opened)));
+  storages.receiver = RingStorage(std::shared_ptr<RemoteMemory>(std::move(made->end)));
+  co_return storages;
+}
+
 Task<std::unique_ptr<Ring>> make_ring(Rig& rig, TransportOptions options) {
   Network& network = rig.platform().network();
   Result<std::unique_ptr<Listener>> listener = network.listen(*parse_socket_address("127.0.0.1:0"));
@@ -71,22 +111,23 @@ Task<std::unique_ptr<Ring>> make_ring(Rig& rig, TransportOptions options) {
   EXPECT_TRUE(connected.ok());
   const bool there = co_await eventually([&] { return accepted != nullptr; });
   EXPECT_TRUE(there);
-  SharedMemory& memory = rig.platform().shared_memory();
-  const std::size_t bytes = ring_shape(options).segment_bytes();
-  Result<MadeSegment> made = memory.create(bytes);
-  EXPECT_TRUE(made.ok()) << made.status().to_string();
-  Result<std::unique_ptr<SharedSegment>> opened = memory.open(made->place, bytes);
-  EXPECT_TRUE(opened.ok()) << opened.status().to_string();
   auto ring = std::make_unique<Ring>();
-  ring->seen = std::move(*memory.open(made->place, bytes));
-  ring->sender = make_ring_sender(std::move(*connected), std::move(*opened), options);
-  ring->receiver = make_ring_receiver(std::move(accepted), std::move(made->segment), options);
+  Storages storages;
+  if (rig.device() != nullptr) {
+    storages = co_await remote_storages(rig, options);
+  } else {
+    storages = shared_storages(rig, options, ring->seen);
+  }
+  ring->sender = make_ring_sender(std::move(*connected), std::move(storages.sender), options);
+  ring->receiver = make_ring_receiver(std::move(accepted), std::move(storages.receiver), options);
   ring->sender->attach(rig.executor(), ring->sender_event);
   ring->receiver->attach(rig.executor(), ring->receiver_event);
   co_return ring;
 }
 
-class RingTransport : public testing::TestWithParam<RigOptions> {};
+class RingTransport : public TestOfForms {};
+// What stands in memory that both ends see.
+class SharedRing : public TestOfForms {};
 
 // Whoever gets a batch may keep it as long as he likes, and many of them.
 Task<void> held_script(Rig& rig, int credits) {
@@ -247,7 +288,7 @@ Task<void> damage_script(Rig& rig, std::uint64_t seed) {
   }
 }
 
-TEST_P(RingTransport, DamagedMemoryIsAnErrorOfThePeer) {
+TEST_P(SharedRing, DamagedMemoryIsAnErrorOfThePeer) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rig rig(GetParam());
     rig.run(damage_script(rig, seed));
@@ -309,7 +350,7 @@ Task<void> named_damage_script(Rig& rig) {
   }
 }
 
-TEST_P(RingTransport, WhatNoPeerWritesIsNamed) {
+TEST_P(SharedRing, WhatNoPeerWritesIsNamed) {
   Rig rig(GetParam());
   rig.run(named_damage_script(rig));
 }
@@ -340,10 +381,14 @@ Task<void> last_release_script(Rig& rig) {
   co_await sleep_for(milliseconds(1));
   rig.executor().spawn(stay_busy(&stop));
   Received received;
-  EXPECT_EQ(ring->take(received), Poll::bytes);
+  const auto take_one = [&] { return ring->take(received) == Poll::bytes; };
+  const bool first = co_await eventually(take_one);
+  EXPECT_TRUE(first);
   received = {};
-  EXPECT_EQ(ring->take(received), Poll::bytes);
-  EXPECT_TRUE(ring->receiver->flush());
+  const bool last = co_await eventually(take_one);
+  EXPECT_TRUE(last);
+  const bool flushed = co_await eventually([&] { return ring->receiver->flush(); });
+  EXPECT_TRUE(flushed);
   ring->receiver.reset();
   const bool told = co_await eventually([&] { return done; });
   EXPECT_TRUE(told);
@@ -357,20 +402,35 @@ TEST_P(RingTransport, ASenderThatWaitsHearsOfTheLastRelease) {
   rig.run(last_release_script(rig));
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, RingTransport,
+INSTANTIATE_TEST_SUITE_P(Forms, SharedRing,
                          testing::Values(RigOptions{Form::shm}, RigOptions{Form::simulated_shm, 1},
                                          RigOptions{Form::simulated_shm, 2}),
                          rig_name);
+INSTANTIATE_TEST_SUITE_P(
+    Forms, RingTransport,
+    testing::Values(RigOptions{Form::shm}, RigOptions{Form::simulated_shm, 1},
+                    RigOptions{Form::simulated_shm, 2}, RigOptions{Form::rdma},
+                    RigOptions{Form::simulated_rdma, 1, false, WriteOrder::in_order},
+                    RigOptions{Form::simulated_rdma, 1, false, WriteOrder::bytes},
+                    RigOptions{Form::simulated_rdma, 1, false, WriteOrder::none}),
+    rig_name);
 
 // Two nodes, each with a data plane of its own.
 struct TwoNodes {
-  explicit TwoNodes(bool share) : simulation({.seed = 7}) {
+  // `devices`: the two have one for one-sided writes.
+  explicit TwoNodes(bool share, bool devices = false) : simulation({.seed = 7}) {
     SimulatedPlatform& first = simulation.add_node("first");
     SimulatedPlatform& second = simulation.add_node("second");
     if (share) simulation.share_memory(second, first);
     for (SimulatedPlatform* node : {&first, &second}) {
       executors.push_back(node->make_executor({.name = "test"}));
-      planes.push_back(std::make_unique<DataPlane>(*node, *executors.back(), DataPlaneOptions{}));
+      DataPlaneOptions options;
+      if (devices) {
+        remote.push_back(
+            std::make_unique<SimulatedRemoteMemoryDevice>(*node, WriteOrder::in_order));
+        options.remote_memory = remote.back().get();
+      }
+      planes.push_back(std::make_unique<DataPlane>(*node, *executors.back(), options));
       EXPECT_TRUE(planes.back()->start().ok());
     }
     address = first.address().to_string();
@@ -442,9 +502,11 @@ struct TwoNodes {
     outcome->done = true;
   }
   std::uint64_t rings() const { return planes[0]->counts().rings; }
+  std::uint64_t remote_rings() const { return planes[0]->counts().remote_rings; }
 
   Simulation simulation;
   std::vector<std::unique_ptr<Executor>> executors;
+  std::vector<std::unique_ptr<RemoteMemoryDevice>> remote;
   std::vector<std::unique_ptr<DataPlane>> planes;
   std::string address;
   std::uint32_t next_channel = 0;
@@ -474,6 +536,31 @@ TEST(RingChoice, WithoutSharedMemoryAutomaticIsTcpAndShmFailsByName) {
   EXPECT_NE(failed.message().find("share no memory"), std::string::npos) << failed.to_string();
   EXPECT_NE(failed.message().find("not visible from here"), std::string::npos)
       << failed.to_string();
+}
+
+TEST(RingChoice, OneSidedWritesComeBehindSharedMemoryAndAheadOfTcp) {
+  TwoNodes apart(false, true);
+  EXPECT_TRUE(apart.send(Transport::automatic, Transport::automatic).ok());
+  EXPECT_EQ(apart.remote_rings(), 1u);
+  EXPECT_TRUE(apart.send(Transport::rdma, Transport::rdma).ok());
+  EXPECT_EQ(apart.remote_rings(), 2u);
+  EXPECT_TRUE(apart.send(Transport::tcp, Transport::tcp).ok());
+  EXPECT_EQ(apart.remote_rings(), 2u);
+  EXPECT_EQ(apart.rings(), 0u);
+  TwoNodes together(true, true);
+  EXPECT_TRUE(together.send(Transport::automatic, Transport::automatic).ok());
+  EXPECT_EQ(together.rings(), 1u);
+  EXPECT_TRUE(together.send(Transport::rdma, Transport::rdma).ok());
+  EXPECT_EQ(together.remote_rings(), 1u);
+}
+
+TEST(RingChoice, WithoutADeviceRdmaFailsByName) {
+  TwoNodes nodes(true);
+  const Status failed = nodes.send(Transport::rdma, Transport::rdma);
+  EXPECT_EQ(failed.code(), ErrorCode::invalid_configuration) << failed.to_string();
+  EXPECT_NE(failed.message().find("have no common device"), std::string::npos)
+      << failed.to_string();
+  EXPECT_NE(failed.message().find("--rdma-provider"), std::string::npos) << failed.to_string();
 }
 
 TEST(SharedMemoryPlaces, OnlyWhatIsMeantIsOpened) {

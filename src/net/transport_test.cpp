@@ -69,7 +69,7 @@ struct Channel {
   Received barrier;
 };
 
-class TransportTest : public testing::TestWithParam<RigOptions> {};
+class TransportTest : public TestOfForms {};
 
 Task<void> fill_up(Channel& channel, std::uint64_t& published) {
   const bool first = co_await eventually([&] { return channel.publish(published); });
@@ -307,6 +307,9 @@ INSTANTIATE_TEST_SUITE_P(
     Forms, TransportTest,
     testing::Values(RigOptions{Form::memory}, RigOptions{Form::tcp}, RigOptions{Form::shm},
                     RigOptions{Form::simulated_shm, 1}, RigOptions{Form::simulated_shm, 2},
+                    RigOptions{Form::rdma}, RigOptions{Form::simulated_rdma, 1},
+                    RigOptions{Form::simulated_rdma, 2, false, WriteOrder::none},
+                    RigOptions{Form::simulated_rdma, 3, false, WriteOrder::bytes},
                     RigOptions{Form::simulated_tcp, 1}, RigOptions{Form::simulated_tcp, 2},
                     RigOptions{Form::simulated_tcp, 3}, RigOptions{Form::simulated_tcp, 4}),
     rig_name);

@@ -11,7 +11,8 @@ constexpr Metric all_metrics[] = {
     {"hummer_channel_occupancy", "gauge", "job, name, from, to",
      "Elements under way between two tasks of this process; at its credits the channel is full."},
     {"hummer_channels_received_total", "counter", "transport",
-     "Channels from other processes that came about: over TCP, or as rings in shared memory."},
+     "Channels from other processes that came about: over TCP, as rings in shared memory, or as "
+     "rings that are written over RDMA."},
     {"hummer_checkpoint_disk_hangs_seconds", "gauge", "job, name",
      "For how long a directory of the job's checkpoints has not answered; 0: it answers."},
     {"hummer_checkpoint_last_duration_seconds", "gauge", "job, name",

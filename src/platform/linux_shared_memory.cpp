@@ -84,9 +84,10 @@ Result<MadeSegment> LinuxSharedMemory::create(std::size_t size_bytes) {
   const std::string name = fmt::format("{}{:016x}", name_begin, random);
   Descriptor file(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid()) return failure(errno, "make shared memory");
-  // Allocated now: with no room behind it, touching it would end the process.
-  if (const int error = ::posix_fallocate(file.number(), 0, static_cast<off_t>(size_bytes))) {
-    return failure(error, fmt::format("make {} bytes of shared memory", size_bytes));
+  // Pages come when they are touched, as those of any memory do: a memory file has no file system
+  // that could be full.
+  if (::ftruncate(file.number(), static_cast<off_t>(size_bytes)) != 0) {
+    return failure(errno, fmt::format("make {} bytes of shared memory", size_bytes));
   }
   if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return failure(errno, "seal shared memory");

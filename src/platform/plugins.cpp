@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "platform/files.hpp"
+#include "platform/kept_signal_handlers.hpp"
 
 namespace hummer {
 namespace {
@@ -48,6 +49,11 @@ std::vector<std::string> directories() {
   return all;
 }
 
+void* open_library(const std::string& path) {
+  const KeptSignalHandlers handlers;
+  return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
 }  // namespace
 
 std::string scheme_of(const std::string& path) {
@@ -77,7 +83,7 @@ Result<detail::FoundPlugin> detail::find_plugin(const std::string& scheme, const
       looked_in += (looked_in.empty() ? "" : ", ") + directory;
       continue;
     }
-    void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* const library = open_library(path);
     if (library == nullptr) {
       return Status(ErrorCode::invalid_configuration,
                     wanted + ", and it can't be loaded: " + ::dlerror());

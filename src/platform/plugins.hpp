@@ -13,8 +13,9 @@
 //
 // libhummer_<scheme>.so is looked for in the directories that HUMMER_PLUGIN_PATH names (parted by
 // ':'), beside the running program, in ../lib and ../lib/x86_64-linux-gnu from there, each also in
-// their folder `hummer`, and where packages install it. It stays loaded until the process ends.
-// Null: the library is there, and brings something else.
+// their folder `hummer`, and where packages install it. It stays loaded until the process ends,
+// and leaves the handlers of signals as they were. Null: the library is there, and brings
+// something else.
 //
 // Linux only. A statically linked program can't load any, and says so.
 //

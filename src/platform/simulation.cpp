@@ -6,6 +6,7 @@
 #include "platform/simulated_executor.hpp"
 #include "platform/simulated_files.hpp"
 #include "platform/simulated_network.hpp"
+#include "platform/simulated_remote_memory.hpp"
 #include "platform/simulated_shared_memory.hpp"
 
 namespace hummer {
@@ -126,7 +127,8 @@ Simulation::Simulation(SimulationOptions options)
       random_(mix_bits(options.seed)),
       trace_hash_(mix_bits(options.seed)),
       fabric_(std::make_unique<SimulatedFabric>()),
-      segments_(std::make_unique<SimulatedSegments>()) {}
+      segments_(std::make_unique<SimulatedSegments>()),
+      remote_memories_(std::make_unique<SimulatedRemoteMemories>()) {}
 
 // Nodes first: what they leave in the fabric must find it.
 Simulation::~Simulation() {

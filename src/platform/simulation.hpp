@@ -113,6 +113,7 @@ class SimulatedExecutor;
 class SimulatedFabric;
 class SimulatedFiles;
 class SimulatedNetwork;
+class SimulatedRemoteMemories;
 class SimulatedSegments;
 class SimulatedSharedMemory;
 
@@ -175,6 +176,7 @@ class SimulatedPlatform final : public Platform {
  private:
   friend class Simulation;
   friend class SimulatedNetwork;
+  friend class SimulatedWires;
   friend std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options);
   SimulatedPlatform(Simulation& simulation, std::string name, int index,
                     std::shared_ptr<SimulatedDisk> disk);
@@ -230,6 +232,7 @@ class Simulation {
   // either makes. Disks, addresses and the network between them stay as they are.
   void share_memory(SimulatedPlatform& node, const SimulatedPlatform& with);
   SimulatedSegments& segments() { return *segments_; }
+  SimulatedRemoteMemories& remote_memories() { return *remote_memories_; }
 
   const SimulationCounts& counts() const { return counts_; }
   std::uint64_t trace_hash() const { return trace_hash_; }
@@ -257,6 +260,7 @@ class Simulation {
   friend class SimulatedFabric;
   friend class SimulatedNetwork;
   friend class SimulatedConnection;
+  friend class SimulatedWires;
   friend std::unique_ptr<SimulatedPlatform> make_simulated_platform(SimulationOptions options);
   enum class Step { done, too_late, nothing };
 
@@ -279,6 +283,7 @@ class Simulation {
   SimulatedExecutor* current_ = nullptr;
   std::unique_ptr<SimulatedFabric> fabric_;  // listeners and connections
   std::unique_ptr<SimulatedSegments> segments_;
+  std::unique_ptr<SimulatedRemoteMemories> remote_memories_;
   int nodes_made_ = 0;
   std::uint64_t executors_made_ = 0;
   std::vector<SimulatedPlatform*> everyone_;  // also a node that owns this simulation

@@ -12,6 +12,7 @@
 #include "execution/attempt_host.hpp"
 #include "job_library/engine_abi.hpp"
 #include "net/data_plane.hpp"
+#include "platform/find_remote_memory.hpp"
 #include "platform/free_memory.hpp"
 #include "platform/log_limit.hpp"
 #include "platform/memory_limit.hpp"
@@ -97,6 +98,7 @@ class TaskManager::State final : public RestBackend {
   std::uint64_t numbering() const override { return 0; }  // it numbers no jobs
   const ProcessLog* process_log() override { return options_.process_log; }
   Status start_rest();
+  Status find_rdma();
 
   // One registration, until its connection ends.
   struct Session {
@@ -142,6 +144,7 @@ class TaskManager::State final : public RestBackend {
   StateMessages messages_;
 
   std::unique_ptr<Executor> executor_;
+  std::unique_ptr<RemoteMemoryDevice> remote_memory_;  // null: none
   std::unique_ptr<Executor> data_executor_;
   std::unique_ptr<DataPlane> data_plane_;
   std::shared_ptr<MemoryAccount> memory_;
@@ -170,6 +173,8 @@ Status TaskManager::State::start() {
   if (plane.listen_addresses.empty()) {
     return {ErrorCode::invalid_argument, "a TaskManager needs a data address"};
   }
+  HUMMER_TRY(find_rdma());
+  plane.remote_memory = remote_memory_.get();
   data_executor_ = platform_.make_executor({.name = "data-plane"});
   data_plane_ = std::make_unique<DataPlane>(platform_, *data_executor_, std::move(plane));
   HUMMER_TRY(data_plane_->start());
@@ -188,6 +193,25 @@ Status TaskManager::State::start() {
   heard_ = platform_.now();
   HUMMER_TRY(start_rest());
   executor_->spawn(run());
+  return {};
+}
+
+Status TaskManager::State::find_rdma() {
+  Result<std::unique_ptr<RemoteMemoryDevice>> device =
+      find_remote_memory(platform_, options_.rdma_provider);
+  if (device.ok()) {
+    remote_memory_ = std::move(*device);
+    if (remote_memory_ != nullptr) {
+      log_.info(fmt::format("data may come and go by one-sided writes over {}",
+                            remote_memory_->provider()));
+    }
+    return {};
+  }
+  if (options_.rdma_provider != default_rdma_provider) {
+    return device.status().with_context("--rdma-provider");
+  }
+  log_.warning(
+      fmt::format("the machine's RDMA devices are not used: {}", device.status().message()));
   return {};
 }
 

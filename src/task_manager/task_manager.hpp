@@ -50,6 +50,7 @@ struct TaskManagerOptions {
   // memory_limit_from_environment), and where state goes that has no room in it.
   std::size_t memory_limit_bytes = 0;
   std::string spill_directory = default_spill_directory;
+  std::string rdma_provider = "none";  // find_remote_memory.hpp
   Nanoseconds stop_patience_ns = seconds(10);
   Nanoseconds stuck_patience_ns = seconds(5);  // before what stands still is called stuck
   MessageFaults* faults = nullptr;             // tests

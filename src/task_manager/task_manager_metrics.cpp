@@ -84,8 +84,11 @@ std::string task_manager_metrics(const TaskManagerMetrics& metrics) {
   text.sample("hummer_buffer_bytes", {{"state", "used"}}, metrics.data_plane.buffer_bytes_used);
   text.sample("hummer_buffer_bytes", {{"state", "total"}}, metrics.data_plane.buffer_bytes);
   text.sample("hummer_channels_received_total", {{"transport", "shm"}}, metrics.data_plane.rings);
-  text.sample("hummer_channels_received_total", {{"transport", "tcp"}},
-              metrics.data_plane.handed_over - metrics.data_plane.rings);
+  text.sample("hummer_channels_received_total", {{"transport", "rdma"}},
+              metrics.data_plane.remote_rings);
+  text.sample(
+      "hummer_channels_received_total", {{"transport", "tcp"}},
+      metrics.data_plane.handed_over - metrics.data_plane.rings - metrics.data_plane.remote_rings);
   text.sample("hummer_garbage_connections_total", {}, metrics.data_plane.garbage);
   text.sample("hummer_refused_connections_total", {}, metrics.data_plane.refused);
   write_process_metrics(text, metrics);

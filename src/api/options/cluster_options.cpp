@@ -106,6 +106,7 @@ constexpr auto task_manager_rows = options_of(
              .description = "the address of this network interface likewise"}),
         field<&Worker::memory_limit_bytes>(memory_limit_row),
         field<&Worker::spill_directory>(spill_directory_row),
+        field<&Worker::rdma_provider>(rdma_provider_row),
         field<&Worker::rest_listen>(
             {.name = "rest-listen",
              .value = "ADDRESS",
@@ -144,7 +145,8 @@ constexpr auto local_rows =
                                                   .description = "how many workers there are"}),
                           field<&Local::slots>(slots_of_each_row),
                           field<&Local::memory_limit_bytes>(memory_limit_of_all_row),
-                          field<&Local::spill_directory>(spill_directory_row)},
+                          field<&Local::spill_directory>(spill_directory_row),
+                          field<&Local::rdma_provider>(rdma_provider_row)},
                manager_rows<&Local::job_manager>(),
                credential_rows<&Local::job_manager, &Manager::credentials>(),
                verify_peer_rows<&Local::job_manager>());

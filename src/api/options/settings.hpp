@@ -53,6 +53,7 @@ struct TaskManagerSettings {
   std::vector<std::string> data_interfaces;
   std::size_t memory_limit_bytes = memory_limit_from_environment;
   std::string spill_directory = default_spill_directory;
+  std::string rdma_provider = "automatic";
   std::string rest_listen = "127.0.0.1:0";  // or "none"
   bool insecure = false;
   LogSettings log;
@@ -65,6 +66,7 @@ struct LocalSettings {
   int slots = 0;  // of each worker; 0: one per processor
   std::size_t memory_limit_bytes = memory_limit_from_environment;
   std::string spill_directory = default_spill_directory;
+  std::string rdma_provider = "automatic";
   JobManagerSettings job_manager;
 };
 

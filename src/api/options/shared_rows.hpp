@@ -83,6 +83,14 @@ inline constexpr Option spill_directory_row{
     .value = "DIR",
     .description = "where state goes that has no room in memory"};
 
+inline constexpr Option rdma_provider_row{
+    .name = "rdma-provider",
+    .value = "NAME",
+    .otherwise = "automatic",
+    .description =
+        "device for one-sided writes between workers: automatic (an RDMA device, if the machine "
+        "has one), none, or a provider of libfabric, such as verbs, efa or tcp"};
+
 inline constexpr Option insecure_row{
     .name = "insecure",
     .description =

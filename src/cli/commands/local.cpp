@@ -111,6 +111,7 @@ int run_local(const Invocation& invocation) {
   options.program_hash = *program_hash;
   options.memory_limit_bytes = memory_of_each(platform, settings, server.log());
   options.spill_directory = settings.spill_directory;
+  options.rdma_provider = settings.rdma_provider;
   options.rest_address = "127.0.0.1:0";
   std::deque<ProcessLog> logs;  // the workers write to them until they have ended
   JobLibraries& libraries = invocation.job != nullptr ? built_in : invocation.libraries;

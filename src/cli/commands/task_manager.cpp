@@ -153,6 +153,7 @@ int run_task_manager(const Invocation& invocation) {
   options.host = settings.host;
   options.memory_limit_bytes = settings.memory_limit_bytes;
   options.spill_directory = settings.spill_directory;
+  options.rdma_provider = settings.rdma_provider;
   options.token = std::move(credentials->token);
   options.tls = tls;
   options.data_addresses = *addresses;
