@@ -1,4 +1,5 @@
 // The rows that join persons with auctions or bids.
+#include "functions.hpp"
 #include "stateful_hummer.hpp"
 
 namespace stateful {
@@ -26,12 +27,6 @@ hummer::DataStream<Person> persons(Job& job, const House& house) {
       [house](std::uint64_t index) { return house.time_of_person(index); });
 }
 
-Sale sale_of_auction(const Person& person, const Auction& auction) {
-  return {person.id, first_letters(person.name), auction.id, auction.reserve_cents};
-}
-Sale sale_of_bid(const Person& person, const Bid& bid) {
-  return {person.id, first_letters(person.name), bid.auction, bid.price_cents};
-}
 void sum_up_sales(const Job& job, const hummer::DataStream<Sale>& sales) {
   sum_up(job, sales, [](Checksum& sum, const Sale& sale) { sum.add(sale); });
 }

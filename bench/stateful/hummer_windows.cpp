@@ -1,4 +1,5 @@
 // The rows of aggregates per key and window, on a grid, by sessions, by count and with a trigger.
+#include "functions.hpp"
 #include "stateful_hummer.hpp"
 
 namespace stateful {
@@ -17,25 +18,6 @@ auto in_time(const Job& job, Record make) {
   return job.env.generate(make, {.count = job.scale().records}, job.time_of());
 }
 auto bids(const Job& job) { return in_time(job, BidOfIndex{job.key_of(), job.time_of()}); }
-
-struct Usage {
-  std::uint64_t sum;
-  std::uint64_t count;
-};
-// In whole millionths.
-struct MeanUsage {
-  using Accumulator = Usage;
-  using Result = std::uint64_t;
-  void add(Accumulator& usage, bool, const TaskEvent& event) const {
-    usage.sum += event.cpu;
-    ++usage.count;
-  }
-  void merge(Accumulator& usage, bool, const Accumulator& other) const {
-    usage.sum += other.sum;
-    usage.count += other.count;
-  }
-  Result result(const Accumulator& usage) const { return usage.sum / usage.count; }
-};
 
 // A trigger of the author's own: with each hundredth record, and at the window's end.
 struct EveryHundredth {

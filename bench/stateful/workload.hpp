@@ -5,125 +5,24 @@
 // Records have the fields and sizes of their benchmarks: NEXMark's person (206 bytes), auction
 // (269) and bid (32), an advertisement event of the Yahoo streaming benchmark (78), a task event of
 // Google's cluster trace (64), as the Slash paper (SIGMOD 2022) runs them. Text is filled with
-// letters drawn once per record. Records are in the order of their times.
+// letters drawn once per record. Records are in the order of their times. A salt gives other rows;
+// 0 is that of bench/stateful.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <initializer_list>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 
-#include "windows/workload.hpp"
+#include "keys.hpp"
 
 namespace stateful {
 
-using windows::mixed;
-
-inline std::uint64_t upper_half(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint64_t>((static_cast<Wide>(a) * b) >> 64);
-}
-// In [0, bound), of a draw that is as good as random.
-inline std::uint64_t below(std::uint64_t draw, std::uint64_t bound) {
-  return upper_half(draw, bound);
-}
-
-// Divides by a number that is known only when the program runs, without a division.
-class Divisor {
- public:
-  explicit Divisor(std::uint64_t by) : by_(by), reciprocal_(UINT64_MAX / by) {}
-  std::uint64_t quotient(std::uint64_t value) const {
-    const std::uint64_t low = upper_half(value, reciprocal_);  // at most one too small
-    return low + (value - low * by_ >= by_ ? 1 : 0);
-  }
-  std::uint64_t rest(std::uint64_t value) const { return value - quotient(value) * by_; }
-  std::uint64_t by() const { return by_; }
-
- private:
-  std::uint64_t by_;
-  std::uint64_t reciprocal_;
-};
-
-// ---- how large a row is ----
-
-struct Scale {
-  std::uint64_t records;
-  std::uint64_t keys = 0;
-  std::uint64_t records_per_window = 1;
-  std::int64_t window_ms = 1;  // also the gap of sessions
-};
-
-// ---- keys and times ----
-
-// rounds: each key once, then each key again, and so on, in an order without locality, so that it
-// is known how often each one comes; changing: zipf, and from the middle on uniform.
-enum class Distribution : std::uint8_t { rounds, uniform, zipf, changing };
-
-inline Distribution distribution_of(std::string_view name) {
-  constexpr std::string_view names[] = {"rounds", "uniform", "zipf", "changing"};
-  for (std::size_t i = 0; i < std::size(names); ++i) {
-    if (names[i] == name) return static_cast<Distribution>(i);
-  }
-  throw std::invalid_argument("--distribution takes rounds, uniform, zipf or changing");
-}
-
-class KeyOfIndex {
- public:
-  KeyOfIndex(const Scale& scale, Distribution distribution)
-      : keys_(scale.keys), half_(scale.records / 2), distribution_(distribution) {}
-  std::uint64_t operator()(std::uint64_t index) const {
-    switch (distribution_) {
-      case Distribution::rounds: return keys_.rest(index * stride);
-      case Distribution::uniform: return below(mixed(index), keys_.by());
-      case Distribution::zipf: return skewed(mixed(index));
-      case Distribution::changing: break;
-    }
-    return index < half_ ? skewed(mixed(index)) : below(mixed(index), keys_.by());
-  }
-
- private:
-  // A prime, so without a common divisor with the number of keys.
-  static constexpr std::uint64_t stride = 2'654'435'761;
-  // About z = 1: each octave of ranks is as likely as any other.
-  std::uint64_t skewed(std::uint64_t draw) const {
-    const auto octaves = static_cast<std::uint64_t>(std::bit_width(keys_.by()));
-    const std::uint64_t first = std::uint64_t{1} << below(draw, octaves);
-    return first - 1 + below(mixed(draw), std::min(first, keys_.by() - first + 1));
-  }
-  Divisor keys_;
-  std::uint64_t half_;
-  Distribution distribution_;
-};
-
-// So many records per window.
-class TimeOfIndex {
- public:
-  explicit TimeOfIndex(const Scale& scale)
-      : window_ms_(static_cast<std::uint64_t>(scale.window_ms)),
-        per_window_(scale.records_per_window) {}
-  std::int64_t operator()(std::uint64_t index) const {
-    return static_cast<std::int64_t>(per_window_.quotient(index * window_ms_));
-  }
-
- private:
-  std::uint64_t window_ms_;
-  Divisor per_window_;
-};
-
 // ---- records ----
 
-// Eight letters between a and p.
-inline std::uint64_t letters(std::uint64_t draw) {
-  return (draw & 0x0F0F0F0F0F0F0F0F) + 0x6161616161616161;
-}
 template <std::size_t N>
 void fill(std::array<char, N>& text, std::uint64_t word) {
   for (std::size_t at = 0; at < N; at += sizeof word) {
@@ -202,7 +101,8 @@ inline constexpr std::uint64_t bids_per_person = 10;
 // time one of the newest 50 persons, else one of the newest 5,000.
 class House {
  public:
-  House(const Scale& scale, std::uint64_t others) : time_of_(scale), others_(others) {}
+  House(const Scale& scale, std::uint64_t others, std::uint64_t salt = 0)
+      : time_of_(scale), others_(others), salt_(salt) {}
 
   std::uint64_t persons_of(std::uint64_t records) const { return records / (1 + others_.by()); }
   std::uint64_t others_of(std::uint64_t records) const {
@@ -216,10 +116,10 @@ class House {
   }
   // Of an auction, or the bidder of a bid.
   std::uint64_t person_of(std::uint64_t index) const {
-    return one_of_newest(others_.quotient(index), mixed(index));
+    return one_of_newest(others_.quotient(index), mixed(index ^ salt_));
   }
   void make(std::uint64_t index, Person& person) const {
-    const std::uint64_t word = letters(mixed(index));
+    const std::uint64_t word = letters(mixed(index ^ salt_));
     person.id = index;
     person.time_ms = time_of_person(index);
     fill(person.name, word);
@@ -230,7 +130,7 @@ class House {
     fill(person.extra, word);
   }
   void make(std::uint64_t index, Auction& auction) const {
-    const std::uint64_t draw = mixed(index);
+    const std::uint64_t draw = mixed(index ^ salt_);
     const std::uint64_t word = letters(draw);
     auction.id = index;
     auction.seller = one_of_newest(others_.quotient(index), draw);
@@ -244,7 +144,7 @@ class House {
     fill(auction.extra, word);
   }
   void make(std::uint64_t index, Bid& bid) const {
-    const std::uint64_t draw = mixed(index);
+    const std::uint64_t draw = mixed(index ^ salt_);
     const std::uint64_t further = mixed(draw);
     bid.auction = below(further, 1'000);
     bid.bidder = one_of_newest(others_.quotient(index), draw);
@@ -259,13 +159,16 @@ class House {
   }
   TimeOfIndex time_of_;
   Divisor others_;
+  std::uint64_t salt_;
 };
 
-struct AdEventOfIndex {
-  KeyOfIndex key_of;
+template <typename KeyOf>
+struct AdEventOfKey {
+  KeyOf key_of;
   TimeOfIndex time_of;
+  std::uint64_t salt = 0;
   AdEvent operator()(std::uint64_t index) const {
-    const std::uint64_t draw = mixed(index);
+    const std::uint64_t draw = mixed(index ^ salt);
     const std::uint64_t word = letters(draw);
     AdEvent event;
     event.ad = key_of(index);
@@ -279,20 +182,24 @@ struct AdEventOfIndex {
     return event;
   }
 };
-struct BidOfIndex {
-  KeyOfIndex key_of;
+template <typename KeyOf>
+struct BidOfKey {
+  KeyOf key_of;
   TimeOfIndex time_of;
+  std::uint64_t salt = 0;
   Bid operator()(std::uint64_t index) const {
-    const std::uint64_t draw = mixed(index);
+    const std::uint64_t draw = mixed(index ^ salt);
     return {key_of(index), draw & 0xFFFF, static_cast<std::int64_t>(mixed(draw) & 0xFFFFF),
             time_of(index)};
   }
 };
-struct TaskEventOfIndex {
-  KeyOfIndex key_of;
+template <typename KeyOf>
+struct TaskEventOfKey {
+  KeyOf key_of;
   TimeOfIndex time_of;
+  std::uint64_t salt = 0;
   TaskEvent operator()(std::uint64_t index) const {
-    const std::uint64_t draw = mixed(index);
+    const std::uint64_t draw = mixed(index ^ salt);
     TaskEvent event;
     event.job = key_of(index);
     event.time_ms = time_of(index);
@@ -307,6 +214,9 @@ struct TaskEventOfIndex {
     return event;
   }
 };
+using AdEventOfIndex = AdEventOfKey<KeyOfIndex>;
+using BidOfIndex = BidOfKey<KeyOfIndex>;
+using TaskEventOfIndex = TaskEventOfKey<KeyOfIndex>;
 
 // ---- results ----
 

@@ -29,6 +29,8 @@ SHORT = os.environ.get("HUMMER_SHORT", "0") != "0"
 BUILD = ROOT / "build" / "release"
 TOKEN = "acceptance"
 READY_SECONDS = 20
+# Before a command: however the script that starts it ends, the process is not left behind.
+ENDS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 
 
 def build(*targets):
@@ -167,6 +169,23 @@ class Item:
                 if mark in (entry / "environ").read_bytes().split(b"\0"):
                     found.append(f"{entry.name} {(entry / 'comm').read_text().strip()}")
         return found
+
+
+class Place(Item):
+    """The folder of a cluster that is measured, not judged; its words are no results."""
+
+    def __exit__(self, kind, error, trace):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if kind is None and self.problems:
+            raise Failed("its processes left others behind")
+        return False
+
+    def say(self, text):
+        print(text, file=sys.stderr, flush=True)
+
+    def problem(self, text):
+        self.say(text)
+        self.problems += 1
 
 
 class Process:

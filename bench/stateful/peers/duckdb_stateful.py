@@ -28,6 +28,10 @@ CREATE MACRO letters(draw) AS (draw & 1085102592571150095::UBIGINT) + 7016996765
 class Sql:
     """The tables of one row's input and the query over them."""
 
+    auctions_per_person = 3
+    bids_per_person = 10
+    salt = 0  # of the draws: another one gives other rows
+
     def __init__(self, database, size):
         self.database = database
         self.made = set()
@@ -51,7 +55,7 @@ class Sql:
             self.made.add(name)
             self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS "
                                   f"SELECT range::UBIGINT AS i FROM range({count})")
-            mix(self.database, name, ["i"], "i", "draw")
+            mix(self.database, name, ["i"], f"xor(i, {self.salt}::UBIGINT)", "draw")
             mix(self.database, name, ["i", "draw"], "draw", "further")
         return name
 
@@ -72,6 +76,12 @@ class Sql:
         return (f"(SELECT i AS id, {self.time(f'i * {1 + others}')} AS time, letters(draw) AS name "
                 f"FROM {self.indexes(count)})")
 
+    def sellers(self):
+        return self.persons(self.auctions_per_person)
+
+    def bidders(self):
+        return self.persons(self.bids_per_person)
+
     def others(self, others, columns, count=None):
         count = count or self.records // (1 + others) * others
         newest = f"(i // {others})"
@@ -81,10 +91,11 @@ class Sql:
                 f"FROM {self.indexes(count)})")
 
     def auctions(self):
-        return self.others(3, "i AS item, below(further, 100000) AS cents")
+        return self.others(self.auctions_per_person, "i AS item, below(further, 100000) AS cents")
 
     def bids(self, count=None):
-        return self.others(10, "below(further, 1000) AS item, further & 1048575 AS cents", count)
+        return self.others(self.bids_per_person,
+                           "below(further, 1000) AS item, further & 1048575 AS cents", count)
 
     def with_sessions(self, table, key):
         """Numbers the sessions of each key."""
@@ -116,25 +127,25 @@ class Sql:
                 f"{self.keyed('further & 1048575 AS cpu')} GROUP BY ALL", 3)
 
     def nexmark8(self):
-        return (f"SELECT id, name, item, cents FROM {self.persons(3)} p JOIN {self.auctions()} a "
+        return (f"SELECT id, name, item, cents FROM {self.sellers()} p JOIN {self.auctions()} a "
                 f"ON p.id = a.person AND {self.start('p.time')} = {self.start('a.time')}", 4)
 
     def nexmark11(self):
         both = self.with_sessions(
             f"(SELECT id, time, name, 0::UBIGINT AS item, 0::UBIGINT AS cents, true AS is_person FROM "
-            f"{self.persons(10)} UNION ALL SELECT person, time, 0, item, cents, false FROM {self.bids()})",
+            f"{self.bidders()} UNION ALL SELECT person, time, 0, item, cents, false FROM {self.bids()})",
             "id")
         return (f"WITH both_sides AS MATERIALIZED {both} SELECT p.id, p.name, b.item, b.cents "
                 "FROM both_sides p JOIN both_sides b ON p.id = b.id AND p.session = b.session "
                 "WHERE p.is_person AND NOT b.is_person", 4)
 
     def interval_join(self):
-        return (f"SELECT id, name, item, cents FROM {self.persons(10)} p JOIN {self.bids()} b "
+        return (f"SELECT id, name, item, cents FROM {self.bidders()} p JOIN {self.bids()} b "
                 f"ON p.id = b.person WHERE b.time BETWEEN p.time AND p.time + {self.window}", 4)
 
     def co_group(self):
         return (f"SELECT id, {self.start()} AS start, sum(p), sum(a), sum(cents) FROM "
-                f"(SELECT id, time, 1 AS p, 0 AS a, 0 AS cents FROM {self.persons(3)} UNION ALL "
+                f"(SELECT id, time, 1 AS p, 0 AS a, 0 AS cents FROM {self.sellers()} UNION ALL "
                 f"SELECT person, time, 0, 1, cents FROM {self.auctions()}) GROUP BY ALL", 5)
 
     def sessions(self):

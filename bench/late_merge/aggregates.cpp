@@ -1,0 +1,102 @@
+// The workloads that aggregate: their records may be folded ahead of the exchange.
+#include "late_merge_job.hpp"
+#include "stateful/functions.hpp"
+
+namespace late_merge {
+namespace {
+
+using stateful::AdEvent;
+using stateful::Bid;
+using stateful::Checksum;
+using stateful::TaskEvent;
+
+template <typename Value>
+void sum_up_windows(const Job& job,
+                    const hummer::DataStream<hummer::Windowed<std::uint64_t, Value>>& results) {
+  sum_up(results, job.begun_us,
+         [](Checksum& sum, const hummer::Windowed<std::uint64_t, Value>& one) {
+           sum.add(one.key, one.window.start_ms, one.value);
+         });
+}
+
+// `Exchanged` is what goes over the exchange where nothing is folded, `Part` what does else.
+template <typename Record, typename Exchanged, typename Part>
+void note_sizes(Job& job) {
+  job.row_bytes = row_bytes<Record>;
+  job.exchanged_bytes = sizeof(Exchanged);
+  job.part_bytes = sizeof(Part);
+}
+template <typename Value>
+using WindowPart = hummer::SlicePartial<std::uint64_t, Value>;
+
+template <template <typename> typename Maker>
+auto timed_rows(const Job& job) {
+  return make_rows(job, job.scale().records, Maker<DrawnKey>{job.key, job.time_of(), job.salt},
+                   job.time_of());
+}
+
+// What is counted: a key, and a value that nobody reads.
+struct KeyedRow {
+  std::uint64_t key;
+  std::uint64_t value;
+};
+static_assert(sizeof(KeyedRow) == 16);
+struct KeyedRowOfIndex {
+  DrawnKey key_of;
+  std::uint64_t salt;
+  KeyedRow operator()(std::uint64_t index) const {
+    return {key_of(index), stateful::mixed(~index ^ salt)};
+  }
+};
+
+}  // namespace
+
+// The Yahoo streaming benchmark without its table of campaigns, whose part the advertisements take:
+// views per campaign and 10 minutes; events are cut down to what is counted, as there.
+void build_ysb(Job& job) {
+  note_sizes<AdEvent, std::uint64_t, WindowPart<std::uint64_t>>(job);
+  sum_up_windows<std::uint64_t>(job, timed_rows<stateful::AdEventOfKey>(job)
+                                         .filter([](const AdEvent& event) {
+                                           return event.kind == stateful::AdEventKind::view;
+                                         })
+                                         .map([](const AdEvent& event) { return event.ad; })
+                                         .network(job.network)
+                                         .key_by(hummer::identity)
+                                         .window(job.tumbling())
+                                         .count());
+}
+
+// NEXMark 7: the highest bid per auction and minute.
+void build_nexmark7(Job& job) {
+  note_sizes<Bid, Bid, WindowPart<std::int64_t>>(job);
+  sum_up_windows<std::int64_t>(job, timed_rows<stateful::BidOfKey>(job)
+                                        .network(job.network)
+                                        .key_by(&Bid::auction)
+                                        .window(job.tumbling())
+                                        .max(&Bid::price_cents));
+}
+
+// Cluster monitoring: the mean processor usage per job and 2 seconds.
+void build_cm(Job& job) {
+  note_sizes<TaskEvent, TaskEvent, WindowPart<stateful::Usage>>(job);
+  sum_up_windows<std::uint64_t>(job, timed_rows<stateful::TaskEventOfKey>(job)
+                                         .network(job.network)
+                                         .key_by(&TaskEvent::job)
+                                         .window(job.tumbling())
+                                         .aggregate(stateful::MeanUsage()));
+}
+
+// How often each key comes, without windows: each key is emitted once, when the input has ended.
+// Records that are not folded go out as parts of their own.
+void build_ro(Job& job) {
+  using Count = hummer::KeyValue<std::uint64_t, std::uint64_t>;
+  note_sizes<KeyedRow, Count, Count>(job);
+  const auto counts = make_rows(job, job.scale().records, KeyedRowOfIndex{job.key, job.salt})
+                          .network(job.network)
+                          .key_by(&KeyedRow::key)
+                          .count();
+  sum_up(counts, job.begun_us,
+         [](Checksum& sum, const Count& one) { sum.add(one.key, one.value); });
+}
+
+}  // namespace late_merge
