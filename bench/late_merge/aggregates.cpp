@@ -13,6 +13,7 @@ using stateful::TaskEvent;
 template <typename Value>
 void sum_up_windows(const Job& job,
                     const hummer::DataStream<hummer::Windowed<std::uint64_t, Value>>& results) {
+  if (!job.output.empty()) results.write_file(job.output);
   sum_up(results, job.begun_us,
          [](Checksum& sum, const hummer::Windowed<std::uint64_t, Value>& one) {
            sum.add(one.key, one.window.start_ms, one.value);

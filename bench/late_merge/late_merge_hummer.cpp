@@ -158,6 +158,8 @@ hummer::JobResult run(hummer::StreamExecutionEnvironment& env) {
   job.check_rows = env.flag("check-rows", "hash all bytes of all rows");
   job.begun_us = static_cast<std::int64_t>(
       number(env, "begun-us", 0, "microseconds since 1970 at which the run began"));
+  job.output =
+      env.argument_or("output", "", "folder for the results of ysb, nexmark7 and cm as lines");
   const hummer::NetworkSettings defaults;
   job.network.transport =
       transport_of(env.argument_or("transport", "automatic", "memory, shm, tcp or rdma"));

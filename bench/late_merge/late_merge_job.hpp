@@ -45,6 +45,7 @@ struct Job {
   hummer::NetworkSettings network = {};  // of the exchange by key
   bool check_rows = false;
   std::int64_t begun_us = 0;
+  std::string output = {};  // where windowed aggregates are written, too; empty: nowhere
   // What the builder says of its records, in bytes: one of the benchmark's rows, and what goes over
   // the exchange, as it is in memory, with the partial operator in the plan and without it.
   double row_bytes = 0;

@@ -57,6 +57,7 @@ class ResultsSink final : public hummer::SinkFunction<Result> {
 
 template <typename Result, typename Add>
 void sum_up(const hummer::DataStream<Result>& results, std::int64_t begun_us, Add add) {
+  // A restored attempt's sums begin at nothing: exactly-once is shown by files (Job::output).
   const auto make = [add, begun_us]() -> std::unique_ptr<hummer::SinkFunction<Result>> {
     return std::make_unique<ResultsSink<Result, Add>>(add, begun_us);
   };

@@ -174,7 +174,8 @@ Status TaskManager::State::start() {
     return {ErrorCode::invalid_argument, "a TaskManager needs a data address"};
   }
   HUMMER_TRY(find_rdma());
-  plane.remote_memory = remote_memory_.get();
+  plane.remote_memory =
+      options_.remote_memory != nullptr ? options_.remote_memory : remote_memory_.get();
   data_executor_ = platform_.make_executor({.name = "data-plane"});
   data_plane_ = std::make_unique<DataPlane>(platform_, *data_executor_, std::move(plane));
   HUMMER_TRY(data_plane_->start());

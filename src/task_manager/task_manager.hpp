@@ -29,6 +29,7 @@
 #include "job_library/job_libraries.hpp"
 #include "platform/log.hpp"
 #include "platform/platform.hpp"
+#include "platform/remote_memory.hpp"
 #include "platform/tls.hpp"
 #include "protocol/message_stream.hpp"
 
@@ -52,9 +53,10 @@ struct TaskManagerOptions {
   std::string spill_directory = default_spill_directory;
   std::string rdma_provider = "none";  // find_remote_memory.hpp
   Nanoseconds stop_patience_ns = seconds(10);
-  Nanoseconds stuck_patience_ns = seconds(5);  // before what stands still is called stuck
-  MessageFaults* faults = nullptr;             // tests
-  std::string rest_address;                    // of the HTTP interface (docs/rest.md); empty: none
+  Nanoseconds stuck_patience_ns = seconds(5);   // before what stands still is called stuck
+  MessageFaults* faults = nullptr;              // tests
+  RemoteMemoryDevice* remote_memory = nullptr;  // tests: in place of what rdma_provider names
+  std::string rest_address;                     // of the HTTP interface (docs/rest.md); empty: none
   // Where lines go; from the control and data executors, those of jobs, and stop()'s thread.
   LogSink* log = nullptr;
   const ProcessLog* process_log = nullptr;  // what /v1/logs serves; null: nothing

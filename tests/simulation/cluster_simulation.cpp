@@ -112,7 +112,7 @@ ClusterSimulation::ClusterSimulation(RunOptions options)
                       "secret"},
       submissions_(draw_submissions(random_)) {
   report_.seed = options.seed;
-  context_.one_machine = mix_bits(options.seed ^ 0x0e4ac41e) % 2 == 0;
+  context_.draw_machines(options.seed);
   job_manager_ = std::make_unique<JobManagerProcess>(context_, "jobmanager");
   for (int i = 1; i <= task_manager_count; ++i) {
     task_managers_.push_back(

@@ -85,6 +85,10 @@ Status TaskManagerProcess::make() {
   options.spill_directory = "/spill";
   options.faults = faults_.get();
   options.log = this;
+  if (context_.write_order) {
+    device_ = std::make_unique<SimulatedRemoteMemoryDevice>(node(), *context_.write_order);
+    options.remote_memory = device_.get();
+  }
   actor_ = std::make_unique<TaskManager>(node(), libraries_, options);
   return actor_->start();
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "job_manager/job_manager.hpp"
+#include "platform/simulated_remote_memory.hpp"
 #include "simulation/fault_schedule.hpp"
 #include "simulation/simulated_client.hpp"
 #include "simulation/simulated_jobs.hpp"
@@ -34,6 +35,15 @@ struct NodeContext {
   // Whether all run on one machine, so that their channels are rings in shared memory.
   bool one_machine = false;
   SimulatedPlatform* machine = nullptr;  // the first of them then
+  // That of the devices by which channels are rings of one-sided writes; none: there are none.
+  std::optional<WriteOrder> write_order = {};
+
+  // Half of the seeds run on one machine, and half of the others have devices.
+  void draw_machines(std::uint64_t seed) {
+    one_machine = mix_bits(seed ^ 0x0e4ac41e) % 2 == 0;
+    const std::uint64_t drawn = mix_bits(seed ^ 0x3d1c7a55);
+    if (!one_machine && drawn % 2 == 0) write_order = static_cast<WriteOrder>(drawn / 2 % 3);
+  }
 };
 
 class SimulatedProcess : public LogSink {
@@ -107,6 +117,7 @@ class TaskManagerProcess final : public SimulatedProcess {
   void drop() override;
   void stop_actor() override { actor_->stop(); }
   BuiltInJobLibraries libraries_;
+  std::unique_ptr<SimulatedRemoteMemoryDevice> device_;  // null: it has none
   std::unique_ptr<TaskManager> actor_;
 };
 

@@ -37,7 +37,7 @@ StatefulCluster::StatefulCluster(RunOptions options)
   report_.totals[fmt::format("fault {}", power_cut_name)];
   for (std::size_t i = 1; i < event_names.size(); ++i) report_.totals[std::string(event_names[i])];
   if (workload_.crowd > 0) context_.memory_limit_bytes = memory_limit_bytes;
-  context_.one_machine = mix_bits(options.seed ^ 0x0e4ac41e) % 2 == 0;
+  context_.draw_machines(options.seed);
   job_manager_ = std::make_unique<JobManagerProcess>(context_, "jobmanager");
   for (int i = 1; i <= task_manager_count; ++i) {
     task_managers_.push_back(
