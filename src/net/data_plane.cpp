@@ -374,7 +374,10 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
 
 Task<Status> DataPlane::State::hear_of_ring(Handshake& handshake,
                                             std::shared_ptr<RemoteMemory> remote) {
-  const HandshakeWaits soon = waits(handshake, options_.handshake_timeout_ns);
+  // A sender that connects to remote memory answers when that is done.
+  const HandshakeWaits soon =
+      waits(handshake, options_.handshake_timeout_ns +
+                           (remote != nullptr ? longest_memory_connect_ns : Nanoseconds{0}));
   const auto heard = std::make_shared<bool>(false);
   if (remote != nullptr) executor_.spawn(keep_connecting(remote, heard));
   const Result<Frame> answer = co_await read_handshake_frame(*handshake.stream, soon);

@@ -8,8 +8,6 @@ namespace {
 
 constexpr Nanoseconds first_pause_ns = milliseconds(10);
 constexpr Nanoseconds longest_pause_ns = milliseconds(500);
-// Of remote memory, before the connection is taken instead.
-constexpr Nanoseconds longest_connect_ns = seconds(5);
 constexpr Nanoseconds connect_pause_ns = microseconds(200);
 
 Status given_up_status() { return {ErrorCode::cancelled, "the connection is not wanted any more"}; }
@@ -152,7 +150,7 @@ class HandshakeConnector final : public Connector {
     }
     const std::shared_ptr<RemoteMemory> memory = std::move(*opened);
     Executor& executor = co_await current_executor();
-    waits.deadline = std::min(waits.deadline, executor.now() + longest_connect_ns);
+    waits.deadline = std::min(waits.deadline, executor.now() + longest_memory_connect_ns);
     const Status connected = co_await connect_memory(*memory, waits);
     if (!connected.ok()) co_return connected;
     Opened made;

@@ -51,6 +51,10 @@ std::unique_ptr<Connector> make_handshake_connector(Platform& platform, Handshak
 // Why a channel that asks for the shm or the rdma transport can't have it.
 Status no_ring(Transport transport, std::string_view why);
 
+// Of remote memory, before the connection is taken instead. A device that loses a packet of its own
+// handshake sends it again after four seconds or so.
+inline constexpr Nanoseconds longest_memory_connect_ns = seconds(15);
+
 // Connects an end of remote memory. timed_out: the other one did not answer in time.
 Task<Status> connect_memory(RemoteMemory& memory, HandshakeWaits waits);
 
