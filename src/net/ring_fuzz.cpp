@@ -1,6 +1,6 @@
-// What a peer may have written into a ring, in shared memory or from remote: entries with any numbers
-// in any order, returns, words, bytes where they should not be, and numbers of writes. Neither end may read or write beyond the segment, hang, or
-// hand out bytes that lie elsewhere.
+// What a peer may have written into a ring, in shared memory or from remote: entries with any
+// numbers in any order, returns, words, bytes where they should not be, and numbers of writes.
+// Neither end may read or write beyond the segment, hang, or hand out bytes that lie elsewhere.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Aggregates that keep more than a number, in whole jobs: folded ahead of the exchange, behind it, and
-// where tables have no room in memory, results are those of a plain loop.
+// Aggregates that keep more than a number, in whole jobs: folded ahead of the exchange, behind it,
+// and where tables have no room in memory, results are those of a plain loop.
 #include <gtest/gtest.h>
 
 #include <algorithm>
