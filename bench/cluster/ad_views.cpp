@@ -1,8 +1,8 @@
 // The Yahoo streaming benchmark's views per advertisement and window, with every event whole on its
-// way to the owner of its advertisement, over an edge that is chosen (--transport, --credits,
-// --buffer-bytes): --count events of 78 bytes, --keys advertisements, --windows windows. Each line
-// of --output has an advertisement, a window, and of it the events, the views, and a checksum of all
-// bytes of the events. An event behind the watermark that it was sent ahead of would be missing.
+// way to the owner of its advertisement, over edges that are chosen (--transport, --credits,
+// --buffer-bytes), also for the results: --count events of 78 bytes, --keys advertisements,
+// --windows windows. Each line of --output has an advertisement, a window, and of it the events,
+// the views, and a checksum of all bytes of the events.
 #include <hummer/hummer.hpp>
 
 #include <algorithm>
@@ -74,13 +74,15 @@ void ad_views(hummer::StreamExecutionEnvironment& env) {
                               .window_ms = window_ms};
   const stateful::TimeOfIndex time_of(scale);
   const stateful::KeyOfIndex key_of(scale, stateful::Distribution::uniform);
+  const hummer::NetworkSettings edge = edge_of_arguments(env);
   env.generate(hummer::rebuildable(stateful::AdEventOfIndex{key_of, time_of}, count, keys, windows),
                {.count = count}, time_of)
-      .network(edge_of_arguments(env))
+      .network(edge)
       .key_by(&AdEvent::ad)
       .window(hummer::TumblingWindows::of(window_ms))
       .strategy(hummer::WindowStrategy::repartition)
       .aggregate(AddUp())
+      .network(edge)
       .write_file(env.argument("output"));
   env.execute("AdViews");
 }

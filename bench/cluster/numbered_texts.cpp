@@ -82,10 +82,8 @@ void numbered_texts(hummer::StreamExecutionEnvironment& env) {
       .network(edge_of_arguments(env))
       .process(hummer::rebuildable(DemandEachByte{text_of, lines, {}}, text_of.longest, lines))
       .parallelism(1)
-      .resource_group("back")
       .write_file(env.argument("output"))
-      .parallelism(1)
-      .resource_group("back");
+      .parallelism(1);
   env.execute("NumberedTexts");
 }
 
