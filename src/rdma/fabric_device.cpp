@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -154,6 +155,9 @@ Result<FabricChoice> choose_device(const std::string& provider) {
 
 Result<std::unique_ptr<RemoteMemoryDevice>> make_fabric_memory_device(
     const RemoteMemoryOptions& options) {
+  // Else libfabric, for a cache that nobody here needs, writes into libc's code (mmap, munmap, ...)
+  // while other threads run it: some of them crash.
+  ::setenv("FI_MR_CACHE_MONITOR", "disabled", 0);
   Result<FabricChoice> choice = choose_device(options.provider);
   if (!choice.ok()) return choice.status();
   return std::unique_ptr<RemoteMemoryDevice>(
