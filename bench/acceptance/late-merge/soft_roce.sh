@@ -1,18 +1,19 @@
 # shellcheck shell=bash
-# Sourced by acceptance items: guests with a device of soft-RoCE (rdma_rxe of Debian's kernel), emulated by
-# QEMU without KVM, of Debian's packages alone. A guest has no disk but one for its results, and no
-# network but the other guests.
+# Sourced by acceptance items: guests with a device of soft-RoCE (rdma_rxe of Debian's kernel),
+# emulated by QEMU without KVM, of Debian's packages alone. A guest has no disk but one for its
+# results, and no network but the other guests.
 #
-#   soft_roce_lacks                      prints what this machine lacks, and the command that brings it
-#   soft_roce_kernel FOLDER              downloads and unpacks Debian's kernel there, where it is not yet
-#   soft_roce_system FOLDER KERNEL       begins the guests' file system in FOLDER: busybox, iproute2, the
-#                                        provider of verbs, the kernel's modules; guest_init as /init
-#   soft_roce_add FOLDER FILE DIRECTORY [NAME]   puts a file there, with the libraries that it needs
-#   soft_roce_pack FOLDER ARCHIVE        makes the archive that a guest is booted with
+#   soft_roce_lacks                  prints what this machine lacks, and the command that brings it
+#   soft_roce_kernel FOLDER          downloads and unpacks Debian's kernel there, unless it is there
+#   soft_roce_system FOLDER KERNEL   begins the guests' file system in FOLDER: busybox, iproute2,
+#                                    the provider of verbs, the kernel's modules, guest_init as /init
+#   soft_roce_add FOLDER FILE DIRECTORY [NAME]
+#                                    puts a file there, with the libraries that it needs
+#   soft_roce_pack FOLDER ARCHIVE    makes the archive that a guest is booted with
 #   soft_roce_boot KERNEL ARCHIVE LOG DISK GUEST VARIABLES OPTION...
-#                                        starts a guest in the background; `guests` has its process, too
-#   soft_roce_await SECONDS              waits for all guests; those that take longer are ended: 1
-#   soft_roce_end                        ends all guests at once
+#                                    starts a guest in the background; `guests` has its process, too
+#   soft_roce_await SECONDS          waits for all guests; those that take longer are ended, and 1
+#   soft_roce_end                    ends all guests at once
 #
 # A guest dies with the shell that has started it.
 soft_roce_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -56,7 +57,7 @@ soft_roce_kernel() {
     rm -f "$package"_*.deb download.log
     # It warns of what was not unpacked.
     depmod --basedir . "$(ls lib/modules)" 2>/dev/null
-  ) || return 1
+  ) || { rm -rf "$folder.part"; return 1; }
   mv "$folder.part" "$folder"
 }
 
