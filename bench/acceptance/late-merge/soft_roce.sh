@@ -6,7 +6,7 @@
 #   soft_roce_lacks                  prints what this machine lacks, and the command that brings it
 #   soft_roce_kernel FOLDER          downloads and unpacks Debian's kernel there, unless it is there
 #   soft_roce_system FOLDER KERNEL   begins the guests' file system in FOLDER: busybox, iproute2,
-#                                    the provider of verbs, the kernel's modules, guest_init as /init
+#                                    the provider of verbs, modules, and guest_init as /init
 #   soft_roce_add FOLDER FILE DIRECTORY [NAME]
 #                                    puts a file there, with the libraries that it needs
 #   soft_roce_pack FOLDER ARCHIVE    makes the archive that a guest is booted with
