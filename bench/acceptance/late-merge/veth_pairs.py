@@ -48,7 +48,9 @@ class VethPairs:
                     self.do(host, "ip", "link", "set", cable, "up")
                 for cable in SHAPED:
                     self.do(host, "tc", "qdisc", "add", "dev", cable, "root", *SHAPE)
-                self.do(host, "sh", "-c", "echo cubic >/proc/sys/net/ipv4/tcp_congestion_control")
+                    # The namespace's setting takes only what this machine allows to everybody.
+                    self.do(host, "ip", "route", "replace", self.network(cable), "dev", cable, "src",
+                            self.address(host, cable), "congctl", "cubic")
             on_failure.pop_all()
         return self
 
@@ -84,6 +86,9 @@ class VethPairs:
 
     def address(self, host, cable):
         return f"10.78.{cable[-1]}.{HOSTS.index(host) + 1}"
+
+    def network(self, cable):
+        return f"10.78.{cable[-1]}.0/24"
 
     def carried_bytes(self, cable):
         """What the host on the left has sent through it, as its interface counts."""
