@@ -26,6 +26,8 @@ class FrameLink {
       : stream_(std::move(stream)), max_payload_bytes_(max_payload_bytes) {}
 
   ByteStream& stream() { return *stream_; }
+  // Nothing else may be called after it.
+  std::unique_ptr<ByteStream> take_stream() { return std::move(stream_); }
 
   void send(std::string_view frame) {
     outgoing_ += frame;

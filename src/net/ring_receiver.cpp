@@ -221,10 +221,33 @@ RingReceiver::RingReceiver(std::unique_ptr<ByteStream> stream, RingStorage stora
   }
 }
 
+// Until the sender goes, or for so long. A connection that is closed while something that came over
+// it is unread is reset, and then what the sender was told last is lost with its packet.
+Task<void> read_until_closed(std::unique_ptr<ByteStream> stream, Nanoseconds linger_ns) {
+  Executor& executor = co_await current_executor();
+  const Nanoseconds deadline = executor.now() + linger_ns;
+  WakeEvent event;
+  stream->set_wake_events(executor, &event, nullptr);
+  std::array<char, 1024> unwanted;
+  bool in_time = true;
+  while (in_time) {
+    event.prepare_wait();
+    const Result<std::size_t> got = stream->try_read(unwanted);
+    const bool is_over = !got.ok() || *got == 0;
+    if (is_over || *got != would_block) event.cancel_wait();
+    if (is_over) break;
+    if (*got == would_block) in_time = co_await event.wait_until(deadline);
+  }
+  stream->set_wake_events(executor, nullptr, nullptr);
+}
+
 RingReceiver::~RingReceiver() {
   if (executor_ != nullptr) executor_->remove_poller(*this);
   slots_->notify(nullptr);
   if (!last_seen_) abandon({ErrorCode::peer_gone, "the receiving task ended before the stream"});
+  if (!told_end_ || link_.stream().closed() || executor_->is_stopping()) return;
+  link_.stream().set_wake_events(*executor_, nullptr, nullptr);
+  executor_->spawn(read_until_closed(link_.take_stream(), options_.linger_ns));
 }
 
 void RingReceiver::attach(Executor& executor, WakeEvent& wake_event) {
