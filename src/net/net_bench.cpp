@@ -18,10 +18,10 @@
 // program carries in that time.
 //
 // In all programs the producer writes every byte of each record and the consumer sums every word,
-// in an order that counts; a sum that is not the expected one ends the program. Of ring and rdma both
-// sides wait without sleeping, in all programs. Rounds alternate between the two programs, and the
-// ratio is the median of the rounds'. Processor time per record, of both sides together, is less
-// disturbed by a busy machine than throughput is.
+// in an order that counts; a sum that is not the expected one ends the program. Of ring and rdma
+// both sides wait without sleeping, in all programs. Rounds alternate between the two programs, and
+// the ratio is the median of the rounds'. Processor time per record, of both sides together, is
+// less disturbed by a busy machine than throughput is.
 //
 // --latency: then so many times one record goes to and fro, and a full buffer does (at large sizes
 // fewer times); half of the way there and back, in microseconds, with the writing and the summing.

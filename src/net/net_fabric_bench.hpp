@@ -1,12 +1,12 @@
-// A bare loop over libfabric, as good as we can make it: what Hummer's rings by one-sided writes are
-// measured beside. Provider tcp, connected endpoints (FI_EP_MSG), as many slots as a channel has,
+// A bare loop over libfabric, as good as we can make it: what stands beside Hummer's rings by
+// one-sided writes. Provider tcp, connected endpoints (FI_EP_MSG), as many slots as a channel has,
 // each written in place; then a word of eight bytes that says how many slots are there, which the
 // provider's order keeps behind them. Credits come back a quarter of the ring at a time.
 //
-// It is cheaper to drive than a library for any program can be: one thread per domain, so nothing is
-// locked; progress by whoever spins; no completions, since a credit says that a slot has left; words
-// are sent from a copy that the provider makes. Both loops read the queue of completions while they
-// wait, without which nothing moves.
+// It is cheaper to drive than a library for any program can be: one thread per domain, so nothing
+// is locked; progress by whoever spins; no completions, since a credit says that a slot has left;
+// words are sent from a copy that the provider makes. Both loops read the queue of completions
+// while they wait, without which nothing moves.
 //
 // An End as net_plain_bench.hpp has it. Thread: one at a time. What goes wrong ends the process.
 #pragma once

@@ -5,8 +5,8 @@
 //   pair.report(0)                       // what the first side has found out
 //
 // Each run has new processes, so that no thread and no socket is left from another; they are forked
-// before any thread exists. A side that fails ends its process, and with it this one, with a word on
-// standard error.
+// before any thread exists. A side that fails ends its process, and with it this one, with a word
+// on standard error.
 //
 // Thread: the main one.
 #pragma once

@@ -3,11 +3,11 @@
 //
 // An End is one side of a connection that carries buffers both ways:
 //
-//   char* room()                           of a buffer; waits until there is some
-//   void send(std::size_t bytes, bool more)   what was written there; `more`: the next follows at once
-//   const char* receive(std::size_t bytes) waits until so many have come, which were sent as one
-//   void release()                         what was received has been read
-//   void finish(Meeting&)                  behind the last call; the other side calls it too
+//   char* room()                  of a buffer; waits until there is some
+//   void send(bytes, more)        what was written there; `more`: the next follows at once
+//   const char* receive(bytes)    waits until so many have come, which were sent as one
+//   void release()                what was received has been read
+//   void finish(meeting)          behind the last call; the other side calls it too
 //
 // Thread: one at a time. What goes wrong ends the process.
 #pragma once

@@ -1,5 +1,5 @@
-// What net_bench has measured of a form, a size of records and one of buffers, and how it prints it:
-// as a row for people, or as a line of JSON for scripts.
+// What net_bench has measured of a form, a size of records and one of buffers, and how it prints
+// that: as a row for people, or as a line of JSON for scripts.
 //
 // Thread: one at a time.
 #pragma once
