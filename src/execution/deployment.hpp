@@ -198,6 +198,11 @@ class Deployment {
   std::unique_ptr<Operator> make_network_receiver(const ExecutionTask& execution);
   // Of the records that cross a JobEdge.
   const TypeDescriptor& edge_type(int edge) const;
+  // Of a batch full of them.
+  std::size_t batch_bytes(int edge);
+  // Of channels within this process. By turns: from a task to the sender that runs in its slot.
+  bool is_by_turns(const ExecutionChannel& channel) const;
+  std::uint32_t credits_of(const ExecutionChannel& channel) const;
   void task_ended(StreamTask& task);
   // The job's failure, if it is the first or closer to the root than the one that is known.
   void fail(Status status);
@@ -224,6 +229,7 @@ class Deployment {
   std::vector<StreamTask*> tasks_by_id_;                   // null: another process runs it
   std::map<int, const NetworkEmitter*> network_emitters_;  // by execution task id
   std::vector<std::unique_ptr<RingChannel>> channels_;     // by execution channel id; null: network
+  std::map<int, std::size_t> batch_bytes_;                 // by edge
   std::atomic<std::size_t> running_{0};
   std::atomic<Nanoseconds> ended_at_{0};
   std::mutex failure_mutex_;

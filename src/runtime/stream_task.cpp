@@ -248,19 +248,17 @@ StreamTask::Polled StreamTask::poll_inputs(int& head_input) {
     Input& input = inputs_[index];
     if (input.ended || waits(input)) continue;
     const bool gone = input.channel->producer_gone();
-    Element* element = input.channel->poll();
+    const bool has_element = input.channel->poll();
     if (input.channel->announced() > last_barrier_) [[unlikely]]
       return Polled::barrier;
     if (recording_ != 0) [[unlikely]]
       record_inputs();
-    if (element == nullptr) {
+    if (!has_element) {
       if (!gone) continue;
       return Polled::gone;
     }
     take_spare_of(input.head_input);
-    std::swap(element_.batch, element->batch);
-    element_.control = std::exchange(element->control, {});
-    input.channel->release();
+    input.channel->take(element_);
     if (recording_ != 0 && !input.recorded) [[unlikely]] {
       in_flight_.add({chain_->uid(0), input.head_input}, Hop::own_task, element_.batch);
     }
@@ -504,7 +502,7 @@ bool StreamTask::input_at_hand() const {
   }
   return std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& input) {
     return !input.ended && !waits(input) &&
-           (input.channel->poll() != nullptr || input.channel->producer_gone());
+           (input.channel->poll() || input.channel->producer_gone());
   });
 }
 

@@ -109,7 +109,7 @@ void StreamTask::forget_recording() {
 void StreamTask::append_waiting(const RingChannel& channel, std::uint64_t until,
                                 std::string& runs) const {
   for (std::uint64_t at = channel.position(); at < until; ++at) {
-    append_run(channel.peek(at).batch, runs);
+    if (const Batch* batch = channel.peek(at)) append_run(*batch, runs);
   }
 }
 

@@ -251,11 +251,11 @@ TEST(HashEmitter, BatchesMayComeBackWithLessRoom) {
     element.control = Control::watermark(round);
     ASSERT_EQ(emitter.offer(element), OperatorResult::done);
     for (RingChannel* channel : {&first, &second}) {
-      while (Element* got = channel->poll()) {
-        ASSERT_LE(got->batch.size(), got->batch.capacity());
-        Batch small(type_of<Number>(), 1);
-        std::swap(got->batch, small);
-        channel->release();
+      while (channel->poll()) {
+        Element got;
+        got.batch = Batch(type_of<Number>(), 1);
+        channel->take(got);
+        ASSERT_LE(got.batch.size(), got.batch.capacity());
       }
     }
   }
