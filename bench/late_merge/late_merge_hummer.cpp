@@ -1,7 +1,7 @@
 // A workload of the Slash paper (SIGMOD 2022) as a job through the public API, embedded or on a
 // cluster, all of whose processes are this program; one line of JSON at the end.
 //
-//   late_merge_hummer --workload ysb --window-strategy partial --parallelism 2 --quiet
+//   late_merge_hummer --workload ysb --window-strategy late_merge --parallelism 2 --quiet
 //   late_merge_hummer jobmanager & late_merge_hummer taskmanager --slots 1 & ...
 //   late_merge_hummer --job-manager ADDRESS --workload ysb --transport shm --quiet
 //

@@ -1,5 +1,5 @@
 // stateful_hummer --row ROW [--records N] [--keys N] [--records-per-window N]
-//   [--distribution rounds|uniform|zipf|changing] [--strategy automatic|partial|repartition]
+//   [--distribution rounds|uniform|zipf|changing] [--strategy automatic|late_merge|repartition]
 //
 // A row of keyed state as a job through the public API; one line of JSON at the end. The engine's
 // own options, such as --parallelism, apply. `seconds` is that of the whole job. Where the keys
@@ -35,9 +35,9 @@ constexpr Built all[] = {
 
 hummer::WindowStrategy strategy_of(const std::string& name) {
   if (name == "automatic") return hummer::WindowStrategy::automatic;
-  if (name == "partial") return hummer::WindowStrategy::partial;
+  if (name == "late_merge") return hummer::WindowStrategy::late_merge;
   if (name == "repartition") return hummer::WindowStrategy::repartition;
-  throw std::invalid_argument("--strategy takes automatic, partial or repartition");
+  throw std::invalid_argument("--strategy takes automatic, late_merge or repartition");
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   const auto counts =
       gap_ms > 0 ? keyed.window(hummer::SessionWindows::with_gap(gap_ms)).count()
                  : keyed.window(hummer::SlidingWindows::of(work.size_ms, work.slide_ms))
-                       .strategy(strategy == "partial"       ? hummer::WindowStrategy::partial
+                       .strategy(strategy == "late_merge"    ? hummer::WindowStrategy::late_merge
                                  : strategy == "repartition" ? hummer::WindowStrategy::repartition
                                                              : hummer::WindowStrategy::automatic)
                        .count();

@@ -120,7 +120,7 @@ inline constexpr bool on_grid = std::is_base_of_v<WindowGrid, Windows>;
 enum class WindowStrategy : std::uint8_t {
   automatic,
   repartition,  // the records themselves go to the owner of their key
-  partial,      // aggregated by slice where they arise; the parts are merged at the owner
+  late_merge,   // aggregated by slice where they arise; the parts are merged at the owner
 };
 
 }  // namespace hummer

@@ -108,11 +108,11 @@ Plan plan_of(const EnvironmentOptions& options) {
   // on the parallelism, which may change at a restore.
   plan.partial_windows = options.window_strategy == WindowStrategy::automatic
                              ? options.parallelism != 1 || plan.checkpoints
-                             : options.window_strategy == WindowStrategy::partial;
+                             : options.window_strategy == WindowStrategy::late_merge;
   switch (options.window_strategy) {
     case WindowStrategy::automatic: break;
     case WindowStrategy::repartition: plan.folding = Folding::off; break;
-    case WindowStrategy::partial: plan.folding = Folding::always; break;
+    case WindowStrategy::late_merge: plan.folding = Folding::always; break;
   }
   return plan;
 }

@@ -57,7 +57,7 @@ void describe_streams(StreamExecutionEnvironment& env) {
   keyed.deduplicate().for_each(nothing);
   keyed.top_n(3, identity, 10).for_each(nothing);
   for (const WindowStrategy strategy :
-       {WindowStrategy::automatic, WindowStrategy::partial, WindowStrategy::repartition}) {
+       {WindowStrategy::automatic, WindowStrategy::late_merge, WindowStrategy::repartition}) {
     const auto tumbling = keyed.window(TumblingWindows::of(10)).strategy(strategy);
     tumbling.count().for_each(nothing);
     const SideOutput<Number> late{"late"};

@@ -33,7 +33,7 @@ std::string strategy_of(PreAggregation part, const Plan& plan) {
   switch (part) {
     case PreAggregation::none: return {};
     case PreAggregation::forced_partial:
-      return "always folds: the window's own strategy is partial";
+      return "always folds: the window's own strategy is late_merge";
     case PreAggregation::merge:
       if (plan.partial_windows) return {};
       return plan.folding == Folding::off
@@ -43,7 +43,7 @@ std::string strategy_of(PreAggregation part, const Plan& plan) {
     case PreAggregation::paired_partial: break;
   }
   switch (plan.folding) {
-    case Folding::always: return "always folds: window-strategy is partial";
+    case Folding::always: return "always folds: window-strategy is late_merge";
     case Folding::off: return "passes records on: window-strategy is repartition";
     case Folding::automatic: break;
   }

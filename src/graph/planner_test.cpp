@@ -86,12 +86,12 @@ TEST(Planner, SaysWhatAPreAggregationDoesAndWhy) {
       "always folds: halves share a slot's table; where they run in different slots, " + measured);
   for (const PreAggregation part : {partial, paired_partial}) {
     EXPECT_EQ(strategy(part, {.folding = Folding::always}),
-              "always folds: window-strategy is partial");
+              "always folds: window-strategy is late_merge");
     EXPECT_EQ(strategy(part, {.folding = Folding::off}),
               "passes records on: window-strategy is repartition");
   }
   EXPECT_EQ(strategy(forced_partial, {.folding = Folding::off}),
-            "always folds: the window's own strategy is partial");
+            "always folds: the window's own strategy is late_merge");
   EXPECT_EQ(strategy(merge, {.partial_windows = true}), "");
   EXPECT_EQ(strategy(merge, {.folding = Folding::off}),
             "none, records are re-partitioned: window-strategy is repartition");

@@ -382,7 +382,7 @@ Status validate(const wire::JobOptions& options) {
   if (options.spin_us() < -1 || options.spin_us() > 1'000'000'000) {
     return outside("spin_us", options.spin_us(), 1'000'000'000);
   }
-  if (options.window_strategy() > static_cast<std::uint32_t>(WindowStrategy::partial)) {
+  if (options.window_strategy() > static_cast<std::uint32_t>(WindowStrategy::late_merge)) {
     return {ErrorCode::invalid_configuration,
             "the window strategy is none that this JobManager knows"};
   }

@@ -203,7 +203,7 @@ TEST_P(ClusterCheckpoints, WithoutAStrategyAFailureIsTheEnd) {
 
 TEST_P(ClusterCheckpoints, WorkersBuildTheWindowsThatTheClientAskedFor) {
   std::vector<std::string> lines;
-  for (const auto strategy : {WindowStrategy::repartition, WindowStrategy::partial}) {
+  for (const auto strategy : {WindowStrategy::repartition, WindowStrategy::late_merge}) {
     SimulatedCluster cluster(GetParam(), 2, 1, &windowed_counts);
     EnvironmentOptions options = with_checkpoints(2);
     options.window_strategy = strategy;

@@ -119,7 +119,7 @@ JobResult run_windows_job(EnvironmentOptions options, PlannedFailures& failures)
       .map(fail)
       .write_file("/tumbling");
   keys.window(SlidingWindows::of(600, 200))
-      .strategy(WindowStrategy::partial)
+      .strategy(WindowStrategy::late_merge)
       .count()
       .map(to_text)
       .write_file("/sliding");

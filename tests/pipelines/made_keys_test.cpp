@@ -36,7 +36,7 @@ struct Setting {
 };
 std::ostream& operator<<(std::ostream& out, const Setting& setting) {
   return out << (setting.seed == 0 ? "linux" : "simulated") << "_p" << setting.parallelism
-             << (setting.strategy == WindowStrategy::partial ? "_partial" : "_repartition");
+             << (setting.strategy == WindowStrategy::late_merge ? "_late_merge" : "_repartition");
 }
 
 class TextKeys : public testing::TestWithParam<Setting> {
@@ -82,10 +82,10 @@ class TextKeys : public testing::TestWithParam<Setting> {
 };
 INSTANTIATE_TEST_SUITE_P(Settings, TextKeys,
                          testing::Values(Setting{1, WindowStrategy::repartition, 0},
-                                         Setting{1, WindowStrategy::partial, 0},
+                                         Setting{1, WindowStrategy::late_merge, 0},
                                          Setting{3, WindowStrategy::repartition, 0},
-                                         Setting{3, WindowStrategy::partial, 0},
-                                         Setting{1, WindowStrategy::partial, 1},
+                                         Setting{3, WindowStrategy::late_merge, 0},
+                                         Setting{1, WindowStrategy::late_merge, 1},
                                          Setting{3, WindowStrategy::repartition, 2}),
                          testing::PrintToStringParamName());
 

@@ -134,13 +134,13 @@ std::string strategy_name(const testing::TestParamInfo<WindowStrategy>& tested) 
   switch (tested.param) {
     case WindowStrategy::automatic: return "automatic";
     case WindowStrategy::repartition: return "repartition";
-    case WindowStrategy::partial: return "partial";
+    case WindowStrategy::late_merge: return "late_merge";
   }
   return "unknown";
 }
 INSTANTIATE_TEST_SUITE_P(Strategies, MoreAggregates,
                          testing::Values(WindowStrategy::automatic, WindowStrategy::repartition,
-                                         WindowStrategy::partial),
+                                         WindowStrategy::late_merge),
                          strategy_name);
 
 // Running aggregates without windows, whose order of records is that of their source.

@@ -79,15 +79,16 @@ TEST_F(PreAggregation, ExplainSaysThatRecordsAreRepartitionedByForce) {
 }
 
 TEST_F(PreAggregation, ExplainSaysThatRecordsAreFoldedByForce) {
-  options_.window_strategy = WindowStrategy::partial;
-  EXPECT_EQ(explained(),
-            "1 partial_count; pre-aggregation always folds: window-strategy is partial\n"
-            "6 partial_window_count; pre-aggregation always folds: window-strategy is partial\n");
+  options_.window_strategy = WindowStrategy::late_merge;
+  EXPECT_EQ(
+      explained(),
+      "1 partial_count; pre-aggregation always folds: window-strategy is late_merge\n"
+      "6 partial_window_count; pre-aggregation always folds: window-strategy is late_merge\n");
 }
 
 TEST_F(PreAggregation, JsonSaysItToo) {
   options_.explain = "json";
-  options_.window_strategy = WindowStrategy::partial;
+  options_.window_strategy = WindowStrategy::late_merge;
   StreamExecutionEnvironment env(options_);
   env.generate([](Index i) { return i; }, {.count = 10})
       .key_by([](Index i) { return i % 3; })
@@ -95,7 +96,7 @@ TEST_F(PreAggregation, JsonSaysItToo) {
       .for_each([](const auto&) {});
   ASSERT_TRUE(env.execute("explained").ok());
   const std::string& json = node_->standard(1);
-  EXPECT_NE(json.find("\"pre_aggregation\": \"always folds: window-strategy is partial\""),
+  EXPECT_NE(json.find("\"pre_aggregation\": \"always folds: window-strategy is late_merge\""),
             json.npos)
       << json;
 }

@@ -47,7 +47,7 @@ struct Setting {
 std::ostream& operator<<(std::ostream& out, const Setting& setting) {
   return out << (setting.seed == 0 ? "linux" : "seed" + std::to_string(setting.seed)) << "_p"
              << setting.parallelism
-             << (setting.strategy == WindowStrategy::partial ? "_partial" : "_repartition");
+             << (setting.strategy == WindowStrategy::late_merge ? "_late_merge" : "_repartition");
 }
 
 class Windows : public testing::TestWithParam<Setting> {
@@ -70,7 +70,7 @@ class Windows : public testing::TestWithParam<Setting> {
 
 std::vector<Setting> settings() {
   std::vector<Setting> all;
-  for (const WindowStrategy strategy : {WindowStrategy::repartition, WindowStrategy::partial}) {
+  for (const WindowStrategy strategy : {WindowStrategy::repartition, WindowStrategy::late_merge}) {
     std::uint64_t seed = 0;
     for (const int parallelism : {1, 2, 4}) {
       all.push_back({0, parallelism, strategy});

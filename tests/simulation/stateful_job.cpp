@@ -414,7 +414,7 @@ void build_stateful_job(StreamExecutionEnvironment& env, const Workload& workloa
           .assign_timestamps(&Event::time, WatermarkStrategy::bounded(workload.out_of_order_ms));
   const auto windows = events.key_by(&Event::key)
                            .window(SlidingWindows::of(workload.window_ms, workload.slide_ms))
-                           .strategy(workload.late_merge != 0 ? WindowStrategy::partial
+                           .strategy(workload.late_merge != 0 ? WindowStrategy::late_merge
                                                               : WindowStrategy::repartition)
                            .sum(&Event::value);
   through_gate(windows, "gate of windows", workload, true).write_file(output + "/windows");

@@ -80,7 +80,7 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
       using PartInput = PartialInput<Key, typename Aggregate::Accumulator>;
       using OwnInput = RecordInput<T, Key, KeyOf>;
       const WindowGrid grid = windows;
-      const bool always = strategy_ == WindowStrategy::partial;
+      const bool always = strategy_ == WindowStrategy::late_merge;
       const auto make_partial = [key_of, grid, aggregate, always](const Plan& plan) {
         return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
             key_of, grid, aggregate, plan.partial_state_bytes,

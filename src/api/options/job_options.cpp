@@ -10,7 +10,7 @@ using O = EnvironmentOptions;
 using C = CheckpointOptions;
 using R = RestartStrategy;
 
-constexpr std::string_view window_strategies[] = {"automatic", "repartition", "partial"};
+constexpr std::string_view window_strategies[] = {"automatic", "repartition", "late_merge"};
 constexpr std::string_view check_views[] = {"automatic", "off", "on"};
 constexpr std::string_view restart_strategies[] = {"none", "fixed-delay", "exponential",
                                                    "failure-rate"};
@@ -20,7 +20,7 @@ constexpr double day_ms = 86'400'000;
 
 static_assert(static_cast<int>(WindowStrategy::automatic) == 0 &&
               static_cast<int>(WindowStrategy::repartition) == 1 &&
-              static_cast<int>(WindowStrategy::partial) == 2);
+              static_cast<int>(WindowStrategy::late_merge) == 2);
 
 static_assert(static_cast<int>(CheckViews::automatic) == 0 &&
               static_cast<int>(CheckViews::off) == 1 && static_cast<int>(CheckViews::on) == 2);
@@ -101,7 +101,7 @@ constexpr std::array running_rows{
                                 .value = "NAME",
                                 .choices = window_strategies,
                                 .description = "how records reach windows and aggregates: "
-                                               "automatic, repartition or partial"}),
+                                               "automatic, repartition or late_merge"}),
     field<&O::check_views>(
         {.name = "check-views",
          .value = "NAME",

@@ -239,9 +239,10 @@ TEST(Options, WrongValuesNameThePlaceAndWhatIsExpected) {
   EXPECT_EQ(refusal("[job]\nmemory-limit = \"4GB\""),
             "E1001: h.toml:2: 'memory-limit': expected a size such as 512M, 4GiB or a number of "
             "bytes, at most 1024TiB, not '4GB'");
-  EXPECT_EQ(refusal("[job]\nwindow-strategy = \"none\""),
-            "E1001: h.toml:2: 'window-strategy': expected automatic, repartition or partial, not "
-            "'none'");
+  EXPECT_EQ(
+      refusal("[job]\nwindow-strategy = \"none\""),
+      "E1001: h.toml:2: 'window-strategy': expected automatic, repartition or late_merge, not "
+      "'none'");
   EXPECT_EQ(refusal("[cluster]\njob-manager = \"here\""),
             "E1001: h.toml:2: 'job-manager': expected HOST:PORT, not 'here'");
   EXPECT_EQ(refusal("[jobmanager]\nslot-timeout = [1, 2]"),
