@@ -36,20 +36,6 @@ auto timed_rows(const Job& job) {
                    job.time_of());
 }
 
-// What is counted: a key, and a value that nobody reads.
-struct KeyedRow {
-  std::uint64_t key;
-  std::uint64_t value;
-};
-static_assert(sizeof(KeyedRow) == 16);
-struct KeyedRowOfIndex {
-  DrawnKey key_of;
-  std::uint64_t salt;
-  KeyedRow operator()(std::uint64_t index) const {
-    return {key_of(index), stateful::mixed(~index ^ salt)};
-  }
-};
-
 }  // namespace
 
 // The Yahoo streaming benchmark without its table of campaigns, whose part the advertisements take:

@@ -1,39 +1,20 @@
 // What the jobs of the workloads have in common: their rows, and where their results go.
 //
-// A row is a pure function of seed and number. Subtask s of p makes the rows s, s + p, s + 2p, and
-// so on: all nodes together make the same rows, however many they are.
+// Subtask s of p makes the rows s, s + p, s + 2p, and so on: all nodes together make the same rows,
+// however many they are.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <optional>
 #include <string>
 
 #include <hummer/hummer.hpp>
 
+#include "late_merge_rows.hpp"
 #include "results_sink.hpp"
 #include "stateful/rows.hpp"
-#include "zipf.hpp"
 
 namespace late_merge {
-
-// Drawn by Zipf's law, or uniformly; the same rows as those of bench/stateful where the salt is 0
-// and keys are uniform.
-struct KeyDraws {
-  std::uint64_t keys = 0;
-  std::uint64_t salt = 0;
-  std::optional<Zipf> zipf = {};
-};
-// As small as a pointer: what makes records is copied for each batch if it is small.
-struct DrawnKey {
-  const KeyDraws* draws = nullptr;
-  std::uint64_t operator()(std::uint64_t index) const {
-    const std::uint64_t draw = stateful::mixed(index ^ draws->salt);
-    return draws->zipf ? (*draws->zipf)(draw) : stateful::below(draw, draws->keys);
-  }
-};
 
 // One job that is being built.
 struct Job {
@@ -61,30 +42,6 @@ struct Job {
     return hummer::rebuildable(function, salt, row.scale.keys, skew);
   }
 };
-
-// ---- the bytes of rows ----
-
-// The fields of a row: what only aligns the next one is left out.
-template <typename Record>
-inline constexpr std::size_t row_bytes = sizeof(Record);
-template <>
-inline constexpr std::size_t row_bytes<stateful::Person> = 206;
-template <>
-inline constexpr std::size_t row_bytes<stateful::Auction> = 269;
-template <>
-inline constexpr std::size_t row_bytes<stateful::AdEvent> = 78;
-
-template <typename Record>
-std::uint64_t hash_of_bytes(const Record& record) {
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(&record);
-  std::uint64_t hash = row_bytes<Record>;
-  for (std::size_t at = 0; at < row_bytes<Record>; at += sizeof hash) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes + at, std::min(sizeof word, row_bytes<Record> - at));
-    hash = stateful::mixed(hash ^ word);
-  }
-  return hash;
-}
 
 // Names of metrics: of all rows where they are made, and of pairs behind the exchange.
 inline constexpr const char* rows_hash_metric = "rows_hash";
