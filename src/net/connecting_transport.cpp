@@ -146,7 +146,7 @@ class ConnectingReceiver final : public TransportReceiver {
     if (!failure_.ok()) return false;
     Result<Connected> connected = mailbox_->take();
     if (!connected.ok()) {
-      failure_ = connected.status().with_context("receiving from " + options_.peer);
+      failure_ = connected.status();
       return false;
     }
     if (connected->stream == nullptr) return false;

@@ -269,7 +269,6 @@ Poll RingReceiver::fail(const Status& why) {
     link_.send(encode_failure(why));
     link_.stream().close();
   }
-  failure_ = failure_.with_context("receiving from " + options_.peer);
   return Poll::failed;
 }
 
@@ -500,6 +499,12 @@ bool RingReceiver::prepare_park() {
     return !sender_went_on();
   }
   if (progress() && !mirror_->all_written()) return false;
+  // A task that waits for room asks for nothing, and the sender may say meanwhile that it parks.
+  if (read_frames() && idle_) {
+    idle_ = false;
+    wake_event_->notify();
+    return false;
+  }
   if (!idle_) return true;
   if (!told_parked_) {
     told_parked_ = true;
