@@ -57,7 +57,7 @@ class Zipf {
     std::uint64_t first_key;
     std::uint64_t size;
   };
-  static constexpr int guide_shift = 52;
+  static constexpr int guide_shift = 50;
 
   void fill_guide() {
     guide_.resize(std::size_t{1} << (64 - guide_shift));
