@@ -1,7 +1,7 @@
 // late_merge_bare --workload ysb|cm|ro [--records N] [--keys N] [--seed N] [--check-rows]
 //
-// A workload without an engine, in one thread: the same rows, made whole, the same results, the best
-// loop that we know. --check-rows hashes all bytes of all rows. One line of JSON.
+// A workload without an engine, in one thread: the same rows, made whole, the same results, the
+// best loop that we know. --check-rows hashes all bytes of all rows. One line of JSON.
 #include <chrono>
 #include <cstdlib>
 #include <map>

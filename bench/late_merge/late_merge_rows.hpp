@@ -1,5 +1,5 @@
-// The rows of the workloads, for jobs and for bare loops: a row is a pure function of the seed, whose
-// salt it is given, and of its number.
+// The rows of the workloads, for jobs and for bare loops: a row is a pure function of the seed,
+// whose salt it is given, and of its number.
 #pragma once
 
 #include <algorithm>
